@@ -45,7 +45,7 @@ async function expectRefusedPart(members: object, part: string): Promise<void> {
   expect(gateway.upstream.requests).toEqual([])
 }
 
-/** What the upstream was sent. */
+/** Returns the body that the upstream received. */
 async function forward(members: object): Promise<Record<string, unknown>> {
   const { status, body } = await ask(members)
   expect([status, body.error]).toEqual([200, undefined])

@@ -21,7 +21,7 @@ const MEBIBYTE = 1024 * 1024
 
 let gateway: ChatGateway
 
-/** Of the tests of one group. */
+/** Starts one gateway for all tests of a group. */
 function useGateway(settings: Record<string, string> = {}, models: readonly object[] = []): void {
   beforeAll(async () => {
     gateway = await startChatGateway({ settings, models })
@@ -120,7 +120,7 @@ describe('an upstream within its time limit', () => {
     )
     const asking = gateway.fetch('POST', CHAT, { body: chatBody({ model: 'patient', stream: isStream }) })
     await gateway.upstream.requestNumber(0)
-    // Another that was asked later has come to its own limit, so that the time of those without patience is over.
+    // A later request to the model with the short timeout has timed out, so the first request has outlived that timeout.
     const { status } = await ask({ model: 'impatient', stream: isStream })
     expect(status).toBe(504)
     release()

@@ -7,7 +7,7 @@ let gateway: ChatGateway
 beforeAll(async () => {
   gateway = await startChatGateway({
     models: [
-      // A dollar for a million tokens in; what a cache costs is left to the defaults of the vendor.
+      // $1 per million input tokens. The cache prices are the vendor's defaults.
       modelEntry('claude-like', [{ provider: 'openai', model: 'claude' }], {
         vendor: 'Anthropic',
         price: { unit: 'token', input_usd_per_1m: 1, output_usd_per_1m: 10 },
@@ -25,7 +25,7 @@ beforeEach(() => {
   gateway.upstream.requests.length = 0
 })
 
-/** The three wires: where the cost stands, and what each says of the prompt. */
+/** The path and the request body of each of the three wires. */
 const WIRES = {
   chat: { path: '/v1/chat/completions', body: { messages: [{ role: 'user', content: 'Hi' }] } },
   messages: { path: '/v1/messages', body: { max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] } },
@@ -42,7 +42,7 @@ interface Asked {
   readonly messages?: readonly object[]
 }
 
-/** Asks over a wire, whole or streamed, and gives the usage that the client is told. */
+/** Sends a request over a wire, streamed or not, and returns the usage that the client receives. */
 async function usageOf(
   wire: WireName,
   reported: object,

@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close())
 
-/** What `USAGE` costs with gpt-4o-mini, and with the model of the test. */
+/** The cost of `USAGE` with gpt-4o-mini, and with the catalog model of this test. */
 const PRICE = (11 * 0.15 + 7 * 0.6) / 1e6
 const NATIVE_PRICE = (11 * 1 + 7 * 10) / 1e6
 

@@ -27,7 +27,7 @@ async function listRecords() {
   return (await gateway.request('GET', `/v1/usage/records?from=${from}&to=${to}`)).body.data
 }
 
-/** The clock is set while the upstream works. */
+/** Changes the system clock while the upstream handles the request. */
 function jumpDuring(jumpMs: number): void {
   gateway.upstream.respondWith(async ({ body }) => {
     vi.setSystemTime(Date.now() + jumpMs)

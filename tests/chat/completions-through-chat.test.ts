@@ -34,7 +34,7 @@ const open = async (body: object) =>
   readEvents(await gateway.fetch('POST', COMPLETIONS, { body: { ...body, stream: true } }))
 
 describe('text completions through chat', () => {
-  /** Answers with the prompt it was given, so that each choice can be told apart. */
+  /** Answers with the prompt of the request, so that each choice can be recognized. */
   const echoing = ({ body }: RecordedRequest) => {
     const { messages } = body as { messages: { content: string }[] }
     return completion({ message: { content: `<${messages.at(-1)?.content}>` } })

@@ -96,7 +96,7 @@ describe('a prompt that may fit', () => {
     ['short', words(1010)],
     ['other', words(1300)],
     ['boundless', words(5000)],
-    // Far more bytes than the context has tokens, and few tokens.
+    // Many more bytes than the context has tokens, but only a few tokens.
     ['short', ' '.repeat(20_000)],
     ['short', '='.repeat(20_000)],
     ['long', words(127_000)],

@@ -3,7 +3,7 @@ import { chunk, completion, json, stream, USAGE, type Reply } from '../upstreams
 import { modelEntry, startChatGateway, type ChatGateway } from './start-chat-gateway.ts'
 
 const DEEP = '['.repeat(5_000) + ']'.repeat(5_000)
-/** Stands where the depth is put, because no writer of JSON gets that far. */
+/** Placeholder that is replaced by `DEEP` in the serialized JSON, because `JSON.stringify` cannot nest that deep. */
 const HERE = '"deep"'
 
 let gateway: ChatGateway

@@ -29,7 +29,7 @@ const MEBIBYTE = 1024 * 1024
 let gateway: ChatGateway
 
 beforeAll(async () => {
-  // The first count of tokens takes a fifth of a second, which is not what is measured here.
+  // The first token count takes 0.2 s to load the encoding, which must not affect these tests.
   loadTokenEncoding()
   gateway = await startChatGateway({
     models: [
@@ -56,7 +56,7 @@ async function metric(pattern: RegExp): Promise<number> {
 const DISCONNECTS = /parkway_client_disconnects_total\{route="\/v1\/chat\/completions",model="native"\} (\d+)/
 const COMPLETION_TOKENS =
   /parkway_tokens_total\{model="native",provider="vllm",direction="completion"\} (\d+)/
-/** A model that nobody bills. */
+/** A model without a vendor bill. */
 const LOCAL = { model: 'native' }
 const ABORTED = /parkway_upstream_attempts_total\{provider="vllm",outcome="aborted"\} (\d+)/
 
@@ -143,7 +143,7 @@ describe('a client that reads slowly', () => {
     const response = await openUnread(chatBody({ ...LOCAL, stream: true }))
     expect(response.statusCode).toBe(200)
     const stalledBytes = await untilStalled(() => endless.written.bytes)
-    // What the kernel holds for two connections, and a quarter of a megabyte of ours.
+    // The kernel buffers of two connections, plus a quarter of a megabyte in the gateway.
     expect(stalledBytes).toBeLessThan(24 * MEBIBYTE)
 
     let readBytes = 0
@@ -167,7 +167,7 @@ describe('a client that reads slowly', () => {
   })
 })
 
-/** A stream whose body nobody reads yet. */
+/** Opens a stream without reading its body. */
 async function openUnread(body: object): Promise<IncomingMessage> {
   const request = httpRequest(gateway.baseUrl + CHAT, {
     method: 'POST',
@@ -180,7 +180,7 @@ async function openUnread(body: object): Promise<IncomingMessage> {
   return response
 }
 
-/** Waits until a count has stopped growing. */
+/** Waits until a count stops growing. */
 async function untilStalled(count: () => number): Promise<number> {
   let last = -1
   let isStill = 0

@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close())
 
-/** Prompts that hold the word fail, as those do that make an upstream fall over. */
+/** Makes prompts that contain the word fail at Together, like prompts that crash an upstream. */
 function failOn(word: string, reply: Reply = failure(500)): void {
   gateway.upstream.respondWith(async ({ body, path }) => {
     const isHit = path.startsWith('/together/') && JSON.stringify(body).includes(word)

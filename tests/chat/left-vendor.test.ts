@@ -46,7 +46,7 @@ const onlyRecord = () =>
     return found[0]
   })
 
-/** Asks, and leaves when the upstream has the request. */
+/** Sends a request without streaming and disconnects when the upstream has received it. */
 async function leaveWhole(body: object = chatBody({ model: 'thinker' }), path = CHAT, headers = {}) {
   const client = new AbortController()
   const asking = gateway.fetch('POST', path, { body, headers, signal: client.signal })
@@ -61,10 +61,10 @@ async function metric(name: string): Promise<number> {
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\d+)`, 'm').exec(body)?.[1] ?? 0)
 }
 
-/** Until the gateway has noticed that the client left. */
+/** Waits until the gateway has noticed the disconnect. */
 const untilDraining = () => eventually(async () => expect(await metric('parkway_drains_running')).toBe(1))
 
-/** Reads the first word of a stream, and leaves. */
+/** Reads the first word of a stream and disconnects. */
 async function leaveStream(model: string) {
   const paced = pacedStream()
   gateway.upstream.respondWith(paced.reply)
@@ -249,7 +249,7 @@ test('a gateway that shuts down waits for its grace period and then charges an e
 test('a client that disconnects before its request reached the vendor pays nothing', async () => {
   const sockets: Socket[] = []
   const { promise: connected, resolve: onConnected } = Promise.withResolvers<Socket>()
-  // Takes connections and never begins to speak TLS, so that no request is ever sent.
+  // Accepts connections but never answers the TLS handshake, so that no request is sent.
   const mute = createServer((socket) => {
     sockets.push(socket.on('error', () => {}).resume())
     onConnected(socket)

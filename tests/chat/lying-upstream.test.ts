@@ -3,7 +3,7 @@ import { waitForTask } from '../generation/wait-for-task.ts'
 import { chunksOf, failure, stream } from '../upstreams/openai-server.ts'
 import { startChatGateway, UPSTREAM_KEY, type ChatGateway } from './start-chat-gateway.ts'
 
-/** What a careless upstream or a proxy before it repeats. */
+/** An error message in which the upstream, or a proxy in front of it, repeats the credential and internal addresses. */
 const MESSAGE =
   `Bad request with {"authorization":"Bearer ${UPSTREAM_KEY}"} (${UPSTREAM_KEY}) ` +
   'at http://vllm-3:8000/v1 via 10.20.30.40:9000: temperature is too high'

@@ -35,7 +35,7 @@ beforeEach(() => {
   gateway.upstream.respondWith(completion())
 })
 
-/** What the upstream was sent for this body. */
+/** Sends the body and returns the request that the upstream received. */
 async function forward(body: object | string) {
   const { status, body: answer } = await gateway.request('POST', CHAT, { body })
   expect([status, answer]).toEqual([200, expect.anything()])

@@ -40,7 +40,7 @@ interface Asked {
   readonly members?: object
 }
 
-/** Where a request went: the path and the key of the upstream. */
+/** Sends a request and returns the path and the key with which it reached the upstream. */
 async function placeOf(
   model: string,
   { wire = 'chat', text = 'Hi', headers = {}, members = {} }: Asked,
@@ -67,7 +67,7 @@ const HINTS: readonly [string, (id: string) => Asked][] = [
 describe.each(['two-routes', 'two-keys'])('requests that share a prompt, with %s', (model) => {
   test.each(HINTS)('use the same place again, by %s', async (_name, hint) => {
     const places = new Set<string>()
-    // Until both sides have been seen: sixty conversations on one of two would be less than once in a lifetime.
+    // Repeats until both places were used. The chance that 60 conversations all use the same one is negligible.
     for (let id = 0; id < 4 || (places.size < 2 && id < 60); id += 1) {
       const asked = hint(`conversation ${id}`)
       const place = await placeOf(model, asked)
@@ -93,7 +93,7 @@ test('a prompt whose key is throttled moves to the other key and is still answer
   const other = await placeOf('two-keys', asked)
   expect(other).not.toBe(own)
   gateway.upstream.respondWith(completion())
-  // While the first key rests, the second is kept.
+  // The second key stays in use while the first one is paused after its 429.
   expect(await placeOf('two-keys', asked)).toBe(other)
 })
 

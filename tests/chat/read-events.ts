@@ -1,8 +1,8 @@
-/** What came over one event stream. */
+/** The content of one event stream. */
 export interface ReadEvents {
-  /** The text as it came. */
+  /** The raw text. */
   text: string
-  /** The payloads of `data` lines, parsed; `[DONE]` is not among them. */
+  /** The parsed payloads of the `data` lines, without `[DONE]`. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into chunks and fail loudly on a wrong shape
   chunks: any[]
   comments: string[]
@@ -36,12 +36,12 @@ function parseEvents(text: string): ReadEvents {
 }
 
 export interface EventReader {
-  /** Reads on until the text so far fits, and answers all of it. */
+  /** Reads until the text so far matches the pattern, and returns all of it. */
   until(pattern: RegExp): Promise<string>
   cancel(): Promise<void>
 }
 
-/** Reads a stream piece by piece, while it is still going on. */
+/** Reads a stream piece by piece while it is still open. */
 export function readPieces(response: Response): EventReader {
   const reader = response.body?.getReader()
   if (!reader) throw new Error('the answer has no body')

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => gateway.close())
 
-/** As the system refuses connections to the upstream, and to nobody else, until it is told otherwise. */
+/** Makes connections to the upstream, and only those, fail with this error code until `stop` is called. */
 function refuseConnections(code: string): { tried: () => number; stop: () => void } {
   const port = Number(new URL(gateway.upstream.baseUrl).port)
   const connect = net.connect
@@ -55,7 +55,7 @@ test.each(['EMFILE', 'EADDRNOTAVAIL', 'ENOMEM'])(
         ])
         expect(body.error.message).not.toContain('together')
       }
-      // Neither repeated nor tried elsewhere, and not even tried for each.
+      // No request is retried or sent to the other route, and some are refused without a connection attempt.
       expect(refusal.tried()).toBeLessThan(30)
       const { status, body } = await readiness()
       expect([status, body.checks.resources.status]).toEqual([503, 'failed'])

@@ -57,14 +57,14 @@ afterAll(async () => {
   await gateway.close()
 })
 
-/** One good answer of each upstream, so that no test inherits the failures of another. */
+/** Gets one good answer from each upstream, so that no test inherits the failures of another. */
 beforeEach(async () => {
   replyWith({})
   for (const model of ['on-vllm', 'on-ollama', 'gpt-4o-mini']) expect((await ask(model)).status).toBe(200)
   gateway.upstream.requests.length = 0
 })
 
-/** Each provider's replies in order, the last one staying; what is not named answers well. */
+/** Sets the replies of each provider, in order; the last one repeats. Providers that are not listed answer with success. */
 function replyWith(replies: Record<string, readonly Reply[]>): void {
   const left = new Map(Object.entries(replies).map(([provider, list]) => [provider, [...list]]))
   gateway.upstream.respondWith(async (request) => {
@@ -98,7 +98,7 @@ describe('several routes', () => {
       const provider = (await ask('weighted')).headers.get('x-gateway-provider')
       if (provider === 'vllm' || provider === 'ollama') counts[provider] += 1
     }
-    // Sixty are expected; the chance of fewer than forty is one in a million.
+    // 60 are expected; the chance of 40 or fewer is about one in a million.
     expect(counts.vllm).toBeGreaterThan(40)
     expect(counts.ollama).toBeGreaterThan(0)
     expect(counts.vllm + counts.ollama).toBe(80)

@@ -4,7 +4,7 @@ import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from '
 import { createAccount } from '../payments/accounts.ts'
 import { readEvents } from './read-events.ts'
 
-/** A dollar for a million tokens of text in and ten out; forty for sound in and eighty out. */
+/** Per million tokens: text $1 input and $10 output, audio $40 input and $80 output. */
 const PRICE = {
   unit: 'token',
   input_usd_per_1m: 1,
@@ -123,7 +123,7 @@ describe('audio that has a price', () => {
   })
 
   test('is counted from what was sent if the upstream does not report it', async () => {
-    // The clip is two seconds of 8,000 bytes and counts as much as a picture.
+    // The clip has two seconds of 8,000 bytes each and counts as many tokens as a picture.
     const cost = await costOf(withParts('hears', CLIP), usageOf({}))
     expect(cost).toBeCloseTo((1000 * 40 + 100 * 10) / 1e6, 12)
     const spoken = await costOf(chatBody({ model: 'hears', ...SPOKEN }), usageOf({}))
@@ -156,7 +156,7 @@ describe('audio that has a price', () => {
   test('is held before the upstream is called', async () => {
     const { key } = await createAccount(gateway, { creditUsd: 0.02 })
     const send = (body: object) => gateway.request('POST', CHAT, { body, key })
-    // Any clip is held for as 1,024 tokens at least, which cost $0.041.
+    // The hold for a clip covers at least 1,024 tokens, which cost $0.041.
     expect([(await send(withParts('hears', CLIP))).status, gateway.upstream.requests.length]).toEqual([
       402, 0,
     ])

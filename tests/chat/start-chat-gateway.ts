@@ -5,20 +5,20 @@ import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../
 import { startOpenAiServer, type OpenAiServer } from '../upstreams/openai-server.ts'
 
 export interface ChatGateway extends TestGateway {
-  /** What `OPENAI_BASE_URL` points to. */
+  /** The server that `OPENAI_BASE_URL` points to. */
   upstream: OpenAiServer
 }
 
 export interface ChatGatewayOptions extends TestGatewayOptions {
   /** Entries for the operator's catalog file. */
   models?: readonly object[]
-  /** Further providers that the same server plays, each under a path of its own: `/groq/v1`. */
+  /** More providers that the same server simulates, each under its own path, for example `/groq/v1`. */
   providers?: readonly string[]
 }
 
 export const UPSTREAM_KEY = 'sk-upstream-credential'
 
-/** A gateway whose OpenAI is a local server. */
+/** Starts a gateway that uses a local server as OpenAI. */
 export async function startChatGateway(options: ChatGatewayOptions = {}): Promise<ChatGateway> {
   const { models, providers = [], ...gatewayOptions } = options
   const upstream = await startOpenAiServer()
@@ -30,7 +30,7 @@ export async function startChatGateway(options: ChatGatewayOptions = {}): Promis
     settings: {
       OPENAI_API_KEY: UPSTREAM_KEY,
       OPENAI_BASE_URL: upstream.apiUrl,
-      // What else OpenAI speaks, this server does not.
+      // The local server supports only this one of the wires that OpenAI has.
       OPENAI_WIRES: 'openai-chat',
       ...(models ? { PARKWAY_CATALOG_FILE: catalogFile } : {}),
       ...Object.fromEntries(providers.flatMap((provider) => variablesOf(provider, upstream))),
@@ -56,7 +56,7 @@ function variablesOf(provider: string, upstream: OpenAiServer): [string, string]
   ]
 }
 
-/** An entry of the operator's catalog: a dollar for a million tokens in, ten out, a tenth of a dollar cached. */
+/** Builds an entry of the operator's catalog. Per million tokens: $1 input, $10 output, $0.10 cached input. */
 export function modelEntry(id: string, routes: readonly object[], members: object = {}): object {
   return {
     id,
@@ -74,7 +74,7 @@ export function modelEntry(id: string, routes: readonly object[], members: objec
 export const CHAT = '/v1/chat/completions'
 export const COMPLETIONS = '/v1/completions'
 
-/** The smallest chat request. `gpt-4o-mini` costs 0.15 in, 0.075 cached, 0.6 out. */
+/** Builds the smallest chat request. Prices of `gpt-4o-mini` per million tokens: $0.15 input, $0.075 cached, $0.60 output. */
 export function chatBody(members: object = {}): object {
   return { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }], ...members }
 }

@@ -228,7 +228,7 @@ describe('while the upstream is silent', () => {
       if (typeof first.reply === 'function') await first.reply(request)
       return paced.reply
     })
-    // The sockets stay real; only the gateway's patience runs faster.
+    // The sockets are real; only the gateway's timers are fake.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
     try {
       const opening = open()

@@ -38,7 +38,7 @@ describe('a blind run', () => {
         cell.request_id,
       ]).toEqual(['', null, null, null, null, 0, null])
     }
-    // In each prompt a lane has one name in both repeats; over the prompts, the places say nothing.
+    // Within a prompt, a lane has the same name in both repeats. The order of the lanes differs between prompts.
     const ofPrompt = (index: number) => cells.filter(({ prompt_index: at }) => at === index)
     const orders = PROMPTS.map((_, index) => {
       const names = new Map(ofPrompt(index).map((cell) => [cell.output, cell.lane_id]))

@@ -7,7 +7,7 @@ const CONVERSATIONS = '/v1/compare/conversations'
 const OURS = 'byom-01890000-0000-7000-8000-00000000aaaa'
 const NOBODYS = 'byom-01890000-0000-7000-8000-00000000bbbb'
 const SERVED_AS = 'acme/tuned-7b'
-/** Eleven tokens in and seven out, as both servers always say, for two dollars in and four out. */
+/** The cost of 11 input tokens at $2 and 7 output tokens at $4 per million. Both servers always report this usage. */
 const OURS_USD = (11 * 2 + 7 * 4) / 1e6
 const OTHER_USD = 0.000081
 
@@ -38,7 +38,7 @@ beforeEach(() => {
 })
 
 const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
-/** What a chat that names the model is refused with. */
+/** Returns the error of a chat request that names the model. */
 const refusalOfChat = async () => {
   const body = { model: NOBODYS, messages: [{ role: 'user', content: 'Hi' }] }
   const { status, body: answer } = await gateway.request('POST', CHAT, { body })

@@ -46,7 +46,7 @@ const charged = async () => {
 
 const resume = (id: string) => gateway.request('POST', `${RUNS}/${id}/resume`)
 
-/** What was charged is what cells, lanes and runs say they cost, and the books add up. */
+/** Checks that the charges equal the costs of cells, lanes and runs, and that the ledger is consistent. */
 async function expectRightMoney(): Promise<void> {
   await postCharges(database)
   const [row] = await database.query<{ charged: bigint; cells: bigint; lanes: bigint; runs: bigint }>(
@@ -60,7 +60,7 @@ async function expectRightMoney(): Promise<void> {
   expect((await verifyLedger(database)).flatMap(({ differences }) => differences)).toEqual([])
 }
 
-/** As a process leaves it that dies between the charge of the first cell and its writing down. */
+/** Puts the run into the state of a process that died after charging the first cell and before storing its answer. */
 async function interrupt(runId: string): Promise<void> {
   await database.query(
     `WITH cell AS (

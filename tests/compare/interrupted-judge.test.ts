@@ -8,7 +8,7 @@ import type { ScriptedReply } from '../upstreams/scripted-server.ts'
 import { speakers, startCompareGateway, type Speaker } from './start-compare-gateway.ts'
 import { makeRun, RUNS, waitForRun } from './wait-for-run.ts'
 
-/** Eleven tokens in and seven out, as the local server always says. */
+/** The cost of 11 input and 7 output tokens, which the local server always reports. */
 const CALL_USD = 0.000081
 
 let gateway: ChatGateway
@@ -76,7 +76,7 @@ describe('a judgement that was charged but not stored because of a crash', () =>
     const failed = await goOn(done.id)
     expect(failed).toMatchObject({ status: 'completed', cost_usd: done.cost_usd })
     expect((await verdictOf(done.id)).judge).toMatchObject({ pairs: 1, failed: 1 })
-    // As a run is that was stopped before its judge was through.
+    // The state of a run that was cancelled before its judge had finished.
     await database.query(`UPDATE compare_runs SET status = 'cancelled' WHERE id = $1`, [done.id])
     gateway.upstream.respondWith(played(fairJudge))
     expect(await goOn(done.id)).toMatchObject({ status: 'completed', cost_usd: done.cost_usd })

@@ -5,7 +5,7 @@ import type { ScriptedReply } from '../upstreams/scripted-server.ts'
 import { speakers, startCompareGateway, type Speaker } from './start-compare-gateway.ts'
 import { makeRun, readCells, RUNS, waitForRun } from './wait-for-run.ts'
 
-/** Eleven tokens in and seven out, as the local server always says. */
+/** The cost of 11 input and 7 output tokens, which the local server always reports. */
 const CALL_USD = 0.000081
 
 let gateway: ChatGateway
@@ -20,7 +20,7 @@ beforeEach(() => {
   gateway.upstream.requests.length = 0
 })
 
-/** Lanes say how good they are; the judge is told what to do with it. */
+/** The lanes answer with their quality; each test scripts how the judge compares it. */
 const QUALITY: Readonly<Record<string, Speaker>> = {
   poor: () => 'quality 1',
   fair: () => 'quality 2',
@@ -28,7 +28,7 @@ const QUALITY: Readonly<Record<string, Speaker>> = {
 }
 const played = (judge: Speaker | ScriptedReply) => speakers({ ...QUALITY, judge })
 
-/** The two answers that a judge is asked about, as numbers. */
+/** Returns the qualities of the two answers that the judge is asked to compare. */
 // oxlint-disable-next-line typescript/no-explicit-any -- whatever the gateway sent
 function qualities(body: any): [number, number] {
   const text: string = body.messages.at(-1).content
@@ -62,7 +62,7 @@ describe('a judge', () => {
       judge: { pairs: 24, consistent: 24, inconsistent: 0, failed: 0 },
       ballots: 8,
     })
-    // Three pairs a prompt, in both orders, charged as any chat to the account and the run.
+    // Three pairs per prompt, each in both orders, charged to the account and to the run like any chat.
     expect(judgeCalls()).toHaveLength(48)
     expect(run.cost_usd).toBeCloseTo((24 + 48) * CALL_USD, 9)
     const question = judgeCalls()[0]
@@ -211,7 +211,7 @@ describe('a judge', () => {
     expect(new Set(records.data.map((record: { request_id: string }) => record.request_id)).size).toBe(
       records.data.length,
     )
-    // What was broken off costs what the vendor may have made of it.
+    // A cancelled call costs what the vendor may have generated for it.
     expect(run.cost_usd).toBeCloseTo(balance - (await readBalance()), 9)
     expect(run.cost_usd).toBeGreaterThan((12 + 12) * CALL_USD)
   })
@@ -232,9 +232,9 @@ describe('a judge', () => {
       return judged.estimated_cost_usd - plain.estimated_cost_usd
     }
     const ofTwo = await partOf('poor', 'good')
-    // At least what its six answers of sixty tokens cost.
+    // At least the cost of six answers of 60 tokens.
     expect(ofTwo).toBeGreaterThan(6 * 0.0006)
-    // Three lanes are three pairs.
+    // Three lanes make three pairs.
     expect(await partOf('poor', 'fair', 'good')).toBeCloseTo(3 * ofTwo, 9)
   })
 

@@ -38,7 +38,7 @@ afterAll(async () => {
 const isJudge = ({ body }: RecordedRequest): boolean => 'response_format' in Object(body)
 const judgeCalls = () => upstream.requests.filter(isJudge).length
 
-/** Lanes say how good they are, at once; the judge prefers the better, and takes its time. */
+/** Lanes answer with their quality without a delay. The judge prefers the higher quality and answers slowly. */
 function answer(request: RecordedRequest): ScriptedReply {
   const { user, messages } = Object(request.body)
   if (!isJudge(request)) return reply(`quality ${user}`, 0)
@@ -48,7 +48,7 @@ function answer(request: RecordedRequest): ScriptedReply {
   return reply(JSON.stringify({ reason: 'because', winner: a > b ? 'A' : 'B' }), 50 + Math.random() * 400)
 }
 
-/** With another number of tokens each time, so that a charge is known by its amount. */
+/** Each reply reports another number of tokens, so that a charge can be identified by its amount. */
 function reply(content: string, pauseMs: number): ScriptedReply {
   const ending = [
     chunk({ delta: { content } }),
@@ -105,7 +105,7 @@ describe('a run whose process is killed at random while its judge works', () => 
     )
     expect(new Set(rows.map(({ name }) => name)).size).toBe(JUDGEMENTS)
     expect(rows.filter(({ is_done: isDone }) => !isDone)).toEqual([])
-    // Some were asked again, because whoever asked them was gone; no cell was.
+    // Some judge calls were repeated, because the process that made them was killed; no cell was repeated.
     expect(judgeCalls()).toBeGreaterThan(JUDGEMENTS)
     expect(upstream.requests.length - judgeCalls()).toBe(CELLS)
     const { body: verdict } = await ask('GET', `${RUNS}/${run.id}/verdict`)

@@ -74,7 +74,7 @@ describe('a run whose process is killed ten times at random', () => {
     expect(rows).toHaveLength(CELLS)
     expect(new Set(rows.map(({ name }) => name)).size).toBe(CELLS)
     expect(rows.filter(({ status }) => status !== 'completed')).toEqual([])
-    // Some were asked again, because whoever asked them was gone.
+    // Some cells were asked again, because the process that asked them was killed.
     expect(upstream.requests.length).toBeGreaterThan(CELLS)
   })
 

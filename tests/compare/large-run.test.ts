@@ -30,7 +30,7 @@ describe('a run of 1,000 prompts and 10 lanes', () => {
     await completeAll(run.id)
   })
 
-  /** As if they had been answered: the test is about reading them. */
+  /** Marks all cells as answered, because the test is only about reading them. */
   async function completeAll(id: string): Promise<void> {
     await gateway.request('POST', `${RUNS}/${id}/cancel`)
     const database = connectDatabase({

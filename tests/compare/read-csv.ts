@@ -1,4 +1,4 @@
-/** A reader of RFC 4180 that is not the gateway's own: a state machine, one character at a time. */
+/** Parses CSV (RFC 4180) with a state machine, independently of the gateway's own code. */
 function readCsv(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []
@@ -28,7 +28,7 @@ function readCsv(text: string): string[][] {
   return rows
 }
 
-/** The rows below the first, by the names in it. */
+/** Returns the rows below the header, each as an object with the column names as keys. */
 export function readTable(text: string): Record<string, string>[] {
   const [names = [], ...rows] = readCsv(text)
   return rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index] ?? ''])))

@@ -5,7 +5,7 @@ import { speakers, startCompareGateway } from './start-compare-gateway.ts'
 import { readTable } from './read-csv.ts'
 import { makeRun, readCells, RUNS } from './wait-for-run.ts'
 
-/** What a spreadsheet would run, or a careless writer break on. */
+/** Texts that a spreadsheet would execute, or that need escaping in CSV. */
 const NASTY = [
   '=HYPERLINK("http://example.com","click")',
   '+1+1',
@@ -173,7 +173,7 @@ describe('an export as JSON', () => {
     expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="compare-${run.id}.json"`)
     const document = JSON.parse(await answer.text())
     const { body: read } = await gateway.request('GET', `${RUNS}/${run.id}`)
-    // Every cell is in the document, so the run itself holds none.
+    // The document has a list of all cells, so the run in it contains no answers.
     for (const lane of Object.values<{ answers: unknown }>(read.results)) lane.answers = null
     expect(document.run).toEqual(read)
     expect(document.prices[run.lanes[0].id]).toMatchObject({ unit: 'token' })

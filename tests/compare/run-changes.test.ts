@@ -15,7 +15,7 @@ import {
 import { createStranger, speakers, startCompareGateway } from './start-compare-gateway.ts'
 import { makeRun, readCells, RUNS, waitForRun } from './wait-for-run.ts'
 
-/** Eleven tokens in and seven out, as the local server always says. */
+/** The cost of 11 input and 7 output tokens, which the local server always reports. */
 const CELL_USD = 0.000081
 
 let gateway: ChatGateway
@@ -46,7 +46,7 @@ const change = (id: string, what: string, body?: object) =>
 const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
 const bodyOf = ({ body }: RecordedRequest) => Object(body)
 
-/** What the account was charged in all is what its cells cost, and the books add up. */
+/** Checks that the total charge of the account equals the cost of its cells, and that the ledger is consistent. */
 async function expectRightMoney(accountId: string): Promise<void> {
   await postCharges(database)
   const [row] = await database.query<{ charged: bigint; cost: bigint }>(
@@ -73,7 +73,7 @@ describe('cancelling a run', () => {
       body: { prompts: ['one', 'two', 'three'], models: ['red', 'blue'], concurrency: 2 },
     })
     paced.release(chunk({ delta: { role: 'assistant', content: 'Some words that were said' } }))
-    // The lane that hangs holds up its own cells and nobody else's.
+    // A lane that hangs delays only its own cells.
     await until(async () => {
       const { body: run } = await gateway.request('GET', `${RUNS}/${made.id}`)
       return run.cells_done === 4 ? run : null

@@ -5,7 +5,7 @@ import { createStranger, speakers, startCompareGateway } from './start-compare-g
 import { makeRun, readCells, RUNS, waitForRun } from './wait-for-run.ts'
 
 const NOBODY = '01890000-0000-7000-8000-000000000000'
-/** Eleven tokens in and seven out, as the local server always says. */
+/** The cost of 11 input and 7 output tokens, which the local server always reports. */
 const CELL_USD = 0.000081
 
 let gateway: ChatGateway

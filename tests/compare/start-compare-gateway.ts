@@ -3,18 +3,18 @@ import { modelEntry, startChatGateway, type ChatGateway } from '../chat/start-ch
 import { chunksOf, failure, stream, type RecordedRequest, type Reply } from '../upstreams/openai-server.ts'
 import type { ScriptedReply } from '../upstreams/scripted-server.ts'
 
-/** What a model says to a request. */
+/** Returns the text with which a model answers a request. */
 // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into bodies and fail loudly on a wrong shape
 export type Speaker = (body: any) => string
 
-/** A gateway whose models are played by one local server, each by its own name: a dollar in, ten out for a million tokens. */
+/** Starts a gateway whose models all use one local server. Per million tokens: $1 input, $10 output. */
 export function startCompareGateway(
   models: readonly string[],
   settings: Record<string, string> = {},
 ): Promise<ChatGateway> {
   return startChatGateway({
     models: models.map((model) =>
-      // What fails has a provider of its own, so that nobody else is taken to be down.
+      // The failing model has its own provider, so that its failures do not mark the other models as down.
       modelEntry(model, [{ provider: model === 'broken' ? 'groq' : 'openai', model }]),
     ),
     providers: ['groq'],
@@ -22,7 +22,7 @@ export function startCompareGateway(
   })
 }
 
-/** Who answers by the name of the model; nobody's name is a failure. */
+/** Selects the reply by the name of the model; answers 500 for a model that is not in the table. */
 export function speakers(table: Readonly<Record<string, ScriptedReply | Speaker>>): Reply {
   return ({ body }: RecordedRequest) => {
     const speaker = table[String(Object(body).model)]
@@ -31,7 +31,7 @@ export function speakers(table: Readonly<Record<string, ScriptedReply | Speaker>
   }
 }
 
-/** A key of a new account that may do everything, with or without credit. */
+/** Creates a new account and returns a key with all rights for it. */
 export async function createStranger(gateway: TestGateway, creditUsd = 0): Promise<string> {
   const { body: account } = await gateway.request('POST', '/v1/admin/accounts', {
     body: { name: 'stranger' },

@@ -43,7 +43,7 @@ describe('a streamed turn', () => {
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(response.headers.get('x-ratelimit-remaining-requests')).not.toBeNull()
     const reader = readPieces(response)
-    // The fast lane is through before the slow one has said a word.
+    // The fast lane finishes before the slow one sends its first token.
     expect(await reader.until(/cost_usd/)).not.toContain(lanes[0].id)
     for (const entry of chunksOf('late')) slow.release(entry)
     slow.finish()
@@ -110,7 +110,7 @@ describe('a streamed turn', () => {
       { status: 'failed', output: 'Hello', error: { code: 'interrupted' } },
       { status: 'failed', output: '', error: { code: 'interrupted' } },
     ])
-    // The vendor bills the lane that had not said a word too.
+    // The lane without any output is charged too, because the vendor bills it.
     for (const reply of turns[0].replies) expect(reply.cost_usd).toBeGreaterThan(0)
     expect(cost).toBeGreaterThan(0)
     expect(await balance()).toBeCloseTo(before - cost, 9)

@@ -57,7 +57,7 @@ describe('a turn', () => {
         { lane_id: lanes[1].id, model: 'blue', output: 'blue heard 1', provider: 'openai' },
       ],
     })
-    // 11 tokens in and 7 out, twice.
+    // 11 input and 7 output tokens, twice.
     const cost = 2 * (11e-6 + 70e-6)
     expect(first.body.cost_usd).toBeCloseTo(cost, 9)
     expect(Number(first.headers.get('x-gateway-cost-usd'))).toBe(first.body.cost_usd)

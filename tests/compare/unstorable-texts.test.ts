@@ -5,7 +5,7 @@ import { chunk, chunksOf, completion, failure, stream } from '../upstreams/opena
 import { speakers, startCompareGateway } from './start-compare-gateway.ts'
 import { makeRun, readCells, waitForRun } from './wait-for-run.ts'
 
-/** What PostgreSQL cannot keep. */
+/** A text that PostgreSQL cannot store. */
 const HOSTILE = 'a\u0000b\ud83dc'
 const KEPT = 'a\ufffdb\ufffdc'
 const TOOL_CALL = {

@@ -148,11 +148,11 @@ describe('the leaderboard', () => {
       lanes: [{ model: 'red' }, { model: 'red', temperature: 1, name: 'warm' }, { model: 'blue' }],
       dataset_id: dataset.id,
     })
-    // The database's time, because that of this machine may be ahead of it.
+    // The database's time, because the clock of this machine may be ahead of it.
     const since = first.created_at
     for (let index = 0; index < 8; index += 1)
       await vote(first.id, first.lanes[index % 2].id, { prompt_index: index })
-    // Both lanes of the red model are red, and did not meet themselves.
+    // Both lanes with the red model count as red, and are not compared with each other.
     const ofRun = await leaderboard(`?run_id=${first.id}`)
     expect(ofRun).toMatchObject({
       object: 'compare.leaderboard',

@@ -8,7 +8,7 @@ type Gateway = Pick<TestGateway, 'request'>
 // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into answers and fail loudly on a wrong shape
 type Answer = any
 
-/** The run when it has ended. */
+/** Waits until the run has ended and returns it. */
 export function waitForRun(gateway: Gateway, id: string): Promise<Answer> {
   return until(async () => {
     const { body: run } = await gateway.request('GET', `${RUNS}/${id}`)
@@ -16,14 +16,14 @@ export function waitForRun(gateway: Gateway, id: string): Promise<Answer> {
   })
 }
 
-/** Makes a run and waits for its end. */
+/** Creates a run and waits until it has ended. */
 export async function makeRun(gateway: Gateway, body: object): Promise<Answer> {
   const { status, body: run } = await gateway.request('POST', RUNS, { body })
   if (status !== 201) throw new Error(`no run was made: ${status} ${JSON.stringify(run)}`)
   return waitForRun(gateway, run.id)
 }
 
-/** All cells of a run, page by page. */
+/** Reads all cells of a run, page by page. */
 export async function readCells(gateway: Gateway, id: string, filter = ''): Promise<Answer[]> {
   const cells: Answer[] = []
   for (let after = ''; ;) {

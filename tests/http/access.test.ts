@@ -206,7 +206,7 @@ describe('429', () => {
       expect.stringMatching(/^\d+s$/),
     ])
 
-    // As long as the answer says, and no longer.
+    // Wait exactly as long as `retry-after` says.
     await delay(Number(refused?.headers.get('retry-after')) * 1000)
     expect((await chat({ key })).status).toBe(200)
   })

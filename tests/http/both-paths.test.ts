@@ -4,16 +4,16 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { readAnswers } from './read-answers.ts'
 
-/** Reads simple requests past Node's server. */
+/** Parses simple requests itself instead of using Node's HTTP server. */
 let fast: TestGateway
-/** Leaves all of them to it. */
+/** Uses Node's HTTP server for all requests. */
 let plain: TestGateway
 
 beforeAll(async () => {
   const settings = { PARKWAY_CORS_ORIGINS: 'https://app.example.com' }
   fast = await startTestGateway({ settings: { ...settings, PARKWAY_FAST_HTTP: 'true' } })
   plain = await startTestGateway({ settings: { ...settings, PARKWAY_FAST_HTTP: 'false' } })
-  // The first request borrows credit, which a busy database may take its time for.
+  // The first request borrows credit, which can take long on a busy database.
   for (const gateway of [fast, plain])
     await vi.waitFor(
       async () => {
@@ -124,10 +124,10 @@ function write({ method: verb, path: address, body: text, fields, framing: kind,
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(content)])
 }
 
-/** Closes what is still open behind the requests of a case. */
+/** The last request of each case; it closes a connection that is still open. */
 const LAST = 'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'
 
-/** Sends pieces, each in a packet of its own, and answers all that came back until the server closed. */
+/** Sends each piece in its own packet and returns everything received until the server closed the connection. */
 async function exchange(baseUrl: string, pieces: readonly Buffer[]): Promise<string> {
   const { hostname, port } = new URL(baseUrl)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
@@ -145,10 +145,10 @@ async function exchange(baseUrl: string, pieces: readonly Buffer[]): Promise<str
   return heard
 }
 
-/** Of these only the presence counts: they tell of the moment. */
+/** Headers whose values change from request to request: only their presence is compared. */
 const PASSING =
   /^(?:date|x-request-id|x-gateway-latency-ms|x-gateway-balance-usd|x-gateway-cost-usd|x-ratelimit-.*|etag)$/
-/** How a connection goes on is told alike; `keep-alive` also says how long. */
+/** Converts answers to a comparable form. `connection` and `keep-alive` must be equal too. */
 const toComparable = (heard: string, isHead: boolean) =>
   readAnswers(isHead ? withoutBodies(heard) : heard).map(({ status, headers, body: text }) => ({
     status,

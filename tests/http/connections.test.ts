@@ -5,7 +5,7 @@ import { startTestGateway, type TestGateway } from '../support/start-test-gatewa
 const CHAT = '/v1/chat/completions'
 const BODY = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] })
 const CONNECTIONS_MAX = 20
-/** Room for two connections that Node's server reads. */
+/** Enough for two connections that Node's HTTP server reads. */
 const UNAUTHENTICATED_BYTES_MAX = 180 * 1024
 
 let gateway: TestGateway
@@ -15,7 +15,7 @@ beforeEach(async () => {
   gateway = await startTestGateway({
     settings: {
       PARKWAY_CONNECTIONS_MAX: String(CONNECTIONS_MAX),
-      // Only there is the beginning of a request looked at before Node's server has the connection.
+      // Only the fast path checks the start of a request before Node's server gets the connection.
       PARKWAY_FAST_HTTP: 'true',
       PARKWAY_UNAUTHENTICATED_BYTES_MAX: String(UNAUTHENTICATED_BYTES_MAX),
     },

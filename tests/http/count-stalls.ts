@@ -1,6 +1,6 @@
 import type { TestGateway } from '../support/start-test-gateway.ts'
 
-/** How often the loop stood still for longer than so many seconds, by the watchdog. */
+/** Returns how often the watchdog has seen the event loop blocked for longer than this number of seconds. */
 export async function countStallsAbove(
   gateway: TestGateway,
   seconds: string,

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { TestAnswer } from '../support/start-test-gateway.ts'
 
-/** The whole error answer of a request that is at fault: status, envelope and the headers every answer has. */
+/** Checks the complete error answer to a bad request: status, envelope and the headers that every answer has. */
 export function expectEnvelope(answer: TestAnswer, status: number, error: object): void {
   expect([answer.status, answer.body]).toEqual([
     status,

@@ -4,13 +4,13 @@ import { startTestGateway, type TestGateway } from '../support/start-test-gatewa
 import { countStallsAbove } from './count-stalls.ts'
 import { makeHostileRequest, type FuzzedOperation, type HostileRequest } from './hostile-request.ts'
 
-/** The same requests each time; another seed by `FUZZ_SEED`, and more of them by `FUZZ_REQUESTS`. */
+/** A fixed seed gives the same requests in each run. `FUZZ_SEED` sets another seed, `FUZZ_REQUESTS` the number of requests. */
 const SEED = Number(process.env['FUZZ_SEED'] ?? 17)
 const REQUESTS_PER_OPERATION = Number(process.env['FUZZ_REQUESTS'] ?? 8)
-/** Far above what a loaded machine takes for what is bounded. */
+/** Much longer than bounded work takes on a loaded machine. */
 const STALL_SECONDS = '5'
 const REPORTED_CHARACTERS_MAX = 600
-/** Of failures that are the server's own, but of what it depends on. */
+/** 5xx statuses that are allowed, because they report a failure of a dependency. */
 const DOCUMENTED_FAILURES = [502, 503]
 const LIMITS = JSON.stringify({
   tiers: [
@@ -46,7 +46,7 @@ interface Schema {
 
 let gateway: TestGateway
 let document: Document
-/** Of an account that the requests do not come from. */
+/** Ids of objects that belong to another account than the one that sends the requests. */
 let ids: string[]
 
 beforeAll(async () => {
@@ -100,7 +100,7 @@ function resolve(schema: Schema | undefined): Schema | undefined {
   return name === undefined ? schema : document.components.schemas[name]
 }
 
-/** Why the answer is wrong, null when it is not. */
+/** Sends the request and returns why the answer is wrong, or null if it is correct. */
 async function send(operation: FuzzedOperation, { path, body }: HostileRequest): Promise<string | null> {
   const { method, template } = operation
   const isForm = body instanceof FormData
@@ -117,7 +117,7 @@ async function send(operation: FuzzedOperation, { path, body }: HostileRequest):
   const { status } = response
   const isDescribed = String(status) in (document.paths[template]?.[method.toLowerCase()]?.responses ?? {})
   const isOurFault = status >= 500 && !DOCUMENTED_FAILURES.includes(status)
-  // What matches no route, or another one, is answered by that.
+  // A changed path may match another route or none, so 404 and 405 are allowed.
   if (!isOurFault && (isDescribed || status === 404 || status === 405)) return null
   const sent = isForm ? 'a form' : (body ?? 'no body')
   return `${method} ${path}: ${status}\n${sent}\n${text}`.slice(0, REPORTED_CHARACTERS_MAX)
@@ -138,6 +138,6 @@ test('no request crashes the gateway, gets an undocumented status, or blocks it'
   }
   expect(wrong, `with the seed ${SEED}`).toEqual([])
   expect(await countStallsAbove(gateway, STALL_SECONDS), `with the seed ${SEED}`).toBe(stallsBefore)
-  // Whoever asks properly is served as before.
+  // A valid request is still answered.
   expect((await gateway.request('GET', '/v1/tenants/me')).status).toBe(200)
 })

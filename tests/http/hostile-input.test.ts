@@ -21,7 +21,7 @@ afterAll(async () => {
 const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
   gateway.request('POST', path, { body, headers })
 
-/** Bytes as they are, on a connection of their own. */
+/** Sends raw bytes on a new connection. */
 const sendBytes = async (path: string, body: Buffer, ...headers: string[]) => {
   const head = [
     `POST ${path} HTTP/1.1`,

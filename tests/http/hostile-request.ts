@@ -1,12 +1,12 @@
 import type { SeededRandom } from '../../src/kernel/seeded-random.ts'
 
-/** An operation of the OpenAPI document, as far as requests are made from it. */
+/** The parts of an OpenAPI operation that are needed to build requests. */
 export interface FuzzedOperation {
   readonly method: string
-  /** With parameters as `{id}`. */
+  /** The path with its parameters as `{id}`. */
   readonly template: string
   readonly query: readonly string[]
-  /** The members that the body's schema names. */
+  /** The members in the schema of the body. */
   readonly members: readonly string[]
   readonly example: unknown
   readonly takesForm: boolean
@@ -19,7 +19,7 @@ export interface HostileRequest {
 
 const deep = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
 
-/** JSON as it goes over the wire, so that it may hold what no value in memory is. */
+/** JSON text instead of values, because some of it cannot be represented as a JavaScript value. */
 const HOSTILE_JSON: readonly string[] = [
   'null',
   'true',
@@ -77,7 +77,7 @@ const ODD_VALUES: readonly string[] = [
   "'%20OR%201=1",
 ]
 
-/** A request for the operation that is nearly right, or far from it. `ids` are of somebody else. */
+/** Builds a request that is nearly valid, or very invalid. `ids` belong to another account. */
 export function makeHostileRequest(
   operation: FuzzedOperation,
   random: SeededRandom,
@@ -102,7 +102,7 @@ export function makeHostileRequest(
 
 type Pick = <Item>(items: readonly Item[], otherwise: Item) => Item
 
-// An empty part of a path would be another path.
+// An empty path segment would make it another path.
 function encodeOdd(value: string): string {
   return value === '' ? '%20' : value
 }
@@ -111,7 +111,7 @@ function makeBody({ example, members }: FuzzedOperation, random: SeededRandom, p
   if (random.next() < 0.1) return pick(HOSTILE_JSON, '')
   const marks: string[] = []
   const mark = (): string => `@hostile:${marks.push(pick(HOSTILE_JSON, 'null')) - 1}@`
-  // Somewhere within the example, and members that it leaves out.
+  // Damage one place within the example, and add members that the example does not have.
   const places = countPlaces(example)
   const at = random.below(places + 1)
   let visited = 0

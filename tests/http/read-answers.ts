@@ -4,7 +4,7 @@ export interface HttpAnswer {
   readonly body: string
 }
 
-/** The answers in what a server wrote on one connection. Throws where they are not whole. */
+/** Parses the answers that a server wrote on one connection. Throws if one is incomplete. */
 export function readAnswers(text: string): HttpAnswer[] {
   const answers: HttpAnswer[] = []
   let rest = text

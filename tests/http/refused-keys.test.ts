@@ -39,7 +39,7 @@ describe('a request without a working key', () => {
     expect(await reasonOf(`pk-dev-${'B'.repeat(43)}`)).toMatch(/unknown/)
     const revoked = await make({})
     await gateway.request('DELETE', `/v1/tenants/me/api-keys/${revoked.id}`)
-    // From the database, then from memory.
+    // The first answer comes from the database, the second from the cache.
     expect(await reasonOf(revoked.key)).toMatch(/revoked/)
     expect(await reasonOf(revoked.key)).toMatch(/revoked/)
     const expired = await make({ expires_at: new Date(Date.now() + 1_000).toISOString() })
@@ -47,7 +47,7 @@ describe('a request without a working key', () => {
       .poll(async () => (await gateway.request('GET', '/v1/tenants/me', { key: expired.key })).status)
       .toBe(401)
     expect(await reasonOf(expired.key)).toMatch(/expired/)
-    // A key that was nearly guessed is no different from any other.
+    // A key that is nearly right gets the same answer as any other unknown key.
     const near = `${revoked.key.slice(0, -1)}${revoked.key.endsWith('x') ? 'y' : 'x'}`
     expect(await reasonOf(near)).toBe(await reasonOf(`pk-dev-${'C'.repeat(43)}`))
   })

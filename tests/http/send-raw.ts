@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Writes bytes to a server as they are and answers what it wrote back until it closed. */
+/** Writes raw bytes to a server and returns what it sent until it closed the connection. */
 export async function sendRaw(baseUrl: string, ...pieces: readonly (string | Buffer)[]): Promise<string> {
   const { hostname, port } = new URL(baseUrl)
   const socket = connect({ host: hostname, port: Number(port) })
@@ -12,7 +12,7 @@ export async function sendRaw(baseUrl: string, ...pieces: readonly (string | Buf
   const closed = new Promise<void>((resolve) => {
     socket.on('close', () => resolve())
   })
-  // A server that closes early resets the connection; what it said before counts.
+  // A server that closes early resets the connection; the answer received before that is used.
   socket.on('error', () => {})
   for (const piece of pieces) socket.write(piece)
   await closed
@@ -26,7 +26,7 @@ export interface RawAnswer {
   body: any
 }
 
-/** The first answer in what a server wrote. */
+/** Parses the first answer in the text that a server sent. */
 export function parseRaw(answer: string): RawAnswer {
   const end = answer.indexOf('\r\n\r\n')
   const head = answer.slice(0, end).toLowerCase()

@@ -20,7 +20,7 @@ const names = (count: number) => Array.from({ length: count }, (_, index) => `p$
 const format = (schema: object) => ({ type: 'json_schema', json_schema: { name: 'x', schema } })
 const list = (items: object) => format({ type: 'array', minItems: 1000, items })
 
-/** Each held the process up for five seconds to minutes before it was bounded. */
+/** Without limits, each of these blocks the process for five seconds to minutes. */
 const HOSTILE: Record<string, object> = {
   'a class of a kilobyte': {
     response_format: list({ type: 'string', pattern: `[${'a-ÿ'.repeat(250)}]{1000}`, minLength: 5000 }),
@@ -39,7 +39,7 @@ const HOSTILE: Record<string, object> = {
   'an echo of them': { messages: [user(`[[sandbox:echo ${'→!'.repeat(20_000)}]]`)] },
 }
 
-// Far above what a loaded machine takes for the bounded work, and below what any of these took.
+// Much longer than the bounded work takes on a loaded machine, and shorter than any of these without limits.
 const STALL_SECONDS = '5'
 
 test.each(Object.entries(HOSTILE))('%s do not delay other requests', async (_, rest) => {
@@ -78,7 +78,7 @@ test('a blocked event loop is counted for the route in progress', async () => {
     const { body } = await gateway.request('GET', '/metrics')
     return String(body).includes(`parkway_requests_in_flight{route="${CHAT}"} 1`) ? true : null
   })
-  // The gateway lives in this process.
+  // Block the event loop, which the gateway shares with this test.
   const endMs = performance.now() + 600
   while (performance.now() < endMs);
   await until(async () => ((await countStallsAbove(gateway, '0.25', CHAT)) > 0 ? true : null))

@@ -22,7 +22,7 @@ afterAll(async () => {
   expect(checks.filter(({ differences }) => differences.length > 0)).toEqual([])
 })
 
-/** Ten tokens are asked for, and held; the upstream writes as many as it likes. */
+/** Each request asks for ten tokens, which are held; the upstream may report more output tokens than that. */
 const usageOf = (output: number) => ({
   prompt_tokens: 11,
   completion_tokens: output,

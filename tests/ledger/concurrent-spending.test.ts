@@ -4,7 +4,7 @@ import { createCaller, type Call } from './spending-client.ts'
 import { chatOf, startFleet, type ChargeRow, type Fleet } from './start-fleet.ts'
 
 const CLIENTS = 200
-/** A request holds two tenths of a cent and costs a random part of it. */
+/** A request holds 0.2 cents and costs a random part of it. */
 const TOKENS_MAX = 200
 const DOLLAR = 1_000_000_000n
 
@@ -51,7 +51,7 @@ describe.each([1, 2, 4])('200 clients that share one dollar over %i processes', 
   test('leave a ledger that verifies', async () => {
     expect(await fleet.findDifferences()).toEqual([])
     if (processes > 1) return
-    // The same as an operator asks it.
+    // The same check with the command that an operator runs.
     const { code, stdout } = await fleet.workplace.run(['ledger', 'verify'], {
       environment: { DATABASE_URL: fleet.connectionString },
     })

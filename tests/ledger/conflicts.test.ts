@@ -42,7 +42,7 @@ describe('charges in database deadlocks', () => {
       await rival.query('BEGIN')
       await rival.query('SELECT FROM credit_leases WHERE account_id = $1 FOR UPDATE', [payer.accountId])
       expect((await ask(payer)).status).toBe(200)
-      // Posting has the commit and waits for the lease; asking for the commit closes the circle.
+      // Posting has locked the journal row and waits for the lease row; locking the journal row here completes a deadlock.
       await until(async () => (await countWaiting()) > 0)
       const locked = await rival.query('SELECT FROM charge_journal FOR UPDATE').then(
         () => true,
@@ -84,7 +84,7 @@ describe('charges in database deadlocks', () => {
   })
 })
 
-/** None while they cannot be posted. */
+/** Returns the charged request ids; an empty list while the charges cannot be posted. */
 async function chargedIds(payer: TestAccount): Promise<string[]> {
   const charges = await chargesOf(payer).catch(() => [])
   return charges.map(({ requestId }) => requestId).toSorted()

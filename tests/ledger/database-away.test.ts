@@ -73,7 +73,7 @@ describe('a database that restarts while requests run', () => {
     expectTimeToComeBack(calls)
     await untilServed()
     const answered = calls.filter(({ status }) => status === 200).length
-    // And the one that was served last.
+    // Plus one for the request that `untilServed` got through.
     expect((await charged()).size).toBe(before + answered + 1)
   })
 })
@@ -84,15 +84,15 @@ describe('a database that is down longer than an answer waits for its charge', (
     const running = askMany()
     await upstream.requestNumber(CLIENTS - 1)
     await postgres.stop()
-    // A commit on a connection that is gone without its knowledge may have happened, and would be waited for.
+    // The gateway must have noticed the outage: it would wait for a commit on a lost connection, which may have happened.
     await until(async () => (await fetch(`${gateway.url}/readyz`)).status === 503)
     release()
     const calls = await running
-    // A stream has been delivered but for its end; a whole answer has not, and costs nothing.
+    // Streams were delivered except for their end. Other answers were not delivered and cost nothing.
     const outcomes = calls.map(outcomeOf)
     expect(new Set(outcomes)).toEqual(new Set(['200 cut', '503 complete']))
     expectTimeToComeBack(calls)
-    // Nobody is told that nothing was charged who is charged then.
+    // A call that is charged later must not report that nothing was charged.
     for (const call of calls) {
       const error = call.isComplete ? call : errorFrameOf(call)
       const known = call.isComplete ? 'Nothing was charged' : 'may still be made'
@@ -145,14 +145,14 @@ test('a stream whose charge was not confirmed is replayed under its idempotency 
   expect((await charged()).size).toBe(before + 1)
 })
 
-/** The error that a stream ended with. */
+/** Parses the error frame at the end of a stream. */
 function errorFrameOf({ text }: Call): { code: string; message: string; requestId: string } {
   const frame = text.trimEnd().split('\n\n').at(-1) ?? ''
   const { error } = JSON.parse(frame.slice('data: '.length))
   return { code: error.code, message: error.message, requestId: error.request_id }
 }
 
-/** Until let go, no answer ends: a stream stops before its last chunks, a whole answer does not begin. */
+/** Until the returned function is called, streams pause before their last chunks and other answers do not start. */
 function holdAnswersBack(): () => void {
   upstream.requests.length = 0
   const { promise, resolve } = Promise.withResolvers<void>()

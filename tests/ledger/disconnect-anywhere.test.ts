@@ -21,7 +21,7 @@ const database = () =>
   connectDatabase({ connectionString: gateway.connectionString, poolSize: 1, statementTimeoutMs: 10_000 })
 
 beforeAll(async () => {
-  // A server that stops when it is left: what was relayed is all that can be known.
+  // vLLM stops generating after a disconnect, so the relayed tokens are the only known usage.
   gateway = await startChatGateway({
     models: [modelEntry(MODEL, [{ provider: 'vllm', model: MODEL }])],
     providers: ['vllm'],
@@ -48,7 +48,7 @@ describe('a client that disconnects at any byte of a stream', () => {
     const reader = database()
     const charges = await until(async () => {
       const found = await readCharges(reader, payer.accountId)
-      // Who saw nothing is charged nothing, and has no row.
+      // A request whose client received no token is not charged and has no row.
       return found.length >= requestIds.filter((_, position) => relayedBy(position) > 0).length + 1 && found
     })
     await reader.close()
@@ -82,7 +82,7 @@ describe('a client that disconnects at any byte of a stream', () => {
   test('leaves no hold: a later request can use all remaining credit', async () => {
     const { body } = await gateway.request('GET', '/v1/tenants/me', { key: payer.key })
     const balanceNanoUsd = BigInt(Math.round(body.balance_usd * 1e9))
-    // All but what the prompt can cost at most.
+    // The whole balance minus the maximum cost of the prompt.
     const tokens = Number((balanceNanoUsd - 2_000_000n) / 10_000n)
     gateway.upstream.respondWith({ headers: STREAM_HEADERS, chunks: [STREAM, 'data: [DONE]\n\n'] })
     const caller = createCaller()
@@ -99,7 +99,7 @@ describe('a client that disconnects at any byte of a stream', () => {
 
 const STREAM_HEADERS = { 'content-type': 'text/event-stream' }
 
-/** Plays the stream up to the byte that the request names, and says nothing more. */
+/** Sends the stream up to the byte that the request names, and then nothing more. */
 function playUpTo({ body }: { body: unknown }): ScriptedReply {
   const text = JSON.stringify(body)
   const position = Number(/leave at (\d+)/.exec(text)?.[1] ?? STREAM.length)
@@ -110,17 +110,17 @@ function playUpTo({ body }: { body: unknown }): ScriptedReply {
   return { headers: STREAM_HEADERS, chunks, ending: isWhole ? 'end' : 'hang' }
 }
 
-/** As many tokens for every position. */
+/** Returns a prompt that has the same number of tokens for every position. */
 function promptOf(position: number): string {
   return `leave at ${String(position).padStart(3, '0')}.`
 }
 
-/** How many of the words have come whole by this byte. */
+/** Returns how many words are complete at this byte. */
 function relayedBy(position: number): number {
   return Math.min(WORDS.length, STREAM.slice(0, position).split('\n\n').length - 1)
 }
 
-/** Answers the request's id. */
+/** Disconnects at this byte of the stream and returns the request's id. */
 async function leaveAt(position: number): Promise<string> {
   const content = promptOf(position)
   const client = new AbortController()

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 import { waitForTask } from '../generation/wait-for-task.ts'
 
-/** Its only model costs nothing by the catalog; it is recorded and limited all the same. */
+/** Its only model is free in the catalog. Its requests are still recorded and limited. */
 const FREE = '/v1/moderations'
 
-/** Nothing is charged where nothing was said, and their examples are silent. */
+/** A recording without speech costs nothing, and the examples of these routes have none; the tests send another file. */
 const LISTENERS: ReadonlySet<string> = new Set(['/v1/audio/transcriptions', '/v1/audio/translations'])
 
-/** What a route with an id in its path is tried on: made by whoever calls it. Paths that are not named cost nothing. */
+/** How to create the object for a route with an id in its path. Such routes that are not listed here cost nothing. */
 const MADE: Readonly<Record<string, { at: string; body: object; calls: number }>> = {
   '/v1/compare/conversations/{id}/turns': {
     at: '/v1/compare/conversations',
@@ -17,7 +17,7 @@ const MADE: Readonly<Record<string, { at: string; body: object; calls: number }>
   },
 }
 
-/** What holds for every route that costs money, those that are yet to be written included: it finds them by itself. */
+/** The tests apply to every paid route, new ones included: the routes are read from the OpenAPI document. */
 let gateway: TestGateway
 let paidRoutes: { path: string; example: unknown }[]
 
@@ -26,13 +26,13 @@ beforeAll(async () => {
   const { body: document } = await gateway.request('GET', '/openapi.json', { key: null })
   paidRoutes = Object.keys(document.paths).flatMap((path) => {
     const { post } = document.paths[path]
-    // What takes no body asks nothing of a model: cancelling a task, for one.
+    // A route without a body does not call a model, for example the one that cancels a task.
     if (!post?.description?.includes('scope `inference`') || !post.requestBody) return []
-    // What answers 201 only makes something; what is asked for it is asked later.
+    // A route that answers 201 only creates an object; model calls follow later.
     if (post.responses['201'] || (path.includes('{') && !(path in MADE))) return []
-    // What only counts says that it costs nothing.
+    // Routes that only count tokens say in their description that they cost nothing.
     if (post.description.includes('It costs nothing')) return []
-    // What is charged call by call makes chat calls, whose charges its own tests look at.
+    // These routes make several chat calls; their own tests check the charges.
     if (post.description.includes('charged call by call')) return []
     const { schema } = post.requestBody.content['application/json']
     const { examples } = schema.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)] : schema
@@ -54,7 +54,7 @@ async function speak(): Promise<string> {
 const records = async () => (await gateway.request('GET', '/v1/usage/records?limit=10')).body
 const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
 
-/** The path with the id of something that the key's account has. */
+/** Returns the path with the id of an object that is created for the key's account. */
 async function pathFor(path: string, key?: string): Promise<string> {
   const made = MADE[path]
   if (made === undefined) return path
@@ -62,9 +62,9 @@ async function pathFor(path: string, key?: string): Promise<string> {
   return path.replace('{id}', body.id)
 }
 
-/** Of an answer at once, or of a task that was waited for. */
+/** Returns the cost of an immediate answer, or of the task after it has completed. */
 async function costOf({ status, headers, body }: TestAnswer): Promise<number> {
-  // An answer that is streamed says what it costs before it is known to have been delivered.
+  // A streamed answer reports its cost before its delivery is confirmed.
   if (status === 200) return Number(headers.get('x-gateway-cost-usd'))
   expect(headers.get('x-gateway-cost-usd')).toBeNull()
   const task = await waitForTask(gateway, body.task_id)
@@ -72,7 +72,7 @@ async function costOf({ status, headers, body }: TestAnswer): Promise<number> {
   return task.cost_usd
 }
 
-/** Known to cost something, so that a list that lost its routes is noticed. */
+/** Routes that must be in the list, so that the tests notice if routes are missing from it. */
 const PAID_AT_LEAST = ['/v1/chat/completions', '/v1/embeddings', '/v1/images/generations']
 
 describe('every paid route', () => {

@@ -21,7 +21,7 @@ import {
 import { usageOf } from './metered-upstream.ts'
 import { chatOf, MODEL, readCharges, type ChargeRow } from './start-fleet.ts'
 
-/** As many tokens as the prompt of these tests can have at most by the gateway's estimate, with room to spare. */
+/** Upper limit of what the prompt of these tests costs by the gateway's estimate, with a margin. */
 const PROMPT_USD_MAX = 0.002
 
 let gateway: ChatGateway
@@ -56,7 +56,7 @@ const chargesOf = ({ accountId }: TestAccount) => readCharges(database, accountI
 const payerWith = (creditUsd: number) => createAccount(gateway, { creditUsd })
 const tokensAsked = (index = -1) => gateway.upstream.bodies().at(index)?.max_completion_tokens
 
-/** A request that needs all of a balance but what its prompt may cost, and does get it. */
+/** Expects that a request can use the whole balance, minus the maximum cost of its prompt. */
 async function takesAll(payer: TestAccount, balanceUsd: number): Promise<void> {
   const tokens = Math.floor((balanceUsd - PROMPT_USD_MAX) * 100_000)
   gateway.upstream.respondWith(completion())
@@ -92,7 +92,7 @@ describe('a hold covers the answer', () => {
     await gateway.upstream.requestNumber(0)
     const second = await ask(payer, { max_tokens: 90_000 })
     expect(second.status).toBe(200)
-    // What the first one does not hold: less than a tenth.
+    // The part that the first request does not hold, which is less than a tenth.
     expect(tokensAsked()).toBeLessThan(10_000)
     answer.release()
     expect((await first).status).toBe(200)
@@ -215,7 +215,7 @@ describe('an upstream that explicitly reports zero usage', () => {
 })
 
 test.each([
-  // 1000 tokens in, 800 of them cached, 10 out.
+  // 1000 input tokens, 800 of them cached, and 10 output tokens.
   [
     'inside the prompt',
     { prompt_tokens: 1000, prompt_tokens_details: { cached_tokens: 800 }, completion_tokens: 10 },
@@ -252,7 +252,7 @@ describe('an answer that the balance does not cover', () => {
     const tokens = tokensAsked()
     expect(tokens).toBeGreaterThan(0)
     expect(tokens).toBeLessThanOrEqual(1_000)
-    // Most of a cent is for the answer; what the prompt can cost at most is a fifth of it.
+    // Most of the cent pays for the answer; the prompt costs at most a fifth of it.
     expect(tokens).toBeGreaterThan(800)
   })
 

@@ -7,7 +7,7 @@ import { createCaller, type Call } from './spending-client.ts'
 import { chatOf, startFleet, type ChargeRow, type Fleet, type Gateway, type Spender } from './start-fleet.ts'
 
 const WINDOW_MS = 30_000
-/** A busy machine takes as long as it takes. */
+/** A long test timeout, because a busy machine is slow. */
 const FAR_AWAY_MS = 1_200_000
 const GATEWAYS = 3
 const CLIENTS_OF_EACH = 24
@@ -24,7 +24,7 @@ const caller = createCaller()
 beforeAll(async () => {
   upstream = await startMeteredUpstream({ latencyMs: () => 20 + Math.random() * 600 })
   postgres = await startRestartablePostgres()
-  // Without workers, each of which is a borrower too.
+  // No worker processes, because each of them would be a borrower too.
   const environment = { PARKWAY_LEASE_MS: String(LEASE_MS), LOG_LEVEL: 'error', PARKWAY_ROLE: 'api' }
   fleet = await startFleet({ upstream, environment, connectionString: postgres.connectionString })
   for (let count = 0; count < GATEWAYS; count += 1) gateways.push(await fleet.start())
@@ -51,7 +51,7 @@ describe('killing processes and restarting the database at random for half a min
       spendFromMany(poor, () => performance.now() < endMs),
       breakThings(endMs),
     ])
-    // The holds of the dead are given back when their leases have run out.
+    // The holds of killed processes are released when their leases expire.
     await until(async () => (await countUnauthenticated()) === 0)
     ofRich.push(...(await spendFromMany(rich, () => false)))
     ofPoor.push(...(await spendFromMany(poor, () => true)))
@@ -124,7 +124,7 @@ describe('killing processes and restarting the database at random for half a min
   })
 })
 
-/** Each client asks at least once, and goes on while it may and has credit. */
+/** Each client sends at least one request, and continues while `mayGoOn` returns true and the account has credit. */
 async function spendFromMany(spender: Spender, mayGoOn: () => boolean): Promise<Call[]> {
   const calls: Call[] = []
   const spend = async (client: number) => {
@@ -135,7 +135,7 @@ async function spendFromMany(spender: Spender, mayGoOn: () => boolean): Promise<
       const call = await caller.call(url, spender.key, body)
       calls.push(call)
       if (call.status === 402 || !mayGoOn()) return
-      // A client that is refused comes back a little later, as they do.
+      // A client retries a failed request after a short delay, as real clients do.
       if (call.status !== 200) await delay(20 + Math.random() * 100)
     }
   }
@@ -161,11 +161,11 @@ async function replaceOne(index: number): Promise<void> {
   gateways[index] = null
   victim.program.kill('SIGKILL')
   await victim.program.exited
-  // One that starts while the database restarts may give up, and is started again as a supervisor does.
+  // A gateway that starts while the database restarts may exit; it is started again, as a supervisor would do.
   gateways[index] = await until(() => fleet.start().catch(() => null))
 }
 
-/** Borrowers that are none of the living gateways. */
+/** Counts open borrowers beyond one for each running gateway: those of killed processes. */
 async function countUnauthenticated(): Promise<number> {
   const [row] = await fleet.database.query<{ open: bigint }>(
     'SELECT count(*) AS open FROM borrowers WHERE closed_at IS NULL',

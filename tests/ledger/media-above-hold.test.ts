@@ -63,7 +63,7 @@ describe('a video that is longer than requested', () => {
     const { key } = await createAccount(gateway, { creditUsd: 1 })
     filmSeconds = 5
     expect((await makeFilm(key)).cost_usd).toBe(5 * SECOND_USD)
-    // Brings credit of the account into the process.
+    // This request makes the process borrow credit of the account.
     await gateway.request('POST', '/v1/moderations', { key, body: { input: 'Hi' } })
     filmSeconds = 12
     const task = await makeFilm(key)

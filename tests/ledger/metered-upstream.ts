@@ -10,9 +10,9 @@ import {
 import type { ScriptedReply } from '../upstreams/scripted-server.ts'
 
 export interface MeteredUpstream extends OpenAiServer {
-  /** What it reported, by the gateway's id of the request. */
+  /** The reported usage, by the gateway's request id. */
   readonly reported: ReadonlyMap<string, ReportedUsage>
-  /** The gateway's ids of requests whose last message was this. */
+  /** Returns the gateway's ids of the requests whose last message has this content. */
   requestIdsOf(content: string): readonly string[]
 }
 
@@ -27,11 +27,11 @@ export interface MeteredUpstreamOptions {
 }
 
 const PROMPT_TOKENS = 5
-/** What is written when a request sets no limit. */
+/** The maximum number of output tokens if a request sets no limit. */
 const COMPLETION_TOKENS_MAX = 400
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8' }
 
-/** Answers every request with a random number of tokens, at most as many as were asked for. */
+/** Starts an upstream that answers each request with a random number of tokens, up to the requested limit. */
 export async function startMeteredUpstream({
   latencyMs = () => 0,
 }: MeteredUpstreamOptions = {}): Promise<MeteredUpstream> {
@@ -63,7 +63,7 @@ export function usageOf(completionTokens: number, promptTokens = PROMPT_TOKENS) 
 function readRequest({ body }: RecordedRequest) {
   if (!isRecord(body)) throw new Error('the gateway sent no object')
   const { stream, messages } = body
-  // Models that reason are asked under the newer name.
+  // Reasoning models use the newer parameter name.
   const tokensMax = body['max_completion_tokens'] ?? body['max_tokens']
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : null
   return {

@@ -10,22 +10,22 @@ import { migrate } from '../../src/storage/migrate.ts'
 import { until } from '../app/call.ts'
 import { readServerPid } from '../app/workplace.ts'
 
-/** `fast` ends every session and writes everything down; `immediate` is a crash. */
+/** `fast` ends every session and flushes all data to disk; `immediate` is like a crash. */
 export type StopMode = 'fast' | 'immediate'
 
 const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const
 
 export interface RestartablePostgres {
   readonly connectionString: string
-  /** Resolves when the server is gone; it comes back under the same address by itself. */
+  /** Resolves when the server has stopped; it then starts again by itself under the same address. */
   restart(mode: StopMode): Promise<void>
-  /** Stays away until it is started. */
+  /** Stops the server until `start` is called. */
   stop(): Promise<void>
   start(): Promise<void>
   close(): Promise<void>
 }
 
-/** A server of its own, migrated. Durable, because what it has promised must survive a crash of it. */
+/** Starts a separate, migrated server. It is durable, because committed data must survive a crash of the server. */
 export async function startRestartablePostgres(): Promise<RestartablePostgres> {
   const dataDir = await mkdtemp(join(tmpdir(), 'parkway-restart-'))
   const launch = () => startEmbeddedPostgres({ dataDir, logger: silentLogger })

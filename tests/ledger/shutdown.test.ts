@@ -8,7 +8,7 @@ let upstream: OpenAiServer
 let fleet: Fleet
 
 beforeAll(async () => {
-  // Two words, and then nothing more.
+  // Sends two words, then nothing more.
   upstream = await startOpenAiServer(stream(chunksOf('Hello', ' there').slice(0, 3), { ending: 'hang' }))
   fleet = await startFleet({ upstream, environment: { PARKWAY_SHUTDOWN_GRACE_MS: '100' } })
 })

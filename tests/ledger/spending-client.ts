@@ -1,13 +1,13 @@
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { CHAT } from '../chat/start-chat-gateway.ts'
 
-/** How one request ended, as its client saw it. */
+/** The outcome of one request, as the client sees it. */
 export interface Call {
   readonly content: string
-  /** Null when the connection broke before a status came. */
+  /** Null if the connection broke before the status arrived. */
   readonly status: number | null
   readonly requestId: string | null
-  /** The whole body came, a stream up to `[DONE]`. */
+  /** True if the whole body arrived, for a stream up to `[DONE]`. */
   readonly isComplete: boolean
   readonly code: string | null
   readonly message: string
@@ -20,7 +20,7 @@ export interface Caller {
   close(): void
 }
 
-/** A client with connections of its own, which it keeps. */
+/** Creates a client with its own keep-alive connections. */
 export function createCaller(): Caller {
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
   return {

@@ -19,9 +19,9 @@ export interface Spender {
   readonly keyId: string
 }
 
-/** What was written down for one request. */
+/** The stored charge of one request. */
 export interface ChargeRow {
-  /** As the client knows it. */
+  /** The id that the client received. */
   readonly requestId: string
   readonly outcome: string
   readonly costNanoUsd: bigint
@@ -34,17 +34,17 @@ export interface Fleet {
   readonly database: Database
   readonly connectionString: string
   readonly workplace: Workplace
-  /** Of the operator. */
+  /** The operator's API key. */
   readonly key: string
-  /** One more gateway, of one process or of several on one port. */
+  /** Starts one more gateway, with one process or several processes on one port. */
   start(options?: { processes?: number }): Promise<Gateway>
-  /** As the operator, at any of the gateways. */
+  /** Sends a request with the operator key to any of the gateways. */
   manage(method: string, path: string, body?: unknown): Promise<{ status: number; body: Answer }>
   createSpender(account: { creditUsd: number; limitUsd?: number }): Promise<Spender>
   readCharges(accountId: string): Promise<ChargeRow[]>
-  /** Everything that contradicts the rules of the ledger. */
+  /** Returns every violation of the rules of the ledger. */
   findDifferences(): Promise<string[]>
-  /** What any of the gateways has logged as a defect. */
+  /** Returns the defects that the gateways have logged. */
   findDefects(): string[]
   close(): Promise<void>
 }
@@ -55,11 +55,11 @@ type Answer = any
 export interface FleetOptions {
   readonly upstream: OpenAiServer
   readonly environment?: Readonly<Record<string, string>>
-  /** A database that the test restarts; else one of its own on the server of the test run. */
+  /** A database that the test restarts. Default: a new database on the server of the test run. */
   readonly connectionString?: string
 }
 
-/** Rates would refuse clients before their credit does. */
+/** No rate limits, so that clients are refused only when their credit is used up. */
 const NO_LIMITS = {
   tiers: [
     {
@@ -73,7 +73,7 @@ const NO_LIMITS = {
   ],
 }
 const KEY = 'pk-dev-FleetFleetFleetFleetFleetFleetFleetFleet'
-/** A dollar for a million tokens in, ten out, a tenth of a dollar cached. */
+/** Costs per million tokens: $1 input, $10 output, $0.10 cached input. */
 export const MODEL = 'metered'
 
 export async function startFleet({ upstream, environment = {}, ...options }: FleetOptions): Promise<Fleet> {
@@ -143,7 +143,7 @@ export async function startFleet({ upstream, environment = {}, ...options }: Fle
   }
 }
 
-/** A chat request that can cost so much at most, and a little for its prompt. */
+/** Builds a chat request. `max_tokens` in `members` limits its cost, apart from a little for the prompt. */
 export function chatOf(content: string, members: object = {}): object {
   return { model: MODEL, messages: [{ role: 'user', content }], ...members }
 }

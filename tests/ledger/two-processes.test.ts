@@ -7,7 +7,7 @@ import { chatOf, startFleet, type Fleet, type Gateway, type Spender } from './st
 
 const LEASE_MS = 5_000
 const CLIENTS = 20
-/** What a prompt of these tests can cost at most by the gateway's estimate, with room to spare. */
+/** Upper limit of what a prompt of these tests costs by the gateway's estimate, with a margin. */
 const PROMPT_NANO_USD_MAX = 2_000_000n
 
 let upstream: OpenAiServer
@@ -56,7 +56,7 @@ test('idle credit of one process is available to another at once', async () => {
   expect(tokensAsked()).toBe(99_000)
 })
 
-// At the same time, because each of them waits for what the last requests hold.
+// Concurrent, because each test waits until the holds of its last requests are released.
 describe.concurrent('a cap', () => {
   test('of a key applies to both processes together and is never exceeded', async () => {
     const spender = await fleet.createSpender({ creditUsd: 10, limitUsd: 0.05 })
@@ -148,7 +148,7 @@ describe('promotional credit', () => {
     upstream.respondWith(completion({ usage: usageOf(10) }))
     expect((await ask(first, spender, { max_tokens: 90_000 })).status).toBe(200)
     await until(() => Date.now() > Date.parse(expiresAt))
-    // A little later than the clock says, because the database has one of its own.
+    // May take a little longer, because the database uses its own clock.
     await until(async () => {
       await ask(first, spender, { max_tokens: 90_000 })
       return Number(tokensAsked()) <= 1_000
@@ -181,7 +181,7 @@ interface Spree {
   readonly until?: (calls: readonly Call[]) => boolean
 }
 
-/** Clients of both processes go on until they are refused. */
+/** Clients of both processes send requests until they are refused. */
 async function spendAtBoth(spender: Spender, { until: isEnough = () => false }: Spree = {}): Promise<Call[]> {
   const calls: Call[] = []
   const spend = async (client: number) => {
@@ -200,7 +200,7 @@ function refusalsOf(calls: readonly Call[]): string[] {
   return [...new Set(refused.map(({ status, code }) => `${status} ${code}`))]
 }
 
-/** All of it, but for what is not enough for a prompt. */
+/** Expects that the limit is used up, except for a rest that is too small for a prompt. */
 async function expectSpent(spender: Spender, limitNanoUsd: bigint): Promise<void> {
   const charges = await fleet.readCharges(spender.accountId)
   const spent = charges.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)
