@@ -29,7 +29,7 @@ const CAUSES: readonly Cause[] = [
   },
 ]
 
-/** Recognises why an engine ended by its last lines, whichever engine it is. Null if they do not tell. */
+/** Finds the cause of an engine's exit in its last lines, for any engine. Returns null if no known pattern matches. */
 export function explainEngine(lastLines: readonly string[]): InstanceFailure | null {
   const text = lastLines.join('\n')
   const cause = CAUSES.find(({ pattern }) => pattern.test(text))

@@ -1,16 +1,17 @@
 import type { NanoUsd } from '../kernel/money.ts'
 
 /**
- * Runs engines on GPUs. A driver starts, observes and stops instances. It makes no decisions: the deployments module is responsible
- * for retries, billing and lifecycle. Several processes may call a driver at the same time, also for the same instance.
+ * Runs engines on GPUs. A driver starts, observes and stops instances. It makes no decisions: the deployments module is
+ * responsible for retries, billing and lifecycle. Several processes may call a driver at the same time, also for the same
+ * instance.
  */
 export interface GpuDriver {
   readonly id: string
   /** Returns all tiers with their free capacity. */
   capacity(): Promise<readonly GpuTier[]>
   /**
-   * Requests an instance and returns when the request is stored. A repeated request with the same id has no effect, also after the
-   * instance was stopped. `observe` reports failures.
+   * Requests an instance and returns when the request is stored. A repeated request with the same id has no effect, also after
+   * the instance was stopped. `observe` reports failures.
    */
   launch(order: LaunchOrder): Promise<void>
   observe(instanceId: string): Promise<Observation>
@@ -18,7 +19,10 @@ export interface GpuDriver {
   logs(instanceId: string, options: { readonly linesMax: number }): Promise<readonly string[]>
   /** Starts to stop an instance; `observe` reports when its GPU is free. Has no effect on unknown or ended instances. */
   stop(instanceId: string): Promise<void>
-  /** Stops instances that are not known to the database and deletes the records of ended ones. Returns the ids of the unknown ones. */
+  /**
+   * Stops instances that are not known to the database and deletes the records of ended ones. Returns the ids of the unknown
+   * ones.
+   */
   sweep(
     findKnown: (instanceIds: readonly string[]) => Promise<ReadonlySet<string>>,
   ): Promise<readonly string[]>
@@ -46,8 +50,8 @@ export interface LaunchOrder {
   readonly quantization: string
   readonly maxModelLen: number | null
   /**
-   * For the download of the model from the hub, or null. A secret of the account: a driver gives it to nobody but the hub, and keeps it
-   * no longer than the instance needs it. Never in arguments, logs or observations.
+   * The account's token for downloading the model from the hub, or null. A secret: a driver uses it only for the hub and
+   * deletes it when the instance no longer needs it. It never appears in arguments, logs or observations.
    */
   readonly hubToken: string | null
   /** Variables for the engine. The names have been checked. */
@@ -85,6 +89,6 @@ export type FailureCode = (typeof FAILURE_CODES)[number]
 
 export interface InstanceFailure {
   readonly code: FailureCode
-  /** For the account's eyes. */
+  /** Shown to the account. */
   readonly message: string
 }

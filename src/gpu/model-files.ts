@@ -1,8 +1,8 @@
 import type { InstanceFailure, LaunchOrder } from './gpu-driver.ts'
 
-/** Where the files of models come from when they do not lie on this machine yet. */
+/** Downloads model files to this machine. */
 export interface ModelFiles {
-  /** Tells how far the files of a model are, and begins to fetch them where nobody does. Any process may ask, again and again. */
+  /** Returns the state of a model's download and starts the download if none is running. May be polled by several processes. */
   fetch(wanted: WantedModel): Promise<FetchedModel>
 }
 
@@ -10,7 +10,7 @@ export interface WantedModel extends Pick<
   LaunchOrder,
   'huggingfaceId' | 'revision' | 'quantization' | 'hubToken'
 > {
-  /** Whether only GGUF files are of use. */
+  /** Whether the engine needs GGUF files. */
   readonly isGguf: boolean
 }
 

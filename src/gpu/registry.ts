@@ -1,6 +1,6 @@
 import type { GpuDriver, GpuTier } from './gpu-driver.ts'
 
-/** A tier and the driver that has it. */
+/** A tier and the driver that offers it. */
 export interface OfferedTier extends GpuTier {
   readonly driverId: string
 }
@@ -9,14 +9,14 @@ export interface GpuRegistry {
   get(driverId: string): GpuDriver | undefined
   readonly drivers: readonly GpuDriver[]
   /**
-   * Asks every driver. Where two have the same tier, the earlier one counts. A driver that fails is reported, and its tiers are known as
-   * before, without free machines.
+   * Returns the tiers of all drivers. If two drivers have the same tier, the first driver wins. If a driver fails, the error is
+   * reported and its last known tiers are returned without free machines.
    */
   capacity(): Promise<readonly OfferedTier[]>
 }
 
 interface RegistryOptions {
-  /** In the order they are preferred. */
+  /** In order of preference. */
   readonly drivers: readonly GpuDriver[]
   readonly onFailure: (driverId: string, error: unknown) => void
 }

@@ -3,12 +3,15 @@ import type { FailureCode, GpuDriver, InstanceFailure, LaunchOrder, Observation 
 import { FAILURE_CODES } from '../gpu-driver.ts'
 import { SANDBOX_TIERS, type SandboxTier } from './sandbox-tiers.ts'
 
-/** The simulated machines, which outlive every process of the gateway as real ones do. */
+/** Store of the simulated machines. Like real machines, they outlive the gateway processes. */
 interface SandboxMachines {
-  /** Takes a machine unless so many of the tier are taken, or the id was used before. Says whether there was one. */
+  /**
+   * Takes a machine. Returns false if `machineCount` machines of the tier are taken. A known id changes nothing and returns
+   * true.
+   */
   take(machine: SandboxMachine, machineCount: number): Promise<boolean>
   read(instanceId: string): Promise<SandboxMachine | null>
-  /** Gives it back at that time, unless that was said before. */
+  /** Sets the time at which the machine is released, unless one is already set. */
   release(instanceId: string, releasedAtMs: number): Promise<void>
   list(): Promise<readonly SandboxMachine[]>
   forget(instanceIds: readonly string[]): Promise<void>
@@ -18,10 +21,10 @@ interface SandboxMachine {
   readonly instanceId: string
   readonly tierId: string
   readonly huggingfaceId: string
-  /** What it was told to fail with; null for one that does not. */
+  /** The failure to simulate, from the engine's environment, or null. */
   readonly failure: string | null
   readonly launchedAtMs: number
-  /** Null while nobody has stopped it. In the future while it is ending. */
+  /** Null until the machine is stopped. In the future while it is stopping. */
   readonly releasedAtMs: number | null
 }
 
@@ -33,24 +36,24 @@ interface SandboxDriverOptions {
 }
 
 interface SandboxTimings {
-  /** From the launch until there is a GPU. */
+  /** Time from the launch until a GPU is assigned. */
   readonly bindMs: number
-  /** From the GPU until the engine answers. */
+  /** Time from the assignment of the GPU until the engine is ready. */
   readonly loadMs: number
-  /** From the stop until the GPU is free. */
+  /** Time from the stop until the GPU is free. */
   readonly releaseMs: number
 }
 
 const TIMINGS: SandboxTimings = { bindMs: 2_000, loadMs: 8_000, releaseMs: 1_000 }
 const SANDBOX_ENDPOINT = 'sandbox:'
-/** A variable of the engine's environment: one of the codes of failures. */
+/** Variable of the engine's environment that holds the failure code to simulate. */
 const FAILURE_VARIABLE = 'SANDBOX_FAILURE'
-/** What `capacity` of a failure means: there is no machine, whatever `capacity()` says. */
+/** The failure code of an instance that gets no machine, also if `capacity()` reports free ones. */
 const NO_MACHINE: FailureCode = 'capacity_exhausted'
-/** Ended machines are remembered for a while, so that a launch that comes late does not begin them again. */
+/** How long records of ended machines are kept, so that a late launch does not start them again. */
 const REMEMBERED_MS = 3_600_000
 
-/** Capacity that is not there: everything a driver does, by the clock and at the given pace, without a GPU. */
+/** Creates a driver that simulates instances without GPUs. Their state follows from the clock and the given timings. */
 export function createSandboxDriver(options: SandboxDriverOptions): GpuDriver {
   const { machines, clock, tiers = SANDBOX_TIERS } = options
   const timings = { ...TIMINGS, ...options.timings }
@@ -70,7 +73,7 @@ export function createSandboxDriver(options: SandboxDriverOptions): GpuDriver {
       if (tier === undefined) throw new Error(`there is no tier '${order.tierId}'`)
       const machine = machineOf(order, clock.nowMs())
       if (await machines.take(machine, tier.machineCount)) return
-      // Nobody else will say why there is none.
+      // Record the failure, so that `observe` can report it.
       const failed = { ...machine, failure: NO_MACHINE }
       if ((await machines.read(order.instanceId)) === null) await machines.take(failed, Infinity)
     },
@@ -115,7 +118,7 @@ function machineOf(
   return { instanceId, tierId, huggingfaceId, failure, launchedAtMs: nowMs, releasedAtMs: null }
 }
 
-/** One for which there was no machine takes none. */
+/** Returns whether the instance occupies a machine. One that failed for lack of capacity does not. */
 function isTaken({ releasedAtMs, failure }: SandboxMachine, nowMs: number): boolean {
   return failure !== NO_MACHINE && (releasedAtMs === null || releasedAtMs > nowMs)
 }
@@ -146,7 +149,10 @@ function observeMachine(machine: SandboxMachine, timings: SandboxTimings, nowMs:
   return { ...bound, state: 'ready', progress: 100, endpoint: SANDBOX_ENDPOINT }
 }
 
-/** Without a machine at once, without an image when there is one, with a crash a while after it was ready. */
+/**
+ * Returns when a failure occurs: at the launch without capacity, when the GPU is assigned for an image, a minute after the
+ * engine was ready for a crash, otherwise when the engine would be ready.
+ */
 function failsAtMs(code: FailureCode, boundMs: number, readyMs: number, launchedAtMs: number): number {
   if (code === NO_MACHINE) return launchedAtMs
   if (code === 'engine_crashed') return readyMs + CRASH_AFTER_MS
@@ -170,7 +176,7 @@ function failureOf({ failure }: SandboxMachine): InstanceFailure | null {
   return code === undefined ? null : { code, message: MESSAGES[code] }
 }
 
-/** Only what has happened by now, so that a line that was said once stays. */
+/** Writes the log lines of all events until now. Later calls return the same lines again. */
 function writeLog(machine: SandboxMachine, timings: SandboxTimings, nowMs: number): string[] {
   const { launchedAtMs, releasedAtMs, huggingfaceId, tierId } = machine
   const endMs = Math.min(nowMs, releasedAtMs ?? nowMs)

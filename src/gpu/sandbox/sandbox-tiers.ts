@@ -1,10 +1,10 @@
 import { nanoUsdFromUsd } from '../../kernel/money.ts'
 import type { GpuTier } from '../gpu-driver.ts'
 
-/** A simulated tier: what it is, and how many machines of it there are. */
+/** A simulated tier and its number of machines. */
 export type SandboxTier = Omit<GpuTier, 'availableCount'> & { readonly machineCount: number }
 
-/** Prices of the usual order of magnitude of GPU clouds, each once, twice and more. */
+/** Prices are in the range of GPU clouds. A tier with several GPUs costs a multiple of the single one. */
 export const SANDBOX_TIERS: readonly SandboxTier[] = [
   tier('l4_24gb', 'NVIDIA L4', 1, 24, 0.8, 8),
   tier('rtx4090_24gb', 'NVIDIA RTX 4090', 1, 24, 0.69, 8),

@@ -2,18 +2,18 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { createId } from '../../kernel/identifiers.ts'
 import type { GpuDriver, LaunchOrder } from '../gpu-driver.ts'
 
-/** A driver with what a test needs to move it. */
+/** A driver under test and its controls. */
 export interface DriverStage {
   readonly driver: GpuDriver
-  /** A tier of which there are two machines. */
+  /** A tier with two machines. */
   readonly tierId: string
-  /** Lets so much time pass that whatever is on its way has arrived. */
+  /** Waits, or advances the clock, until pending launches and stops have completed. */
   settle(): Promise<void>
-  /** The environment of an engine that runs out of memory. */
+  /** Environment that makes an engine run out of memory. */
   readonly failing: Readonly<Record<string, string>>
 }
 
-/** What every driver has to do. */
+/** Registers the tests that every driver must pass. */
 export function testGpuDriver(name: string, createStage: () => Promise<DriverStage>): void {
   describe(`the ${name} driver`, () => {
     let stage: DriverStage
