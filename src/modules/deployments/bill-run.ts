@@ -13,31 +13,31 @@ type RunLedger = Pick<
 
 export interface BillingOptions {
   readonly ledger: RunLedger
-  /** The number of this process among the writers of usage. */
+  /** Returns this process's number among the writers of usage records. */
   readonly writer: () => number
-  /** So much is held ahead, and so much can be lost. */
+  /** How often GPU time is charged. Credit is held for `SLICES_AHEAD` slices in advance. */
   readonly sliceSeconds: number
 }
 
-/** What is missing for the next slice; null when nothing is. */
+/** Why the credit does not cover the next slice; null if it does. */
 export type Shortage = 'budget' | 'balance' | 'cap' | null
 
-/** The run, the deployment as it was read in this transaction, and the time. The run's row must be locked. */
+/** The rows of the run and the deployment, read in the current transaction. The run's row must be locked. */
 export interface BilledRun {
   readonly deployment: Deployment
   readonly run: Run
   readonly nowMs: number
 }
 
-/** Slices held ahead: one that runs, and one to notice in that there is no other. */
+/** Slices held in advance: the current one, and one in which a lack of credit is noticed. */
 const SLICES_AHEAD = 2
-/** A hold must not end before its run does; the sweep of the ledger is for what nobody looks after any more. */
+/** Longer than any run, because a hold must not expire before its run ends. Expiry is only for abandoned holds. */
 const HOLD_MS = 400 * 86_400_000
 const LATENCY_MS_MAX = 2_147_483_647
 
 /**
- * Charges what a run that is ready has used since it was last charged, and holds credit for the next slices, in the transaction of the
- * caller. A run that is not ready is charged nothing: its hold grows with it. Says what is missing for one more slice.
+ * Charges a ready run for the time since its last charge, and holds credit for the next slices, in the caller's transaction. A
+ * run that is not ready yet is not charged: its hold grows instead. Returns the reason if the hold does not cover one more slice.
  */
 export async function billSlice(
   transaction: Queryable,
@@ -57,14 +57,14 @@ export async function billSlice(
   return room < leastNanoUsd ? 'budget' : 'balance'
 }
 
-/** The last charge, up to when its GPU was released, or none at all where it never was ready. */
+/** Charges a run up to the release of its GPU and releases its hold. A run that never became ready is not charged. */
 export async function closeBill(
   transaction: Queryable,
   options: BillingOptions,
   billed: BilledRun & { readonly releasedAtMs: number },
 ): Promise<void> {
   const { run, releasedAtMs } = billed
-  // What was begun is paid, as with every other unit.
+  // The last second is rounded up: a started second is charged.
   if (run.readyAtMs !== null)
     await settle(transaction, options, billed, secondsOf(run, releasedAtMs, Math.ceil))
   const [row] = await transaction.query<{ is_held: boolean; slice: number }>(
@@ -123,7 +123,7 @@ const SETTLED = `
   UPDATE deployment_runs SET slice = slice + 1, is_held = false, held_nano_usd = 0, billed_seconds = $2,
     charged_nano_usd = charged_nano_usd + $3, uncovered_nano_usd = uncovered_nano_usd + $4 WHERE id = $1`
 
-/** Holds so much, or as much of it as there is, and says how much that is. */
+/** Raises the run's hold to the needed amount, or as far as the credit allows. Returns the held amount. */
 async function hold(
   transaction: Queryable,
   { ledger }: BillingOptions,
@@ -155,7 +155,7 @@ async function hold(
   return heldNanoUsd
 }
 
-/** The account owes money, so that nothing can be held for it. */
+/** Returns whether the ledger refused to open a hold for lack of balance, as it does for an account in debt. */
 export function isInDebt(error: unknown): boolean {
   return error instanceof AppError && error.code === 'insufficient_balance'
 }
@@ -168,13 +168,13 @@ function secondsOf({ boundAtMs }: Run, untilMs: number, round: (seconds: number)
   return boundAtMs === null ? 0 : Math.max(0, round((untilMs - boundAtMs) / 1000))
 }
 
-/** What its budget still allows. */
+/** Returns what is left of the deployment's budget. */
 function roomOf({ budgetLimitNanoUsd, spentNanoUsd }: Deployment): NanoUsd {
   if (budgetLimitNanoUsd === null) return NO_LIMIT
   return budgetLimitNanoUsd > spentNanoUsd ? budgetLimitNanoUsd - spentNanoUsd : 0n
 }
 
-/** More than anything can cost. */
+/** Higher than any possible cost. */
 const NO_LIMIT: NanoUsd = 1n << 62n
 
 function lesser(a: NanoUsd, b: NanoUsd): NanoUsd {

@@ -3,7 +3,10 @@ import type { OfferedTier } from '../../gpu/registry.ts'
 import type { Hub } from '../../hub/hub.ts'
 import { assessModel, fitOnTier, type ModelQuestion } from './assess-model.ts'
 
-/** Whether a driver needs the hub: always, only to be like the others (a simulation), or never, because its models lie elsewhere. */
+/**
+ * Whether models are checked with the hub: `always`; `when_reachable`, for a simulation that also works without the hub; or
+ * `never`, for models that are not on the hub.
+ */
 export type HubUse = 'always' | 'when_reachable' | 'never'
 
 interface ModelCheck {
@@ -15,7 +18,7 @@ interface ModelCheck {
 
 const RETRY_SECONDS = 10
 
-/** Refuses what could never run, with the reasons that validation gives. Returns the commit to deploy, or null where it is not known. */
+/** Throws the reasons of the validation if the model cannot run on the tier. Returns the commit to deploy; null if unknown. */
 export async function checkModel(
   question: ModelQuestion,
   { hub, use, tier, tiers }: ModelCheck,

@@ -35,8 +35,8 @@ interface DeploymentProviderOptions {
 }
 
 /**
- * Creates the provider for the deployments of one driver. It finds the engine of a model, wakes it if it sleeps, waits for a slot,
- * and counts requests in flight.
+ * Creates the provider for the deployments of one driver. It finds the engine of a model, wakes it if it sleeps, waits for a
+ * slot, and counts requests in flight.
  */
 export function createDeploymentProvider(options: DeploymentProviderOptions): Provider {
   const { id, directory, activity, meter, inFlight, waitForEngine, connect } = options

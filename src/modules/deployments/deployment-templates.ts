@@ -1,4 +1,4 @@
-/** A recommended deployment: a model, and what it runs well on. */
+/** A recommended deployment: a model with a suitable tier and settings. */
 export interface DeploymentTemplate {
   readonly id: string
   readonly name: string
@@ -15,7 +15,7 @@ export interface DeploymentTemplate {
 
 const IDLE_MINUTES = 15
 
-/** From small to large. */
+/** Sorted from small to large models. */
 export const DEPLOYMENT_TEMPLATES: readonly DeploymentTemplate[] = [
   template(
     'qwen3-0-6b',

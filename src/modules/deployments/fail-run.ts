@@ -9,7 +9,7 @@ export interface RunFailure {
   readonly message: string
 }
 
-/** What may pass by itself. What the model or the order is at fault for would only fail again. */
+/** Temporary failures. Failures caused by the model or the order would repeat, and are not retried. */
 const RETRYABLE: ReadonlySet<RunFailure['code']> = new Set([
   'capacity_exhausted',
   'image_pull_failed',
@@ -17,11 +17,11 @@ const RETRYABLE: ReadonlySet<RunFailure['code']> = new Set([
   'start_timeout',
 ])
 const RETRIES_MAX = 3
-/** One that ran for so long was well: its retries begin anew. */
+/** A run that was ready for this long was healthy, so its failure starts a new series of retries. */
 const WELL_MS = 600_000
 const MESSAGE_LENGTH_MAX = 2_000
 
-/** Ends a run that failed, and either tries again or gives up. */
+/** Ends a failed run. Queues the deployment for a retry, or sets its status to `error`. */
 export async function failRun(look: Look, run: Run, failure: RunFailure): Promise<NextLookMs> {
   const { database, clock, claim } = look
   const nowMs = clock.nowMs()
@@ -57,7 +57,7 @@ export async function failRun(look: Look, run: Run, failure: RunFailure): Promis
   return 0
 }
 
-/** Before the next attempt of one that failed; nothing otherwise. */
+/** Returns the delay before the next attempt of a failed deployment, doubled with each attempt; otherwise 0. */
 export function retryDelayMs({ status, attempt }: Deployment, retryMs: number): number {
   return status === 'queued' && attempt > 0 ? retryMs * 2 ** (attempt - 1) : 0
 }

@@ -7,8 +7,8 @@ import { followRun } from './follow-run.ts'
 import { windDown } from './wind-down.ts'
 
 /**
- * Moves a deployment one step from what is seen of it to what is wanted. Whatever was done before it died is found as it is: each step
- * is a transaction, or a call of the driver that may be repeated.
+ * Moves a deployment one step towards its desired state. A process may die at any point and another one continues: each step is a
+ * transaction, or a driver call that may be repeated.
  */
 export async function lookAtDeployment(options: LookOptions, claim: Claim): Promise<NextLookMs> {
   const { deployment } = claim
@@ -32,7 +32,7 @@ export async function lookAtDeployment(options: LookOptions, claim: Claim): Prom
 
 const MISSING_DRIVER_MS = 60_000
 
-/** Nothing runs and nothing is wanted. */
+/** Writes the final status of a deployment that has no run and should have none. */
 async function rest(look: Look, desired: Exclude<DesiredState, 'running'>): Promise<NextLookMs> {
   const { database, clock, claim } = look
   if (claim.deployment.status === desired) return null

@@ -11,34 +11,37 @@ export interface LookOptions {
   readonly database: Database
   readonly gpus: Pick<GpuRegistry, 'get'>
   readonly clock: Clock
-  /** Null for a gateway that charges nobody. */
+  /** Null if billing is off. */
   readonly billing: BillingOptions | null
-  /** Tells every process what has changed; resolves when they know, and have written down what they do for it. */
+  /**
+   * Tells every process that the deployment changed. Resolves when they have read it and stored their requests in flight, or after
+   * a timeout.
+   */
   readonly announce: (deploymentId: string) => Promise<void>
   readonly paces: LookPaces
   readonly logger: Logger
-  /** Opens the tokens that deployments start with. */
+  /** Decrypts the hub tokens of deployments. */
   readonly sealer: Sealer
 }
 
 interface LookPaces {
-  /** At one that starts or ends. */
+  /** Interval between looks at a deployment that is starting or stopping. */
   readonly changingMs: number
-  /** At one that runs. */
+  /** Interval between looks at a running deployment. */
   readonly runningMs: number
-  /** What takes longer to become ready has failed. */
+  /** A run that is not ready after this time has failed. */
   readonly startMsMax: number
-  /** Requests in flight have so long to end. */
+  /** How long requests in flight may take to end before the engine is stopped. */
   readonly drainMs: number
-  /** Before the first retry; doubled for each further one. */
+  /** The delay before the first retry, doubled for each further one. */
   readonly retryMs: number
 }
 
-/** A look at a deployment, with what it needs of it. */
+/** One look at a claimed deployment, with its driver. */
 export interface Look extends LookOptions {
   readonly claim: Claim
   readonly driver: GpuDriver
 }
 
-/** In how many milliseconds it is to be looked at again; null for not before somebody wants something. */
+/** Milliseconds until the next look; null for none before the desired state changes. */
 export type NextLookMs = number | null

@@ -9,7 +9,7 @@ import { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createLocatedModels, type LocatedFiles } from './located-models.ts'
 
-/** The files of models that are on their way from the hub for engines of this machine. */
+/** Downloads of models from the hub for engines on this machine. */
 export interface ModelDownloads extends ModelFiles {
   close(): void
 }
@@ -18,7 +18,7 @@ interface DownloadOptions {
   readonly hub: Pick<Hub, 'listFiles'>
   readonly cache: Pick<ModelCache, 'fetch'>
   readonly clock: Clock
-  /** Where it is written down what was fetched, for times when the hub cannot be asked. */
+  /** Stores where fetched files are, for times when the hub is unavailable. */
   readonly directory: string
 }
 
@@ -29,11 +29,11 @@ interface Download {
   end: FetchedModel | null
 }
 
-/** A download that nobody asked about for so long is given up. What is there already is kept for the next one. */
+/** A download is cancelled if no caller has asked for it for this long. The files fetched so far stay in the cache. */
 const ABANDONED_MS = 60_000
 const LOOK_MS = 10_000
 
-/** One download in this process for all that want the same files; the cache sees to it that processes do not repeat each other's. */
+/** Shares one download per process between callers that want the same files. The cache prevents duplicates across processes. */
 export function createModelDownloads(options: DownloadOptions): ModelDownloads {
   const { clock } = options
   const downloads = new Map<string, Download>()
@@ -62,7 +62,7 @@ export function createModelDownloads(options: DownloadOptions): ModelDownloads {
         download.end = toFetched(files)
       })
       .catch(async (error: unknown) => {
-        // What was fetched before is as good while the hub cannot be asked.
+        // While the hub is unavailable, use the files of an earlier download.
         const known = isUnavailable(error) && wanted.hubToken === null ? await located.read(wanted) : null
         download.end = known === null ? { state: 'failed', failure: explain(error) } : toFetched(known)
       })
@@ -87,7 +87,7 @@ export function createModelDownloads(options: DownloadOptions): ModelDownloads {
   }
 }
 
-/** Whoever has another token, or none, does not profit from it. */
+/** Returns the key of a download. It contains the token, so that a caller with another token, or none, does not share it. */
 function keyOf({ huggingfaceId, revision, quantization, hubToken, isGguf }: WantedModel): string {
   const token = hubToken === null ? null : createHash('sha256').update(hubToken).digest('hex')
   return JSON.stringify([huggingfaceId, revision, quantization, isGguf, token])
@@ -131,7 +131,7 @@ const CODES: Readonly<Record<HubFailure, FailureCode>> = {
   gated: 'model_gated',
   unreadable: 'model_unsupported',
   too_large: 'model_unsupported',
-  // These may pass.
+  // Temporary failures, mapped to a code that is retried.
   unavailable: 'image_pull_failed',
   corrupt: 'image_pull_failed',
   no_space: 'image_pull_failed',

@@ -6,7 +6,7 @@ import { readOpenRun } from './deployment-row.ts'
 import { retryDelayMs } from './fail-run.ts'
 import type { Look, NextLookMs } from './look.ts'
 
-/** A run that is not wanted any more, or has failed: no new requests, those in flight end, the GPU is released, the bill is closed. */
+/** Ends a run that is not wanted any more or has failed: drains its requests, releases the GPU, and closes the bill. */
 export async function windDown(look: Look, run: Run): Promise<NextLookMs> {
   const { driver, clock, paces } = look
   if (run.stoppingAtMs === null) {
@@ -26,7 +26,7 @@ export async function windDown(look: Look, run: Run): Promise<NextLookMs> {
 const STOP_AGAIN_MS = 60_000
 const DRAIN_LOOK_MS = 500
 
-/** From here no process sends it a request. */
+/** Starts to drain: after the announcement no process sends new requests to the engine. */
 async function beginDrain(look: Look): Promise<void> {
   const { database, clock, claim, paces } = look
   const nowMs = clock.nowMs()

@@ -1,12 +1,15 @@
 /**
- * What was added to a log, of which only the last lines are known before and after. Both are of the same log and the later list is at
- * least as long as the earlier one, unless the log began anew.
+ * Returns the lines added between two reads of the end of the same log. The later read has at least as many lines as the earlier
+ * one, unless the log was restarted.
  */
 export function findNewLines(before: readonly string[], after: readonly string[]): readonly string[] {
   return after.slice(countOverlap(before, after))
 }
 
-/** The longest end of one list that is the beginning of the other, in linear time: engines say the same again and again. */
+/**
+ * Returns the length of the longest suffix of `before` that is a prefix of `after`. Linear (Knuth-Morris-Pratt), because engines
+ * repeat the same lines many times.
+ */
 function countOverlap(before: readonly string[], after: readonly string[]): number {
   const borders = findBorders(after)
   let matched = 0
@@ -18,7 +21,7 @@ function countOverlap(before: readonly string[], after: readonly string[]): numb
   return matched
 }
 
-/** For each beginning of the list: how long its longest end is that is also its beginning. */
+/** Returns for each prefix of the list the length of its longest proper suffix that is also a prefix. */
 function findBorders(lines: readonly string[]): number[] {
   const borders = [0]
   let matched = 0

@@ -5,25 +5,25 @@ import type { Deployment } from '../deployment.ts'
 import { findNewLines } from './find-new-lines.ts'
 import type { LogTail, LogTails } from './log-tails.ts'
 
-/** Why a log is not followed any further. */
+/** Why following a log ended. */
 type LogEnd = 'stopped' | 'error' | 'deleted' | 'byte_limit' | 'time_limit'
 
 export interface FollowLogs {
-  /** Throws at once where the account follows too many. */
+  /** Throws on the call, before the first read, if too many logs are followed. */
   (request: FollowRequest): AsyncGenerator<readonly Buffer[], void>
 }
 
 interface FollowRequest {
-  /** As it was when it was asked for. It must be the account's. */
+  /** As read at the request. The caller must have checked that the account owns it. */
   readonly deployment: Deployment
-  /** How many lines to begin with at most. */
+  /** The limit of old lines at the beginning. */
   readonly linesMax: number
   readonly cancellation: Cancellation
 }
 
 interface FollowOptions {
   readonly tails: Pick<LogTails, 'readShared'>
-  /** As it is now; undefined for one that is deleted. */
+  /** Returns the current deployment; undefined if it was deleted. */
   readonly find: (deploymentId: string) => Deployment | undefined
   readonly limits?: Partial<FollowLimits>
 }
@@ -35,12 +35,12 @@ interface FollowLimits {
 }
 
 const LIMITS: FollowLimits = { lookMs: 1_000, durationMsMax: 3_600_000, bytesMax: 16 * 1024 * 1024 }
-/** In each process. */
+/** Per process, as is `FOLLOWERS_MAX`. */
 const FOLLOWERS_PER_ACCOUNT_MAX = 5
 const FOLLOWERS_MAX = 500
 const RETRY_SECONDS = 10
 
-/** Says the last lines of an engine and whatever comes behind them, over all runs, until the deployment has ended. */
+/** Yields the last lines of an engine, then new ones, across runs, until the deployment ends or a limit is reached. */
 export function createFollowLogs({ tails, find, limits: given }: FollowOptions): FollowLogs {
   const limits = { ...LIMITS, ...given }
   const followers = new Map<string, number>()
@@ -67,10 +67,10 @@ export function createFollowLogs({ tails, find, limits: given }: FollowOptions):
   }
 
   const look = async (deploymentId: string): Promise<{ tail: LogTail | null; end: LogEnd | null }> => {
-    // The state first: what was said before the end is read when the end is seen.
+    // Read the status before the log, so that the last lines are not missed when the deployment has ended.
     const deployment = find(deploymentId)
     if (deployment === undefined) return { tail: null, end: 'deleted' }
-    // A driver that does not answer has nothing new to say.
+    // If the driver fails, try again at the next look.
     const tail = await tails.readShared(deployment).catch(() => null)
     const { status } = deployment
     const isOver = (status === 'stopped' || status === 'error') && tail?.isOpen !== true

@@ -2,23 +2,23 @@ import type { GpuRegistry } from '../../../gpu/registry.ts'
 import type { Database } from '../../../storage/database.ts'
 import type { Deployment } from '../deployment.ts'
 
-/** The last lines of a deployment's last run. */
+/** The end of the log of a deployment's last run. */
 export interface LogTail {
-  /** Null for a deployment that never had one. */
+  /** Null if the deployment never had a run. */
   readonly runId: string | null
-  /** Whether it has a run that is not over. */
+  /** Whether the run has not ended. */
   readonly isOpen: boolean
   readonly lines: readonly string[]
 }
 
-/** Reads logs from the drivers; for everybody who follows the same deployment at the same time once. */
+/** Reads logs from the drivers. Followers of the same deployment share one read. */
 export interface LogTails {
   read(deployment: Deployment, linesMax: number): Promise<LogTail>
-  /** At most a moment old. */
+  /** Returns a tail that was requested at most 0.9 seconds ago. */
   readShared(deployment: Deployment): Promise<LogTail>
 }
 
-/** What followers of one deployment compare with each other. */
+/** The number of lines that a shared read requests. */
 const FOLLOWED_LINES_MAX = 1_000
 const LINE_LENGTH_MAX = 8_000
 const SHARED_MS = 900
