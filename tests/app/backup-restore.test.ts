@@ -35,7 +35,7 @@ it('a backup is written while the gateway runs', async () => {
   expect(written.stdout).toMatch(/^Wrote \d+ rows of \d+ tables to parkway\.backup\n$/)
   expect(new Set(await serving)).toEqual(new Set([200]))
   expect((await call('GET', `${url}/readyz`)).status).toBe(200)
-  // It holds the hashes of all keys.
+  // The archive contains the hashes of all keys, so only its owner may read it.
   expect(statSync(archive).mode & 0o077).toBe(0)
 })
 

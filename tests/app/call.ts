@@ -12,7 +12,7 @@ interface CallOptions {
   readonly body?: unknown
 }
 
-/** One request on a connection of its own, so that any of several processes may get it. */
+/** Sends one request on a new connection, so that any of several processes may receive it. */
 export function call(method: string, url: string, { key = null, body }: CallOptions = {}): Promise<Called> {
   return new Promise((resolve, reject) => {
     const headers = {
@@ -36,13 +36,13 @@ export function call(method: string, url: string, { key = null, body }: CallOpti
   })
 }
 
-/** A chat with the sandbox, of which the last message tells how to behave. */
+/** Builds a chat request. Directives in the content control the sandbox. */
 export function chatBody(content: string, isStream = false) {
   return { model: 'gpt-4o-mini', stream: isStream, messages: [{ role: 'user', content }] }
 }
 
 export interface OpenStream {
-  /** Everything that came, when it has ended. */
+  /** The complete text; resolves when the stream has ended. */
   readonly text: Promise<string>
 }
 
@@ -65,14 +65,14 @@ export async function openStream(url: string, key: string, content: string): Pro
     }
   }
   const text = readRest()
-  // Whoever awaits it gets the failure; until then it is nobody's.
+  // Prevents an unhandled rejection; a caller that awaits the text still gets the error.
   text.catch(() => {})
   return { text }
 }
 
 const POLL_MS = 20
 
-/** Asks again and again until the answer is yes; the test's own time limit bounds it. */
+/** Repeats a check until it returns a value. Only the timeout of the test limits it. */
 export async function until<Found>(
   ask: () => Promise<Found | null | undefined | false> | Found | null | undefined | false,
 ): Promise<Found> {
@@ -83,7 +83,7 @@ export async function until<Found>(
   }
 }
 
-/** The code of the system's error when a connection is refused, null when it is accepted. */
+/** Returns the system error code if a connection is refused, null if it is accepted. */
 export async function refusal(url: string): Promise<string | null> {
   return call('GET', `${url}/healthz`).then(
     () => null,

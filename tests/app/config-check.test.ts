@@ -16,7 +16,7 @@ beforeAll(() => {
 })
 afterAll(() => workplace.clean())
 
-/** The values as printed, by their names in a file. */
+/** Returns the printed values by their names in a configuration file. */
 function settingsOf(stdout: string): Record<string, string> {
   return Object.fromEntries(
     stdout

@@ -27,7 +27,7 @@ it('a key is created without another key, while the embedded gateway runs and wh
   expect(key).toMatch(/^pk-dev-/)
   const { body } = await call('GET', `${url}/v1/tenants/me/api-keys`, { key })
   expect(body.data.map(({ name }: { name: string }) => name)).toEqual(['Found again', 'First key'])
-  // It replaces the first key, so that it may do what that may.
+  // The new key replaces the first key, so it has the same rights.
   const audit = await call('GET', `${url}/v1/admin/audit`, { key })
   expect(audit.body.data[0]).toMatchObject({
     action: 'api_key.create',

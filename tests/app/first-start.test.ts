@@ -11,7 +11,7 @@ afterAll(() => workplace.clean())
 it('a first start prints its banner, that its database is ready, and nothing else', async () => {
   const program = workplace.start(['serve'])
   const { url, key } = await program.ready()
-  // Also what the log writes a little later, up to the line of the stop.
+  // Stop first, so that the log is complete, including the lines of the shutdown.
   program.kill('SIGTERM')
   await program.exited
   expect(program.log.map(({ level, msg }) => [level, msg])).toEqual([

@@ -19,7 +19,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Sends prompts and keys in every way a client may, right and wrong, and answers what was printed and logged. */
+/** Sends prompts and keys in valid and invalid requests of every kind, and returns the program with its output and log. */
 async function provoke(settings: Record<string, string>): Promise<Program> {
   const environment = { DATABASE_URL: database.connectionString, PARKWAY_BOOTSTRAP_KEY: KEY, ...settings }
   const program = workplace.start(['serve'], { environment })

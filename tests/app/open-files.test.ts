@@ -13,7 +13,7 @@ const ANSWER = {
 }
 
 const OPEN_FILES = 300
-/** More than can be served, though few enough that there are files for those who are refused. */
+/** More clients than can be served, but few enough that file descriptors remain for the refused connections. */
 const CLIENTS = 130
 
 const waiting: ServerResponse[] = []

@@ -159,7 +159,7 @@ describe('a supervisor that gets two signals to stop', () => {
   })
 })
 
-/** Asks until so many processes have answered, as their log says, and answers their pids. */
+/** Sends requests until the log shows that `count` processes have answered, and returns their pids. */
 async function reachAll(
   program: Program,
   url: string,
@@ -186,7 +186,7 @@ async function countHealthChecks(url: string): Promise<number> {
   return Number(line?.[1] ?? 0)
 }
 
-/** What the kernel had queued for a process that was killed is reset; the next connection goes elsewhere. */
+/** Retries: the kernel resets connections queued for a killed process, and the next one reaches another process. */
 async function retryReset(work: () => Promise<Called>): Promise<Called> {
   return until(() => work().catch(() => null))
 }

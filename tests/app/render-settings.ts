@@ -3,7 +3,7 @@ import { PROVIDER_VARIABLES } from '../../src/app/settings/provider-settings.ts'
 import type { Setting } from '../../src/app/settings/setting.ts'
 import { SETTINGS } from '../../src/app/settings/settings.ts'
 
-/** The table of all settings, as the documentation shows it. */
+/** Renders the table of all settings for the documentation. */
 export function renderSettings(): string {
   const rows = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => [
     code(toSnakeCase(name)),
@@ -15,7 +15,7 @@ export function renderSettings(): string {
   return renderTable(['in the file', 'environment', 'default', 'allowed', 'meaning'], rows)
 }
 
-/** The table of the variables by which providers are configured. */
+/** Renders the table of the environment variables of providers. */
 export function renderProviders(): string {
   const rows = PROVIDER_VARIABLES.map(({ id, apiKey, secretKey, baseUrl }) => [
     code(id),

@@ -4,7 +4,7 @@ import { Supervisor } from '../../src/app/process/supervisor.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { until } from './call.ts'
 
-/** Processes that start at once and die when they are told to. */
+/** Fake processes that start immediately and exit when `die` is called. */
 const { FakeProcess, forked } = vi.hoisted(() => {
   const forked: FakeProcess[] = []
   class FakeProcess {
@@ -58,7 +58,7 @@ it('a process that keeps dying waits longer each time, and the others do not wai
   const supervisor = new Supervisor({ config, logger })
   await supervisor.start('postgres://nowhere')
 
-  // The first process, its replacement and the replacement of that: numbers 1, 3 and 4.
+  // The first process, its replacement, and the replacement of the replacement: pids 1, 3 and 4.
   for (const pid of [1, 3, 4]) {
     const victim = await until(() => forked.find((process) => process.pid === pid && process.isStarted))
     victim.die()

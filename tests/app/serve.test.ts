@@ -29,7 +29,7 @@ describe('a start without any configuration', () => {
     const docs = await call('GET', `${ready.url}/docs`)
     expect([docs.status, String(docs.body).slice(0, 15).toLowerCase()]).toEqual([200, '<!doctype html>'])
     const account = await call('GET', `${ready.url}/v1/tenants/me`, { key })
-    // Less what the pasted request cost.
+    // The initial credit minus the cost of the example request.
     expect(account.body.balance_usd).toBeCloseTo(10, 2)
     expect(account.body.balance_usd).toBeLessThan(10)
 

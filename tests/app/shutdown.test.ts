@@ -112,12 +112,12 @@ describe('an uncaught error', () => {
   })
 })
 
-/** Sends a request but for its last line, which keeps the connection from counting as idle. */
+/** Sends a request without its last line, so that the connection is not idle. */
 async function beginRequest(url: string, path: string): Promise<{ finish(): Promise<string> }> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.setEncoding('utf8')
   socket.write(`GET /healthz HTTP/1.1\r\nhost: gateway\r\n\r\nGET ${path} HTTP/1.1\r\nhost: gateway\r\n`)
-  // The first answer tells that the server has read this far.
+  // The first answer shows that the server has read the input so far.
   await new Promise((resolve) => {
     socket.once('data', resolve)
   })

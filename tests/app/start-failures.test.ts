@@ -29,7 +29,7 @@ const serve = (environment: Record<string, string>, ...flags: string[]): Promise
     environment: { DATABASE_URL: database.connectionString, LOG_LEVEL: 'error', ...environment },
   })
 
-/** One sentence for the operator, an exit code for the machine, and no stack for anybody. */
+/** Expects one sentence for the operator, exit code 1, and no stack trace. */
 function expectSentence({ code, stdout, stderr }: Finished, sentence: RegExp): void {
   expect(stderr).toMatch(sentence)
   expect([code, stdout]).toEqual([1, ''])

@@ -1,4 +1,4 @@
-// Loaded before the program: plays a defect that shows up in the middle of work.
+// Loaded before the program: simulates a defect by an uncaught exception while it runs.
 process.on('SIGUSR2', () => {
   setImmediate(() => {
     throw new Error('a played defect')

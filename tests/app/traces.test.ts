@@ -37,7 +37,7 @@ afterAll(async () => {
 const spansOf = (requestId: string): ReceivedSpan[] =>
   received.filter(({ attributes }) => attributes['parkway.request.id'] === requestId)
 
-/** Of one request, once the collector has it. */
+/** Waits until the collector has the span of a request, and returns it. */
 function spanOf(requestId: string): Promise<ReceivedSpan> {
   return until(async () => spansOf(requestId)[0] ?? null)
 }
@@ -146,7 +146,7 @@ test('every cell of a run and every question of its judge has a span', async () 
     expect(attributes).toMatchObject({ 'gen_ai.operation.name': 'chat', 'gen_ai.request.stream': true })
   }
   const known = new Set<unknown>(body.data.map((cell: { request_id: string }) => cell.request_id))
-  // Each of two prompts in both orders.
+  // The judge compares each of two prompts in both orders.
   await until(async () => {
     const asked = received.filter(({ attributes }) => isQuestion(attributes, known))
     return asked.length >= 4 ? asked : null

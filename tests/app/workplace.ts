@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../../src/app/main.ts', import.meta.url))
 
-/** What Node reads, not the gateway: where commands are, and what is compiled already. */
+/** Variables for Node, not for the gateway: the path of commands and the compile cache. */
 const NODE_ENVIRONMENT = {
   PATH: process.env['PATH'] ?? '',
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
@@ -15,13 +15,13 @@ const NODE_ENVIRONMENT = {
 
 export interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>
-  /** The program of another release. */
+  /** The main file of another release. */
   readonly main?: string
-  /** Options of Node itself. */
+  /** Command line options of Node. */
   readonly nodeOptions?: readonly string[]
-  /** As `ulimit -n` sets it. */
+  /** The limit of open files, set with `ulimit -n`. */
   readonly openFilesMax?: number
-  /** In a process group of its own, as a terminal starts it. */
+  /** Starts the program in its own process group, like a terminal. */
   readonly isGroup?: boolean
 }
 
@@ -30,11 +30,11 @@ export interface Workplace {
   readonly dataDir: string
   path(name: string): string
   write(name: string, content: string): string
-  /** Starts the program as an operator does, in this directory and with nothing of ours in its environment. */
+  /** Starts the program like an operator, in this directory and without the environment variables of the test run. */
   start(words: readonly string[], options?: StartOptions): Program
-  /** The same for a command that ends by itself. */
+  /** Runs a command and waits until it has exited. */
   run(words: readonly string[], options?: StartOptions): Promise<Finished>
-  /** Ends whatever was started here and is still running, and removes the directory. */
+  /** Kills all programs that are still running and removes the directory. */
   clean(): Promise<void>
 }
 
@@ -44,7 +44,7 @@ export interface Finished {
   readonly stderr: string
 }
 
-/** A temporary directory in which gateways are run as real processes. */
+/** Creates a temporary directory in which gateways run as real processes. */
 export function createWorkplace(): Workplace {
   const directory = mkdtempSync(join(tmpdir(), 'parkway-app-'))
   const dataDir = join(directory, 'data')
@@ -128,7 +128,7 @@ export class Program {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Waits until the output so far satisfies, and fails when the program ends before it does. */
+  /** Waits until `find` returns a value for the output so far; rejects if the program exits before that. */
   async waitForOutput<Found>(find: (stdout: string) => Found | null | undefined): Promise<Found> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -146,7 +146,7 @@ export class Program {
     })
   }
 
-  /** Where it is, and the key when it printed one. */
+  /** Waits until the program is ready. Returns its URL, and the key if it printed one. */
   async ready(): Promise<{ url: string; key: string | null; curl: string }> {
     const announcement = await this.waitForOutput(
       (text) => /Base URL[^]*First request:\n\n.*\n/.exec(text)?.[0],
@@ -158,12 +158,12 @@ export class Program {
     }
   }
 
-  /** The JSON lines of the log so far, without those that a busy machine adds. */
+  /** The JSON lines of the log so far, without warnings about a blocked event loop, which depend on the machine. */
   get log(): Record<string, unknown>[] {
     return readLog(this.stdout)
   }
 
-  /** The first line of the log that fits, once there is one. */
+  /** Waits for the first matching line of the log and returns it. */
   async waitForLog(find: (entry: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> {
     return this.waitForOutput((text) => readLog(text).find(find))
   }
@@ -172,7 +172,7 @@ export class Program {
     if (this.isRunning) this.#child.kill(name)
   }
 
-  /** As Ctrl-C in a terminal does it. */
+  /** Sends a signal to the whole process group, like Ctrl-C in a terminal. */
   killGroup(name: NodeJS.Signals): void {
     process.kill(-this.pid, name)
   }
@@ -190,7 +190,7 @@ function readLog(text: string): Record<string, unknown>[] {
     .filter(({ msg }) => msg !== 'the event loop stood still')
 }
 
-/** The pid of the embedded server as it wrote it down, or null when there is none. */
+/** Reads the pid of the embedded server from its pid file; returns null if it is not running. */
 export function readServerPid(dataDir: string): number | null {
   try {
     const pid = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n', 1)[0])
@@ -202,7 +202,7 @@ export function readServerPid(dataDir: string): number | null {
 
 export function isAlive(pid: number): boolean {
   try {
-    // A zombie has ended; nobody has asked for its exit code yet.
+    // A zombie process has exited; its parent has not read the exit code yet.
     if (process.platform === 'linux') return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
     process.kill(pid, 0)
     return true
@@ -215,6 +215,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It has gone by itself.
+    // The process has already exited.
   }
 }

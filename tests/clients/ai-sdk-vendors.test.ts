@@ -78,7 +78,7 @@ describe.each(VENDORS)('the AI SDK with $name', (vendor) => {
     expect(await result.steps).toHaveLength(2)
     expect(lastRequestText(server)).toContain('18 degrees in Oslo')
     expect(lastRequestText(server)).toContain('18 degrees in Rome')
-    // Google signs the call itself, and wants the signature back with the result.
+    // Google signs the tool call and requires the signature together with the result.
     if (vendor.provider === 'google') expect(lastRequestText(server)).toContain(SIGNATURE)
   })
 

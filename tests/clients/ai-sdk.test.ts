@@ -203,7 +203,7 @@ describe('failures with the AI SDK', () => {
     expect(Number(exchanges[1]?.sentMs) - Number(exchanges[0]?.sentMs)).toBeGreaterThanOrEqual(retryAfterMs)
   })
 
-  /** Uses up the minute's worth that may come at once: the first call that is refused is the one to look at. */
+  /** Sends calls until the rate limit of the key refuses one, and returns that call. */
   async function firstLimitedCall(apiKey: string) {
     for (let used = 0; used < 1000; used += 1) {
       const recording = createRecordingFetch()

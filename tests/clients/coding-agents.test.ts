@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseNamedEvents } from '../messages/start-messages-gateway.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 
-/** One request of a program as it left it, with other words and without what is anybody's own. */
+/** A recorded request of a program, with replaced texts and without personal data. */
 interface Recorded {
   readonly path: string
   readonly headers: Record<string, string>
@@ -38,7 +38,7 @@ async function send({ path, headers }: Recorded, body: object): Promise<string> 
 const lastRecord = async () => (await gateway.request('GET', '/v1/usage/records?limit=1')).body.data[0]
 
 describe('Claude Code', () => {
-  /** The blocks of a streamed message, put together as the program does. */
+  /** Returns the blocks of a streamed message, assembled in the same way as the program does it. */
   async function ask(messages: readonly object[]) {
     const events = parseNamedEvents(await send(claudeCode, { ...claudeCode.body, messages }))
     expect(events[0]?.name).toBe('message_start')

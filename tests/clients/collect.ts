@@ -1,6 +1,6 @@
 const ITEMS_MAX = 100_000
 
-/** Everything an iteration yields, up to a bound. */
+/** Collects all items of an iteration. Throws if there are more than `ITEMS_MAX`. */
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const collected: Item[] = []
   for await (const item of items) {

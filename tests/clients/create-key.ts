@@ -1,11 +1,11 @@
 import type { TestGateway } from '../support/start-test-gateway.ts'
 
-/** A key of the gateway's first account, made as its owner would make it. */
+/** Creates a key of the gateway's first account, over the same endpoint as its owner. */
 export async function createKey(gateway: TestGateway, settings: Record<string, unknown>): Promise<string> {
   return readKey(await gateway.request('POST', '/v1/tenants/me/api-keys', { body: settings }))
 }
 
-/** An account of its own with the given credit, and a key for it. */
+/** Creates an account with the given credit and a key for it. */
 export async function createAccountKey(
   gateway: TestGateway,
   account: { name: string; credit_usd: number },

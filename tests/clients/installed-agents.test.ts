@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 
-/** The programs themselves, where somebody has installed them; continuous integration has not. */
+/** Finds an installed program on the PATH. Continuous integration does not have these programs. */
 function findProgram(name: string): string | undefined {
   const candidates = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name))
   return candidates.find((file) => {

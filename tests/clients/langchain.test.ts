@@ -118,7 +118,7 @@ describe('a chat model of LangChain', () => {
     expect(byThink.additional_kwargs['reasoning_content']).toContain('“Hi”')
   })
 
-  // For some of OpenAI's models ChatOpenAI takes the Responses API, which is not part of this API.
+  // For some of OpenAI's models, ChatOpenAI uses the Responses API instead of chat completions.
   test('the completions class reaches models that ChatOpenAI would call over another API', async () => {
     const model = new ChatOpenAICompletions({
       model: 'gpt-5.6',
@@ -213,7 +213,7 @@ describe('failures with LangChain', () => {
     expect(statuses.at(-1)).toBe(200)
   })
 
-  /** Uses up the minute's worth that may come at once: the first call that is refused is the one to look at. */
+  /** Sends calls until the rate limit of the key refuses one, and returns that call. */
   async function firstLimitedCall(apiKey: string) {
     for (let used = 0; used < 1000; used += 1) {
       const recording = createRecordingFetch()

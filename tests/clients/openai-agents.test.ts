@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close())
 
-/** An agent that must look once, and then answers. */
+/** Creates an agent that must call the tool once and then answers. */
 function createAgent(looked: string[]): Agent {
   const look = tool({
     name: 'get_weather',

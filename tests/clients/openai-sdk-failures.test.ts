@@ -189,7 +189,7 @@ describe('retries of the OpenAI SDK', () => {
     expect(waitedMs).toBeGreaterThanOrEqual(retryAfterSeconds * 1000)
   })
 
-  /** Uses up the minute's worth that may come at once: the first call that is refused is the one to look at. */
+  /** Sends calls until the rate limit of the key refuses one, and returns that call. */
   async function firstLimitedCall(apiKey: string) {
     for (let used = 0; used < 1000; used += 1) {
       const recording = createRecordingFetch()
@@ -225,7 +225,7 @@ describe('retries of the OpenAI SDK', () => {
   test('a provider without capacity is called again after the time it named', async () => {
     const recording = createRecordingFetch()
     const patient = client.withOptions({ maxRetries: 2, fetch: recording.fetch })
-    // The gateway makes three attempts of its own before it gives the refusal on.
+    // The gateway makes three attempts before it returns the 429 to the client.
     const directive = '[[sandbox:error status=429 times=3 key=patience]][[sandbox:echo Hello]]'
     const completion = await patient.chat.completions.create(ask(directive))
     expect(completion.choices[0]?.message.content).toBe('Hello')

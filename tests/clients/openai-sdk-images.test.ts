@@ -43,7 +43,7 @@ describe('the OpenAI SDK', () => {
     const picture = await paintPng(64, 64)
     const file = () => toFile(picture, 'picture.png', { type: 'image/png' })
     const one = await client.images.edit({ model: 'gpt-image-1.5', prompt: 'Greener', image: await file() })
-    // As OpenAI's own do where nothing is asked for.
+    // OpenAI also returns PNG if the request names no format.
     expect(await describePicture(Buffer.from(one.data?.[0]?.b64_json ?? '', 'base64'))).toBe('png 64x64')
     const several = await client.images.edit({
       model: 'gpt-image-1.5',

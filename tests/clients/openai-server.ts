@@ -1,6 +1,6 @@
 import { startScriptedServer, type ScriptedReply, type ScriptedServer } from '../upstreams/scripted-server.ts'
 
-/** A local server that speaks OpenAI's chat completions, as most vendors do. */
+/** Starts a local server with OpenAI's chat completions API, which most vendors support. */
 export async function startOpenAiServer(): Promise<ScriptedServer> {
   const server = await startScriptedServer(openAiCompletion({ role: 'assistant', content: 'Hello there' }))
   return { ...server, baseUrl: `${server.baseUrl}/v1` }

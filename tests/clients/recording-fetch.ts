@@ -11,12 +11,12 @@ interface RecordedExchange {
 
 export interface RecordingFetch {
   readonly fetch: typeof fetch
-  /** What was sent and answered, oldest first. A request without an answer is not here. */
+  /** Requests with their answers, oldest first. Requests without an answer are not included. */
   readonly exchanges: RecordedExchange[]
   statuses(): number[]
 }
 
-/** The global fetch, remembering what a client really sent: every client here takes one. */
+/** Wraps the global fetch and records what a client sends. Every client in these tests accepts a custom fetch. */
 export function createRecordingFetch(): RecordingFetch {
   const exchanges: RecordedExchange[] = []
   return {

@@ -11,7 +11,7 @@ import {
 import { openAiError } from './openai-server.ts'
 import { joinAfter, NO_PARTS, type Vendor } from './vendors.ts'
 
-/** OpenAI by its Responses, which only clients of that wire are passed on to. */
+/** OpenAI through its Responses API, which the gateway uses only for clients of that wire. */
 export const openAiNatively: Vendor = {
   name: 'GPT through OpenAI’s Responses',
   model: 'gpt-5.4-mini',
@@ -69,7 +69,7 @@ function itemsOf({ reasoning, text, toolCalls = [] }: Parameters<Vendor['say']>[
   ]
 }
 
-/** Each kind of item as far as a client reads its events. */
+/** Returns the events of an output item that clients read. */
 function eventsOf(item: object, index: number): ResponseEvent[] {
   const {
     type,

@@ -10,7 +10,7 @@ const WEATHER_PARAMETERS = {
   additionalProperties: false,
 }
 
-/** As in OpenAI's own wire. */
+/** The tool in OpenAI's format. */
 export const WEATHER_TOOL = {
   type: 'function' as const,
   function: {
@@ -20,12 +20,12 @@ export const WEATHER_TOOL = {
   },
 }
 
-/** What a tool would find out. */
+/** Returns the result of the weather tool. */
 export function describeWeather({ city }: z.infer<typeof WeatherArguments>): string {
   return `18 degrees in ${city}`
 }
 
-/** Nested, bounded, with a list, a choice and a null: what a strict JSON schema can hold. */
+/** Covers what a strict JSON schema supports: nesting, bounds, a list, an enum and a nullable value. */
 export const Film = z.object({
   title: z.string(),
   year: z.int().min(1900).max(2100),

@@ -19,14 +19,14 @@ import {
 import type { RecordedRequest, Reply, ScriptedReply, ScriptedServer } from '../upstreams/scripted-server.ts'
 import { openAiCompletion, openAiError, openAiStream, startOpenAiServer } from './openai-server.ts'
 
-/** What a model says, in no vendor's wire. */
+/** The answer of a model, independent of the wire of a vendor. */
 interface ModelAnswer {
   readonly reasoning?: string
   readonly text?: string
   readonly toolCalls?: readonly ModelToolCall[]
-  /** Whether it ends where no more was allowed. */
+  /** Whether the answer ends because of the token limit. */
   readonly isTooLong?: true
-  /** How much of its usage was read from a cache, and how much was thought. */
+  /** The cached and the reasoning tokens in its usage. */
   readonly parts?: UsageParts
 }
 
@@ -41,25 +41,25 @@ interface ModelToolCall {
   readonly input: Record<string, unknown>
 }
 
-/** A vendor behind the gateway: how it is configured, and how it would say something in its own wire. */
+/** A vendor behind the gateway: its configuration, and its answers in its own wire. */
 export interface Vendor {
   readonly name: string
   /** A model of the catalog with tools, vision and reasoning that only this vendor serves. */
   readonly model: string
   readonly provider: string
-  /** Whether thoughts carry a signature that must come back with a tool's result. */
+  /** Whether reasoning has a signature that must be sent back with the result of a tool. */
   readonly isReasoningSigned: boolean
-  /** What its answers say they used: tokens of the prompt and of the answer. */
+  /** The usage in its answers: prompt tokens and completion tokens. */
   readonly usage: readonly [number, number]
-  /** Whether it tells how much of an answer was thought. */
+  /** Whether it reports the number of reasoning tokens. */
   readonly isReasoningCounted: boolean
   start(): Promise<ScriptedServer>
   settings(baseUrl: string): Record<string, string>
-  /** Streamed where a stream was asked for. */
+  /** Returns an answer, streamed if the request asks for a stream. */
   say(answer: ModelAnswer): Reply
-  /** Streams a text and then falls silent. */
+  /** Streams a text and then sends nothing more, without ending the stream. */
   stall(text: string): Reply
-  /** Streams a text and says, in its own words, that it failed, as soon as it may. */
+  /** Streams a text and, when `mayFail` resolves, an error in the vendor's own format. */
   breakDown(text: string, message: string, mayFail: Promise<void>): Reply
   refuse(status: number, message: string): Reply
 }
@@ -167,7 +167,7 @@ const google: Vendor = {
   refuse: (status, message) => googleError(status, 'INVALID_ARGUMENT', message),
 }
 
-/** Thoughts are counted beside the answer. */
+/** Google counts reasoning tokens separately from the answer. */
 function googleUsage({ parts: { cached, reasoning } = NO_PARTS }: ModelAnswer): object {
   return {
     promptTokenCount: 9,
@@ -184,7 +184,7 @@ function googleParts({ reasoning, text, toolCalls = [] }: ModelAnswer): GooglePa
   return [
     ...(reasoning === undefined ? [] : [{ text: reasoning, thought: true }]),
     ...(text === undefined ? [] : [{ text }]),
-    // Only the first call of several is signed.
+    // Only the first of several calls is signed.
     ...toolCalls.map(({ id, name, input }, index) => ({
       functionCall: { id, name, args: input },
       ...(index === 0 ? { thoughtSignature: SIGNATURE } : {}),
@@ -233,7 +233,7 @@ const deepseek: Vendor = {
 
 export const VENDORS: readonly Vendor[] = [anthropic, google, deepseek]
 
-/** One reply, and behind it another's text. */
+/** Returns the first reply, followed by the chunks of the second one when `mayFollow` resolves. */
 export function joinAfter(
   mayFollow: Promise<void>,
   { headers = {}, chunks }: ScriptedReply,
@@ -246,7 +246,7 @@ export function joinAfter(
   return { headers, chunks, more: more() }
 }
 
-/** The last request a vendor received, as text to look for something in. */
+/** Returns the last request that a vendor received, as text to search in. */
 export function lastRequestText(server: ScriptedServer): string {
   return JSON.stringify(server.requests.at(-1)?.body)
 }

@@ -7,7 +7,7 @@ import type { RecordedRequest, ScriptedReply, ScriptedServer } from '../upstream
 import { lastRequestText, type Vendor } from './vendors.ts'
 import { MATRIX } from './wire-matrix.ts'
 
-/** What the catalog asks for the tokens that a vendor says it used, of which so many were read from a cache. */
+/** Returns the catalog price of the usage that a vendor reports, with this number of cached tokens. */
 function priceOf({ model, usage: [prompt, completion] }: Vendor, cachedTokens = 0): number {
   const { price } = catalog.models.find(({ id }) => id === model) ?? {}
   const {
@@ -83,7 +83,7 @@ describe.each(MATRIX)('$client, with $vendor.name behind', ({ vendor, connect, o
     ]) {
       expect([inputTokens, inputTokenDetails.cacheReadTokens]).toEqual([prompt_tokens, parts.cached])
       expect(outputTokens).toBe(completion_tokens)
-      // The other wire does not count thoughts.
+      // The Messages wire does not report reasoning tokens.
       if (operation === 'responses') expect(outputTokenDetails.reasoningTokens).toBe(reasoning)
     }
     const cost_usd = expect.closeTo(priceOf(vendor, parts.cached), 9)

@@ -13,7 +13,7 @@ import {
 import { WIRE_CLIENTS } from './wire-matrix.ts'
 
 const MODEL = 'claude-sonnet-5'
-/** Without bounds, which one of the clients leaves out of what it sends. */
+/** A schema without bounds, because one of the clients does not send bounds. */
 const Film = z.object({ title: z.string(), genre: z.enum(['drama', 'western']) })
 const tools = {
   [WEATHER_TOOL_NAME]: tool({

@@ -95,7 +95,7 @@ describe.each(MATRIX)('$client with $vendor.name', ({ vendor, connect, operation
 
   test('gets the reasoning of the model', async () => {
     server.respondWith(vendor.say({ reasoning: 'Hm, hm', text: 'Yes' }))
-    // This client shows thoughts only as a summary, and asks for one only of models that it takes for thinkers.
+    // This client shows reasoning only as a summary, and requests one only from models that it knows as reasoning models.
     const providerOptions = { openai: { reasoningSummary: 'auto', forceReasoning: true } }
     const asked = { model, prompt: 'Really?', maxRetries: 0, providerOptions }
     const whole = await generateText(asked)

@@ -25,7 +25,7 @@ const RESPONSES: WireClient = {
 
 export const WIRE_CLIENTS: readonly WireClient[] = [MESSAGES, RESPONSES]
 
-/** Each wire with each kind of upstream. */
+/** Each wire combined with each kind of upstream. */
 export const MATRIX: readonly (WireClient & { readonly vendor: Vendor })[] = [
   ...VENDORS.map((vendor) => ({ ...MESSAGES, vendor })),
   ...[...VENDORS, openAiNatively].map((vendor) => ({ ...RESPONSES, vendor })),

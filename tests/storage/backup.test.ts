@@ -92,7 +92,7 @@ describe('a backup', () => {
   test('of a running gateway is consistent as of one moment', async () => {
     const payer = await addAccount(sourceDatabase, 'payer', 1_000_000n)
     const payee = await addAccount(sourceDatabase, 'payee')
-    // Enough rows that the writers get many turns between the first table and the last.
+    // Enough rows that the writers commit many times between the copy of the first and the last table.
     await sourceDatabase.query(
       `INSERT INTO accounts (id, name) SELECT gen_random_uuid(), repeat('x', 100) FROM generate_series(1, 50000)`,
     )
@@ -110,7 +110,7 @@ describe('a backup', () => {
             [payee],
           )
         })
-        // A key and its account in one transaction: neither may be in the backup without the other.
+        // The key and its account are created in one transaction, so the backup must contain both or neither.
         await sourceDatabase.transaction(async (transaction) => {
           await addKey(transaction, await addAccount(transaction, 'new'), 'first')
         })
@@ -139,7 +139,7 @@ describe('a backup', () => {
     const migrations = join(directory, 'migrations')
     await cp(MIGRATIONS_DIRECTORY, migrations, { recursive: true })
     const version = (await readdir(migrations)).filter((name) => name.endsWith('.sql')).length + 1
-    // The name sorts before the table it refers to, so only the order of dependencies loads it.
+    // The name sorts before the table that it references, so it can only be loaded in dependency order.
     await writeFile(
       join(migrations, `${String(version).padStart(4, '0')}_aardvarks.sql`),
       `CREATE TABLE aardvarks (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, size int,
@@ -162,10 +162,10 @@ describe('a backup', () => {
     await restoreDatabase({ connectionString: target.connectionString, file, directory: migrations })
     const sql = 'SELECT * FROM aardvarks ORDER BY id'
     expect(await targetDatabase.query(sql)).toEqual(await sourceDatabase.query(sql))
-    // The sequence goes on where it was, and the trigger works again.
+    // The sequence continues at its old value, and the trigger is enabled again.
     const added = await targetDatabase.query('INSERT INTO aardvarks (size) VALUES (7) RETURNING id, twice')
     expect(added).toEqual([{ id: 4n, twice: 16 }])
-    // A release without that migration does not take the archive.
+    // A release without that migration refuses the archive.
     await expect(restore(true)).rejects.toMatchObject({ code: 'database_newer' })
   })
 
@@ -216,7 +216,7 @@ describe('a restore', () => {
     bus.onConnectionLost(() => {
       losses += 1
     })
-    // Nothing but the restore may have cut it.
+    // Check that the connection works before the restore, so that only the restore can have cut it.
     await expect(bus.publishAndConfirm('nothing', '', { timeoutMs: 20_000 })).resolves.toEqual({
       confirmed: true,
     })

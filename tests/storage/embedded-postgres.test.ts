@@ -95,7 +95,7 @@ describe('starting', () => {
     expect(await owner.read()).toMatchObject({ adopted: false })
     expect((await stat(join(fresh.dataDir, 'postgres'))).uid).toBe(NOBODY.uid)
     await owner.finish()
-    // Root then runs it as the user it belongs to.
+    // When root starts it afterwards, the server runs as the owner of the data directory.
     await (await fresh.start()).stop()
   })
 })

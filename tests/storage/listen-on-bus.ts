@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { createMessageBus } from '../../src/storage/message-bus.ts'
 
-// A process that listens: says what it hears, and handles a `slow` message only when told to on its input.
+// A subscriber process: prints each message that it receives, and finishes a `slow` message only after a line on its stdin.
 const [, , connectionString = ''] = process.argv
 const bus = await createMessageBus({ connectionString, logger: silentLogger })
 const input = createInterface({ input: process.stdin })

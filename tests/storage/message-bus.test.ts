@@ -66,7 +66,7 @@ describe('the message bus', () => {
     expect(await quick?.read()).toEqual({ finished: 'work' })
     let isConfirmed = false
     void confirmation.then(() => (isConfirmed = true))
-    // A whole further round over the same connections has passed, and still nothing is confirmed.
+    // Another message has passed over the same connections, and the first one is still not confirmed.
     await bus.publish('news', 'meanwhile')
     expect(await slow.read()).toEqual({ heard: 'meanwhile' })
     expect(isConfirmed).toBe(false)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 
-// Loads everything first and migrates when its input says so, so that several of these start in the same moment.
+// Loads all modules first and migrates after a line on stdin, so that several processes can migrate at the same moment.
 const [, , connectionString = ''] = process.argv
 process.stdout.write(`${JSON.stringify({ ready: true })}\n`)
 await once(process.stdin, 'data')

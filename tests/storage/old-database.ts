@@ -10,7 +10,7 @@ import { createEmptyDatabase, type TestDatabase } from '../../src/storage/testin
 const OLD_VERSION = 15
 const ROWS = new URL('./fixtures/database-0015.sql', import.meta.url)
 
-/** What is in the rows. */
+/** Values that are in the rows of the fixture. */
 export const OLD = {
   operatorKey: 'pk-dev-TestTestTestTestTestTestTestTestTestTest',
   key: 'pk-dev-D3nNcdzRWhPZ4sWg1idfxUYxPU8gP3YLNAuN6vCeI8C',
@@ -20,7 +20,7 @@ export const OLD = {
   runId: '01a1e587-6ea5-7203-898a-3208f1549898',
 }
 
-/** A database as the release of migration 0015 left it. */
+/** Creates a database in the state of the release with migration 0015. */
 export async function createOldDatabase(): Promise<TestDatabase> {
   const database = await createEmptyDatabase()
   const directory = await mkdtemp(join(tmpdir(), 'parkway-migrations-'))
@@ -40,7 +40,7 @@ async function loadRows(connectionString: string): Promise<void> {
   const client = new Client({ connectionString })
   await client.connect()
   try {
-    // Rows come in the order of their tables' names, before those they refer to.
+    // Disables foreign keys: the rows are sorted by table name, so some come before the rows that they reference.
     await client.query('SET session_replication_role = replica')
     await client.query(await readFile(ROWS, 'utf8'))
   } finally {

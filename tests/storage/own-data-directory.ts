@@ -3,7 +3,7 @@ import { startEmbeddedPostgres } from '../../src/storage/embedded-postgres/start
 import { messageOf, StorageError } from '../../src/storage/storage-error.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 
-// A gateway reduced to its database: starts it, says how that went, and stops it when its input ends.
+// Only the database of a gateway: starts it, prints the result, and stops it when stdin ends.
 const [, , dataDir = ''] = process.argv
 try {
   const startedMs = performance.now()

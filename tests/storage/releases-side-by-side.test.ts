@@ -12,9 +12,9 @@ import { startTestGateway, type TestGateway } from '../support/start-test-gatewa
 import { createOldDatabase, OLD } from './old-database.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-/** The release of migration 0015. */
+/** The release with migration 0015. */
 const OLD_COMMIT = 'a49cb99e6fe1aa10e7cafce06f7d3e39756c1e67'
-/** Not there in a copy without its history: then the test is left out. */
+/** False in a clone without the full history; then the tests are skipped. */
 const hasOldRelease =
   spawnSync('git', ['cat-file', '-e', `${OLD_COMMIT}^{commit}`], { cwd: ROOT }).status === 0
 
@@ -34,7 +34,7 @@ describe.skipIf(!hasOldRelease)('the previous release and this one on one databa
       environment: { DATABASE_URL: connectionString, PARKWAY_DATA_DIR: workplace.dataDir },
     })
     oldUrl = await program.waitForOutput((text) => /Base URL +(\S+)\/v1/.exec(text)?.[1])
-    // As the start of this release does it, under the other.
+    // Migrates like the start of this release, while the other release runs.
     await migrate({ connectionString, logger: silentLogger })
     gateway = await startTestGateway({ connectionString, key: OLD.operatorKey })
   })
@@ -104,7 +104,7 @@ describe.skipIf(!hasOldRelease)('the previous release and this one on one databa
   })
 })
 
-/** Its sources beside today's packages; says where its program is. */
+/** Unpacks the sources of the old release next to the current packages, and returns the path of its main file. */
 function unpackOldRelease(directory: string): string {
   mkdirSync(directory)
   const archive = execFileSync('git', ['archive', OLD_COMMIT, 'src', 'package.json'], {

@@ -13,7 +13,7 @@ import { startTransactionPooler } from './transaction-pooler.ts'
 
 let first: Server
 let second: Server
-/** Both, as an operator names them. */
+/** A connection string with both servers, as an operator would write it. */
 let both: string
 
 beforeAll(async () => {
@@ -128,19 +128,19 @@ test('a pooler that shares sessions between transactions is refused at the start
 
 interface Server {
   readonly connectionString: string
-  /** With its port. */
+  /** Includes the port. */
   readonly host: string
   readonly port: string
   takePasswordOf(other: Server): Promise<void>
-  /** As a server that has become a standby, but for its sessions, which stay. */
+  /** Makes the server read-only like a standby, but keeps its sessions open. */
   setReadOnly(isReadOnly: boolean): Promise<void>
-  /** Sessions that were there at the last change of that. */
+  /** Counts the sessions that were opened before the last call of `setReadOnly`. */
   countOldSessions(): Promise<number>
   stop(): Promise<void>
 }
 
 async function startServer(): Promise<Server> {
-  // Too long a path for a socket, so that it listens on a port.
+  // The path is too long for a Unix socket, so the server listens on a port.
   const dataDir = await mkdtemp(join(tmpdir(), `parkway-${'server-'.repeat(15)}`))
   const embedded = await startEmbeddedPostgres({
     dataDir,

@@ -6,15 +6,15 @@ import { fileURLToPath } from 'node:url'
 
 export interface Script {
   readonly process: ChildProcess
-  /** The next line the script writes, as JSON. */
+  /** Reads the next line of the script and parses it as JSON. */
   read(): Promise<Record<string, unknown>>
   write(line: string): void
-  /** Ends its input and waits until it has exited by itself. */
+  /** Closes stdin of the script and waits until it has exited by itself. */
   finish(): Promise<void>
   kill(): Promise<void>
 }
 
-/** Runs a script in a process of its own, as another user when told. */
+/** Runs a script in its own process, optionally as another user. */
 export function spawnScript(
   script: URL,
   args: string[],

@@ -11,7 +11,7 @@ const KEY_DATA = 'K'.charCodeAt(0)
 const READY = 'Z'.charCodeAt(0)
 const IN_TRANSACTION = 'T'.charCodeAt(0)
 
-/** As much of PgBouncer in transaction mode as shows: all clients share one session, each for a transaction at a time. */
+/** Simulates PgBouncer in transaction mode: all clients share one session, each for one transaction at a time. */
 export async function startTransactionPooler(connectionString: string): Promise<TransactionPooler> {
   const target = new URL(connectionString)
   let server: Socket | null = null
@@ -32,7 +32,7 @@ export async function startTransactionPooler(connectionString: string): Promise<
 
   const begin = (client: Socket): void => {
     client.on('data', (bytes: Buffer) => {
-      // A goodbye ends the client's own connection only.
+      // A Terminate message ends only the connection of the client.
       if (bytes[0] === 'X'.charCodeAt(0)) return client.end()
       waiting.push({ client, bytes })
       serveNext()
@@ -57,7 +57,7 @@ export async function startTransactionPooler(connectionString: string): Promise<
     let isGreeted = false
     readMessages(server, (message) => {
       const [kind] = message
-      // Another process than the server's, as poolers tell.
+      // Poolers report another backend pid than that of the server.
       if (kind === KEY_DATA) message.writeUInt32BE(1, 5)
       if (!isGreeted && (kind === PARAMETER || kind === KEY_DATA || kind === READY || isOkay(message)))
         greeting = Buffer.concat([greeting, message])

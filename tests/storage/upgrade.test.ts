@@ -8,7 +8,7 @@ import { waitForTask } from '../generation/wait-for-task.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { createOldDatabase, OLD } from './old-database.ts'
 
-/** 5 USD paid and 1 promotional, less a task, four chat calls, and three more that were in the journal. */
+/** $5 paid plus $1 promotional credit, minus a task, four chat calls, and three more chat calls from the journal. */
 const BALANCE_USD = 5 + 1 - 0.003 - 0.000_397 - 0.000_099
 
 let database: TestDatabase
@@ -20,7 +20,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     connectionString: database.connectionString,
     key: OLD.operatorKey,
-    // What waits is left to the test that looks for it.
+    // No worker: the pending work is left to the test that checks it.
     settings: { PARKWAY_ROLE: 'api' },
   })
 })

@@ -9,7 +9,7 @@ import {
   type EmbeddedPostgres,
 } from '../../src/storage/embedded-postgres/start-embedded-postgres.ts'
 
-/** A script that owns a data directory in a process of its own. */
+/** A script that uses a data directory from its own process. */
 export const OWNER_SCRIPT = new URL('./own-data-directory.ts', import.meta.url)
 
 export const NOBODY = { uid: 65_534, gid: 65_534 }
@@ -22,12 +22,12 @@ export const canRunAsNobody =
 
 export interface FreshDirectory {
   parentDir: string
-  /** Not made yet. */
+  /** Does not exist yet. */
   dataDir: string
   start(): Promise<EmbeddedPostgres>
 }
 
-/** A data directory of its own for each test. */
+/** Gives each test its own data directory. */
 export function useFreshDirectory(): FreshDirectory {
   const fresh: FreshDirectory = {
     parentDir: '',

@@ -11,7 +11,7 @@ import { findWrongMoney, untilAllEnded } from './worker-fleet.ts'
 
 const RACES = 1_000
 const RACES_AT_ONCE = 20
-/** Completions go by the batch and take a little longer: cancels set out later, so that either may win. */
+/** Completions are written in batches and take longer, so cancels start later; then either of them can win. */
 const COMPLETE_SPREAD_MS = 10
 const CANCEL_SPREAD_MS = 40
 const COST = 4_000_000n
@@ -39,7 +39,7 @@ test('a cancellation raced against completion a thousand times has one winner an
       winners[isCancelled ? 'cancel' : 'completion'] += 1
     }
   }
-  // How often each wins is the machine's business; that both do shows that they met.
+  // How often each side wins depends on the machine; both must win at least once, or there was no race.
   expect(Math.min(winners.cancel, winners.completion)).toBeGreaterThan(0)
 
   const ended = await untilAllEnded(stage)
@@ -60,7 +60,7 @@ async function race(claim: Claim): Promise<{ isCancelled: boolean; isCompleted: 
       },
     )
   const complete = () => stage.queue.finish({ claim, end: outcomeOf(COST) })
-  // Both set out at a moment of their own, so that either may come first.
+  // Both start after a random delay, so that either can be first.
   const [isCancelled, isCompleted] = await Promise.all([
     delay(Math.random() * CANCEL_SPREAD_MS).then(cancel),
     delay(Math.random() * COMPLETE_SPREAD_MS).then(complete),

@@ -36,12 +36,12 @@ async function createMany(): Promise<void> {
   const caller = await stage.createCaller(10)
   for (let number = 0; number < TASKS; number += 1) {
     const order = orderOf(caller)
-    // Sent again under its own id until it is answered, as a client with an idempotency key does.
+    // Retries with the same id until it succeeds, like a client with an idempotency key.
     await until(() => stage.tasks.create(order).catch(() => null))
   }
 }
 
-/** Until work is under way: from here on tasks are in every state. */
+/** Waits until this number of jobs is submitted; after that, there are tasks in every state. */
 async function untilSubmitted(jobs: number): Promise<void> {
   await until(() => upstream.jobs.length >= jobs)
 }
@@ -73,7 +73,7 @@ describe('tasks', () => {
     await untilSubmitted(before + TASKS / 10)
     await fleet.killAll()
     await postgres.restart('immediate')
-    // A gateway would be started again until its database is there; these have nobody who does that.
+    // A supervisor would restart a gateway until its database is available; these workers have no supervisor.
     await until(() => stage.tasks.count().catch(() => null))
     await Promise.all([fleet.start(), fleet.start()])
     await expectAllRight()

@@ -7,17 +7,17 @@ interface UpstreamJob {
   readonly id: string
   readonly requestId: string
   readonly doneAtMs: number
-  /** The answer that names the job never reached whoever submitted it. */
+  /** True if the answer with the job id did not reach the client that submitted the job. */
   isCut: boolean
   isCancelled: boolean
 }
 
-/** An upstream that makes things in its own time: it is given jobs, asked for them, and told to forget them. */
+/** An upstream with asynchronous jobs, which clients submit, poll and cancel. */
 export interface JobUpstream {
   readonly url: string
   readonly jobs: readonly UpstreamJob[]
   jobsOf(requestId: string): UpstreamJob[]
-  /** How long answers and jobs take from now on. */
+  /** Sets how long answers and jobs take from now on. */
   pace(times: Partial<Pace>): void
   close(): Promise<void>
 }
@@ -40,7 +40,7 @@ export async function startJobUpstream(pace: Pace): Promise<JobUpstream> {
       isCancelled: false,
     }
     jobs.push(job)
-    // Whoever dies in this moment has a job that it does not know of.
+    // A worker that is killed during this delay has submitted a job without knowing its id.
     await delay(times.answerMs())
     response.once('finish', () => {
       job.isCut = false

@@ -15,9 +15,9 @@ import {
 const TASKS = 500
 const WORKERS = 3
 const KILLS = 8
-/** What is cancelled before it is submitted is no job. */
+/** A lower limit, because a task that is cancelled before its submit has no job. */
 const SUBMITTED_AT_LEAST = TASKS * 0.8
-/** Half of what a task holds. */
+/** Half of the hold of a task. */
 const COST = 5_000_000n
 
 let stage: TaskStage
@@ -53,7 +53,7 @@ describe('five hundred tasks over three workers that are killed at random', () =
     const counts = Map.groupBy(ended, ({ status }) => status)
     expect(ended).toHaveLength(TASKS)
     expect([...counts.keys()].toSorted()).toEqual(['cancelled', 'completed', 'failed'])
-    // One in ten was made to fail and about as many were cancelled; no worker's death makes a task fail.
+    // One task in ten fails on purpose and about as many are cancelled. A killed worker must not make a task fail.
     expect(counts.get('completed')?.length).toBeGreaterThan(TASKS * 0.6)
     expect(ended.filter(({ errorCode }) => errorCode === 'internal_error')).toEqual([])
   })
@@ -91,7 +91,7 @@ async function createAll(callers: readonly Caller[]): Promise<string[]> {
   return ids
 }
 
-/** Times are told by the work that was begun: a slow machine takes longer for the same. */
+/** Waits for a number of submitted jobs instead of a time, so that it works on a slow machine too. */
 async function untilSubmitted(jobs: number): Promise<void> {
   await until(() => upstream.jobs.length >= jobs)
 }

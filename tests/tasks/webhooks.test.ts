@@ -75,7 +75,7 @@ async function deliveriesOf(id: string) {
   return (await gateway.request('GET', `/v1/tasks/${id}/webhook-deliveries`)).body.data
 }
 
-/** The time of the next try has come. */
+/** Makes the next delivery attempt of a task due now. */
 async function hurry(id: string): Promise<void> {
   await database.query('UPDATE webhook_deliveries SET next_attempt_at = now() WHERE task_id = $1', [id])
   await database.query(`SELECT parkway_jobs.add_job('webhook')`)
@@ -178,7 +178,7 @@ test('every account has its own secret, for keys with the scope manage', async (
   expect(await secretOf(managing.body.key)).not.toBe(await secretOf())
 })
 
-/** Addresses are signed anew at every look. */
+/** Removes the addresses from a task, because they get a new signature on every read. */
 function withoutAddresses(task: unknown): unknown {
   return JSON.parse(JSON.stringify(task).replaceAll(/"(url|video_url)":"[^"]*"/g, '"$1":""'))
 }

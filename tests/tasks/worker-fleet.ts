@@ -7,15 +7,15 @@ import type { JobUpstream } from './job-upstream.ts'
 /** Worker processes on one database and one upstream. */
 export interface WorkerFleet {
   start(): Promise<void>
-  /** Kills one, at random or all, without a word. */
+  /** Kills one random worker with SIGKILL. */
   killOne(): Promise<void>
   killAll(): Promise<void>
   close(): Promise<void>
 }
 
-/** A process that the machine does not get to for this long is taken for dead. */
+/** A worker that does not run for this long counts as dead. */
 const LEASE_MS = 2_000
-/** Tasks that one of them works on at once. */
+/** The number of tasks that a worker processes at the same time. */
 const PLACES = 25
 
 export function createWorkerFleet(connectionString: string, upstream: JobUpstream): WorkerFleet {
@@ -49,17 +49,17 @@ export interface EndedTask {
   readonly id: string
   readonly requestId: string
   readonly status: string
-  /** How many workers died with it. */
+  /** The number of workers that died while they processed the task. */
   readonly interruptions: number
   readonly errorCode: string | null
   readonly holdStatus: string
   readonly chargedNanoUsd: bigint
-  /** Rows of usage that were written for it. */
+  /** The number of usage records of the task. */
   readonly charges: number
   readonly chargedInUsageNanoUsd: bigint
 }
 
-/** Waits until nothing is left to do, and says how everything ended. */
+/** Waits until all tasks have ended, and returns how each one ended. */
 export async function untilAllEnded({ tasks, database }: TaskStage): Promise<EndedTask[]> {
   await until(async () => {
     const counts = await tasks.count().catch(() => null)
@@ -97,7 +97,7 @@ export async function untilAllEnded({ tasks, database }: TaskStage): Promise<End
   }))
 }
 
-/** What contradicts the promise that a completed task is charged once and no other at all. */
+/** Returns violations of the rule that a completed task is charged once and any other task is not charged. */
 export function findWrongMoney(ended: readonly EndedTask[], costNanoUsd: bigint): string[] {
   return ended
     .filter(({ status, holdStatus, chargedNanoUsd, charges, chargedInUsageNanoUsd }) => {
@@ -110,7 +110,7 @@ export function findWrongMoney(ended: readonly EndedTask[], costNanoUsd: bigint)
     .map((task) => inspect(task))
 }
 
-/** What contradicts the promise that no job is submitted twice, but where the submit was cut. */
+/** Returns violations of the rule that a job is submitted twice only if the answer to the first submit was lost. */
 export function findRepeatedSubmits(ended: readonly EndedTask[], upstream: JobUpstream): string[] {
   return ended
     .map(({ requestId }) => upstream.jobsOf(requestId))

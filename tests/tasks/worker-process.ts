@@ -9,7 +9,7 @@ import { createMessageBus } from '../../src/storage/message-bus.ts'
 import { createWorker } from '../../src/worker/worker.ts'
 import { createJobPerformer } from './job-performer.ts'
 
-/** A worker in a process of its own, small enough to be started again and again. */
+/** A worker in its own process, small enough to be restarted often. */
 const [connectionString = '', upstreamUrl = '', lease = '2000', places = '25'] = process.argv.slice(2)
 const leaseMs = Number(lease)
 

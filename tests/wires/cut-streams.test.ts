@@ -47,7 +47,7 @@ afterAll(async () => {
 const TEXT = 'Hé ho'
 const BATCH = 48
 
-/** Cuts a stream where the prompt says. */
+/** Cuts a stream at the byte that the prompt names. */
 function cutAsTold({ headers = {}, chunks }: ScriptedReply) {
   const whole = Buffer.from(chunks.join(''))
   return ({ text }: RecordedRequest): ScriptedReply => {
@@ -61,7 +61,7 @@ interface Told {
   readonly text: string
 }
 
-/** Fails unless the stream is one of Messages: one start, blocks one in another, one end. */
+/** Reads a Messages stream. Fails unless it has one start, correctly opened and closed blocks, and one end. */
 function readMessages(body: string): Told {
   const events = parseNamedEvents(body).filter(({ name }) => name !== 'ping')
   const names = events.map(({ name }) => name)
@@ -73,7 +73,7 @@ function readMessages(body: string): Told {
   return { isWhole: names.at(-1) === 'message_stop', text }
 }
 
-/** Fails unless the stream is one of Responses: numbered, one id, one end. */
+/** Reads a Responses stream. Fails unless it has numbered events, one id and one end. */
 function readResponses(body: string): Told {
   const events = parseNumberedEvents(body)
   const names = events.map(({ name }) => name)
@@ -153,14 +153,14 @@ describe.each([
           if (told.isWhole) expect([at, told.text]).toEqual([at, TEXT])
           else expect(TEXT.startsWith(told.text)).toBe(true)
           expect([at, told.text === '' || cost > 0]).toEqual([at, true])
-          // The later the cut, the more was given.
+          // A later cut delivers more text, so the cost never decreases.
           expect([at, cost >= lastCost]).toEqual([at, true])
           lastCost = cost
           if (told.isWhole) whole += 1
           else cut += 1
         }
       }
-      // The last of them was not cut, and costs what the upstream says.
+      // The last stream is not cut and costs what the upstream reports.
       expect(lastCost).toBe(microUsd / 1e6)
       expect(cut).toBeGreaterThan(10)
       expect(whole).toBeGreaterThan(0)
