@@ -85,7 +85,7 @@ export class HubFiles {
   }
 
   /**
-   * The `fetch` given to libraries that read from the hub. It applies the same limits as all requests of this class. The libraries
+   * The `fetch` given to libraries that read from the hub. It applies the limits of this class. The libraries
    * get no token: this function sends it, and only to the hub. Throws instead of returning an error status.
    */
   readonly #fetch: typeof fetch = async (input, init) => {

@@ -118,8 +118,8 @@ export async function describeHolder(details: object): Promise<string> {
 }
 
 /**
- * Returns whether the holder is a dead process of this machine, or cannot be parsed. Dead processes of other machines are found by
- * the age of their last refresh.
+ * Returns whether the holder is a dead process of this machine, or cannot be parsed. Dead processes of other machines are found
+ * by the age of their last refresh.
  */
 export async function isDead(holder: string): Promise<boolean> {
   const told = parseHolder(holder)
