@@ -119,7 +119,7 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     ...parts,
     hub,
     sealer,
-    // A cluster has a cache of its own, which this machine does not fill.
+    // A cluster has its own cache, which this machine cannot fill.
     cache: config.gpuDriver === LOCAL || config.gpuDriver === SANDBOX ? modelCache : null,
     ledger: config.billing ? ledger : null,
     bytesMax: config.modelCacheGb * GIGA,
@@ -136,7 +136,7 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
   return { deployments, gpus, modelCache, sealer, prefetches, close }
 }
 
-/** Engines of this machine may have models that are on no hub. */
+/** Returns `never` for local engines with a models directory, because its models may not be on the hub. */
 function hubUseOf({ localGpu }: Config, driverId: string): HubUse {
   if (driverId === SANDBOX) return 'when_reachable'
   return driverId === LOCAL && localGpu.modelsDirectory !== null ? 'never' : 'always'

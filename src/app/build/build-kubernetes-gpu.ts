@@ -8,10 +8,10 @@ import type { Config } from '../settings/config.ts'
 import { UsageError } from '../settings/usage-error.ts'
 import type { BuiltDriver } from './built-driver.ts'
 
-/** An engine may use as long to end as its requests may, and a little more to free its GPUs. */
+/** Added to the drain time of requests, so that an engine has time to free its GPUs. */
 const GRACE_SECONDS_MORE = 15
 
-/** Engines in a Kubernetes cluster. */
+/** Builds the driver for engines in a Kubernetes cluster. Throws `UsageError` for incomplete settings. */
 export async function buildKubernetesDriver(
   config: Config,
   { clock, logger }: { clock: Clock; logger: GatewayLogger },

@@ -5,12 +5,12 @@ import type { ModelFiles } from '../../gpu/model-files.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Config } from '../settings/config.ts'
 
-/** What every program needs; whatever else an engine gets is named in its settings. */
+/** Environment variables that engines inherit. The settings name all others. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ'] as const
 const RESTART_MS = 1_000
 const LOCAL_ENDPOINT = /^http:\/\/127\.0\.0\.1:\d{1,5}\/v1$/
 
-/** Engines of this machine listen on its loopback address. */
+/** Returns whether the endpoint is on the loopback address, where local engines listen. */
 export function isLocalEndpoint(endpoint: string): boolean {
   return LOCAL_ENDPOINT.test(endpoint)
 }
@@ -20,7 +20,7 @@ interface LocalDriverParts {
   readonly files: ModelFiles
 }
 
-/** Engines on this machine. */
+/** Builds the driver for engines on this machine. */
 export function buildLocalDriver(config: Config, { clock, files }: LocalDriverParts): GpuDriver {
   const { localGpu: settings } = config
   return createLocalDriver({

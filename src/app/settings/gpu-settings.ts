@@ -3,7 +3,7 @@ import { parseLocalSettings } from './parse-local-settings.ts'
 import { parseSandboxTiers } from './parse-sandbox-tiers.ts'
 import { choiceSetting, integerSetting, objectSetting, optionalTextSetting, urlSetting } from './setting.ts'
 
-/** Settings of models that accounts deploy on GPUs. */
+/** Settings for deployments of models on GPUs. */
 export const GPU_SETTINGS = {
   gpuDriver: choiceSetting(
     {

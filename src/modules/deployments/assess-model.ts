@@ -13,28 +13,28 @@ import { HubError, type HubFailure } from '../../hub/hub-error.ts'
 import { isGgufQuantization } from '../../hub/pick-files.ts'
 import type { Hub, HubModel, HubRequest } from '../../hub/hub.ts'
 
-/** What is asked of a model before it is deployed. */
+/** A model and the settings to check it with before it is deployed. */
 export interface ModelQuestion {
   readonly huggingfaceId: string
-  /** A branch, tag or commit; the main branch unless told. */
+  /** A branch, tag or commit. The default is the main branch. */
   readonly revision?: string | null
   readonly quantization: string
   readonly maxModelLen: number | null
   readonly token: string | null
 }
 
-/** What is known of a model: whether it can be deployed, and why not. */
+/** Whether a model can be deployed, and why not. */
 export interface Assessment {
-  /** Null for one that could not be read. */
+  /** Null if it could not be read. */
   readonly model: HubModel | null
-  /** Why it could not be read; null for one that was. */
+  /** Why it could not be read; null if it was. */
   readonly failure: HubFailure | null
   readonly isGated: boolean
   readonly errors: readonly string[]
   readonly warnings: readonly string[]
-  /** In bytes, of the weights alone; null where they are not known. */
+  /** Bytes of the weights alone, by quantization; null if unknown. */
   readonly weights: { readonly fp16: number; readonly int8: number; readonly int4: number } | null
-  /** In bytes, of one request of the longest context. */
+  /** Bytes of the KV cache of one request with the requested context, or else with the longest one; null if unknown. */
   readonly cache: number | null
   readonly contextMax: number | null
   readonly recommendedTier: string | null
@@ -47,7 +47,7 @@ export interface TierPreview {
   readonly requiredBytes: number | null
   readonly availableBytes: number
   readonly longestContext: number
-  /** Other tiers that it fits on, the cheapest first. */
+  /** Other tiers that the model fits on, cheapest first. */
   readonly alternatives: readonly string[]
   readonly notes: readonly string[]
 }
@@ -124,7 +124,7 @@ function findErrors(model: HubModel, { maxModelLen, quantization }: ModelQuestio
   ]
 }
 
-/** How engines quantize while they load; for the others the weights have to be stored so. */
+/** These need weights stored in their format. Engines apply the other quantizations while they load the weights. */
 const STORED_QUANTIZATIONS = new Set(['awq', 'gptq'])
 
 function findWarnings(model: HubModel, { quantization }: ModelQuestion): string[] {
@@ -143,7 +143,7 @@ function findWarnings(model: HubModel, { quantization }: ModelQuestion): string[
   ]
 }
 
-/** A GGUF file takes what it takes. */
+/** Returns `auto` for GGUF files, because their quantization is fixed. */
 function quantizationOf({ format }: HubModel, { quantization }: ModelQuestion): string {
   return format === 'gguf' ? 'auto' : quantization
 }
@@ -153,7 +153,7 @@ interface Sized {
   readonly question: ModelQuestion
 }
 
-/** Null where the memory cannot be known. */
+/** Returns the memory that the model needs on a tier, or null if it cannot be estimated. */
 function needOn({ model, question }: Sized, tier: OfferedTier, tokens?: number) {
   const { shape, weights } = model
   if (shape === null || weights === null) return null
@@ -164,7 +164,7 @@ function needOn({ model, question }: Sized, tier: OfferedTier, tokens?: number) 
   })
 }
 
-/** Tiers that it fits on, the cheapest first. */
+/** Lists the tiers that the model fits on, cheapest first. */
 function listFitting(model: HubModel, question: ModelQuestion, tiers: readonly OfferedTier[]): string[] {
   return tiers
     .filter((tier) => {
@@ -175,7 +175,7 @@ function listFitting(model: HubModel, question: ModelQuestion, tiers: readonly O
     .map(({ id }) => id)
 }
 
-/** What a model would be on a tier. Throws what says that there is nothing to preview. */
+/** Reads a model from the hub and returns how it fits on a tier. Throws if there is no such tier or the model cannot be read. */
 export async function previewTier(
   hub: Hub,
   question: ModelQuestion & { readonly gpuTier: string },
@@ -188,7 +188,7 @@ export async function previewTier(
   return fitOnTier(model, question, tier, tiers)
 }
 
-/** What a model would be on one of the tiers. */
+/** Returns how a model fits on a tier, with alternatives. */
 export function fitOnTier(
   model: HubModel,
   question: ModelQuestion,

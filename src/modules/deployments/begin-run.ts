@@ -9,7 +9,7 @@ import { gpuCost } from './gpu-cost.ts'
 import { readToken } from './hub-tokens.ts'
 import type { Look, NextLookMs } from './look.ts'
 
-/** Credit first, then the row, then the driver: what the driver has is always known here. */
+/** Stores a run with its credit hold, then calls the driver, so that each instance of the driver has a row. */
 export async function beginRun(look: Look): Promise<NextLookMs> {
   const { database, clock, claim, billing } = look
   const { id, accountId } = claim.deployment
@@ -18,7 +18,7 @@ export async function beginRun(look: Look): Promise<NextLookMs> {
     database.transaction((transaction) => insertRun(transaction, look, runId)).catch(readShortage)
   let shortage = await attempt()
   if (shortage === 'balance' && billing !== null) {
-    // What is missing may be lent to processes that do not use it.
+    // The missing credit may be lent to processes that do not use it.
     await billing.ledger.recall(accountId)
     shortage = await attempt()
   }
@@ -31,7 +31,7 @@ export async function beginRun(look: Look): Promise<NextLookMs> {
   return run === null ? 0 : launchRun(look, run)
 }
 
-/** Asks the driver, again where its answer was lost. */
+/** Launches the instance. Called again if the driver failed or its reply was lost. */
 export async function launchRun(
   { driver, database, clock, claim, paces, logger, sealer }: Look,
   run: Run,
@@ -59,7 +59,7 @@ export async function launchRun(
   return 0
 }
 
-/** Thrown to undo the transaction that found it. */
+/** Thrown to roll back the transaction that found the shortage. */
 class ShortOfMoney extends Error {
   override readonly name = 'ShortOfMoney'
   readonly shortage: NonNullable<Shortage>
@@ -124,7 +124,7 @@ const SHORTAGES = {
   },
 } as const
 
-/** An account that has enough for another slice was stopped by a cap. */
+/** Returns `cap` instead of `balance` if the account has enough credit for two slices: then a cap was the reason. */
 async function explainShortage(
   { billing, claim }: Look,
   shortage: NonNullable<Shortage>,
@@ -136,7 +136,7 @@ async function explainShortage(
   return isEnough ? 'cap' : 'balance'
 }
 
-/** Wants it stopped from now on, and says why. */
+/** Sets the desired state to `stopped`, with the kind of shortage as the reason. */
 export async function stopForWant(look: Look, shortage: NonNullable<Shortage>): Promise<Deployment> {
   const { database, claim, clock } = look
   const { reason, message } = SHORTAGES[await explainShortage(look, shortage)]

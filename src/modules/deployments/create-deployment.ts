@@ -26,11 +26,11 @@ interface CreateOptions {
 interface CreateRequest {
   readonly caller: Caller
   readonly order: DeploymentOrder
-  /** Those that the caller may use. */
+  /** The tiers that the caller may use. */
   readonly tiers: readonly OfferedTier[]
 }
 
-/** Checks everything that can be known before a GPU is asked for, and writes the deployment down with the commit of its model. */
+/** Checks the order, the credit and the model, and stores the deployment, pinned to a commit of the model if that is known. */
 export async function createDeployment(
   options: CreateOptions,
   { caller, order, tiers }: CreateRequest,

@@ -9,18 +9,18 @@ import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
 import { refusalOf } from './refuse-deployment.ts'
 import { toCatalogModel } from './to-catalog-model.ts'
 
-/** A deployment as this process knows it, with the model that it is. */
+/** A deployment as this process last read it, with its catalog model. */
 interface KnownDeployment {
   readonly deployment: Deployment
   readonly model: CatalogModel
 }
 
-/** Every deployment there is, in memory: whoever asks one for an answer waits for no database. */
+/** All deployments, in memory, so that requests to them do not wait for the database. */
 export interface DeploymentDirectory extends ModelSource {
   find(deploymentId: string): KnownDeployment | undefined
-  /** Those of an account that can be asked, awake or not. */
+  /** Lists the account's deployments that accept requests, awake or not. */
   listServed(viewer: ModelViewer): readonly Deployment[]
-  /** Called with each change of that deployment. Returns what stops it. */
+  /** Calls the listener after each read of a change of the deployment. Returns the function that removes it. */
   watch(deploymentId: string, listener: () => void): () => void
   close(): void
 }
@@ -30,18 +30,18 @@ interface DirectoryOptions {
   readonly messageBus: Pick<MessageBus, 'subscribe' | 'onConnectionLost'>
   readonly clock: Clock
   readonly logger: Logger
-  /** Whether whoever asks may use what this driver runs. */
+  /** Returns whether the viewer may use deployments of this driver. */
   readonly isOffered: (viewer: ModelViewer, driverId: string) => boolean
-  /** Called when one that ran does not run any more. */
+  /** Called when a deployment is not running any more. */
   readonly onLeft: (deploymentId: string) => void
-  /** Called with each change that another process tells, before it is confirmed. */
+  /** Called for each announced change, before this process confirms it. */
   readonly beforeConfirm: () => Promise<void>
 }
 
 export const CHANGE_TOPIC = 'deployments.changed'
-/** Finds what a lost message was about. */
+/** Interval of the poll that finds changes whose message was lost. */
 const POLL_MS = 5_000
-/** Transactions are visible some time after their `now()`. */
+/** Each poll reads this much of the past again, because a transaction becomes visible some time after its `now()`. */
 const OVERLAP_MS = 60_000
 
 export async function createDeploymentDirectory(options: DirectoryOptions): Promise<DeploymentDirectory> {

@@ -62,17 +62,17 @@ export { METRIC_WINDOWS, type MetricPoint, type Percentiles } from './metrics/re
 export { createModelDownloads } from './model-downloads.ts'
 export { providerKeyOf } from './to-catalog-model.ts'
 
-/** Models that belong to an account, on GPUs that it pays for by the second. */
+/** Models that accounts run on GPUs, billed by the second. */
 export interface Deployments {
-  /** What this caller may use. */
+  /** Returns the tiers that the caller may use. */
   readTiers(caller: Caller, options: { readonly isLive: boolean }): Promise<TierSnapshot>
-  /** What the hub says of a model, and whether it can be deployed. */
+  /** Reads a model from the hub and checks whether it can be deployed. */
   assess(caller: Caller, question: ModelQuestion): Promise<Assessment>
   preview(caller: Caller, question: ModelQuestion & { readonly gpuTier: string }): Promise<TierPreview>
   create(caller: Caller, order: DeploymentOrder): Promise<Deployment>
   list(accountId: string, page: PageRequest, filter: DeploymentFilter): Promise<Page<Deployment>>
   read(accountId: string, deploymentId: string): Promise<Deployment>
-  /** Changes what is wanted and returns at once: events tell what becomes of it. */
+  /** Changes the desired state without waiting for its effect. Status and events show the progress. */
   wish(caller: Caller, deploymentId: string, desired: DesiredState): Promise<Deployment>
   listEvents(
     accountId: string,
@@ -80,25 +80,25 @@ export interface Deployments {
     page: PageRequest & { readonly sinceMs: number | null },
   ): Promise<Page<DeploymentEvent>>
   readBill(accountId: string, deploymentId: string): Promise<DeploymentBill>
-  /** Throughput and latency, over all processes. */
+  /** Returns throughput and latency, measured in all processes. */
   readMetrics(accountId: string, deploymentId: string, range: MetricRange): Promise<DeploymentMetrics>
-  /** Counts a request that is over, where its model is a deployment. */
+  /** Counts a finished request if its model is a deployment. */
   noteRequest(modelId: string, request: MeasuredRequest): void
-  /** Those that can be asked now or when they are awake, of one account. */
+  /** Lists the account's deployments that accept requests, awake or not. */
   listServed(viewer: ModelViewer): readonly Deployment[]
-  /** The last lines of its engine; none while there is none. */
+  /** Returns the last lines of the engine of the last run; none before the first run. */
   readLogs(accountId: string, deploymentId: string, linesMax: number): Promise<readonly string[]>
-  /** Its last lines and those that come, as events. Throws where the account follows too many. */
+  /** Returns the last lines and then new ones, as events. Throws if too many logs are followed. */
   followLogs(
     accountId: string,
     deploymentId: string,
     request: { readonly linesMax: number; readonly cancellation: Cancellation },
   ): Promise<AsyncIterable<readonly Buffer[]>>
-  /** The deployments as models of their accounts. */
+  /** The deployments as catalog models, visible only to their accounts. */
   readonly models: ModelSource
-  /** Who serves those models, one a driver. */
+  /** The providers that serve these models, one per driver. */
   readonly providers: readonly Provider[]
-  /** Tells every process that a deployment has changed. Resolves when they know. */
+  /** Tells every process that a deployment changed. Resolves when they have read it, or after a second. */
   announce(deploymentId: string): Promise<void>
   close(): Promise<void>
 }
@@ -110,30 +110,31 @@ export interface DeploymentsOptions {
   readonly logger: Logger
   readonly gpus: GpuRegistry
   readonly hub: Hub
-  /** Whether models on a driver's tiers are checked with the hub. */
+  /** Returns whether models on a driver's tiers are checked with the hub. */
   readonly hubUseOf: (driverId: string) => HubUse
   readonly sealer: Sealer
-  /** Null for a gateway that charges nobody. */
+  /** Null if billing is off. */
   readonly ledger: Pick<Ledger, 'hold'> | null
   readonly callerOf: Keys['callerOf']
+  /** Returns whether the viewer may use a driver. */
   readonly isOffered: (viewer: ModelViewer, driverId: string) => boolean
-  /** Who speaks to an engine. */
+  /** Returns the client for an engine. */
   readonly connect: (driverId: string, endpoint: string) => Provider
   readonly acquireSlot: AcquireEngineSlot
-  /** The text of an engine's metrics; null where it has none or does not answer. */
+  /** Reads the metrics text of an engine; null if it has none or does not answer. */
   readonly scrape: (endpoint: string) => Promise<string | null>
   readonly sliceSeconds: number
   /** How long requests in flight may take to end when their engine stops. */
   readonly drainMs: number
-  /** How long a request waits for an engine that is on its way. */
+  /** How long a request waits for an engine to start, unless it says otherwise. */
   readonly wakeMsMax: number
 }
 
-/** Figures of a deployment, with what is so at this moment. */
+/** Figures of a deployment over a time window, with the current load. */
 export interface DeploymentMetrics extends MetricSeries {
   readonly deploymentId: string
   readonly inFlight: number
-  /** Null where the engine says nothing of itself. */
+  /** Null if the engine reports no metrics. */
   readonly engine: EngineReadings | null
 }
 
@@ -167,7 +168,7 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
   const waitForEngine = createWaitForEngine({
     directory,
     wake: async ({ id, accountId, keyId: makerId, pricePerHourNanoUsd }, keyId) => {
-      // Whether the key that made the deployment has credit left is checked when it starts.
+      // The limits of the key that created the deployment are checked when the run begins.
       if (keyId !== makerId) {
         const caller = await options.callerOf(accountId, keyId)
         await requireCredit(options, caller, pricePerHourNanoUsd)

@@ -8,7 +8,7 @@ import { readOpenRun } from './deployment-row.ts'
 import { failRun } from './fail-run.ts'
 import type { Look, NextLookMs } from './look.ts'
 
-/** A run that is wanted: on its way, or ready. */
+/** Follows a wanted run: launches it, records its progress, bills it, and puts the deployment to sleep when it is idle. */
 export async function followRun(look: Look, run: Run): Promise<NextLookMs> {
   const { driver, clock, paces } = look
   if (run.launchedAtMs === null && !isLate(look, run)) {
@@ -40,7 +40,7 @@ function isLate({ clock, paces }: Look, { createdAtMs, readyAtMs }: Run): boolea
   return readyAtMs === null && clock.nowMs() - createdAtMs > paces.startMsMax
 }
 
-/** Writes down when it got its GPU, how far it is, and that it is ready. */
+/** Stores when the run got its GPU, its progress, and when it became ready. */
 async function noteProgress(look: Look, seen: Observation): Promise<void> {
   const { database, clock, claim } = look
   const nowMs = clock.nowMs()
@@ -80,7 +80,7 @@ async function noteProgress(look: Look, seen: Observation): Promise<void> {
   if (hasChanged) await look.announce(claim.deployment.id)
 }
 
-/** One event a quarter. */
+/** Returns whether another quarter of the start is done: each one gets one event. */
 function isStep(before: number, after: number): boolean {
   return Math.floor(after / PROGRESS_STEP) > Math.floor(before / PROGRESS_STEP)
 }
@@ -91,7 +91,7 @@ const MESSAGES = {
   running: 'The engine answers requests.',
 } as const
 
-/** One that was ready before anybody looked has started all the same. */
+/** Returns the statuses to pass through. An engine that is ready at the first look passes through `starting` too. */
 function stepsTo({ status }: Deployment, { state }: Observation): readonly ('starting' | 'running')[] {
   const isBound = state === 'loading' || state === 'ready'
   return [
@@ -100,9 +100,9 @@ function stepsTo({ status }: Deployment, { state }: Observation): readonly ('sta
   ]
 }
 
-/** Once a slice of one that is ready; of one that is not, at each look, so that its hold grows with it. */
+/** Bills a ready run once per slice. A run that is not ready is processed at each look, so that its hold grows. */
 async function billIfDue({ database, claim, billing }: Look, seen: Run, nowMs: number): Promise<Shortage> {
-  // Most looks find nothing due, and cost no transaction.
+  // Most looks find nothing due. Checking first saves their transaction.
   if (billing === null || !isDue(seen, nowMs, billing.sliceSeconds)) return null
   const bill = async (isForced: boolean): Promise<Shortage> => {
     try {
@@ -119,7 +119,7 @@ async function billIfDue({ database, claim, billing }: Look, seen: Run, nowMs: n
   }
   const shortage = await bill(false)
   if (shortage !== 'balance') return shortage
-  // What is missing may be lent to processes that do not use it. What was due is charged already, so that this only holds.
+  // The missing credit may be lent to processes that do not use it. The second call only raises the hold: the charge is done.
   await billing.ledger.recall(claim.deployment.accountId)
   return bill(true)
 }
@@ -134,7 +134,7 @@ function isDue({ boundAtMs, billedSeconds, readyAtMs }: Run, nowMs: number, slic
 
 const MINUTE_MS = 60_000
 
-/** How long until it has been idle for long enough; null for one that never sleeps or is in use. */
+/** Returns the milliseconds until the idle timeout; null if the deployment never sleeps or has requests in flight. */
 async function idleLeftMs({ database, clock, claim }: Look, { readyAtMs }: Run): Promise<number | null> {
   const { id, idleTimeoutMinutes, lastRequestAtMs } = claim.deployment
   if (idleTimeoutMinutes === 0) return null
@@ -148,7 +148,7 @@ async function idleLeftMs({ database, clock, claim }: Look, { readyAtMs }: Run):
 async function fallAsleep({ database, claim }: Look): Promise<void> {
   await database.transaction(async (transaction) => {
     const deployment = await lockClaimed(transaction, claim)
-    // A request that ended after the look began keeps it awake.
+    // A request ended after the look began, so the deployment is not idle.
     if (deployment.lastRequestAtMs !== claim.deployment.lastRequestAtMs) return
     await changeDesired(transaction, { ...deployment, intent: claim.deployment.intent }, 'sleeping')
   })

@@ -11,10 +11,10 @@ const LocatedFiles = Type.Object({
   paths: Type.Array(Type.String()),
   ggufPath: Type.Union([Type.String(), Type.Null()]),
 })
-/** Where the files of a model lie on this machine. */
+/** Where the files of a model are on this machine. */
 export type LocatedFiles = Static<typeof LocatedFiles>
 
-/** Remembers where the files of models lie, so that a deployment wakes also while the hub cannot be asked. */
+/** Stores where the files of models are, so that a deployment can wake while the hub is unavailable. */
 export function createLocatedModels(directory: string) {
   const pathOf = ({ huggingfaceId, revision, quantization, isGguf }: WantedModel): string => {
     const name = JSON.stringify([huggingfaceId, revision, quantization, isGguf])
@@ -22,14 +22,14 @@ export function createLocatedModels(directory: string) {
   }
   return {
     write: async (wanted: WantedModel, files: LocatedFiles): Promise<void> => {
-      // What needed a token is not for those without.
+      // Not stored: files that needed a token must not be served without one.
       if (wanted.hubToken !== null) return
       await mkdir(directory, { recursive: true, mode: 0o700 })
       const draft = join(directory, randomUUID())
       await writeFile(draft, JSON.stringify(files), { mode: 0o600 })
       await rename(draft, pathOf(wanted))
     },
-    /** Null where they are not known, or not all there any more. */
+    /** Returns null if the files are unknown, or if one of them is missing. */
     read: async (wanted: WantedModel): Promise<LocatedFiles | null> => {
       try {
         const files = Value.Parse(LocatedFiles, parseJson(await readFile(pathOf(wanted), 'utf8')))

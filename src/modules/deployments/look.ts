@@ -14,8 +14,8 @@ export interface LookOptions {
   /** Null if billing is off. */
   readonly billing: BillingOptions | null
   /**
-   * Tells every process that the deployment changed. Resolves when they have read it and stored their requests in flight, or after
-   * a timeout.
+   * Tells every process that the deployment changed. Resolves when they have read it and stored their requests in flight, or
+   * after a timeout.
    */
   readonly announce: (deploymentId: string) => Promise<void>
   readonly paces: LookPaces

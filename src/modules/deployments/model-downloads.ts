@@ -18,7 +18,7 @@ interface DownloadOptions {
   readonly hub: Pick<Hub, 'listFiles'>
   readonly cache: Pick<ModelCache, 'fetch'>
   readonly clock: Clock
-  /** Stores where fetched files are, for times when the hub is unavailable. */
+  /** The directory of the records of where fetched files are, for times when the hub is unavailable. */
   readonly directory: string
 }
 

@@ -9,13 +9,13 @@ import { MODEL_PREFIX } from './deployment.ts'
 import { lookAtDeployment } from './look-at-deployment.ts'
 import type { LookOptions, NextLookMs } from './look.ts'
 
-/** Moves deployments to what is wanted of them. Any number of processes may have one: each deployment is looked at by one at a time. */
+/** Moves deployments to their desired state. Several processes may run one: a lease gives each deployment to one of them. */
 export interface Reconciler {
-  /** Looks at everything that is due. Returns in how many milliseconds something of it is due again; null for nothing. */
+  /** Looks at all due deployments. Returns the milliseconds until one of them is due again; null for none. */
   lookAtDue(): Promise<number | null>
-  /** Ends what the drivers have and nobody knows. */
+  /** Stops driver instances without an open run, and deletes old activity, metrics and slot pools. */
   sweep(): Promise<void>
-  /** Begins to look by itself. */
+  /** Starts to look at due deployments regularly. */
   start(): void
   close(): Promise<void>
 }
@@ -23,16 +23,16 @@ export interface Reconciler {
 interface ReconcilerOptions extends Omit<LookOptions, 'gpus'> {
   readonly gpus: GpuRegistry
   readonly messageBus: Pick<MessageBus, 'subscribe'>
-  /** Who claims; new when the others have taken this process for dead. */
+  /** Returns the owner of new claims. It changes when other processes have declared this one dead. */
   readonly owner: () => string
-  /** How long what a process that died was looking at waits for another. */
+  /** Another process takes over the deployments of a dead process after this time. */
   readonly leaseMs: number
 }
 
-/** Somebody wants something of a deployment. */
+/** Published when the desired state of a deployment changes. */
 export const WISH_TOPIC = 'deployments.wish'
 const CLAIMS_AT_ONCE_MAX = 20
-/** Steps of one deployment in a row, before others have their turn. */
+/** Consecutive steps of one deployment before others get their turn. */
 const STEPS_MAX = 12
 const POLL_MS = 1_000
 const FAILED_LOOK_MS = 5_000
@@ -115,7 +115,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   }
 }
 
-/** As many steps as follow one another at once. */
+/** Runs the steps of a deployment that are due immediately, then releases the claim. */
 async function lookAt(first: Claim, options: ReconcilerOptions): Promise<NextLookMs> {
   const { database, clock, logger, leaseMs } = options
   let claim: Claim = first
@@ -134,7 +134,7 @@ async function lookAt(first: Claim, options: ReconcilerOptions): Promise<NextLoo
     logger.warn(fields, 'a deployment could not be moved; it is tried again')
     nextMs = FAILED_LOOK_MS
   }
-  // The claim says what was wanted when the last step began: a wish that came later stays due.
+  // The claim has the intent from the start of the last step, so a later change of the desired state stays due.
   await unclaim(database, claim, nextMs === null ? null : clock.nowMs() + nextMs).catch(() => {})
   return nextMs
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Deployment } from './deployment.ts'
 
-/** What a request to a deployment that does not run, and will not by itself, is answered with; null where it is worth waiting. */
+/** Returns the error for requests to a deployment that will not start without its account; null if a request can wait for it. */
 export function refusalOf(deployment: Deployment): AppError | null {
   const { status, statusReason, desiredState, errorMessage } = deployment
   if (status === 'error')

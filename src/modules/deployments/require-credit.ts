@@ -6,15 +6,15 @@ import type { Ledger } from '../ledger/ledger.ts'
 import { gpuCost } from './gpu-cost.ts'
 
 interface CreditOptions {
-  /** Null for a gateway that charges nobody. */
+  /** Null if billing is off. */
   readonly ledger: Pick<Ledger, 'hold'> | null
   readonly clock: Clock
   readonly sliceSeconds: number
 }
 
 /**
- * Refuses a start that would be stopped at once. The caps of whoever starts it have to leave room too, so that a key that has reached its
- * limit cannot spend on through a deployment of another key.
+ * Throws if the credit does not cover the first slice, because the deployment would be stopped at once. Checks the caps of the
+ * caller's key too, so that a key at its limit cannot keep spending through another key's deployment.
  */
 export async function requireCredit(
   { ledger, clock, sliceSeconds }: CreditOptions,

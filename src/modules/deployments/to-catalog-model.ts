@@ -1,12 +1,12 @@
 import type { CatalogModel } from '../catalog/catalog.ts'
 import { modelIdOf, type Deployment } from './deployment.ts'
 
-/** The key under which the provider of a driver's deployments is found. No provider of a catalog has a colon. */
+/** Returns the key of the provider for a driver's deployments. The colon avoids clashes with providers of the catalog. */
 export function providerKeyOf(driverId: string): string {
   return `gpu:${driverId}`
 }
 
-/** A deployment as a model like any other. Its tokens cost nothing: the GPU's time is the price. */
+/** Returns a deployment as a catalog model. Its tokens are free, because GPU time is charged. */
 export function toCatalogModel(deployment: Deployment): CatalogModel {
   const { id, name, huggingfaceId, driver, maxModelLen } = deployment
   const [owner = huggingfaceId] = huggingfaceId.split('/')

@@ -13,7 +13,7 @@ export interface Wish {
   readonly nowMs: number
 }
 
-/** Writes down what an account wants of its deployment, and that somebody has to look at it. The same wish again changes nothing. */
+/** Stores the state that an account wants and makes the deployment due. Has no effect if repeated, except in status `error`. */
 export function writeWish(database: Database, wish: Wish): Promise<Deployment> {
   const { desired, nowMs } = wish
   return database.transaction(async (transaction) => {
@@ -43,7 +43,7 @@ export function writeWish(database: Database, wish: Wish): Promise<Deployment> {
   })
 }
 
-/** Of one that sleeps; says whether it did. However many ask, one of them does it. */
+/** Wakes a sleeping deployment. Returns true for only one of several concurrent calls, and false if it was not asleep. */
 export async function writeWake(database: Database, deploymentId: string, nowMs: number): Promise<boolean> {
   const rows = await database.query(
     `UPDATE deployments SET desired_state = 'running', intent = intent + 1, attempt = 0, status_reason = NULL,
@@ -65,7 +65,7 @@ const MESSAGES = {
   deleted: 'Its account deleted it.',
 } as const
 
-/** One that rests is queued by a start. Everything else is moved by who looks after it. */
+/** Returns the new status. A start queues a stopped or failed deployment; the reconciler makes all other changes. */
 function statusOf({ status }: Deployment, desired: DesiredState): DeploymentStatus {
   return desired === 'running' && (status === 'stopped' || status === 'error') ? 'queued' : status
 }

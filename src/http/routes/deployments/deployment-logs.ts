@@ -28,7 +28,7 @@ const LogAnswer = Type.Object(
   { title: 'DeploymentLogs' },
 )
 
-/** Routes for what the engine of a deployment says. */
+/** Routes for the logs of a deployment's engine. */
 export const deploymentLogRoutes = ({
   deployments,
 }: {

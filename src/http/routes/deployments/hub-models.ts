@@ -165,7 +165,7 @@ function toValidateAnswer(modelId: string, assessment: Assessment): Static<typeo
   }
 }
 
-/** Of a usual engine, and for reading the weights at a gigabyte every two seconds. */
+/** Typical start time of an engine, without the time to load the weights at the rate below. */
 const START_MINUTES = 3
 const GIGABYTES_PER_MINUTE = 30
 

@@ -61,7 +61,7 @@ const Whole = Type.Object({
 const Parted = Type.Object({ owner: Type.String(), name: Type.String() })
 const at = '/v1/deployments/prefetch'
 
-/** Routes for downloads ahead. The id of a model has a slash, which clients encode or not. */
+/** Routes for downloads before deployment. A model id contains a slash, which clients may or may not encode. */
 export const prefetchRoutes = ({ prefetches }: { prefetches: Prefetches }): Route[] => {
   const shared = { tag: 'Deployments', scope: 'inference' } as const
   const read = {

@@ -18,25 +18,26 @@ import { createLedger, reclaimLeases, verifyLedger, type Ledger } from '../../le
 import { createDeployments, createReconciler, type Deployments, type Reconciler } from '../deployments.ts'
 import { Killed, MortalProcess } from './mortal-process.ts'
 
-/** Deployments on simulated GPUs and a clock that the test moves. */
+/** Deployments on simulated GPUs, with a clock that the test controls. */
 export interface DeploymentStage {
   readonly database: Database
   readonly deployments: Deployments
   readonly ledger: Ledger
-  /** What the driver was asked to launch. */
+  /** The launch orders that the driver received. */
   readonly launched: readonly LaunchOrder[]
   nowMs(): number
-  /** A process that looks after deployments, with a name of its own. */
+  /** Starts a simulated process with its own reconciler and owner id. */
   startProcess(process?: MortalProcess): Reconciler
-  /** Lets time pass for this process, which looks whenever something is due. */
+  /** Advances the clock while this process looks at each deployment when it is due. */
   pass(reconciler: Pick<Reconciler, 'lookAtDue'>, durationMs: number): Promise<void>
-  /** Lets time pass while nobody looks. */
+  /** Advances the clock without any look. */
   skip(durationMs: number): void
-  /** Processes that are killed after so many steps each, and replaced by the next; the last one lives. */
+  /** Starts processes one after the other. Each is killed after the given number of points; the last one is not killed. */
   startMortals(deaths: readonly number[]): Pick<Reconciler, 'lookAtDue'>
   createCaller(creditUsd: number, key?: Partial<Caller>): Promise<Caller>
-  /** Machines that the simulated driver has given away. */
+  /** Returns the number of machines in use at the simulated driver. */
   countMachines(): Promise<number>
+  /** Returns the inconsistencies of the ledger. */
   findDifferences(): Promise<string[]>
   close(): Promise<void>
 }
@@ -46,13 +47,12 @@ const LEASE_MS = 30_000
 const DOLLAR = 1_000_000_000
 const CREDIT_LEASE_MS = 600_000
 
-/** This stage has no hub. */
 const refuseHub = () => Promise.reject(new HubError('unavailable', 'There is no hub.'))
 
 interface StageOptions {
-  /** Told of every statement of the deployments module. */
+  /** Called for each statement of the deployments module outside transactions. */
   readonly onQuery?: (sql: string) => void
-  /** Who answers for engines. */
+  /** The provider that answers instead of engines. */
   readonly engine?: Provider
 }
 
@@ -153,7 +153,7 @@ export async function createDeploymentStage({
       )
       const dueMs = row?.due?.getTime() ?? Infinity
       if (dueMs > endMs) break
-      // What is due now was looked at, so that it is somebody else's for the moment.
+      // A deployment that is still due now was just looked at, so advance by at least a millisecond.
       nowMs = Math.max(nowMs + 1, dueMs)
     }
     nowMs = Math.max(nowMs, endMs)
@@ -248,5 +248,5 @@ export const ORDER = {
   pricePerHourMaxNanoUsd: null,
 } as const
 
-/** What an hour of the tier costs. */
+/** The price of an hour of the tier in `ORDER`. */
 export const HOUR_NANO_USD = 1_950_000_000n

@@ -1,14 +1,14 @@
 import type { GpuDriver } from '../../../gpu/gpu-driver.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
 
-/** What a process that was killed sees of the world: nothing any more. */
+/** Thrown by each step of a killed process. */
 export class Killed extends Error {
   override readonly name = 'Killed'
 }
 
 /**
- * A process that is killed after so many steps, a step being a statement, a commit or a call of the driver: half of the deaths come before
- * the step has its effect, the other half after.
+ * Simulates a process that is killed at a given point. Each statement, transaction and driver call is a step with two such
+ * points: one before its effect and one after it.
  */
 export class MortalProcess {
   #stepsLeft: number
@@ -22,7 +22,7 @@ export class MortalProcess {
     return this.#isDead
   }
 
-  /** Two deaths a step: one at an even number, before it, and one at an odd number, behind it. */
+  /** Counts one point before the effect and one after it. */
   async #step<Result>(effect: () => Promise<Result>): Promise<Result> {
     this.#count()
     const result = await effect()
