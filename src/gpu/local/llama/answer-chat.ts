@@ -7,11 +7,11 @@ interface AnswerOptions {
   readonly response: ServerResponse
   readonly model: string
   readonly request: ChatRequest
-  /** Runs the generation. What it throws before the first piece can still be an answer with a status. */
+  /** Runs the generation. An error before the first piece can still be sent with an HTTP error status. */
   readonly generate: (onPiece: (piece: AnswerPiece) => void) => Promise<AnswerEnd>
 }
 
-/** Answers in one piece, or as events while the text is made. */
+/** Sends the answer as one JSON body, or as server-sent events while it is generated. */
 export function answerChat(options: AnswerOptions): Promise<void> {
   return options.request.stream === true ? answerStreamed(options) : answerWhole(options)
 }

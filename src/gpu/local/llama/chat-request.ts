@@ -71,7 +71,7 @@ export type ChatRequest = Static<typeof ChatRequest>
 export type ChatMessage = Static<typeof Message>
 export type ChatTool = Static<typeof Tool>
 
-/** Throws an error for the client where the body is not a request that this engine can answer. */
+/** Parses a chat request. Throws an error for the client if the body is invalid or uses an unsupported option. */
 export function parseChatRequest(body: unknown): ChatRequest {
   if (!Value.Check(ChatRequest, body)) throw firstProblem(body)
   if ((body.n ?? 1) > 1) throw invalidRequest('n', 'This engine gives one choice.')

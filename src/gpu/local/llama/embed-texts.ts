@@ -18,7 +18,7 @@ export interface EmbeddedTexts {
   readonly tokens: number
 }
 
-/** Makes vectors of texts. Their memory is reserved by the first request, as most models are never asked for any. */
+/** Creates a function that embeds texts. The first request allocates the context, because most models get no such requests. */
 export function createEmbedder({ model, contextSize, threads }: LoadedModel) {
   let context: ReturnType<typeof model.createEmbeddingContext> | null = null
   return async (body: unknown, signal: AbortSignal): Promise<EmbeddedTexts> => {

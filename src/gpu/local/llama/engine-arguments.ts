@@ -1,17 +1,17 @@
 import { parseArgs } from 'node:util'
 
-/** What the engine is told by its command line. */
+/** The command-line arguments of the engine. */
 export interface EngineArguments {
-  /** The GGUF file, the first one where it is split. */
+  /** The GGUF file, or the first file of a split model. */
   readonly modelPath: string
-  /** The name that answers carry. */
+  /** The model name in responses. */
   readonly alias: string
   readonly port: number
-  /** The context of one request; null for what the model was trained on, up to a limit. */
+  /** Context size of one request in tokens. If null, the model's trained context, limited to a default. */
   readonly contextSize: number | null
-  /** Requests at once. */
+  /** Number of concurrent requests. */
   readonly parallel: number
-  /** Null for as many as are of use. */
+  /** If null, the number of cores, or 1 for very small models. */
   readonly threads: number | null
   readonly usesGpu: boolean
 }
@@ -19,7 +19,7 @@ export interface EngineArguments {
 const PARALLEL_MAX = 64
 const THREADS_MAX = 1_024
 
-/** Throws for anything but known options with values in range. */
+/** Parses the arguments. Throws for an unknown or missing option, or a value out of range. */
 export function parseEngineArguments(argv: readonly string[]): EngineArguments {
   const { values } = parseArgs({
     args: [...argv],

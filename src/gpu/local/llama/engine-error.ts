@@ -1,4 +1,4 @@
-/** What a client of the engine is told, in the shape of OpenAI's errors. */
+/** An error that is sent to the client of the engine, with the fields of OpenAI's errors. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
   readonly status: number

@@ -5,7 +5,7 @@ import type { ChatRequest } from './chat-request.ts'
 import type { LoadedModel } from './load-model.ts'
 import type { GenerationPlan } from './plan-generation.ts'
 
-/** What a generation says as it goes on. */
+/** A part of the answer, reported while it is generated. */
 export type AnswerPiece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'thought'; readonly text: string }
@@ -29,10 +29,10 @@ interface GenerationOptions {
 }
 
 const SEED_MAX = 2 ** 32
-/** As llama.cpp's own server, where a request says nothing. */
+/** Sampling defaults, the same as in llama.cpp's own server. */
 const DEFAULTS = { temperature: 0.8, topP: 0.95, topK: 40, minP: 0.05 }
 
-/** Generates one answer. Throws the signal's reason when that aborts. */
+/** Generates one answer. Throws the signal's reason if the signal aborts. */
 export async function generateAnswer(options: GenerationOptions): Promise<AnswerEnd> {
   const { loaded, plan, request, sequence, signal } = options
   const chat = new LlamaChat({ contextSequence: sequence, chatWrapper: loaded.chatWrapper })
@@ -91,7 +91,7 @@ function stopsOf({ stop }: ChatRequest): string[] {
   return (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((text) => text !== '')
 }
 
-/** Tells text as text, or as the call of a tool where the text had to be one. */
+/** Reports generated text as text, or as a tool call if the request forced one. */
 class PieceTeller {
   readonly #forced: GenerationPlan['forced']
   readonly #onPiece: (piece: AnswerPiece) => void
@@ -114,13 +114,13 @@ class PieceTeller {
   tellCall(index: number, name: string, text: string, isDone: boolean): void {
     const told = this.#told.get(index)
     if (told === undefined) this.#onPiece({ kind: 'call', index, name })
-    // A tool without parameters is called without any text.
+    // A call of a tool without parameters generates no text.
     const added = isDone && (told ?? '') === '' && text === '' ? '{}' : text
     this.#told.set(index, (told ?? '') + added)
     if (added !== '') this.#onPiece({ kind: 'arguments', index, text: added })
   }
 
-  /** Says whether a tool was called. */
+  /** Reports a buffered tool call, if there is one. Returns whether any tool was called. */
   finish(stopReason: string): boolean {
     if (this.#forced?.kind === 'any' && stopReason !== 'maxTokens') {
       const call = parseJson(this.#held)

@@ -3,11 +3,14 @@ import { parseEngineArguments } from './engine-arguments.ts'
 import { loadModel } from './load-model.ts'
 import { serveModel } from './serve-model.ts'
 
-/** The program that serves one GGUF model by llama.cpp on 127.0.0.1. The keeper starts it, reads what it says and ends it. */
+/**
+ * Entry point of the engine that serves one GGUF model with llama.cpp on 127.0.0.1. The keeper starts it, logs its output and
+ * stops it.
+ */
 const STDERR = 2
 const STOP_MS_MAX = 5_000
 
-// At once: what a loader that crashes said before is the reason that people read.
+// Writes synchronously, so that the last lines before a crash in the native loader are not lost.
 const say = (line: string) => {
   writeSync(STDERR, `${line}\n`)
 }

@@ -9,22 +9,22 @@ import {
 } from 'node-llama-cpp'
 import type { EngineArguments } from './engine-arguments.ts'
 
-/** A model with the memory for its requests. */
+/** A loaded model and the context for its requests. */
 export interface LoadedModel {
   readonly llama: Llama
   readonly model: LlamaModel
   readonly context: LlamaContext
   readonly chatWrapper: ChatWrapper
-  /** The tokens of one request, prompt and answer together. */
+  /** Maximum number of tokens of one request, prompt and answer together. */
   readonly contextSize: number
   readonly threads: number
 }
 
 const CONTEXT_SIZE_DEFAULT = 8_192
-/** Below this size threads wait for each other longer than they compute. */
+/** Models below this size use one thread, because several would spend more time synchronising than computing. */
 const SMALL_MODEL_BYTES = 64 * 1024 * 1024
 
-/** Loads the weights and reserves the cache of all requests at once. Nothing is downloaded or built. */
+/** Loads the weights and allocates the cache for all concurrent requests. Downloads and builds nothing. */
 export async function loadModel(
   { modelPath, contextSize, parallel, threads, usesGpu }: EngineArguments,
   say: (line: string) => void,
@@ -63,7 +63,7 @@ export async function loadModel(
     model,
     context,
     chatWrapper,
-    // Rounded up by llama.cpp.
+    // llama.cpp rounds the context size up.
     contextSize: Math.min(context.contextSize, sizes.contextSize),
     threads: used,
   }

@@ -14,26 +14,26 @@ import { toChatHistory } from './to-chat-history.ts'
 import { toGrammarSchema } from './to-grammar-schema.ts'
 import { writeGrammar } from './write-grammar.ts'
 
-/** What is generated for a request, and under which rules. */
+/** The prompt, limits and constraints of one generation. */
 export interface GenerationPlan {
   readonly history: ChatHistoryItem[]
   readonly prompt: readonly Token[]
   readonly tokensMax: number
-  /** Tools that the model may call. */
+  /** Tools that the model may call, or null. */
   readonly functions: ChatModelFunctions | null
-  /** What the text must be. */
+  /** Grammar that the generated text must match, or null. */
   readonly grammar: LlamaGrammar | null
-  /** The text is the call of a tool: of this one, or of the one that it names. */
+  /** Set if the text must be a tool call: of a given tool, or of any tool, which the text then names. */
   readonly forced: ForcedCall | null
 }
 
 type ForcedCall = { readonly kind: 'one'; readonly name: string } | { readonly kind: 'any' }
 
-/** What the calls of tools may take besides the tokens that are counted. */
+/** Tokens reserved for the syntax of tool calls, which is not included in the counted tokens. */
 const CALL_TOKENS_RESERVED = 64
 const ANSWER_TOKENS_MIN = 1
 
-/** Throws what a client has to change, above all a prompt that is longer than the context. */
+/** Plans the generation for a request. Throws an error for the client, for example if the prompt exceeds the context. */
 export async function planGeneration(loaded: LoadedModel, request: ChatRequest): Promise<GenerationPlan> {
   const { llama, chatWrapper, model, contextSize } = loaded
   const tools = request.tool_choice === 'none' ? [] : (request.tools ?? [])
@@ -44,7 +44,7 @@ export async function planGeneration(loaded: LoadedModel, request: ChatRequest):
     throw invalidRequest('response_format', 'With tools this needs a tool_choice of none or required.')
   const asked = toChatHistory(request.messages)
   const isCalling = tools.length > 0
-  // A grammar and tools exclude each other, so that a forced call has its tools in the prompt only.
+  // A generation cannot use both a grammar and tools. For a forced call, the tools are only described in the prompt.
   const history =
     forced === null
       ? asked
@@ -113,7 +113,7 @@ function schemaOf({ response_format: format }: ChatRequest): GbnfJsonSchema | nu
   return format?.type === 'json_object' ? { type: 'object', additionalProperties: true } : null
 }
 
-/** Some schemas have no end, such as a definition that refers to itself only. */
+/** Throws a client error for schemas that no text can satisfy, such as a definition that refers only to itself. */
 async function createGrammar(llama: Llama, schema: GbnfJsonSchema): Promise<LlamaGrammar> {
   try {
     return await llama.createGrammar({ grammar: writeGrammar(schema), trimWhitespaceSuffix: true })

@@ -1,15 +1,18 @@
 import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp'
 import { EngineError } from './engine-error.ts'
 
-/** The sequences of a context. Each serves one request at a time; others wait in turn. */
+/** The sequences of a context. Each serves one request at a time. Other requests wait in a queue. */
 export interface SequencePool {
-  /** Runs the work on the sequence that already holds the most of the prompt. Throws when too many wait or the signal aborts. */
+  /**
+   * Runs the work on the free sequence with the longest cached prefix of the prompt. If none is free, it waits for the next
+   * one. Throws if the queue is full or the signal aborts.
+   */
   use<Result>(
     prompt: readonly Token[],
     signal: AbortSignal,
     work: (sequence: LlamaContextSequence) => Promise<Result>,
   ): Promise<Result>
-  /** All tokens that were read and written so far. */
+  /** Returns the total number of input and output tokens. */
   countTokens(): { readonly input: number; readonly output: number }
   readonly inUse: number
   readonly waiting: number
@@ -29,7 +32,7 @@ export function createSequencePool(context: LlamaContext): SequencePool {
 
   const takeFree = (prompt: readonly Token[]): LlamaContextSequence | undefined => {
     const shared = free.map((sequence) => countShared(sequence.contextTokens, prompt))
-    // Of equals the emptiest one: what others hold may be asked for again.
+    // Among equals, take the one with the fewest cached tokens, because later requests may reuse the others.
     const [best] = free
       .map((sequence, index) => ({ index, shared: shared[index] ?? 0, held: sequence.nextTokenIndex }))
       .toSorted((one, other) => other.shared - one.shared || one.held - other.held)

@@ -18,7 +18,7 @@ interface ServeOptions {
 interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Aborts when the client leaves. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
 }
 
@@ -26,7 +26,7 @@ type Handler = (exchange: Exchange) => Promise<void> | void
 
 const BODY_BYTES_MAX = 16 * 1024 * 1024
 
-/** Speaks OpenAI's wire for one model. */
+/** Creates the server with OpenAI's API for one model. */
 export function serveModel({ loaded, alias, say }: ServeOptions): Server {
   const pool = createSequencePool(loaded.context)
   const embed = createEmbedder(loaded)
@@ -74,10 +74,10 @@ export function serveModel({ loaded, alias, say }: ServeOptions): Server {
       if (left.signal.aborted) return
       const told = error instanceof EngineError ? error : new EngineError(500, 'The engine failed.')
       if (told.status >= 500) say(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
-      // What has begun can only be cut.
+      // After the headers are sent, an error can only be signalled by closing the connection.
       if (response.headersSent) response.destroy()
       else {
-        // The rest of a body that was not read would be taken for the next request.
+        // Close the connection, because the unread rest of the body would be parsed as the next request.
         if (!request.complete) {
           response.setHeader('connection', 'close')
           response.on('finish', () => request.destroy())
@@ -88,7 +88,7 @@ export function serveModel({ loaded, alias, say }: ServeOptions): Server {
   })
 }
 
-/** Under the names of llama.cpp's own server. */
+/** Writes metrics with the names that llama.cpp's own server uses. */
 function writeMetrics(pool: SequencePool): string {
   const { input, output } = pool.countTokens()
   return [

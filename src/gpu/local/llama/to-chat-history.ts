@@ -3,7 +3,7 @@ import { parseJson } from '../../../kernel/parse-json.ts'
 import type { ChatMessage } from './chat-request.ts'
 import { invalidRequest } from './engine-error.ts'
 
-/** The messages of a request in the words of the chat wrapper, ending with the answer that is to be written. */
+/** Converts messages to the history of the chat wrapper. The last item is the answer to generate. */
 export function toChatHistory(messages: readonly ChatMessage[]): ChatHistoryItem[] {
   const history: ChatHistoryItem[] = []
   const calls = new Map<string, ChatModelFunctionCall>()
@@ -35,7 +35,7 @@ export function toChatHistory(messages: readonly ChatMessage[]): ChatHistoryItem
       call.result = text
     }
   }
-  // What follows the result of a tool goes on in the same answer.
+  // After a tool result, the model continues its previous answer. Otherwise this appends an empty one.
   openAnswer(history)
   return history
 }

@@ -5,14 +5,14 @@ type JsonObject = Readonly<Record<string, unknown>>
 
 const NODES_MAX = 2_000
 const DEPTH_MAX = 40
-/** Longer bounds would make the grammar itself large; they are not enforced. */
+/** Larger bounds would make the grammar too large. They are ignored, except for `minItems`, which is refused. */
 const REPETITIONS_MAX = 500
 const SCALARS = ['string', 'number', 'integer', 'boolean', 'null'] as const
 const FORMATS = new Set(['date-time', 'time', 'date'])
 
 /**
- * Translates a client's JSON Schema into what grammars are made of. All properties are written, required or not. Ranges of numbers,
- * patterns and `not` cannot be enforced and are left out. What cannot be translated at all is an error.
+ * Translates a client's JSON Schema into a schema for grammars. All properties are generated, required or not. Number ranges,
+ * patterns and `not` cannot be enforced and are ignored. Throws a client error for a schema that cannot be translated.
  */
 export function toGrammarSchema(schema: JsonObject, param: string): GbnfJsonSchema {
   return new SchemaTranslator(param).translateRoot(schema)
@@ -78,7 +78,7 @@ class SchemaTranslator {
     return { $ref: `#/$defs/${name}` } as GbnfJsonSchema
   }
 
-  /** Several objects become one with the properties of all. */
+  /** Merges object schemas into one with the properties of all. */
   #translateAll(schema: JsonObject, parts: readonly unknown[], depth: number): GbnfJsonSchema {
     const { allOf: _, ...own } = schema
     const all = [own, ...parts].filter((part) => isObject(part) && Object.keys(part).length > 0)
@@ -133,7 +133,7 @@ class SchemaTranslator {
   }
 }
 
-/** Deeper than one level this is what grammars allow for unknown values. */
+/** Any JSON value. */
 const ANYTHING: GbnfJsonSchema = {
   oneOf: [
     { type: ['string', 'number', 'boolean', 'null'] },

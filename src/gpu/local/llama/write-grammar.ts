@@ -1,8 +1,8 @@
 import type { GbnfJsonSchema } from 'node-llama-cpp'
 
 /**
- * Writes the grammar of the JSON that a schema allows, on one line: many chat templates end an answer with a line break. Numbers are
- * bounded so that all of them can be read back.
+ * Writes a grammar for the JSON that a schema allows. The JSON is on one line, because many chat templates end an answer with a
+ * line break. The length of numbers is limited, so that all of them can be parsed.
  */
 export function writeGrammar(schema: GbnfJsonSchema): string {
   const writer = new GrammarWriter()
@@ -28,7 +28,7 @@ any ::= object | array | string | number | boolean | null`
 
 class GrammarWriter {
   readonly rules: string[] = []
-  /** The rules of definitions by name: of the whole schema, or of one of its parts while that is written. */
+  /** Rule names by definition: those of the whole schema, or of a part with its own `$defs` while that part is written. */
   #names: ReadonlyMap<string, string> = new Map()
   #definitions = 0
   #parts = 0
@@ -59,7 +59,7 @@ class GrammarWriter {
     return writeChoice(typeof schema.type === 'string' ? [schema.type] : [...schema.type])
   }
 
-  /** Gives a part a rule of its own, so that no line becomes too deep. */
+  /** Writes a part as a separate rule, so that rules are not nested too deeply. Returns the rule name. */
   #name(schema: GbnfJsonSchema): string {
     const text = this.write(schema)
     if (/^[a-z0-9-]+$/.test(text)) return text
@@ -112,7 +112,7 @@ function writeChoice(options: readonly string[]): string {
   return options.length === 1 ? options.join('') : `(${options.join(' | ')})`
 }
 
-/** The JSON of a value as the grammar's text; JSON itself leaves no control characters. */
+/** Writes the JSON of a value as a grammar literal. `JSON.stringify` has already escaped control characters. */
 function writeLiteral(value: string | number | boolean | null): string {
   return `"${JSON.stringify(value).replaceAll(/[\\"]/g, String.raw`\$&`)}"`
 }
