@@ -13,26 +13,26 @@ import { takePort } from './places.ts'
 
 export interface AdvanceOptions {
   readonly settings: LocalSettings
-  /** Null where no model is fetched from the hub. */
+  /** Null if models are not fetched from the hub. */
   readonly files: ModelFiles | null
-  /** Tokens of accounts by instance, while this process fetches their models. */
+  /** Hub tokens by instance id, kept only while this process fetches the model. */
   readonly tokens: Map<string, string>
-  /** What engines inherit of the gateway's environment; programs are looked for on its `PATH`. */
+  /** Variables that engines inherit from the gateway. Their `PATH` is used to find programs. */
   readonly inherited: Readonly<Record<string, string>>
   readonly clock: Clock
-  /** Before an engine that crashed is started again; twice as long each time. */
+  /** Delay before a crashed engine is restarted. It doubles with each restart. */
   readonly restartMs: number
-  /** How long an engine that crashed may take to be ready again. */
+  /** Time limit for a restarted engine to become ready. */
   readonly restartMsMax: number
 }
 
 const KEEPER = join(import.meta.dirname, 'engine-keeper.ts')
-/** A keeper does next to nothing. */
+/** A keeper needs little memory and few threads. */
 const KEEPER_FLAGS = ['--max-old-space-size=64', '--v8-pool-size=1']
 
 /**
- * Takes an instance that has its place one step on: its model is fetched, then its keeper is started, once. Any process may do so;
- * returns how much of the model is there while it is being fetched, else null.
+ * Advances an instance that has a place: fetches its model, then starts its keeper once. Any process may call this. Returns the
+ * download progress in percent while the model is being fetched, otherwise null.
  */
 export async function advanceInstance(
   directory: InstanceDirectory,
@@ -72,7 +72,7 @@ export async function advanceInstance(
   return null
 }
 
-/** It is tried again, with the token. */
+/** Has a code that the deployments module retries. The new launch has the token again. */
 const TOKEN_LOST: InstanceFailure = {
   code: 'image_pull_failed',
   message: 'The process that fetched the model with a token has ended.',
@@ -119,7 +119,7 @@ async function makePlan(
   }
 }
 
-/** In a session of its own, so that neither a signal to the gateway nor its end reaches it. */
+/** Starts the keeper in its own session, so that it outlives the gateway and gets none of its signals. */
 function startKeeper(path: string, env: Readonly<Record<string, string>>): void {
   const keeper = spawn(process.execPath, [...KEEPER_FLAGS, KEEPER, path], {
     cwd: path,
@@ -127,7 +127,7 @@ function startKeeper(path: string, env: Readonly<Record<string, string>>): void 
     detached: true,
     stdio: 'ignore',
   })
-  // One that does not start is found missing by whoever looks.
+  // `observe` reports a keeper that did not start.
   keeper.on('error', () => {})
   keeper.unref()
 }

@@ -6,11 +6,11 @@ import { stripVTControlCharacters } from 'node:util'
 const FILE_BYTES_MAX = 256 * 1024
 const LINE_LENGTH_MAX = 2_000
 const RECENT_MAX = 40
-/** Written at once; many short lines cost one write. */
+/** Lines are buffered up to this length, so that many short lines need one write. */
 const PENDING_LENGTH_MAX = 16 * 1024
 const NAMES = ['log.old', 'log'] as const
 
-/** The last lines of an engine, in two files of bounded size. */
+/** The log of an engine, kept in two files of bounded size. */
 export class BoundedLog {
   readonly #path: string
   #bytes: number
@@ -24,7 +24,7 @@ export class BoundedLog {
     this.#bytes = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0
   }
 
-  /** What the engine wrote, in pieces as they come. */
+  /** Adds a chunk of the engine's output. */
   write(text: string): void {
     const lines = (this.#partial + text).split('\n')
     this.#partial = lines.pop() ?? ''
@@ -33,7 +33,7 @@ export class BoundedLog {
       this.#isCut = false
     }
     if (this.#partial.length > LINE_LENGTH_MAX) {
-      // The rest of a line that does not end is left out.
+      // Log the start of an overlong line and drop the rest.
       if (!this.#isCut) this.#say(this.#partial)
       this.#isCut = true
       this.#partial = ''
@@ -41,7 +41,7 @@ export class BoundedLog {
     if (this.#pending !== '') this.#flush()
   }
 
-  /** What the engine said last, since this was asked before. */
+  /** Returns the engine's last lines since the previous call, at most `RECENT_MAX`. */
   takeRecent(): readonly string[] {
     if (this.#partial !== '' && !this.#isCut) this.#say(this.#partial)
     this.#partial = ''
@@ -60,7 +60,7 @@ export class BoundedLog {
     if (this.#pending.length > PENDING_LENGTH_MAX) this.#flush()
   }
 
-  /** What the keeper has to say. */
+  /** Adds a line of the keeper. */
   line(text: string): void {
     this.#pending += toLine(text.slice(0, LINE_LENGTH_MAX))
     this.#flush()
@@ -77,7 +77,7 @@ export class BoundedLog {
       appendFileSync(this.#path, bytes, { mode: 0o600 })
       this.#bytes += bytes.length
     } catch {
-      // A full disk or a directory that is gone costs lines, not the engine.
+      // On a full disk or without the directory, lines are lost but the engine keeps running.
     }
   }
 }
@@ -86,7 +86,7 @@ function toLine(text: string): string {
   return `${new Date().toISOString()} ${text}\n`
 }
 
-/** Oldest first. */
+/** Returns the last lines, oldest first. */
 export async function readLastLines(directory: string, linesMax: number): Promise<readonly string[]> {
   const texts = await Promise.all(
     NAMES.map((name) => readFile(join(directory, name), 'utf8').catch(() => '')),
@@ -95,7 +95,7 @@ export async function readLastLines(directory: string, linesMax: number): Promis
   return linesMax < 1 ? [] : lines.filter((line) => line !== '').slice(-linesMax)
 }
 
-/** Colours and progress bars are for terminals; a carriage return begins the line anew. */
+/** Removes terminal control characters. Keeps only the text after the last carriage return, as a terminal shows it. */
 function toPrintable(text: string): string {
   const shown = text.replace(/\r+$/, '').split('\r').at(-1) ?? ''
   return stripVTControlCharacters(shown).replaceAll(/[^\P{Cc}\t]/gu, '')

@@ -14,12 +14,12 @@ interface Question {
   readonly signal: AbortSignal
 }
 
-/** Whether the engine answers its health check. */
+/** Returns whether the engine answers its health check. */
 export async function checkHealth({ port, healthPath }: EnginePlan, signal: AbortSignal): Promise<boolean> {
   return isSuccess(await ask({ port, method: 'GET', path: healthPath, timeoutMs: HEALTH_MS, signal }))
 }
 
-/** Whether the engine answers, and where that is wanted answers a chat. */
+/** Returns whether the engine is ready: it is healthy and, if `warmsUp` is set, has answered a chat request. */
 export async function checkEngine(plan: EnginePlan, signal: AbortSignal): Promise<boolean> {
   const { port, warmsUp, model } = plan
   const isHealthy = await checkHealth(plan, signal)
@@ -27,16 +27,16 @@ export async function checkEngine(plan: EnginePlan, signal: AbortSignal): Promis
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 1 })
   const path = '/v1/chat/completions'
   const status = await ask({ port, method: 'POST', path, body, timeoutMs: WARM_UP_MS, signal })
-  // An engine without chat, such as one for embeddings, refuses it and is ready.
+  // An engine without chat, such as one for embeddings, answers 4xx and is ready too.
   return isSuccess(status) || (status >= 400 && status < 500)
 }
 
-/** A redirect is none. */
+/** Returns whether the status is 2xx. A redirect is not a success. */
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300
 }
 
-/** Returns the status of the answer, or 0 if there was no whole answer. */
+/** Returns the status of the response, or 0 if there was no complete response. */
 function ask({ port, method, path, body, timeoutMs, signal }: Question): Promise<number> {
   return new Promise((resolve) => {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' }

@@ -6,13 +6,13 @@ import type { EngineCommand, LocalSettings } from './local-settings.ts'
 interface CommandOptions {
   readonly order: LaunchOrder
   readonly command: EngineCommand
-  /** Where its files are; null for an engine that was promised none. */
+  /** Paths of the model files. Null for an engine that downloads the model itself. */
   readonly model: { readonly directory: string | null; readonly ggufPath: string | null }
   readonly port: number
   readonly gpus: readonly number[]
 }
 
-/** Null for an order that no command is made of. */
+/** Fills the placeholders of the operator's command. Returns null for an unsafe order or an empty command. */
 export function writeCommand({ order, command, model, port, gpus }: CommandOptions): string[] | null {
   const { huggingfaceId, revision, quantization, maxModelLen } = order
   if (!isOrderSafe(order)) return null
@@ -62,7 +62,7 @@ interface LlamaCommandOptions {
   readonly gpus: readonly number[]
 }
 
-/** The command of the built-in engine; null for an order that no command is made of. */
+/** Writes the command of the built-in engine. Returns null for an unsafe order. */
 export function writeLlamaCommand(options: LlamaCommandOptions): string[] | null {
   const { order, ggufPath, settings, port, gpus } = options
   if (!isOrderSafe(order)) return null
@@ -82,7 +82,7 @@ export function writeLlamaCommand(options: LlamaCommandOptions): string[] | null
 interface EnvironmentOptions {
   readonly order: LaunchOrder
   readonly settings: Pick<LocalSettings, 'environment' | 'accountVariables'>
-  /** Of the gateway: nothing but what every program needs. */
+  /** The few variables of the gateway's environment that every program needs. */
   readonly inherited: Readonly<Record<string, string>>
   readonly gpus: readonly number[]
 }
@@ -93,7 +93,7 @@ export interface EngineEnvironment {
   readonly leftOut: readonly string[]
 }
 
-/** The operator's variables count more than the account's. No GPU is seen but its own. */
+/** Writes the engine's environment. The operator's variables override the account's. The engine sees only its own GPUs. */
 export function writeEnvironment(options: EnvironmentOptions): EngineEnvironment {
   const { order, settings, inherited, gpus } = options
   const given = pickVariables(order, settings.accountVariables)

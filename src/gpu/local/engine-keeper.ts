@@ -12,16 +12,16 @@ import { endTree, findTree, identifyProcess, readOwnBytes } from './process-tree
 const TICK_MS = 200
 const READY_TICK_MS = 500
 const MEMORY_LOOK_MS = 2_000
-/** So many health checks fail before an engine counts as hung. */
+/** Minimum number of consecutive failed health checks before an engine counts as hung. */
 const HANG_CHECKS_MIN = 3
 const RESTARTS_MAX = 3
 /** An engine that was ready for this long is healthy, and its restart count is reset. */
 const WELL_MS = 600_000
 
 /**
- * Runs the engine of one instance, in a separate process that outlives the gateway. It collects the engine's log, records when the
- * engine is ready, restarts it after a crash and kills its process tree at the end. If the keeper itself is killed, the driver kills
- * the engine at its next observation.
+ * Runs the engine of one instance, in a separate process that outlives the gateway. It collects the engine's log, records when
+ * the engine is ready, restarts it after a crash and kills its process tree at the end. If the keeper itself is killed, the
+ * driver kills the engine at its next observation.
  */
 class EngineKeeper {
   readonly #directory: InstanceDirectory
@@ -61,7 +61,7 @@ class EngineKeeper {
     }
   }
 
-  /** Runs the engine until its process tree has ended. Null if it was stopped on request. */
+  /** Runs the engine until its process tree has ended. Returns null if it was stopped on request. */
   async #runOnce(isRestart: boolean): Promise<(EngineExit & { readonly readyMs: number }) | null> {
     const plan = this.#plan
     this.#log.line(`${isRestart ? 'starting again' : 'starting'} ${plan.model}`)
@@ -108,7 +108,7 @@ class EngineKeeper {
     return seen(null)
   }
 
-  /** Returns a function that polls a ready engine and tells whether it has answered nothing for too long. */
+  /** Returns a function that polls the health of a ready engine and returns whether the engine has hung. */
   #watchHealth(): () => boolean {
     const { hangMs } = this.#plan
     let failures = 0
@@ -133,7 +133,7 @@ class EngineKeeper {
     }
   }
 
-  /** Returns a function that polls the engine and tells whether it has become ready. A stop cancels the poll. */
+  /** Returns a function that polls the engine and returns whether it has become ready. A stop cancels the poll. */
   #checkReadiness(): () => boolean {
     let isReady = false
     let isAsking = false

@@ -5,7 +5,7 @@ import { FAILURE_CODES } from '../gpu-driver.ts'
 
 const Pid = Type.Integer({ minimum: 1 })
 
-/** What a keeper needs to run an engine; written once, before it starts. */
+/** Everything a keeper needs to run an engine. Written once, before the keeper starts. */
 const EnginePlan = Type.Object({
   instanceId: Type.String(),
   argv: Type.Array(Type.String(), { minItems: 1 }),
@@ -14,25 +14,25 @@ const EnginePlan = Type.Object({
   model: Type.String(),
   healthPath: Type.String(),
   warmsUp: Type.Boolean(),
-  /** A ready engine that answers no health check for so long is ended and started again; 0 for never. */
+  /** A ready engine that answers no health check for this long is killed and restarted. 0 disables the check. */
   hangMs: Type.Integer({ minimum: 0 }),
   stopGraceMs: Type.Integer({ minimum: 0 }),
   ramBytesMax: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
   restartMs: Type.Integer({ minimum: 0 }),
-  /** How long an engine that crashed may take to be ready again. */
+  /** Time limit for a restarted engine to become ready. */
   restartMsMax: Type.Integer({ minimum: 1 }),
-  /** What the gateway's clock is ahead of the machine's. */
+  /** Offset of the gateway's clock from the machine's clock. */
   clockAheadMs: Type.Number(),
   boundAtMs: Type.Number(),
   placeNames: Type.Array(Type.String()),
-  /** Said in the log before the engine starts. */
+  /** Lines written to the log before the engine starts. */
   notes: Type.Array(Type.String()),
 })
 export type EnginePlan = Static<typeof EnginePlan>
 
 const Command = Type.Array(Type.Union([Type.String(), Type.Array(Type.String())]))
 
-/** An order that has its place; written when it is launched, before the files of its model are there. */
+/** An order with its assigned place. Written at the launch, before the model is fetched. */
 const Placement = Type.Object({
   order: Type.Object({
     instanceId: Type.String(),
@@ -43,9 +43,9 @@ const Placement = Type.Object({
     maxModelLen: Type.Union([Type.Integer(), Type.Null()]),
     environment: Type.Record(Type.String(), Type.String()),
   }),
-  /** Whether the model is fetched with a token of the account, which is not written down. */
+  /** Whether the model is fetched with a token of the account. The token itself is not stored. */
   hasToken: Type.Boolean(),
-  /** Empty for llama.cpp. */
+  /** Empty for the built-in llama.cpp engine. */
   command: Command,
   ramBytesMax: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
   gpus: Type.Array(Type.Integer({ minimum: 0 })),
@@ -54,11 +54,11 @@ const Placement = Type.Object({
 })
 export type Placement = Static<typeof Placement>
 
-/** A process that is not mistaken for a later one with the same pid. */
+/** Identifies a process by pid and start time, because a pid can be reused. */
 const ProcessIdentity = Type.Object({ pid: Pid, startedAt: Type.String() })
 export type ProcessIdentity = Static<typeof ProcessIdentity>
 
-/** What is known of an instance; written by its keeper, and by whoever finds that dead. */
+/** The state of an instance. Written by its keeper, or by a driver that ends an instance without a live keeper. */
 const EngineState = Type.Object({
   phase: Type.Enum(['loading', 'ready', 'stopping', 'ended']),
   keeper: Type.Union([ProcessIdentity, Type.Null()]),
@@ -72,7 +72,7 @@ export type EngineState = Static<typeof EngineState>
 const Order = Type.Object({ orderedAtMs: Type.Number() })
 export type PlacedOrder = Static<typeof Order>
 
-/** Throws where a file of ours is not what was written. */
+/** These parsers throw if the file does not match its schema. */
 export const parsePlan = (text: string): EnginePlan => Value.Parse(EnginePlan, parseJson(text))
 export const parseState = (text: string): EngineState => Value.Parse(EngineState, parseJson(text))
 export const parsePlacement = (text: string): Placement => Value.Parse(Placement, parseJson(text))

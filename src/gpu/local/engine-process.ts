@@ -5,11 +5,11 @@ import type { BoundedLog } from './bounded-log.ts'
 import type { EnginePlan, ProcessIdentity } from './engine-plan.ts'
 import { identifyProcess, MARK } from './process-tree.ts'
 
-/** An engine that was started. */
+/** A started engine. */
 export interface EngineProcess {
-  /** Null where it could not be started, or has ended at once. */
+  /** Null if the engine could not be started or ended immediately. */
   readonly identity: ProcessIdentity | null
-  /** Null while it runs. */
+  /** Returns null while the engine runs. */
   exit(): ProcessExit | null
 }
 
@@ -19,10 +19,13 @@ interface ProcessExit {
   readonly startProblem: string | null
 }
 
-/** Where memory runs out, the system ends an engine before the gateway. */
+/** Makes the kernel's OOM killer choose an engine before the gateway. */
 const OOM_SCORE = '500'
 
-/** In a session of its own and an empty directory, so that no model's id is a path there. */
+/**
+ * Starts the engine in its own session. Its working directory is a separate one without model files, so that a model id is not
+ * taken for a relative path.
+ */
 export async function startEngine(
   plan: EnginePlan,
   directory: string,
@@ -47,7 +50,7 @@ export async function startEngine(
   child.on('error', (error: NodeJS.ErrnoException) => {
     exit ??= { status: null, signal: null, startProblem: `${program}: ${error.code ?? error.message}` }
   })
-  // What it wrote has been read by then, unless something that it started holds its output.
+  // Wait for `close`, when all output has been read. A child process may hold the output open, so the wait is limited.
   child.on('exit', (status, signal) => {
     const settle = () => {
       exit ??= { status, signal, startProblem: null }

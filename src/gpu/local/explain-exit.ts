@@ -5,15 +5,15 @@ import type { InstanceFailure } from '../gpu-driver.ts'
 export interface EngineExit {
   readonly status: number | null
   readonly signal: string | null
-  /** Why it could not be started at all. */
+  /** Why the engine could not be started, or null. */
   readonly startProblem: string | null
-  /** Why the keeper ended it: too much main memory, no health check answered, or not ready in time after a crash. */
+  /** Why the keeper ended it: too much main memory, no health check answered, not ready in time after a restart; else null. */
   readonly endedFor: 'memory' | 'hang' | 'delay' | null
-  /** It was ready before. */
+  /** Whether the engine became ready before it ended. */
   readonly wasReady: boolean
 }
 
-/** Why an engine ended, by how it did and what it said last. */
+/** Explains why an engine ended, from its exit and its last lines. */
 export function explainExit(exit: EngineExit, lastLines: readonly string[]): InstanceFailure {
   if (exit.startProblem !== null)
     return { code: 'engine_crashed', message: `The engine could not be started: ${exit.startProblem}.` }
@@ -26,7 +26,7 @@ export function explainExit(exit: EngineExit, lastLines: readonly string[]): Ins
     return { code: OUT_OF_MEMORY.code, message: withLines(OUT_OF_MEMORY.message, lastLines) }
   const cause = explainEngine(lastLines)
   if (cause !== null) return cause
-  // Nobody of ours sends it to an engine that loads: the system does when memory runs out.
+  // Most likely the kernel's OOM killer: the keeper sends SIGKILL to a loading engine only if a restart takes too long.
   if (exit.signal === 'SIGKILL' && !exit.wasReady)
     return { code: 'out_of_memory', message: withLines('The system ended the engine (SIGKILL).', lastLines) }
   const how = exit.signal === null ? `status ${exit.status}` : exit.signal

@@ -4,7 +4,7 @@ import type { EngineState, Placement } from './engine-plan.ts'
 import type { InstanceDirectory } from './instance-directory.ts'
 import { releaseAll } from './places.ts'
 
-/** Of an instance that never had an engine. */
+/** The state of an instance that never had an engine. */
 export const NOTHING: EngineState = {
   phase: 'ended',
   keeper: null,
@@ -16,12 +16,12 @@ export const NOTHING: EngineState = {
 
 interface Ending {
   readonly failure: InstanceFailure | null
-  /** Null for one that got no place. */
+  /** Missing if the instance got no place. */
   readonly placement?: Placement
   readonly nowMs?: number
 }
 
-/** Ends an instance that has no keeper yet, and gives its place back. */
+/** Ends an instance that has no keeper yet and releases its place. */
 export async function failInstance(
   directory: InstanceDirectory,
   instanceId: string,

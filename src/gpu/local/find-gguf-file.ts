@@ -1,15 +1,15 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What is taken where nobody says: small and good enough first. */
+/** Quantizations for `auto`, in order of preference: small files of sufficient quality first. */
 const PREFERRED = ['Q4_K_M', 'Q4_K_S', 'Q4_0', 'Q5_K_M', 'Q8_0'] as const
 const GGUF = /\.gguf$/i
-/** Of a split model the first file names the others. */
+/** Later parts of a split model. llama.cpp finds them from the first part. */
 const LATER_PART = /-(?!00001-)\d{5}-of-\d{5}\.gguf$/i
-/** A projector for images is no model. */
+/** Image projectors, which are not models. */
 const PROJECTOR = /mmproj/i
 
-/** The GGUF file of a directory with this quantization; null where there is none. */
+/** Finds the GGUF file with this quantization in a directory. Returns null if there is none. */
 export async function findGgufFile(directory: string, quantization: string): Promise<string | null> {
   const names = (await readdir(directory, { recursive: true }).catch(() => []))
     .filter((name) => GGUF.test(name) && !LATER_PART.test(name) && !PROJECTOR.test(name))

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 
-/** A GPU of this machine, as `nvidia-smi` tells it. */
+/** A GPU of this machine, as reported by `nvidia-smi`. */
 export interface FoundGpu {
   readonly index: number
   readonly name: string
@@ -11,10 +11,10 @@ export interface FoundGpu {
 const QUERY = ['--query-gpu=index,name,memory.total,memory.free', '--format=csv,noheader,nounits']
 const TIMEOUT_MS = 10_000
 const OUTPUT_BYTES_MAX = 256 * 1024
-/** It runs but finds no GPU, or no driver. */
+/** Exit statuses of `nvidia-smi` if it finds no GPU or no driver. */
 const NONE_STATUSES: readonly unknown[] = [6, 9]
 
-/** None where there is no `nvidia-smi` on the path, or no driver. Throws where it fails otherwise. */
+/** Lists the GPUs. Returns an empty list without `nvidia-smi` on the path, GPU or driver. Throws on any other error. */
 export function findGpus(path: string): Promise<readonly FoundGpu[]> {
   const options = { timeout: TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX, env: { PATH: path } }
   return new Promise((resolve, reject) => {
@@ -26,7 +26,7 @@ export function findGpus(path: string): Promise<readonly FoundGpu[]> {
   })
 }
 
-/** A GPU whose memory is not told (`[N/A]`) cannot be offered. */
+/** Parses one line of the output. Skips a GPU whose memory is not reported (`[N/A]`). */
 function parseLine(line: string): FoundGpu[] {
   const [index, name, total, free] = line.split(',').map((field) => field.trim())
   if (name === undefined || name === '' || ![index, total, free].every((field) => /^\d+$/.test(field ?? '')))

@@ -11,49 +11,49 @@ import {
   type Placement,
 } from './engine-plan.ts'
 
-/** Where an instance keeps what is known of it, so that every process of the gateway knows the same. */
+/** Stores the state of instances as files, shared by all processes of the gateway. */
 export interface InstanceDirectory {
-  /** Makes the directory of an instance; false where there was one. */
+  /** Creates the directory of an instance. Returns false if it exists. */
   create(instanceId: string, order: { readonly orderedAtMs: number }): Promise<boolean>
   list(): Promise<readonly string[]>
   readOrderedAtMs(instanceId: string): Promise<number | null>
   readPlacement(instanceId: string): Promise<Placement | null>
   writePlacement(placement: Placement): Promise<void>
-  /** Claims to start the keeper; true for one caller only. */
+  /** Claims the start of the keeper. Returns true for one caller only. */
   claimStart(instanceId: string): Promise<boolean>
   readStartedAtMs(instanceId: string): Promise<number | null>
   readPlan(instanceId: string): Promise<EnginePlan | null>
   writePlan(plan: EnginePlan): Promise<void>
   readState(instanceId: string): Promise<EngineState | null>
   writeState(instanceId: string, state: EngineState): Promise<void>
-  /** Wants it to end; says whether nobody did before. */
+  /** Requests a stop. Returns true for the first request only. */
   requestStop(instanceId: string): Promise<boolean>
   isStopRequested(instanceId: string): Promise<boolean>
   remove(instanceId: string): Promise<void>
   pathOf(instanceId: string): string
-  /** Takes a name for an instance; false where another has it. */
+  /** Takes a name, such as a GPU or a port, for an instance. Returns false if it is taken. */
   take(name: string, instanceId: string): Promise<boolean>
-  /** Gives a name back, if it is that instance's. */
+  /** Releases a name if the instance holds it. */
   release(name: string, instanceId: string): Promise<void>
   holderOf(name: string): Promise<string | null>
 }
 
 const INSTANCE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Only such an id becomes part of a path. */
+/** Returns whether an id is a UUID. Only such ids are used in paths. */
 export function isInstanceId(text: string): boolean {
   return INSTANCE_ID.test(text)
 }
 
 export function openInstanceDirectory(path: string): InstanceDirectory {
-  // A keeper works elsewhere.
+  // Absolute, because a keeper has another working directory.
   const root = resolve(path)
   const pathOf = (instanceId: string) => {
     if (!isInstanceId(instanceId)) throw new Error('not the id of an instance')
     return join(root, 'instances', instanceId)
   }
   const placeOf = (name: string) => join(root, 'places', name)
-  /** A directory replaces one that is not there or empty, in one step, and no other. */
+  /** Creates a directory with its files by an atomic rename. Returns false if `path` is a non-empty directory. */
   const claim = async (path: string, files: Readonly<Record<string, string>>): Promise<boolean> => {
     const draft = join(root, 'drafts', randomUUID())
     await mkdir(draft, { recursive: true, mode: 0o700 })
@@ -117,7 +117,7 @@ export function openInstanceDirectory(path: string): InstanceDirectory {
   }
 }
 
-/** False where the file is there already, or its directory is gone. */
+/** Creates an empty file. Returns false if the file exists or its directory does not. */
 async function createOnce(path: string): Promise<boolean> {
   try {
     await writeFile(path, '', { flag: 'wx' })

@@ -9,7 +9,7 @@ import { releaseAll, takePlace } from './places.ts'
 
 const NO_PLACE: InstanceFailure = { code: 'capacity_exhausted', message: 'No place of this tier is free.' }
 
-/** Takes a place and goes as far as it can; whoever asks again for the same id changes nothing. */
+/** Takes a place, records it and advances the instance. A repeated launch with the same id has no effect. */
 export async function launchInstance(
   directory: InstanceDirectory,
   { order, tier }: { order: LaunchOrder; tier: LocalTier },

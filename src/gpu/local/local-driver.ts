@@ -10,16 +10,16 @@ import { observeInstance } from './observe-instance.ts'
 import { isFree, portName } from './places.ts'
 
 interface LocalDriverOptions extends Omit<AdvanceOptions, 'tokens'> {
-  /** Everything that is known of instances lies here, for every process of the gateway. */
+  /** Directory with the state of all instances, shared by all processes of the gateway. */
   readonly directory: string
 }
 
-/** Ended instances are remembered for a while: a late launch does not begin them again, and their port is nobody else's. */
+/** How long ended instances are kept, so that a late launch does not restart them and their ports are not reused. */
 const REMEMBERED_MS = 3_600_000
 
 /**
- * Engines on this machine, each under a keeper that outlives the gateway. The driver itself remembers nothing but the tokens of models
- * that are being fetched.
+ * Creates the driver that runs engines on this machine, each under a keeper that outlives the gateway. The driver keeps no
+ * state in memory except the hub tokens of models that are being fetched.
  */
 export function createLocalDriver(given: LocalDriverOptions): GpuDriver {
   const options: AdvanceOptions = { ...given, tokens: new Map() }
@@ -51,7 +51,7 @@ export function createLocalDriver(given: LocalDriverOptions): GpuDriver {
     observe,
     logs: async (instanceId, { linesMax }) =>
       isInstanceId(instanceId) ? readLastLines(directory.pathOf(instanceId), linesMax) : [],
-    // Its keeper sees that within a moment.
+    // The keeper polls for the stop request.
     stop: async (instanceId) => {
       options.tokens.delete(instanceId)
       if (isInstanceId(instanceId)) await directory.requestStop(instanceId)

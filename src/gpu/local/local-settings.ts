@@ -1,52 +1,52 @@
-/** What the operator says of the engines of this machine. */
+/** The operator's settings for engines on this machine. */
 export interface LocalSettings {
-  /** Empty for llama.cpp, which serves GGUF files. */
+  /** Command of the engine. Empty for the built-in llama.cpp engine, which serves GGUF files. */
   readonly command: EngineCommand
-  /** Variables that every engine gets, besides those that it inherits. */
+  /** Variables of every engine, in addition to the inherited ones. */
   readonly environment: Readonly<Record<string, string>>
   /** Names of variables that an account may set for its engine. */
   readonly accountVariables: readonly string[]
-  /** Where the files of models lie, as `<owner>/<name>`; null for those that are fetched from the hub. */
+  /** Directory with model files in `<owner>/<name>`. If null, models are fetched from the hub. */
   readonly modelsDirectory: string | null
   readonly healthPath: string
-  /** Whether a short chat has to be answered before an engine is ready. */
+  /** Whether an engine has to answer a short chat request before it is ready. A 4xx answer is enough. */
   readonly warmsUp: boolean
-  /** A ready engine that answers no health check for so long is started again; 0 for never. */
+  /** A ready engine that answers no health check for this long is restarted. 0 disables the check. */
   readonly hangMs: number
-  /** Of the built-in engine. */
+  /** Settings of the built-in engine. */
   readonly llamaCpp: LlamaCppSettings
   /** The first and the last port of 127.0.0.1 that engines listen on. */
   readonly ports: readonly [number, number]
-  /** From SIGTERM to SIGKILL. */
+  /** Time between SIGTERM and SIGKILL. */
   readonly stopGraceMs: number
-  /** By id; null for what is found on the machine. */
+  /** Tiers by id. If null, they follow from the GPUs found on the machine. */
   readonly tiers: Readonly<Record<string, LocalTierSettings>> | null
 }
 
 interface LlamaCppSettings {
-  /** Requests at once; each has a context of its own. */
+  /** Number of concurrent requests. Each has its own context. */
   readonly parallel: number
-  /** Null for as many as are of use. */
+  /** If null, the number of cores, or 1 for very small models. */
   readonly threads: number | null
 }
 
-/** Arguments in turn, never a shell's text. A group is left out where one of its placeholders has no value. */
+/** The argument list, not a shell command. A group is left out if one of its placeholders has no value. */
 export type EngineCommand = readonly (string | readonly string[])[]
 
 export interface LocalTierSettings {
   readonly pricePerHourUsd: number
-  /** How many at once, where it has no GPUs. */
+  /** Number of concurrent instances. Used only for tiers without GPUs. */
   readonly count: number
-  /** GPUs of one instance; 0 for the processor. */
+  /** GPUs of one instance. 0 for a CPU tier. */
   readonly gpuCount: number
-  /** Indexes of the GPUs that this tier may take; null for all. */
+  /** Indexes of the GPUs that this tier may use, or null for all. */
   readonly gpus: readonly number[] | null
   /** How many instances share a GPU. */
   readonly sharedBy: number
-  /** Of all GPUs of an instance together, or of the machine; null for what is found. */
+  /** Memory of all GPUs of an instance together, or main memory for a CPU tier. If null, it is detected. */
   readonly memoryGb: number | null
-  /** Main memory that an engine may take before it is ended; null for any. */
+  /** Main memory limit of an engine, which is killed above it. If null, the memory of a CPU tier, or no limit with GPUs. */
   readonly ramGb: number | null
-  /** Null for the same as other tiers. */
+  /** If null, the command of the settings is used. */
   readonly command: EngineCommand | null
 }

@@ -4,25 +4,28 @@ import type { GpuTier } from '../gpu-driver.ts'
 import type { FoundGpu } from './find-gpus.ts'
 import type { EngineCommand, LocalSettings, LocalTierSettings } from './local-settings.ts'
 
-/** A tier of this machine with the places that instances take. */
+/** A tier of this machine and its places for instances. */
 export interface LocalTier extends Omit<GpuTier, 'availableCount'> {
   readonly places: readonly Place[]
   readonly ramBytesMax: number | null
   readonly command: EngineCommand
 }
 
-/** What one instance takes: all of these names, or nothing. */
+/** A place for one instance. The instance takes all of its names or none. */
 export interface Place {
   readonly names: readonly string[]
   readonly gpus: readonly number[]
-  /** Whether so much memory of its GPUs is free as an instance needs, whoever else uses them. */
+  /** Whether its GPUs have enough free memory for an instance. Other programs may use them too. */
   readonly hasMemory: boolean
 }
 
 const CPU_TIER = 'cpu_local'
 const MIB_PER_GB = 1024
 const BYTES_PER_GB = 1024 ** 3
-/** Where nobody says what an instance needs: a GPU that something else uses is not offered, and the gateway itself needs some memory. */
+/**
+ * Share of the memory that is planned with if none is configured. A GPU with less free memory is not offered, and the rest of
+ * the main memory is left to the gateway.
+ */
 const FREE_SHARE = 0.9
 
 const DEFAULT_TIER: LocalTierSettings = {
@@ -36,7 +39,7 @@ const DEFAULT_TIER: LocalTierSettings = {
   command: null,
 }
 
-/** The configured tiers; else one a kind of GPU, or the processor where there is none. */
+/** Returns the configured tiers. Without any, returns one tier per GPU model, or a CPU tier if there is no GPU. */
 export function listTiers(settings: LocalSettings, gpus: readonly FoundGpu[]): readonly LocalTier[] {
   if (settings.tiers !== null)
     return Object.entries(settings.tiers).map(([id, tier]) => toTier(id, tier, settings, gpus))
@@ -76,7 +79,7 @@ function foundMemoryGb(gpus: readonly FoundGpu[], gpuCount: number): number {
   return gpus.reduce((sum, gpu) => sum + nominalGb(gpu), 0)
 }
 
-/** Of the machine, or of the container that the gateway runs in. */
+/** Returns the memory of the machine, or the limit of the container that the gateway runs in. */
 function machineBytes(): number {
   const limit = process.constrainedMemory()
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
@@ -90,7 +93,7 @@ function processorPlaces(tierId: string, count: number): Place[] {
   }))
 }
 
-/** GPUs in groups of neighbours: of two instances that want the same group one gets its first GPU, and all of it. */
+/** Groups adjacent GPUs. Of two instances that compete for a group, the one that takes its first GPU gets all of it. */
 function gpuPlaces(
   { gpuCount, sharedBy, memoryGb }: LocalTierSettings,
   usable: readonly FoundGpu[],
@@ -111,7 +114,7 @@ function gpuPlaces(
   )
 }
 
-/** Sizes that GPUs are sold in; what is reported is a little less. */
+/** Nominal memory sizes of GPUs. The reported size is a little smaller. */
 const NOMINAL_GB = [2, 4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 94, 96, 128, 141, 180, 192, 288]
 
 function nominalGb({ totalMib }: FoundGpu): number {
@@ -119,7 +122,7 @@ function nominalGb({ totalMib }: FoundGpu): number {
   return NOMINAL_GB.find((size) => size >= gb) ?? Math.round(gb)
 }
 
-/** `NVIDIA H100 80GB HBM3` is `h100_80gb`. */
+/** Derives the tier id from the name of a GPU: `NVIDIA H100 80GB HBM3` becomes `h100_80gb`. */
 function tierIdOf(gpu: FoundGpu): string {
   const words = gpu.name
     .toLowerCase()

@@ -6,7 +6,7 @@ import { findGgufFile } from './find-gguf-file.ts'
 import type { EngineCommand, LocalSettings } from './local-settings.ts'
 import type { FetchedModel, ModelFiles } from '../model-files.ts'
 
-/** A model as its engine is told where it is. */
+/** The paths of a model, or the state of its download. Paths are null if the engine needs none. */
 export type LocatedModel =
   | Exclude<FetchedModel, { readonly state: 'ready' }>
   | { readonly state: 'ready'; readonly directory: string | null; readonly ggufPath: string | null }
@@ -15,11 +15,14 @@ interface LocateOptions {
   readonly order: LaunchOrder
   readonly command: EngineCommand
   readonly settings: Pick<LocalSettings, 'modelsDirectory'>
-  /** Null where nothing can be fetched. */
+  /** Null if models cannot be fetched. */
   readonly files: ModelFiles | null
 }
 
-/** The files that an engine needs: from the operator's directory, else from the hub. An engine that fetches them itself needs none. */
+/**
+ * Locates the files of a model in the operator's directory or, without one, fetches them from the hub. An engine whose command
+ * names no model files downloads them itself.
+ */
 export async function locateModel({ order, command, settings, files }: LocateOptions): Promise<LocatedModel> {
   const names = command.flat().flatMap(placeholdersOf)
   const needsGguf = command.length === 0 || names.includes('model_file')

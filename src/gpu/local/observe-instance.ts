@@ -5,17 +5,20 @@ import { isInstanceId, type InstanceDirectory } from './instance-directory.ts'
 import { releaseAll } from './places.ts'
 import { endTree, isAlive } from './process-tree.ts'
 
-/** A launch whose process died is not waited for any longer. */
+/** A launch without a result after this time counts as lost, because its process may have died. */
 const LAUNCH_MS_MAX = 60_000
 const LOOK_AGAIN_MS = 500
 
 interface ObserveOptions {
   readonly nowMs: number
-  /** Takes an instance without a keeper one step on; null for a look that changes nothing. Tells how much of its model is there. */
+  /**
+   * Advances an instance whose keeper has not been started and returns the download progress in percent, or null. If this is
+   * null, the instance is only observed, but dead or stopped ones are still ended.
+   */
   readonly advance: ((placement: Placement) => Promise<number | null>) | null
 }
 
-/** What is seen of an instance. One whose keeper has died is ended by whoever sees that first. */
+/** Observes an instance. If its keeper has died, kills its engine and ends the instance. */
 export async function observeInstance(
   directory: InstanceDirectory,
   instanceId: string,
@@ -24,7 +27,7 @@ export async function observeInstance(
   const { nowMs } = options
   const orderedAtMs = isInstanceId(instanceId) ? await directory.readOrderedAtMs(instanceId) : null
   if (orderedAtMs === null) return GONE
-  // In this order: a keeper that writes its state after this was read sees the stop.
+  // Read the stop request before the state: a keeper that writes its first state later sees the request.
   const isStopped = await directory.isStopRequested(instanceId)
   const state = await directory.readState(instanceId)
   const plan = await directory.readPlan(instanceId)
@@ -39,13 +42,13 @@ export async function observeInstance(
     return { ...GONE, state: 'pending', lookAgainMs: LOOK_AGAIN_MS }
   const isKept = state?.phase === 'ended' || (state?.keeper && (await isAlive(state.keeper)))
   if (state !== null && isKept) return toObservation(state, plan, isStopped)
-  // The keeper may have written its last word after it was read.
+  // Read again: the keeper may have written its final state and exited since the first read.
   const last = await directory.readState(instanceId)
   if (last?.phase === 'ended') return toObservation(last, plan, isStopped)
   return toObservation(await reap(directory, instanceId, { state: last, nowMs }), plan, isStopped)
 }
 
-/** One whose model is still being fetched: it has its place, and no keeper. */
+/** Observes an instance whose model is still being fetched. It has a place but no keeper. */
 async function observeFetch(
   directory: InstanceDirectory,
   { placement, isStopped }: { readonly placement: Placement; readonly isStopped: boolean },
@@ -61,7 +64,7 @@ async function observeFetch(
   return { ...GONE, state: 'loading', boundAtMs, progress, lookAgainMs: LOOK_AGAIN_MS }
 }
 
-/** What of a start fetching is, as far as anybody knows. */
+/** Estimated share of the download in the startup progress. */
 const FETCH_SHARE = 0.9
 
 const GONE: Observation = {
@@ -90,7 +93,7 @@ interface Reaped {
   readonly nowMs: number
 }
 
-/** Ends what a keeper has left behind when it died, and gives its place back. */
+/** Kills the processes that a dead keeper left behind, ends the instance and releases its place. */
 async function reap(
   directory: InstanceDirectory,
   instanceId: string,

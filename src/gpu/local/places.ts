@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import type { InstanceDirectory } from './instance-directory.ts'
 import type { LocalTier, Place } from './local-tiers.ts'
 
-/** Takes a free place of the tier; null where there is none. Any number of processes may do so at once. */
+/** Takes a free place of the tier. Returns null if there is none. Safe for concurrent calls from several processes. */
 export async function takePlace(
   directory: InstanceDirectory,
   { places }: LocalTier,
@@ -28,7 +28,7 @@ export async function releaseAll(
   for (const name of names) await directory.release(name, instanceId)
 }
 
-/** A port of 127.0.0.1 that nothing listens on. It stays the instance's until that is forgotten. */
+/** Takes a port of 127.0.0.1 that nothing listens on. The instance keeps it until its record is deleted. */
 export async function takePort(
   directory: InstanceDirectory,
   [first, last]: readonly [number, number],
@@ -62,7 +62,7 @@ async function takeAll(
   return true
 }
 
-/** What a process that died has not given back is given back here. */
+/** Returns whether a running instance holds the name. Releases a name that an ended instance still holds. */
 async function isHeld(directory: InstanceDirectory, name: string): Promise<boolean> {
   const holder = await directory.holderOf(name)
   if (holder === null) return false

@@ -2,11 +2,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ProcessIdentity } from './engine-plan.ts'
 
-/** Set for an engine, and inherited by everything that it starts. */
+/** Environment variable of an engine. Its child processes inherit it. */
 export const MARK = 'PARKWAY_ENGINE'
 
 const LOOK_MS = 50
-/** A process that a driver of the kernel holds may take long to die. */
+/** A process that is blocked in a kernel driver may take long to die. */
 const KILL_MS_MAX = 10_000
 
 interface ProcessEntry {
@@ -16,7 +16,7 @@ interface ProcessEntry {
   readonly startTicks: string
 }
 
-/** Null for one that does not run. */
+/** Returns null if the process does not run. */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | null> {
   const entry = await readEntry(pid)
   return entry === null ? null : { pid, startedAt: `${await readBootId()}:${entry.startTicks}` }
@@ -27,8 +27,8 @@ export async function isAlive({ pid, startedAt }: ProcessIdentity): Promise<bool
 }
 
 /**
- * Everything that an engine has started: its session, what carries its mark (a process that leaves the session keeps its environment),
- * and the descendants of those.
+ * Finds all processes of an engine: those in its session, those with its mark in the environment (a process that leaves the
+ * session keeps its environment), and their descendants.
  */
 export async function findTree(
   instanceId: string,
@@ -52,7 +52,7 @@ export async function findTree(
   return [...found]
 }
 
-/** SIGTERM, and SIGKILL for what is left after the grace. Says whether nothing is left. */
+/** Sends SIGTERM, then SIGKILL after the grace period. Returns whether all processes have ended. */
 export async function endTree(
   instanceId: string,
   engine: ProcessIdentity | null,
@@ -72,7 +72,7 @@ export async function endTree(
   }
 }
 
-/** Memory of their own: files that are mapped can be dropped and do not count. */
+/** Returns the anonymous and swapped memory of processes. Mapped files are not counted, because the kernel can drop them. */
 export async function readOwnBytes(pids: readonly number[]): Promise<number> {
   let sum = 0
   for (const pid of pids) {
@@ -87,7 +87,7 @@ function send(pids: readonly number[], signal: 'SIGTERM' | 'SIGKILL'): void {
     try {
       process.kill(pid, signal)
     } catch {
-      // It has ended meanwhile.
+      // The process has already ended.
     }
   }
 }
@@ -100,7 +100,7 @@ async function readEntries(): Promise<readonly ProcessEntry[]> {
 async function readEntry(pid: number): Promise<ProcessEntry | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   if (stat === null) return null
-  // The name in parentheses may hold spaces, so fields are counted after the last one.
+  // The process name may contain spaces and parentheses, so count the fields after the last parenthesis.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state, parent, , session] = fields
   const startTicks = fields[19]
