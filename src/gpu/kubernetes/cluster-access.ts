@@ -1,24 +1,24 @@
 import type { Dispatcher } from 'undici'
 
-/** How the API server of a cluster is reached. */
+/** Address and credentials of the API server of a cluster. */
 export interface ClusterAccess {
   readonly server: string
   authorize(): Promise<Authorization>
   close(): Promise<void>
 }
 
-/** Headers with credentials that may have been renewed, and the connections to use. */
+/** Headers with the current credentials, and the connection pool to use. */
 interface Authorization {
   readonly headers: Readonly<Record<string, string>>
   readonly dispatcher: Dispatcher | undefined
 }
 
-/** Certificates may be renewed: new connections read them again. */
+/** Connections are replaced after this time, because certificates may be renewed and only new connections read them again. */
 const CONNECTIONS_MS = 600_000
 
-/** Reads a kubeconfig file, or the service account of the pod if there is none. Throws if neither names a cluster. */
+/** Reads the kubeconfig file, or without one the service account of the pod. Throws if the configuration names no cluster. */
 export async function openClusterAccess(kubeconfig: string | null): Promise<ClusterAccess> {
-  // It takes a second and 80 MB to load, which only gateways with a cluster should pay.
+  // Loaded on demand, because the package takes a second and 80 MB to load.
   const { HttpMethod, KubeConfig, RequestContext } = await import('@kubernetes/client-node')
   const config = new KubeConfig()
   if (kubeconfig === null) config.loadFromCluster()
@@ -33,12 +33,12 @@ export async function openClusterAccess(kubeconfig: string | null): Promise<Clus
     authorize: async () => {
       const context = new RequestContext(server, HttpMethod.GET)
       await config.applySecurityAuthentication(context)
-      // The client opens new connections for each request; these are used again.
+      // The client package would open new connections for each request. Reuse its dispatcher instead.
       if (performance.now() - openedAtMs > CONNECTIONS_MS) {
         const old = dispatcher
         dispatcher = context.getDispatcher()
         openedAtMs = performance.now()
-        // Waits for the requests that still use them.
+        // `close` waits for the requests that still use the old connections.
         void old?.close().catch(() => {})
       }
       return { headers: context.getHeaders(), dispatcher }

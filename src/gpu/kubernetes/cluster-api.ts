@@ -8,19 +8,19 @@ import { readBounded, readLines } from './read-response.ts'
 
 type Query = Readonly<Record<string, string>>
 
-/** The part of the Kubernetes API that the driver uses. Answers are not checked yet. */
+/** The part of the Kubernetes API that the driver uses. Callers have to validate the returned objects. */
 export interface ClusterApi {
-  /** Null where there is no such object. */
+  /** Returns null if the object does not exist. */
   get(path: string): Promise<unknown>
-  /** All pages of a list. */
+  /** Reads all pages of a list. */
   list(path: string, selector: string): Promise<ObjectList>
-  /** Server-side apply. Without `isForced`, fields of another manager with another value are a conflict. */
+  /** Does a server-side apply. Without `isForced`, a field that another manager set to another value is a conflict. */
   apply(path: string, object: object, options: ApplyOptions): Promise<unknown>
-  /** Deletes an object and what it owns, if it exists. */
+  /** Deletes an object and the objects that it owns, if it exists. */
   delete(path: string): Promise<void>
-  /** Null where there is nothing to read yet. */
+  /** Returns null if there is no log yet. */
   readLog(path: string, query: Query): Promise<string | null>
-  /** Returns when the watch is connected. Events come until the server ends it or the signal aborts it. */
+  /** Resolves when the watch is connected. Yields events until the server ends the watch or the signal aborts it. */
   watch(path: string, query: Query, signal: AbortSignal): Promise<AsyncIterable<unknown>>
 }
 
@@ -34,7 +34,7 @@ interface ApplyOptions {
   readonly isForced: boolean
 }
 
-/** An answer that is not a success, with the reason that Kubernetes gives. */
+/** An error response, with the reason that Kubernetes gives. */
 export class ClusterError extends Error {
   override readonly name = 'ClusterError'
   readonly status: number
@@ -90,7 +90,7 @@ export function createClusterApi(access: ClusterAccess): ClusterApi {
       try {
         return await readBounded(await send(path, { method: 'GET', query }), LOG_BYTES_MAX)
       } catch (error) {
-        // A container that has not started yet is a bad request.
+        // Kubernetes answers 400 if the container has not started yet.
         if (error instanceof ClusterError && (error.status === 400 || error.status === 404)) return null
         throw error
       }
@@ -116,11 +116,11 @@ interface SendOptions {
   readonly method: 'GET' | 'PATCH' | 'DELETE'
   readonly query?: Query
   readonly body?: { readonly type: string; readonly text: string }
-  /** Ends a request that has no time limit. */
+  /** Replaces the time limit of the request. */
   readonly signal?: AbortSignal
 }
 
-/** Every request may be repeated. A server that is busy is asked again a few times. */
+/** Sends a request. Retries it on 429 and 503, which is safe because all requests are idempotent. */
 async function sendRequest(access: ClusterAccess, path: string, options: SendOptions): Promise<Response> {
   for (let tries = 1; ; tries += 1) {
     const response = await sendOnce(access, path, options)
@@ -145,7 +145,7 @@ async function sendOnce(
     method,
     headers: { ...headers, accept: 'application/json', ...(body && { 'content-type': body.type }) },
     body: body?.text ?? null,
-    // A redirect would take the credentials to another server.
+    // A redirect could send the credentials to another server.
     redirect: 'error',
     signal: signal ?? AbortSignal.timeout(REQUEST_MS),
     ...(dispatcher && { dispatcher }),

@@ -76,13 +76,13 @@ const Pod = Type.Object({
   ),
 })
 
-/** What the driver reads of a Deployment and of a Pod. */
+/** The fields of a Deployment and of a Pod that the driver reads. */
 export type ClusterDeployment = Static<typeof Deployment>
 export type ClusterPod = Static<typeof Pod>
 export type ContainerStatus = Static<typeof ContainerStatus>
 export type ClusterObject = ClusterDeployment | ClusterPod
 
-/** Throws for an answer that is no such object. */
+/** These parsers throw if the value is not such an object. */
 export const parseDeployment = (value: unknown): ClusterDeployment => parse(Deployment, value)
 export const parsePod = (value: unknown): ClusterPod => parse(Pod, value)
 
@@ -91,7 +91,7 @@ function parse<Schema extends TSchema>(schema: Schema, value: unknown): Static<S
   return value
 }
 
-/** The instance that an object belongs to, or null. */
+/** Returns the id of the instance that an object belongs to, or null. */
 export function instanceOf({ metadata }: ClusterObject): string | null {
   const id = metadata.labels?.[INSTANCE_LABEL]
   return id !== undefined && isInstanceId(id) ? id : null
@@ -101,7 +101,7 @@ export function conditionOf({ status }: ClusterObject, type: string) {
   return status?.conditions?.find((condition) => condition.type === type)
 }
 
-/** Milliseconds since the epoch, or null for no time. */
+/** Returns milliseconds since the epoch, or null for a missing or invalid time. */
 export function toMs(time: string | null | undefined): number | null {
   const ms = Date.parse(time ?? '')
   return Number.isNaN(ms) ? null : ms

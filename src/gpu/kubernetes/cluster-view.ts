@@ -24,13 +24,13 @@ interface ClusterViewOptions {
   readonly report: (problem: string, error: unknown) => void
 }
 
-/** An instance that takes a machine of its tier. */
+/** An instance that occupies a machine of its tier. */
 interface TakenMachine {
   readonly instanceId: string
   readonly tierId: string
 }
 
-/** What is known of the gateway's objects: from the watches where these suffice, else from the cluster itself. */
+/** Reads the gateway's objects from the watches while these are current, otherwise from the cluster. */
 export class ClusterView {
   readonly api: ClusterApi
   readonly paths: ClusterPaths
@@ -48,7 +48,7 @@ export class ClusterView {
     this.pods = new ObjectWatch({ ...watched, path: this.paths.pods, parse: parsePod })
   }
 
-  /** The watch may not have heard of a new Deployment yet: only the cluster can tell that there is none. */
+  /** Reads the cluster if the watch has no such Deployment, because the watch may not have received a new one yet. */
   async findDeployment(instanceId: string): Promise<ClusterDeployment | null> {
     this.deployments.start()
     const [watched] = this.deployments.isCurrent ? this.deployments.of(instanceId) : []
@@ -78,7 +78,7 @@ export class ClusterView {
     return items.map(parseDeployment)
   }
 
-  /** Instances that have a machine or wait for one. */
+  /** Returns the instances that have a machine or wait for one. */
   async readTaken(): Promise<readonly TakenMachine[]> {
     this.deployments.start()
     this.pods.start()

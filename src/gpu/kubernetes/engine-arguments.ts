@@ -2,7 +2,7 @@ import { isOrderSafe, pickVariables } from '../check-order.ts'
 import type { LaunchOrder } from '../gpu-driver.ts'
 import type { KubernetesSettings, KubernetesTierSettings } from './kubernetes-settings.ts'
 
-/** How vLLM is told a quantization. It finds the one that is stored by itself. */
+/** Arguments of vLLM for each quantization. For `auto`, vLLM detects the quantization of the model files. */
 const QUANTIZATIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ['auto', []],
   ['fp16', ['--dtype=float16']],
@@ -12,7 +12,7 @@ const QUANTIZATIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ['gptq', ['--quantization=gptq']],
 ])
 
-/** Writes the arguments of vLLM. Null for an order that it cannot serve. */
+/** Writes the arguments of vLLM. Returns null for an unsafe order or an unknown quantization. */
 export function writeArguments(
   order: LaunchOrder,
   tier: KubernetesTierSettings,
@@ -36,14 +36,14 @@ export function writeArguments(
 
 interface EngineVariables {
   readonly variables: readonly { readonly name: string; readonly value: string }[]
-  /** Names of the account's variables that the operator does not allow. */
+  /** Names of the account's variables that are not passed to the engine. */
   readonly leftOut: readonly string[]
 }
 
 export const CACHE_PATH = '/models'
 export const HOME_PATH = '/home/engine'
 
-/** The operator's variables count more than the account's, and the driver's more than both. */
+/** Writes the engine's environment. The operator's variables override the account's. `USER`, `HOME` and `HF_HOME` are fixed. */
 export function writeVariables(
   order: LaunchOrder,
   settings: Pick<KubernetesSettings, 'environment' | 'accountVariables'>,
@@ -54,7 +54,7 @@ export function writeVariables(
     ...given.environment,
     ...(hubEndpoint === null ? {} : { HF_ENDPOINT: hubEndpoint }),
     ...settings.environment,
-    // PyTorch asks for the name of a user that the image may not know.
+    // PyTorch looks up the user name, and the image may have none for this user id.
     USER: 'engine',
     HOME: HOME_PATH,
     HF_HOME: CACHE_PATH,
@@ -65,7 +65,7 @@ export function writeVariables(
   }
 }
 
-/** Kubernetes expands `$(NAME)` in arguments and variables, unless the dollar sign is doubled. */
+/** Doubles the dollar sign of `$(NAME)`, which Kubernetes would otherwise expand in arguments and variables. */
 function escapeReference(text: string): string {
   return text.replaceAll('$(', '$$$$(')
 }

@@ -3,7 +3,7 @@ import { nameOf } from './object-names.ts'
 
 type EndpointSettings = Pick<KubernetesSettings, 'endpoint' | 'namespace' | 'port'>
 
-/** The address of an engine as the gateway calls it. */
+/** Returns the address at which the gateway calls an engine. */
 export function endpointOf({ endpoint, namespace, port }: EndpointSettings, instanceId: string): string {
   return endpoint
     .replaceAll('{name}', nameOf(instanceId))

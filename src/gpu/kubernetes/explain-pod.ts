@@ -22,18 +22,18 @@ const CONTAINER_PROBLEMS = new Set([
   'CreateContainerError',
   'RunContainerError',
 ])
-/** An engine that crashes once is started again; one that does so again and again has failed. */
+/** An engine in a crash loop has failed after this many restarts. */
 const RESTARTS_MAX = 2
 
 interface ExplainOptions {
-  /** How long the pod has waited for a node, as far as the gateway knows. */
+  /** Returns how long the pod has waited for a node, by the gateway's clock. */
   readonly waitedMs: (sinceMs: number) => number
   readonly scheduleTimeoutMs: number
-  /** Reads the last lines of the engine that ended. Costs a request. */
+  /** Reads the last lines of the ended engine. May send a request to the cluster. */
   readonly readLastLines: (pod: ClusterPod, restartCount: number) => Promise<readonly string[]>
 }
 
-/** Why a pod will not become ready, or null while it still may. */
+/** Explains why a pod will not become ready. Returns null while it still may. */
 export async function explainPod(pod: ClusterPod, options: ExplainOptions): Promise<InstanceFailure | null> {
   const scheduled = conditionOf(pod, 'PodScheduled')
   if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable') {
@@ -53,7 +53,7 @@ export async function explainPod(pod: ClusterPod, options: ExplainOptions): Prom
   return explainEnd(pod, engine, options)
 }
 
-/** A tier without a free node, whichever way the cluster says so. */
+/** The tier has no free node or no quota left. */
 export const NO_NODE: InstanceFailure = {
   code: 'capacity_exhausted',
   message: 'No machine of this tier is free.',
@@ -69,7 +69,7 @@ async function explainEnd(
   const kept = toLines(ended.message)
   if (ended.reason === 'OOMKilled')
     return { code: 'out_of_memory', message: withLines(OUT_OF_MEMORY.message, kept) }
-  // What an engine says last is often only where to look for the cause.
+  // The termination message often lacks the cause, so read more of the log.
   const lines = explainEngine(kept) === null ? await readLastLines(pod, restartCount) : kept
   const cause = explainEngine(lines)
   if (cause !== null) return cause
@@ -82,7 +82,7 @@ async function explainEnd(
   }
 }
 
-/** Why a Deployment gets no pod, or null. */
+/** Explains why a Deployment gets no pod. Returns null if no failure is reported. */
 export function explainDeployment(deployment: ClusterDeployment): InstanceFailure | null {
   const failure = conditionOf(deployment, 'ReplicaFailure')
   if (failure?.status !== 'True') return null

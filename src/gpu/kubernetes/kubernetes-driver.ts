@@ -19,16 +19,16 @@ interface KubernetesDriverOptions extends LaunchOptions {
   readonly report: (problem: string, error: unknown) => void
 }
 
-/** Ended instances are remembered for a while, so that a late launch does not start them again. */
+/** How long Deployments of ended instances are kept, so that a late launch does not start them again. */
 const REMEMBERED_MS = 3_600_000
-/** Owns the number of replicas of a stopped instance. */
+/** Field manager that owns the number of replicas of a stopped instance. */
 const STOP_MANAGER = 'parkway-stop'
-/** Enough to find the cause of a failure above the engine's closing words. */
+/** Number of log lines to search for the cause of a failure, which is often far above the last line. */
 const EXPLAINED_LINES = 400
 const EXPLAINED_MAX = 1_000
 const LOG_BYTES_MAX = 1_048_576
 
-/** Runs vLLM in a cluster, one Deployment and Service an instance. The cluster is the only record. */
+/** Creates the driver that runs vLLM in a cluster. Each instance has a Deployment and a Service. The cluster holds all state. */
 export function createKubernetesDriver(
   options: KubernetesDriverOptions,
 ): GpuDriver & { close(): Promise<void> } {
@@ -65,7 +65,7 @@ export function createKubernetesDriver(
     const deployment = isInstanceId(instanceId) ? await view.findDeployment(instanceId) : null
     if (deployment === null) return GONE
     const seen = await look(deployment, await view.findPods(instanceId))
-    // A pod that the watch has not told yet would be billed to nobody.
+    // Check with the cluster before reporting `gone`: the watch may not have received a pod yet, and its time must be billed.
     return seen.state === 'gone' ? look(deployment, await view.readPods(instanceId)) : seen
   }
   const stop = async (instanceId: string): Promise<boolean> => {
@@ -115,7 +115,7 @@ export function createKubernetesDriver(
       const pods = await view.findPods(instanceId)
       const pod = newest(pods)
       const lines = pod === undefined ? [] : await readLog(pod, { lines: linesMax, isPrevious: false })
-      // An engine that waits for its next start has said nothing yet.
+      // A container that waits for its restart has no log yet, so read the log of the previous one.
       const said =
         lines.length === 0 && pod !== undefined && hasRestarted(pod)
           ? await readLog(pod, { lines: linesMax, isPrevious: true })
@@ -158,7 +158,7 @@ function hasRestarted({ status }: ClusterPod): boolean {
   return engine?.state?.terminated === undefined && engine?.lastState?.terminated !== undefined
 }
 
-/** An object that was deleted after it was read has another uid now, or none. */
+/** Returns null for the errors of a stop whose Deployment was deleted or replaced after it was read. */
 function nullIfDeleted(error: unknown): null {
   if (error instanceof ClusterError && [404, 409, 422].includes(error.status)) return null
   throw error

@@ -1,7 +1,7 @@
-/** What the operator says about the engines of a cluster. */
+/** The operator's settings for engines in a cluster. */
 export interface KubernetesSettings {
   readonly namespace: string
-  /** Tells the objects of this gateway from those of another one in the same namespace. */
+  /** Distinguishes the objects of this gateway from those of other gateways in the same namespace. */
   readonly gatewayName: string
   readonly image: string
   readonly imagePullSecrets: readonly string[]
@@ -26,15 +26,15 @@ export interface KubernetesSettings {
   readonly tiers: Readonly<Record<string, KubernetesTierSettings>>
 }
 
-/** Where engines keep the files of models. */
+/** The volume for model files. */
 export type CacheVolume =
   | { readonly kind: 'claim'; readonly claimName: string }
   | { readonly kind: 'host'; readonly path: string }
   | { readonly kind: 'empty'; readonly sizeGb: number }
 
-/** Who may call engines, and whom engines may call. */
+/** Network policy: which clients may call engines, and which addresses engines may call. */
 interface NetworkSettings {
-  /** Null for the namespace of the engines. */
+  /** The namespace of the gateway. If null, that of the engines. */
   readonly gatewayNamespace: string | null
   readonly gatewayLabels: Readonly<Record<string, string>>
   /** Addresses outside the cluster's pods that may call engines. */
@@ -50,11 +50,11 @@ export interface KubernetesTierSettings {
   readonly memoryGb: number
   readonly pricePerHourUsd: number
   readonly region: string | null
-  /** How many instances may run at once. */
+  /** Maximum number of concurrent instances. */
   readonly count: number
   readonly gpuResource: string
   readonly cpu: number
-  /** Main memory. */
+  /** Main memory of an instance. */
   readonly ramGb: number
   readonly nodeSelector: Readonly<Record<string, string>>
   readonly tolerations: readonly Toleration[]

@@ -32,13 +32,13 @@ const NOT_USABLE: InstanceFailure = {
   code: 'model_unsupported',
   message: 'The engine cannot be started with this model and quantization.',
 }
-/** Owns the fields of every object that the driver writes, but for those that a stop takes over. */
+/** Field manager of all objects that the driver writes, except for the fields that a stop takes over. */
 const MANAGER = 'parkway'
 const CONFLICT = 409
 
 /**
- * The Deployment comes first, without a pod, because it owns the rest: a launch that dies half way leaves nothing that a sweep would
- * not find, and is finished by its repetition.
+ * Launches an instance. Creates the Deployment first, with zero replicas, because it owns the Secret and the Service: if a
+ * launch dies half way, a sweep finds what it left, or a repeated launch completes it.
  */
 export async function launchInstance(
   view: ClusterView,
@@ -92,7 +92,7 @@ interface Described {
   readonly hasToken: boolean
 }
 
-/** An order that is refused leaves a record without anything that the account chose. */
+/** Writes the Deployment of an order. That of a refused order has no arguments, variables or token. */
 function describe(
   { order, tier, nowMs }: Launch,
   { settings, hubEndpoint, graceSeconds, startSeconds }: LaunchOptions,
@@ -116,7 +116,7 @@ function describe(
   })
 }
 
-/** Null if the instance was stopped meanwhile, which the stop's ownership of the replicas tells. */
+/** Applies the Deployment. Returns null on a conflict: a stop owns the number of replicas by now. */
 async function applyDeployment(
   view: ClusterView,
   { instanceId }: LaunchOrder,

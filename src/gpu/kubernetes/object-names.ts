@@ -1,18 +1,18 @@
 import type { KubernetesSettings } from './kubernetes-settings.ts'
 
-/** Labels and annotations begin with this. */
+/** Prefix of labels and annotations. */
 const PREFIX = 'gateway.parkway'
 export const INSTANCE_LABEL = `${PREFIX}/instance`
 export const TIER_LABEL = `${PREFIX}/tier`
 export const LAUNCHED_AT = `${PREFIX}/launched-at`
 export const STOPPED_AT = `${PREFIX}/stopped-at`
-/** Why an order was not accepted: a code and a message. */
+/** Annotation with the code and message of a refused order. */
 export const REFUSAL = `${PREFIX}/refusal`
 export const LEFT_OUT = `${PREFIX}/left-out`
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Returns whether an id may become part of a name. */
+/** Returns whether an id is a UUID. Only such ids are used in names and paths. */
 export function isInstanceId(text: string): boolean {
   return UUID.test(text)
 }
@@ -41,7 +41,7 @@ export function toSelector(labels: Readonly<Record<string, string>>): string {
     .join(',')
 }
 
-/** Paths of the API below a namespace. */
+/** Returns the API paths of objects in a namespace. */
 export function createPaths({ namespace }: Pick<KubernetesSettings, 'namespace'>) {
   const apps = `/apis/apps/v1/namespaces/${namespace}`
   const core = `/api/v1/namespaces/${namespace}`

@@ -12,16 +12,16 @@ interface ObjectWatchOptions<Item> {
   readonly report: (problem: string, error: unknown) => void
 }
 
-/** The server ends a watch after this time; one that neither ends nor speaks is given up a little later. */
+/** The server ends a watch after this time. If it does not, the client aborts the watch 30 seconds later. */
 const WATCH_SECONDS = 240
 const WATCH_MS_MAX = (WATCH_SECONDS + 30) * 1_000
-/** One that lasted so long was well. */
+/** A watch that lasted longer than this resets the retry delay. */
 const LASTING_MS = 5_000
 const RETRY_MS = 100
 const RETRY_MS_MAX = 30_000
 const GONE = 410
 
-/** The objects of one kind as the cluster last told: listed once, then kept up to date by a watch. */
+/** A local copy of the objects of one kind: listed once, then updated by a watch. */
 export class ObjectWatch<Item extends ClusterObject> {
   readonly #options: ObjectWatchOptions<Item>
   readonly #byInstance = new Map<string, Map<string, Item>>()
@@ -33,12 +33,12 @@ export class ObjectWatch<Item extends ClusterObject> {
     this.#options = options
   }
 
-  /** Whether the watch is connected. If not, only the cluster itself can tell. */
+  /** Whether the copy may be used. False before the first connection and after a failed watch; callers then read the cluster. */
   get isCurrent(): boolean {
     return this.#isCurrent
   }
 
-  /** Starts at the first call. */
+  /** Starts the watch. Further calls have no effect. */
   start(): void {
     this.#running ??= this.#run()
   }
@@ -51,7 +51,7 @@ export class ObjectWatch<Item extends ClusterObject> {
     return [...this.#byInstance.values()].flatMap((items) => [...items.values()])
   }
 
-  /** Takes an object from the answer to a write, which the watch may tell only later. */
+  /** Stores an object unless a newer version is known. Callers pass the result of a write, which the watch may receive later. */
   note(item: Item): void {
     const instanceId = instanceOf(item)
     if (instanceId === null) return
@@ -79,12 +79,12 @@ export class ObjectWatch<Item extends ClusterObject> {
       } catch (error) {
         if (signal.aborted) break
         const isExpired = error instanceof ClusterError && error.status === GONE
-        // What was missed is not told again: everything is listed anew.
+        // The version has expired and missed events are not sent again, so list everything.
         if (isExpired) version = null
         else this.#options.report('a watch of the cluster was interrupted', error)
         this.#isCurrent = false
       }
-      // A server that ends every watch at once is asked after longer and longer pauses.
+      // Back off if the server ends each watch soon after it began.
       failures = performance.now() - beganAtMs > LASTING_MS ? 0 : failures + 1
       const pauseMs = Math.min(RETRY_MS * 2 ** Math.min(failures, 10), RETRY_MS_MAX)
       await delay(pauseMs, undefined, { signal }).catch(() => {})
@@ -98,14 +98,14 @@ export class ObjectWatch<Item extends ClusterObject> {
     const listed = items.map(parse)
     const names = new Set(listed.map(({ metadata }) => metadata.name))
     for (const item of this.all())
-      // One that was noted after the list was made is kept.
+      // Keep objects that were noted after the list was made.
       if (!names.has(item.metadata.name) && !isBefore(resourceVersion, item.metadata.resourceVersion))
         this.#forget(item)
     for (const item of listed) this.note(item)
     return resourceVersion
   }
 
-  /** Yields the version after each event. */
+  /** Applies events and yields the resource version after each. */
   async *#watch(version: string): AsyncIterable<string> {
     const { api, path, selector, parse } = this.#options
     const query = {
@@ -160,7 +160,7 @@ function isOlder(item: ClusterObject, than: ClusterObject): boolean {
   )
 }
 
-/** Versions of one kind are numbers that grow; others cannot be compared. */
+/** Returns whether a resource version is older. Only decimal versions, which grow within a kind, can be compared. */
 function isBefore(version: string, other: string): boolean {
   return DECIMAL.test(version) && DECIMAL.test(other) && BigInt(version) < BigInt(other)
 }

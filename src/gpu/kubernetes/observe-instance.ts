@@ -17,7 +17,7 @@ interface ObserveOptions {
 const LOOK_AGAIN_MS = 1_000
 const PROGRESS = { scheduled: 10, started: 50, ready: 100 } as const
 
-/** Tells the state of an instance by its Deployment and pods, all of which are as the cluster has them. */
+/** Derives the state of an instance from its Deployment and all of its pods. */
 export async function observeInstance(
   deployment: ClusterDeployment,
   pods: readonly ClusterPod[],
@@ -54,7 +54,7 @@ export async function observeInstance(
   return { ...seen, state: 'loading', progress: hasStarted ? PROGRESS.started : PROGRESS.scheduled }
 }
 
-/** Of an instance that has ended or never existed. */
+/** The observation of an instance that has ended or never existed. */
 export const GONE: Observation = {
   state: 'gone',
   boundAtMs: null,
@@ -65,7 +65,7 @@ export const GONE: Observation = {
   lookAgainMs: null,
 }
 
-/** The GPU is free when the controller has seen the stop and no pod is left. */
+/** Observes a stopped instance. Its GPU is free when the controller has processed the stop and no pod is left. */
 function observeStopped(
   deployment: ClusterDeployment,
   pods: readonly ClusterPod[],
@@ -74,7 +74,7 @@ function observeStopped(
   const boundAtMs = findBoundAtMs(deployment, pods, nowMs)
   if (!isReleased(deployment, pods))
     return { ...GONE, state: 'stopping', boundAtMs, lookAgainMs: LOOK_AGAIN_MS }
-  // Nobody notes when a pod is gone. It was at the end of its grace period, also if the gateway looks much later.
+  // The cluster does not record when a pod ended. Assume the end of the grace period if the gateway looks later than that.
   const latestMs = (stoppedAtMs(deployment) ?? nowMs) + graceMs
   return { ...GONE, releasedAtMs: latestMs < nowMs ? latestMs : null }
 }
@@ -83,13 +83,13 @@ export function stoppedAtMs({ metadata }: ClusterDeployment): number | null {
   return toMs(metadata.annotations?.[STOPPED_AT])
 }
 
-/** Whether a stopped instance takes nothing of the cluster any more. */
+/** Returns whether a stopped instance has released its resources. */
 export function isReleased({ metadata, status }: ClusterDeployment, pods: readonly ClusterPod[]): boolean {
   const hasSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
   return hasSeen && (status?.replicas ?? 0) === 0 && !pods.some(isLive)
 }
 
-/** A pod that was evicted or refused by its node has ended, but its object stays until somebody deletes it. */
+/** Returns whether a pod has not ended. The object of an evicted or rejected pod stays until it is deleted. */
 function isLive({ status }: ClusterPod): boolean {
   return status?.phase !== 'Failed' && status?.phase !== 'Succeeded'
 }
@@ -101,7 +101,7 @@ export function readRefusal({ metadata }: ClusterDeployment): InstanceFailure | 
   return text === undefined ? null : Value.Parse(Refusal, parseJson(text))
 }
 
-/** When the first of the pods got its node. */
+/** Returns when the first pod was scheduled to a node, or null. */
 function findBoundAtMs(
   deployment: ClusterDeployment,
   pods: readonly ClusterPod[],
@@ -114,13 +114,13 @@ function findBoundAtMs(
   return times.length === 0 ? null : ownTime(deployment, Math.min(...times), nowMs)
 }
 
-/** A time of the cluster's clock, which may be wrong, kept between the launch and now. */
+/** Limits a time of the cluster's clock, which may be wrong, to the range from the launch to now. */
 function ownTime({ metadata }: ClusterDeployment, clusterMs: number, nowMs: number): number {
   const launchedAtMs = toMs(metadata.annotations?.[LAUNCHED_AT]) ?? nowMs
   return Math.min(nowMs, Math.max(clusterMs, launchedAtMs))
 }
 
-/** A pod that is being deleted counts only if there is no other. */
+/** Returns the newest pod. A pod that is being deleted is returned only if there is no other. */
 export function newest(pods: readonly ClusterPod[]): ClusterPod | undefined {
   const rank = ({ metadata }: ClusterPod) =>
     (toMs(metadata.creationTimestamp) ?? 0) - (metadata.deletionTimestamp ? Number.MAX_SAFE_INTEGER : 0)

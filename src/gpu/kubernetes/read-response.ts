@@ -1,6 +1,6 @@
 import type { Response } from 'undici'
 
-/** Reads a whole body as text. Throws for one that is longer than allowed. */
+/** Reads a whole body as text. Throws if it is longer than `bytesMax`. */
 export async function readBounded(response: Response, bytesMax: number): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -13,7 +13,7 @@ export async function readBounded(response: Response, bytesMax: number): Promise
   return text + decoder.decode()
 }
 
-/** Reads a body line by line as it comes. Throws for a line that is longer than allowed. */
+/** Yields the lines of a body as they arrive. Throws if an incomplete line gets longer than `lineBytesMax`. */
 export async function* readLines(response: Response, lineBytesMax: number): AsyncIterable<string> {
   const decoder = new TextDecoder()
   let rest = ''

@@ -18,13 +18,13 @@ interface DeploymentOptions extends PodOptions {
   readonly replicas: 0 | 1
   readonly launchedAtMs: number
   readonly leftOut: readonly string[]
-  /** Set for an order that is recorded but not carried out. */
+  /** Why the order was refused, or null. A refused order is recorded but not started. */
   readonly refusal: InstanceFailure | null
 }
 
 const VARIABLES_SHOWN = 20
 
-/** The Deployment is the record of an instance: it owns everything else, and stays for a while after the end. */
+/** Writes the Deployment, which is the record of an instance. It owns the other objects and is kept for a while after the end. */
 export function writeDeployment(options: DeploymentOptions): object {
   const { settings, order, replicas, leftOut, refusal } = options
   const labels = { ...instanceLabels(settings, order.instanceId), [TIER_LABEL]: order.tierId }
@@ -44,7 +44,7 @@ export function writeDeployment(options: DeploymentOptions): object {
     spec: {
       replicas,
       revisionHistoryLimit: 0,
-      // Two pods at once would need the GPUs twice.
+      // With a rolling update, two pods would need the GPUs at once.
       strategy: { type: 'Recreate' },
       selector: { matchLabels: { [INSTANCE_LABEL]: order.instanceId } },
       template: { metadata: { labels }, spec: writePod(options) },
@@ -52,7 +52,7 @@ export function writeDeployment(options: DeploymentOptions): object {
   }
 }
 
-/** What a stop applies: it owns the number of replicas from then on, so that a late launch cannot raise it. */
+/** Writes the manifest of a stop. The stop then owns the number of replicas, so that a late launch cannot raise it. */
 export function writeStop(
   settings: KubernetesSettings,
   instanceId: string,
@@ -64,7 +64,7 @@ export function writeStop(
     metadata: {
       name: nameOf(instanceId),
       namespace: settings.namespace,
-      // Without it a stop would create an object that was deleted meanwhile.
+      // Without the uid, the apply would create the Deployment again if it was deleted meanwhile.
       uid,
       annotations: { [STOPPED_AT]: new Date(stoppedAtMs).toISOString() },
     },
@@ -72,7 +72,7 @@ export function writeStop(
   }
 }
 
-/** Kubernetes deletes owned objects with their owner. */
+/** Writes the metadata of an object owned by the Deployment. Kubernetes deletes it with its owner. */
 function ownedBy(settings: KubernetesSettings, instanceId: string, ownerUid: string): object {
   return {
     name: nameOf(instanceId),
@@ -110,7 +110,7 @@ export function writeSecret(
   }
 }
 
-/** Networks that an engine has no business in: other pods, the nodes and the cloud's metadata. */
+/** Networks that engines must not reach: other pods, the nodes and the cloud's metadata service. */
 const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16']
 const PRIVATE_NETWORKS_6 = ['fc00::/7', 'fe80::/10']
 
@@ -118,7 +118,10 @@ export function policyNameOf({ gatewayName }: KubernetesSettings): string {
   return `${gatewayName}-engines`
 }
 
-/** One policy for all engines: only the gateway may call them, and they may call name servers and public HTTPS. */
+/**
+ * Writes one policy for all engines: only the gateway and `ingressCidrs` may call them; they may call DNS, public HTTPS and
+ * `egressCidrs`.
+ */
 export function writeNetworkPolicy(settings: KubernetesSettings): object {
   const { network, namespace, port } = settings
   const gateway = {

@@ -6,7 +6,7 @@ export interface PodOptions {
   readonly tier: KubernetesTierSettings
   readonly commandArguments: readonly string[]
   readonly variables: readonly { readonly name: string; readonly value: string }[]
-  /** The Secret that has the hub token, or null. */
+  /** Name of the Secret with the hub token, or null. */
   readonly tokenSecret: string | null
   readonly graceSeconds: number
   readonly startSeconds: number
@@ -22,7 +22,7 @@ export function writePod(options: PodOptions): object {
   const { userId } = settings
   return {
     automountServiceAccountToken: false,
-    // Variables with the addresses of all services would tell an engine about its neighbours.
+    // Otherwise the environment would contain the addresses of all other services.
     enableServiceLinks: false,
     terminationGracePeriodSeconds: graceSeconds,
     securityContext: {
@@ -30,7 +30,7 @@ export function writePod(options: PodOptions): object {
       runAsUser: userId,
       runAsGroup: userId,
       fsGroup: userId,
-      // A large cache would be walked through on every start.
+      // Otherwise the ownership of all files in a large cache is checked at every start.
       fsGroupChangePolicy: 'OnRootMismatch',
       seccompProfile: { type: 'RuntimeDefault' },
     },
@@ -65,7 +65,7 @@ function writeContainer(options: PodOptions): object {
     ports: [{ name: 'http', containerPort: settings.port, protocol: 'TCP' }],
     ...writeProbes(options),
     resources: writeResources(options.tier),
-    // The last lines of an engine that failed stay with its pod.
+    // Stores the last lines of a failed engine in the status of its pod.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: {
       allowPrivilegeEscalation: false,
@@ -82,7 +82,7 @@ function writeContainer(options: PodOptions): object {
   }
 }
 
-/** The start takes as long as the gateway waits for it; then three failures in a row count. */
+/** The startup probe allows at least as long as the gateway waits for a start. The others fail after three failures in a row. */
 function writeProbes({ startSeconds }: PodOptions): object {
   const ask = (path: string) => ({
     httpGet: { path, port: 'http' },
@@ -98,7 +98,7 @@ function writeProbes({ startSeconds }: PodOptions): object {
 }
 
 function writeResources({ gpuResource, gpuCount, cpu, ramGb }: KubernetesTierSettings): object {
-  // A GPU cannot be overcommitted, and an engine without a memory limit takes its neighbours down.
+  // GPUs cannot be overcommitted. Memory is limited, because an engine could otherwise exhaust the memory of its node.
   const fixed = {
     memory: `${Math.ceil(ramGb * 1024)}Mi`,
     ...(gpuCount === 0 ? {} : { [gpuResource]: String(gpuCount) }),
