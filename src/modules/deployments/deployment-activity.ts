@@ -78,7 +78,7 @@ export function createDeploymentActivity(options: ActivityOptions): DeploymentAc
         counter.inFlight -= 1
         counter.lastEndedMs = clock.nowMs()
         counter.isChanged = true
-        // A flush may have removed the counter from the map.
+        // A safeguard: a flush removes only counters without requests in flight.
         counters.set(deploymentId, counter)
       }
     },
