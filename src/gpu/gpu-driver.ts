@@ -15,13 +15,13 @@ export interface GpuDriver {
    */
   launch(order: LaunchOrder): Promise<void>
   observe(instanceId: string): Promise<Observation>
-  /** The last lines of the engine, oldest first. */
+  /** Returns the last lines of the engine, oldest first. */
   logs(instanceId: string, options: { readonly linesMax: number }): Promise<readonly string[]>
   /** Starts to stop an instance; `observe` reports when its GPU is free. Has no effect on unknown or ended instances. */
   stop(instanceId: string): Promise<void>
   /**
-   * Stops instances that are not known to the database and deletes the records of ended ones. Returns the ids of the unknown
-   * ones.
+   * Stops instances that `findKnown` does not return and deletes the records of such instances some time after they ended.
+   * Returns the ids of the instances that it stopped.
    */
   sweep(
     findKnown: (instanceIds: readonly string[]) => Promise<ReadonlySet<string>>,
@@ -73,7 +73,7 @@ export interface Observation {
   readonly endpoint: string | null
   /** Set only for failed instances. */
   readonly failure: InstanceFailure | null
-  /** When to observe it again, or null for the caller's default. */
+  /** Delay until the next observation, or null for the caller's default. */
   readonly lookAgainMs: number | null
 }
 

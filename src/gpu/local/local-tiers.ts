@@ -23,7 +23,7 @@ const CPU_TIER = 'cpu_local'
 const MIB_PER_GB = 1024
 const BYTES_PER_GB = 1024 ** 3
 /**
- * Share of the memory that is planned with if none is configured. A GPU with less free memory is not offered, and the rest of
+ * Share of the memory that instances need if it is not configured. A GPU with less free memory is not offered, and the rest of
  * the main memory is left to the gateway.
  */
 const FREE_SHARE = 0.9

@@ -150,8 +150,8 @@ function observeMachine(machine: SandboxMachine, timings: SandboxTimings, nowMs:
 }
 
 /**
- * Returns when a failure occurs: at the launch without capacity, when the GPU is assigned for an image, a minute after the
- * engine was ready for a crash, otherwise when the engine would be ready.
+ * Returns when a failure occurs: missing capacity at the launch, a failed image pull when the GPU is assigned, a crash one
+ * minute after the engine was ready, any other failure when the engine would become ready.
  */
 function failsAtMs(code: FailureCode, boundMs: number, readyMs: number, launchedAtMs: number): number {
   if (code === NO_MACHINE) return launchedAtMs
