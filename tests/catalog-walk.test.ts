@@ -14,9 +14,9 @@ import { startEveryVendor, type EveryVendor } from './upstreams/start-every-vend
 const catalog = createCatalog()
 const models = [...catalog.list(), ...SERVICE_CATEGORIES.flatMap((category) => catalog.list({ category }))]
 
-/** Never served by the sandbox. */
+/** A live key, which the sandbox never serves. */
 const LIVE_KEY = 'pk-live-WalkWalkWalkWalkWalkWalkWalkWalkWalkWalk'
-/** Enough for the limits of accounts that have everything made at once. */
+/** Enough credit for a tier whose limits allow all requests at the same time. */
 const CREDIT = { PARKWAY_BOOTSTRAP_CREDIT_USD: '100000' }
 
 let gateway: TestGateway
@@ -39,9 +39,9 @@ beforeAll(async () => {
   const answer = await gateway.fetch('POST', '/v1/audio/speech', { body: spoken })
   const wav = Buffer.from(await answer.arrayBuffer())
   const seconds = wav.readUInt32LE(wav.indexOf('data') + 4) / wav.readUInt32LE(28)
-  // Sold by the thousandth.
+  // Seconds are billed with three decimals.
   recording = { base64: wav.toString('base64'), seconds: Math.ceil(seconds * 1000) / 1000 }
-  // All at once and first, because vendors are looked at again only after seconds.
+  // Started first and all together, because the gateway polls the jobs of vendors only every few seconds.
   calls = new Map(models.map((model) => [model, settled(callVendor(model))]))
 })
 
@@ -50,7 +50,7 @@ afterAll(async () => {
   await vendors.close()
 })
 
-/** A small request to each kind of model; jobs of the sandbox end at once. */
+/** A small request for each kind of model. `QUICK` makes jobs of the sandbox end immediately. */
 const QUICK = '[[sandbox:job ms=0]]'
 const REQUESTS: Readonly<Record<Category, (model: CatalogModel) => { path: string; body: object }>> = {
   llm: () => ({
@@ -132,7 +132,7 @@ interface Outcome {
   readonly costUsd: number
 }
 
-/** What the price is for; tokens of the prompt and of the answer. */
+/** The billed quantity; for token prices, the prompt and completion tokens. */
 type Units = number | { readonly prompt: number; readonly completion: number }
 
 async function callVendor(model: CatalogModel): Promise<Outcome> {
@@ -158,7 +158,7 @@ async function callVendor(model: CatalogModel): Promise<Outcome> {
 
 const ATTEMPTS_MAX = 10
 
-/** All at once may be more than a busy machine's database answers in time; the gateway then says when to come back. */
+/** Retries: with all requests at once, the database of a busy machine may be too slow, and the gateway answers `retry-after`. */
 async function askVendor(model: CatalogModel): Promise<TestAnswer> {
   const { path, body } = REQUESTS[model.category](model)
   for (let attempt = 1; ; attempt += 1) {
@@ -174,10 +174,10 @@ const tokens = (_model: CatalogModel, { body: { usage } }: TestAnswer) => ({
   completion: usage.completion_tokens ?? 0,
 })
 
-/** What the local vendors say that they bill, where they say so: seconds heard, searches. */
+/** The quantities that local vendors report themselves: seconds of audio, searches. */
 const TOLD_BY_VENDOR: Readonly<Record<string, number>> = { 'nova-3': 1.5, 'rerank-v3.5': 3 }
 
-/** How much was asked for by the requests above. */
+/** The quantities in the requests above. */
 const UNITS: Readonly<Record<Category, (model: CatalogModel, answer: TestAnswer) => Units>> = {
   llm: tokens,
   embedding: tokens,
@@ -192,7 +192,7 @@ const UNITS: Readonly<Record<Category, (model: CatalogModel, answer: TestAnswer)
   moderation: () => 1,
 }
 
-/** The length of what the local vendors make, where the model can make such. */
+/** Returns the length of the files of the local vendors (5 s), or the minimum length if the model does not allow it. */
 function secondsOf({ bounds: { durations } }: CatalogModel): number {
   return durations?.allowedSeconds?.includes(5) === false ? durations.minSeconds : 5
 }
@@ -212,7 +212,7 @@ function roundUp(amount: number): number {
   return Math.ceil(Math.max(0, amount - FLOAT_NOISE))
 }
 
-/** Watched from the start, so that what fails early is told by its own test. */
+/** Handles a rejection from the start, so that an early failure is reported by the test of that model. */
 async function settled<Result>(promise: Promise<Result>): Promise<PromiseSettledResult<Result>> {
   const [result] = await Promise.allSettled([promise])
   return result

@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway } from './support/start-test-gateway
 
 const ROOT = resolve(import.meta.dirname, '..')
 const ORIGIN = 'http://127.0.0.1:8080'
-/** Stands for the id that the example before it was answered with. */
+/** Placeholder for the id in the answer to the previous example. */
 const SHOWN_ID = /01a1…/g
 
 const FILES: Readonly<Record<string, Blob>> = {
@@ -27,14 +27,14 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close())
 
-/** The curl commands of a document, as lists of words. */
+/** Reads the curl commands of a document as lists of words. */
 function readCommands(path: string): string[][] {
   const blocks = [...readFileSync(join(ROOT, path), 'utf8').matchAll(/```sh\n(.*?)```/gs)]
   const texts = blocks.flatMap(([, block = '']) => block.split(/^(?=curl )/m))
   return texts.filter((text) => text.startsWith('curl ')).map(splitWords)
 }
 
-/** Up to the end of the command, as a shell reads it. */
+/** Splits the first command of the text into words, like a shell. */
 function splitWords(text: string): string[] {
   const joined = text.replaceAll('\\\n', ' ')
   const command = /^(?:"[^"]*"|'[^']*'|[^\n"'])*/.exec(joined)?.[0] ?? ''

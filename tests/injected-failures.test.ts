@@ -26,7 +26,7 @@ const OPERATIONS: readonly Operation[] = [
   ['speech', '/v1/audio/speech', (input) => ({ model: 'tts-1', input, voice: 'alloy' })],
 ]
 
-/** A pause that is longer than the gateway waits keeps it from trying again. */
+/** The gateway does not retry, because this delay is longer than it would wait. */
 const AT_ONCE = 'retry_after=60'
 
 describe.each(OPERATIONS)('a failure injected into %s', (_, path, body) => {

@@ -19,7 +19,7 @@ interface MadeKey {
   readonly key: string
 }
 
-/** An account with a root key, and a second key with these restrictions. */
+/** Creates an account with a root key and a second key with these restrictions. */
 async function startAccount(
   restrictions: Record<string, unknown>,
 ): Promise<{ root: MadeKey; manager: MadeKey; accountId: string }> {
@@ -80,7 +80,7 @@ describe.each([
     const { root, manager } = await startAccount({ [field]: own })
     expect((await change(root, manager, { [field]: null })).body[field]).toBe(null)
     expect((await create(manager)).body[field]).toBe(null)
-    // The root key is not bound by what it set for itself.
+    // The root key can remove a restriction that it set for itself.
     await change(root, root, { [field]: own })
     expect((await change(root, root, { [field]: null })).body[field]).toBe(null)
   })

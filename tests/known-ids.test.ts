@@ -10,7 +10,7 @@ import { startEveryVendor, type EveryVendor } from './upstreams/start-every-vend
 
 const catalog = createCatalog()
 
-/** Models that clients still name: usable, and not in the plain list. */
+/** Models that clients still use: they work, but the default list does not show them. */
 const UNLISTED = [
   { id: 'gpt-4o', category: 'llm', rates: [2.5, 10] },
   { id: 'gpt-4.1', category: 'llm', rates: [2, 8] },
@@ -27,7 +27,7 @@ const UNLISTED = [
   { id: 'tts-1-hd', category: 'tts', rates: [30 / 1e6] },
 ] as const
 
-/** Ids of retired and sample models, and who answers for them. */
+/** Ids of retired and sample models, by the model that answers for them. */
 const ALIASES = Object.entries({
   'claude-sonnet-5': [
     'claude-3-5-sonnet',

@@ -54,7 +54,7 @@ function pathOf({ from, target }: Link): string {
   return path === '' ? join(ROOT, from) : resolve(ROOT, dirname(from), path)
 }
 
-/** As the page names them: lower case, without punctuation, hyphens for blanks. */
+/** Returns the anchors of the headings: lower case, without punctuation, with hyphens for blanks. */
 function listHeadings(path: string): Set<string> {
   const headings = readFileSync(path, 'utf8').matchAll(/^#+ +(.*)$/gm)
   return new Set(

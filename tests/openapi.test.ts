@@ -70,7 +70,7 @@ const routes: Route[] = [
 
 describe('the OpenAPI document', () => {
   const document = buildOpenApi(routes, { version: '1.2.3' })
-  // The shape is asserted below; the type of a document would only get in the way.
+  // The tests below check the shape, so the full type of a document is not needed here.
   const paths = document['paths'] as Record<string, Record<string, Record<string, unknown>>>
 
   test('is valid OpenAPI 3.1', async () => {
@@ -244,7 +244,7 @@ describe('the OpenAPI document of a running gateway', () => {
       for (const [path, operations] of described) {
         const get: { parameters?: { required?: boolean }[] } | undefined = Object(operations).get
         if (get === undefined) continue
-        // One that cannot be asked without parameters says that they are missing.
+        // A route with required parameters answers 400 without them.
         const isAnswered = get.parameters?.some(({ required }) => required === true) !== true
         const answer = await gateway.request('GET', path)
         expect([path, answer.status]).toEqual([path, isAnswered ? 200 : 400])

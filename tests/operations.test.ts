@@ -13,7 +13,7 @@ import { createMetrics } from '../src/telemetry/metrics.ts'
 import { startTestGateway } from './support/start-test-gateway.ts'
 import { eventually } from './support/eventually.ts'
 
-/** Keys are what they say: `admin`, `inference`, or no key. */
+/** The text of a key is its scope: `admin`, `inference`, or no key. */
 const METRICS_ACCESS: OperationRoutesOptions['metricsAccess'] = {
   token: null,
   isOpen: false,
@@ -211,7 +211,7 @@ describe('operations of a running gateway', () => {
       expect(answer.status).toBe(200)
       await gateway.request('POST', '/v1/chat/completions', { body: { ...body, model: 'no-such-model' } })
 
-      // A request is counted when its connection is done with it, a moment after the client.
+      // A request is counted when the server has finished it, shortly after the client has the answer.
       await eventually(async () => {
         const { body: text } = await gateway.request('GET', '/metrics', { key: null })
         const labels = `route="/v1/chat/completions",model="${model}",provider="sandbox"`

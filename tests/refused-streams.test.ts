@@ -9,7 +9,7 @@ let gateway: TestGateway
 let other: TestGateway
 
 beforeAll(async () => {
-  // Two words, and then nothing more.
+  // Sends two words, then nothing more.
   upstream = await startOpenAiServer(stream(chunksOf('Hello', ' there').slice(0, 3), { ending: 'hang' }))
   const settings = { OPENAI_API_KEY: 'sk-upstream', OPENAI_BASE_URL: upstream.apiUrl }
   gateway = await startTestGateway({ settings })
@@ -22,7 +22,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-/** A stream of the account on the other process that has begun and would go on for long. */
+/** Opens a stream with this key on the other process. It has started and does not end by itself. */
 async function openStream({ key }: { key: string }) {
   const leave = new AbortController()
   onTestFinished(() => leave.abort())
@@ -135,7 +135,7 @@ test('a change that refuses nothing does not affect running streams', async () =
   })
   const { body: second } = await gateway.request('POST', '/v1/tenants/me/api-keys', { key: account.key })
   const watched = await openStream(second)
-  // By the end of this stream the change before it has been looked at.
+  // When this stream ends, the other process has also handled the earlier change.
   await gateway.request('DELETE', `/v1/tenants/me/api-keys/${second.id}`, { key: account.key })
   expect(await watched.reader.until(/"error":/)).toContain('invalid_api_key')
   expect(hasEnded).toBe(false)

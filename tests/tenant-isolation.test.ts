@@ -4,7 +4,7 @@ import { deploy, waitForStatus } from './deployments/deploy.ts'
 import { waitForTask } from './generation/wait-for-task.ts'
 import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
 
-/** Everything that belongs to an account: how to make one, and every route that names it. A new resource adds a line. */
+/** Every resource of an account: how to create one, and every route with its id. Add an entry for each new resource. */
 const RESOURCES = [
   {
     resource: 'API key',
@@ -58,7 +58,7 @@ beforeAll(async () => {
     body: { name: 'stranger' },
   })
   const { body: key } = await gateway.request('POST', `/v1/admin/accounts/${account.id}/api-keys`, {
-    // Even the operator's scope does not reach into another account through the tenant's own routes.
+    // Even with the scope `admin`, the tenant routes do not give access to another account.
     body: { scopes: ['inference', 'manage', 'admin'] },
   })
   stranger = key.key
@@ -101,7 +101,7 @@ for (const { resource, collection, created, list, routes } of RESOURCES) {
   })
 }
 
-/** What takes a while to be made, and every route that names it. It is looked at when it has ended, where nothing changes by itself. */
+/** Resources that take time to create, and every route with their id. Tested after their end, when they no longer change. */
 const WORKS = [
   {
     resource: 'deployment',
@@ -160,7 +160,7 @@ describe.each(WORKS)("another account's $resource", ({ list, routes, make }) => 
   })
 })
 
-/** The signatures in addresses of files change with the time. */
+/** Removes the signatures from file addresses, because they change with time. */
 async function readUnsigned(path: string): Promise<string> {
   const { body } = await gateway.request('GET', path)
   return JSON.stringify(body).replaceAll(/\/media\/[\w-]+/g, '/media/…')
@@ -205,7 +205,7 @@ test('a request of one account is not in the usage of another', async () => {
 
 test('the usage records of an account are only its own', async () => {
   const ask = (key: string) => gateway.request('POST', '/v1/moderations', { key, body: { input: 'Hi' } })
-  // Ours lies between two of theirs, so that it is within the time of what they used.
+  // Our request lies between two requests of the other account, so it is within that account's time range.
   const first = await ask(stranger)
   const ours = await ask(gateway.key)
   const second = await ask(stranger)

@@ -50,7 +50,7 @@ describe('external text that is matched with regular expressions', () => {
       leastCostMs(() => look(small), 20),
       0.01,
     )
-    // What is quadratic takes sixteen times as long as that.
+    // Linear work takes `FACTOR` times as long; quadratic work takes 16 times longer than that.
     expect(leastCostMs(() => look(large), 10)).toBeLessThan(smallMs * FACTOR * 5)
   })
 })

@@ -3,12 +3,12 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { VENDORS } from '../src/providers/vendors.ts'
 
-/** The rules of the house, held by a test instead of by reviewers. */
+/** Checks the style rules with a test instead of in reviews. */
 const ROOT = resolve(import.meta.dirname, '..')
 const LINES_MAX = 300
 const BANNED_NAMES = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'manager', 'misc', 'types'])
 
-/** A file imports from floors below its own and, but for modules, from its own. */
+/** A file imports only from lower floors and, except in modules, from its own floor. */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
   outbound: ['kernel'],
@@ -49,19 +49,19 @@ const MODULE_RANKS: readonly (readonly string[])[] = [
   ['conversations'],
 ]
 
-/** Two count tokens by who made a model, whoever serves it; one shows an example. */
+/** Two files count tokens by the vendor of a model, independent of its provider; one file shows an example. */
 const NAMING_VENDORS = new Set([
   'src/modules/chat/estimate-family.ts',
   'src/modules/embeddings/input-tokens.ts',
   'src/http/reference/openapi-headers.ts',
-  // The program that it starts has a vendor's name.
+  // Starts a program that is named after a vendor.
   'src/gpu/kubernetes/write-pod.ts',
 ])
 
 interface SourceFile {
   readonly path: string
   readonly text: string
-  /** Paths of ours, from the root. */
+  /** Imported files of this project, as paths from the root. */
   readonly imports: readonly string[]
 }
 
@@ -146,7 +146,7 @@ describe('the source code', () => {
   })
 
   it('has no notes about later work', () => {
-    // Bracketed letters match themselves, and keep this line from matching.
+    // The brackets do not change the pattern, but keep this line from matching it.
     const words = /\b(TO[D]O|FIX[M]E|X[X]X)\b/
     expect(everything.filter(({ text }) => words.test(text)).map(({ path }) => path)).toEqual([])
   })

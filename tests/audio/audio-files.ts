@@ -1,6 +1,6 @@
-/** Files whose length is known because they are made here. */
+/** Builds audio files of a known length. */
 
-/** Silence as PCM. */
+/** Returns a WAV file with silence as PCM. */
 export function wavOf(
   seconds: number,
   { sampleRate = 8000, dataBytes }: { sampleRate?: number; dataBytes?: number } = {},
@@ -24,7 +24,7 @@ export function wavOf(
 
 const FRAME_SECONDS = 1152 / 44_100
 
-/** Frames of MPEG-1 layer III with 128 kbit/s at 44.1 kHz, without anything before them unless told. */
+/** Returns frames of MPEG-1 layer III with 128 kbit/s at 44.1 kHz, after the optional bytes in `before`. */
 export function mp3Of(seconds: number, before: Buffer = Buffer.alloc(0)): Buffer {
   const frame = Buffer.alloc(417)
   frame.set([0xff, 0xfb, 0x90, 0xc4])
@@ -32,7 +32,7 @@ export function mp3Of(seconds: number, before: Buffer = Buffer.alloc(0)): Buffer
   return Buffer.concat([before, ...frames])
 }
 
-/** A first frame that claims the file has so many frames. */
+/** Returns a first frame that claims that the file has this number of frames. */
 export function xingFrame(claimedFrames: number): Buffer {
   const frame = Buffer.alloc(417)
   frame.set([0xff, 0xfb, 0x90, 0xc4])
@@ -42,7 +42,7 @@ export function xingFrame(claimedFrames: number): Buffer {
   return frame
 }
 
-/** Opus in WebM with every size in eight bytes, as some writers have it; its times run slower by a factor. */
+/** Returns Opus in WebM with all sizes in eight bytes, as some encoders write them. `scale` sets the timestamp scale. */
 export function longSizesWebmOf(seconds: number, { scale = 1_000_000 }: { scale?: number } = {}): Buffer {
   const track = longElement(
     [0xae],
@@ -84,7 +84,7 @@ function longElement(id: readonly number[], data: Buffer): Buffer {
   return Buffer.concat([Buffer.from(id), size, data])
 }
 
-/** Frames of 4096 samples at 16 kHz, of 1,000 bytes each; the head claims what it is told to. */
+/** Returns frames of 4096 samples at 16 kHz with 1,000 bytes each. The options set what the header claims. */
 export function flacOf(
   seconds: number,
   {
@@ -115,7 +115,7 @@ function checksumOf(bytes: Buffer): number {
   }, 0)
 }
 
-/** What a browser records: clusters of a second with blocks of 20 ms, and no duration in the head. */
+/** Returns a file like a browser recording: clusters of one second with blocks of 20 ms, without a duration in the header. */
 export function webmOf(seconds: number): Buffer {
   const head = element([0x1a, 0x45, 0xdf, 0xa3], element([0x42, 0x82], Buffer.from('webm')))
   const info = element([0x15, 0x49, 0xa9, 0x66], element([0x2a, 0xd7, 0xb1], bytesOf(1_000_000)))
@@ -148,7 +148,7 @@ function bytesOf(value: number): Buffer {
   return bytes
 }
 
-/** Packets of Opus with 20 ms each, fifty on a page; the pages claim that no time passes. */
+/** Returns Opus packets of 20 ms, 50 per page. The timestamps of the pages claim that no time passes. */
 export function opusOf(seconds: number): Buffer {
   const packet = Buffer.alloc(100, 1)
   packet[0] = 9 << 3
@@ -167,7 +167,7 @@ function oggPage(packets: readonly Buffer[]): Buffer {
   return Buffer.concat([head, Buffer.from(packets.map(({ length }) => length)), ...packets])
 }
 
-/** A track of AAC whose heads claim a second: frames of 1024 samples at 48 kHz, of which the table of times says so many units each. */
+/** Returns an AAC track whose headers claim one second. Frames have 1024 samples at 48 kHz; the time table says `frameUnits`. */
 export function m4aOf(seconds: number, { frameUnits = 1024 }: { frameUnits?: number } = {}): Buffer {
   const frames = Math.round((seconds * 48_000) / 1024)
   const times = Buffer.alloc(16)
@@ -186,7 +186,7 @@ export function m4aOf(seconds: number, { frameUnits = 1024 }: { frameUnits?: num
 
 const FRAME_BYTES = 170
 
-/** The same in fragments of a second, as a recorder writes it. */
+/** Returns the same track in fragments of one second, as a recorder writes it. */
 export function fragmentedM4aOf(
   seconds: number,
   { frameUnits = 1024 }: { frameUnits?: number } = {},

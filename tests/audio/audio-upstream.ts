@@ -7,7 +7,7 @@ interface AudioRequest {
   /** The JSON body, or the fields of a form. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into bodies and fail loudly on a wrong shape
   readonly body: any
-  /** Of a form. */
+  /** The file of a form, null for JSON. */
   readonly file: { filename: string; contentType: string; bytes: Buffer } | null
 }
 
@@ -16,9 +16,9 @@ type Reply = (response: ServerResponse, request: AudioRequest) => void | Promise
 export interface AudioUpstream {
   readonly baseUrl: string
   readonly requests: AudioRequest[]
-  /** How many of its answers were cut by the one who asked. */
+  /** The number of answers whose client closed the connection before the end. */
   readonly cuts: number
-  /** The next request gets this instead of what is usual. */
+  /** Answers the next request with this reply instead of the default. */
   answerNext(reply: Reply): void
   close(): Promise<void>
 }
@@ -40,7 +40,7 @@ export const TRANSCRIPT = {
 
 export const AUDIO = Buffer.from('ID3 this is an mp3 of the upstream')
 
-/** A server that speaks OpenAI's wire of speech and transcription. */
+/** Starts a server with OpenAI's API for speech and transcription. */
 export async function startAudioUpstream(): Promise<AudioUpstream> {
   const requests: AudioRequest[] = []
   const replies: Reply[] = []

@@ -18,7 +18,7 @@ afterAll(() => gateway.close())
 
 const COST = Number((2 * WHISPER_USD).toFixed(9))
 
-/** Asks for a transcript, leaves once the upstream has the file, and has the upstream answer after that. */
+/** Requests a transcript and disconnects when the upstream has the file. The upstream answers after that. */
 async function askAndLeave(status: number, answer: unknown): Promise<void> {
   const { promise: left, resolve: leave } = Promise.withResolvers<void>()
   gateway.upstream.answerNext(async (response, request) => {
@@ -39,7 +39,7 @@ async function askAndLeave(status: number, answer: unknown): Promise<void> {
   await eventually(() => expect(gateway.upstream.requests.length).toBe(asked + 1))
   controller.abort()
   await expect(sending).rejects.toThrow()
-  // By the next answer the gateway has seen the client leave.
+  // When this answer arrives, the gateway has noticed the disconnect.
   await gateway.request('GET', '/v1/models')
   leave()
 }

@@ -8,7 +8,7 @@ import { failure, heldBack, json, silence } from '../upstreams/openai-server.ts'
 import { wavOf } from './audio-files.ts'
 import { TRANSCRIPT } from './audio-upstream.ts'
 
-/** What a vendor does in one piece, and bills although nobody waits for it. */
+/** Requests without a stream, which the vendor bills even if the client has disconnected. */
 const WORKS = [
   {
     name: 'speech',
@@ -51,7 +51,7 @@ async function metric(name: string): Promise<number> {
 const untilDraining = (count: number) =>
   eventually(async () => expect(await metric('parkway_drains_running')).toBe(count))
 
-/** Asks, and leaves when the upstream has the request. */
+/** Sends a request and disconnects when the upstream has received it. */
 async function leave({ path, body }: (typeof WORKS)[number]) {
   const client = new AbortController()
   const asking = gateway.fetch('POST', path, { body, signal: client.signal })

@@ -92,7 +92,7 @@ describe('speech', () => {
     })
     const response = await speak()
     let seen = -1
-    // Nobody reads: what is under way fills up and the upstream is not read further.
+    // The client does not read: the buffers fill up, and the gateway stops reading from the upstream.
     while (seen !== written) {
       seen = written
       await delay(100)
@@ -129,7 +129,7 @@ describe('speech', () => {
     await eventually(() => expect(gateway.upstream.requests.length).toBe(asked + 1))
     controller.abort()
     await expect(sending).rejects.toThrow()
-    // By the next answer the gateway has seen the client leave.
+    // When this answer arrives, the gateway has noticed the disconnect.
     await gateway.request('GET', '/v1/models')
     leave()
     await eventually(async () => expect(await gateway.spent()).toBeCloseTo(spentBefore + COST, 9))

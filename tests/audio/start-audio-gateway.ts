@@ -7,9 +7,9 @@ import {
 import { startAudioUpstream, type AudioUpstream } from './audio-upstream.ts'
 
 export interface AudioGateway extends TestGateway {
-  /** What OpenAI and Groq are. */
+  /** The server that is used as OpenAI and as Groq. */
   readonly upstream: AudioUpstream
-  /** A form with these fields and files. */
+  /** Sends a form with these fields and files. */
   send(path: string, parts: readonly Part[], headers?: Record<string, string>): Promise<TestAnswer>
   spent(): Promise<number>
   records(): Promise<{ total: number; operation: string; cost_usd: number; outcome: string }>
@@ -22,14 +22,14 @@ export const TRANSLATIONS = '/v1/audio/translations'
 export const SPEECH = '/v1/audio/speech'
 export const VOICES = '/v1/audio/voices'
 
-/** Costs 0.00003083 dollars a second. */
+/** Costs $0.00003083 per second. */
 export const WHISPER = 'whisper-large-v3'
 export const WHISPER_USD = 0.00003083
-/** Costs 0.000015 dollars a character. */
+/** Costs $0.000015 per character. */
 export const TTS = 'tts-1'
 export const TTS_USD = 0.000015
 
-/** A gateway whose OpenAI and Groq are one local server. */
+/** Starts a gateway that uses one local server as OpenAI and as Groq. */
 export async function startAudioGateway(options: TestGatewayOptions = {}): Promise<AudioGateway> {
   const upstream = await startAudioUpstream()
   const gateway = await startTestGateway({

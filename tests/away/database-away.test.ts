@@ -53,7 +53,7 @@ describe('a database server that stops', () => {
       read(keys),
       read('/v1/admin/accounts'),
       gateway.request('POST', keys, { body: { name: 'new', env: 'dev' } }).then(outcomeOf),
-      // Without the bus a revoked key could not be told from a good one.
+      // Without the message bus, the gateway cannot know whether a key was revoked.
       gateway.request('POST', CHAT, { body: chat }).then(outcomeOf),
     ])
     expect(answers).toEqual([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE, UNAVAILABLE])

@@ -8,14 +8,14 @@ import { Value } from 'typebox/value'
 import { parseJson } from '../../src/kernel/parse-json.ts'
 
 const KUBERNETES = '1.34.4'
-/** Programs that are no part of Kubernetes, and bring the version of its libraries that they were written for. */
+/** Programs that are not part of Kubernetes and depend on their own version of its libraries. */
 const OWN_MODULES: Readonly<Record<string, string>> = {
   kwok: 'sigs.k8s.io/kwok v0.7.0',
   helm: 'helm.sh/helm/v3 v3.19.5',
 }
 const KUBERNETES_COMMANDS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler']
 
-/** Programs by name, null for one that is not to be had. */
+/** Paths of programs by name, null for a program that is not available. */
 export interface ClusterPrograms {
   readonly etcd: string | null
   readonly binaries: Readonly<Record<string, string | null>>
@@ -24,8 +24,8 @@ export interface ClusterPrograms {
 const run = promisify(execFile)
 
 /**
- * Finds the programs of a cluster, and builds those that are missing from Go's modules. The first build takes half an hour of a core;
- * later runs find what it left in the directory for temporary files, or in PARKWAY_CLUSTER_CACHE.
+ * Finds the programs of a cluster and builds missing ones from Go modules. The first build takes 30 minutes on one core.
+ * Later runs use the programs from the cache: PARKWAY_CLUSTER_CACHE, or the directory for temporary files.
  */
 export async function buildCluster(): Promise<ClusterPrograms> {
   const cache = process.env['PARKWAY_CLUSTER_CACHE'] ?? join(tmpdir(), 'parkway-cluster')
@@ -43,7 +43,7 @@ export async function buildCluster(): Promise<ClusterPrograms> {
   return { etcd: hasProgram('etcd') ? 'etcd' : null, binaries }
 }
 
-/** Says on standard error which tests a run leaves out. */
+/** Prints on stderr which tests are skipped. */
 export function tellMissing({ etcd, binaries }: ClusterPrograms): void {
   const found = { etcd, ...binaries }
   const missing = Object.entries(found).flatMap(([name, path]) => (path === null ? [name] : []))
@@ -60,7 +60,7 @@ function packageOf(name: string): string {
   return name === 'helm' ? 'helm.sh/helm/v3/cmd/helm' : `k8s.io/kubernetes/cmd/${name}`
 }
 
-/** Builds one program in a module of its own, at the lowest priority and one package at a time. */
+/** Builds one program in its own module, at the lowest priority and one package at a time. */
 async function build(name: string, cache: string): Promise<void> {
   const directory = join(cache, 'build', name)
   await mkdir(directory, { recursive: true })
@@ -80,7 +80,7 @@ async function build(name: string, cache: string): Promise<void> {
 
 const Download = Type.Object({ GoMod: Type.String() })
 
-/** Kubernetes names its own modules by paths of its repository; outside of it they are the published ones of the same version. */
+/** Replaces the repository paths of the Kubernetes modules with the published modules of the same version. */
 async function writeModule(name: string, directory: string): Promise<string> {
   const own = OWN_MODULES[name]
   if (own !== undefined) return `module cluster\n\ngo 1.24.0\n\nrequire ${own}\n`

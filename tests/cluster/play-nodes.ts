@@ -12,7 +12,7 @@ interface PlayedNodes {
 const PODS = '/api/v1/namespaces/parkway/pods'
 const PACE_MS = 200
 
-/** Nodes whose engines fail as their variable SANDBOX_FAILURE says, with the logs of a kubelet, which kwok's nodes cannot. */
+/** Simulates nodes whose engines fail by the variable SANDBOX_FAILURE. Serves kubelet logs, which the nodes of kwok cannot. */
 export async function playNodes(cluster: RealCluster, names: readonly string[]): Promise<PlayedNodes> {
   const certificates = join(cluster.directory, 'certificates')
   const [cert, key] = await Promise.all(

@@ -12,22 +12,22 @@ import { openClusterAccess } from '../../src/gpu/kubernetes/cluster-access.ts'
 import { createClusterApi, type ClusterApi } from '../../src/gpu/kubernetes/cluster-api.ts'
 import type { ClusterPrograms } from './build-cluster.ts'
 
-/** A real API server, and the controllers and nodes that could be had. */
+/** A real API server with the controllers and nodes that are available. */
 export interface RealCluster {
   readonly server: string
   readonly adminToken: string
-  /** As administrator. */
+  /** The API with the rights of an administrator. */
   readonly admin: ClusterApi
   /** Certificates, logs and data. */
   readonly directory: string
-  /** Sends a request as administrator, for what the driver does not do. */
+  /** Sends a request as administrator, for operations that the driver does not have. */
   request(
     method: string,
     path: string,
     body?: object,
     type?: string,
   ): Promise<{ status: number; body: unknown }>
-  /** Adds a node of a tier, which takes only pods that tolerate GPUs. */
+  /** Adds a node of a tier. It accepts only pods that tolerate the GPU taint. */
   addNode(name: string, node: { tier: string; annotations?: object; status?: object }): Promise<void>
   writeKubeconfig(token: string): Promise<string>
   close(): Promise<void>
@@ -89,7 +89,7 @@ export async function startCluster({ etcd, binaries }: ClusterPrograms): Promise
   const kubeconfig = await writeKubeconfig(adminToken)
   const access = await openClusterAccess(kubeconfig)
   const admin = createClusterApi(access)
-  // The default namespace is made last.
+  // The server creates the default namespace last.
   await vi.waitFor(
     async () => {
       if ((await admin.get('/api/v1/namespaces/default')) === null) throw new Error('the server is not ready')
@@ -140,7 +140,7 @@ export async function startCluster({ etcd, binaries }: ClusterPrograms): Promise
         spec: { taints },
         status: { allocatable: RESOURCES, capacity: RESOURCES, ...status },
       })
-      // Without a controller of nodes nobody else takes away that it is not ready yet.
+      // No node controller runs here, so this request removes the not-ready taint.
       await request('PATCH', `/api/v1/nodes/${name}`, { spec: { taints } }, 'application/merge-patch+json')
     },
     close: async () => {

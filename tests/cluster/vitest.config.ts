@@ -8,7 +8,7 @@ export default defineConfig({
     include: ['tests/cluster/*-suite.ts'],
     testTimeout: 180_000,
     hookTimeout: 3 * 3_600_000,
-    // A cluster is enough for a machine.
+    // One cluster at a time uses the whole machine.
     fileParallelism: false,
   },
 })

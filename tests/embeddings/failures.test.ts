@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close())
 
-/** A good answer first, so that no test inherits the failures of another. */
+/** Gets a good answer first, so that no test inherits the failures of another. */
 beforeEach(async () => {
   gateway.upstream.respondWith(embeddings())
   for (const model of ['on-vllm', 'text-embedding-3-small']) expect((await ask({ model })).status).toBe(200)

@@ -111,7 +111,7 @@ describe('an embedding is refused before an upstream is called', () => {
 
 describe('an account with little credit', () => {
   test('is served while the tokens are covered, even if the bytes are not', async () => {
-    // Eight hundred bytes of about 160 tokens, at a dollar a million: the bytes would cost 800 millionths.
+    // 800 bytes, about 160 tokens at $1 per million. Counted as bytes, it would cost $0.0008.
     const input = 'word '.repeat(160)
     const { key } = await createAccountKey(gateway, { name: 'frugal', credit_usd: 0.0003 })
     gateway.upstream.respondWith(embeddings([[1]], { usage: { prompt_tokens: 161, total_tokens: 161 } }))

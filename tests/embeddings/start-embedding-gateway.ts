@@ -3,10 +3,10 @@ import { json } from '../upstreams/openai-server.ts'
 import type { ScriptedReply } from '../upstreams/scripted-server.ts'
 
 export const EMBEDDINGS = '/v1/embeddings'
-/** Two cents for a million tokens, of up to 1536 dimensions and 8191 tokens. */
+/** Costs $0.02 per million tokens; up to 1536 dimensions and 8191 tokens. */
 export const SMALL = 'text-embedding-3-small'
 
-/** A gateway with OpenAI's embeddings, and models on two servers of the operator's own. A token costs a dollar millionth. */
+/** Starts a gateway with OpenAI's embeddings and models on two servers of the operator, at $1 per million tokens. */
 export function startEmbeddingGateway(settings: Record<string, string> = {}): Promise<ChatGateway> {
   const entry = (id: string, providers: readonly string[], members: object = {}) =>
     modelEntry(
@@ -30,7 +30,7 @@ export function embeddingBody(members: object = {}): object {
   return { model: SMALL, input: 'The quick brown fox', ...members }
 }
 
-/** OpenAI's answer with these vectors, written as OpenAI writes it. */
+/** Returns an answer with these vectors in OpenAI's format. */
 export function embeddings(
   vectors: readonly unknown[] = [[0.25, -0.5]],
   members: object = {},

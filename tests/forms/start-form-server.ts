@@ -32,14 +32,14 @@ const Body = Type.Object({
 
 export interface FormServer {
   readonly url: string
-  /** How many files lie on the disk. */
+  /** Returns the number of uploaded files on disk. */
   filesLeft(): Promise<number>
-  /** While a request is worked on it waits for this. */
+  /** Each request waits for this promise while it is handled. */
   hold: Promise<void>
   close(): Promise<void>
 }
 
-/** A server with one route that takes forms and tells what it was given. */
+/** Starts a server with one route that accepts forms and returns what it received. */
 export async function startFormServer(): Promise<FormServer> {
   const uploadDirectory = await mkdtemp(join(tmpdir(), 'parkway-forms-test-'))
   const state = { hold: Promise.resolve() }

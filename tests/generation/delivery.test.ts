@@ -59,7 +59,7 @@ describe('a client that disconnects before its image is made', () => {
     const list = async () => (await gateway.request('GET', '/v1/tasks', { key })).body.data
     await eventually(async () => expect(await list()).toHaveLength(1))
     leaving.abort()
-    // On a machine that is slow to tell, it may have been made already.
+    // On a slow machine, the answer may have arrived before the abort.
     await Promise.allSettled([asked])
     const [{ id }] = await list()
     expect((await waitForTask(gateway, id, key)).status).toBe('completed')

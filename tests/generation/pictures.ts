@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 
-/** A real picture of one colour. */
+/** Creates a real picture of one colour. */
 export async function paintPng(width = 32, height = 24): Promise<Buffer> {
   return sharp({ create: { width, height, channels: 3, background: '#336699' } })
     .png()
@@ -12,7 +12,7 @@ export async function describePicture(bytes: Uint8Array): Promise<string> {
   return `${format} ${width}x${height}`
 }
 
-/** What lies at an address, without a key. */
+/** Downloads a file without a key. */
 export async function download(url: string): Promise<{ bytes: Buffer; contentType: string | null }> {
   const answer = await fetch(url)
   if (answer.status !== 200) throw new Error(`${url} answers ${answer.status}`)

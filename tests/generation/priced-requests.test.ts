@@ -51,7 +51,7 @@ beforeEach(() => {
 
 const post = (path: string, body: object) => gateway.request('POST', path, { key, body })
 const costOf = ({ headers }: { headers: Headers }) => Number(headers.get('x-gateway-cost-usd'))
-/** The text of a form's field. */
+/** Returns the text of a form field. */
 const fieldOf = (text: string, name: string) =>
   new RegExp(`name="${name}"\\r\\n\\r\\n([^\\r]*)`).exec(text)?.[1]
 

@@ -2,7 +2,7 @@ import type { TestGateway } from '../support/start-test-gateway.ts'
 
 const LOOKS_MAX = 20
 
-/** The task once it has ended. */
+/** Waits until the task has ended and returns it. */
 // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into answers and fail loudly on a wrong shape
 export async function waitForTask(gateway: TestGateway, taskId: string, key?: string): Promise<any> {
   for (let look = 1; look <= LOOKS_MAX; look += 1) {

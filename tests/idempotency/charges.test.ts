@@ -33,7 +33,7 @@ const charges = async () => {
   await gateway.request('GET', '/v1/usage/records')
   return (await database.query('SELECT id, cost_nano_usd, outcome FROM usage_records')).rows
 }
-/** As a process leaves it that dies after the charge and before the answer is kept. */
+/** Creates the state of a process that died after the charge and before it stored the answer. */
 const forgetAnswer = () => database.query('UPDATE idempotency_keys SET answer = NULL, lease_until = now()')
 
 describe('one key is charged once', () => {

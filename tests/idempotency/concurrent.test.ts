@@ -13,7 +13,7 @@ import { startTestGateway, type TestGateway } from '../support/start-test-gatewa
 import { chunk, chunksOf, completion, heldBack, pacedStream, stream } from '../upstreams/openai-server.ts'
 
 let gateway: ChatGateway
-/** On the same database, with the same upstream. */
+/** A second gateway on the same database with the same upstream. */
 let second: TestGateway
 let keysUsed = 0
 

@@ -133,7 +133,7 @@ describe('a client that disconnects', () => {
 
   test('during a change has it done once, and gets the answer later', async () => {
     const path = '/v1/admin/accounts'
-    // Whoever makes an account waits until this is over.
+    // Requests that create an account wait until this transaction ends.
     await database.query('BEGIN')
     await database.query('LOCK TABLE accounts IN EXCLUSIVE MODE')
     const client = new AbortController()

@@ -14,7 +14,7 @@ async function start(count: number, concurrentRequests: number): Promise<TestGat
   return started.gateways
 }
 
-/** Never ends by itself while a test lasts. */
+/** A request that takes longer than any test. */
 const slow = { messages: [{ role: 'user', content: '[[sandbox:latency ms=60000]] Hi' }] }
 
 test('an account never exceeds its concurrency, over two processes together', async () => {

@@ -6,7 +6,7 @@ import { limitEverybody, sendChat } from './gateways.ts'
 let gateway: TestGateway
 
 beforeEach(async () => {
-  // Without billing, so that limits are all a request needs the database for.
+  // Billing is off, so that a request needs the database only for its limits.
   const settings = { PARKWAY_BILLING: 'false', ...limitEverybody({ requests_per_minute: 400 }) }
   gateway = await startTestGateway({ settings })
 })
@@ -24,7 +24,7 @@ test('borrowed limits are used while the database is down, then 503 with retry-a
       if (answer.status !== 200) break
     }
     const served = answers.filter(({ status }) => status === 200)
-    // Never more than was borrowed, which is at most an eighth of the bucket.
+    // At most the borrowed requests are served, which are up to an eighth of the bucket.
     expect(served.length).toBeGreaterThan(0)
     expect(served.length).toBeLessThan(50)
     const refused = answers.at(-1)
@@ -46,7 +46,7 @@ async function readGauge(): Promise<number> {
   return Number(/^parkway_limits_database_away (\d)$/m.exec(body)?.[1])
 }
 
-/** Ends every connection but that of the message bus, and lets no new one in until it is called. */
+/** Ends every connection except that of the message bus, and refuses new ones until the returned function is called. */
 async function cutOff(connectionString: string): Promise<() => Promise<void>> {
   const url = new URL(connectionString)
   const name = url.pathname.slice(1)

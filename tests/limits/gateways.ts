@@ -1,6 +1,6 @@
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 
-/** One gateway in several processes: each has a port of its own, all share a database. */
+/** Starts several gateways like the processes of one: each has its own port, all share a database. */
 export async function startGateways(
   count: number,
   settings: Record<string, string> = {},
@@ -35,7 +35,7 @@ export function sendChat(gateway: TestGateway, key = gateway.key, members: objec
   return gateway.request('POST', '/v1/chat/completions', { key, body })
 }
 
-/** A table of one tier for everybody. */
+/** Returns settings with one tier of limits for all accounts. */
 export function limitEverybody(limits: object, rest: object = {}): Record<string, string> {
   const tier = {
     name: 'everybody',

@@ -10,7 +10,7 @@ afterEach(async () => {
 })
 
 async function start(limits: object): Promise<{ fleet: Fleet; upstream: OpenAiServer }> {
-  // Answers to what is asked to hang never come.
+  // Requests that contain "hang" are never answered.
   const upstream = await startOpenAiServer(({ text }) =>
     text.includes('hang') ? new Promise(() => {}) : completion(),
   )
@@ -26,7 +26,7 @@ async function start(limits: object): Promise<{ fleet: Fleet; upstream: OpenAiSe
 const send = ({ url }: Gateway, key: string, content: string) =>
   call('POST', `${url}/v1/chat/completions`, { key, body: chatOf(content) })
 
-/** A starved process may take its database for away: it says so and goes on, and is asked again. */
+/** Retries 503: a process without CPU time may report its database as unavailable for a moment. */
 async function codeOf(ask: () => Promise<{ status: number; body: { error?: { code: string } } }>) {
   for (;;) {
     const { status, body } = await ask()

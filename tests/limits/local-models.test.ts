@@ -18,7 +18,7 @@ const WITH_FALLBACK = modelEntry('either', [
   { provider: 'groq', model: 'elsewhere', priority: 2 },
 ])
 
-/** A gateway whose local upstream answers each request only when it is told to. */
+/** Starts a gateway whose local upstream answers each request only when the test releases it. */
 async function start(local: object) {
   const held: { request: RecordedRequest; answer: () => void }[] = []
   const upstream = await startOpenAiServer((request) => {

@@ -44,13 +44,13 @@ describe('requests per minute', () => {
     const gateway = await start(2)
     const key = await createKey(gateway, { requests_per_minute: 40 })
     const startedMs = performance.now()
-    // Both have borrowed a part.
+    // Makes both processes borrow a part of the bucket.
     await Promise.all([sendChat(gatewayNumber(0), key), sendChat(gatewayNumber(1), key)])
     const answers = await Promise.all(Array.from({ length: 60 }, () => sendChat(gatewayNumber(0), key)))
     const refilled = (performance.now() - startedMs) / 1_500
     expect(countAdmitted(answers)).toBeLessThanOrEqual(38 + Math.ceil(refilled))
     let refused = await sendChat(gatewayNumber(1), key)
-    // A machine that took its time has let one more come in between.
+    // On a slow machine, the bucket may have refilled by one request.
     while (refused.status === 200) refused = await sendChat(gatewayNumber(1), key)
     expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limit_exceeded'])
     const seconds = Number(refused.headers.get('retry-after'))
@@ -88,9 +88,9 @@ describe('are counted by the usage, which replaces an estimate', () => {
     const first = await sendChat(gateway, gateway.key, { max_tokens: 4_000 })
     expect(first.status).toBe(200)
     expect(first.headers.get('x-ratelimit-limit-tokens')).toBe('5000')
-    // A thousand are left, and those that come back while it is answered.
+    // 1,000 tokens are left, plus those that refill while the request runs.
     expect(Number(first.headers.get('x-ratelimit-remaining-tokens'))).toBeLessThan(4_000)
-    // The answer was much shorter than it could have been: of what was estimated, most comes back at once.
+    // The answer was much shorter than its limit, so most of the estimate is returned immediately.
     const used = first.body.usage.total_tokens
     expect(used).toBeLessThan(500)
     for (let request = 0; request < 8; request += 1)
@@ -103,7 +103,7 @@ describe('are counted by the usage, which replaces an estimate', () => {
     const first = await sendChat(gateway, gateway.key, { messages, max_tokens: 1 })
     expect(first.status).toBe(200)
     expect(first.body.usage.total_tokens).toBeGreaterThan(3_500)
-    // As many again would be there after most of a minute.
+    // The same number of tokens refills only after most of a minute.
     const second = await sendChat(gateway, gateway.key, { messages, max_tokens: 1 })
     expect([second.status, second.body.error?.code]).toEqual([429, 'rate_limit_exceeded'])
   })
@@ -126,7 +126,7 @@ describe('are counted by the usage, which replaces an estimate', () => {
         },
       })
     const answers = [askSlowly(), askSlowly()]
-    // There is enough for one of them; the other is told at once.
+    // The budget is enough for one request; the other one is refused immediately.
     const refused = await Promise.race(answers)
     expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
     leaving.abort()

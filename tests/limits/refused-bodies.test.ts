@@ -44,10 +44,10 @@ describe.each([
     }
     expect(await send()).toEqual([bad.status, expect.any(String), false])
     expect(await send()).toEqual([429, 'rate_limit_exceeded', true])
-    // Not read any more, and so not counted.
+    // The body of a refused request is not read, so the request is not counted again.
     expect(await send()).toEqual([429, 'rate_limit_exceeded', true])
     expect((await sendChat(gateway, key)).status).toBe(429)
-    // Everybody else behind the address goes on, and so does what brings no body.
+    // Other keys from the same address still work, and so do requests without a body.
     expect((await sendChat(gateway)).status).toBe(200)
     expect((await gateway.request('GET', '/v1/models', { key })).status).toBe(200)
   })

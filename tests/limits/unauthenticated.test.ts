@@ -21,7 +21,7 @@ const guess = async (gateway: TestGateway, headers: Record<string, string> = {})
   return [answer.status, answer.body.error.code, answer.headers.get('retry-after')]
 }
 
-/** Soon: what is not refused on a slow machine, because its wait is over, makes the next wait longer. */
+/** Ends soon: if a guess comes after the wait on a slow machine, it gets 401, which makes the next wait longer. */
 async function guessUntilRefused(gateway: TestGateway, headers: Record<string, string> = {}) {
   for (;;) {
     const outcome = await guess(gateway, headers)

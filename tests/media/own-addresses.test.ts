@@ -23,7 +23,7 @@ let dataDir: string
 let accountId: string
 let otherKey: string
 let picture: Buffer
-/** Of one picture, one sound and one video of the account. */
+/** The addresses of one picture, one audio file and one video of the account. */
 let pictureUrl: string
 let soundUrl: string
 let videoUrl: string
@@ -68,7 +68,7 @@ beforeEach(() => {
   gateway.upstream.respondWith(completion())
 })
 
-/** Keeps a result of the account and gives its address. */
+/** Stores a result of the account and returns its address. */
 async function publish(source: Buffer, kind: MediaKind, expiresAt?: Date): Promise<string> {
   const { id } = await stage.media.keep({ accountId, purpose: 'result', kind, source })
   return stage.media.addressOf({ id, ...(expiresAt && { expiresAt }) })

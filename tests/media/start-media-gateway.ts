@@ -5,9 +5,9 @@ import { openMediaStage, type MediaStage } from '../../src/modules/media/testing
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 
 export interface MediaGateway extends TestGateway {
-  /** As a worker would see it: another process on the same database and directory. */
+  /** A media store like that of a worker: separate, on the same database and directory. */
   readonly stage: MediaStage
-  /** Keeps a result and gives the path of its address. */
+  /** Stores a result and returns the path of its address. */
   publish(bytes: Uint8Array, kind: 'image' | 'video' | 'audio', expiresAt?: Date): Promise<string>
 }
 

@@ -192,10 +192,10 @@ describe('a stream', () => {
       .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
       .join('')
     const headers = { 'content-type': 'text/event-stream' }
-    // Behind the end of the model's answer nothing is missing that the client needs.
+    // After the end of the model's answer, the client needs nothing more, so a cut there is no error.
     const finishedAt = whole.indexOf('event: message_stop')
     const firstFrame = whole.indexOf('\n\n')
-    // Before the first event each try is made three times, with pauses.
+    // Large steps before the first event, because the gateway retries these requests, with delays.
     for (let at = 50; at < finishedAt - 2; at += at < firstFrame ? 100 : 3) {
       gateway.anthropic.respondWith({ headers, chunks: [whole.slice(0, at)], ending: 'cut' })
       const body = messagesBody({ model: 'claude', stream: true })

@@ -3,10 +3,10 @@ import { USAGE } from '../upstreams/openai-server.ts'
 
 export const MESSAGES = '/v1/messages'
 
-/** Of what the upstream says unless told, at a dollar for a million tokens in and ten out. */
+/** The cost of the default usage of the upstream, at $1 per million input tokens and $10 per million output tokens. */
 export const COST_USD = (USAGE.prompt_tokens + USAGE.completion_tokens * 10) / 1e6
 
-/** A gateway whose model `scripted` is served by a local server that speaks the chat wire. */
+/** Starts a gateway whose model `scripted` uses a local server with the chat wire. */
 export function startMessagesGateway(settings: Record<string, string> = {}): Promise<ChatGateway> {
   return startChatGateway({
     models: [modelEntry('scripted', [{ provider: 'openai', model: 'upstream-model' }])],
@@ -14,7 +14,7 @@ export function startMessagesGateway(settings: Record<string, string> = {}): Pro
   })
 }
 
-/** The smallest request. */
+/** Builds the smallest request. */
 export function messagesBody(members: object = {}): object {
   return { model: 'scripted', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }], ...members }
 }
@@ -25,7 +25,7 @@ export interface NamedEvent {
   readonly data: any
 }
 
-/** The events of a stream; fails where one has no name, or another name than its type. */
+/** Parses the events of a stream. Fails if an event has no name, or a name that differs from its type. */
 export function parseNamedEvents(text: string): NamedEvent[] {
   return text
     .split('\n\n')

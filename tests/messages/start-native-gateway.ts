@@ -3,13 +3,13 @@ import { startAnthropicServer } from '../upstreams/anthropic-server.ts'
 import type { ScriptedServer } from '../upstreams/scripted-server.ts'
 
 export interface NativeGateway extends ChatGateway {
-  /** What `ANTHROPIC_BASE_URL` points to. */
+  /** The server that `ANTHROPIC_BASE_URL` points to. */
   readonly anthropic: ScriptedServer
 }
 
 export const ANTHROPIC_KEY = 'sk-ant-of-the-operator'
 
-/** A gateway whose model `claude` is served by Anthropic's own wire, and `either` first by that, then by one of the chat wire. */
+/** Starts a gateway. Its model `claude` uses Anthropic's wire; `either` has a second route, over the chat wire. */
 export async function startNativeGateway(settings: Record<string, string> = {}): Promise<NativeGateway> {
   const anthropic = await startAnthropicServer()
   const own = { provider: 'anthropic', model: 'claude-upstream', priority: 1 }

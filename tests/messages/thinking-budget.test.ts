@@ -49,7 +49,7 @@ describe('a thinking budget', () => {
       const { status, body } = await askWith(0.008, { model })
       expect([status, body.error.type]).toEqual([402, 'billing_error'])
       expect([gateway.anthropic.requests, gateway.upstream.requests]).toEqual([[], []])
-      // Without it the same credit is enough.
+      // Without thinking, the same credit is enough.
       expect((await askWith(0.008, { model, thinking: { type: 'disabled' } })).status).toBe(200)
     },
   )

@@ -16,7 +16,7 @@ beforeEach(() => {
 
 const send = (members: object) => gateway.request('POST', MESSAGES, { body: messagesBody(members) })
 
-/** What the upstream was asked, but for the model. */
+/** Returns the body that the upstream received, without the model. */
 async function asked(members: object) {
   const { status, body } = await send(members)
   expect([status, body.error]).toEqual([200, undefined])

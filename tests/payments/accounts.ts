@@ -6,7 +6,7 @@ export interface TestAccount {
   readonly keyId: string
 }
 
-/** An account of its own with a key, made by the operator. */
+/** Creates a new account with a key, as the operator. */
 export async function createAccount(
   gateway: TestGateway,
   { scopes = ['inference', 'manage'], creditUsd = 0 }: { scopes?: string[]; creditUsd?: number } = {},

@@ -22,7 +22,7 @@ function adjust(accountId: string, body: object, headers: Record<string, string>
   return gateway.request('POST', creditPath(accountId), { body, headers })
 }
 
-/** As when the process died between the commit and the answer, or after the day that answers are kept. */
+/** Simulates a process that died between commit and answer, or a retry after the answer has expired (one day). */
 const forgetAnswers = () => database.query('DELETE FROM idempotency_keys')
 
 describe('giving and deducting credit', () => {
@@ -214,7 +214,7 @@ describe('refunding', () => {
       const path = `/v1/admin/payments/${paymentId}/refund`
       expect((await gateway.request('POST', path, { body, headers })).status).toBe(200)
       const balance = await balanceOf(gateway, key)
-      // Others happen meanwhile.
+      // Another refund happens before the repeated request.
       if (balance > 0) await refund(paymentId, { amount_usd: 1 })
       await forgetAnswers()
       expect((await gateway.request('POST', path, { body, headers })).status).toBe(200)

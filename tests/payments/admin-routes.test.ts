@@ -153,7 +153,7 @@ describe('the audit log', () => {
     for (const entry of entries) expect(entry.actor).toEqual(actor)
     expect(entries[0].details).toEqual({ name: 'Ada', credit_usd: 3 })
     expect(entries.at(-5).details).toEqual({ amount_usd: -99, reason: 'oops', error: 'conflict' })
-    // Neither the key nor the code, which is as good as money.
+    // The audit log must contain neither the key nor the promo code, which is worth money.
     expect(JSON.stringify(body)).not.toContain(key.key)
     expect(JSON.stringify(body)).not.toContain('AUDITED')
   })

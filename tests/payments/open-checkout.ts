@@ -9,7 +9,7 @@ export interface OpenCheckout extends TestAccount {
   readonly url: string
 }
 
-/** A test checkout of a new account that waits to be paid. */
+/** Opens an unpaid test checkout for a new account. */
 export async function openCheckout(
   gateway: TestGateway,
   body: Record<string, unknown> = {},
@@ -23,7 +23,7 @@ export async function openCheckout(
   return { ...account, id: answer.body.id, url: answer.body.checkout_url }
 }
 
-/** Submits a form of the page, as a browser without scripts does. */
+/** Submits a form of the page, like a browser without scripts. */
 export function click(url: string, button: 'pay' | 'cancel'): Promise<Response> {
   return fetch(`${url}/${button}`, {
     method: 'POST',

@@ -6,14 +6,14 @@ import type { TestGateway } from '../support/start-test-gateway.ts'
 export interface OpenDatabase {
   // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into rows and fail loudly on a wrong shape
   query(sql: string, values?: unknown[]): Promise<any[]>
-  /** Fails the test file unless every balance is the sum of its entries by now. */
+  /** Closes the database. Fails the test file if the ledger is inconsistent. */
   close(): Promise<void>
 }
 
-/** The gateway's own database, for what a test cannot see or wait for over HTTP. */
+/** Opens the database of the gateway, for checks and changes that are not possible over HTTP. */
 export function openTestDatabase({ connectionString }: TestGateway): OpenDatabase {
   const pool = new Pool({ connectionString, max: 1, options: '-c search_path=parkway' })
-  // The pool has ended before its connections have, and the database is dropped from under them.
+  // `pool.end` may resolve before the connections are closed; dropping the database then causes errors on them.
   pool.on('error', () => {})
   const query: OpenDatabase['query'] = async (sql, values = []) => (await pool.query(sql, values)).rows
   return {

@@ -217,7 +217,7 @@ describe('guessing', () => {
     }
     const refused = await gateway.request('POST', REDEEM, { key, body: { code } })
     const seconds = Number(refused.headers.get('retry-after'))
-    // As if so much time had passed.
+    // Simulates that this time has passed.
     await database.query(
       'UPDATE promo_guesses SET window_ends_at = window_ends_at - make_interval(secs => $1)',
       [seconds],

@@ -17,9 +17,9 @@ export interface StripeStage {
   readonly gateway: TestGateway
   readonly stripe: StripeServer
   readonly database: OpenDatabase
-  /** An account without credit that is about to pay. */
+  /** Creates an account without credit and starts a checkout. */
   startCheckout(amountUsd?: number): Promise<StartedCheckout>
-  /** The same, paid and credited. */
+  /** Does the same, and delivers the webhook of the payment, which credits the account. */
   payCheckout(amountUsd?: number): Promise<StartedCheckout & { intentId: string }>
   deliver(event: StripeEvent, options?: DeliveryOptions): Promise<TestAnswer>
   balance(account: TestAccount): Promise<number>
@@ -30,16 +30,16 @@ export interface StripeStage {
 
 export interface DeliveryOptions {
   readonly secret?: string
-  /** When Stripe claims to have signed it. */
+  /** The age of the signature. */
   readonly ageSeconds?: number
-  /** The whole header instead of a right one; null for none. */
+  /** The signature header instead of a valid one; null for none. */
   readonly signature?: string | null
-  /** The body instead of the one that was signed. */
+  /** A body that differs from the signed one. */
   readonly body?: string
   readonly contentType?: string
 }
 
-/** A gateway that takes payments at a local Stripe. */
+/** Starts a gateway that uses a local server as Stripe. */
 export async function startStripeStage(settings: Record<string, string> = {}): Promise<StripeStage> {
   const stripe = await startStripeServer()
   const gateway = await startTestGateway({
@@ -100,7 +100,7 @@ export async function startStripeStage(settings: Record<string, string> = {}): P
   }
 }
 
-/** As Stripe's documentation describes it: HMAC-SHA256 of the time, a dot and the body. */
+/** Signs a body as Stripe documents it: HMAC-SHA256 of the time, a dot and the body. */
 export function sign(
   text: string,
   { secret = WEBHOOK_SECRET, ageSeconds = 0 }: DeliveryOptions = {},

@@ -14,7 +14,7 @@ afterAll(async () => {
   await stage.close()
 })
 
-/** As if the time to look had come. */
+/** Makes the next check of a checkout due now. */
 async function makeDue(paymentId: string): Promise<void> {
   await stage.database.query('UPDATE checkouts SET check_at = now() WHERE payment_id = $1', [paymentId])
 }

@@ -5,7 +5,7 @@ import { sign, startStripeStage, type StripeStage } from './stripe-stage.ts'
 let stage: StripeStage
 
 beforeAll(async () => {
-  // Nothing but webhooks tells of a payment here.
+  // The long sweep interval ensures that only webhooks report a payment.
   stage = await startStripeStage({ PARKWAY_PAYMENT_SWEEP_INTERVAL_MS: '3600000' })
 })
 

@@ -36,7 +36,7 @@ describe('the page', () => {
     const policy = page.headers.get('content-security-policy')
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("frame-ancestors 'none'")
-    // Browsers follow the answer to a form only to where the policy allows.
+    // Browsers follow the redirect after a form only to origins in this policy.
     expect(policy).toContain("form-action 'self' https://shop.example http://localhost:1;")
     expect(page.headers.get('referrer-policy')).toBe('no-referrer')
     expect(page.headers.get('cache-control')).toBe('no-store')

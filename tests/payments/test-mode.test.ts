@@ -52,7 +52,7 @@ describe('if real models are served', () => {
   const provider = { OPENAI_API_KEY: 'sk-upstream', OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' }
   const stripe = { STRIPE_SECRET_KEY: 'sk_test_local', STRIPE_WEBHOOK_SECRET: 'whsec_local' }
 
-  /** The same database, served with other settings for the time of one test. */
+  /** Starts a gateway with other settings on the same database, for one test. */
   async function restartedWith(settings: Record<string, string>): Promise<TestGateway> {
     const restarted = await startTestGateway({ connectionString: gateway.connectionString, settings })
     onTestFinished(() => restarted.close())

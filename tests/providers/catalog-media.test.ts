@@ -85,7 +85,7 @@ function operationOf({ category }: CatalogModel, provider: string): MediaOperati
   return operation
 }
 
-/** What the model says it can do. */
+/** Returns one work for each capability of the model. */
 function worksFor({ category, capabilities }: CatalogModel): unknown[] {
   const can: ReadonlySet<string> = capabilities
   if (category === 'upscale') return [{ kind: 'upscale', image: inputImage, scale: 2, prompt: null }]

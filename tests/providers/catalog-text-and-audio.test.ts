@@ -69,7 +69,7 @@ afterAll(async () => {
   await file.remove()
 })
 
-/** One call of each kind, and what every answer of it has. */
+/** One call per category, with the checks that apply to every answer. */
 const CALLS: Partial<Record<Category, (provider: Provider, model: string) => Promise<void>>> = {
   async embedding({ embedding }, model) {
     const answer = await embedding?.(createInferenceCall({ model: 'public', input: ['one', 'two'] }, model))
@@ -97,7 +97,7 @@ const CALLS: Partial<Record<Category, (provider: Provider, model: string) => Pro
 }
 
 const catalog = createCatalog()
-// Service models are listed only where their category is asked for.
+// Service models are listed only if their category is requested.
 const routes = Object.keys(CALLS)
   .flatMap((category) => catalog.list({ category }))
   .flatMap((model) =>
@@ -116,7 +116,7 @@ describe('every text and audio model in the catalog', () => {
   })
 })
 
-/** A local server of everything that OpenAI's wire has for text and audio. */
+/** Starts a local server with all text and audio operations of OpenAI's wire. */
 async function startWireServer(): Promise<ScriptedServer> {
   const server = await startScriptedServer((request) => answerOpenAiText(request) ?? failure(404))
   return { ...server, baseUrl: `${server.baseUrl}/v1` }

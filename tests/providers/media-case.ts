@@ -2,7 +2,7 @@ import { falWire } from '../upstreams/media/fal-wire.ts'
 import { googleMediaWire } from '../upstreams/media/google-media-wire.ts'
 import type { VendorRequest, VendorWire } from '../upstreams/media/vendor-server.ts'
 
-/** One operation of one vendor, what is asked of it, and what the vendor must hear. */
+/** One operation of one vendor, with its work and the requests that the vendor must receive. */
 export interface MediaCase {
   readonly name: string
   readonly member: 'image' | 'upscale' | 'backgroundRemoval' | 'video'
@@ -13,13 +13,13 @@ export interface MediaCase {
   readonly work: unknown
   readonly submitRequest: string
   readonly submitBody: unknown
-  /** Whether the work goes on by a job; done at once otherwise. */
+  /** True if the vendor starts a job; false if it answers with the result directly. */
   readonly isJob: boolean
   readonly cancelRequest?: string
-  /** Answers with bytes, whatever they are, so that nothing is garbage. */
+  /** True if the vendor answers with raw bytes, so that no answer counts as malformed. */
   readonly acceptsAnything?: boolean
   readonly throttledBody: unknown
-  /** A key as the operator gives it, and what a request shows of it. */
+  /** `key` returns a key as the operator configures it; `readKey` reads it from a request. */
   readonly key: (number: number) => string
   readonly readKey: (request: VendorRequest | undefined) => unknown
 }

@@ -9,7 +9,7 @@ import { walkOperations, type Walk, type WalkedAnswer } from './walk-operations.
 
 const RECORDING = join(import.meta.dirname, '../../src/http/reference/answer-examples.json')
 
-/** What cannot be driven without a browser or a payment provider, and what is no JSON. */
+/** Operations that need a browser or a payment provider, or that do not answer with JSON. */
 const NOT_WALKED = [
   /^GET \/$/,
   /^\w+ \/(checkout|docs|media|metrics|openapi\.json)/,
@@ -127,7 +127,7 @@ function findUndescribed(document: Walk['document']): string[] {
   return [...missing]
 }
 
-/** The last answer of each operation is its example: the one after all that happened. */
+/** Stores the last answer of each operation as its example. */
 async function record(answers: readonly WalkedAnswer[]): Promise<void> {
   const examples = answers
     .filter(({ contentType }) => contentType === 'application/json')

@@ -2,7 +2,7 @@ const ITEMS_MAX = 2
 const NUMBERS_MAX = 4
 const TEXT_LENGTH_MAX = 240
 
-/** An answer as an example: short, without secrets and without the address of the test's gateway. */
+/** Turns an answer into an example: short, without secrets and without the address of the test gateway. */
 export function cutExample(value: unknown): unknown {
   if (typeof value === 'string') return cutText(value)
   if (Array.isArray(value)) {

@@ -7,7 +7,7 @@ import { runProgram } from './run-program.ts'
 import { writeDocument } from './write-document.ts'
 
 const GENERATOR = 'openapi-python-client==0.29.1'
-/** Kept from one run to the next: to install it takes longer than the test. */
+/** Kept between runs, because the installation takes longer than the test. */
 const TOOLS = join(import.meta.dirname, '../../node_modules/.cache/python-client')
 
 const PROGRAM = `
@@ -57,7 +57,7 @@ test('a generated Python client gets typed answers', { timeout: 600_000 }, async
   expect([exitCode, output.trim()]).toEqual([0, '[200, true, 200, "chat.completion", true]'])
 })
 
-/** Why the generator cannot be had on this machine, or null when it is there. */
+/** Installs the generator if necessary. Returns why that failed, or null if it is available. */
 async function installGenerator(): Promise<string | null> {
   await mkdir(TOOLS, { recursive: true })
   const inPlace = await runProgram(join(TOOLS, 'bin/openapi-python-client'), ['--version'], { cwd: TOOLS })

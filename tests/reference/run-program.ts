@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 
 export interface ProgramResult {
-  /** Null when it could not be started. */
+  /** Null if the program could not be started. */
   readonly exitCode: number | null
   readonly output: string
 }
@@ -14,7 +14,7 @@ interface ProgramOptions {
 const RUN_MS_MAX = 240_000
 const OUTPUT_BYTES_MAX = 4 * 1024 * 1024
 
-/** Runs a program to its end and gives what it wrote, errors too. */
+/** Runs a program until it exits and returns its output, including stderr. */
 export function runProgram(
   program: string,
   parameters: readonly string[],

@@ -4,7 +4,7 @@ import { safetensorsFile, startHub } from '../upstreams/hub-server.ts'
 import { startTestGateway, type TestAnswer } from '../support/start-test-gateway.ts'
 
 export interface WalkedAnswer {
-  /** As `GET /v1/models/{id}`. */
+  /** For example `GET /v1/models/{id}`. */
   readonly operation: string
   readonly status: number
   readonly contentType: string
@@ -14,7 +14,7 @@ export interface WalkedAnswer {
 interface Call {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: string
-  /** The example of the document unless told; none for null. */
+  /** Default: the example of the document. Null sends no body. */
   readonly body?: unknown
   readonly key?: string | null
   readonly headers?: Readonly<Record<string, string>>
@@ -48,7 +48,7 @@ const HUB_MODEL = {
 
 const ENDED = /^(completed|failed|cancelled)$/
 
-/** Drives every operation of the API once, with the request bodies that the document gives as examples. */
+/** Calls every operation of the API, with the request bodies that the document has as examples. */
 export async function walkOperations(): Promise<Walk> {
   const hub = await startHub({ 'Qwen/Qwen3-8B': HUB_MODEL })
   const gateway = await startTestGateway({

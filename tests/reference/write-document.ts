@@ -4,7 +4,7 @@ import type { TestGateway } from '../support/start-test-gateway.ts'
 
 const MODULES = join(import.meta.dirname, '../../node_modules')
 
-/** A folder in which the document lies and the packages of the project are found. */
+/** Writes the document to a directory from which the packages of the project can be imported. */
 export async function writeDocument(gateway: TestGateway, directory: string): Promise<string> {
   const { body } = await gateway.request('GET', '/openapi.json', { key: null })
   const path = join(directory, 'openapi.json')

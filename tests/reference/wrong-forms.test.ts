@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 
-/** What of a JSON schema leads to the patterns in it. */
+/** The members of a JSON schema that are needed to find its patterns. */
 interface Schema {
   readonly $ref?: string
   readonly pattern?: string
@@ -20,11 +20,11 @@ interface Place {
   readonly pattern: string
 }
 
-/** No pattern of ours takes a control character or a letter beyond ASCII. */
+/** No pattern of the API accepts a control character or a non-ASCII letter. */
 const WRONG = '\u0001 ä'
-/** Of a header, which has no control characters. */
+/** The same for a header, which cannot contain control characters. */
 const WRONG_HEADER = 'wröng'
-/** What only regular expressions have. */
+/** Matches text that looks like a regular expression. */
 const EXPRESSION = /\^|\$|\\[dwsu]|\[[^\]]*-[^\]]*\]|\{\d+,\d*\}|pattern/i
 
 let gateway: TestGateway
@@ -51,7 +51,7 @@ function* patternsOf(schema: Schema, path: Place['path'] = []): Generator<Place>
     yield* patternsOf(inner, [...path, member])
 }
 
-/** The value with a wrong one in its place. */
+/** Returns the value with `WRONG` at this path. */
 function withWrong(value: unknown, [name, ...rest]: Place['path']): unknown {
   if (name === undefined) return WRONG
   if (typeof name === 'number') return [withWrong(Array.isArray(value) ? value[0] : undefined, rest)]

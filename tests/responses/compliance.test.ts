@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 
-/** Members that the Open Responses specification asks of every response. */
+/** Members that the Open Responses specification requires in every response. */
 const REQUIRED = (
   'id object created_at completed_at status incomplete_details model previous_response_id instructions output error tools ' +
   'tool_choice truncation parallel_tool_calls text top_p presence_penalty frequency_penalty top_logprobs temperature reasoning ' +

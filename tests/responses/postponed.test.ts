@@ -49,7 +49,7 @@ async function taskOf(id: string): Promise<TaskState | undefined> {
   return task
 }
 
-/** The request that asks uses up what the key may send in a minute, so that the response has to wait. */
+/** Creates a response whose request uses up the rate limit of the key, so that the response is postponed. */
 async function askOverTheRate(): Promise<string> {
   const id = await ask(await createKey(gateway, { requests_per_minute: 1 }))
   await eventually(async () => expect(await taskOf(id)).toMatchObject({ is_postponed: true }))

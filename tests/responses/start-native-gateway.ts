@@ -3,13 +3,13 @@ import { startResponsesServer } from '../upstreams/openai-responses-server.ts'
 import type { ScriptedServer } from '../upstreams/scripted-server.ts'
 
 export interface NativeGateway extends ChatGateway {
-  /** What `OPENAI_BASE_URL` points to. */
+  /** The server that `OPENAI_BASE_URL` points to. */
   readonly openai: ScriptedServer
 }
 
 export const RESPONSES = '/v1/responses'
 
-/** A gateway whose model `gpt` is served by OpenAI's own wire, and `either` first by that, then by one of the chat wire. */
+/** Starts a gateway. Its model `gpt` uses OpenAI's Responses wire; `either` has a second route, over the chat wire. */
 export async function startNativeGateway(settings: Record<string, string> = {}): Promise<NativeGateway> {
   const openai = await startResponsesServer()
   const own = { provider: 'openai', model: 'gpt-upstream', priority: 1 }
@@ -37,7 +37,7 @@ export interface NumberedEvent {
   readonly data: any
 }
 
-/** The events of a stream; fails where one has another name than its type, or where a number is missing. */
+/** Parses the events of a stream. Fails if a name differs from its type, or if a number is missing. */
 export function parseNumberedEvents(text: string): NumberedEvent[] {
   return text
     .split('\n\n')

@@ -6,7 +6,7 @@ export const OWN_PAGE = { 'sec-fetch-site': 'same-origin' }
 export interface SignedIn {
   readonly id: string
   readonly cookie: string
-  /** Sends a request as a page of the gateway does. */
+  /** Sends a request like a page of the gateway. */
   readonly ask: (method: string, path: string, body?: object) => Promise<TestAnswer>
 }
 

@@ -5,7 +5,7 @@ import type { ClaimedTask, TaskControl, TaskPerformer } from '../../src/modules/
 const POLL_MS = 25
 const TARGET = { provider: 'maker', upstreamModel: 'maker-1' }
 
-/** Creates a performer that runs tasks at a `JobUpstream`. It stores the attempt before the submit, and the job before polling. */
+/** Runs tasks at a `JobUpstream`. It stores the attempt before the submit, and the job before polling. */
 export function createJobPerformer(url: string): TaskPerformer {
   return {
     perform: async (task, control) => {

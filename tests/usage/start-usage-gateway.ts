@@ -7,13 +7,13 @@ import { startTestGateway, type TestAnswer, type TestGateway } from '../support/
 export interface UsageGateway extends TestGateway {
   readonly accountId: string
   readonly database: Database
-  /** Of another account, with every scope. */
+  /** A key of another account, with every scope. */
   readonly strangerKey: string
   readonly strangerId: string
   get(path: string, key?: string): Promise<TestAnswer>
-  /** Writes requests of the gateway's account down, at times of the test's choosing. */
+  /** Stores usage records of the gateway's account with the times that the test sets. */
   write(requests: readonly Omit<SampleRequest, 'accountId'>[]): Promise<string[]>
-  /** Every account begins the next test without usage. */
+  /** Deletes the usage of all accounts before the next test. */
   forget(): Promise<void>
 }
 
@@ -62,7 +62,7 @@ export function expectInvalid(answer: TestAnswer, param: string, code = 'invalid
   ])
 }
 
-/** What every route with a range says about ranges that are none. */
+/** Invalid ranges, with the parameter that every route with a range reports for them. */
 export const BAD_RANGES = [
   ['window', 'window=1h'],
   ['window', 'window=24h&window=7d'],

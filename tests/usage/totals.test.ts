@@ -227,7 +227,7 @@ describe('GET /v1/usage/today', () => {
       { at: new Date(midnight - 24 * HOUR_MS).toISOString(), costNanoUsd: 8n },
     ])
     const { status, body } = await gateway.get('/v1/usage/today')
-    // A test that began before midnight looks at the day before.
+    // If midnight has passed since the start of the test, the result is about another day.
     if (Date.now() - midnight >= 24 * HOUR_MS) return
     expect(status).toBe(200)
     expect(body).toMatchObject({
