@@ -17,7 +17,7 @@ function createDriver(id: string, capacity: GpuDriver['capacity']): GpuDriver {
   return { id, capacity, launch: unused, observe: unused, logs: unused, stop: unused, sweep: unused }
 }
 
-test('a driver that does not answer keeps its tiers, without free machines, and is reported', async () => {
+test('a driver that does not answer keeps its tiers with no free machines, and is reported', async () => {
   let isAway = false
   const failed: string[] = []
   const gpus = createGpuRegistry({

@@ -28,7 +28,7 @@ function known(id: string): { shape: ModelShape; weights: { parameters: number; 
   return { shape: shapeOf(model), weights: { parameters: model.parameters, bytes: model.parameters * 2 } }
 }
 
-describe.each(KNOWN_MODELS)('the memory of $id is within 15 % of what is published', (model) => {
+describe.each(KNOWN_MODELS)('the memory of $id is within 15 % of the published figures', (model) => {
   const shape = shapeOf(model)
   const weights = { parameters: model.parameters, bytes: model.parameters * 2 }
 
@@ -47,7 +47,7 @@ describe.each(KNOWN_MODELS)('the memory of $id is within 15 % of what is publish
 })
 
 describe('an estimate', () => {
-  test('says what fits, what is tight and what does not', () => {
+  test('returns fits, tight or no', () => {
     const { shape, weights } = known('meta-llama/Llama-3.1-8B-Instruct')
     const fitFor = (tokens: number, memory: typeof L40S) =>
       fitOf(
@@ -60,7 +60,7 @@ describe('an estimate', () => {
     expect(fitFor(131_072, { gpuCount: 1, vramGb: 24 })).toBe('no')
   })
 
-  test('of a large model fits on several GPUs that it does not fit on one of', () => {
+  test('of a large model fits on several GPUs, but not on one', () => {
     const { shape, weights } = known('meta-llama/Llama-3.1-70B-Instruct')
     const need = (gpuCount: number) =>
       estimateMemory(shape, weights, { quantization: 'bf16', tokens: 8_192, gpuCount })
@@ -68,7 +68,7 @@ describe('an estimate', () => {
     expect(fitOf(need(4), { gpuCount: 4, vramGb: 320 })).toBe('fits')
   })
 
-  test('on the processor has a cache, and no GPU to pay for', () => {
+  test('for the processor has the same cache, but no GPU overhead', () => {
     const { shape, weights } = known('Qwen/Qwen3-0.6B')
     const need = (gpuCount: number) =>
       estimateMemory(shape, weights, { quantization: 'auto', tokens: 8_192, gpuCount })
@@ -78,7 +78,7 @@ describe('an estimate', () => {
     expect(fitOf(need(0), { gpuCount: 0, vramGb: 8 })).toBe('fits')
   })
 
-  test('counts heads that several GPUs must have copies of', () => {
+  test('counts the copies of heads on several GPUs', () => {
     const { shape } = known('Qwen/Qwen2.5-7B-Instruct')
     expect(cacheBytes(shape, 1_000, 4)).toBe(cacheBytes(shape, 1_000, 1))
     expect(cacheBytes(shape, 1_000, 8)).toBe(2 * cacheBytes(shape, 1_000, 1))
@@ -86,7 +86,7 @@ describe('an estimate', () => {
     expect(cacheBytes(latent, 1_000, 8)).toBe(8 * cacheBytes(latent, 1_000, 1))
   })
 
-  test('finds the longest context that fits: one token more does not', () => {
+  test('finds the longest context that fits: one more token does not fit', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...KNOWN_MODELS.map(({ id }) => id)),
@@ -120,7 +120,7 @@ describe('a config', () => {
     expect(readModelShape(config)).toBeNull()
   })
 
-  test('that lists its layers is believed', () => {
+  test('with a list of layer types determines the sliding layers', () => {
     const shape = readModelShape({
       num_hidden_layers: 24,
       hidden_size: 2880,

@@ -33,7 +33,7 @@ const start = (id: string, key?: string) =>
   gateway.request('POST', `/v1/deployments/${id}/start`, key === undefined ? {} : { key })
 
 describe('GPU time', () => {
-  test('counts against the limit of the key that made the deployment, whichever key starts it', async () => {
+  test('counts against the limit of the key that created the deployment, whichever key starts it', async () => {
     // Enough for five seconds of the tier.
     const maker = await createKey(0.003)
     const starter = await createKey(null)
@@ -55,7 +55,7 @@ describe('GPU time', () => {
     expect([refused.status, refused.body.error.code]).toEqual([402, 'key_limit_reached'])
   })
 
-  test('cannot be spent through a deployment of another key by one that has reached its limit', async () => {
+  test('cannot be started by a key that has reached its limit, even on a deployment of another key', async () => {
     const poor = await createKey(0.0001)
     const id = await deploy(gateway)
     await gateway.request('POST', `/v1/deployments/${id}/stop`)
@@ -67,7 +67,7 @@ describe('GPU time', () => {
     expect((await gateway.request('GET', `/v1/deployments/${id}`)).body.desired_state).toBe('stopped')
   })
 
-  test('is not begun by a chat of a key that has reached its limit, while other keys wake the deployment', async () => {
+  test('is not started by a chat of a key that has reached its limit, while other keys can wake the deployment', async () => {
     const poor = await createKey(0.0001)
     const rich = await createKey(5)
     const id = await deploy(gateway)
@@ -81,7 +81,7 @@ describe('GPU time', () => {
     await gateway.request('DELETE', `/v1/deployments/${id}`)
   })
 
-  test('goes on within its limit when the key that made the deployment is revoked', async () => {
+  test('continues within the limit of the key that created the deployment after that key is revoked', async () => {
     const maker = await createKey(0.003)
     const id = await deploy(gateway, {}, maker.key)
     await waitForStatus(gateway, id, 'running')

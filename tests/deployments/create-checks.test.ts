@@ -92,7 +92,7 @@ describe('creating a deployment', () => {
   })
 
   test.each(['../../etc/passwd', 'org/na\0me', 'a/b/../c', '.', '..', 'org/', `org/${'n'.repeat(300)}`])(
-    'asks the hub for no hostile id: %j',
+    'does not call the hub for the unsafe id %j',
     async (id) => {
       const { status } = await create(id)
       const validated = await validate({ huggingface_id: id })
@@ -100,7 +100,7 @@ describe('creating a deployment', () => {
     },
   )
 
-  test('keeps a token to itself', async () => {
+  test('sends the hub token only to the hub, and does not return or log it', async () => {
     const id = await deploy(gateway, { huggingface_id: 'org/gated', hf_token: 'hf_right' })
     await waitForStatus(gateway, id, 'running')
     const shown = [
@@ -114,7 +114,7 @@ describe('creating a deployment', () => {
     expect(told.every(({ host }) => hub.url.endsWith(host))).toBe(true)
   })
 
-  test('simulates without a hub, and is 503 where a real engine needs one', async () => {
+  test('works without the hub for simulated GPUs, and returns 503 for real engines', async () => {
     const [down, local] = [
       await startGpuGateway(),
       await startTestGateway({
@@ -137,7 +137,7 @@ describe('creating a deployment', () => {
 })
 
 describe('a GGUF repository', () => {
-  test('is validated by the headers of one quantization, split files together', async () => {
+  test('is validated by the headers of one quantization, with all parts of a split model', async () => {
     const { body } = await validate({ huggingface_id: 'org/gguf' })
     expect(body).toMatchObject({
       valid: true,
@@ -158,7 +158,7 @@ describe('a GGUF repository', () => {
     expect(asked.every(({ range }) => range?.startsWith('bytes=0-'))).toBe(true)
   })
 
-  test('is previewed and deployed in the quantization that is named', async () => {
+  test('is previewed and deployed in the requested quantization', async () => {
     const { body } = await gateway.request(
       'GET',
       '/v1/deployments/preview?huggingface_id=org/gguf&gpu_tier=l4_24gb&quantization=Q8_0',

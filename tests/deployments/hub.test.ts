@@ -82,7 +82,7 @@ const validate = (body: object) => gateway.request('POST', '/v1/hf/validate', { 
 const preview = (query: string) => gateway.request('GET', `/v1/deployments/preview?${query}`)
 
 describe('validating a model', () => {
-  test('reads it by the headers of its weights, never the weights', async () => {
+  test('reads the headers of the weight files, never the weights', async () => {
     const { status, body } = await validate({ huggingface_id: 'org/good' })
     expect([status, body]).toEqual([
       200,
@@ -115,7 +115,7 @@ describe('validating a model', () => {
     expect(Math.max(...hub.requests.map(({ bytes }) => bytes))).toBeLessThan(400_000)
   })
 
-  test('asks the hub once for what is asked often', async () => {
+  test('caches the answer of the hub', async () => {
     await validate({ model_id: 'org/gguf' })
     const before = hub.requests.length
     const { body } = await validate({ model_id: 'org/gguf' })
@@ -137,7 +137,7 @@ describe('validating a model', () => {
     expect(body.errors.join(' ')).toMatch(reason)
   })
 
-  test('reads a gated model with a token, which only the hub is told and nobody keeps', async () => {
+  test('reads a gated model with a token, which is sent only to the hub and not stored', async () => {
     const right = await validate({ huggingface_id: 'org/gated', hf_token: 'hf_right' })
     expect([right.body.valid, right.body.gated, right.body.warnings.join(' ')]).toEqual([
       true,
@@ -159,7 +159,7 @@ describe('validating a model', () => {
     expect(body.parameters).toBe(872_415_232 * 8 + 1_050_673_152)
   })
 
-  test('tries again when the hub limits or fails, and says so when that does not pass', async () => {
+  test('retries if the hub limits requests or fails, and reports the failure if all retries fail', async () => {
     for (const status of [429, 503]) {
       hub.failNext(status, 2)
       const { body } = await validate({ huggingface_id: 'org/good', hf_token: `hf_${status}` })
@@ -170,7 +170,7 @@ describe('validating a model', () => {
     expect([status, body.valid, body.errors]).toEqual([200, false, ['The hub does not answer now.']])
   })
 
-  test('follows no redirect into a private network', async () => {
+  test('does not follow redirects into a private network', async () => {
     hub.redirectTo('http://127.0.0.1:1')
     const { body } = await validate({ huggingface_id: 'org/good', hf_token: 'hf_private' })
     expect([body.valid, body.errors.length]).toEqual([false, 1])
@@ -189,7 +189,7 @@ describe('validating a model', () => {
 })
 
 describe('previewing a deployment', () => {
-  test('tells whether a model fits on a tier, at which context, and where else', async () => {
+  test('returns whether a model fits on a tier, its longest context, and alternative tiers', async () => {
     const { status, body } = await preview('huggingface_id=org/good&gpu_tier=l4_24gb&max_model_len=131072')
     expect([status, body]).toEqual([
       200,
@@ -228,14 +228,14 @@ describe('previewing a deployment', () => {
     expect([status, body.error.param]).toEqual([400, param])
   })
 
-  test('is 503 while the hub does not answer', async () => {
+  test('returns 503 while the hub does not answer', async () => {
     hub.repositories.set('org/late', GOOD)
     hub.failNext(500, 3)
     const { status, body, headers } = await preview('huggingface_id=org/late&gpu_tier=l4_24gb')
     expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'service_unavailable', '10'])
   })
 
-  test('calls nothing compatible that cannot be deployed', async () => {
+  test('returns not compatible for a model that cannot be deployed', async () => {
     const { body } = await preview('huggingface_id=org/coded&gpu_tier=h100_80gb')
     expect([body.compatible, body.notes]).toEqual([false, expect.stringContaining('code of its own')])
   })

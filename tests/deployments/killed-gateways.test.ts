@@ -88,14 +88,14 @@ describe('20 deployments while gateways are killed and the database restarts', (
     )
   }, FAR_AWAY_MS)
 
-  test('do what they are asked for in between', () => {
+  test('are created, become ready and answer chats', () => {
     expect(answers.get('chat 200')).toBeGreaterThan(0)
     expect(answers.get('create 201')).toBeGreaterThanOrEqual(DEPLOYMENTS)
     expect(runs.filter(({ ready_at: ready }) => ready !== null).length).toBeGreaterThan(DEPLOYMENTS / 2)
     expect(fleet.findDefects()).toEqual([])
   })
 
-  test('leave no machine behind, and none that no deployment knows', async () => {
+  test('release every machine, and launch none without a stored run', async () => {
     const machines = await fleet.database.query<{ instance_id: string; released_at: Date | null }>(
       `SELECT instance_id, released_at FROM sandbox_machines WHERE failure IS DISTINCT FROM 'capacity_exhausted'`,
     )
@@ -104,7 +104,7 @@ describe('20 deployments while gateways are killed and the database restarts', (
     expect(machines.filter(({ instance_id: id }) => !known.has(id))).toEqual([])
   })
 
-  test('are billed for every second with a GPU once, and for starts that never became ready nothing', async () => {
+  test('are billed once for every second with a GPU, and not for starts that never became ready', async () => {
     const wrong = runs.filter((run) => {
       const seconds = run.ready_at === null ? 0 : secondsOf(run)
       const cost = gpuCost(run.price_per_hour_nano_usd, seconds)
@@ -132,14 +132,14 @@ describe('20 deployments while gateways are killed and the database restarts', (
     expect(sums).toEqual([{ spent: charged, charged, recorded: charged }])
   })
 
-  test('have events that follow one another, each a legal step', async () => {
+  test('have events in which every status change is allowed', async () => {
     const events = await fleet.database.query<EventRow>(
       'SELECT deployment_id, type, from_status, to_status FROM deployment_events ORDER BY number',
     )
     expect(findIllegalSteps(events)).toEqual([])
   })
 
-  test('leave a ledger that verifies, with nothing held', async () => {
+  test('leave a consistent ledger without open holds', async () => {
     expect(await fleet.findDifferences()).toEqual([])
     const held = await fleet.database.query(
       `SELECT key FROM credit_holds WHERE status = 'open' AND starts_with(key, 'gpu:')`,

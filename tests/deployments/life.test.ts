@@ -17,7 +17,7 @@ const modelIds = async (key?: string): Promise<string[]> => {
 }
 
 describe('a deployment', () => {
-  test('is created with its defaults and comes up through its states', async () => {
+  test('is created with default settings and passes through the states to running', async () => {
     const { status, body } = await gateway.request('POST', '/v1/deployments', { body: ORDER })
     expect([status, body]).toEqual([
       201,
@@ -51,7 +51,7 @@ describe('a deployment', () => {
     ])
   })
 
-  test('is a model of its account: it answers, and is in the list while it runs', async () => {
+  test('answers its account as a model, and is in the model list while it runs', async () => {
     const id = await deploy(gateway)
     await waitForStatus(gateway, id, 'running')
     const { status, body, headers } = await chatWith(gateway, id)
@@ -66,7 +66,7 @@ describe('a deployment', () => {
     expect(model).toMatchObject({ id: `byom-${id}`, source: 'dedicated', is_ready: true, category: 'llm' })
   })
 
-  test('answers on every wire of chat', async () => {
+  test('answers on every chat API', async () => {
     const id = await deploy(gateway)
     await waitForStatus(gateway, id, 'running')
     const model = `byom-${id}`
@@ -92,7 +92,7 @@ describe('a deployment', () => {
     expect(stream.body).toContain('data: [DONE]')
   })
 
-  test('is unknown to every other account, like a model that never was', async () => {
+  test('does not exist for other accounts, like an unknown model', async () => {
     const id = await deploy(gateway)
     await waitForStatus(gateway, id, 'running')
     const theirs = await chatWith(gateway, id, { key: other })
@@ -115,7 +115,7 @@ describe('a deployment', () => {
     expect([chat.status, chat.body.error.code]).toEqual([404, 'not_found'])
   })
 
-  test('stops when it is told, answers 409, and starts again', async () => {
+  test('stops on request, refuses chats with 409, and starts again', async () => {
     const id = await deploy(gateway)
     await waitForStatus(gateway, id, 'running')
     const { body: stopping } = await gateway.request('POST', `/v1/deployments/${id}/stop`)
@@ -134,7 +134,7 @@ describe('a deployment', () => {
     )
   })
 
-  test('is gone when it is deleted, but for its events', async () => {
+  test('returns 404 after deletion, except for its events', async () => {
     const id = await deploy(gateway)
     await waitForStatus(gateway, id, 'running')
     const { status, body } = await gateway.request('DELETE', `/v1/deployments/${id}`)

@@ -62,7 +62,7 @@ const TOOLS = [
 ]
 
 describe('the engine of llama.cpp', () => {
-  test('answers whole and streamed with the same tokens and usage', async () => {
+  test('returns the same tokens and usage with and without streaming', async () => {
     const whole = await chat(FIXED)
     expect(whole).toMatchObject({
       object: 'chat.completion',
@@ -87,14 +87,14 @@ describe('the engine of llama.cpp', () => {
     expect(last.usage.prompt_tokens_details.cached_tokens).toBe(last.usage.prompt_tokens)
   })
 
-  test('draws the same for the same seed, and another for another', async () => {
+  test('samples the same text for the same seed, and another text for another seed', async () => {
     const draw = async (seed: number) =>
       (await chat({ ...FIXED, temperature: 1.5, top_p: 1, top_k: -1, seed })).choices[0].message.content
     expect(await draw(1)).toBe(await draw(1))
     expect(await draw(1)).not.toBe(await draw(2))
   })
 
-  test('ends before a stop text, and after the tokens that were asked for', async () => {
+  test('ends before a stop text, and at the token limit', async () => {
     const { content } = (await chat(FIXED)).choices[0].message
     const stop = content.slice(3, 5)
     const cut = await chat({ ...FIXED, stop: [stop] })
@@ -106,7 +106,7 @@ describe('the engine of llama.cpp', () => {
     expect(usage.completion_tokens).toBe(3)
   })
 
-  test('writes JSON by the schema of the request', async () => {
+  test('writes JSON that matches the schema of the request', async () => {
     for (const seed of [1, 2, 3]) {
       const { choices } = await chat({
         messages: HELLO,
@@ -128,7 +128,7 @@ describe('the engine of llama.cpp', () => {
     expect(object.choices[0].message.content).toMatch(/^\{/)
   })
 
-  test('calls the tool that is asked for, with arguments by its schema, whole and streamed', async () => {
+  test('calls the required tool with arguments that match its schema, with and without streaming', async () => {
     const tool_choice = { type: 'function', function: { name: 'keep_pet' } }
     const { choices } = await chat({ messages: HELLO, tools: TOOLS, tool_choice, seed: 5 })
     const [{ message, finish_reason }] = choices
@@ -146,7 +146,7 @@ describe('the engine of llama.cpp', () => {
     )
   })
 
-  test('calls one of the tools where any is required', async () => {
+  test('calls one of the tools if tool_choice is required', async () => {
     for (const seed of [1, 2, 3]) {
       const { choices } = await chat({ messages: HELLO, tools: TOOLS, tool_choice: 'required', seed })
       const [call] = choices[0].message.tool_calls
@@ -159,7 +159,7 @@ describe('the engine of llama.cpp', () => {
     }
   })
 
-  test('reads calls of tools and what came of them', async () => {
+  test('accepts messages with tool calls and tool results', async () => {
     const call = { id: 'call_1', type: 'function', function: { name: 'now', arguments: '{}' } }
     const messages: object[] = [
       { role: 'system', content: 'Be brief.' },
@@ -180,14 +180,14 @@ describe('the engine of llama.cpp', () => {
     ])
   })
 
-  test('answers several at once, and the rest in turn', async () => {
+  test('answers several requests at once, and queues the rest', async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => chat(FIXED)))
     const texts = answers.map(({ choices }) => choices[0].message.content)
     expect([answers.map(({ status }) => status), new Set(texts).size]).toEqual([Array(6).fill(200), 1])
     expect(await readHealth()).toMatchObject({ in_use: 0, waiting: 0 })
   })
 
-  test('stops when the client leaves, while it answers and while it waits', async () => {
+  test('stops when the client disconnects, during an answer and in the queue', async () => {
     const left = new AbortController()
     const before = await countGenerated()
     const long = { messages: HELLO, max_tokens: 1_900, stream: true, response_format: ENDLESS }
@@ -203,7 +203,7 @@ describe('the engine of llama.cpp', () => {
     expect((await chat(FIXED)).status).toBe(200)
   })
 
-  test('refuses what it cannot answer, in the shape of OpenAI', async () => {
+  test('refuses invalid requests with errors in OpenAI format', async () => {
     const type = 'invalid_request_error'
     const content = 'a'.repeat(9_000)
     expect(await refused({ messages: [{ role: 'user', content }] })).toEqual([
@@ -234,7 +234,7 @@ describe('the engine of llama.cpp', () => {
     expect((await chat(FIXED)).status).toBe(200)
   })
 
-  test('lists its model and makes embeddings', async () => {
+  test('lists its model and creates embeddings', async () => {
     const models: Answer = await (await fetch(`${llama.endpoint}/models`)).json()
     expect(models.data).toMatchObject([{ id: 'acme/tiny', max_model_len: 2_048 }])
     const embed = async (body: object): Promise<Answer> => (await llama.ask('/embeddings', body)).json()

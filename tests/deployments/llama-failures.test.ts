@@ -39,7 +39,7 @@ const chat = async (endpoint: string) => {
 }
 
 describe('the engine of llama.cpp', () => {
-  test('fails with what it said last where a file is no model, and everybody else goes on', async () => {
+  test('fails with its last output if the file is not a valid model, and other engines keep running', async () => {
     await open()
     const orders = ['acme/cut', 'acme/lies', 'acme/text', 'acme/tiny'].map((huggingfaceId) =>
       stage.order({ huggingfaceId }),
@@ -64,7 +64,7 @@ describe('the engine of llama.cpp', () => {
     expect(await chat(await waitUntilReady(stage, sound?.instanceId ?? ''))).toBe(200)
   })
 
-  test('is not started for a model without a GGUF file of the quantization', async () => {
+  test('is not started if the model has no GGUF file of the quantization', async () => {
     await open()
     for (const given of [
       { huggingfaceId: 'acme/empty' },
@@ -79,7 +79,7 @@ describe('the engine of llama.cpp', () => {
     expect(tier?.availableCount).toBe(4)
   })
 
-  test('waits for its files with a place, and is fetched with a token that is written nowhere', async () => {
+  test('holds its place while its files are downloaded, and does not write the hub token to disk', async () => {
     let fetched: FetchedModel = { state: 'fetching', progress: 40 }
     const tokens: (string | null)[] = []
     const files: ModelFiles = {
@@ -108,7 +108,7 @@ describe('the engine of llama.cpp', () => {
     expect((await stage.driver.capacity())[0]?.availableCount).toBe(1)
   })
 
-  test('ends without an engine when it is stopped while its files are fetched', async () => {
+  test('releases its place without starting if it is stopped during the download', async () => {
     const files: ModelFiles = { fetch: async () => ({ state: 'fetching', progress: 1 }) }
     stage = await createLocalStage({ ...LLAMA_CPP, tiers: { cpu_local: { count: 1 } } }, undefined, files)
     const order = stage.order({ huggingfaceId: 'acme/tiny' })
@@ -119,7 +119,7 @@ describe('the engine of llama.cpp', () => {
     expect((await stage.driver.capacity())[0]?.availableCount).toBe(1)
   })
 
-  test('is adopted after a kill of the process that launched it, and ended where nobody knows it', async () => {
+  test('keeps running after the process that launched it is killed, and is ended by a sweep if no run is stored', async () => {
     await open()
     const order = stage.order({ huggingfaceId: 'acme/tiny', quantization: 'Q8_0' })
     const settings = { ...LLAMA_CPP, models_dir: models.directory, tiers: { cpu_local: { count: 1 } } }

@@ -109,7 +109,7 @@ const textOf = ({ body }: TestAnswer, pick: (event: Record<string, any>) => stri
     .join('')
 
 describe('a GGUF model of the hub on this machine', () => {
-  test('is fetched, loaded and answers on all wires, whole and streamed, the same', async () => {
+  test('is downloaded, loaded, and gives the same answer on all APIs, with and without streaming', async () => {
     const { body: seen } = await gateway.request('GET', `/v1/deployments/${id}`)
     expect([seen.progress, seen.error_code]).toEqual([100, null])
     expect((await readEvents(gateway, id)).map(({ to }) => to)).toEqual(
@@ -157,7 +157,7 @@ describe('a GGUF model of the hub on this machine', () => {
     expect(textOf(completionEvents, ({ choices }) => choices[0]?.text)).toBe(completion.body.choices[0].text)
   })
 
-  test('obeys a JSON schema and calls tools, on the wires that have them', async () => {
+  test('follows a JSON schema and calls tools, on the APIs that support them', async () => {
     const schema = {
       type: 'object',
       properties: { mood: { enum: ['good', 'bad'] }, age: { type: 'integer' } },
@@ -200,7 +200,7 @@ describe('a GGUF model of the hub on this machine', () => {
     ])
   })
 
-  test('answers several at once, and tells a prompt that is too long', async () => {
+  test('answers several requests at once, and refuses a prompt that is too long', async () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => chatWith(gateway, id, { body: { ...FIXED, max_tokens: 5 } })),
     )
@@ -213,7 +213,7 @@ describe('a GGUF model of the hub on this machine', () => {
     expect(long.body.error.message).toContain('maximum context length is 2048 tokens')
   })
 
-  test('stops generating when its client leaves', async () => {
+  test('stops generating when the client disconnects', async () => {
     const left = new AbortController()
     const before = await countGenerated()
     // More than anybody waits for, because no token ends it.
@@ -236,7 +236,7 @@ describe('a GGUF model of the hub on this machine', () => {
     expect((await chatWith(gateway, id, { body: { max_tokens: 2 } })).status).toBe(200)
   })
 
-  test('has an engine that gets neither secrets of the gateway nor variables of the account', async () => {
+  test('does not pass secrets of the gateway or variables of the account to its engine', async () => {
     const [engine] = await findEngines()
     const keeper = /^PPid:\s+(\d+)$/m.exec(await readProcess(engine?.pid ?? '', 'status'))?.[1]
     for (const pid of [engine?.pid, keeper]) {
@@ -250,7 +250,7 @@ describe('a GGUF model of the hub on this machine', () => {
     expect(JSON.stringify(logs.body)).toContain('the variable LLAMA_ARG_MODEL is not allowed here')
   })
 
-  test('is refused where its id, revision, quantization or variables could mean something else', async () => {
+  test('is refused if its id, revision, quantization or variables contain unsafe text', async () => {
     for (const hostile of [
       { huggingface_id: '../../etc/passwd' },
       { huggingface_id: '--model=/etc/passwd' },
@@ -268,12 +268,12 @@ describe('a GGUF model of the hub on this machine', () => {
     }
   })
 
-  test('is out of reach for every other account', async () => {
+  test('cannot be used by other accounts', async () => {
     const { status, body } = await chatWith(gateway, id, { key: await createOther(gateway) })
     expect([status, body.error.code]).toEqual([404, 'model_not_found'])
   })
 
-  test('sleeps without a process, and wakes for a request while the hub is away', async () => {
+  test('has no process while it sleeps, and wakes for a request while the hub is unreachable', async () => {
     const [before] = await findEngines()
     await database.query(
       `UPDATE deployments SET desired_state = 'sleeping', intent = intent + 1, next_look_at = now(), updated_at = now() WHERE id = $1`,

@@ -38,7 +38,7 @@ const say = async (instanceId: string, content: string): Promise<boolean> => {
 }
 
 describe('an engine of this machine', () => {
-  test('outlives the process that launched it: another one sees it, and ends it', async () => {
+  test('outlives the process that launched it: another process can observe and stop it', async () => {
     await open()
     const id = await launchReady()
     const other = stage.createDriver()
@@ -48,7 +48,7 @@ describe('an engine of this machine', () => {
     await eventually(async () => expect((await stage.driver.observe(id)).state).toBe('gone'))
   })
 
-  test('runs on when the process that launched it is killed', async () => {
+  test('keeps running when the process that launched it is killed', async () => {
     await open()
     const order = stage.order()
     const options = { directory: stage.directory, order, settings: SCRIPTED }
@@ -64,7 +64,7 @@ describe('an engine of this machine', () => {
     await eventually(async () => expect((await stage.driver.observe(order.instanceId)).state).toBe('gone'))
   })
 
-  test('is forgotten an hour after its end, and its port is free', async () => {
+  test('is forgotten an hour after its end, and its port is released', async () => {
     await open()
     const id = await launchReady()
     await stage.driver.stop(id)
@@ -79,7 +79,7 @@ describe('an engine of this machine', () => {
     expect(await sweep(3_700_000)).toEqual([[], []])
   })
 
-  test('is ended by whoever finds its keeper dead, and its place is free', async () => {
+  test('is ended when its keeper is found dead, and its place is released', async () => {
     await open({ tiers: { cpu_local: { count: 1 } } })
     const id = await launchReady()
     const { keeper } = await readState(id)
@@ -106,7 +106,7 @@ describe('an engine of this machine', () => {
     expect(await findTree(id, null)).toEqual([])
   })
 
-  test('takes everything with it that it started, in other sessions too and deaf to SIGTERM', async () => {
+  test('ends with all its child processes, including other sessions and processes that ignore SIGTERM', async () => {
     await open()
     const [helper, stubborn] = [
       await launchReady({ environment: { SANDBOX_FAILURE: 'helper' } }),
@@ -117,7 +117,7 @@ describe('an engine of this machine', () => {
     for (const id of [helper, stubborn]) expect(await findTree(id, null)).toEqual([])
   })
 
-  test('is started again after a crash, three times, and then fails with its last lines', async () => {
+  test('is restarted three times after crashes, and then fails with its last lines', async () => {
     await open()
     const id = await launchReady()
     for (let crash = 1; crash <= 4; crash += 1) {
@@ -133,7 +133,7 @@ describe('an engine of this machine', () => {
     )
   })
 
-  test('is started again when it hangs after it was ready', async () => {
+  test('is restarted if it hangs after it was ready', async () => {
     await open({ hang_ms: 2_000 })
     const id = await launchReady()
     const { engine: first } = await readState(id)
@@ -149,7 +149,7 @@ describe('an engine of this machine', () => {
     )
   })
 
-  test('is ended when it takes more memory than its tier allows', async () => {
+  test('is ended if it uses more memory than its tier allows', async () => {
     await open({ tiers: { cpu_local: { ram_gb: 0.12 } } })
     const order = stage.order({ environment: { SANDBOX_FAILURE: 'hungry' } })
     await stage.driver.launch(order)
@@ -161,7 +161,7 @@ describe('an engine of this machine', () => {
     )
   })
 
-  test('fills no disk with what it says', async () => {
+  test('cannot fill the disk with its output', async () => {
     await open()
     const id = await launchReady({ environment: { SANDBOX_FAILURE: 'noise' } })
     const directory = join(stage.directory, 'instances', id)
@@ -178,7 +178,7 @@ describe('an engine of this machine', () => {
     expect(lines.some((line) => line.includes('Z 0 x'))).toBe(false)
   })
 
-  test('gets neither a path nor an option nor a variable from an order', async () => {
+  test('gets no unsafe path, option or variable from an order', async () => {
     await open()
     for (const huggingfaceId of ['../../etc', '--flag', 'a b', 'a\0b', '/etc/passwd', 'a/b/c', '']) {
       const order = stage.order({ huggingfaceId })
@@ -203,7 +203,7 @@ describe('an engine of this machine', () => {
       ]).toEqual([[], 'gone'])
   })
 
-  test('of the last place is one, whichever process asks', async () => {
+  test('starts only once for the last place if several processes launch at the same time', async () => {
     await open({ tiers: { cpu_local: { count: 1 } } })
     const drivers = [stage.driver, stage.createDriver(), stage.createDriver()]
     const orders = drivers.flatMap((driver) => [0, 1].map(() => ({ driver, order: stage.order() })))

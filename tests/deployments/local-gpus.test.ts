@@ -33,7 +33,7 @@ describe('the GPUs of this machine', () => {
   const H200 = (freeMib: 143_156 | 111_818) => `0, NVIDIA H200, 143771, ${freeMib}`
   const H100 = (index: number, freeMib: number) => `${index}, NVIDIA H100 80GB HBM3, 81559, ${freeMib}`
 
-  test('are offered by kind, without those that somebody else uses, and an engine sees its own only', async () => {
+  test('become one tier per model, without GPUs that other programs use, and an engine sees only its own GPU', async () => {
     const path = await fakeSmi([
       H100(0, 2_000),
       H100(1, 81_000),
@@ -51,7 +51,7 @@ describe('the GPUs of this machine', () => {
     expect((await driver.capacity())[0]?.availableCount).toBe(0)
   })
 
-  test('are taken in groups, and by no two instances unless they are shared', async () => {
+  test('are allocated in groups, and to one instance only unless they are shared', async () => {
     const path = await fakeSmi([0, 1, 2, 3].map((index) => H100(index, 81_000)))
     const { driver } = await open(
       {
@@ -75,7 +75,7 @@ describe('the GPUs of this machine', () => {
     expect((await readdir(join(stage.directory, 'places', 'gpu-1.0')).catch(() => [])).length).toBe(0)
   })
 
-  test('of a real machine are read, and offered while enough of their memory is free', async () => {
+  test('of a real machine are detected, and offered while enough of their memory is free', async () => {
     const readFree = async (line: string, settings: object = {}) => {
       const { driver } = await open({ tiers: undefined, ...settings }, await fakeSmi([line]))
       const tiers = await driver.capacity()
@@ -92,12 +92,12 @@ describe('the GPUs of this machine', () => {
   test.each([
     [6, 'No devices were found'],
     [9, "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver."],
-  ])('are none where nvidia-smi ends with status %i', async (status, said) => {
+  ])('are not offered if nvidia-smi exits with status %i', async (status, said) => {
     const { driver } = await open({ tiers: undefined }, await fakeSmi([], `echo "${said}"; exit ${status}`))
     expect(await driver.capacity()).toMatchObject([{ id: 'cpu_local', gpuCount: 0 }])
   })
 
-  test('are none where there is no nvidia-smi: the processor is offered', async () => {
+  test('are not offered without nvidia-smi: the only tier is the processor', async () => {
     const { driver } = await open({ tiers: undefined }, '/nonexistent')
     expect(await driver.capacity()).toMatchObject([{ id: 'cpu_local', gpuCount: 0, availableCount: 1 }])
   })

@@ -38,7 +38,7 @@ const textOf = (stream: string, pick: (event: Record<string, any>) => string | u
     .join('')
 
 describe('a deployment on this machine', () => {
-  test('goes from its creation to streamed answers on every wire, and leaves no process when it stops', async () => {
+  test('is created, streams answers on every API, and leaves no process after a stop', async () => {
     const id = await deploy(gateway, { ...ORDER, max_model_len: 2048 })
     await waitForStatus(gateway, id, 'running')
     const model = `byom-${id}`
@@ -74,7 +74,7 @@ describe('a deployment on this machine', () => {
     expect(bill.intervals).toHaveLength(1)
   })
 
-  test('is out of reach for every other account', async () => {
+  test('cannot be used by other accounts', async () => {
     const id = await deploy(gateway, { ...ORDER, huggingface_id: 'acme/secret', gpu_tier: 'cpu_free' })
     await waitForStatus(gateway, id, 'running')
     const other = await createOther(gateway)
@@ -84,7 +84,7 @@ describe('a deployment on this machine', () => {
     await eventually(async () => expect(await findEngines('acme/secret')).toEqual([]))
   })
 
-  test('follows no redirect of its engine, and answers again after a crash', async () => {
+  test('does not follow redirects of its engine, and answers again after a crash', async () => {
     const id = await deploy(gateway, { ...ORDER, huggingface_id: 'acme/wild' })
     await waitForStatus(gateway, id, 'running')
     const say = (content: string) =>

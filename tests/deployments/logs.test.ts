@@ -34,7 +34,7 @@ async function follow(id: string, { key = gateway.key, lines = 100 } = {}) {
 }
 
 describe('the log of a deployment', () => {
-  test('is followed from its last lines on, over all its runs, until it is stopped', async () => {
+  test('is streamed from its last lines on, over all runs, until the deployment is stopped', async () => {
     const id = await deploy(gateway)
     const log = await follow(id)
     expect([log.response.status, log.response.headers.get('content-type')]).toEqual([
@@ -56,7 +56,7 @@ describe('the log of a deployment', () => {
     expect(body.lines[0]).toContain('released')
   })
 
-  test('ends with the deployment', async () => {
+  test('ends when the deployment is deleted', async () => {
     const id = await deploy(gateway)
     await waitForStatus(gateway, id, 'running')
     const log = await follow(id, { lines: 1 })
@@ -66,7 +66,7 @@ describe('the log of a deployment', () => {
     expect(log.lines().at(-1)).toEqual({ type: 'end', reason: 'deleted' })
   })
 
-  test('says why an engine failed', async () => {
+  test('contains the reason of an engine failure', async () => {
     const id = await deploy(gateway, { env: { SANDBOX_FAILURE: 'out_of_memory' } })
     await waitForStatus(gateway, id, 'error')
     const log = await follow(id)
@@ -75,7 +75,7 @@ describe('the log of a deployment', () => {
     expect(log.lines().at(-1)).toEqual({ type: 'end', reason: 'error' })
   })
 
-  test('is followed by a bounded number at once of an account, and is no other’s', async () => {
+  test('can be followed five times at once by an account, and not by other accounts', async () => {
     const id = await deploy(gateway)
     const other = await createOther(gateway)
     const logs = []

@@ -80,7 +80,7 @@ describe('metrics of a deployment', () => {
     expect(sum(body.series, 'tokens_in')).toBe(body.tokens_in)
   })
 
-  test('count a request that failed, and no refusal of the gateway itself', async () => {
+  test('count failed requests, but not requests that the gateway refused', async () => {
     const id = await deployRunning()
     await putToSleep(gateway, id)
     const headers = { 'x-wake-timeout': '0' }
@@ -92,7 +92,7 @@ describe('metrics of a deployment', () => {
     expect([metrics.requests, metrics.errors, metrics.latency_ms.p50]).toEqual([1, 1, null])
   })
 
-  test('are unknown to another account, and gone with the deployment', async () => {
+  test('return 404 for other accounts and after deletion', async () => {
     const id = await deployRunning()
     const other = await createOther(gateway)
     expect((await readMetrics(id, '', other)).status).toBe(404)
@@ -100,7 +100,7 @@ describe('metrics of a deployment', () => {
     expect((await readMetrics(id)).status).toBe(404)
   })
 
-  test('have windows and steps of bounded numbers', async () => {
+  test('return a series for the window and step, and refuse values outside the limits', async () => {
     const id = await deployRunning()
     for (const [query, points] of [
       ['', 60],
@@ -121,7 +121,7 @@ describe('metrics of a deployment', () => {
       expect([query, (await readMetrics(id, query)).status]).toEqual([query, 400])
   })
 
-  test('tell what the engine says of itself', async () => {
+  test('contain the figures that the engine reports', async () => {
     const engine = createServer((request, response) => {
       response.statusCode = request.url === '/metrics' ? 200 : 500
       response.end('vllm:num_requests_running{engine="0"} 3.0\nvllm:kv_cache_usage_perc 0.25\n')

@@ -61,7 +61,7 @@ const fetchTiny = async (order: Partial<Parameters<ModelCache['fetch']>[0]> = {}
   })
 
 describe('the model cache', () => {
-  test('downloads the files of a model once, with their names, and tells how far it is', async () => {
+  test('downloads the files of a model once, under their names, and reports progress', async () => {
     const told: number[] = []
     const first = await fetchTiny({ onProgress: ({ bytesDone }) => told.push(bytesDone) })
     expect(first.paths).toEqual([join(first.directory, 'tiny-Q4_K_M.gguf')])
@@ -74,7 +74,7 @@ describe('the model cache', () => {
     expect(await readdir(join(directory, 'claims'))).toEqual([])
   })
 
-  test('goes on where a connection was cut', async () => {
+  test('resumes after a connection was cut', async () => {
     hub.faults.push({ cutAfter: 100_000 }, { cutAfter: 50_000 })
     const { paths } = await fetchTiny()
     expect(await readFile(paths[0] ?? '')).toEqual(MODEL)
@@ -82,7 +82,7 @@ describe('the model cache', () => {
     expect([ranges.length, ranges[0], ranges[1]?.startsWith('bytes=')]).toEqual([3, null, true])
   })
 
-  test('goes on with what a process that crashed has left, and takes its lock', async () => {
+  test('resumes the partial file of a crashed process, and takes its lock', async () => {
     const [file] = await filesOf('org/tiny')
     const blobs = join(directory, 'models--org--tiny/blobs')
     await mkdir(blobs, { recursive: true })
@@ -96,7 +96,7 @@ describe('the model cache', () => {
     expect((await readdir(blobs)).filter((name) => name.includes('.lock'))).toEqual([])
   })
 
-  test('downloads once for everybody who asks at the same time', async () => {
+  test('downloads once for concurrent requests', async () => {
     hub.faults.push({ holdAfter: 1_000 })
     const all = Array.from({ length: 8 }, () => fetchTiny())
     await eventually(async () => expect(downloads()).toBe(1))
@@ -105,7 +105,7 @@ describe('the model cache', () => {
     expect(downloads()).toBe(1)
   })
 
-  test('lets another go on when the one that downloads gives up', async () => {
+  test('lets a waiting request continue the download when the first one is cancelled', async () => {
     hub.faults.push({ holdAfter: 100_000 })
     const cancellation = new Cancellation()
     const first = fetchTiny({ cancellation }).catch((error: unknown) => error)
@@ -130,7 +130,7 @@ describe('the model cache', () => {
     expect((await fetchTiny()).paths).toHaveLength(1)
   })
 
-  test('begins anew where the hub knows no ranges, and waits as long as it says', async () => {
+  test('starts again from the beginning if the hub ignores ranges, and waits for retry-after', async () => {
     hub.faults.push(
       { cutAfter: 1_000 },
       { ignoresRange: true, cutAfter: 2_000 },
@@ -140,7 +140,7 @@ describe('the model cache', () => {
     expect([downloads(), await readFile(paths[0] ?? '')]).toEqual([4, MODEL])
   })
 
-  test('tells its token to the hub only, and follows no redirect into a private network', async () => {
+  test('sends its token only to the hub, and does not follow redirects into a private network', async () => {
     await fetchTiny({ token: 'hf_secret' })
     const told = hub.requests.filter(({ authorization }) => authorization === 'Bearer hf_secret')
     expect(told.filter(({ host }) => host === hub.cdnHost)).toEqual([])
@@ -150,7 +150,7 @@ describe('the model cache', () => {
     hub.redirectTo(null)
   })
 
-  test('follows no link that somebody put into it', async () => {
+  test('does not follow symbolic links in the cache', async () => {
     const outside = join(directory, 'outside')
     const [file] = await filesOf('org/tiny')
     const blobs = join(directory, 'models--org--tiny/blobs')
@@ -179,7 +179,7 @@ describe('the model cache', () => {
     },
   )
 
-  test('deletes what was not used for longest and no deployment uses, and nothing else', async () => {
+  test('deletes only models that no deployment uses, least recently used first', async () => {
     const used = new Set(['org/used'])
     const limited = createModelCache({
       outbound,

@@ -65,8 +65,8 @@ const waitFor = (id: string, status: string) =>
 /** The header is read first, when the order is checked; the download comes after it. */
 const holdDownload = () => hub.faults.push({}, { holdAfter: 100_000 })
 
-describe('a download ahead', () => {
-  test('brings the files of a model into the cache, and tells how far it is', async () => {
+describe('a prefetch', () => {
+  test('downloads the files of a model into the cache, and shows its progress', async () => {
     holdDownload()
     const { status, body } = await order({ huggingface_id: 'org/tiny' })
     expect([status, body]).toMatchObject([
@@ -86,7 +86,7 @@ describe('a download ahead', () => {
     expect((await read('org/tiny')).status).toBe('not_found')
   })
 
-  test('can be cancelled, and goes on where it stopped when it is ordered again', async () => {
+  test('can be cancelled, and resumes where it stopped when it is requested again', async () => {
     holdDownload()
     await order({ huggingface_id: 'org/slow' })
     await eventually(async () => expect((await read('org/slow')).downloaded_bytes).toBe(100_000))
@@ -106,7 +106,7 @@ describe('a download ahead', () => {
     expect((await cancel('org/slow')).body.status).toBe('complete')
   })
 
-  test('fails with the reason, and leaves nothing of a file with a wrong checksum', async () => {
+  test('fails with the reason, and deletes a file with a wrong checksum', async () => {
     await order({ huggingface_id: 'org/wrong' })
     const { error_message: message } = await waitFor('org/wrong', 'failed')
     expect(message).toContain('checksum')
@@ -127,7 +127,7 @@ describe('a download ahead', () => {
     expect(answer.error.message).toMatch(reason)
   })
 
-  test('of a gated model needs a token of its own, also when the files are here', async () => {
+  test('of a gated model needs a token, even if another account has downloaded the files', async () => {
     expect((await order({ huggingface_id: 'org/gated', hf_token: 'hf_right' })).status).toBe(201)
     await waitFor('org/gated', 'complete')
     const other = await createOther(gateway)
@@ -135,7 +135,7 @@ describe('a download ahead', () => {
     expect((await read('org/gated', other)).status).toBe('not_found')
   })
 
-  test('belongs to its account: others neither see nor cancel it', async () => {
+  test('cannot be seen or cancelled by other accounts', async () => {
     holdDownload()
     await order({ huggingface_id: 'org/again' })
     const other = await createOther(gateway)
@@ -146,7 +146,7 @@ describe('a download ahead', () => {
     await waitFor('org/again', 'complete')
   })
 
-  test('is for keys that may deploy, and accounts with credit', async () => {
+  test('is refused for keys that cannot deploy, and for accounts without credit', async () => {
     const { body: restricted } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
       body: { name: 'restricted', env: 'dev', allowed_models: ['gpt-4o-mini'], scopes: ['inference'] },
     })
@@ -159,7 +159,7 @@ describe('a download ahead', () => {
     expect((await gateway.request('GET', pathOf('org/tiny'), { key: null })).status).toBe(401)
   })
 
-  test('is one of three at once', async () => {
+  test('is refused if three others of the account are running', async () => {
     // The processes download two at a time; the third waits.
     const statuses: number[] = []
     for (const id of PLENTY) {
@@ -175,7 +175,7 @@ describe('a download ahead', () => {
     hub.release()
   })
 
-  test('goes on in the next process when the one that works on it stops', async () => {
+  test('is resumed by another process when its process stops', async () => {
     const database = await createTestDatabase()
     const options = { settings, connectionString: database.connectionString }
     const first = await startTestGateway(options)

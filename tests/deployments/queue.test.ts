@@ -43,7 +43,7 @@ const createKey = async (): Promise<string> =>
     .key
 
 describe('requests to a deployment', () => {
-  test('have as many slots as it has, wait in turns of keys, and are refused when the queue is full', async () => {
+  test('use the slots of the deployment, wait with keys taking turns, and are refused when the queue is full', async () => {
     const id = await deployRunning()
     const another = await createKey()
     const first = occupy(id)
@@ -69,7 +69,7 @@ describe('requests to a deployment', () => {
     await waitForQueue(id, 0, 0)
   })
 
-  test('to one deployment do not wait for those to another', async () => {
+  test('do not wait for requests to another deployment', async () => {
     const [busy, idle] = [await deployRunning(), await deployRunning()]
     const held = occupy(busy)
     await waitForQueue(busy, 1, 0)
@@ -77,7 +77,7 @@ describe('requests to a deployment', () => {
     held.leave()
   })
 
-  test('that wait when it is stopped are refused, and those in flight are cut at the limit', async () => {
+  test('are refused if they wait when it is stopped, and cut at the drain limit if they are in flight', async () => {
     const id = await deployRunning()
     const whole = occupy(id)
     await waitForQueue(id, 1, 0)
@@ -90,7 +90,7 @@ describe('requests to a deployment', () => {
     await waitForStatus(gateway, id, 'stopped')
   })
 
-  test('as streams are cut with an error frame at the limit, and what was delivered is in usage', async () => {
+  test('end with an error frame at the drain limit if they are streams, with the delivered tokens in the usage records', async () => {
     const id = await deployRunning()
     const messages = [{ role: 'user', content: '[[sandbox:hang after=3]] tell me something long' }]
     const stream = occupy(id, { messages, stream: true })
@@ -113,7 +113,7 @@ describe('requests to a deployment', () => {
   })
 })
 
-test('the status tells the GPUs, and deployments to their own account only', async () => {
+test('the queue status shows the GPUs, and deployments only to their own account', async () => {
   const id = await deployRunning()
   const other = await createOther(gateway)
   const own = await readStatus()

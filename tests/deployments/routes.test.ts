@@ -14,7 +14,7 @@ const create = (body: unknown, key?: string) =>
   gateway.request('POST', '/v1/deployments', { body, ...(key === undefined ? {} : { key }) })
 
 describe('GPU tiers', () => {
-  test('are listed with what they cost and whether one can be had', async () => {
+  test('are listed with their price and availability', async () => {
     const { status, body } = await gateway.request('GET', '/v1/gpu-tiers')
     expect([status, body.cached, body.total]).toEqual([200, true, body.data.length])
     expect(body.tiers).toEqual(body.data)
@@ -36,7 +36,7 @@ describe('GPU tiers', () => {
     })
   })
 
-  test('are asked for anew by the live list, which shows what is taken', async () => {
+  test('are read from the driver by the live list, which shows used GPUs', async () => {
     const free = async () => {
       const { body } = await gateway.request('GET', '/v1/gpu-tiers/live')
       expect(body.cached).toBe(false)
@@ -57,7 +57,7 @@ describe('GPU tiers', () => {
   })
 })
 
-test('tiers and prices of the sandbox are the configured ones', async () => {
+test('the sandbox uses the configured tiers and prices', async () => {
   const tiers = {
     tiny_8gb: { gpu_name: 'Tiny', vram_gb: 8, price_per_hour_usd: 0.25, count: 3, region: 'here' },
     tiny_16gb: { gpu_name: 'Tiny', vram_gb: 16, price_per_hour_usd: 0.5, gpu_count: 2 },
@@ -75,7 +75,7 @@ test('tiers and prices of the sandbox are the configured ones', async () => {
     )
 })
 
-test('templates name models and tiers that there are', async () => {
+test('templates contain only existing models and tiers', async () => {
   const { status, body } = await gateway.request('GET', '/v1/deployment-templates')
   const { body: tiers } = await gateway.request('GET', '/v1/gpu-tiers')
   const tierIds = tiers.data.map(({ id }: { id: string }) => id)
@@ -94,7 +94,7 @@ test('templates name models and tiers that there are', async () => {
 })
 
 describe('creating a deployment', () => {
-  test('takes every setting', async () => {
+  test('accepts every setting', async () => {
     const settings = {
       name: 'mine',
       quantization: 'Q4_K_M',
@@ -149,7 +149,7 @@ describe('creating a deployment', () => {
     ])
   })
 
-  test('is refused where there are no GPUs', async () => {
+  test('is refused if there are no GPUs', async () => {
     const without = await startTestGateway({ settings: { PARKWAY_GPU_DRIVER: 'none' } })
     try {
       const { status, body } = await without.request('POST', '/v1/deployments', { body: ORDER })
@@ -160,7 +160,7 @@ describe('creating a deployment', () => {
     }
   })
 
-  test('offers simulated GPUs to no key of production', async () => {
+  test('does not offer simulated GPUs to production keys', async () => {
     const { body: live } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
       body: { name: 'live', env: 'live', scopes: ['inference'] },
     })
@@ -189,7 +189,7 @@ describe('reading deployments', () => {
     expect((await gateway.request('GET', '/v1/deployments?status=odd')).status).toBe(400)
   })
 
-  test('is 404 for what is no deployment', async () => {
+  test('returns 404 for unknown ids', async () => {
     for (const id of ['nothing', '01890000-0000-7000-8000-000000000000'])
       for (const [method, path] of [
         ['GET', ''],
@@ -205,7 +205,7 @@ describe('reading deployments', () => {
       }
   })
 
-  test('tells events page by page and since a time', async () => {
+  test('returns events in pages and since a time', async () => {
     const id = await deploy(gateway)
     await waitForStatus(gateway, id, 'running')
     const path = `/v1/deployments/${id}/events`
@@ -220,7 +220,7 @@ describe('reading deployments', () => {
     expect([wrong.status, wrong.body.error.param]).toEqual([400, 'since'])
   })
 
-  test('shows what its engine says', async () => {
+  test('shows the log of the engine', async () => {
     const id = await deploy(gateway)
     await waitForStatus(gateway, id, 'running')
     const { body } = await gateway.request('GET', `/v1/deployments/${id}/logs`)
@@ -230,7 +230,7 @@ describe('reading deployments', () => {
   })
 })
 
-test('a key that is restricted to some models neither creates deployments nor changes others', async () => {
+test('a key that is restricted to some models cannot create deployments or change those outside its models', async () => {
   const id = await deploy(gateway)
   const { body: restricted } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
     body: { name: 'restricted', env: 'dev', allowed_models: ['gpt-4o-mini'], scopes: ['inference'] },

@@ -49,7 +49,7 @@ const describeAnswer = (body: unknown, named: string) =>
     .replace(/"request_id":"[^"]*"/, '')
 
 describe('a deployment of another account', () => {
-  test('cannot be called on any route that names a model, and is like one that never was', async () => {
+  test('cannot be called on any route, and gets the same answer as an unknown model', async () => {
     const nobodys = 'byom-01890000-0000-7000-8000-000000000000'
     const unknown = calls(nobodys)
     for (const [index, [path, body]] of calls(model).entries()) {
@@ -60,7 +60,7 @@ describe('a deployment of another account', () => {
     }
   })
 
-  test('cannot be read by its model id, listed or named by another case of it', async () => {
+  test('cannot be read, listed, or called by a variant of its model id', async () => {
     for (const path of [`/v1/models/${model}`, `/v1/deployments/${id}`, `/v1/deployments/${id}/metrics`])
       expect([path, (await gateway.request('GET', path, { key: other })).status]).toEqual([path, 404])
     for (const path of ['/v1/models', '/v1/deployments', '/v1/queue/status', '/v1/usage/records'])
@@ -71,7 +71,7 @@ describe('a deployment of another account', () => {
     }
   })
 
-  test('answers its own account in comparisons, conversations and responses in the background', async () => {
+  test('answers its own account in comparisons, conversations and background responses', async () => {
     const run = await makeRun(gateway, { prompts: ['one', 'two'], models: ['gpt-4o-mini', model] })
     expect(run).toMatchObject({ status: 'completed', cells_done: 4, models: ['gpt-4o-mini', model] })
     const cells = await readCells(gateway, run.id, `&lane_id=${run.lanes[1].id}`)

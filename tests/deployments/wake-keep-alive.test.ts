@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-test('while an engine starts, streams get comments, complete answers wait, and both end when their time is over', async () => {
+test('while an engine starts, streams get keep-alive comments, other requests wait, and both end at the timeout', async () => {
   const id = await deploy(gateway)
   const ask = (stream: boolean, seconds: number) =>
     gateway.request('POST', '/v1/chat/completions', {

@@ -25,8 +25,8 @@ afterAll(async () => {
 const wakesOf = async (id: string) =>
   (await readEvents(gateway, id)).filter(({ type }) => type === 'waking').length
 
-describe('a deployment that sleeps', () => {
-  test('is woken by the first request, which waits for it, and once by a hundred', async () => {
+describe('a sleeping deployment', () => {
+  test('is woken by the first request, which waits for the start, and only once by a hundred requests', async () => {
     const id = await deploy(gateway)
     await putToSleep(gateway, id)
     const answers = await Promise.all(
@@ -43,7 +43,7 @@ describe('a deployment that sleeps', () => {
     ])
   })
 
-  test('is woken once by a hundred requests to two processes', async () => {
+  test('is woken only once by a hundred requests to two processes', async () => {
     const second = await startTestGateway({
       connectionString: gateway.connectionString,
       settings: { PARKWAY_SANDBOX_GPU_START_MS: '600' },
@@ -68,7 +68,7 @@ describe('a deployment that sleeps', () => {
   })
 
   test.each([false, true])(
-    'is told to come back to a client that does not wait (stream: %s)',
+    'returns 503 with retry-after if the client does not wait (stream: %s)',
     async (stream) => {
       const id = await deploy(gateway)
       await putToSleep(gateway, id)
@@ -83,7 +83,7 @@ describe('a deployment that sleeps', () => {
     },
   )
 
-  test('is woken by a start too', async () => {
+  test('is also woken by the start route', async () => {
     const id = await deploy(gateway)
     await putToSleep(gateway, id)
     const { status, body } = await gateway.request('POST', `/v1/deployments/${id}/start`)
@@ -91,7 +91,7 @@ describe('a deployment that sleeps', () => {
     await waitForStatus(gateway, id, 'running')
   })
 
-  test('stays as it is when its account has stopped it', async () => {
+  test('is not woken by a chat after its account has stopped it', async () => {
     const id = await deploy(gateway)
     await gateway.request('POST', `/v1/deployments/${id}/stop`)
     await waitForStatus(gateway, id, 'stopped')
@@ -100,8 +100,8 @@ describe('a deployment that sleeps', () => {
   })
 })
 
-describe('a deployment that failed', () => {
-  test('says why, and answers 502', async () => {
+describe('a failed deployment', () => {
+  test('shows the reason, and answers chats with 502', async () => {
     const id = await deploy(gateway, { env: { SANDBOX_FAILURE: 'out_of_memory' } })
     const failed = await waitForStatus(gateway, id, 'error')
     expect([failed.error_code, failed.progress]).toEqual(['out_of_memory', 0])
@@ -118,7 +118,7 @@ describe('a deployment that failed', () => {
   })
 })
 
-test('the bill of a deployment tells what it costs and when', async () => {
+test('the bill of a deployment shows its costs and intervals', async () => {
   const id = await deploy(gateway, { budget_limit_usd: 3 })
   await waitForStatus(gateway, id, 'running')
   const { body: running } = await gateway.request('GET', `/v1/deployments/${id}/billing`)

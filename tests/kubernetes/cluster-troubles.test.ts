@@ -31,13 +31,13 @@ const podName = () => String(read(stage.cluster.store.list('pods')[0], 'metadata
 const asked = (pattern: RegExp) => stage.cluster.requests.filter((line) => pattern.test(line)).length
 
 describe('a cluster', () => {
-  test('is watched, and not asked for each look', async () => {
+  test('is watched, and not queried for each observation', async () => {
     const id = await launchReady()
     await eventually(() => expect(asked(/GET .*pods\?watch/)).toBe(1))
     await expectWatched(id)
   })
 
-  test('whose watches are cut is watched again from where they were', async () => {
+  test('is watched again after the watches were cut', async () => {
     const id = await launchReady()
     const lists = asked(/GET .*\/pods$/)
     stage.cluster.cutWatches()
@@ -48,7 +48,7 @@ describe('a cluster', () => {
     expect(lists).toBeGreaterThan(0)
   })
 
-  test('that has forgotten the version of a watch is listed anew', async () => {
+  test('is listed again if it no longer has the version of a watch', async () => {
     const id = await launchReady()
     await eventually(() => expect(asked(/GET .*deployments\?watch/)).toBe(1))
     stage.cluster.refuse({ matching: /\?watch/, times: 4, status: 503, reason: 'ServiceUnavailable' })
@@ -65,7 +65,7 @@ describe('a cluster', () => {
     await eventually(() => expectWatched(id))
   })
 
-  test('that is busy is asked again after the time that it names', async () => {
+  test('is called again after retry-after if it returns 429', async () => {
     stage.cluster.refuse({
       matching: /PATCH .*services/,
       times: 2,
@@ -82,7 +82,7 @@ describe('a cluster', () => {
     [403, 'Forbidden'],
     [500, 'InternalError'],
   ])(
-    'that answers %i makes the launch fail with its reason, and a repetition finishes it',
+    'makes a launch fail with the reason if it returns %i, and a second launch completes it',
     async (status, reason) => {
       const order = stage.order()
       stage.cluster.refuse({ matching: /PATCH .*services/, times: 1, status, reason })
@@ -95,7 +95,7 @@ describe('a cluster', () => {
     },
   )
 
-  test('that cannot be reached is an error and not an instance that is gone', async () => {
+  test('causes an error if it fails, and the instance is not reported as gone', async () => {
     const id = await launchReady()
     stage.cluster.refuse({ matching: /./, times: 1_000, status: 500, reason: 'InternalError' })
     stage.cluster.cutWatches()
@@ -105,7 +105,7 @@ describe('a cluster', () => {
 })
 
 describe('an instance in a cluster', () => {
-  test('has its token in a Secret that goes with the stop, and nowhere else', async () => {
+  test('has its token only in a Secret, which is deleted when it is stopped', async () => {
     const order = stage.order({ hubToken: 'hf_secret' })
     await stage.driver.launch(order)
     const { store } = stage.cluster
@@ -115,7 +115,7 @@ describe('an instance in a cluster', () => {
     expect([store.list('secrets'), store.list('services')]).toEqual([[], []])
   })
 
-  test('that is stopped while another process launches it does not start', async () => {
+  test('does not start if it is stopped while another process launches it', async () => {
     const order = stage.order()
     stage.cluster.refuse({ matching: /PATCH .*services/, times: 1, status: 500, reason: 'InternalError' })
     await stage.driver.launch(order).catch(() => {})
@@ -133,7 +133,7 @@ describe('an instance in a cluster', () => {
     expect((await stage.driver.observe(order.instanceId)).state).toBe('gone')
   })
 
-  test('that ran out of memory after it was ready has failed for good', async () => {
+  test('fails without a restart if it runs out of memory after it was ready', async () => {
     const id = await launchReady()
     stage.cluster.nodes.crash(podName(), { reason: 'OOMKilled', exitCode: 137 })
     await eventually(async () => {
@@ -141,7 +141,7 @@ describe('an instance in a cluster', () => {
     })
   })
 
-  test('that crashed once after it was ready is loading again', async () => {
+  test('is loading again after its first crash', async () => {
     const id = await launchReady()
     stage.cluster.nodes.crash(podName(), { reason: 'Error', exitCode: 1 })
     await eventually(async () => {
@@ -149,7 +149,7 @@ describe('an instance in a cluster', () => {
     })
   })
 
-  test('that was evicted gets another pod, and its end does not wait for the object of the old one', async () => {
+  test('gets another pod after an eviction, and can end while the old pod object still exists', async () => {
     const id = await launchReady()
     stage.cluster.nodes.evict(podName())
     stage.cluster.nodes.settle()
@@ -161,7 +161,7 @@ describe('an instance in a cluster', () => {
     expect(stage.cluster.store.list('pods')).toHaveLength(1)
   })
 
-  test('whose order cannot become arguments fails without a pod, a Service or anything of the order', async () => {
+  test('fails without a pod, Service or Secret if its order has unsafe values, which are written nowhere', async () => {
     const order = stage.order({ huggingfaceId: 'acme/tiny"\n--x', hubToken: 'hf_secret' })
     await stage.driver.launch(order)
     await stage.settle()
@@ -171,7 +171,7 @@ describe('an instance in a cluster', () => {
     expect(JSON.stringify(store.list('deployments'))).not.toContain('--x')
   })
 
-  test('with an id that is no id reaches no path of the API', async () => {
+  test('causes no API request if its id is invalid', async () => {
     const before = stage.cluster.requests.length
     await expect(stage.driver.launch(stage.order({ instanceId: '../secrets/x' }))).rejects.toThrow(
       'not the id',
@@ -181,7 +181,7 @@ describe('an instance in a cluster', () => {
     expect(stage.cluster.requests.length).toBe(before)
   })
 
-  test('is released at the end of its grace period at the latest, also if the gateway looks days later', async () => {
+  test('is released at the end of its grace period at the latest, even if the gateway checks days later', async () => {
     let aheadMs = 0
     const clock = fakeClock(() => Date.now() + aheadMs)
     const driver = await stage.createDriver(clock)
@@ -194,7 +194,7 @@ describe('an instance in a cluster', () => {
     expect(clock.nowMs() - (releasedAtMs ?? 0)).toBeGreaterThan(2 * 86_400_000)
   })
 
-  test('is bound between its launch and now, whatever the clock of the cluster says', async () => {
+  test('is bound between its launch and now, even if the clock of the cluster is wrong', async () => {
     const id = await launchReady()
     stage.cluster.store.update('pods', podName(), (value) => {
       const past = { status: 'True', lastTransitionTime: '2001-01-01T00:00:00Z' }
@@ -213,7 +213,7 @@ describe('an instance in a cluster', () => {
     })
   })
 
-  test('that ended is forgotten an hour later, and not before', async () => {
+  test('is forgotten one hour after its end, and not before', async () => {
     let aheadMs = 0
     const clock = fakeClock(() => Date.now() + aheadMs)
     const driver = await stage.createDriver(clock)

@@ -44,8 +44,8 @@ function rightsFor(line: string): readonly string[] {
   )
 }
 
-describe('the files to deploy with', () => {
-  test('give the gateway the rights that its driver uses, and no other', async () => {
+describe('the deployment files', () => {
+  test('give the gateway only the rights that its driver uses', async () => {
     const stage = await createKubernetesStage()
     const order = stage.order({ hubToken: 'hf_secret' })
     await stage.driver.launch(order)
@@ -70,7 +70,7 @@ describe('the files to deploy with', () => {
     expect(parse(rules).rules).toEqual(role.rules)
   })
 
-  test('have values whose settings of engines the gateway accepts', () => {
+  test('have default engine settings that the gateway accepts', () => {
     const { engines } = parse(readText('helm/parkway/values.yaml'))
     const added = { namespace: 'a', gateway_name: 'b', gateway_namespace: 'c', gateway_labels: { d: 'e' } }
     expect(parseKubernetesSettings(JSON.stringify({ ...engines.settings, ...added })).gatewayName).toBe('b')

@@ -52,7 +52,7 @@ afterAll(async () => {
 const ORDER = { gpu_tier: 'h100_80gb', huggingface_id: 'Qwen/Qwen3-8B' }
 
 describe('a deployment in a cluster', () => {
-  test('goes from its creation to an answer, and leaves no pod, service or secret when it stops', async () => {
+  test('is created, answers, and leaves no pod, Service or Secret after a stop', async () => {
     const { store } = stage.cluster
     const id = await deploy(gateway, ORDER)
     await waitForStatus(gateway, id, 'running')
@@ -71,7 +71,7 @@ describe('a deployment in a cluster', () => {
     ['model_gated', 'gated'],
     ['model_unsupported', 'does not support'],
     ['out_of_memory', 'memory'],
-  ])('that cannot succeed is an error with the reason at once: %s', async (code, said) => {
+  ])('has the status error at once if a retry cannot succeed: %s', async (code, said) => {
     const id = await deploy(gateway, { ...ORDER, env: { SANDBOX_FAILURE: code } })
     const failed = await waitForStatus(gateway, id, 'error')
     expect([failed.error_code, failed.error_message]).toEqual([code, expect.stringContaining(said)])
@@ -79,7 +79,7 @@ describe('a deployment in a cluster', () => {
   })
 
   test.each(['image_pull_failed', 'engine_crashed'])(
-    'that may succeed later is tried again: %s',
+    'is retried if a retry may succeed: %s',
     async (code) => {
       const id = await deploy(gateway, { ...ORDER, env: { SANDBOX_FAILURE: code } })
       const waiting = await waitForStatus(gateway, id, 'queued')

@@ -57,7 +57,7 @@ const ORDER: LaunchOrder = {
 const write = (given: Partial<LaunchOrder> = {}) => writeArguments({ ...ORDER, ...given }, TIER, SETTINGS)
 
 describe('the arguments of an engine', () => {
-  test('name the model, its revision, length, quantization and GPUs, and end with those of the operator', () => {
+  test('contain the model, its revision, length, quantization and GPUs, and end with the arguments of the operator', () => {
     expect(write()).toEqual([
       'Qwen/Qwen3-8B',
       '--served-model-name=Qwen/Qwen3-8B',
@@ -72,7 +72,7 @@ describe('the arguments of an engine', () => {
     ])
   })
 
-  test('contain the model of a hostile id as one argument, or there are none', () => {
+  test('contain any model id as one argument, or are not written at all', () => {
     const hostile = fc.string({
       unit: fc.constantFrom(
         'a',
@@ -122,7 +122,7 @@ describe('the variables of an engine', () => {
   const variables = (environment: Record<string, string>) =>
     writeVariables({ ...ORDER, environment }, SETTINGS, 'https://hub.example')
 
-  test('are those that the operator allows, and never replace those of the operator or the driver', () => {
+  test('contain only variables that the operator allows, and never replace those of the operator or the driver', () => {
     const written = variables({
       SEED: '7',
       LOG: 'debug',
@@ -141,7 +141,7 @@ describe('the variables of an engine', () => {
     })
   })
 
-  test('refer to no other variable', () => {
+  test('do not expand references to other variables', () => {
     const { variables: written } = variables({ SEED: '$(HF_TOKEN)' })
     expect(written.find(({ name }) => name === 'SEED')?.value).toBe('$$(HF_TOKEN)')
   })
@@ -173,7 +173,7 @@ describe('the objects of an instance', () => {
     )
   }
 
-  test('give the pod no root, no privileges, no token of the cluster and no shell', () => {
+  test('give the pod no root, no privileges, no cluster token and no shell', () => {
     const pod = describeInstance()
     for (const part of [
       '"automountServiceAccountToken":false',
@@ -193,7 +193,7 @@ describe('the objects of an instance', () => {
     expect(pod).not.toMatch(/hostPath|hostNetwork|"sh"|bash/)
   })
 
-  test('ask for readiness at /v1/models and for life at /health, and wait for the start as long as the gateway', () => {
+  test('probe readiness at /v1/models and liveness at /health, with the start timeout of the gateway', () => {
     const pod = describeInstance()
     expect(pod).toContain('"startupProbe":{"httpGet":{"path":"/health","port":"http"}')
     expect(pod).toContain('"readinessProbe":{"httpGet":{"path":"/v1/models","port":"http"}')
@@ -201,7 +201,7 @@ describe('the objects of an instance', () => {
     expect(pod).toContain('"failureThreshold":361')
   })
 
-  test('have the token in the Secret alone, and an account cannot replace its variable', () => {
+  test('contain the token only in the Secret, and an account cannot replace its variable', () => {
     const token = 'hf_secret'
     expect(describeInstance({ tokenSecret: 'the-secret' })).toContain(
       '{"name":"HF_TOKEN","valueFrom":{"secretKeyRef":{"name":"the-secret","key":"token"}}}',

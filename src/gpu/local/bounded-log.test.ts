@@ -13,7 +13,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }))
 const textsOf = async (linesMax = 100_000) =>
   (await readLastLines(directory, linesMax)).map((line) => line.slice(line.indexOf(' ') + 1))
 
-test('a log has the lines that came in pieces, without colours and what a progress bar wrote over', async () => {
+test('a log joins partial lines, and removes colours and overwritten progress bars', async () => {
   const log = new BoundedLog(directory)
   log.write('one\ntw')
   log.write('o\n 1%\r 50%\r100%\r\n\u001B[31mred\u001B[0m\u0007\n\nlast')
@@ -24,7 +24,7 @@ test('a log has the lines that came in pieces, without colours and what a progre
   expect(await textsOf(1)).toEqual(['end'])
 })
 
-test('a log is bounded, whether lines are many or never end', async () => {
+test('a log is limited in size, with many lines or with an endless line', async () => {
   const log = new BoundedLog(directory)
   for (let number = 0; number < 20_000; number += 1) log.write(`${number} ${'x'.repeat(50)}\n`)
   for (let number = 0; number < 1_000; number += 1) log.write('y'.repeat(1_500))
@@ -36,7 +36,7 @@ test('a log is bounded, whether lines are many or never end', async () => {
   expect(texts.filter((text) => text.startsWith('y')).map(({ length }) => length)).toEqual([2_000])
 })
 
-test('a log whose directory is gone says nothing', async () => {
+test('a log whose directory was deleted is empty and does not fail', async () => {
   const log = new BoundedLog(directory)
   rmSync(directory, { recursive: true })
   log.write('one\n')

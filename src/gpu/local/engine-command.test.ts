@@ -24,12 +24,12 @@ const write = (given: object) =>
   })
 
 describe('the command of an engine', () => {
-  test('has its values in place, and no part whose value is unknown', () => {
+  test('replaces placeholders, and leaves out parts without a value', () => {
     expect(write({})).toEqual(['engine', 'acme/tiny', '/srv/models/acme/tiny', '--port=21000'])
     expect(write({ maxModelLen: 4096 })?.slice(-2)).toEqual(['--len', '4096'])
   })
 
-  test('has one argument for the model, which is no option and no way out of the directory, or is none', () => {
+  test('contains any model id as one argument that is no option and no parent path, or is not written', () => {
     const hostile = fc.string({
       unit: fc.constantFrom('a', '.', '/', '-', ' ', '\0', '$', '{port}', '\n', "'", '..', '%'),
       maxLength: 12,
@@ -51,10 +51,10 @@ describe('the command of an engine', () => {
     { revision: '../x' },
     { maxModelLen: 1.5 },
     { maxModelLen: -1 },
-  ])('is not made of %j', (given) => expect(write(given)).toBeNull())
+  ])('is not written for %j', (given) => expect(write(given)).toBeNull())
 })
 
-test('the environment of an engine has what is allowed, and the operator has the last word', () => {
+test('the environment of an engine contains only allowed variables, and those of the operator take precedence', () => {
   const { environment, leftOut } = writeEnvironment({
     order: {
       instanceId: 'id',

@@ -19,18 +19,18 @@ test.each([
   ],
   ['the model could not be loaded: Failed to load model', 'model_unsupported'],
   ['Segmentation fault', 'engine_crashed'],
-])('an engine that said %j last failed with %s', (line, code) => {
+])('the last line %j means the failure %s', (line, code) => {
   const failure = explainExit(EXIT, ['before', line])
   expect([failure.code, failure.message.includes(line)]).toEqual([code, true])
 })
 
-test('an engine that the system killed while it loaded had too little memory', () => {
+test('an engine that the system killed during loading ran out of memory', () => {
   const killed = { ...EXIT, status: null, signal: 'SIGKILL' }
   expect(explainExit(killed, []).code).toBe('out_of_memory')
   expect(explainExit({ ...killed, wasReady: true }, []).code).toBe('engine_crashed')
 })
 
-test('an engine that the keeper ended failed for the reason that the keeper had', () => {
+test('an engine that the keeper ended fails with the reason of the keeper', () => {
   const ended = { ...EXIT, status: null, signal: 'SIGKILL', wasReady: true }
   const lines = ['error loading model: invalid magic']
   expect(explainExit({ ...ended, endedFor: 'memory' }, lines).code).toBe('out_of_memory')
@@ -40,7 +40,7 @@ test('an engine that the keeper ended failed for the reason that the keeper had'
   })
 })
 
-test('what is shown of an engine is bounded', () => {
+test('the failure message is limited in length', () => {
   const lines = Array.from({ length: 40 }, () => 'x'.repeat(2_000))
   expect(explainExit(EXIT, lines).message.length).toBeLessThan(1_900)
 })

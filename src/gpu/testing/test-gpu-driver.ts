@@ -35,7 +35,7 @@ export function testGpuDriver(name: string, createStage: () => Promise<DriverSta
     const free = async () =>
       (await stage.driver.capacity()).find(({ id }) => id === stage.tierId)?.availableCount
 
-    test('brings an instance up, tells since when it has its GPU, and frees that when it is stopped', async () => {
+    test('starts an instance, reports when its GPU was bound, and releases the GPU on a stop', async () => {
       const { driver } = stage
       const launched = order()
       await driver.launch(launched)
@@ -51,14 +51,14 @@ export function testGpuDriver(name: string, createStage: () => Promise<DriverSta
       expect([gone.state, gone.endpoint, await free()]).toEqual(['gone', null, 2])
     })
 
-    test('takes the same order twice for one', async () => {
+    test('launches one instance if the same order is launched twice', async () => {
       const launched = order()
       await Promise.all([stage.driver.launch(launched), stage.driver.launch(launched)])
       await stage.driver.launch(launched)
       expect(await free()).toBe(1)
     })
 
-    test('does not begin an instance again that was stopped', async () => {
+    test('does not start a stopped instance again', async () => {
       const launched = order()
       await stage.driver.launch(launched)
       await stage.driver.stop(launched.instanceId)
@@ -68,7 +68,7 @@ export function testGpuDriver(name: string, createStage: () => Promise<DriverSta
       expect([(await stage.driver.observe(launched.instanceId)).state, await free()]).toEqual(['gone', 2])
     })
 
-    test('gives no more machines than there are, whoever asks at the same time', async () => {
+    test('does not allocate more machines than exist to concurrent launches', async () => {
       const orders = Array.from({ length: 6 }, () => order())
       await Promise.all(orders.map((one) => stage.driver.launch(one)))
       await stage.settle()
@@ -79,7 +79,7 @@ export function testGpuDriver(name: string, createStage: () => Promise<DriverSta
       expect(failed.every(({ boundAtMs }) => boundAtMs === null)).toBe(true)
     })
 
-    test('says why an instance failed', async () => {
+    test('reports why an instance failed', async () => {
       const launched = order({ environment: stage.failing })
       await stage.driver.launch(launched)
       await stage.settle()
@@ -90,21 +90,21 @@ export function testGpuDriver(name: string, createStage: () => Promise<DriverSta
       )
     })
 
-    test('knows nothing of an instance that never was, and stops it all the same', async () => {
+    test('reports an unknown instance as gone, and accepts a stop of it', async () => {
       const id = createId()
       await stage.driver.stop(id)
       expect((await stage.driver.observe(id)).state).toBe('gone')
       expect(await stage.driver.logs(id, { linesMax: 10 })).toEqual([])
     })
 
-    test('has logs of as many lines as are asked for', async () => {
+    test('returns as many log lines as requested', async () => {
       const launched = order()
       await stage.driver.launch(launched)
       await stage.settle()
       expect(await stage.driver.logs(launched.instanceId, { linesMax: 1 })).toHaveLength(1)
     })
 
-    test('sweeps what nobody knows, and nothing else', async () => {
+    test('sweeps only instances without a stored run', async () => {
       const [known, orphan] = [order(), order()]
       await stage.driver.launch(known)
       await stage.driver.launch(orphan)

@@ -33,7 +33,7 @@ const usageOf = ({ accountId }: Caller) =>
   )
 
 describe('a run is billed', () => {
-  test('by the second from when its GPU is bound until it is released, with what is charged and shown the same', async () => {
+  test('by the second while its GPU is bound, and the charge equals the displayed cost', async () => {
     const caller = await stage.createCaller(10)
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, ORDER)
@@ -62,7 +62,7 @@ describe('a run is billed', () => {
     expect(await stage.findDifferences()).toEqual([])
   })
 
-  test('with two slices held before a GPU is asked for', async () => {
+  test('with two slices held before a GPU is requested', async () => {
     const caller = await stage.createCaller(10)
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, ORDER)
@@ -94,7 +94,7 @@ describe('a run is billed', () => {
     },
   )
 
-  test('until the balance does not cover another slice: it is stopped, and never owes anything', async () => {
+  test('until the balance does not cover another slice: then it is stopped, and the balance never becomes negative', async () => {
     const caller = await stage.createCaller(0.5)
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, ORDER)
@@ -130,7 +130,7 @@ describe('a run is billed', () => {
     expect(await stage.findDifferences()).toEqual([])
   })
 
-  test('with credit that another process has borrowed and does not use', async () => {
+  test('with unused credit that another process has borrowed', async () => {
     const caller = await stage.createCaller(0.1)
     const hold = await stage.ledger.hold(caller, {
       wantedNanoUsd: 90_000_000n,
@@ -147,7 +147,7 @@ describe('a run is billed', () => {
     await stage.pass(reconciler, MINUTE_MS)
   })
 
-  test('for the time in which no process ran, as far as the budget and the balance go', async () => {
+  test('for time in which no process ran, up to the budget and the balance', async () => {
     const caller = await stage.createCaller(5)
     const budgetLimitNanoUsd = 1_000_000_000n
     const { id } = await stage.deployments.create(caller, { ...ORDER, budgetLimitNanoUsd })

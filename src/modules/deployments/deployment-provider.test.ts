@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-test('a running deployment is found, asked and measured without a statement of the database', async () => {
+test('a request to a running deployment needs no database query, including its metrics', async () => {
   const caller = await stage.createCaller(10)
   const { id } = await stage.deployments.create(caller, ORDER)
   await stage.pass(stage.startProcess(), 60_000)

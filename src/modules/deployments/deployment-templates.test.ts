@@ -10,7 +10,7 @@ const measured = DEPLOYMENT_TEMPLATES.flatMap((template) => {
   return model === undefined ? [] : [{ template, model }]
 })
 
-test('there are twelve templates and more, for every purpose, six of them of known models', () => {
+test('there are at least twelve templates, for every purpose, and six use known models', () => {
   expect(DEPLOYMENT_TEMPLATES.length).toBeGreaterThanOrEqual(12)
   expect(measured.length).toBeGreaterThanOrEqual(6)
   const tags = new Set(DEPLOYMENT_TEMPLATES.flatMap((template) => template.tags))

@@ -20,7 +20,7 @@ async function dump(): Promise<string> {
   return JSON.stringify(rows)
 }
 
-test('a token is given to the driver at every start, lies nowhere in clear, and is deleted with its deployment', async () => {
+test('a token is passed to the driver at every start, stored only encrypted, and deleted with its deployment', async () => {
   const caller = await stage.createCaller(10)
   const { id } = await stage.deployments.create(caller, { ...ORDER, hubToken: TOKEN })
   const process = stage.startProcess()

@@ -38,7 +38,7 @@ afterAll(async () => {
 })
 
 describe('an idle deployment', () => {
-  test('sleeps when it has been idle for long enough, and costs nothing for days', async () => {
+  test('sleeps after its idle timeout, and then costs nothing for days', async () => {
     const caller = await stage.createCaller(10)
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, SLEEPY)
@@ -60,7 +60,7 @@ describe('an idle deployment', () => {
     expect(await stage.countMachines()).toBe(0)
   })
 
-  test('does not sleep while a request is in flight, and counts from the end of the last answer', async () => {
+  test('does not sleep while a request is in flight, and counts idle time from the end of the last answer', async () => {
     const caller = await stage.createCaller(10)
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, SLEEPY)
@@ -82,7 +82,7 @@ describe('an idle deployment', () => {
     expect((await stage.deployments.read(caller.accountId, id)).status).toBe('sleeping')
   })
 
-  test('is woken once by a hundred requests that come together', async () => {
+  test('is woken once by a hundred concurrent requests', async () => {
     const caller = await stage.createCaller(10)
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, SLEEPY)
@@ -123,7 +123,7 @@ describe('an idle deployment', () => {
     )
   })
 
-  test('that nobody can pay for any more is not woken, and says why', async () => {
+  test('is stopped with the reason instead of woken if the account has too little credit', async () => {
     const caller = await stage.createCaller(0.54)
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, SLEEPY)
@@ -136,7 +136,7 @@ describe('an idle deployment', () => {
     expect(await stage.findDifferences()).toEqual([])
   })
 
-  test('that is stopped waits for what is in flight, but not for ever', async () => {
+  test('waits for requests in flight when it is stopped, up to a limit', async () => {
     const caller = await stage.createCaller(10)
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, ORDER)

@@ -70,7 +70,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
 )
 
 describe('reconcilers that are killed at any step', () => {
-  test('charge every second that the driver had a GPU for, once, and leave nothing behind', async () => {
+  test('charge every second with a GPU exactly once, and leave no machine or hold behind', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 160 }), { minLength: 1, maxLength: 5 }),
@@ -95,7 +95,7 @@ describe('reconcilers that are killed at any step', () => {
     expect(await stage.findDifferences()).toEqual([])
   })
 
-  test('are killed at each step of a start and a stop in turn', async () => {
+  test('can be killed at any step of a start and a stop', async () => {
     for (let steps = 0; steps < 150; steps += 3) {
       const caller = await stage.createCaller(10)
       const mortals = stage.startMortals([steps])
@@ -109,7 +109,7 @@ describe('reconcilers that are killed at any step', () => {
     expect(await stage.findDifferences()).toEqual([])
   })
 
-  test('are replaced by another process when their lease is over, and not before', async () => {
+  test('are replaced by another process when their lease expires, and not before', async () => {
     const caller = await stage.createCaller(10)
     const { id } = await stage.deployments.create(caller, ORDER)
     const first = stage.startMortals([2])
@@ -125,7 +125,7 @@ describe('reconcilers that are killed at any step', () => {
     await expectClean(caller, id)
   })
 
-  test('end instances that no deployment knows, and no others', async () => {
+  test('end only instances without a deployment', async () => {
     const caller = await stage.createCaller(10)
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, ORDER)
@@ -144,7 +144,7 @@ describe('reconcilers that are killed at any step', () => {
     await expectClean(caller, id)
   })
 
-  test('two processes that look at the same time move each deployment once', async () => {
+  test('change each deployment once if two processes run at the same time', async () => {
     const caller = await stage.createCaller(10)
     const [one, other] = [stage.startProcess(), stage.startProcess()]
     const both = {

@@ -70,7 +70,7 @@ const settle = (given: object = {}) =>
     return seen
   })
 
-test('a download tells how far it is, is one for all that ask, and then where the files are', async () => {
+test('a download is shared by all requests, reports its progress, and then returns the paths', async () => {
   await downloads.fetch(WANTED)
   await vi.waitFor(async () =>
     expect(await downloads.fetch(WANTED)).toEqual({ state: 'fetching', progress: 50 }),
@@ -79,14 +79,14 @@ test('a download tells how far it is, is one for all that ask, and then where th
   expect(await settle()).toEqual({ state: 'ready', directory, ggufPath: join(directory, FILE.path) })
 })
 
-test('a download with a token is none for those with another or without', async () => {
+test('a download with a token is not shared with requests that have another token or none', async () => {
   await downloads.fetch({ ...WANTED, hubToken: 'hf_one' })
   await downloads.fetch({ ...WANTED, hubToken: 'hf_two' })
   await downloads.fetch(WANTED)
   await vi.waitFor(() => expect(asked.map(({ token }) => token)).toEqual(['hf_one', 'hf_two', null]))
 })
 
-test('files that were fetched are found while the hub is away, but not those that needed a token', async () => {
+test('downloaded files are found while the hub is unavailable, except those downloaded with a token', async () => {
   failure = 'unavailable'
   expect(await settle()).toMatchObject({ state: 'failed', failure: { code: 'image_pull_failed' } })
   failure = null
@@ -108,12 +108,12 @@ test.each([
   ['too_large', 'model_unsupported'],
   ['corrupt', 'image_pull_failed'],
   ['no_space', 'image_pull_failed'],
-] as const)('a hub that says %s fails with %s', async (said, code) => {
+] as const)('the hub failure %s becomes the failure %s', async (said, code) => {
   failure = said
   expect(await settle()).toEqual({ state: 'failed', failure: { code, message: `The hub says ${said}.` } })
 })
 
-test('a repository without GGUF files is not for an engine that reads those only', async () => {
+test('a repository without GGUF files is refused for an engine that supports only GGUF', async () => {
   files = [{ ...FILE, path: 'model.safetensors' }]
   expect(await settle()).toMatchObject({ state: 'failed', failure: { code: 'model_unsupported' } })
 })

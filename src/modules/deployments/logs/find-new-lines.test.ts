@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findNewLines } from './find-new-lines.ts'
 
-test('finds what was added behind the last lines', () => {
+test('returns the lines added after the last known lines', () => {
   expect(findNewLines([], ['a', 'b'])).toEqual(['a', 'b'])
   expect(findNewLines(['a', 'b'], ['a', 'b'])).toEqual([])
   expect(findNewLines(['a', 'b'], ['a', 'b', 'c'])).toEqual(['c'])
@@ -11,7 +11,7 @@ test('finds what was added behind the last lines', () => {
   expect(findNewLines(['a'], [])).toEqual([])
 })
 
-test('says every line of a log once, however much of it is seen at a time', () => {
+test('returns every line of a log once, whatever the number of lines per read', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 60 }),
@@ -33,7 +33,7 @@ test('says every line of a log once, however much of it is seen at a time', () =
   )
 })
 
-test('of the same line again and again nothing is said twice', () => {
+test('returns only the additional lines if all lines are equal', () => {
   const same = (count: number) => Array.from({ length: count }, () => 'tick')
   expect(findNewLines(same(5), same(5))).toEqual([])
   expect(findNewLines(same(5), same(7))).toEqual(['tick', 'tick'])

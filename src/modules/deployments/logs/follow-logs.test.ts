@@ -37,7 +37,7 @@ const read = async (log: AsyncIterator<readonly Buffer[]>) => {
   )
 }
 
-test('begins with the last lines and goes on with those of a new run', async () => {
+test('starts with the last lines and continues with the lines of a new run', async () => {
   const stage = createStage()
   stage.say(['a', 'b', 'c'])
   const log = stage.follow(2)
@@ -71,7 +71,7 @@ test.each([
   expect((await log.next()).done).toBe(true)
 })
 
-test('ends at once when nobody listens any more, and gives its place back', async () => {
+test('ends at once when the client disconnects, and releases its slot', async () => {
   const stage = createStage()
   const logs = Array.from({ length: 5 }, () => stage.follow())
   expect(() => stage.follow()).toThrow('Too many logs')
@@ -81,7 +81,7 @@ test('ends at once when nobody listens any more, and gives its place back', asyn
   expect(() => stage.follow()).not.toThrow()
 })
 
-test('ends with its deployment', async () => {
+test('ends when its deployment is deleted', async () => {
   const stage = createStage()
   stage.remove()
   expect(await read(stage.follow())).toEqual(['deleted'])

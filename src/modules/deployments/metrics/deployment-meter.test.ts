@@ -64,8 +64,8 @@ const request = (given: Partial<MeasuredRequest> = {}): MeasuredRequest => ({
 const read = (range: Partial<MetricRange> = {}) =>
   readMetrics(stage.database, deployment, { window: '5m', stepSeconds: null, ...range }, nowMs)
 
-describe('a meter of deployments', () => {
-  test('writes a thousand requests in one statement, and nothing while nothing happens', async () => {
+describe('a deployment meter', () => {
+  test('writes a thousand requests in one statement, and writes nothing without requests', async () => {
     const meter = createMeter()
     for (let count = 0; count < 1_000; count += 1) meter.note(deployment.id, request())
     expect(queries).toEqual([])
@@ -78,7 +78,7 @@ describe('a meter of deployments', () => {
     expect(latencyMs.p50).toBeLessThan(120)
   })
 
-  test('adds up what several processes wrote, in short and in long steps', async () => {
+  test('adds up the figures of several processes, in short and in long steps', async () => {
     const [one, other] = [createMeter(), createMeter()]
     one.note(deployment.id, request())
     other.note(deployment.id, request({ durationMs: 60_000, firstTokenMs: null, tokensOut: 5 }))
@@ -92,7 +92,7 @@ describe('a meter of deployments', () => {
     }
   })
 
-  test('keeps what is in flight and in the queue as time, so that it can be averaged over processes', async () => {
+  test('stores time in flight and in the queue, so that averages over processes are possible', async () => {
     const [one, other] = [createMeter(), createMeter()]
     const ends = [one.begin(deployment.id, 'in flight'), other.begin(deployment.id, 'in flight')]
     const leave = one.begin(deployment.id, 'queue')
@@ -112,7 +112,7 @@ describe('a meter of deployments', () => {
     expect((await read({ window: '24h' })).points.at(-1)).toMatchObject({ inFlight: 1.5, queued: 0.375 })
   })
 
-  test('loses nothing when the database is away, and says nothing twice', async () => {
+  test('loses nothing while the database is unavailable, and writes nothing twice', async () => {
     const meter = createMeter()
     meter.note(deployment.id, request())
     failures = 1
@@ -122,7 +122,7 @@ describe('a meter of deployments', () => {
     expect((await read()).requests).toBe(2)
   })
 
-  test('forgets deployments that are gone', async () => {
+  test('forgets deleted deployments', async () => {
     const meter = createMeter()
     meter.note('01890000-0000-7000-8000-000000000000', request())
     meter.note(deployment.id, request())

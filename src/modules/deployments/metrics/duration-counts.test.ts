@@ -12,7 +12,7 @@ const countAll = (all: readonly number[]): DurationCounts => {
   return counts
 }
 
-test('a percentile is within a bucket of the true one', () => {
+test('a percentile differs from the exact one by at most one bucket', () => {
   fc.assert(
     fc.property(durations, fc.constantFrom(0.5, 0.95, 0.99), (all, share) => {
       const sorted = all.toSorted((a, b) => a - b)
@@ -24,7 +24,7 @@ test('a percentile is within a bucket of the true one', () => {
   )
 })
 
-test('counts of two processes add up to those of one that saw everything', () => {
+test('the sum of the counts of two processes equals the counts of all durations', () => {
   fc.assert(
     fc.property(durations, durations, (some, others) => {
       const sum = countAll(some)
@@ -34,7 +34,7 @@ test('counts of two processes add up to those of one that saw everything', () =>
   )
 })
 
-test('nothing was as slow as nothing, and nothing is slower than the last bucket', () => {
+test('empty counts have no percentile, and invalid or huge durations go into the first or last bucket', () => {
   expect(percentileOf([], 0.5)).toBeNull()
   const counts = countAll([0, -5, Number.NaN, 1e12])
   expect([counts[0], counts.length]).toEqual([3, 88])

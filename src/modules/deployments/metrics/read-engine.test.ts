@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readEngine } from './read-engine.ts'
 
-test('reads what vLLM says, of all its ranks', () => {
+test('combines the figures of all vLLM ranks', () => {
   const text = `# HELP vllm:num_requests_running Number of requests in model execution batches.
 # TYPE vllm:num_requests_running gauge
 vllm:num_requests_running{engine="0",model_name="Qwen/Qwen3-8B"} 3.0
@@ -27,7 +27,7 @@ test.each([
   expect(readEngine(text)).toEqual({ running, waiting, cacheUsage })
 })
 
-test('takes nothing for a figure that is none', () => {
+test('ignores text without valid figures', () => {
   for (const text of [
     '',
     '<html>',
