@@ -126,7 +126,7 @@ const SHORTAGES = {
 
 /** Returns `cap` instead of `balance` if the account has enough credit for two slices: then a cap was the reason. */
 async function explainShortage(
-  { billing, claim }: Look,
+  { billing, claim }: Pick<Look, 'billing' | 'claim'>,
   shortage: NonNullable<Shortage>,
 ): Promise<NonNullable<Shortage>> {
   if (shortage !== 'balance' || billing === null) return shortage
@@ -137,11 +137,16 @@ async function explainShortage(
 }
 
 /** Sets the desired state to `stopped`, with the kind of shortage as the reason. */
-export async function stopForWant(look: Look, shortage: NonNullable<Shortage>): Promise<Deployment> {
+export async function stopForWant(
+  look: Pick<Look, 'database' | 'claim' | 'clock' | 'billing' | 'announce'>,
+  shortage: NonNullable<Shortage>,
+): Promise<Deployment> {
   const { database, claim, clock } = look
   const { reason, message } = SHORTAGES[await explainShortage(look, shortage)]
   const changed = await database.transaction(async (transaction) => {
     const locked = await lockClaimed(transaction, claim)
+    // The account has asked for something else meanwhile, such as deletion. The next look handles that.
+    if (locked.intent !== claim.deployment.intent) return locked
     const deployment = await changeDesired(transaction, locked, 'stopped')
     const isRunning = (await readOpenRun(transaction, deployment.id, { isLocked: false })) !== null
     const nowMs = clock.nowMs()
