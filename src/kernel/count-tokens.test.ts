@@ -13,7 +13,7 @@ test('ordinary text is counted exactly', () => {
   )
 })
 
-/** What the encoding splits a text into before it merges bytes: the merging takes quadratic time in the length of each. */
+/** The pre-tokens into which the encoding splits a text. Merging the bytes of a pre-token takes quadratic time in its length. */
 const PRE_TOKENS =
   /[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+/giu
 const HOSTILE = Array.from("aZé人글\u0300ʰ0٣!/→⇒«'\u0001 \t\n\r\u00a0\u2003\u3000😀\u2028")

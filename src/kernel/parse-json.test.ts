@@ -50,7 +50,7 @@ describe('parseJson', () => {
           try {
             parseJson(text)
           } catch {
-            // Not JSON, which is found out in one go too.
+            // Not JSON; detecting this must take linear time too.
           }
         })
       }

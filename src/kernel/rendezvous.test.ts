@@ -34,7 +34,7 @@ describe('rendezvous hashing', () => {
         const weights = list.reduce((sum, { weight }) => sum + weight, 0)
         for (const { name, weight } of list) {
           const part = weight / weights
-          // Six standard deviations: less than once in a billion, were the draws random.
+          // Six standard deviations: random draws would exceed this about once in a billion.
           const tolerance = 6 * Math.sqrt(keys * part * (1 - part)) + 1
           expect(Math.abs((counts.get(name) ?? 0) - keys * part)).toBeLessThan(tolerance)
         }

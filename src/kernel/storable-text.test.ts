@@ -45,7 +45,7 @@ describe('text that is made storable', () => {
   })
 })
 
-/** Every character beyond ASCII as an escape. */
+/** Writes every non-ASCII character as an escape. */
 function escapeAll(json: string): string {
   return json.replaceAll(
     /[\u0080-\uffff]/g,

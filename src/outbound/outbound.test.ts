@@ -234,7 +234,7 @@ async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** Tells when a request has come, and when the connection of one is gone. */
+/** Starts a server that reports when a request arrives and when its connection closes. */
 async function serve(listener: RequestListener, host = '127.0.0.1', port = 0) {
   const requests: IncomingMessage[] = []
   const arrival = Promise.withResolvers<void>()

@@ -31,7 +31,7 @@ async function start(answer: (request: RawRequest) => void) {
   return { upstream, ask }
 }
 
-/** Answers the first request of a connection, and leaves when the second has come. */
+/** Answers the first request of a connection, and closes it when the second one arrives. */
 function leaveOnSecond(how: (socket: Socket) => void) {
   const seen = new WeakSet<Socket>()
   return ({ socket, body }: RawRequest): void => {

@@ -166,7 +166,7 @@ describe('transactions', () => {
       await transaction.query('UPDATE counters SET value = value + 1 WHERE id = $1', [second])
     }
     await Promise.all([database.transaction(lockInOrder(1, 2)), database.transaction(lockInOrder(2, 1))])
-    // One of the two has to give way, and on a busy machine it may have to more than once.
+    // One of the two is aborted and retried; on a busy machine, this may happen more than once.
     expect(attempts).toBeGreaterThanOrEqual(3)
     expect(await readValue(1)).toBe(BigInt(Number(before)) + 2n)
   })
@@ -206,7 +206,7 @@ describe('transactions', () => {
   })
 })
 
-/** Holds everybody until the given number has come, then lets everybody through for good. */
+/** Blocks callers until `count` of them have arrived; after that, lets all callers through. */
 function createBarrier(count: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let arrived = 0

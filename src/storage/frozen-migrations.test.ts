@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest'
 import { MIGRATIONS_DIRECTORY, readMigrations } from './migrate.ts'
 
 const CHECKSUMS_FILE = join(MIGRATIONS_DIRECTORY, 'checksums.sha256')
-/** Of the first lines of the file, so that a migration and its line cannot be changed together unnoticed. */
+/** Checksum of the first lines of the file. It detects a change of both a migration and its line. */
 const FROZEN = { lines: 15, checksum: '57a2541996b39c6fee560304024455734ace5e3f36b1c9f54d3eb3d325ac9256' }
 
-/** What breaks a process of the release before, which runs on the new schema until it is replaced. */
+/** Statements that break a process of the previous release, which runs on the new schema until it is replaced. */
 const NOT_ADDITIVE = [
   /\bDROP\s+(TABLE|COLUMN|FUNCTION|TYPE|SCHEMA|VIEW|SEQUENCE|DEFAULT)\b/i,
   /\bRENAME\b/i,
@@ -25,7 +25,7 @@ describe('migrations are frozen', () => {
   test('every migration has its original checksum', async () => {
     const migrations = await readMigrations(MIGRATIONS_DIRECTORY)
     expect(migrations.length).toBeGreaterThanOrEqual(FROZEN.lines)
-    // A new one: run `sha256sum NNNN_name.sql >> checksums.sha256` in src/storage/migrations.
+    // For a new migration, run `sha256sum NNNN_name.sql >> checksums.sha256` in src/storage/migrations.
     expect(lines).toEqual(migrations.map(({ name, checksum }) => `${checksum}  ${name}`))
   })
 

@@ -20,6 +20,6 @@ test('the job-queue schema of a migrated database is current, and an older one i
   await client.query(
     `DELETE FROM ${JOB_SCHEMA}.migrations WHERE id = (SELECT max(id) FROM ${JOB_SCHEMA}.migrations)`,
   )
-  // Otherwise a release with a newer library would not bring its schema.
+  // Otherwise a release with a newer library would not migrate the schema of the library.
   expect(await isJobQueueCurrent(client)).toBe(false)
 })

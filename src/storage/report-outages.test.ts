@@ -7,7 +7,7 @@ import { StorageError } from './storage-error.ts'
 
 const away = () => new StorageError('unreachable_database', 'The database cannot be reached: gone')
 
-/** A database whose next pings end as told. */
+/** Creates a database whose pings end when and how the test decides. */
 function createDatabase() {
   const pings: PromiseWithResolvers<void>[] = []
   const logged: string[] = []

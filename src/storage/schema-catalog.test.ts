@@ -2,7 +2,7 @@ import { array, assert, nat, property } from 'fast-check'
 import { expect, test } from 'vitest'
 import { orderByDependency } from './schema-catalog.ts'
 
-// Tables refer only to tables of a higher number, so there is no cycle, and the given order is a wrong one.
+// Tables reference only tables with a higher number, so there is no cycle, and the input is in the wrong order.
 const acyclicTables = array(array(nat(40), { maxLength: 4 }), { maxLength: 20 }).map((references) =>
   references.map((steps, index) => ({
     name: `t${index}`,

@@ -6,7 +6,7 @@ import { ResponseStream } from './openai-responses/response-stream.ts'
 import { unsealThoughts } from './openai-responses/sealed-thoughts.ts'
 import { readTools } from './openai-responses/tool-names.ts'
 
-/** What a model of the chat form answers. */
+/** The answer of a model in the chat format. */
 interface Answer {
   readonly thought: Thought | null
   readonly text: string
@@ -20,9 +20,9 @@ interface Answer {
 
 interface Thought {
   readonly text: string
-  /** What the vendor checks when it gets the thought back. */
+  /** The signature that the vendor checks when the reasoning is sent back. */
   readonly signature: string | null
-  /** Whether a stream tells the text once more when it is signed. */
+  /** Whether a stream repeats the text together with the signature. */
   readonly isToldAgain: boolean
 }
 
@@ -68,7 +68,7 @@ const usageOf = ({ prompt, cached, completion }: Answer) => ({
   total_tokens: prompt + completion,
 })
 
-/** Providers that sign thoughts tell them twice. */
+/** Returns the reasoning members. Providers that sign reasoning send its text twice. */
 function thoughtOf({ thought: had }: Answer): object {
   if (had === null) return {}
   const { text, signature } = had
@@ -88,7 +88,7 @@ function toWhole(said: Answer): Record<string, unknown> {
   }
 }
 
-/** The same as a stream, its texts in pieces of a length. */
+/** Returns the answer as a stream, with its texts in pieces of this length. */
 function toChunks(said: Answer, length: number): Record<string, unknown>[] {
   const chunk = (delta: object, finish: string | null = null) => ({
     id: 'chatcmpl-1',
@@ -120,7 +120,7 @@ function thoughtPiecesOf({ thought: had }: Answer, length: number): object[] {
   return [...pieces, { reasoning_details: [detail] }]
 }
 
-/** Never half a character. */
+/** Splits a text without splitting a surrogate pair. */
 function piecesOf(text: string, length: number): string[] {
   const characters = Array.from(text)
   return Array.from({ length: Math.ceil(characters.length / length) }, (_, index) =>
@@ -128,7 +128,7 @@ function piecesOf(text: string, length: number): string[] {
   )
 }
 
-/** What a client reads, whichever wire it speaks. */
+/** The parts of an answer that a client reads over any wire. */
 interface Read {
   thoughts: unknown[]
   text: string
@@ -141,7 +141,7 @@ interface Ends {
   readonly length: string
   readonly tool_calls: string
   readonly stop: string
-  /** Where a wire has an end of its own for it. */
+  /** Only for wires that have a separate end for a refusal. */
   readonly refusal?: string
 }
 
@@ -177,7 +177,7 @@ function readMessage(message: Json): Read {
   }
 }
 
-/** As the SDK puts a message together of its events. */
+/** Assembles a message from its events, like the SDK. */
 function assemble(events: readonly Json[]): Json {
   let message: Json = null
   const json = new Map<number, string>()
@@ -204,7 +204,7 @@ function assemble(events: readonly Json[]): Json {
   return message
 }
 
-/** What is shown, and the signature of what is given back with the next turn. */
+/** Returns the visible text, and the signature that is sent back with the next turn. */
 function readReasoning({ content, encrypted_content: sealed }: Json): [string, string] {
   const [detail]: readonly Json[] = unsealThoughts(sealed)?.details ?? []
   const text = content.map((part: Json) => part.text).join('')

@@ -45,7 +45,7 @@ const call = fc.record({
   tool: fc.constantFrom('look', 'patch', 'agents'),
   output: content,
 })
-/** Calls that are made at once, and behind them their results. */
+/** Parallel calls, followed by their results. */
 const called: fc.Arbitrary<Item[]> = fc
   .uniqueArray(call, { minLength: 1, maxLength: 3, selector: ({ id }) => id })
   .map((calls) => [
@@ -64,7 +64,7 @@ const conversation = fc
   .array(fc.oneof(spoken, answered, called), { minLength: 1, maxLength: 8 })
   .map((turns) => turns.flat())
 
-/** The items that messages of the chat form were made of. */
+/** Converts chat messages back to the items from which they were made. */
 function toItems(messages: readonly ChatMessage[], tools: ToolNames): Item[] {
   const textCalls = new Set<string>()
   return messages.flatMap((message): Item[] => {
@@ -103,7 +103,7 @@ function toParts(given: ChatMessage['content']): unknown {
   })
 }
 
-/** What the assistant says in several items behind one another is said in one message. */
+/** Joins consecutive assistant items, because they become one message. */
 function joinSpeech(items: readonly Item[]): Item[] {
   const joined: Item[] = []
   for (const item of items) {

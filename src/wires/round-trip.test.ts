@@ -8,7 +8,7 @@ import { toReadableRequest } from './anthropic-messages/to-readable-request.ts'
 import type { ResponsesRequest } from './openai-responses/responses-request.ts'
 import { toChatRequest as responsesToChat } from './openai-responses/to-chat-request.ts'
 
-/** A turn of a conversation, in no wire. */
+/** A turn of a conversation, independent of a wire. */
 type Turn =
   | { readonly kind: 'user'; readonly text: string; readonly picture: string | null }
   | { readonly kind: 'assistant'; readonly text: string }
@@ -81,7 +81,7 @@ function toItems(turns: readonly Turn[]): ResponsesRequest {
   return { model: 'm', input }
 }
 
-/** What a model is told, whichever way it was written down. */
+/** Returns the content that the model receives, independent of how the messages are written. */
 function saidIn(messages: readonly ChatMessage[]): unknown[] {
   return messages.flatMap((message): unknown[] => {
     const { role, content, tool_calls: calls = [], tool_call_id: answered } = message
@@ -113,7 +113,7 @@ function saidOf(turns: readonly Turn[]): unknown[] {
   })
 }
 
-/** One message of the assistant may hold what several turns said. */
+/** Joins consecutive assistant texts, because one message may contain several turns. */
 function joinSpeech(said: readonly unknown[]): string {
   return JSON.stringify(said).replaceAll('"},{"role":"assistant","text":"', '')
 }
@@ -124,7 +124,7 @@ describe('a conversation', () => {
       fc.property(conversation, (turns) => {
         const said = joinSpeech(saidOf(turns))
         expect(joinSpeech(saidIn(messagesToChat(toMessages(turns)).body.messages))).toBe(said)
-        // Calls and what is said between two turns of others are one message, the text first.
+        // Here, calls and texts of consecutive assistant turns become one message, text first, so only the contents are compared.
         const fromItems = saidIn(responsesToChat(toItems(turns)).body.messages)
         expect(fromItems.length).toBeGreaterThan(0)
         for (const one of turns)

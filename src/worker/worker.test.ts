@@ -57,7 +57,7 @@ async function untilStatus(id: string, status: string) {
   return stage.tasks.read(caller.accountId, id)
 }
 
-/** Until it is told to stop. */
+/** Runs until `cancellation` is triggered. */
 function goOnUntilStopped({ cancellation }: TaskControl): Promise<never> {
   return new Promise((_resolve, reject) => cancellation.onCancel(reject))
 }

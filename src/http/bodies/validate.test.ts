@@ -160,7 +160,7 @@ describe('a check that fails', () => {
       fc.property(body, (given) => {
         const problem = problemOf(() => checkChat(given))
         expect(problem === null).toBe(validator.Check(given))
-        // What it says is more than that something is wrong.
+        // The message must name the problem, not only say that there is one.
         expect(problem?.message).not.toBe('The request is not valid.')
       }),
     )

@@ -11,12 +11,12 @@ const requestOf = (body: string, path = '/hot') =>
 
 let http: Server
 let fastHttp1: FastHttp1
-/** Requests to hot paths, answered here by `answer`. */
+/** Requests to hot paths, which `answer` handles without Node’s server. */
 let served: string[]
 let answer: (response: ResponseMessage, body: string) => void
 let isClosing: boolean
 const clients: Socket[] = []
-/** The server's ends of connections. */
+/** The server sockets of the connections. */
 let sockets: Socket[]
 
 beforeEach(start)
@@ -72,7 +72,7 @@ function stop(): void {
   http.closeAllConnections()
 }
 
-/** A client whose `heard` is everything it was sent. */
+/** Opens a client. Its `heard` collects everything that it receives. */
 async function open() {
   const socket = connect((http.address() as AddressInfo).port, '127.0.0.1')
   clients.push(socket)
@@ -136,7 +136,7 @@ describe('a connection', () => {
         await client.hears(/(fast|node POST) h\u00e9llo/)
       }),
     )
-    // A head that comes whole is served here, and so is a body that does not.
+    // Requests whose head arrives complete use the fast path, even if the body is split.
     expect(clients.filter(({ heard }) => heard.includes('fast')).length).toBeGreaterThan(4)
   })
 
@@ -193,7 +193,7 @@ describe('a connection', () => {
     const client = await open()
     client.socket.pause()
     answer = (response) => {
-      // More than the kernel keeps for a client that does not read.
+      // More than the kernel buffers for a client that does not read.
       const text = 'x'.repeat(32 * 1024 * 1024)
       response.writeHead(200, ['content-length', String(text.length), 'connection', 'close']).end(text)
     }

@@ -6,14 +6,14 @@ import { readHead } from './read-head.ts'
 
 const HEAD_BYTES_MAX = 16 * 1024
 const START = 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n'
-/** How much slower the worst head may be than a common one of the same size; a quadratic reader is thousands of times slower. */
+/** How much slower the worst head may be than a common one of the same size. A quadratic parser is thousands of times slower. */
 const FACTOR_MAX = 40
 
 const fillWith = (unit: string): string =>
   unit.repeat(Math.ceil(HEAD_BYTES_MAX / unit.length)).slice(0, HEAD_BYTES_MAX)
 const COMMON = `${START}x-text: ${fillWith('some words of a header ')}`
 
-/** Names and values in every form that a reader may try in more than one way. */
+/** Names and values that can make a parser backtrack. */
 const UNITS = [
   ' ',
   '\t',

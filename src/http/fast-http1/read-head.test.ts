@@ -117,7 +117,7 @@ describe('the head of a request', () => {
   })
 })
 
-/** What Node's own server makes of the same bytes, with a body behind them and nothing after it. */
+/** Sends the same bytes, followed by a body, to Node's server, and returns what it reads. */
 async function readByNode(
   head: string,
   bodyBytes: number,

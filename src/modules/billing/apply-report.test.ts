@@ -33,7 +33,7 @@ afterAll(async () => {
 const PAID: PaymentReport = { ...EMPTY_REPORT, state: 'paid', amountCents: 2000, currency: 'usd' }
 const reversed = (reversal: Reversal): PaymentReport => ({ ...PAID, reversals: [reversal] })
 
-/** What became of two refunds and a dispute: their beginnings and, for some, their ends. */
+/** Reports about two refunds and a dispute: their starts and, for some, their ends. */
 const HISTORY: readonly PaymentReport[] = [
   PAID,
   { ...PAID, state: 'processing', amountCents: null },
@@ -73,7 +73,7 @@ async function play(
   const apply = async (report: PaymentReport): Promise<void> => {
     const checkout = await findCheckout(database, 'fake', { paymentId })
     if (checkout === null) throw new Error('no checkout')
-    // Ids are the provider's own; each history has its own.
+    // The provider's ids are unique, so each history needs its own ids.
     const reversals = report.reversals.map((reversal) => ({ ...reversal, id: `${reversal.id}:${paymentId}` }))
     await applyReport(context, checkout, { ...report, reversals })
   }
@@ -105,7 +105,7 @@ async function storeCheckout(): Promise<string> {
   return paymentId
 }
 
-/** Adds up what it is told, so that whatever is told twice shows. */
+/** A ledger without deduplication: it adds up all calls, so that a repeated call changes the balance. */
 class CountingLedger implements Pick<ReportContext['ledger'], 'grant' | 'reverse'> {
   balance = 0n
 

@@ -34,7 +34,7 @@ const counts: fc.Arbitrary<TokenCounts> = fc
 
 const MILLION = 1_000_000n
 
-/** The price as a fraction over a million, before any rounding. */
+/** Returns the exact price in millionths of a nano-USD, before rounding. */
 function exactNumerator(
   price: TokenPrice,
   { promptTokens, cachedTokens, completionTokens }: TokenCounts,

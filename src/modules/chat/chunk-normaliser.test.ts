@@ -48,7 +48,7 @@ test('a chunk becomes the same JSON and usage whether it is parsed or matched by
       for (const [index, sent] of chunks.entries()) {
         const json = JSON.stringify(sent)
         const left = recognising.read(Buffer.from(json))
-        // No two of these begin alike, so that each is parsed.
+        // Each of these starts with a different number of spaces, so no template matches and each is parsed.
         const right = parsing.read(Buffer.from(' '.repeat(index) + json))
         expect(left && JSON.parse(String(left))).toEqual(right && JSON.parse(String(right)))
       }

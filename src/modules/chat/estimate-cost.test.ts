@@ -29,7 +29,7 @@ const chat = (model: CatalogModel, body: Partial<ChatRequest>): WorstCase => {
 
 const rate = fc.bigInt({ min: 1n, max: 100_000_000_000n })
 const rates = fc.record({ inputNanoUsdPer1m: rate, cachedInputNanoUsdPer1m: rate, outputNanoUsdPer1m: rate })
-// Any rates at all: an operator may write steps that are cheaper than what is before them.
+// Any rates: an operator may configure a step that is cheaper than the previous one.
 const tokenPrice: fc.Arbitrary<TokenPrice> = fc
   .tuple(rates, fc.array(fc.tuple(fc.integer({ min: 1, max: 5000 }), rates), { maxLength: 3 }))
   .map(([base, steps]) => ({
@@ -117,7 +117,7 @@ describe('the worst case of a request', () => {
     const gemini = modelOf('gemini-3.1-pro-preview')
     const long = chat(gemini, { messages: [{ role: 'user', content: 'a'.repeat(300_000) }], max_tokens: 1 })
     expect(long.leastNanoUsd).toBeGreaterThan(300_000n * 4_000n)
-    // The tokenizer sees that it is not.
+    // The tokenizer counts fewer tokens than bytes, so this prompt gets the normal rates.
     const body: ChatRequest = {
       model: gemini.id,
       messages: [{ role: 'user', content: 'hello world '.repeat(25_000) }],

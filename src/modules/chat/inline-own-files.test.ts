@@ -7,7 +7,7 @@ const requestOf = (content: string | ContentPart[]): ChatRequest => ({
   messages: [{ role: 'user', content }],
 })
 
-/** What is looked up to find out whose an address is. */
+/** Returns the addresses for which the owner is looked up. */
 function lookedUp(request: ChatRequest): string[] {
   const urls: string[] = []
   const ownIdOf = (url: string) => {

@@ -21,13 +21,13 @@ test('audio is held at its own prices, in the prompt and in the answer', () => {
   const data = Buffer.alloc(99_999).toString('base64')
   const clip = { type: 'input_audio' as const, input_audio: { data, format: 'mp3' } }
   const messages: ChatRequest['messages'] = [{ role: 'user', content: [clip] }]
-  // A hundred seconds at the most, of forty tokens each.
+  // At most 100 seconds of 40 tokens each.
   const textual = worstCaseOf(model, { messages, max_tokens: 10 })
   const heard = worstCaseOf(hearing, { messages, max_tokens: 10 })
   expect(heard.wantedNanoUsd - textual.wantedNanoUsd).toBe(4000n * (40_000n - 2_500n))
   const askFor = (modalities: string[]) => ({ messages, max_tokens: 10, modalities })
   const spoken = worstCaseOf(hearing, askFor(['text', 'audio']))
-  // The same bytes, which count as text of the prompt.
+  // A request of the same length, because its bytes count as prompt text.
   const written = worstCaseOf(hearing, askFor(['text', 'image']))
   expect(spoken.wantedNanoUsd - written.wantedNanoUsd).toBe(10n * (80_000n - 10_000n))
   expect(outputTokensCovered(spoken, spoken.wantedNanoUsd - 80_000n)).toBe(9)

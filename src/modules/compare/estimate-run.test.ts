@@ -10,7 +10,7 @@ const PRICE = {
   longContext: [],
 }
 const model = { price: PRICE } as unknown as CatalogModel
-/** Whose every call costs one. */
+/** A model with a price of 1 nano-USD per call. */
 const byCall = { price: { unit: 'request', nanoUsdPerUnit: 1n } } as unknown as CatalogModel
 
 interface Shape {
@@ -50,7 +50,7 @@ const judgeCost = (shape: Shape) => Number(estimateWith(shape).judgeCostNanoUsd)
 describe('the estimate of a run', () => {
   test('without a judge is the sum of its cells', () => {
     const { costNanoUsd, judgeCostNanoUsd } = estimateWith({ prompts: 3 }, null)
-    // Nine tokens in and a hundred out.
+    // 9 input and 100 output tokens.
     expect([costNanoUsd, judgeCostNanoUsd]).toEqual([6n * (9n * 1_000n + 100n * 10_000n), 0n])
   })
 
@@ -74,7 +74,7 @@ describe('the estimate of a run', () => {
   })
 
   test('has the judge read two answers of the maximum length, and the rubric', () => {
-    // Twice in both orders: 2 × 2 × 100 tokens more.
+    // Two answers, in both orders: 2 × 2 × 100 tokens more.
     expect(judgeCost({ maxTokens: 200 }) - judgeCost({ maxTokens: 100 })).toBe(2 * 2 * 100 * 1_000)
     expect(judgeCost({ rubric: 'word '.repeat(1_000) })).toBeGreaterThan(judgeCost({}) + 2 * 1_000 * 1_000)
   })

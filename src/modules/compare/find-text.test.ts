@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hasText } from './find-text.ts'
 
-// Few letters, so that much of a text matches before it does not.
+// Only two letters, so that long partial matches occur.
 const letters = (minLength: number, maxLength: number) =>
   fc.array(fc.constantFrom('a', 'b'), { minLength, maxLength }).map((units) => units.join(''))
 
@@ -20,6 +20,6 @@ test('the search finds the same as the engine, in texts of any length', () => {
 
 test('a text with many partial matches does not take quadratic time', () => {
   const half = 'a'.repeat(500_000)
-  // Comparing from each letter anew would take 250,000,000,000 steps.
+  // A naive search, which restarts at each letter, would take 250,000,000,000 steps.
   expect(hasText(half.repeat(4), `${half}b${half}`)).toBe(false)
 })

@@ -7,7 +7,7 @@ const planOf = (run: Partial<Run>) =>
   new SpendPlan({
     budgetNanoUsd: 100n,
     costNanoUsd: 0n,
-    // The judge's part is nothing that a cell costs.
+    // The estimate of the judge is not part of the cost of cells.
     estimatedCostNanoUsd: 500n,
     estimatedJudgeNanoUsd: 200n,
     cellsTotal: 10,

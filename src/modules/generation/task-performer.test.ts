@@ -17,7 +17,7 @@ const job = (id: string, provider = 'first'): StoredJob => ({
   job: { id },
 })
 
-/** Gives one after the other, and the last for ever. */
+/** Returns the steps one after the other; repeats the last one. */
 function inTurn<Result>(...steps: (Result | Error)[]): () => Promise<Result> {
   let next = 0
   return async () => {

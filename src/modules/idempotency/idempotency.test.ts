@@ -35,7 +35,7 @@ afterEach(async () => {
   await testDatabase.drop()
 })
 
-/** One process of several on the same database. */
+/** Creates an instance like one of several processes on the same database. */
 function open(options: Partial<IdempotencyOptions> = {}): Idempotency {
   const idempotency = createIdempotency({ database, logger: silentLogger, ...options })
   opened.push(idempotency)

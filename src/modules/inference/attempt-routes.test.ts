@@ -15,7 +15,7 @@ interface Script {
 
 const pausesMs: number[] = []
 
-// Pauses are written down instead of waited for.
+// Records pauses instead of waiting.
 vi.mock('node:timers/promises', () => ({
   setTimeout: async (pauseMs: number, _value: unknown, { signal }: { signal: AbortSignal }) => {
     pausesMs.push(pauseMs)
@@ -28,7 +28,7 @@ beforeEach(() => {
   pausesMs.length = 0
 })
 
-/** Tells who was asked and what came of it. */
+/** Runs the script; returns the attempted candidates, the result and the pauses. */
 async function run({ candidates, outcomes }: Script) {
   const asked: string[] = []
   const clock = fakeClock(() => 0)
@@ -164,7 +164,7 @@ describe('attemptRoutes', () => {
   })
 })
 
-/** What one breaker was told while one upstream behaved like this. */
+/** Runs one upstream with these outcomes; returns the failures that its breaker received. */
 async function outcomes(script: readonly (UpstreamError | string)[]) {
   const breaker = createCircuitBreaker({ clock: fakeClock(() => 0) })
   const failures: string[] = []

@@ -28,7 +28,7 @@ function succeed(breaker: CircuitBreaker, accountId: string, times: number): voi
   for (let count = 0; count < times; count += 1) breaker.succeeded(accountId)
 }
 
-/** Two accounts fail, which is not the fault of either. */
+/** Opens the breaker: failures of two accounts show that neither account is the cause. */
 function open(breaker: CircuitBreaker): void {
   fail(breaker, 'a', 2)
   fail(breaker, 'b', 2)
@@ -217,7 +217,7 @@ it('never lock an account out: after the longest rest some request is admitted',
         else if (name !== 'opened') running.delete(accountId)
         breaker[name](accountId)
       }
-      // Every request ends somehow.
+      // All running requests end.
       for (const accountId of running) breaker.abandoned(accountId)
       time.nowMs += 8_000
       expect(breaker.admit('d')).not.toBe('no')

@@ -25,7 +25,7 @@ const SOURCE = {
   ],
 }
 
-/** A call that holds 10 and does what the test says; what became of the money is written down. */
+/** Makes a call that holds 10 and runs the steps of the test. Records what happens to the hold. */
 function call(steps: Partial<CallSteps<object, undefined, string>>, linger?: Linger) {
   const events: string[] = []
   const hold: Hold = {

@@ -201,7 +201,7 @@ describe('resolveModel', () => {
   })
 })
 
-/** Mulberry32: the same numbers every time. */
+/** Mulberry32: returns the same numbers in every run. */
 function seededRandom(seed: number): () => number {
   let state = seed
   return () => {

@@ -12,7 +12,7 @@ const verdictOf = async (names: string[], ballots: Ballot[]) =>
 
 describe('strengths', () => {
   test('match a worked example', () => {
-    // Who beat whom in the example of an encyclopedia, a thousandfold, so that what was assumed before weighs nothing.
+    // Wins in an example from an encyclopedia, times 1,000, so that the prior has almost no weight.
     const games = [
       [0, 2, 0, 1],
       [3, 0, 5, 0],
@@ -106,7 +106,7 @@ describe('a ranking', () => {
     const truth = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`model-${index}`, 1 + index]))
     const workFor = async (votes: number): Promise<number> => {
       const ballots = drawBallots(truth, votes, createRandom(8))
-      // Work and not time, which on a busy machine is that of others.
+      // CPU time instead of elapsed time, which depends on other load of the machine.
       const started = process.cpuUsage()
       const standings = await rankContestants(Object.keys(truth), ballots, { seed: 2 })
       const { user, system } = process.cpuUsage(started)

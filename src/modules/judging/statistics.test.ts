@@ -4,7 +4,7 @@ import { bootstrapInterval, meanOf } from './bootstrap-interval.ts'
 import { percentile } from './percentile.ts'
 import { createRandom, shuffle } from '../../kernel/seeded-random.ts'
 
-// Without a negative zero, which is less than zero to some and equal to others.
+// No negative zero, because comparisons treat it differently: some as less than zero, some as equal.
 const value = fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((number) => number + 0)
 const values = fc.array(value, { minLength: 1, maxLength: 50 })
 const seeds = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })

@@ -23,7 +23,7 @@ const limit = fc.bigInt({ min: 0n, max: 9n })
 const rate = fc.integer({ min: 1, max: 9 })
 const days = fc.integer({ min: 1, max: 9 })
 
-/** What a client may ask for: a value, null, or nothing. */
+/** The rights that a client may request: a value, null, or no member. */
 const asked = fc.record(
   {
     scopes: fc.subarray(['inference', 'manage', 'admin'] as const, { minLength: 1 }),
@@ -67,7 +67,7 @@ test('no sequence of operations of a restricted key creates a key with more righ
         for (const { keyId } of callers) {
           const key = await stage.keys.read(accountId, keyId)
           expect(excessOf(key, held)).toEqual([])
-          // Their spending and their rate count under those of the key that was restricted.
+          // The spending and the rate of each key count against the limits of the restricted key.
           expect(keyId === held.id || key.parentId === held.id).toBe(true)
         }
         expect(
@@ -138,7 +138,7 @@ async function readOthers(accountId: string, own: readonly string[]): Promise<Ma
   return new Map(items.filter(({ id }) => !own.includes(id)).map((key) => [key.id, key]))
 }
 
-/** What the key may do that the held one may not, worked out apart from the code under test. */
+/** Returns the rights of the key that the held key does not have, computed independently of the code under test. */
 function excessOf(key: KeyRecord, held: KeyRecord): string[] {
   const calls = MODELS.filter((model) => key.allowedModels?.includes(model) ?? true)
   const unknown = [...(key.allowedModels ?? ['any other'])].filter((model) => !MODELS.includes(model))

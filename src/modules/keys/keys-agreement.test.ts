@@ -16,7 +16,7 @@ interface Process {
   isConnected: boolean
 }
 
-/** What a key ought to do, worked out apart from the code under test. */
+/** The expected state of a key, computed independently of the code under test. */
 interface ExpectedKey {
   readonly keyId: string
   readonly token: string
@@ -169,7 +169,7 @@ function connectProcesses(clock: Clock): Process[] {
         return () => undefined
       },
       async publishAndConfirm(_topic, payload) {
-        // A process that does not listen hears nothing, and nobody waits for it.
+        // A disconnected process receives no message, and the publisher does not wait for it.
         for (const listener of listeners) {
           if (processes[listener.process]?.isConnected === true) await listener.handler(payload)
         }

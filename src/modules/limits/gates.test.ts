@@ -18,7 +18,7 @@ const CALLER: Caller = {
 }
 const CHECK_EVERY_MS = 500
 
-/** Of an account that has and is known to have what the test says. Nothing is taken, so nothing is asked of a database. */
+/** Creates gates for an account with this balance and this cached balance. The tests take nothing, so no query is sent. */
 function startGates({ usd, knownUsd }: { usd: number; knownUsd?: number }) {
   const balance: { read: NanoUsd; known: NanoUsd | undefined } = {
     read: nanoUsdFromUsd(usd),

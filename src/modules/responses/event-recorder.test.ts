@@ -55,7 +55,7 @@ const readAll = async () => ({
 })
 
 const PATIENCE = { timeout: 15_000 }
-/** More than is kept back. */
+/** More events than the recorder buffers. */
 const BURST = Array.from({ length: 2_000 }, () => DELTA)
 
 test('a worker whose claim another worker has writes no events and announces none', async () => {

@@ -74,7 +74,7 @@ describe('a cancelled task', () => {
     expect(await cancelled).toMatchObject({ costNanoUsd: null, refundedNanoUsd: HOLD })
     const other = await startTask()
     await stage.queue.note({ claim: other.claim, submittingTo: jobAt('billing') })
-    // Nobody says what became of it: the provider may have it.
+    // The result of this submit is unknown, so the provider may have the job.
     expect(await other.cancel()).toMatchObject({ costNanoUsd: HOLD, refundedNanoUsd: 0n })
     expect(await spentNanoUsd()).toBe(before + HOLD)
     expect(await stage.findDifferences()).toEqual([])

@@ -33,7 +33,7 @@ describe('the order of tasks', () => {
     }
     expect(await countsOf(6)).toEqual([2, 2, 2])
     expect(await countsOf(9)).toEqual([4, 3, 2])
-    // The third has nothing left to wait.
+    // The third account has no waiting task left.
     expect(await countsOf(6)).toEqual([3, 3, 0])
     expect(await countsOf(100)).toEqual([21, 2, 0])
   })

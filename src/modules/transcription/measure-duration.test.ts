@@ -40,7 +40,7 @@ describe('a file with a forged header is as long as before', () => {
       fast.writeUInt16LE(tag, 20)
       expect(await measure('wav', fast)).toBeCloseTo(300, 3)
     }
-    // A codec nothing is known of has no more bits than sound without compression.
+    // An unknown codec cannot use more bits than uncompressed audio.
     fast.writeUInt16LE(0x1234, 20)
     expect(await measure('wav', fast)).toBeGreaterThan(100)
   })

@@ -56,7 +56,7 @@ test.each<[string, (usage: Usage) => Promise<unknown>]>([
   stage.statements.length = 0
   await ask(stage.usage)
   const planned = stage.statements.map((statement) => explain(statement))
-  // A statement that was prepared is planned without knowing what it is asked.
+  // A prepared statement is planned without knowing its parameter values.
   const prepared = stage.statements.map(({ sql }) => explain({ sql, values: [] }, 'EXPLAIN (GENERIC_PLAN)'))
   const plans = await Promise.all([...planned, ...prepared])
   expect(plans.length).toBeGreaterThan(0)

@@ -81,7 +81,7 @@ describe('reranking over the wire of Jina', () => {
 testUpstreamFailures('reranking', {
   server: () => upstream.server,
   perform: (cancellation) => rerank(BODY, cancellation),
-  // Jina names its reason beside the envelope.
+  // Jina reports its reason in `detail`, outside of the error envelope.
   refusal: (status, detail, headers) => json({ detail }, status, headers),
   cutReply: json('{"results":[{"index"'),
 })

@@ -74,7 +74,7 @@ describe('speech over the wire of OpenAI', () => {
     const iterator = chunks[Symbol.asyncIterator]()
     const first = await iterator.next()
     expect(Buffer.from(first.value ?? []).toString()).toContain('first')
-    // The sockets' own buffers fill up and then nothing moves.
+    // The socket buffers fill up, and then the upstream cannot write more.
     let before = -1
     while (before !== written.chunks) {
       before = written.chunks

@@ -11,7 +11,7 @@ const names = (count: number) => Array.from({ length: count }, (_, index) => `p$
 const properties = (count: number, schema: unknown = { type: 'string' }) =>
   Object.fromEntries(names(count).map((name) => [name, schema]))
 
-/** Each took from a second to minutes: work that grew with the square of the schema, or with the product of two parts of it. */
+/** Without limits, each takes a second to minutes: work quadratic in the schema, or in the product of two of its parts. */
 const HOSTILE: Record<string, object> = {
   'many required properties': { type: 'object', properties: properties(9000), required: names(9000) },
   'a long reference for every item': {
@@ -61,7 +61,7 @@ test.each(Object.entries(HOSTILE))('%s take a limited number of steps and charac
   const suggest = createSuggestions('one two three four '.repeat(50))
   const value = jsonFromSchema(schema, { random: createSeededRandom(''), suggest, budget })
   const written = JSON.stringify(value) ?? ''
-  // The last step may be a large one, of which there is one only.
+  // Only the last step may exceed the budget, and it may be large.
   expect(budget.stepsLeft).toBeGreaterThan(-STEPS_OVER_MAX)
   expect(written.length).toBeLessThan(2 * before.charactersLeft)
 })
@@ -125,6 +125,6 @@ test('other requests run while a long answer with twenty alternatives per token 
   })
   isDone = true
   expect(choices[0]?.logprobs?.content).toHaveLength(20_000)
-  // One for every 256 tokens, and one for every 4,096 characters.
+  // One turn for every 256 tokens, and one for every 4,096 characters.
   expect(turns).toBeGreaterThan(90)
 })

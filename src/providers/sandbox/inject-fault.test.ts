@@ -8,7 +8,7 @@ const told = (directive: string, rest: object = {}) => ({
   ...rest,
 })
 
-/** Time passes when it is slept, so that no test waits. */
+/** Creates a provider whose sleeps return immediately and are recorded, so that no test waits. */
 function providerInNoTime() {
   const sleptMs: number[] = []
   const provider = createSandboxProvider({
@@ -19,7 +19,7 @@ function providerInNoTime() {
   return { provider, sleptMs }
 }
 
-/** The payloads that arrived, and what the stream ended with. */
+/** Reads a stream; returns its payloads and how it ended. */
 async function drain(directive: string, chunksMax = 1000) {
   const answer = await call(told(directive, { stream: true }), providerInNoTime())
   if (answer.kind !== 'stream') throw new Error('answered at once')

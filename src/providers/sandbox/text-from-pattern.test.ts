@@ -76,7 +76,7 @@ test('no expression takes more steps than the limit, however it is written', () 
     fc.property(pattern, fc.nat(5000), fc.nat(5000), (source, lengthMin, lengthMax) => {
       const budget = createWorkBudget()
       textFromPattern(source, createSeededRandom(''), { lengthMin, lengthMax }, budget)
-      // What a step does is bounded too: the last one may go over by a class.
+      // The work of one step is limited too; the last step may exceed the budget by one character class.
       expect(budget.stepsLeft).toBeGreaterThan(-5_000)
     }),
     { numRuns: 300 },

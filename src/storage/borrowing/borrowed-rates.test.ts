@@ -24,8 +24,8 @@ afterAll(async () => {
 })
 
 /**
- * Processes that share a database, a bus and a time that the test moves. Where the first one is late, it hears what is lent
- * to it only when all have been asked to give back.
+ * Starts processes that share a database, a message bus and a clock that the test controls. If `isFirstLate` is set, the first
+ * process gets the response with its loan only after all processes were asked to give back.
  */
 function startProcesses(count: number, { isFirstLate = false } = {}) {
   const recalled = Promise.withResolvers<void>()
@@ -166,7 +166,7 @@ describe('a borrowed rate', () => {
     expect(await isTaken(0, 1, 80)).toBe(true)
     const rows = await database.query<{ lent: bigint }>('SELECT lent FROM rate_buckets ORDER BY id DESC')
     expect(rows.some(({ lent }) => lent > 0n)).toBe(true)
-    // Beyond two epochs and the time to refill what the loan had kept away.
+    // Longer than two epochs plus the time to refill the amount of the loan.
     time.nowMs += 241_000
     await take(1, 1, 80)
     time.nowMs += 60_000
@@ -230,7 +230,7 @@ describe('a borrowed rate', () => {
   })
 })
 
-/** What a rate means, in five lines. */
+/** A minimal reference implementation of a rate. */
 function createSimpleBucket(perMinute: number, time: { nowMs: number }) {
   let level = perMinute
   let atMs = time.nowMs

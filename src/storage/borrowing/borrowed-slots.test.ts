@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => processes.close())
 
-/** The time to give back is no part of these promises. */
+/** A long recall timeout, because these tests do not check how long a recall takes. */
 const PATIENCE_MS = 30_000
 
 async function startSlots(options: Partial<BorrowedSlotsOptions> = {}) {
@@ -32,7 +32,7 @@ async function startSlots(options: Partial<BorrowedSlotsOptions> = {}) {
   return { slots, borrower }
 }
 
-/** A process that hears what the pool lends to it only when it has been asked to give it back. */
+/** Starts a process that gets the response with its loan only after it was asked to give the loan back. */
 async function startLateSlots() {
   const asked = Promise.withResolvers<void>()
   const { messageBus } = await processes.start()

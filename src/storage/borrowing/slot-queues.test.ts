@@ -22,7 +22,7 @@ async function startQueues() {
   }
 }
 
-/** One pool as two processes see it. */
+/** Opens one pool from two processes. */
 async function startPool(limits: Partial<SlotQueueLimits> = {}) {
   const [first, second] = await Promise.all([startQueues(), startQueues()])
   pools += 1

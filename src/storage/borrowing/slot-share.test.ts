@@ -3,7 +3,7 @@ import { SlotShare } from './slot-share.ts'
 
 const CAPACITY = 10
 
-/** A share whose pool and other processes answer when the test says so. */
+/** Creates a share; the test controls when the pool and the other processes answer. */
 function startShare() {
   const asked = { visits: 0, recalls: 0 }
   let endRecall = () => {}

@@ -23,7 +23,7 @@ afterEach(async () => {
 test('a link in place of a file is replaced, not followed', async () => {
   const path = join(directory, 'postgresql.conf')
   await symlink(foreign, path)
-  // Where a fixed name was written first.
+  // A link at a predictable temporary name must not be followed either.
   await symlink(foreign, `${path}.draft`)
   await writeOwned(path, 'port = 1', null)
   expect(await readFile(foreign, 'utf8')).toBe('root only')

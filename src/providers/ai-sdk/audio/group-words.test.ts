@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { TranscriptWord } from '../../audio-operations.ts'
 import { groupWords } from './group-words.ts'
 
-/** Words of half a second each, one after the other; a number is a pause in seconds. */
+/** Returns consecutive words of half a second each. A number is a pause in seconds. */
 function wordsOf(...entries: (string | number)[]): TranscriptWord[] {
   let startSeconds = 0
   return entries.flatMap((entry) => {

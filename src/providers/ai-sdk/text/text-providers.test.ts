@@ -28,7 +28,7 @@ interface Vendor {
   readonly create: typeof createCohereProvider
   readonly model: string
   readonly refusal: (status: number, message: string, headers?: Record<string, string>) => ScriptedReply
-  /** The texts of one request, as the vendor's wire has them. */
+  /** Reads the texts from a request in the vendor's format. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into bodies and fail loudly on a wrong shape
   readonly textsOf: (body: any) => string[]
   readonly batchMax: number
@@ -107,7 +107,7 @@ describe.each(Object.entries(VENDORS))('embeddings of %s', (name, vendor) => {
       })),
       model: 'public-name',
     })
-    // A vendor that tells no usage leaves the counting to the gateway.
+    // If a vendor reports no usage, the gateway counts the tokens.
     if (usage !== undefined) {
       expect(usage.prompt_tokens).toBeGreaterThan(0)
       expect(usage.total_tokens).toBe(usage.prompt_tokens)

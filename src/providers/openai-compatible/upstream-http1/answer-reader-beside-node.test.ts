@@ -79,7 +79,7 @@ const spoilt = fc.tuple(answers, changes).map(([text, edits]) =>
   }, text),
 )
 
-/** Where we refuse what Node reads: others could read it differently, or nobody sends it. */
+/** Answers that we refuse and Node accepts: other parsers could read them differently, or no server sends them. */
 const STRICTER = [
   'its answer has an unknown transfer encoding',
   'its answer does not begin as HTTP/1 does',
@@ -89,7 +89,7 @@ const STRICTER = [
   'a chunk has no size',
 ]
 
-/** A tab behind a value is no part of it, but Node takes this one for another encoding. */
+/** A tab after a value is not part of it, but Node reads this value as another encoding. */
 const NODE_ERRS = /chunked *\t/i
 
 describe('compared with Node’s own client', () => {
@@ -127,7 +127,7 @@ describe('compared with Node’s own client', () => {
   })
 })
 
-/** Extensions of chunks and trailers mean nothing to us: of the former only the end is looked for, of the latter the shape. */
+/** We ignore chunk extensions and trailers: we only search for the end of an extension and check the form of a trailer. */
 function isSkippedByUs(text: string): boolean {
   return (
     /transfer-encoding:\s*chunked/i.test(text) && (/\n[0-9a-f]+;/i.test(text) || /\n0+\r\n[^\r]/.test(text))

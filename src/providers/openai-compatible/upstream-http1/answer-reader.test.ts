@@ -199,7 +199,7 @@ describe('the reader refuses', () => {
     expect(readAnswer([bytes])).toMatchObject({ outcome: 'refused' })
     expect(readAnswer(split(bytes))).toMatchObject({ outcome: 'refused' })
   })
-  // Each is the start of an answer whose end would never come.
+  // Each is the start of an answer that would never end.
   test.each([
     ['a head whose lines end in LF alone', 'HTTP/1.1 200 OK\ncontent-length: 2\n\nhi'],
     ['a first line that ends in LF alone', 'HTTP/1.1 200 OK\n'],

@@ -5,7 +5,7 @@ import { closed, echo, failed, holdTicks, stage, useClient } from './testing/cli
 import { CollectedExchange } from './testing/collect-answer.ts'
 import { plainAnswer, startRawUpstream, type RawRequest } from './testing/raw-upstream.ts'
 
-/** For longer than the client's ticks are apart; ends in the part of the event loop in which requests come. */
+/** Waits longer than the tick interval of the client. `stat` resumes in the event loop phase in which requests arrive. */
 async function rest(tick: (durationMs: number) => void): Promise<void> {
   tick(250)
   await stat('.')
@@ -64,7 +64,7 @@ describe('a connection', () => {
       await ask().answer
       await rest(tick)
       upstream.sockets[0]?.[method]()
-      // The system knows already, but nobody has looked.
+      // The kernel knows that the connection is closed, but the client has not read this yet.
       expect((await ask('b').answer).body).toBe('b')
       expect(upstream.sockets).toHaveLength(2)
     },

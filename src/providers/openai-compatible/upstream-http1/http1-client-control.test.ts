@@ -29,7 +29,7 @@ describe('a cancelled request', () => {
     const exchange = ask()
     exchange.controller.abort(enough)
     expect(await exchange.failure()).toBe(enough)
-    // Connections are taken in order: whatever came of the first one has come before this.
+    // Connections are accepted in order, so anything sent on the first one has arrived before this one closes.
     await new Promise((resolve) => {
       connect(Number(new URL(upstream.origin).port), '127.0.0.1')
         .end()
@@ -101,9 +101,9 @@ describe('an answer that is read slowly', () => {
     const socket = upstream.sockets[0]
     await expect.poll(() => socket?.writableLength).toBeGreaterThan(0)
     const beforeBytes = exchange.bytes
-    // Nothing is expected of an upstream that is not listened to.
+    // The body timeout does not apply while the answer is paused.
     tick(500)
-    // As often as the system was asked for news meanwhile, none of this answer came.
+    // 50 requests to another upstream run the event loop many times; no byte of the paused answer may arrive.
     for (let asked = 0; asked < 50; asked += 1) await neighbour.ask().answer
     expect(exchange.bytes).toBe(beforeBytes)
     expect(socket?.writableLength).toBeGreaterThan(16 * MEBIBYTE)

@@ -9,7 +9,7 @@ type Manner = (request: RawRequest) => void
 const chunkedAnswer = (body: string) =>
   `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
 
-/** Good and bad ways of answering; none answers with anything but the body of its own request, or with nobody's. */
+/** Correct and faulty ways to answer. Each sends the body of its own request, or a body that belongs to no request. */
 const MANNERS: Readonly<Record<string, Manner>> = {
   plain: ({ socket, body }) => socket.write(plainAnswer(body)),
   chunked: ({ socket, body }) => socket.write(chunkedAnswer(body)),

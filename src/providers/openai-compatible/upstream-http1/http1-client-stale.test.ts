@@ -4,7 +4,7 @@ import { CollectedExchange } from './testing/collect-answer.ts'
 import { closed, failed, stage, useClient } from './testing/client-stage.ts'
 import { plainAnswer, startRawUpstream, type RawRequest } from './testing/raw-upstream.ts'
 
-/** Answers the first request of a connection, and leaves as soon as the second has come, without having looked at it. */
+/** Answers the first request of a connection, and closes it when the second one arrives, without handling that one. */
 function leaveOnSecond(how: (socket: Socket) => void) {
   const seen = new WeakSet<Socket>()
   return ({ socket, body }: RawRequest): void => {

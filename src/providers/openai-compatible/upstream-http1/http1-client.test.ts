@@ -47,7 +47,7 @@ describe('a request', () => {
     upstream.sockets[0]?.write(plainAnswer('too large'))
     expect((await large.answer).body).toBe('too large')
     upstream.sockets[0]?.resume()
-    // What is left of it is not sent in front of the next one.
+    // The unsent rest of the large request must not be sent before the next request.
     expect((await ask('next').answer).body).toBe('next')
     expect(upstream.sockets).toHaveLength(2)
   })
@@ -118,7 +118,7 @@ describe('an answer', () => {
 
 describe('the time', () => {
   test('to connect is limited', async () => {
-    // It takes connections, but never answers the handshake.
+    // The upstream accepts connections, but never answers the TLS handshake.
     const { upstream } = await stage(() => {})
     const origin = upstream.origin.replace('http:', 'https:')
     const client = useClient({ origin, connectTimeoutMs: 100 })

@@ -8,7 +8,7 @@ import { sharedPixelRoom } from './images/pixel-room.ts'
 
 let large: InputFile
 beforeAll(async () => {
-  // Twenty million pixels in a few kilobytes.
+  // 20 million pixels in a few kilobytes.
   const image = sharp({
     create: { width: 5000, height: 4000, channels: 3, background: '#fff' },
     limitInputPixels: false,

@@ -8,12 +8,12 @@ import {
   sandboxInNoTime,
 } from '../testing/media-client.ts'
 
-/** Submits a picture as a job; `look` lets time pass and asks for it. */
+/** Submits a picture as a job. `look` advances the time and polls the job. */
 async function submit(directives: string, sandbox = sandboxInNoTime()) {
   const { provider, time } = sandbox
   const started = await provider.image.start(mediaCall(imageWork({ prompt: `A fox ${directives}` })))
   if (started.kind !== 'started') throw new Error('was done at once')
-  // As it comes back from a database.
+  // The job after it was stored as JSON and read back.
   const job = JSON.parse(JSON.stringify(started.job)) as typeof started.job
   const look = (afterMs: number, by = provider) => {
     time.nowMs += afterMs

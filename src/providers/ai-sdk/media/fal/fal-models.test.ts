@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const fal = () => createMediaProvider('fal', { apiKeys: ['key-1'], baseUrl: server.origin })
 
-/** What the vendor hears, and where. */
+/** Returns the endpoint and the input of the first request that the vendor received. */
 const heard = () => server.requests.map(({ path, body }) => ({ endpoint: path.slice(1), input: body }))[0]
 
 async function askImage(model: string, work: ReturnType<typeof imageWork>) {

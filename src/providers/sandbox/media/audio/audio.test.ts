@@ -52,7 +52,7 @@ async function transcribe(bytes: Uint8Array, rest: object = {}) {
   return provider.transcription({ ...callContext(), ...call, ...rest })
 }
 
-/** Seconds that 44 characters take at 15 a second. */
+/** The duration of 44 characters at 15 per second. */
 const FOX_SECONDS = 44 / 15
 
 test.for([
@@ -84,7 +84,7 @@ test('FLAC has exactly the samples of WAV', async () => {
   const flac = (await speak({ format: 'flac', input: 'Hi there' })).bytes
   const pcm = (await speak({ format: 'pcm', input: 'Hi there' })).bytes
   const firstFrame = flac.indexOf(Buffer.from([0xff, 0xf8, 0x70, 0x08]))
-  // Sync, number, size, checksum and the mark of the subframe come before the samples.
+  // Sync code, number, size, checksum and subframe header come before the samples.
   const samples = flac.subarray(firstFrame + 9, firstFrame + 9 + 2000)
   expect(Buffer.from(samples).swap16()).toEqual(pcm.subarray(0, 2000))
 })

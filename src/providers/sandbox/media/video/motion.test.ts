@@ -45,7 +45,7 @@ async function play(rest: Partial<MusicWork> = {}, { provider, time } = sandbox)
   return lookAt(provider.music, started.job)
 }
 
-/** The content of the first box on a path through the tree of an MP4. */
+/** Returns the content of the first box at this path in the box tree of an MP4. */
 function findBox(bytes: Buffer, [name, ...inner]: readonly string[], headBytes = 8): Buffer {
   for (let offset = 0; offset + 8 <= bytes.length; offset += Math.max(8, bytes.readUInt32BE(offset))) {
     if (bytes.toString('latin1', offset + 4, offset + 8) !== name) continue
