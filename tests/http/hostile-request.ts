@@ -111,7 +111,7 @@ function makeBody({ example, members }: FuzzedOperation, random: SeededRandom, p
   if (random.next() < 0.1) return pick(HOSTILE_JSON, '')
   const marks: string[] = []
   const mark = (): string => `@hostile:${marks.push(pick(HOSTILE_JSON, 'null')) - 1}@`
-  // Damage one place within the example, and add members that the example does not have.
+  // Damage at most one place of the example, and sometimes set a member of the schema to a hostile value.
   const places = countPlaces(example)
   const at = random.below(places + 1)
   let visited = 0

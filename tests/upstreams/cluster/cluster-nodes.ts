@@ -31,7 +31,7 @@ const ENDS: Readonly<Record<string, { state: Json; restarts: number; lastState?:
   },
 }
 
-/** The controllers, scheduler and nodes of a cluster, with so many machines. They act only when told to. */
+/** Simulates the controllers, the scheduler and the nodes of a cluster. They act only when `tick` or `settle` is called. */
 export class ClusterNodes {
   readonly #store: ClusterStore
   readonly #machines: number
@@ -43,7 +43,7 @@ export class ClusterNodes {
     this.#machines = machines
   }
 
-  /** Everything takes one step. Returns whether anything changed. */
+  /** Moves all pods and deployments by one step. Returns whether anything changed. */
   tick(): boolean {
     const before = this.#store.version
     for (const pod of this.#store.list('pods')) this.#movePod(pod)
@@ -56,7 +56,7 @@ export class ClusterNodes {
       if (ticks > 1_000) throw new Error('the cluster does not settle')
   }
 
-  /** Ends an engine that runs, as a crash does. */
+  /** Simulates a crash of a running engine. */
   crash(name: string, ended: Json): void {
     this.#store.update('pods', name, (pod) => {
       write(pod, ['status', 'conditions'], [BOUND(), { type: 'Ready', status: 'False' }])
@@ -70,7 +70,7 @@ export class ClusterNodes {
     })
   }
 
-  /** Ends a pod for good, as a node short of memory does. Its object stays. */
+  /** Evicts a pod, like a node that is short of memory. The object of the pod stays. */
   evict(name: string): void {
     this.#store.update('pods', name, (pod) => {
       write(pod, ['status', 'phase'], 'Failed')

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { ClusterNodes } from './cluster-nodes.ts'
 import { ClusterStore, read, StoreError, type Json } from './cluster-store.ts'
 
-/** A server that speaks the part of the Kubernetes API that the driver uses. */
+/** A server with the part of the Kubernetes API that the driver uses. */
 export interface ClusterServer {
   readonly url: string
   readonly store: ClusterStore
@@ -13,7 +13,7 @@ export interface ClusterServer {
   readonly requests: string[]
   /** Refuses the next requests whose method and path match. */
   refuse(refusal: Refusal): void
-  /** Ends all watches; the next ones go on from where they were. */
+  /** Ends all watches; the next watches continue at the same position. */
   cutWatches(): void
   close(): Promise<void>
 }
@@ -86,7 +86,7 @@ export async function startClusterServer({ machines }: { machines: number }): Pr
     send(response, store.apply(path, JSON.parse(given.text), { manager, isForced }))
   }
 
-  /** Pages of the size that is asked for. */
+  /** Sends one page of the requested size. */
   function sendList(response: ServerResponse, collection: string, query: URLSearchParams): void {
     const all = store.list(collection).filter((object) => matches(object, query.get('labelSelector') ?? ''))
     const from = Number(query.get('continue') ?? 0)
@@ -144,7 +144,7 @@ export async function startClusterServer({ machines }: { machines: number }): Pr
   }
 }
 
-/** The service proxy, without credentials as `kubectl proxy` is asked: a chat that is answered with the name of the service. */
+/** Answers a chat request to the service proxy with the name of the service. Like `kubectl proxy`, it needs no credentials. */
 function sendEngine(response: ServerResponse, service: string, text: string): void {
   const { model } = JSON.parse(text)
   const message = { role: 'assistant', content: `${model} of ${service.slice(0, 8)} says hello` }

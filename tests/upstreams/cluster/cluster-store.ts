@@ -16,7 +16,7 @@ interface StoreEvent {
   readonly object: Json
 }
 
-/** A refusal as a Status object. */
+/** An error that is sent as a Status object. */
 export class StoreError extends Error {
   readonly code: number
   readonly reason: string
@@ -28,7 +28,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Objects with versions, a history of events, and server-side apply with owners of fields. */
+/** Stores objects with versions and an event history. Supports server-side apply with field owners. */
 export class ClusterStore {
   readonly #objects = new Map<string, StoredObject>()
   readonly #listeners = new Set<(event: StoreEvent) => void>()
@@ -50,7 +50,7 @@ export class ClusterStore {
       .map(([, { value }]) => value)
   }
 
-  /** Events after a version; a version that is too old is gone. */
+  /** Returns the events after a version. Throws 410 if the version is too old. */
   since(collection: string, version: number): StoreEvent[] {
     if (version < this.#oldest) throw new StoreError(410, 'Expired', 'too old resource version')
     return this.#events.filter((event) => event.collection === collection && event.version > version)
@@ -61,7 +61,7 @@ export class ClusterStore {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Forgets all events, as a server does after a while. */
+  /** Deletes all events, as a server does after some time. */
   compact(): void {
     this.#events = []
     this.#oldest = this.#version
@@ -104,7 +104,7 @@ export class ClusterStore {
     return this.#put(path, value, managers)
   }
 
-  /** What controllers write. */
+  /** Changes an object like a controller, without server-side apply. */
   update(collection: string, name: string, change: (value: Json) => void): void {
     const known = this.#objects.get(`${collection}/${name}`)
     if (known === undefined) return
@@ -117,7 +117,7 @@ export class ClusterStore {
     this.#put({ collection, name }, structuredClone(value), new Map())
   }
 
-  /** Deletes an object and what it owns. */
+  /** Deletes an object and the objects that it owns. */
   delete(collection: string, name: string): boolean {
     const known = this.#objects.get(`${collection}/${name}`)
     if (known === undefined) return false
@@ -186,7 +186,7 @@ export function write(value: Json, path: readonly string[], member: unknown): vo
   else parent[last] = member
 }
 
-/** The leaves of an object; a list is one leaf. */
+/** Returns the leaf fields of an object. A list is one leaf. */
 function fieldsOf(value: Json, path: readonly string[] = []): Map<string, unknown> {
   const fields = new Map<string, unknown>()
   for (const [name, member] of Object.entries(value)) {
