@@ -65,17 +65,17 @@ export function createModelCache(options: ModelCacheOptions): ModelCache {
       // Before the download, so that the remains of an interrupted one can be deleted to make room.
       await directory.touch()
       const missing = await directory.listMissing(files)
-      if (missing.length > 0) {
-        const room = await reserveRoom(directory, missing, options.limits, cancellation)
-        try {
-          for (const file of missing) await fetchFile(directory, file, order, options)
-        } finally {
-          await room.release()
-        }
+      const room =
+        missing.length === 0 ? null : await reserveRoom(directory, missing, options.limits, cancellation)
+      try {
+        for (const file of missing) await fetchFile(directory, file, order, options)
+        const paths: string[] = []
+        for (const file of files) paths.push(await directory.link(file))
+        return { directory: directory.snapshot, paths }
+      } finally {
+        // Only now: a blob without a link may be deleted to make room for another model.
+        await room?.release()
       }
-      const paths: string[] = []
-      for (const file of files) paths.push(await directory.link(file))
-      return { directory: directory.snapshot, paths }
     },
   }
 }
