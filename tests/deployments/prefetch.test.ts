@@ -138,6 +138,7 @@ describe('a prefetch', () => {
   test('cannot be seen or cancelled by other accounts', async () => {
     holdDownload()
     await order({ huggingface_id: 'org/again' })
+    await eventually(async () => expect((await read('org/again')).downloaded_bytes).toBe(100_000))
     const other = await createOther(gateway)
     expect(await read('org/again', other)).toMatchObject({ status: 'not_found', size_bytes: null })
     await gateway.request('POST', `${pathOf('org/again')}/cancel`, { key: other })
