@@ -98,13 +98,37 @@ describe('the engine of llama.cpp', () => {
       'utf8',
     )
     expect([kept.includes('acme/tiny'), kept.includes('hf_secret')]).toEqual([true, false])
-    // A look of the sweep starts nothing, and another process cannot go on without the token.
-    fetched = { state: 'failed', failure: { code: 'model_gated', message: 'Gated.' } }
+    // A look of the sweep starts nothing.
+    fetched = { state: 'failed', failure: { code: 'image_pull_failed', message: 'Unreachable.' } }
     await stage.driver.sweep(async (ids) => new Set(ids))
     expect(tokens).toEqual(['hf_secret', 'hf_secret'])
-    const other = await stage.createDriver().observe(order.instanceId)
-    expect(other.state).toBe('loading')
-    expect((await stage.driver.observe(order.instanceId)).failure?.code).toBe('image_pull_failed')
+    // Another process continues with the token.
+    await stage.createDriver().observe(order.instanceId)
+    expect(tokens).toEqual(['hf_secret', 'hf_secret', 'hf_secret'])
+    expect((await stage.driver.observe(order.instanceId)).failure?.message).toBe('Unreachable.')
+    expect((await stage.driver.capacity())[0]?.availableCount).toBe(1)
+  })
+
+  test('fails with model_gated, without a call of the hub, if its token no longer exists', async () => {
+    const tokens: (string | null)[] = []
+    const files: ModelFiles = {
+      fetch: async ({ hubToken }) => {
+        tokens.push(hubToken)
+        return { state: 'fetching', progress: 40 }
+      },
+    }
+    stage = await createLocalStage({ ...LLAMA_CPP, tiers: { cpu_local: { count: 1 } } }, undefined, files)
+    const order = stage.order({ huggingfaceId: 'acme/tiny', hubToken: 'hf_secret' })
+    await stage.driver.launch(order)
+    stage.forgetTokens()
+    await stage.driver.observe(order.instanceId)
+    const { state, failure } = await stage.driver.observe(order.instanceId)
+    expect([state, failure?.code, failure?.message]).toEqual([
+      'failed',
+      'model_gated',
+      expect.stringContaining('token'),
+    ])
+    expect(tokens).toEqual(['hf_secret'])
     expect((await stage.driver.capacity())[0]?.availableCount).toBe(1)
   })
 

@@ -34,6 +34,8 @@ export interface LocalStage {
   readonly directory: string
   /** Another gateway process on the same directory. */
   createDriver(clock?: Clock): GpuDriver
+  /** Deletes all hub tokens, as for deleted deployments. */
+  forgetTokens(): void
   order(given?: Partial<LaunchOrder>): LaunchOrder
   /** Waits until everything that was launched is ready or over. */
   settle(): Promise<void>
@@ -50,6 +52,8 @@ export async function createLocalStage(
 ): Promise<LocalStage> {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-engines-'))
   const launched = new Set<string>()
+  // As in the database: every process can read them.
+  const tokens = new Map<string, string | null>()
   const createDriver = (clock: Clock = systemClock): GpuDriver => {
     const driver = createLocalDriver({
       settings: parseLocalSettings(JSON.stringify({ ...SCRIPTED, ...settings })),
@@ -58,11 +62,13 @@ export async function createLocalStage(
       inherited: { PATH: path ?? process.env['PATH'] ?? '' },
       clock,
       files,
+      readToken: async (instanceId) => tokens.get(instanceId) ?? null,
       restartMs: 20,
       restartMsMax: 20_000,
     })
     const launch = (order: LaunchOrder) => {
       launched.add(order.instanceId)
+      tokens.set(order.instanceId, order.hubToken)
       return driver.launch(order)
     }
     return { ...driver, launch }
@@ -76,6 +82,7 @@ export async function createLocalStage(
     driver,
     directory,
     createDriver,
+    forgetTokens: () => tokens.clear(),
     order: (given = {}) => ({
       instanceId: createId(),
       tierId: 'cpu_local',

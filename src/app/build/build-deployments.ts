@@ -11,6 +11,7 @@ import {
   createPrefetches,
   modelIdOf,
   providerKeyOf,
+  readTokenOfRun,
   startPrefetchRunner,
   type Deployments,
   type DeploymentsOptions,
@@ -80,7 +81,7 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     clock,
     directory: join(config.dataDir, 'engines', 'located'),
   })
-  const built = await buildDriver(config, parts, downloads)
+  const built = await buildDriver(config, { ...parts, sealer }, downloads)
   const engines = createEngineConnections({
     driverId: config.gpuDriver,
     isEndpoint: (endpoint) => built?.isEndpoint(endpoint) ?? false,
@@ -144,13 +145,15 @@ function hubUseOf({ localGpu }: Config, driverId: string): HubUse {
 
 async function buildDriver(
   config: Config,
-  parts: DeploymentParts,
+  parts: DeploymentParts & { readonly sealer: Sealer },
   files: ModelFiles,
 ): Promise<BuiltDriver | null> {
-  const { database, clock } = parts
+  const { database, clock, sealer } = parts
   if (config.gpuDriver === 'none') return null
-  if (config.gpuDriver === 'local')
-    return { driver: buildLocalDriver(config, { clock, files }), isEndpoint: isLocalEndpoint }
+  if (config.gpuDriver === 'local') {
+    const readToken = (runId: string) => readTokenOfRun(database, sealer, runId)
+    return { driver: buildLocalDriver(config, { clock, files, readToken }), isEndpoint: isLocalEndpoint }
+  }
   if (config.gpuDriver === 'kubernetes') {
     // Loaded only here, because its client is large.
     const { buildKubernetesDriver } = await import('./build-kubernetes-gpu.ts')

@@ -18,10 +18,12 @@ export function isLocalEndpoint(endpoint: string): boolean {
 interface LocalDriverParts {
   readonly clock: Clock
   readonly files: ModelFiles
+  /** Returns the hub token of a run. */
+  readonly readToken: (runId: string) => Promise<string | null>
 }
 
 /** Builds the driver for engines on this machine. */
-export function buildLocalDriver(config: Config, { clock, files }: LocalDriverParts): GpuDriver {
+export function buildLocalDriver(config: Config, parts: LocalDriverParts): GpuDriver {
   const { localGpu: settings } = config
   return createLocalDriver({
     settings,
@@ -32,8 +34,7 @@ export function buildLocalDriver(config: Config, { clock, files }: LocalDriverPa
         return value === undefined ? [] : [[name, value]]
       }),
     ),
-    files,
-    clock,
+    ...parts,
     restartMs: RESTART_MS,
     restartMsMax: config.gpuStartTimeoutMs,
   })

@@ -15,8 +15,8 @@ export interface AdvanceOptions {
   readonly settings: LocalSettings
   /** Null if models are not fetched from the hub. */
   readonly files: ModelFiles | null
-  /** Hub tokens by instance id, kept only while this process fetches the model. */
-  readonly tokens: Map<string, string>
+  /** Returns the account's hub token for an instance, in any process; null if it no longer exists or cannot be decrypted. */
+  readonly readToken: (instanceId: string) => Promise<string | null>
   /** Variables that engines inherit from the gateway. Their `PATH` is used to find programs. */
   readonly inherited: Readonly<Record<string, string>>
   readonly clock: Clock
@@ -40,15 +40,11 @@ export async function advanceInstance(
   options: AdvanceOptions,
 ): Promise<number | null> {
   const { command, hasToken } = placement
-  const { settings, files, clock, tokens } = options
+  const { settings, files, clock } = options
   const { instanceId } = placement.order
-  const hubToken = tokens.get(instanceId) ?? null
-  const model: LocatedModel =
-    hasToken && hubToken === null
-      ? { state: 'failed', failure: TOKEN_LOST }
-      : await locateModel({ order: { ...placement.order, hubToken }, command, settings, files })
+  const readToken = hasToken ? () => options.readToken(instanceId) : null
+  const model = await locateModel({ order: placement.order, command, settings, files, readToken })
   if (model.state === 'fetching') return model.progress
-  tokens.delete(instanceId)
   const isFirst = await directory.claimStart(instanceId)
   if (!isFirst) return null
   const fail = (failure: InstanceFailure) =>
@@ -70,12 +66,6 @@ export async function advanceInstance(
   }
   startKeeper(directory.pathOf(instanceId), options.inherited)
   return null
-}
-
-/** Has a code that the deployments module retries. The new launch has the token again. */
-const TOKEN_LOST: InstanceFailure = {
-  code: 'image_pull_failed',
-  message: 'The process that fetched the model with a token has ended.',
 }
 
 interface Planned {

@@ -36,6 +36,5 @@ export async function launchInstance(
     await releaseAll(directory, place.names, instanceId)
     throw error
   }
-  if (hubToken !== null) options.tokens.set(instanceId, hubToken)
   await advanceInstance(directory, placement, options)
 }

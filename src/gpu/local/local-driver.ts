@@ -9,7 +9,7 @@ import { listTiers } from './local-tiers.ts'
 import { observeInstance } from './observe-instance.ts'
 import { isFree, portName } from './places.ts'
 
-interface LocalDriverOptions extends Omit<AdvanceOptions, 'tokens'> {
+interface LocalDriverOptions extends AdvanceOptions {
   /** Directory with the state of all instances, shared by all processes of the gateway. */
   readonly directory: string
 }
@@ -19,13 +19,12 @@ const REMEMBERED_MS = 3_600_000
 
 /**
  * Creates the driver that runs engines on this machine, each under a keeper that outlives the gateway. The driver keeps no
- * state in memory except the hub tokens of models that are being fetched.
+ * state in memory.
  */
-export function createLocalDriver(given: LocalDriverOptions): GpuDriver {
-  const options: AdvanceOptions = { ...given, tokens: new Map() }
+export function createLocalDriver(options: LocalDriverOptions): GpuDriver {
   const { settings, clock, inherited } = options
   if (!existsSync('/proc/self/stat')) throw new Error('engines on this machine need Linux and its /proc')
-  const directory = openInstanceDirectory(given.directory)
+  const directory = openInstanceDirectory(options.directory)
   const readTiers = async () => listTiers(settings, await findGpus(inherited['PATH'] ?? ''))
   const observe = (instanceId: string) =>
     observeInstance(directory, instanceId, {
@@ -53,7 +52,6 @@ export function createLocalDriver(given: LocalDriverOptions): GpuDriver {
       isInstanceId(instanceId) ? readLastLines(directory.pathOf(instanceId), linesMax) : [],
     // The keeper polls for the stop request.
     stop: async (instanceId) => {
-      options.tokens.delete(instanceId)
       if (isInstanceId(instanceId)) await directory.requestStop(instanceId)
     },
     sweep: async (findKnown) => {

@@ -12,32 +12,42 @@ export type LocatedModel =
   | { readonly state: 'ready'; readonly directory: string | null; readonly ggufPath: string | null }
 
 interface LocateOptions {
-  readonly order: LaunchOrder
+  readonly order: Omit<LaunchOrder, 'hubToken'>
   readonly command: EngineCommand
   readonly settings: Pick<LocalSettings, 'modelsDirectory'>
   /** Null if models cannot be fetched. */
   readonly files: ModelFiles | null
+  /** Reads the account's hub token. Null if the account has given none. */
+  readonly readToken: (() => Promise<string | null>) | null
 }
 
 /**
  * Locates the files of a model in the operator's directory or, without one, fetches them from the hub. An engine whose command
  * names no model files downloads them itself.
  */
-export async function locateModel({ order, command, settings, files }: LocateOptions): Promise<LocatedModel> {
+export async function locateModel({
+  order,
+  command,
+  settings,
+  files,
+  readToken,
+}: LocateOptions): Promise<LocatedModel> {
   const names = command.flat().flatMap(placeholdersOf)
   const needsGguf = command.length === 0 || names.includes('model_file')
   if (!needsGguf && !names.includes('model_path')) return { state: 'ready', directory: null, ggufPath: null }
   if (!isOrderSafe(order)) return { state: 'failed', failure: NOT_USABLE }
-  const { huggingfaceId, revision, quantization, hubToken } = order
+  const { huggingfaceId, revision, quantization } = order
   const found = await find()
   if (found.state !== 'ready' || !needsGguf || found.ggufPath !== null) return found
   return { state: 'failed', failure: NO_GGUF }
 
   async function find(): Promise<LocatedModel> {
-    if (settings.modelsDirectory === null)
-      return files === null
-        ? { state: 'failed', failure: NO_FILES }
-        : files.fetch({ huggingfaceId, revision, quantization, hubToken, isGguf: needsGguf })
+    if (settings.modelsDirectory === null) {
+      if (files === null) return { state: 'failed', failure: NO_FILES }
+      const hubToken = readToken === null ? null : await readToken()
+      if (readToken !== null && hubToken === null) return { state: 'failed', failure: NO_TOKEN }
+      return files.fetch({ huggingfaceId, revision, quantization, hubToken, isGguf: needsGguf })
+    }
     const directory = join(settings.modelsDirectory, ...huggingfaceId.split('/'))
     return {
       state: 'ready',
@@ -54,6 +64,11 @@ export const NOT_USABLE: InstanceFailure = {
 const NO_GGUF: InstanceFailure = {
   code: 'model_unsupported',
   message: 'The model has no GGUF file with this quantization, and this machine serves no others.',
+}
+const NO_TOKEN: InstanceFailure = {
+  code: 'model_gated',
+  message:
+    'The hub token of the deployment cannot be read any more. Create the deployment again with its token.',
 }
 const NO_FILES: InstanceFailure = {
   code: 'model_unsupported',

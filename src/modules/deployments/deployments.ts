@@ -59,6 +59,7 @@ export { startPrefetchRunner } from './prefetch/prefetch-runner.ts'
 export { PREFETCH_STATUSES, type Prefetch } from './prefetch/prefetch-row.ts'
 export type { DeploymentBill } from './read-bill.ts'
 export { METRIC_WINDOWS, type MetricPoint, type Percentiles } from './metrics/read-metrics.ts'
+export { readTokenOfRun } from './hub-tokens.ts'
 export { createModelDownloads } from './model-downloads.ts'
 export { providerKeyOf } from './to-catalog-model.ts'
 

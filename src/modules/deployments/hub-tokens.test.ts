@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readTokenOfRun } from './hub-tokens.ts'
 import { createDeploymentStage, ORDER, type DeploymentStage } from './testing/deployment-stage.ts'
 
 let stage: DeploymentStage
@@ -30,11 +31,15 @@ test('a token is passed to the driver at every start, stored only encrypted, and
   await stage.deployments.wish(caller, id, 'running')
   await stage.pass(process, 60_000)
   expect(stage.launched.map(({ hubToken }) => hubToken)).toEqual([TOKEN, TOKEN])
+  const [, run] = stage.launched
+  const readOfRun = () => readTokenOfRun(stage.database, stage.sealer, run?.instanceId ?? '')
+  expect(await readOfRun()).toBe(TOKEN)
   const kept = await dump()
   expect([kept.includes(id), kept.includes(TOKEN)]).toEqual([true, false])
   expect(kept).not.toContain(Buffer.from(TOKEN).toString('hex'))
   await stage.deployments.wish(caller, id, 'deleted')
   expect(await stage.database.query('SELECT FROM deployment_tokens')).toEqual([])
+  expect(await readOfRun()).toBeNull()
 })
 
 test('a deployment without a token is launched without one', async () => {

@@ -27,6 +27,19 @@ export async function readToken(
   return row === undefined ? null : sealer.open(row.sealed, deploymentId)
 }
 
+/** Returns the token of a run's deployment, or null as `readToken` does. */
+export async function readTokenOfRun(
+  queryable: Queryable,
+  sealer: Sealer,
+  runId: string,
+): Promise<string | null> {
+  const [row] = await queryable.query<{ deployment_id: string; sealed: Buffer }>(
+    `SELECT deployment_id, t.sealed FROM deployment_runs r JOIN deployment_tokens t USING (deployment_id) WHERE r.id = $1`,
+    [runId],
+  )
+  return row === undefined ? null : sealer.open(row.sealed, row.deployment_id)
+}
+
 /** Deletes the token of a deployment that is deleted. */
 export async function forgetToken(transaction: Queryable, deploymentId: string): Promise<void> {
   await transaction.query('DELETE FROM deployment_tokens WHERE deployment_id = $1', [deploymentId])

@@ -10,6 +10,7 @@ const driver = createLocalDriver({
   inherited: { PATH: process.env['PATH'] ?? '' },
   clock: systemClock,
   files: null,
+  readToken: async () => null,
   restartMs: 20,
   restartMsMax: 20_000,
 })

@@ -4,7 +4,7 @@ import { createSandboxDriver } from '../../../gpu/sandbox/sandbox-driver.ts'
 import { HubError } from '../../../hub/hub-error.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
-import { createSealer } from '../../../kernel/seal-text.ts'
+import { createSealer, type Sealer } from '../../../kernel/seal-text.ts'
 import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createBorrower } from '../../../storage/borrowing/borrower.ts'
 import type { Provider } from '../../../providers/provider.ts'
@@ -25,6 +25,7 @@ export interface DeploymentStage {
   readonly ledger: Ledger
   /** The launch orders that the driver received. */
   readonly launched: readonly LaunchOrder[]
+  readonly sealer: Sealer
   nowMs(): number
   /** Starts a simulated process with its own reconciler and owner id. */
   startProcess(process?: MortalProcess): Reconciler
@@ -164,6 +165,7 @@ export async function createDeploymentStage({
     deployments,
     ledger,
     launched,
+    sealer,
     nowMs: () => nowMs,
     startProcess,
     pass,
