@@ -65,6 +65,7 @@ const routes: Route[] = [
     metricsAccess: { token: null, isOpen: false, authenticate: () => Promise.reject(new Error('not asked')) },
     buildDocument: () => ({}),
     logger: silentLogger,
+    consoleSite: null,
   }),
 ]
 

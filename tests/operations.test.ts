@@ -46,6 +46,7 @@ describe('operations', () => {
       metricsAccess: METRICS_ACCESS,
       buildDocument: () => buildOpenApi(routes, { version: '1.0.0' }),
       logger: silentLogger,
+      consoleSite: null,
       ...options,
     })
     const app = fastify()

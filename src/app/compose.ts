@@ -1,5 +1,7 @@
 import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { resolve } from 'node:path'
+import { createConsoleSite } from '../http/console-site/console-site.ts'
 import { createClientAddress } from '../http/connections/client-address.ts'
 import { createUnauthenticatedGuard } from '../http/connections/guard-unauthenticated.ts'
 import { isOfOwnPage } from '../http/session-cookie.ts'
@@ -39,6 +41,8 @@ interface ComposeOptions {
   readonly expositionOfAll?: () => Promise<Exposition>
 }
 
+const CONSOLE_DIRECTORY = resolve(import.meta.dirname, '../../console/dist')
+
 /** Tasks that take longer are continued by another worker. */
 const WORKER_GRACE_MS = 5_000
 
@@ -67,11 +71,20 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       addressOf: clientAddressOf,
       onRefused: () => metrics.limits.refused('address'),
     })
+    const consoleSite =
+      config.role === 'worker'
+        ? null
+        : createConsoleSite({
+            directory: config.consoleDir ?? CONSOLE_DIRECTORY,
+            publicUrl: config.publicUrl,
+          })
     const server = await createServer({
+      consoleSite,
       routes: buildRoutes({
         config,
         modules,
         sessions,
+        consoleSite,
         guard,
         logger,
         isShuttingDown: () => isShuttingDown,

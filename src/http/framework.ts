@@ -5,6 +5,7 @@ import { AppError } from '../kernel/app-error.ts'
 import { isRecord } from '../kernel/is-record.ts'
 import type { Wire } from '../wires/wire.ts'
 import type { ConnectionGate } from './connections/connection-gate.ts'
+import type { ConsoleSite } from './console-site/console-site.ts'
 import { EXPOSED_HEADERS } from './answers/cors-headers.ts'
 import { decodeText } from './bodies/decode-text.ts'
 import { errorBodyOf, toErrorAnswer } from './answers/error-envelope.ts'
@@ -40,6 +41,8 @@ interface FrameworkOptions {
   readonly tracker: ExchangeTracker
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
+  /** Null if this process serves no console. */
+  readonly consoleSite: ConsoleSite | null
   readonly isClosing: () => boolean
   readonly onError: (error: unknown, exchange: Exchange) => void
 }
@@ -54,7 +57,7 @@ const CORS_SECONDS_MAX = 86_400
 
 /** Creates the Fastify instance that serves all routes except the hot ones. */
 export async function createFramework(options: FrameworkOptions): Promise<Framework> {
-  const { routes, tracker } = options
+  const { routes, tracker, consoleSite } = options
   const app = fastify({
     logger: false,
     serverFactory: () => options.http,
@@ -74,7 +77,9 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   app.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true })
   app.decorateRequest('exchange')
   app.addHook('onRequest', (request, reply, done) => {
-    const exchange = tracker.begin(request.raw, reply.raw, request.routeOptions.url ?? 'unmatched')
+    const { url } = request.routeOptions
+    const route = url ?? (consoleSite?.takes(request) === true ? 'console' : 'unmatched')
+    const exchange = tracker.begin(request.raw, reply.raw, route)
     request.exchange = exchange
     const { wire } = request.routeOptions.config
     if (wire !== undefined) {
@@ -114,10 +119,11 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     sendError(reply, told, exchange)
     return reply
   })
-  app.setNotFoundHandler((request) => {
+  app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? ''
     const methods = routes.filter((route) => matchPath(route.path, path)).map((route) => route.method)
     if (methods.length === 0) {
+      if (consoleSite?.takes(request) === true && (await consoleSite.answer(request, reply))) return reply
       throw new AppError('not_found', `No such route: ${request.method} ${path.slice(0, 200)}.`)
     }
     const allow = [...new Set(methods)].join(', ')

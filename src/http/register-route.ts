@@ -140,7 +140,8 @@ function takeRawBodies(scope: FastifyInstance): void {
 }
 
 function isOpenPage({ method, path, scope }: Route): boolean {
-  return scope === null && method === 'GET' && !PROBE_PATHS.has(path)
+  // The console asks for much at once, and its page is in memory.
+  return scope === null && method === 'GET' && !PROBE_PATHS.has(path) && path !== '/'
 }
 
 /** Placeholder for the body of a form that is not read yet. */

@@ -10,6 +10,7 @@ import type { OwnFiles } from '../modules/media/media.ts'
 import type { Idempotency } from '../modules/idempotency/idempotency.ts'
 import { answerClientError } from './connections/answer-client-error.ts'
 import { ConnectionGate } from './connections/connection-gate.ts'
+import type { ConsoleSite } from './console-site/console-site.ts'
 import { createCorsHeaders } from './answers/cors-headers.ts'
 import { createHotRoutes } from './hot-routes.ts'
 import { toAppError } from './answers/error-envelope.ts'
@@ -28,6 +29,8 @@ import { PROBE_PATHS } from './connections/probe-paths.ts'
 export interface ServerOptions {
   readonly routes: readonly (Route | HotRoute)[]
   readonly guard: UnauthenticatedGuard
+  /** Null if this process serves no console. */
+  readonly consoleSite: ConsoleSite | null
   readonly limits: Pick<Limits, 'countRefused' | 'secondsToRest'>
   readonly idempotency: Idempotency
   /** Reads files that clients refer to by a URL of this gateway. */

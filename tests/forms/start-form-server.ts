@@ -68,6 +68,7 @@ export async function startFormServer(): Promise<FormServer> {
   })
   const server = await createServer({
     routes: [route],
+    consoleSite: null,
     guard: { authenticate: () => CALLER, authenticateKey: () => CALLER, admitVisitor: () => {} },
     limits: { countRefused: async () => null, secondsToRest: () => 0 },
     idempotency: {

@@ -1,6 +1,7 @@
 import { readToken } from '../../http/authenticate.ts'
 import { checkoutRoutes } from '../../http/checkout-page/checkout-routes.ts'
 import { buildOpenApi } from '../../http/reference/openapi.ts'
+import type { ConsoleSite } from '../../http/console-site/console-site.ts'
 import type { HotRoute, Route } from '../../http/route.ts'
 import { adminAccountRoutes } from '../../http/routes/operator/admin-accounts.ts'
 import { adminAuditRoutes } from '../../http/routes/operator/admin-audit.ts'
@@ -61,6 +62,7 @@ interface BuildRoutesOptions {
   readonly config: Config
   readonly modules: Modules
   readonly sessions: Sessions
+  readonly consoleSite: ConsoleSite | null
   readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey'>
   readonly logger: GatewayLogger
   readonly isShuttingDown: () => boolean
@@ -171,6 +173,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
           ...(config.publicUrl ? { serverUrl: config.publicUrl } : {}),
         }),
       logger,
+      consoleSite: options.consoleSite,
     }),
   ]
   // A worker process serves only the routes for monitoring.

@@ -1,4 +1,4 @@
-import { booleanSetting, integerSetting } from './setting.ts'
+import { booleanSetting, integerSetting, optionalTextSetting } from './setting.ts'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -31,6 +31,10 @@ export const HTTP_SETTINGS = {
     },
     { default: 128 * MEBIBYTE, minimum: 128 * 1024, maximum: 65_536 * MEBIBYTE },
   ),
+  consoleDir: optionalTextSetting({
+    environment: 'PARKWAY_CONSOLE_DIR',
+    description: 'Where the built console is; `console/dist` of the gateway without it.',
+  }),
   fastHttp: booleanSetting(
     {
       environment: 'PARKWAY_FAST_HTTP',

@@ -26,7 +26,8 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/admin/promo-codes/{id}/disable': 'Disables a promo code. Credit that was redeemed stays.',
   'GET /v1/admin/promo-codes/{id}/redemptions': 'Lists the accounts that redeemed a code, newest first.',
   'GET /v1/admin/audit': 'Lists the actions of operators, newest first.',
-  'GET /': 'Links to the reference at `/docs`.',
+  'GET /':
+    'Returns the page of the console. Any other path outside of the API returns it too if the client accepts `text/html`. If the console is not built, the page says how to build it.',
   'GET /healthz': 'Answers while the process is alive. It checks nothing else.',
   'GET /readyz':
     'Checks the database and what else the process needs to serve. A load balancer sends no requests while it answers 503.',

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Logger } from '../../../kernel/logger.ts'
 import { admitToMetrics, type MetricsAccess } from '../../admit-to-metrics.ts'
+import type { ConsoleSite } from '../../console-site/console-site.ts'
 import { docsRoutes } from '../../docs-page/docs-routes.ts'
 import { rootRoute } from '../../docs-page/root-route.ts'
 import type { JsonObject } from '../../reference/openapi-schemas.ts'
@@ -17,6 +18,8 @@ export interface OperationRoutesOptions {
   /** Called once, on the first request for the document, when all routes are registered. */
   readonly buildDocument: () => JsonObject
   readonly logger: Logger
+  /** Null if this process serves no console. */
+  readonly consoleSite: ConsoleSite | null
 }
 
 const Health = Type.Object({ status: Type.Literal('ok') })
@@ -83,7 +86,7 @@ export function operationRoutes(options: OperationRoutesOptions): Route[] {
         reply.type('application/json; charset=utf-8').send(document)
       },
     }),
-    rootRoute(),
+    rootRoute(options),
     ...docsRoutes(),
   ]
 }
