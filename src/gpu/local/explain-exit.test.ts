@@ -38,6 +38,10 @@ test('an engine that the keeper ended fails with the reason of the keeper', () =
     code: 'engine_crashed',
     message: expect.stringContaining('health check'),
   })
+  expect(explainExit({ ...ended, wasReady: false, endedFor: 'delay' }, lines)).toMatchObject({
+    code: 'engine_crashed',
+    message: expect.stringContaining('not ready in time'),
+  })
 })
 
 test('the failure message is limited in length', () => {

@@ -22,11 +22,16 @@ export function explainExit(exit: EngineExit, lastLines: readonly string[]): Ins
       code: 'engine_crashed',
       message: withLines('The engine answered no health check any more.', lastLines),
     }
+  if (exit.endedFor === 'delay')
+    return {
+      code: 'engine_crashed',
+      message: withLines('The engine was started again after a crash and was not ready in time.', lastLines),
+    }
   if (exit.endedFor === 'memory')
     return { code: OUT_OF_MEMORY.code, message: withLines(OUT_OF_MEMORY.message, lastLines) }
   const cause = explainEngine(lastLines)
   if (cause !== null) return cause
-  // Most likely the kernel's OOM killer: the keeper sends SIGKILL to a loading engine only if a restart takes too long.
+  // Most likely the kernel's OOM killer.
   if (exit.signal === 'SIGKILL' && !exit.wasReady)
     return { code: 'out_of_memory', message: withLines('The system ended the engine (SIGKILL).', lastLines) }
   const how = exit.signal === null ? `status ${exit.status}` : exit.signal
