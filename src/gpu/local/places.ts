@@ -28,7 +28,10 @@ export async function releaseAll(
   for (const name of names) await directory.release(name, instanceId)
 }
 
-/** Takes a port of 127.0.0.1 that nothing listens on. The instance keeps it until its record is deleted. */
+/**
+ * Takes a port of 127.0.0.1 that nothing listens on. The instance keeps it until its record is deleted, so that a stale endpoint
+ * never reaches the engine of another account.
+ */
 export async function takePort(
   directory: InstanceDirectory,
   [first, last]: readonly [number, number],
@@ -38,9 +41,11 @@ export async function takePort(
   const offset = randomInt(count)
   for (let tried = 0; tried < count; tried += 1) {
     const port = first + ((offset + tried) % count)
-    if (!(await directory.take(portName(port), instanceId))) continue
+    const name = portName(port)
+    await releaseLost(directory, name)
+    if (!(await directory.take(name, instanceId))) continue
     if (await canListen(port)) return port
-    await directory.release(portName(port), instanceId)
+    await directory.release(name, instanceId)
   }
   throw new Error(`no port from ${first} to ${last} is free`)
 }
@@ -71,6 +76,13 @@ async function isHeld(directory: InstanceDirectory, name: string): Promise<boole
     (await directory.readState(holder))?.phase === 'ended'
   if (isOver) await directory.release(name, holder)
   return !isOver
+}
+
+/** Releases a name whose holder has no record: its process died before it wrote which port it took. */
+async function releaseLost(directory: InstanceDirectory, name: string): Promise<void> {
+  const holder = await directory.holderOf(name)
+  if (holder !== null && (await directory.readOrderedAtMs(holder)) === null)
+    await directory.release(name, holder)
 }
 
 function canListen(port: number): Promise<boolean> {
