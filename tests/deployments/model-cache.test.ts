@@ -24,6 +24,8 @@ let cache: ModelCache
 beforeAll(async () => {
   hub = await startHub({
     'org/tiny': { files: { 'tiny-Q4_K_M.gguf': MODEL, 'config.json': { a: 1 } } },
+    // Has the same directory as `org/tiny`.
+    'org--tiny': { files: { 'tiny-Q4_K_M.gguf': createTinyGguf({ seed: 3 }) } },
     'org/used': { files: { 'tiny-Q4_K_M.gguf': createTinyGguf({ seed: 1 }) } },
     'org/third': { files: { 'tiny-Q4_K_M.gguf': createTinyGguf({ seed: 2 }) } },
   })
@@ -208,6 +210,21 @@ describe('the model cache', () => {
     })
     const order = { modelId: 'org/tiny', commit: COMMIT, files: await filesOf('org/tiny'), token: null }
     await expect(small.fetch(order)).rejects.toMatchObject({ failure: 'too_large' })
+  })
+
+  test('deletes nothing in a directory that another id with the same directory is downloading into', async () => {
+    const limits = { bytesMax: 2.5 * MODEL.length, freeBytesMin: 0, listUsed: async () => [] }
+    const limited = createModelCache({ outbound, endpoint: hub.url, directory, limits })
+    const fetch = async (modelId: string) =>
+      limited.fetch({ modelId, commit: COMMIT, files: await filesOf(modelId), token: null })
+    await fetch('org--tiny')
+    hub.requests.length = 0
+    hub.faults.push({ holdAfter: 100_000 })
+    const running = fetch('org/tiny')
+    await eventually(async () => expect(downloads()).toBe(1))
+    await expect(fetch('org/third')).rejects.toMatchObject({ failure: 'no_space' })
+    hub.release()
+    expect(await readFile((await running).paths[0] ?? '')).toEqual(MODEL)
   })
 })
 

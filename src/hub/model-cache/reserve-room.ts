@@ -85,8 +85,9 @@ async function makeRoom(directory: CacheDirectory, bytes: number, limits: CacheL
     )
   }
   if (await hasRoom()) return
-  // All commits of a model that is being downloaded are kept, because they share blobs.
-  const busy = new Set([modelId, ...claims.map((claim) => claim.modelId)])
+  // All commits in the directory of a model that is being downloaded are kept, because they share blobs. Two ids can share a
+  // directory.
+  const busy = new Set([modelId, ...claims.map((claim) => claim.modelId)].map(nameOfModel))
   for (const candidate of await listDeletable(root, busy, limits.listUsed)) {
     await deleteCommit(root, candidate)
     if (await hasRoom()) return
@@ -158,7 +159,7 @@ async function listModels(root: string): Promise<string[]> {
 /** Returns the models that may be deleted, least recently used first. */
 async function listDeletable(
   root: string,
-  busy: ReadonlySet<string>,
+  busyDirectories: ReadonlySet<string>,
   listUsed: CacheLimits['listUsed'],
 ): Promise<CachedCommit[]> {
   if (listUsed === null) return []
@@ -172,7 +173,7 @@ async function listDeletable(
         found.push({ modelId, commit, usedAtMs: stat.mtimeMs })
     }
   }
-  const idle = found.filter(({ modelId }) => !busy.has(modelId))
+  const idle = found.filter(({ modelId }) => !busyDirectories.has(nameOfModel(modelId)))
   const inUse = new Set((await listUsed(idle)).map(keyOf))
   return idle.filter((one) => !inUse.has(keyOf(one))).toSorted((one, other) => one.usedAtMs - other.usedAtMs)
 }
