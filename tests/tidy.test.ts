@@ -43,7 +43,7 @@ const MODULE_RANKS: readonly (readonly string[])[] = [
   ['accounts', 'keys', 'catalog', 'idempotency', 'ledger', 'audit'],
   ['limits', 'billing', 'usage', 'media', 'sessions'],
   ['inference', 'tasks', 'deployments'],
-  ['chat', 'embeddings', 'rerank', 'moderation', 'generation', 'transcription', 'speech'],
+  ['chat', 'embeddings', 'rerank', 'moderation', 'generation', 'transcription', 'speech', 'request-log'],
   ['judging', 'responses'],
   ['compare'],
   ['conversations'],

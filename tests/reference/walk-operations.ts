@@ -237,6 +237,8 @@ async function walkAccount(call: MakeCall): Promise<void> {
   await call('DELETE /v1/tenants/me/api-keys/{id}', { params: { id } })
   const views = ['budget', 'summary', 'today', 'timeseries', 'spending', 'gpu-billing', 'records']
   for (const view of views) await call(`GET /v1/usage/${view}`)
+  const { data: requests } = await call('GET /v1/requests')
+  await call('GET /v1/requests/{request_id}', { params: { request_id: requests[0].request_id } })
   await call('GET /v1/payments/config')
   const payment = await call('POST /v1/payments/checkout')
   await call('GET /v1/payments/{id}', { params: { id: payment.id } })
@@ -266,6 +268,13 @@ async function walkOperator(call: MakeCall): Promise<void> {
   await call('GET /v1/admin/accounts')
   await call('GET /v1/admin/accounts/{id}', { params })
   await call('GET /v1/admin/usage')
+  const { id: accountId } = await call('GET /v1/tenants/me')
+  const query = `?account_id=${accountId}`
+  const { data: requests } = await call('GET /v1/admin/requests', { query })
+  await call('GET /v1/admin/requests/{request_id}', {
+    params: { request_id: requests[0].request_id },
+    query,
+  })
   await call('GET /v1/admin/audit')
   await call('GET /healthz')
   await call('GET /readyz')

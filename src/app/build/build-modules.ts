@@ -26,7 +26,6 @@ import type { TaskPerformer, Tasks } from '../../modules/tasks/tasks.ts'
 import type { Responses } from '../../modules/responses/responses.ts'
 import { createSpeech, type Speech } from '../../modules/speech/speech.ts'
 import { createTranscription, type Transcription } from '../../modules/transcription/transcription.ts'
-import { createUsage, type Usage } from '../../modules/usage/usage.ts'
 import { createOutbound, type Outbound } from '../../outbound/outbound.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../../providers/registry.ts'
 import { createSandboxProvider } from '../../providers/sandbox/sandbox.ts'
@@ -49,12 +48,13 @@ import { buildLimits } from './build-limits.ts'
 import { buildMedia } from './build-media.ts'
 import { buildResponses, performByType } from './build-responses.ts'
 import { buildTasks, RECLAIMERS } from './build-tasks.ts'
+import { buildUsage, type BuiltUsage } from './build-usage.ts'
 import type { Config } from '../settings/config.ts'
 import { ownUrlOf } from '../settings/own-url.ts'
 import { createShortageWatch, type ShortageWatch } from '../process/shortage-watch.ts'
 import { VERSION } from '../version.ts'
 
-export interface Modules extends BuiltDeployments {
+export interface Modules extends BuiltDeployments, BuiltUsage {
   /** The database's time. */
   readonly clock: Clock
   readonly database: Database
@@ -72,7 +72,6 @@ export interface Modules extends BuiltDeployments {
   readonly tracer: Tracer | null
   readonly limits: Limits
   readonly unauthenticatedThrottle: UnauthenticatedThrottle
-  readonly usage: Usage
   readonly idempotency: Idempotency
   readonly outbound: Outbound
   readonly media: Media
@@ -291,7 +290,7 @@ async function openModules(
     embeddings: createEmbeddings({ inference, ledger: credit, countTokens }),
     rerank: createRerank({ inference, ledger: credit, countTokens }),
     moderation: createModeration({ inference, ledger: credit, media, countTokens }),
-    usage: createUsage({ database, clock, ledger }),
+    ...buildUsage({ database, clock, ledger }),
     close: () => opened.disposeAsync(),
   }
 }

@@ -34,6 +34,7 @@ import { promoRoutes } from '../../http/routes/account/promo.ts'
 import { queueRoutes } from '../../http/routes/tasks/queue.ts'
 import { rerankRoutes } from '../../http/routes/text/rerank.ts'
 import { taskRoutes } from '../../http/routes/tasks/tasks.ts'
+import { requestLogRoutes } from '../../http/routes/account/request-log.ts'
 import { responseRoutes } from '../../http/routes/text/responses.ts'
 import { storedResponseRoutes } from '../../http/routes/text/stored-responses.ts'
 import { sessionRoutes } from '../../http/routes/account/sessions.ts'
@@ -144,6 +145,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       publicUrl: config.publicUrl,
     }),
     ...usageRoutes({ usage, clock: modules.clock }),
+    ...requestLogRoutes({ requestLog: modules.requestLog, accounts, clock: modules.clock }),
     ...paymentRoutes({ billing, publicUrl: config.publicUrl }),
     ...checkoutRoutes({ billing }),
     ...promoRoutes({ promoCodes }),

@@ -1,8 +1,9 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
-import { filterConditions, selectUsage, type UsageFilter } from './select-usage.ts'
-import { firstIdAt, HOUR_MS, splitRange, type UsageRange } from './usage-range.ts'
+import { filterConditions, type UsageFilter } from './select-usage.ts'
+import { findSpan } from './find-span.ts'
+import { firstIdAt, HOUR_MS, type UsageRange } from './usage-range.ts'
 
 export const OUTCOMES = ['completed', 'disconnected', 'failed'] as const
 type Outcome = (typeof OUTCOMES)[number]
@@ -84,27 +85,6 @@ export async function listRecords(queryable: Queryable, query: RecordsQuery): Pr
     query.outcome === null ? found.total : countRecords(queryable, query, found.span),
   ])
   return { items: rows.slice(0, limit).map(recordFromRow), total, hasMore: rows.length > limit }
-}
-
-/**
- * Reads the number of records and their time span from the rollups, because counting, or searching for a model that was last used
- * a year ago, must not read every record.
- */
-async function findSpan(
-  queryable: Queryable,
-  { accountId, range, filter }: RecordsQuery,
-): Promise<{ total: number; span: UsageRange } | null> {
-  const usage = selectUsage({ accountId }, splitRange(range), filter)
-  const [row] = await queryable.query<{ total: bigint | null; first: Date | null; last: Date | null }>(
-    `SELECT sum(requests)::bigint AS total, min(hour) AS first, max(hour) AS last FROM (${usage.sql}) AS usage`,
-    usage.values,
-  )
-  if (!row?.total || row.first === null || row.last === null) return null
-  const span = {
-    fromMs: Math.max(range.fromMs, row.first.getTime()),
-    toMs: Math.min(range.toMs, row.last.getTime() + HOUR_MS),
-  }
-  return { total: Number(row.total), span }
 }
 
 async function countRecords(queryable: Queryable, query: RecordsQuery, span: UsageRange): Promise<number> {

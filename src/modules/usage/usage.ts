@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Page } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { findSpan, type SpanQuery, type UsageSpan } from './find-span.ts'
 import { listRecords, type RecordsQuery, type UsageRecord } from './list-records.ts'
 import { readBudget, type Budget, type CreditReader } from './read-budget.ts'
 import { readSpending, readSpendingOfAccounts, type Spending, type SpendingQuery } from './read-spending.ts'
@@ -17,7 +18,7 @@ export type { Spending } from './read-spending.ts'
 export { BUCKETS_MAX, GRANULARITIES, SERIES_MAX } from './read-timeseries.ts'
 export type { Granularity, Timeseries, UsageBucket } from './read-timeseries.ts'
 export type { UsageFilter } from './select-usage.ts'
-export { DAY_MS, floorDay, HOUR_MS, type UsageRange } from './usage-range.ts'
+export { DAY_MS, firstIdAt, floorDay, HOUR_MS, type UsageRange } from './usage-range.ts'
 export type { UsageTotals } from './usage-totals.ts'
 
 export interface UsageComparison {
@@ -35,6 +36,10 @@ export interface Usage {
   readSpendingOfAccounts(query: Omit<SpendingQuery, 'accountId' | 'by'>): Promise<Spending>
   readGpuBilling(query: { accountId: string; range: UsageRange }): Promise<GpuBilling>
   listRecords(query: RecordsQuery): Promise<Page<UsageRecord>>
+  /** Returns the hours with usage in a range. Null if there are none. */
+  findSpan(query: SpanQuery): Promise<UsageSpan | null>
+  /** Makes charges of requests that have ended visible to readers. */
+  postCharges(): Promise<void>
   /** Returns the total spending of each key. Keys without spending are omitted. */
   spentByKeys(keyIds: readonly string[]): Promise<ReadonlyMap<string, NanoUsd>>
 }
@@ -67,6 +72,8 @@ export function createUsage({
     readSpendingOfAccounts: (query) => afterPosting(() => readSpendingOfAccounts(database, query)),
     readGpuBilling: (query) => afterPosting(() => readGpuBilling(database, query, lastHourAt(clock.nowMs()))),
     listRecords: (query) => afterPosting(() => listRecords(database, query)),
+    findSpan: (query) => afterPosting(() => findSpan(database, query)),
+    postCharges: () => ledger.postCharges(),
     spentByKeys: (keyIds) =>
       afterPosting(async () => {
         const scopes = keyIds.map((keyId) => KEY_SCOPE + keyId)

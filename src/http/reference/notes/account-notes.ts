@@ -31,6 +31,10 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/usage/gpu-billing': 'Returns what the deployments of the account cost.',
   'GET /v1/usage/records':
     'Lists requests, one row each, newest first: model, provider, tokens, cost, latency and how it ended.',
+  'GET /v1/requests':
+    'Lists requests, one entry each, newest first, with filters by time, model, provider, key, outcome, error, latency and cost.',
+  'GET /v1/requests/{request_id}':
+    'Returns one request with its timings and with every call of an upstream that was made for it.',
   'GET /v1/payments/config': 'Tells which payment provider takes money here, and the amounts it takes.',
   'POST /v1/payments/checkout':
     'Opens a checkout and returns the address of the page to pay at. The credit arrives when the provider confirms.',

@@ -1,6 +1,9 @@
 /** Descriptions of the operations for operators, monitoring and pages, by method and path. */
 export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/admin/usage': 'Returns what each account spent in a time range, the largest first.',
+  'GET /v1/admin/requests':
+    'Lists requests of an account, newest first, with the filters of `GET /v1/requests`.',
+  'GET /v1/admin/requests/{request_id}': 'Returns one request of an account with its timings and attempts.',
   'GET /v1/admin/accounts': 'Lists all accounts, or those that the filters find, newest first.',
   'POST /v1/admin/accounts': 'Makes an account. It has no key and no credit yet.',
   'GET /v1/admin/accounts/{id}': 'Returns one account with its balance.',

@@ -27,7 +27,7 @@ const GROUPS_DEFAULT = 20
 const GROUPS_MAX = 100
 
 // Control characters are refused, because PostgreSQL cannot compare with NUL and no name has the others.
-const Text = (description: string) =>
+export const Text = (description: string) =>
   Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description })
 const Time = (description: string) => Type.String({ maxLength: 64, description })
 

@@ -16,9 +16,14 @@ const Time = Type.String({ format: 'date-time' })
 const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
   Type.Union([schema, Type.Null()], { description })
 
-const WIRE_NAMES = ['openai-chat', 'openai-completions', 'anthropic-messages', 'openai-responses'] as const
+export const WIRE_NAMES = [
+  'openai-chat',
+  'openai-completions',
+  'anthropic-messages',
+  'openai-responses',
+] as const
 
-const tokenFields = {
+export const tokenFields = {
   prompt_tokens: Type.Integer(),
   cached_tokens: Type.Integer({ description: 'A part of `prompt_tokens`: read from a cache.' }),
   cache_write_tokens: Type.Integer({ description: 'A part of `prompt_tokens`: written to a cache.' }),
@@ -27,7 +32,7 @@ const tokenFields = {
   total_tokens: Type.Integer({ description: '`prompt_tokens` and `completion_tokens` together.' }),
 }
 
-const costFields = {
+export const costFields = {
   cost_usd: Type.Number(),
   promotional_usd: Type.Number({ description: 'The part of the cost paid with promotional credit.' }),
 }
@@ -191,7 +196,7 @@ export function costToWire({ costNanoUsd, promotionalNanoUsd }: UsageCost) {
 type UsageCost = Pick<UsageTotals, 'costNanoUsd' | 'promotionalNanoUsd'>
 type UsageTokens = Omit<UsageTotals, 'requests' | keyof UsageCost>
 
-function tokensToWire(tokens: UsageTokens) {
+export function tokensToWire(tokens: UsageTokens) {
   return {
     prompt_tokens: tokens.promptTokens,
     cached_tokens: tokens.cachedTokens,
@@ -259,6 +264,11 @@ const WIRES: ReadonlyMap<string, (typeof WIRE_NAMES)[number]> = new Map([
   ['responses', 'openai-responses'],
 ])
 
+/** Returns null for operations with only one wire. */
+export function wireOf(operation: string): (typeof WIRE_NAMES)[number] | null {
+  return WIRES.get(operation) ?? null
+}
+
 export function recordToWire(record: UsageRecord) {
   return {
     id: record.id,
@@ -267,7 +277,7 @@ export function recordToWire(record: UsageRecord) {
     key_id: record.keyId,
     env: record.environment,
     operation: record.operation,
-    wire: WIRES.get(record.operation) ?? null,
+    wire: wireOf(record.operation),
     model: record.model,
     provider: record.provider,
     outcome: record.outcome,

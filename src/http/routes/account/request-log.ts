@@ -1,0 +1,89 @@
+import type { Clock } from '../../../kernel/clock.ts'
+import type { Accounts } from '../../../modules/accounts/accounts.ts'
+import type { LogPage, RequestLog } from '../../../modules/request-log/request-log.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import {
+  AccountQuery,
+  AccountRequestsQuery,
+  parseAccountId,
+  parseLogQuery,
+  parseRequestId,
+  RequestParams,
+  RequestsQuery,
+} from './request-log-query.ts'
+import { entryToWire, RequestAnswer, RequestPageAnswer, requestToWire } from './request-log-wire.ts'
+
+interface RequestLogParts {
+  readonly requestLog: RequestLog
+  readonly accounts: Pick<Accounts, 'read'>
+  readonly clock: Clock
+}
+
+const page = { 200: { description: 'One entry a request, newest first.', schema: RequestPageAnswer } }
+const one = { 200: { description: 'The request with its attempts and timings.', schema: RequestAnswer } }
+
+export const requestLogRoutes = (parts: RequestLogParts): Route[] => [
+  ...ownRoutes(parts),
+  ...operatorRoutes(parts),
+]
+
+const ownRoutes = ({ requestLog, clock }: RequestLogParts): Route[] => [
+  defineRoute({
+    method: 'GET',
+    tag: 'Usage',
+    scope: 'any',
+    path: '/v1/requests',
+    summary: 'List requests',
+    query: RequestsQuery,
+    responses: page,
+    handle: async ({ caller: { accountId }, query }) =>
+      pageToWire(await requestLog.list(parseLogQuery(accountId, query, clock.nowMs()))),
+  }),
+  defineRoute({
+    method: 'GET',
+    tag: 'Usage',
+    scope: 'any',
+    path: '/v1/requests/:request_id',
+    summary: 'Read a request',
+    params: RequestParams,
+    responses: one,
+    handle: async ({ caller: { accountId }, params }) =>
+      requestToWire(await requestLog.read(accountId, parseRequestId(params.request_id))),
+  }),
+]
+
+const operatorRoutes = ({ requestLog, accounts, clock }: RequestLogParts): Route[] => [
+  defineRoute({
+    method: 'GET',
+    tag: 'Operator',
+    scope: 'admin',
+    path: '/v1/admin/requests',
+    summary: 'List requests of an account',
+    query: AccountRequestsQuery,
+    otherErrors: [404],
+    responses: page,
+    handle: async ({ query }) => {
+      const { id } = await accounts.read(parseAccountId(query.account_id))
+      return pageToWire(await requestLog.list(parseLogQuery(id, query, clock.nowMs())))
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    tag: 'Operator',
+    scope: 'admin',
+    path: '/v1/admin/requests/:request_id',
+    summary: 'Read a request of an account',
+    params: RequestParams,
+    query: AccountQuery,
+    responses: one,
+    handle: async ({ params, query }) =>
+      requestToWire(
+        await requestLog.read(parseAccountId(query.account_id), parseRequestId(params.request_id)),
+      ),
+  }),
+]
+
+function pageToWire({ entries, nextCursor }: LogPage) {
+  const data = entries.map(entryToWire)
+  return { object: 'list', data, requests: data, has_more: nextCursor !== null, next_cursor: nextCursor }
+}

@@ -1,0 +1,107 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+
+/** How a request ended. `refused`: the gateway refused it before an upstream was called. */
+export const LOG_OUTCOMES = ['completed', 'disconnected', 'failed', 'refused'] as const
+export type LogOutcome = (typeof LOG_OUTCOMES)[number]
+
+/** One request of the log. */
+export interface LogEntry {
+  readonly id: string
+  readonly keyId: string
+  /** Null if the key was deleted with its account. */
+  readonly keyName: string | null
+  readonly environment: string
+  readonly operation: string
+  /** The id or alias that the client sent. Null if it is not known. */
+  readonly requestedModel: string | null
+  /** The model of the catalog that answered. Empty if none was found. */
+  readonly model: string
+  /** Empty if no upstream answered. */
+  readonly provider: string
+  readonly outcome: LogOutcome
+  readonly httpStatus: number | null
+  readonly errorCode: string | null
+  readonly isStream: boolean | null
+  readonly promptTokens: number
+  readonly cachedTokens: number
+  readonly cacheWriteTokens: number
+  readonly completionTokens: number
+  readonly reasoningTokens: number
+  readonly costNanoUsd: NanoUsd
+  readonly promotionalNanoUsd: NanoUsd
+  readonly uncoveredNanoUsd: NanoUsd
+  readonly latencyMs: number
+  readonly firstTokenMs: number | null
+  /** The client's own name of its user. */
+  readonly endUser: string | null
+  /** Null if they were not recorded. */
+  readonly attempts: readonly LoggedAttempt[] | null
+  readonly createdAtMs: number
+}
+
+/** One call of an upstream. */
+export interface LoggedAttempt {
+  readonly provider: string
+  /** The upstream's name of the model. */
+  readonly model: string
+  /** Since the request began. */
+  readonly startedMs: number
+  /** Until its first byte, or until it failed. */
+  readonly durationMs: number
+  readonly outcome: string
+  readonly status: number | null
+}
+
+export interface LogRow {
+  readonly id: string
+  readonly key_id: string
+  readonly key_name: string | null
+  readonly environment: string
+  readonly operation: string
+  readonly model: string
+  readonly provider: string
+  readonly outcome: LogOutcome
+  readonly http_status: number | null
+  readonly error_code: string | null
+  readonly prompt_tokens: bigint
+  readonly cached_tokens: bigint
+  readonly cache_write_tokens: bigint
+  readonly completion_tokens: bigint
+  readonly reasoning_tokens: bigint
+  readonly cost_nano_usd: bigint
+  readonly promotional_nano_usd: bigint
+  readonly uncovered_nano_usd: bigint
+  readonly latency_ms: number
+  readonly first_token_ms: number | null
+  readonly created_at: Date
+}
+
+export function entryFromRow(row: LogRow): LogEntry {
+  return {
+    id: row.id,
+    keyId: row.key_id,
+    keyName: row.key_name,
+    environment: row.environment,
+    operation: row.operation,
+    requestedModel: null,
+    model: row.model,
+    provider: row.provider,
+    outcome: row.outcome,
+    httpStatus: row.http_status,
+    errorCode: row.error_code,
+    isStream: row.first_token_ms === null ? null : true,
+    promptTokens: Number(row.prompt_tokens),
+    cachedTokens: Number(row.cached_tokens),
+    cacheWriteTokens: Number(row.cache_write_tokens),
+    completionTokens: Number(row.completion_tokens),
+    reasoningTokens: Number(row.reasoning_tokens),
+    costNanoUsd: row.cost_nano_usd,
+    promotionalNanoUsd: row.promotional_nano_usd,
+    uncoveredNanoUsd: row.uncovered_nano_usd,
+    latencyMs: row.latency_ms,
+    firstTokenMs: row.first_token_ms,
+    endUser: null,
+    attempts: null,
+    createdAtMs: row.created_at.getTime(),
+  }
+}

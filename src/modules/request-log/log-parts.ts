@@ -1,0 +1,53 @@
+import type { Environment } from '../keys/keys.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { LogOutcome } from './log-entry.ts'
+
+/** Filters for the log. */
+export interface LogFilter {
+  readonly keyId?: string
+  readonly model?: string
+  readonly provider?: string
+  readonly environment?: Environment
+  readonly operation?: string
+  readonly outcome?: LogOutcome
+  readonly httpStatus?: number
+  readonly errorCode?: string
+  readonly latencyMsMin?: number
+  readonly costNanoUsdMin?: NanoUsd
+}
+
+/** One table of the log, with the columns of `LogRow` as SQL. */
+export interface LogPart {
+  readonly table: string
+  readonly columns: string
+}
+
+/** Charged requests. A failure that is charged happened in the middle of a stream, whose status was already sent. */
+export const CHARGED: LogPart = {
+  table: 'usage_records',
+  columns: `id, key_id, environment, operation, model, provider, outcome,
+    CASE outcome WHEN 'disconnected' THEN 499 ELSE 200 END AS http_status, NULL::text AS error_code,
+    prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd,
+    uncovered_nano_usd, latency_ms, first_token_ms, created_at`,
+}
+
+const FILTERS = [
+  ['keyId', 'key_id =', 'uuid'],
+  ['model', 'model =', 'text'],
+  ['provider', 'provider =', 'text'],
+  ['environment', 'environment =', 'text'],
+  ['operation', 'operation =', 'text'],
+  ['outcome', 'outcome =', 'text'],
+  ['httpStatus', 'http_status =', 'integer'],
+  ['errorCode', 'error_code =', 'text'],
+  ['latencyMsMin', 'latency_ms >=', 'integer'],
+  ['costNanoUsdMin', 'cost_nano_usd >=', 'bigint'],
+] as const satisfies readonly (readonly [keyof LogFilter, string, string])[]
+
+/** Always binds all filters, so that the statement text is the same and is planned once. */
+export function logConditions(filter: LogFilter, bind: (value: unknown) => string): string {
+  return FILTERS.map(([name, comparison, type]) => {
+    const parameter = `${bind(filter[name] ?? null)}::${type}`
+    return ` AND (${parameter} IS NULL OR ${comparison} ${parameter})`
+  }).join('')
+}
