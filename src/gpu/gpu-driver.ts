@@ -17,6 +17,11 @@ export interface GpuDriver {
   observe(instanceId: string): Promise<Observation>
   /** Returns the last lines of the engine, oldest first. */
   logs(instanceId: string, options: { readonly linesMax: number }): Promise<readonly string[]>
+  /**
+   * Returns the current load of the GPUs that each instance holds, by instance id. Instances without figures are missing.
+   * Drivers that cannot measure it do not have this method.
+   */
+  sampleGpus?(instanceIds: readonly string[]): Promise<ReadonlyMap<string, GpuSample>>
   /** Starts to stop an instance; `observe` reports when its GPU is free. Has no effect on unknown or ended instances. */
   stop(instanceId: string): Promise<void>
   /**
@@ -39,6 +44,14 @@ export interface GpuTier {
   /** The number of free machines. */
   readonly availableCount: number
   readonly region: string | null
+}
+
+/** The load of all GPUs of an instance at one moment. A figure that the GPU does not report is null. */
+export interface GpuSample {
+  /** The part of the time in which the GPUs were busy, from 0 to 1, averaged over them. */
+  readonly utilization: number | null
+  /** The used memory of all of them together. */
+  readonly memoryUsedGb: number | null
 }
 
 export interface LaunchOrder {

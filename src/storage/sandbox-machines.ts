@@ -34,6 +34,13 @@ export function createSandboxMachines(database: Database) {
       )
       return row === undefined ? null : machineFromRow(row)
     },
+    readAll: async (instanceIds: readonly string[]): Promise<readonly SandboxMachine[]> => {
+      const rows = await database.query<MachineRow>(
+        'SELECT * FROM sandbox_machines WHERE instance_id = ANY ($1::uuid[])',
+        [instanceIds],
+      )
+      return rows.map(machineFromRow)
+    },
     release: async (instanceId: string, releasedAtMs: number): Promise<void> => {
       await database.query(
         'UPDATE sandbox_machines SET released_at = $2 WHERE instance_id = $1 AND released_at IS NULL',

@@ -81,6 +81,7 @@ describe.skipIf(!canRun)('with real controllers and a real scheduler', () => {
       tierId: 'played',
       settle,
       failing: { SANDBOX_FAILURE: 'out_of_memory' },
+      measuresGpus: false,
     }
   })
 })

@@ -10,5 +10,11 @@ testGpuDriver('local', async () => {
   const opened = await createLocalStage()
   stage = opened
   const settle = () => opened.settle()
-  return { driver: opened.driver, tierId: 'cpu_local', settle, failing: { SANDBOX_FAILURE: 'out_of_memory' } }
+  return {
+    driver: opened.driver,
+    tierId: 'cpu_local',
+    settle,
+    failing: { SANDBOX_FAILURE: 'out_of_memory' },
+    measuresGpus: false,
+  }
 })

@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { fakeClock } from '../../src/kernel/testing/fake-clock.ts'
 import { createLocalStage, type LocalStage } from './local-stage.ts'
 
 let stage: LocalStage
@@ -20,10 +21,24 @@ const launchReady = async (given: Parameters<LocalStage['order']>[0] = {}) => {
 }
 
 describe('the GPUs of this machine', () => {
-  /** Answers as the documentation of nvidia-smi says. */
-  const fakeSmi = async (lines: readonly string[], end = ''): Promise<string> => {
+  /** Answers the two queries of the driver as nvidia-smi does, and counts the queries of the load. */
+  const fakeSmi = async (
+    lines: readonly string[],
+    end = '',
+    load: readonly string[] = [],
+  ): Promise<string> => {
     const directory = await mkdtemp(join(tmpdir(), 'parkway-smi-'))
-    const script = `#!/bin/sh\n[ "$1 $2" = "--query-gpu=index,name,memory.total,memory.free --format=csv,noheader,nounits" ] || exit 2\n${lines.map((line) => `echo '${line}'`).join('\n')}\n${end}\n`
+    const echo = (said: readonly string[]) => said.map((line) => `echo '${line}'`).join('\n')
+    const script = `#!/bin/sh
+[ "$2" = "--format=csv,noheader,nounits" ] || exit 2
+case "$1" in
+--query-gpu=index,name,memory.total,memory.free) ${echo(lines)}
+${end};;
+--query-gpu=index,utilization.gpu,memory.used) echo >> '${directory}/loads'
+${echo(load)};;
+*) exit 2;;
+esac
+`
     await writeFile(join(directory, 'nvidia-smi'), script)
     await chmod(join(directory, 'nvidia-smi'), 0o755)
     await mkdir(join(directory, 'bin'))
@@ -49,6 +64,69 @@ describe('the GPUs of this machine', () => {
     const plan = JSON.parse(await readFile(join(stage.directory, 'instances', id, 'plan.json'), 'utf8'))
     expect(plan.environment.CUDA_VISIBLE_DEVICES).toBe('1')
     expect((await driver.capacity())[0]?.availableCount).toBe(0)
+  })
+
+  test('report their load for the instances that hold them, and are asked at most once a second', async () => {
+    // The lines that an H200 with driver 580 prints while a program computes on it, and while it is idle.
+    const load = ['0, 100, 32371', '1, 0, 0', '2, [N/A], 512', '3, 7, [N/A]', 'x, 1, 1', '1', '']
+    const path = await fakeSmi(
+      [0, 1, 2, 3].map((index) => H100(index, 81_000)),
+      '',
+      load,
+    )
+    const { driver } = await open(
+      {
+        tiers: {
+          busy: { gpu_count: 1, gpus: [0] },
+          idle: { gpu_count: 1, gpus: [1] },
+          odd: { gpu_count: 2, gpus: [2, 3] },
+        },
+      },
+      path,
+    )
+    const [busy = '', idle = '', odd = ''] = await Promise.all(
+      ['busy', 'idle', 'odd'].map((tierId) => launchReady({ tierId })),
+    )
+    let nowMs = 0
+    const sampler = stage.createDriver(fakeClock(() => nowMs))
+    const sample = async () => [...((await sampler.sampleGpus?.([busy, idle, odd, '../../etc'])) ?? [])]
+    expect(await sample()).toEqual([
+      [busy, { utilization: 1, memoryUsedGb: 32_371 / 1024 }],
+      [idle, { utilization: 0, memoryUsedGb: 0 }],
+    ])
+    await driver.stop(busy)
+    await stage.settle()
+    expect((await sample()).map(([id]) => id)).toEqual([idle])
+    const countQueries = async () => (await readFile(join(path.split(':')[0] ?? '', 'loads'))).length
+    expect(await countQueries()).toBe(1)
+    nowMs += 1_000
+    await sample()
+    expect(await countQueries()).toBe(2)
+  })
+
+  test('report one load for all GPUs of an instance, and none if instances may share a GPU', async () => {
+    const path = await fakeSmi(
+      [0, 1, 2].map((index) => H100(index, 81_000)),
+      '',
+      ['0, 100, 32371', '1, 0, 0', '2, 50, 1024'],
+    )
+    const { driver } = await open(
+      {
+        tiers: {
+          pair: { gpu_count: 2, gpus: [0, 1] },
+          shared: { gpu_count: 1, gpus: [2], shared_by: 2, memory_gb: 40 },
+          same: { gpu_count: 1, gpus: [2] },
+        },
+      },
+      path,
+    )
+    const [pair = '', same = ''] = await Promise.all(
+      ['pair', 'same'].map((tierId) => launchReady({ tierId })),
+    )
+    const shared = await launchReady({ tierId: 'shared' })
+    expect([...((await driver.sampleGpus?.([pair, same, shared])) ?? [])]).toEqual([
+      [pair, { utilization: 0.5, memoryUsedGb: 32_371 / 1024 }],
+    ])
   })
 
   test('are allocated in groups, and to one instance only unless they are shared', async () => {

@@ -144,6 +144,21 @@ describe('metrics of a deployment', () => {
   })
 })
 
+test('metrics of a deployment contain the load of its GPU while one is bound', async () => {
+  const id = await deployRunning()
+  expect((await chatWith(gateway, id)).status).toBe(200)
+  const { body } = await readMetrics(id)
+  expect(body.gpu.utilization).toBeGreaterThan(0)
+  expect(body.gpu.utilization).toBeLessThan(1)
+  expect(body.gpu.memory_used_gb).toBeCloseTo(0.9 * 48)
+  expect(body.series.map(({ gpu }: { gpu: unknown }) => gpu)).toContainEqual({
+    utilization: expect.any(Number),
+    memory_used_gb: body.gpu.memory_used_gb,
+  })
+  await putToSleep(gateway, id)
+  expect((await readMetrics(id)).body.gpu).toBeNull()
+})
+
 function sum(points: readonly Record<string, number>[], key: string): number {
   return points.reduce((total, point) => total + (point[key] ?? 0), 0)
 }

@@ -48,5 +48,6 @@ testGpuDriver('sandbox', async () => {
       nowMs += 30_000
     },
     failing: { SANDBOX_FAILURE: 'out_of_memory' },
+    measuresGpus: true,
   }
 })

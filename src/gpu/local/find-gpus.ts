@@ -8,27 +8,37 @@ export interface FoundGpu {
   readonly freeMib: number
 }
 
-const QUERY = ['--query-gpu=index,name,memory.total,memory.free', '--format=csv,noheader,nounits']
+const FIELDS = ['index', 'name', 'memory.total', 'memory.free']
 const TIMEOUT_MS = 10_000
 const OUTPUT_BYTES_MAX = 256 * 1024
 /** Exit statuses of `nvidia-smi` if it finds no GPU or no driver. */
 const NONE_STATUSES: readonly unknown[] = [6, 9]
 
 /** Lists the GPUs. Returns an empty list without `nvidia-smi` on the path, GPU or driver. Throws on any other error. */
-export function findGpus(path: string): Promise<readonly FoundGpu[]> {
-  const options = { timeout: TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX, env: { PATH: path } }
+export async function findGpus(path: string): Promise<readonly FoundGpu[]> {
+  return (await queryGpus(path, FIELDS, TIMEOUT_MS)).flatMap((fields) => parseFields(fields))
+}
+
+/** Returns the given fields of each GPU as text. Throws and returns an empty list in the same cases as `findGpus`. */
+export function queryGpus(
+  path: string,
+  fields: readonly string[],
+  timeoutMs: number,
+): Promise<readonly (readonly string[])[]> {
+  const query = [`--query-gpu=${fields.join(',')}`, '--format=csv,noheader,nounits']
+  const options = { timeout: timeoutMs, maxBuffer: OUTPUT_BYTES_MAX, env: { PATH: path } }
   return new Promise((resolve, reject) => {
-    execFile('nvidia-smi', QUERY, options, (error, stdout) => {
-      if (error === null) resolve(stdout.split('\n').flatMap((line) => parseLine(line)))
+    execFile('nvidia-smi', query, options, (error, stdout) => {
+      if (error === null)
+        resolve(stdout.split('\n').map((line) => line.split(',').map((field) => field.trim())))
       else if (error.code === 'ENOENT' || NONE_STATUSES.includes(error.code)) resolve([])
       else reject(new Error(`nvidia-smi failed: ${error.message.slice(0, 500)}`))
     })
   })
 }
 
-/** Parses one line of the output. Skips a GPU whose memory is not reported (`[N/A]`). */
-function parseLine(line: string): FoundGpu[] {
-  const [index, name, total, free] = line.split(',').map((field) => field.trim())
+/** Skips a GPU whose memory is not reported (`[N/A]`). */
+function parseFields([index, name, total, free]: readonly string[]): FoundGpu[] {
   if (name === undefined || name === '' || ![index, total, free].every((field) => /^\d+$/.test(field ?? '')))
     return []
   return [{ index: Number(index), name, totalMib: Number(total), freeMib: Number(free) }]

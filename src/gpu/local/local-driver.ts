@@ -8,6 +8,7 @@ import { launchInstance } from './launch-instance.ts'
 import { listTiers } from './local-tiers.ts'
 import { observeInstance } from './observe-instance.ts'
 import { isFree, portName } from './places.ts'
+import { createGpuSampler } from './sample-gpus.ts'
 
 interface LocalDriverOptions extends AdvanceOptions {
   /** Directory with the state of all instances, shared by all processes of the gateway. */
@@ -25,7 +26,8 @@ export function createLocalDriver(options: LocalDriverOptions): GpuDriver {
   const { settings, clock, inherited } = options
   if (!existsSync('/proc/self/stat')) throw new Error('engines on this machine need Linux and its /proc')
   const directory = openInstanceDirectory(options.directory)
-  const readTiers = async () => listTiers(settings, await findGpus(inherited['PATH'] ?? ''))
+  const path = inherited['PATH'] ?? ''
+  const readTiers = async () => listTiers(settings, await findGpus(path))
   const observe = (instanceId: string) =>
     observeInstance(directory, instanceId, {
       nowMs: clock.nowMs(),
@@ -50,6 +52,7 @@ export function createLocalDriver(options: LocalDriverOptions): GpuDriver {
     observe,
     logs: async (instanceId, { linesMax }) =>
       isInstanceId(instanceId) ? readLastLines(directory.pathOf(instanceId), linesMax) : [],
+    sampleGpus: createGpuSampler({ directory, settings, path, nowMs: () => clock.monotonicMs() }),
     // The keeper polls for the stop request.
     stop: async (instanceId) => {
       if (isInstanceId(instanceId)) await directory.requestStop(instanceId)

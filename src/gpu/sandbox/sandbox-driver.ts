@@ -1,5 +1,12 @@
 import type { Clock } from '../../kernel/clock.ts'
-import type { FailureCode, GpuDriver, InstanceFailure, LaunchOrder, Observation } from '../gpu-driver.ts'
+import type {
+  FailureCode,
+  GpuDriver,
+  GpuSample,
+  InstanceFailure,
+  LaunchOrder,
+  Observation,
+} from '../gpu-driver.ts'
 import { FAILURE_CODES } from '../gpu-driver.ts'
 import { SANDBOX_TIERS, type SandboxTier } from './sandbox-tiers.ts'
 
@@ -11,6 +18,7 @@ interface SandboxMachines {
    */
   take(machine: SandboxMachine, machineCount: number): Promise<boolean>
   read(instanceId: string): Promise<SandboxMachine | null>
+  readAll(instanceIds: readonly string[]): Promise<readonly SandboxMachine[]>
   /** Sets the time at which the machine is released, unless one is already set. */
   release(instanceId: string, releasedAtMs: number): Promise<void>
   list(): Promise<readonly SandboxMachine[]>
@@ -84,6 +92,15 @@ export function createSandboxDriver(options: SandboxDriverOptions): GpuDriver {
     logs: async (instanceId, { linesMax }) => {
       const machine = await machines.read(instanceId)
       return machine === null ? [] : writeLog(machine, timings, clock.nowMs()).slice(-linesMax)
+    },
+    sampleGpus: async (instanceIds) => {
+      const samples = new Map<string, GpuSample>()
+      for (const machine of await machines.readAll(instanceIds)) {
+        const tier = tiers.find(({ id }) => id === machine.tierId)
+        const sample = tier === undefined ? null : sampleMachine(machine, tier, timings, clock.nowMs())
+        if (sample !== null) samples.set(machine.instanceId, sample)
+      }
+      return samples
     },
     stop: (instanceId) => machines.release(instanceId, clock.nowMs() + timings.releaseMs),
     sweep: async (findKnown) => {
@@ -174,6 +191,27 @@ const MESSAGES: Readonly<Record<FailureCode, string>> = {
 function failureOf({ failure }: SandboxMachine): InstanceFailure | null {
   const code = FAILURE_CODES.find((known) => known === failure)
   return code === undefined ? null : { code, message: MESSAGES[code] }
+}
+
+/** The part of the memory that a ready engine uses, as vLLM does by default. */
+const MEMORY_SHARE = 0.9
+/** The simulated utilization rises and falls between 20 and 80 % in this time. */
+const LOAD_PERIOD_MS = 600_000
+
+/** Returns null for a machine whose GPU is not bound. A loading engine fills its memory and computes nothing. */
+function sampleMachine(
+  machine: SandboxMachine,
+  { vramGb }: SandboxTier,
+  timings: SandboxTimings,
+  nowMs: number,
+): GpuSample | null {
+  const { state, progress } = observeMachine(machine, timings, nowMs)
+  if (state !== 'loading' && state !== 'ready') return null
+  const load = 0.5 + 0.3 * Math.sin((2 * Math.PI * (nowMs - machine.launchedAtMs)) / LOAD_PERIOD_MS)
+  return {
+    utilization: state === 'ready' ? load : 0,
+    memoryUsedGb: vramGb * MEMORY_SHARE * (progress / 100),
+  }
 }
 
 /** Writes the log lines of all events until now. Later calls return the same lines again. */

@@ -11,6 +11,8 @@ export interface DriverStage {
   settle(): Promise<void>
   /** Environment that makes an engine run out of memory. */
   readonly failing: Readonly<Record<string, string>>
+  /** Whether the driver measures the GPUs of the tier. */
+  readonly measuresGpus: boolean
 }
 
 /** Registers the tests that every driver must pass. */
@@ -102,6 +104,25 @@ export function testGpuDriver(name: string, createStage: () => Promise<DriverSta
       await stage.driver.launch(launched)
       await stage.settle()
       expect(await stage.driver.logs(launched.instanceId, { linesMax: 1 })).toHaveLength(1)
+    })
+
+    test('reports the load of GPUs only for instances that hold one', async () => {
+      const [launched, unknown] = [order(), createId()]
+      const sample = async () =>
+        (await stage.driver.sampleGpus?.([launched.instanceId, unknown])) ?? new Map()
+      expect((await sample()).size).toBe(0)
+      await stage.driver.launch(launched)
+      await stage.settle()
+      const samples = await sample()
+      expect([...samples.keys()]).toEqual(stage.measuresGpus ? [launched.instanceId] : [])
+      for (const { utilization, memoryUsedGb } of samples.values()) {
+        expect(utilization).toBeGreaterThanOrEqual(0)
+        expect(utilization).toBeLessThanOrEqual(1)
+        expect(memoryUsedGb).toBeGreaterThan(0)
+      }
+      await stage.driver.stop(launched.instanceId)
+      await stage.settle()
+      expect((await sample()).size).toBe(0)
     })
 
     test('sweeps only instances without a stored run', async () => {

@@ -4,6 +4,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { Sealer } from '../../kernel/seal-text.ts'
+import type { GpuSample } from '../../gpu/gpu-driver.ts'
 import type { GpuRegistry } from '../../gpu/registry.ts'
 import type { Hub } from '../../hub/hub.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -43,6 +44,7 @@ import { createFollowLogs } from './logs/follow-logs.ts'
 import { createLogTails } from './logs/log-tails.ts'
 import { createDeploymentMeter, type MeasuredRequest } from './metrics/deployment-meter.ts'
 import { readEngine, type EngineReadings } from './metrics/read-engine.ts'
+import { createGpuReader } from './metrics/read-gpus.ts'
 import { readMetrics, type MetricRange, type MetricSeries } from './metrics/read-metrics.ts'
 import { createTierList, type TierSnapshot } from './tier-list.ts'
 import { createWaitForEngine } from './wait-for-engine.ts'
@@ -137,6 +139,8 @@ export interface DeploymentMetrics extends MetricSeries {
   readonly inFlight: number
   /** Null if the engine reports no metrics. */
   readonly engine: EngineReadings | null
+  /** Null if the driver cannot measure it, or no GPU is bound. */
+  readonly gpu: GpuSample | null
 }
 
 const ANNOUNCE_MS_MAX = 1_000
@@ -156,7 +160,8 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
     const text = endpoint === null ? null : await options.scrape(endpoint)
     return text === null ? null : readEngine(text)
   }
-  const meter = createDeploymentMeter({ database, clock, logger, readEngine: askEngine })
+  const readGpus = createGpuReader({ database, gpus })
+  const meter = createDeploymentMeter({ database, clock, logger, readEngine: askEngine, readGpus })
   const tails = createLogTails({ database, gpus, nowMs: () => clock.monotonicMs() })
   const followLogs = createFollowLogs({ tails, find: (id) => directory.find(id)?.deployment })
   const announce = async (deploymentId: string): Promise<void> => {
@@ -225,12 +230,14 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
       const deployment = await read(accountId, deploymentId)
       await Promise.all([meter.flush(), activity.flush()])
       const nowMs = clock.nowMs()
-      const [series, inFlightNow, engine] = await Promise.all([
+      const [series, inFlightNow, engine, sampled] = await Promise.all([
         readMetrics(database, deployment, range, nowMs),
         countInFlight(database, deploymentId, nowMs),
         askEngine(deploymentId),
+        readGpus([deploymentId]),
       ])
-      return { ...series, deploymentId, inFlight: inFlightNow, engine }
+      const gpu = sampled.get(deploymentId) ?? null
+      return { ...series, deploymentId, inFlight: inFlightNow, engine, gpu }
     },
     noteRequest: (modelId, request) => {
       const deploymentId = deploymentIdOf(modelId)

@@ -30,9 +30,13 @@ const Milliseconds = Type.Object(
   {
     p50: orNull(Type.Number()),
     p95: orNull(Type.Number()),
-    p99: orNull(Type.Number({ description: '99 of 100 were faster.' })),
+    p99: orNull(Type.Number({ description: '99 of 100 requests were not slower.' })),
   },
-  { title: 'Percentiles', description: 'In milliseconds, right within 10 %. `null` without any request.' },
+  {
+    title: 'Percentiles',
+    description:
+      'In milliseconds. Durations from 1 ms to 70 minutes are within 10 % of the exact value. `null` without requests.',
+  },
 )
 const FIGURES = {
   requests: Type.Integer({ description: 'Requests that ended.' }),
@@ -51,6 +55,21 @@ const Engine = Type.Object(
   },
   { title: 'EngineReadings' },
 )
+const GPU_NOTE =
+  'The GPUs of the deployment, measured by their driver. `null` if it cannot measure them or none is bound.'
+const Gpu = Type.Object(
+  {
+    utilization: orNull(
+      Type.Number({
+        description: 'The part of the time in which they were busy, from 0 to 1. An average over them.',
+      }),
+    ),
+    memory_used_gb: orNull(
+      Type.Number({ description: 'The used memory of all of them, in units of 1024³ bytes.' }),
+    ),
+  },
+  { title: 'GpuSample' },
+)
 
 const MetricsAnswer = Type.Object(
   {
@@ -63,6 +82,7 @@ const MetricsAnswer = Type.Object(
     requests_per_minute: Type.Number({ description: 'Over the window.' }),
     queue_wait_ms: orNull(Type.Number({ description: 'What a request waited for a slot, on average.' })),
     engine: Type.Union([Engine, Type.Null()], { description: ENGINE_NOTE }),
+    gpu: Type.Union([Gpu, Type.Null()], { description: GPU_NOTE }),
     series: Type.Array(
       Type.Object({
         at: Type.String({ format: 'date-time', description: 'When the step began.' }),
@@ -70,6 +90,7 @@ const MetricsAnswer = Type.Object(
         in_flight: Type.Number({ description: 'On average.' }),
         queued: Type.Number({ description: 'On average.' }),
         engine: Type.Union([Engine, Type.Null()], { description: ENGINE_NOTE }),
+        gpu: Type.Union([Gpu, Type.Null()], { description: 'The last sample of the step.' }),
       }),
       { description: 'Oldest first, without gaps. The last step is not over.' },
     ),
@@ -102,7 +123,7 @@ export const deploymentMetricRoutes = ({
 ]
 
 function toMetricsAnswer(metrics: DeploymentMetrics): Static<typeof MetricsAnswer> {
-  const { engine } = metrics
+  const { engine, gpu } = metrics
   return {
     deployment_id: metrics.deploymentId,
     window: metrics.window,
@@ -120,12 +141,14 @@ function toMetricsAnswer(metrics: DeploymentMetrics): Static<typeof MetricsAnswe
             requests_waiting: engine.waiting,
             cache_usage: engine.cacheUsage,
           },
+    gpu: toGpu(gpu?.utilization ?? null, gpu?.memoryUsedGb ?? null),
     series: metrics.points.map((point) => ({
       at: toTimestamp(point.atMs),
       ...toFigures(point),
       in_flight: point.inFlight,
       queued: point.queued,
       engine: toPointEngine(point),
+      gpu: toGpu(point.gpuUtilization, point.gpuMemoryUsedGb),
     })),
   }
 }
@@ -154,4 +177,13 @@ function toPointEngine(point: MetricPoint): Static<typeof Engine> | null {
   const { engineRunning: running, engineWaiting: waiting, engineCacheUsage: usage } = point
   if (running === null && waiting === null && usage === null) return null
   return { requests_running: running, requests_waiting: waiting, cache_usage: usage }
+}
+
+function toGpu(utilization: number | null, memoryUsedGb: number | null): Static<typeof Gpu> | null {
+  if (utilization === null && memoryUsedGb === null) return null
+  return { utilization: round(utilization), memory_used_gb: round(memoryUsedGb) }
+}
+
+function round(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 1000) / 1000
 }

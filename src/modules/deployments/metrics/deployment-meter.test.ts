@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { GpuSample } from '../../../gpu/gpu-driver.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import type { Deployment } from '../deployment.ts'
@@ -13,6 +14,7 @@ let nowMs: number
 let queries: string[]
 let failures: number
 let readings: EngineReadings | null
+let sampleGpu: () => GpuSample | null
 const meters: DeploymentMeter[] = []
 
 beforeAll(async () => {
@@ -29,6 +31,7 @@ beforeEach(async () => {
   queries = []
   failures = 0
   readings = null
+  sampleGpu = () => null
 })
 
 /** A process that measures, whose statements are counted. */
@@ -48,6 +51,10 @@ function createMeter(): DeploymentMeter {
     clock: fakeClock(() => nowMs),
     logger: silentLogger,
     readEngine: async () => readings,
+    readGpus: async (ids) => {
+      const sample = sampleGpu()
+      return new Map(sample === null ? [] : ids.map((id) => [id, sample]))
+    },
   })
   meters.push(meter)
   return meter
@@ -143,6 +150,42 @@ describe('a deployment meter', () => {
       engineWaiting: 2,
       engineCacheUsage: 0.5,
     })
+  })
+
+  test('keeps the last samples of the GPU in each step, short and long', async () => {
+    const meter = createMeter()
+    sampleGpu = () => ({ utilization: 0.25, memoryUsedGb: 12.5 })
+    meter.note(deployment.id, request())
+    await meter.flush()
+    sampleGpu = () => ({ utilization: 0.75, memoryUsedGb: null })
+    meter.note(deployment.id, request())
+    await meter.flush()
+    for (const window of ['5m', '24h'] as const)
+      expect((await read({ window })).points.at(-1)).toMatchObject({
+        gpuUtilization: 0.75,
+        gpuMemoryUsedGb: 12.5,
+      })
+    nowMs += 15_000
+    meter.note(deployment.id, request())
+    sampleGpu = () => null
+    await meter.flush()
+    expect((await read()).points.at(-1)).toMatchObject({
+      requests: 1,
+      gpuUtilization: null,
+      gpuMemoryUsedGb: null,
+    })
+  })
+
+  test('loses nothing if the GPUs cannot be read', async () => {
+    const meter = createMeter()
+    meter.note(deployment.id, request())
+    sampleGpu = () => {
+      throw new Error('the database is away')
+    }
+    await expect(meter.flush()).rejects.toThrow('away')
+    sampleGpu = () => null
+    await meter.flush()
+    expect((await read()).requests).toBe(1)
   })
 })
 

@@ -4,6 +4,7 @@ import type { Database } from '../../../storage/database.ts'
 import { messageOf } from '../../../storage/storage-error.ts'
 import { addCounts, countDuration, type DurationCounts } from './duration-counts.ts'
 import type { EngineReadings } from './read-engine.ts'
+import type { ReadGpus } from './read-gpus.ts'
 import { writeMetrics, type MeasuredStep } from './write-metrics.ts'
 
 /** A finished request to a deployment. */
@@ -32,6 +33,7 @@ interface MeterOptions {
   readonly logger: Logger
   /** Reads the engine's own metrics; null if it reports none. */
   readonly readEngine: (deploymentId: string) => Promise<EngineReadings | null>
+  readonly readGpus: ReadGpus
 }
 
 interface Gauge {
@@ -75,9 +77,12 @@ export function createDeploymentMeter(options: MeterOptions): DeploymentMeter {
     const steps = [...all].flatMap(([id, measured]) => takeStep(id, measured, monotonicMs) ?? [])
     for (const [id, measured] of all) if (isIdle(measured)) all.delete(id)
     if (steps.length === 0) return
-    const readings = await readEngines(steps, options)
     try {
-      await writeMetrics(database, steps, readings, nowMs)
+      const [engines, gpus] = await Promise.all([
+        readEngines(steps, options),
+        options.readGpus(steps.map(({ deploymentId }) => deploymentId)),
+      ])
+      await writeMetrics(database, steps, { engines, gpus }, nowMs)
     } catch (error) {
       for (const step of steps) giveBack(measuredOf(step.deploymentId), step)
       throw error

@@ -1,4 +1,7 @@
-/** A histogram of durations. A bucket ends 19 % above its start (a quarter of an octave), the largest error of a percentile. */
+/**
+ * A histogram of durations. A bucket ends 19 % above its start (a quarter of an octave), so its middle differs from every
+ * duration in it by at most 10 %.
+ */
 export type DurationCounts = number[]
 
 const BUCKETS_PER_OCTAVE = 4
@@ -21,18 +24,16 @@ export function addCounts(counts: DurationCounts, others: readonly number[]): vo
   for (const [bucket, count] of others.entries()) counts[bucket] = (counts[bucket] ?? 0) + count
 }
 
-/** Returns a percentile in milliseconds, interpolated within its bucket, or null for an empty histogram. */
+/** Returns a percentile in milliseconds, which is the middle of its bucket, or null for an empty histogram. */
 export function percentileOf(counts: readonly number[], share: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0) return null
   const rank = share * total
-  let below = 0
-  for (const [bucket, count] of counts.entries()) {
-    if (count > 0 && below + count >= rank) {
-      const position = bucket + (rank - below) / count
-      return Math.round(2 ** (position / BUCKETS_PER_OCTAVE) * 10) / 10
-    }
-    below += count
-  }
-  return null
+  let atOrBelow = 0
+  const bucket = counts.findIndex((count) => {
+    atOrBelow += count
+    return count > 0 && atOrBelow >= rank
+  })
+  // Two digits, because rounding the first buckets to one digit would add to their error.
+  return Math.round(2 ** ((bucket + 0.5) / BUCKETS_PER_OCTAVE) * 100) / 100
 }

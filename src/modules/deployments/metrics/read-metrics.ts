@@ -36,6 +36,9 @@ export interface MetricPoint extends Figures {
   readonly engineRunning: number | null
   readonly engineWaiting: number | null
   readonly engineCacheUsage: number | null
+  /** The last samples of the step; null if the driver has none. */
+  readonly gpuUtilization: number | null
+  readonly gpuMemoryUsedGb: number | null
 }
 
 export interface MetricSeries extends Figures {
@@ -71,7 +74,13 @@ interface MetricRow {
   readonly engine_running: number | null
   readonly engine_waiting: number | null
   readonly engine_cache_usage: number | null
+  readonly gpu_utilization: number | null
+  readonly gpu_memory_used_gb: number | null
 }
+
+// Not `*`: a prepared statement fails if a newer release adds a column to its result.
+const COLUMNS = `at, requests, errors, tokens_in, tokens_out, in_flight_ms, queue_ms, latency, first_token,
+  engine_running, engine_waiting, engine_cache_usage, gpu_utilization, gpu_memory_used_gb`
 
 /** Reads the metrics of a deployment. The caller must have checked that the account owns it. */
 export async function readMetrics(
@@ -87,7 +96,8 @@ export async function readMetrics(
   const endMs = (Math.floor(nowMs / stepMs) + 1) * stepMs
   const startMs = endMs - seconds * 1000
   const rows = await queryable.query<MetricRow>(
-    'SELECT * FROM deployment_metrics WHERE deployment_id = $1 AND step_seconds = $2 AND at >= $3 AND at < $4 ORDER BY at',
+    `SELECT ${COLUMNS} FROM deployment_metrics
+     WHERE deployment_id = $1 AND step_seconds = $2 AND at >= $3 AND at < $4 ORDER BY at`,
     [id, stored.seconds, new Date(startMs), new Date(endMs)],
   )
   const byStep = Map.groupBy(rows, ({ at }) => Math.floor(at.getTime() / stepMs) * stepMs)
@@ -150,6 +160,8 @@ function toPoint(atMs: number, rows: readonly MetricRow[], durationMs: number): 
     engineRunning: last((row) => row.engine_running),
     engineWaiting: last((row) => row.engine_waiting),
     engineCacheUsage: last((row) => row.engine_cache_usage),
+    gpuUtilization: last((row) => row.gpu_utilization),
+    gpuMemoryUsedGb: last((row) => row.gpu_memory_used_gb),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { GpuSample } from '../../../gpu/gpu-driver.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import type { EngineReadings } from './read-engine.ts'
 
@@ -14,6 +15,12 @@ export interface MeasuredStep {
   readonly firstToken: readonly number[]
 }
 
+/** What engines and GPUs reported, by deployment. */
+interface Readings {
+  readonly engines: ReadonlyMap<string, EngineReadings>
+  readonly gpus: ReadonlyMap<string, GpuSample>
+}
+
 const HOUR_MS = 3_600_000
 
 /** Each figure is added to a short and to a long step, so that no later job has to aggregate steps. */
@@ -26,13 +33,14 @@ export const METRIC_STEPS = {
 export async function writeMetrics(
   queryable: Queryable,
   steps: readonly MeasuredStep[],
-  readings: ReadonlyMap<string, EngineReadings>,
+  { engines, gpus }: Readings,
   nowMs: number,
 ): Promise<void> {
   const { short, long } = METRIC_STEPS
   const rows = steps.map((step) => {
     const { deploymentId, tokensIn, tokensOut, inFlightMs, queueMs, firstToken, ...same } = step
-    const reading = readings.get(deploymentId)
+    const engine = engines.get(deploymentId)
+    const gpu = gpus.get(deploymentId)
     return {
       ...same,
       deployment_id: deploymentId,
@@ -41,9 +49,11 @@ export async function writeMetrics(
       in_flight_ms: inFlightMs,
       queue_ms: queueMs,
       first_token: firstToken,
-      engine_running: reading?.running ?? null,
-      engine_waiting: reading?.waiting ?? null,
-      engine_cache_usage: reading?.cacheUsage ?? null,
+      engine_running: engine?.running ?? null,
+      engine_waiting: engine?.waiting ?? null,
+      engine_cache_usage: engine?.cacheUsage ?? null,
+      gpu_utilization: gpu?.utilization ?? null,
+      gpu_memory_used_gb: gpu?.memoryUsedGb ?? null,
     }
   })
   await queryable.query(WRITE, [
@@ -60,12 +70,12 @@ function startOfStep(atMs: number, seconds: number): Date {
 // Sorted, so that two processes cannot deadlock. The join skips deployments that were removed meanwhile.
 const WRITE = `
   INSERT INTO deployment_metrics AS kept (deployment_id, step_seconds, at, requests, errors, tokens_in, tokens_out, in_flight_ms,
-    queue_ms, latency, first_token, engine_running, engine_waiting, engine_cache_usage)
+    queue_ms, latency, first_token, engine_running, engine_waiting, engine_cache_usage, gpu_utilization, gpu_memory_used_gb)
   SELECT deployment_id, step_seconds, at, requests, errors, tokens_in, tokens_out, in_flight_ms,
-    queue_ms, latency, first_token, engine_running, engine_waiting, engine_cache_usage
+    queue_ms, latency, first_token, engine_running, engine_waiting, engine_cache_usage, gpu_utilization, gpu_memory_used_gb
   FROM jsonb_to_recordset($1::jsonb) AS measured (deployment_id uuid, requests int, errors int, tokens_in bigint, tokens_out bigint,
     in_flight_ms bigint, queue_ms bigint, latency int[], first_token int[], engine_running real, engine_waiting real,
-    engine_cache_usage real)
+    engine_cache_usage real, gpu_utilization real, gpu_memory_used_gb real)
   JOIN deployments ON deployments.id = deployment_id
   CROSS JOIN unnest($2::int[], $3::timestamptz[]) AS step (step_seconds, at)
   ORDER BY deployment_id, step_seconds
@@ -80,7 +90,9 @@ const WRITE = `
     first_token = add_counts(kept.first_token, excluded.first_token),
     engine_running = coalesce(excluded.engine_running, kept.engine_running),
     engine_waiting = coalesce(excluded.engine_waiting, kept.engine_waiting),
-    engine_cache_usage = coalesce(excluded.engine_cache_usage, kept.engine_cache_usage)`
+    engine_cache_usage = coalesce(excluded.engine_cache_usage, kept.engine_cache_usage),
+    gpu_utilization = coalesce(excluded.gpu_utilization, kept.gpu_utilization),
+    gpu_memory_used_gb = coalesce(excluded.gpu_memory_used_gb, kept.gpu_memory_used_gb)`
 
 /** Deletes steps that are older than their retention time. */
 export async function sweepMetrics(queryable: Queryable, nowMs: number): Promise<void> {
