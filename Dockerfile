@@ -1,11 +1,22 @@
 # The image that deploy/helm/parkway expects: docker build -t parkway .
+FROM node:24-trixie-slim AS console
+
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY console console
+RUN npm run build:console
+
 FROM node:24-trixie-slim
 
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+# Says that there is no console to build here, and lets the install go on.
+COPY console/scripts/prepare-console.cjs console/scripts/
 RUN npm ci --omit=dev && npm cache clean --force
 COPY bin bin
 COPY src src
+COPY --from=console /app/console/dist console/dist
 
 # PostgreSQL refuses to run as root, and so does the chart.
 RUN useradd --uid 10001 --create-home parkway && install -d -o parkway -g parkway /data

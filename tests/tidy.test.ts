@@ -49,6 +49,14 @@ const MODULE_RANKS: readonly (readonly string[])[] = [
   ['conversations'],
 ]
 
+/** The same for the folders of the console. A page imports no other page. */
+const CONSOLE_FLOORS: Readonly<Record<string, readonly string[]>> = {
+  api: [],
+  ui: ['api'],
+  shell: ['ui', 'api'],
+  pages: ['shell', 'ui', 'api'],
+}
+
 /** Two files count tokens by the vendor of a model, independent of its provider; one file shows an example. */
 const NAMING_VENDORS = new Set([
   'src/modules/chat/estimate-family.ts',
@@ -66,7 +74,12 @@ interface SourceFile {
 }
 
 const sources = listFiles('src').map(readSource)
-const everything = [...sources, ...['tests', 'bench'].flatMap(listFiles).map(readSource)]
+const pages = listFiles('console/src').map(readSource)
+const everything = [
+  ...sources,
+  ...pages,
+  ...['tests', 'bench', 'console/scripts'].flatMap(listFiles).map(readSource),
+]
 const product = sources.filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/testing/'))
 
 describe('the source code', () => {
@@ -117,8 +130,19 @@ describe('the source code', () => {
     expect(naming.map(({ path }) => path)).toEqual([])
   })
 
+  it('has a console whose folders import from lower ones only, and of the gateway nothing but its types', () => {
+    const wrong = pages.flatMap(({ path, imports }) =>
+      imports
+        .filter((imported) => !isConsoleImportAllowed(path, imported))
+        .map((imported) => `${path} → ${imported}`),
+    )
+    expect(pages.length).toBeGreaterThan(50)
+    expect(wrong).toEqual([])
+  })
+
   it('has no import cycle', () => {
     expect(findCycle(product)).toBeNull()
+    expect(findCycle(pages)).toBeNull()
   })
 
   it('has files short enough to read', () => {
@@ -132,7 +156,7 @@ describe('the source code', () => {
     const wrong = everything
       .map(({ path }) => path)
       .filter((path) => {
-        const name = basename(path).replace(/(\.test)?\.ts$/, '')
+        const name = basename(path).replace(/(\.test)?\.tsx?$/, '')
         return BANNED_NAMES.has(name) || !/^[a-z0-9]+(-[a-z0-9]+)*(\.config)?$/.test(name)
       })
     expect(wrong).toEqual([])
@@ -154,7 +178,7 @@ describe('the source code', () => {
 
 function listFiles(directory: string): string[] {
   return readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
+    .filter((path) => /\.tsx?$/.test(path) && !path.includes('node_modules'))
     .map((path) => `${directory}/${path}`)
 }
 
@@ -184,6 +208,16 @@ function isModuleImportAllowed(path: string, imported: string): boolean {
   if (importer === module) return true
   if (file !== `${module}.ts`) return false
   return importer === undefined || rankOf(importer) > rankOf(module)
+}
+
+function isConsoleImportAllowed(path: string, imported: string): boolean {
+  const [, , from = '', page] = path.split('/')
+  const [root, area, to = '', otherPage] = imported.split('/')
+  if (imported === 'console/generated/gateway-api.ts') return from === 'api'
+  if (root !== 'console' || area !== 'src') return false
+  if (CONSOLE_FLOORS[from] === undefined) return true
+  if (from === to) return from !== 'pages' || page === otherPage
+  return CONSOLE_FLOORS[from].includes(to)
 }
 
 function rankOf(module: string): number {

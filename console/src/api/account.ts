@@ -1,0 +1,16 @@
+import { queryOptions } from '@tanstack/react-query'
+import { call, client } from './client.ts'
+
+/** The account of the session, with its balance and the rights of its key. */
+export const accountQuery = queryOptions({
+  queryKey: ['account'],
+  queryFn: ({ signal }) => call(() => client.GET('/v1/tenants/me', { signal })),
+  refetchInterval: 60_000,
+})
+
+/** What the account may still spend, and how fast it spends at present. */
+export const budgetQuery = queryOptions({
+  queryKey: ['account', 'budget'],
+  queryFn: ({ signal }) => call(() => client.GET('/v1/usage/budget', { signal })),
+  refetchInterval: 60_000,
+})

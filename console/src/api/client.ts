@@ -1,0 +1,48 @@
+import createClient from 'openapi-fetch'
+import type { components, paths } from '../../generated/gateway-api.ts'
+import { type ApiError, describeFailure, toApiError } from './api-error.ts'
+import { announceSignedOut, confirmKey } from './session-signals.ts'
+
+/** The schemas of the API by name. */
+export type Schemas = components['schemas']
+
+/** The typed client of the whole API. Use it inside `call`. */
+export const client = createClient<paths>({ baseUrl: location.origin, credentials: 'same-origin' })
+
+interface Outcome<Data> {
+  readonly data?: Data
+  readonly error?: unknown
+  readonly response: Response
+}
+
+/** Sends a request and returns its data, or throws an `ApiError`. Asks for the key again where the API requires it. */
+export async function call<Data>(send: () => Promise<Outcome<Data>>): Promise<Data> {
+  const first = await attempt(send)
+  if ('data' in first) return first.data
+  if (first.failure.code !== 'confirmation_required' || !(await confirmKey())) throw first.failure
+  const second = await attempt(send)
+  if ('data' in second) return second.data
+  throw second.failure
+}
+
+async function attempt<Data>(
+  send: () => Promise<Outcome<Data>>,
+): Promise<{ data: Data } | { failure: ApiError }> {
+  let outcome: Outcome<Data>
+  try {
+    outcome = await send()
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    return { failure: describeFailure(error) }
+  }
+  const { data, error, response } = outcome
+  if (response.ok) return { data: data as Data }
+  const failure = toApiError(error, response)
+  noteFailure(failure)
+  return { failure }
+}
+
+/** An `invalid_api_key` of the sign-in form is about the entered key. All other 401 mean that the session is over. */
+export function noteFailure({ status, code }: ApiError): void {
+  if (status === 401 && code !== 'invalid_api_key') announceSignedOut()
+}

@@ -1,0 +1,21 @@
+import { QueryClient } from '@tanstack/react-query'
+import { describeFailure } from './api-error.ts'
+
+const RETRIES_MAX = 2
+
+/** Creates the cache of everything that pages read from the API. */
+export function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 10_000,
+        retry: (count, error) => count < RETRIES_MAX && isWorthRetrying(error),
+      },
+    },
+  })
+}
+
+function isWorthRetrying(error: unknown): boolean {
+  const { status } = describeFailure(error)
+  return status === 0 || status === 502 || status === 503 || status === 504
+}

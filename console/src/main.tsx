@@ -1,0 +1,32 @@
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { createQueryClient } from './api/query-client.ts'
+import { handleSignedOut } from './api/session-signals.ts'
+import { reloadWhenChunkIsGone } from './reload-when-chunk-is-gone.ts'
+import { createConsoleRouter } from './router.ts'
+import './styles.css'
+import { applyTheme } from './ui/theme.ts'
+
+applyTheme()
+reloadWhenChunkIsGone()
+
+const queryClient = createQueryClient()
+const router = createConsoleRouter(queryClient)
+
+handleSignedOut(() => {
+  const { pathname, href } = router.state.location
+  if (pathname === '/sign-in') return
+  void router.navigate({ to: '/sign-in', search: href === '/' ? {} : { next: href }, replace: true })
+})
+
+const place = document.querySelector('#console')
+if (place === null) throw new Error('the page has no place for the console')
+createRoot(place).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+)

@@ -1,0 +1,25 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { createRouter } from '@tanstack/react-router'
+import { homeRoute } from './pages/home/route.ts'
+import { signInRoute } from './pages/sign-in/route.ts'
+import { rootRoute } from './shell/root-route.tsx'
+import { shellRoute } from './shell/shell-route.tsx'
+
+const routeTree = rootRoute.addChildren([signInRoute, shellRoute.addChildren([homeRoute])])
+
+export function createConsoleRouter(queryClient: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { queryClient },
+    defaultPreload: 'intent',
+    // The query cache decides what is fresh.
+    defaultPreloadStaleTime: 0,
+    scrollRestoration: true,
+  })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>
+  }
+}

@@ -1,0 +1,24 @@
+import type { LinkProps } from '@tanstack/react-router'
+import type { IconName } from '../ui/icon.tsx'
+
+interface NavigationEntry {
+  readonly label: string
+  readonly to: NonNullable<LinkProps['to']>
+  readonly icon: IconName
+}
+
+interface NavigationGroup {
+  readonly label: string | null
+  /** The scope that a key needs for these pages. */
+  readonly scope: 'inference' | 'manage' | 'admin'
+  readonly entries: readonly NavigationEntry[]
+}
+
+/** Every page in the order of the navigation. */
+export const NAVIGATION: readonly NavigationGroup[] = [
+  {
+    label: null,
+    scope: 'inference',
+    entries: [{ label: 'Home', to: '/', icon: 'home' }],
+  },
+]

@@ -1,0 +1,40 @@
+const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const SHORT = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+})
+const DAY = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric' })
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+
+export function formatLocalTime(atMs: number): string {
+  return `${LOCAL.format(atMs)} ${Intl.DateTimeFormat().resolvedOptions().timeZone}`
+}
+
+export function formatUtcTime(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+const STEPS: readonly [Intl.RelativeTimeFormatUnit, number, number][] = [
+  ['second', 1000, 60],
+  ['minute', 60_000, 60],
+  ['hour', 3_600_000, 24],
+  ['day', 86_400_000, 7],
+]
+
+/** Writes how long ago a time was, or its date if that is more than a week. */
+export function formatRelativeTime(atMs: number): string {
+  const distanceMs = atMs - Date.now()
+  for (const [unit, unitMs, countMax] of STEPS) {
+    const count = Math.round(distanceMs / unitMs)
+    if (Math.abs(count) < countMax)
+      return unit === 'second' && Math.abs(count) < 5 ? 'now' : RELATIVE.format(count, unit)
+  }
+  return DAY.format(atMs)
+}
+
+/** Writes date and time in little room, in local time. */
+export function formatShortTime(atMs: number): string {
+  return SHORT.format(atMs)
+}

@@ -1,0 +1,13 @@
+const CENTS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
+const WHOLE = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 })
+
+/** Writes an amount of money with as many digits as it takes to tell it from zero: `$12.40`, `$0.0031`. */
+export function formatUsd(amountUsd: number): string {
+  const size = Math.abs(amountUsd)
+  if (size === 0) return '$0.00'
+  if (size >= 100_000) return WHOLE.format(amountUsd)
+  if (size >= 1) return CENTS.format(amountUsd)
+  const digits = Math.min(9, Math.max(2, 1 - Math.floor(Math.log10(size))))
+  const text = size.toFixed(digits).replace(/(\.\d\d\d*?)0+$/, '$1')
+  return `${amountUsd < 0 ? '-' : ''}$${text}`
+}

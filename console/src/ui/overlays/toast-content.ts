@@ -1,0 +1,5 @@
+export interface ToastContent {
+  readonly title: string
+  readonly description?: string | undefined
+  readonly isFailure: boolean
+}
