@@ -57,7 +57,12 @@ describe('operations', () => {
       return reply.code(answer.status).headers(answer.headers).send(answer.body)
     })
     const notAsked = async () => Promise.reject(new Error('not asked'))
-    const guard = { authenticate: notAsked, authenticateKey: notAsked, admitVisitor: () => {} }
+    const guard = {
+      authenticate: notAsked,
+      authenticateKey: notAsked,
+      countSignIn: notAsked,
+      admitVisitor: () => {},
+    }
     for (const route of routes)
       registerRoute(app, route, {
         guard,

@@ -5,11 +5,12 @@ import { createConsoleSite } from '../http/console-site/console-site.ts'
 import { createClientAddress } from '../http/connections/client-address.ts'
 import { createUnauthenticatedGuard } from '../http/connections/guard-unauthenticated.ts'
 import { isOfOwnPage } from '../http/session-cookie.ts'
-import { createSessions } from '../modules/sessions/sessions.ts'
+import { createSessions, createSignInCode } from '../modules/sessions/sessions.ts'
 import { endRefusedRequests } from '../http/connections/end-refused-requests.ts'
 import { createServer } from '../http/server.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { nanoUsdFromUsd } from '../kernel/money.ts'
+import type { Database } from '../storage/database.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Exposition, Metrics } from '../telemetry/metrics.ts'
 import { startStallWatchdog } from '../telemetry/stall-watchdog.ts'
@@ -136,12 +137,18 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       creditNanoUsd: nanoUsdFromUsd(config.bootstrapCreditUsd),
       ...(config.bootstrapKey === null ? {} : { key: config.bootstrapKey }),
     })
+    // Not for a key that the operator chose, who can sign in with it: what is printed often ends up in logs.
+    const signInCode =
+      bootstrap.created && config.bootstrapKey === null && config.role !== 'worker'
+        ? await createFirstCode(modules.database, logger)
+        : null
     const refusals = endRefusedRequests({ server, keys, clock: modules.clock })
     begun.defer(() => refusals.close())
     if (config.role !== 'api') worker = await buildWorker(config, { ...options, modules })
     return {
       url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
       bootstrapKey: bootstrap.created ? bootstrap.token : null,
+      signInCode,
       exampleModel: exampleModel(modules.catalog, (id) => config.providers.has(id)),
       metrics,
       close: async () => {
@@ -164,4 +171,12 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
     await begun.disposeAsync()
     throw error
   }
+}
+
+/** Returns null if that fails: the start goes on, because otherwise the first key would be lost. */
+async function createFirstCode(database: Database, logger: GatewayLogger): Promise<string | null> {
+  return createSignInCode(database).catch((error: unknown) => {
+    logger.warn({ err: error }, 'no sign-in link could be made')
+    return null
+  })
 }

@@ -6,6 +6,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   'config check': async () => (await import('./commands/check-config.ts')).checkConfig,
   'keys create': async () => (await import('./commands/create-key.ts')).createKey,
+  'sign-in-link': async () => (await import('./commands/sign-in-link.ts')).signInLink,
   backup: async () => (await import('./commands/backup.ts')).backup,
   restore: async () => (await import('./commands/restore.ts')).restore,
   'ledger verify': async () => (await import('./commands/verify-ledger.ts')).verifyLedger,

@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'invalid_promo_code'
   | 'invalid_api_key'
   | 'invalid_session'
+  | 'invalid_sign_in_code'
   | 'insufficient_balance'
   | 'key_limit_reached'
   | 'deployment_budget_reached'

@@ -11,10 +11,21 @@ afterAll(() => workplace.clean())
 it('a first start prints its banner, that its database is ready, and nothing else', async () => {
   const program = workplace.start(['serve'])
   const { url, key } = await program.ready()
+  const code = /#code=([\w-]{43})\b/.exec(program.stdout)?.[1] ?? ''
+  const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' }
+  const signIn = () =>
+    fetch(`${url}/v1/sessions`, { method: 'POST', headers, body: JSON.stringify({ code }) })
+  const session = await signIn()
+  expect(session.status).toBe(201)
+  const cookie = session.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+  const audit = await fetch(`${url}/v1/admin/audit`, { headers: { ...headers, cookie } })
+  expect(audit.status).toBe(200)
+  expect((await signIn()).status).toBe(401)
   // Stop first, so that the log is complete, including the lines of the shutdown.
   program.kill('SIGTERM')
   await program.exited
-  expect(program.log.map(({ level, msg }) => [level, msg])).toEqual([
+  const log = program.log.filter(({ route }) => route === undefined)
+  expect(log.map(({ level, msg }) => [level, msg])).toEqual([
     ['info', 'database server is ready'],
     ['info', 'stopping: running requests may finish'],
   ])
@@ -24,6 +35,7 @@ Parkway is ready (2.2 s).
 
   Base URL   ${url}/v1
   API key    ${key}   (shown this once: keep it)
+  Console    ${url}/sign-in#code=${code}   (signs in once, within an hour)
   Models     the built-in sandbox; set OPENAI_API_KEY and the like for real models
   Docs       ${url}/docs
 
@@ -33,4 +45,6 @@ First request:
 
 `)
   expect(program.stderr).toBe('')
+  // The code reaches no line of the log.
+  expect(program.stdout.split(code)).toHaveLength(2)
 })

@@ -69,7 +69,12 @@ export async function startFormServer(): Promise<FormServer> {
   const server = await createServer({
     routes: [route],
     consoleSite: null,
-    guard: { authenticate: () => CALLER, authenticateKey: () => CALLER, admitVisitor: () => {} },
+    guard: {
+      authenticate: () => CALLER,
+      authenticateKey: () => CALLER,
+      countSignIn: (_, signIn) => signIn(),
+      admitVisitor: () => {},
+    },
     limits: { countRefused: async () => null, secondsToRest: () => 0 },
     idempotency: {
       claim: () => Promise.reject(new Error('no key is sent')),

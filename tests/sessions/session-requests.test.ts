@@ -55,6 +55,39 @@ describe('a session', () => {
     }
   })
 
+  test.each([
+    ['application/x-www-form-urlencoded', 'amount_usd=1000'],
+    ['text/plain', '{"amount_usd":1000,"reason":"x"}'],
+    ['multipart/form-data; boundary=x', '--x--'],
+  ])('gets nothing for a form of a foreign site, sent as %s', async (contentType, body) => {
+    const { cookie, ask } = await signIn(gateway)
+    const { body: account } = await ask('GET', '/v1/tenants/me')
+    for (const path of [`/v1/admin/accounts/${account.id}/credit`, '/v1/sessions', '/v1/chat/completions']) {
+      const answer = await fetch(gateway.baseUrl + path, {
+        method: 'POST',
+        headers: {
+          cookie,
+          origin: 'https://elsewhere.example',
+          'sec-fetch-site': 'cross-site',
+          'content-type': contentType,
+        },
+        body,
+      })
+      expect([403, 415]).toContain(answer.status)
+      expect(answer.headers.get('set-cookie')).toBeNull()
+    }
+    expect((await ask('GET', '/v1/tenants/me')).body.balance_usd).toBe(account.balance_usd)
+  })
+
+  test('is not in the page: a copy of it without the cookie gets nothing', async () => {
+    await signIn(gateway)
+    const answer = await gateway.request('GET', '/v1/tenants/me', {
+      key: null,
+      headers: { ...OWN_PAGE, origin: gateway.baseUrl, referer: `${gateway.baseUrl}/keys` },
+    })
+    expect(failureOf(answer)).toEqual([401, 'invalid_api_key'])
+  })
+
   test('counts with the origin of the gateway, for browsers that send no site', async () => {
     const { cookie } = await signIn(gateway)
     const headers = { cookie: `theme=dark; ${cookie}`, origin: gateway.baseUrl }

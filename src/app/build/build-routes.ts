@@ -64,7 +64,7 @@ interface BuildRoutesOptions {
   readonly modules: Modules
   readonly sessions: Sessions
   readonly consoleSite: ConsoleSite | null
-  readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey'>
+  readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey' | 'countSignIn'>
   readonly logger: GatewayLogger
   readonly isShuttingDown: () => boolean
   readonly isWorkerRunning: () => boolean
@@ -141,7 +141,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...apiKeyRoutes({ keys, usage }),
     ...sessionRoutes({
       sessions: options.sessions,
-      authenticateKey: options.guard.authenticateKey,
+      guard: options.guard,
       publicUrl: config.publicUrl,
     }),
     ...usageRoutes({ usage, clock: modules.clock }),

@@ -37,8 +37,8 @@ export const serveProcess: Command = {
         if (message.order === 'snapshot') void reportSnapshot(gateway, message.requestId)
         if (message.order === 'metrics') metricsOfAll.receive(message)
       })
-      const { url, bootstrapKey, exampleModel } = gateway
-      report({ report: 'ready', url, bootstrapKey, exampleModel })
+      const { url, bootstrapKey, signInCode, exampleModel } = gateway
+      report({ report: 'ready', url, bootstrapKey, signInCode, exampleModel })
       await stop
       await gateway.close()
       return 0

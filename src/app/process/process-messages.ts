@@ -7,6 +7,8 @@ export interface ReadyGateway {
   readonly url: string
   /** The key of the first account, if this start created it. */
   readonly bootstrapKey: string | null
+  /** Signs in to the console once. Only if this start created the first account and its key. */
+  readonly signInCode: string | null
   /** A served model for a first request. */
   readonly exampleModel: string
 }

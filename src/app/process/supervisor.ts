@@ -53,8 +53,10 @@ export class Supervisor {
     for (let count = this.#members.size; count < this.#options.config.processes; count += 1)
       void this.#replace(RESTART_PAUSE_MS)
     const bootstrapped = ready.find(({ bootstrapKey }) => bootstrapKey !== null)
-    const [{ url, exampleModel } = { url: '', exampleModel: '' }] = ready
-    return { url, exampleModel, bootstrapKey: bootstrapped?.bootstrapKey ?? null }
+    const [first] = ready
+    if (first === undefined) throw new Error('there is no process')
+    // Only the process that created the first account has its key and the link.
+    return bootstrapped ?? first
   }
 
   async close(): Promise<void> {

@@ -15,8 +15,9 @@ it.each([
   const banner = announce({
     url: 'http://0.0.0.0:8080',
     bootstrapKey: null,
+    signInCode: null,
     exampleModel: model,
-    config: { bootstrapKey: null, role: 'all', providers: new Map() },
+    config: { bootstrapKey: null, role: 'all', publicUrl: null, providers: new Map() },
     startMs: 1,
   })
   expect(banner).toContain(`"model":"${model}"`)

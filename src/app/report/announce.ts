@@ -1,18 +1,21 @@
 import type { Config } from '../settings/config.ts'
+import { nameReachable, signInLink } from './sign-in-link.ts'
 
 interface Announcement {
   readonly url: string
   /** The key of the first account, if this start created it. */
   readonly bootstrapKey: string | null
+  /** Signs in to the console once. */
+  readonly signInCode: string | null
   /** The model of the example request. */
   readonly exampleModel: string
-  readonly config: Pick<Config, 'bootstrapKey' | 'providers' | 'role'>
+  readonly config: Pick<Config, 'bootstrapKey' | 'providers' | 'publicUrl' | 'role'>
   readonly startMs: number
 }
 
 /** Returns the start message: the URL, the key, and an example request that works when pasted. */
 export function announce(announcement: Announcement): string {
-  const { url, bootstrapKey, exampleModel, config, startMs } = announcement
+  const { url, bootstrapKey, signInCode, exampleModel, config, startMs } = announcement
   const baseUrl = nameReachable(url)
   if (config.role === 'worker')
     return `\nA Parkway worker is ready (${(startMs / 1000).toFixed(1)} s): ${baseUrl}/readyz\n\n`
@@ -24,6 +27,7 @@ Parkway is ready (${(startMs / 1000).toFixed(1)} s).
 
   Base URL   ${baseUrl}/v1
   API key    ${key.line}
+  Console    ${describeConsole(config.publicUrl ?? baseUrl, signInCode)}
   Models     ${providers || 'the built-in sandbox; set OPENAI_API_KEY and the like for real models'}
   Docs       ${baseUrl}/docs
 
@@ -45,7 +49,7 @@ function describeKey(created: string | null, given: string | null): { line: stri
   return { line: `${created}   (shown this once: keep it)`, shown: created }
 }
 
-/** Replaces a wildcard address by one that can be called. */
-function nameReachable(url: string): string {
-  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+function describeConsole(baseUrl: string, signInCode: string | null): string {
+  if (signInCode === null) return `${baseUrl}   (\`npx parkway sign-in-link\` prints a link that signs in)`
+  return `${signInLink(baseUrl, signInCode)}   (signs in once, within an hour)`
 }

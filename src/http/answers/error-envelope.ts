@@ -24,6 +24,7 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, { status: number; type:
   invalid_promo_code: { status: 400, type: 'invalid_request_error' },
   invalid_api_key: { status: 401, type: 'authentication_error' },
   invalid_session: { status: 401, type: 'authentication_error' },
+  invalid_sign_in_code: { status: 401, type: 'authentication_error' },
   insufficient_balance: { status: 402, type: 'billing_error' },
   key_limit_reached: { status: 402, type: 'billing_error' },
   deployment_budget_reached: { status: 402, type: 'billing_error' },

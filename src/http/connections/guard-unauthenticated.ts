@@ -22,6 +22,8 @@ export interface UnauthenticatedGuard {
   readonly authenticate: Authenticate
   /** Does the same for a key that is part of the body. */
   readonly authenticateKey: (incoming: RequestMessage, token: string) => Caller | Promise<Caller>
+  /** Signs in with something else than a key. Failures count like wrong keys, and an address that has to wait is refused. */
+  readonly countSignIn: <Result>(incoming: RequestMessage, signIn: () => Promise<Result>) => Promise<Result>
   /** Counts a request for a page that needs no key. Throws if its address requests too many. */
   readonly admitVisitor: (incoming: RequestMessage) => void
 }
@@ -86,6 +88,13 @@ export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions)
         return findByKey(incoming, readToken(incoming.headers))
       }),
     authenticateKey: (incoming, token) => counted(incoming, () => findByKey(incoming, token)),
+    async countSignIn(incoming, signIn) {
+      const seconds = throttle.secondsToWait(networkOf(addressOf(incoming)))
+      if (seconds !== null) throw refuse(seconds)
+      return signIn().catch((error: unknown) => {
+        throw noteFailure(incoming, error)
+      })
+    },
     admitVisitor(incoming) {
       const seconds = throttle.noteVisit(networkOf(addressOf(incoming)))
       if (seconds !== null) throw refuse(seconds)
@@ -93,7 +102,7 @@ export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions)
   }
 }
 
-const COUNTED: ReadonlySet<string> = new Set(['invalid_api_key', 'invalid_session'])
+const COUNTED: ReadonlySet<string> = new Set(['invalid_api_key', 'invalid_session', 'invalid_sign_in_code'])
 
 function hasKey({ headers }: RequestMessage): boolean {
   return headers.authorization !== undefined || headers['x-api-key'] !== undefined

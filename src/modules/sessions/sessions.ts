@@ -3,6 +3,9 @@ import { createId, isUuid } from '../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import type { Caller, Keys } from '../keys/keys.ts'
 import { createSessionToken, hashSessionToken } from './session-token.ts'
+import { invalidCode, readSignInCode, redeemSignInCode, sweepSignInCodes } from './sign-in-codes.ts'
+
+export { createSignInCode } from './sign-in-codes.ts'
 
 /** A person who signed in with an API key. */
 export interface Session {
@@ -22,6 +25,8 @@ interface StartedSession extends Session {
 export interface Sessions {
   /** Starts a session for this key. The oldest sessions of the key end if it has too many. */
   start(caller: Caller, userAgent: string): Promise<StartedSession>
+  /** Uses up the code of a sign-in link and starts a session for its key. */
+  startWithCode(code: string, userAgent: string): Promise<StartedSession>
   /** Returns the caller of the session's key. Throws `invalid_session`, or what a request with the key would get. */
   authenticate(token: string): Promise<Caller>
   /** Notes that the key was entered again. Throws if it is another key than that of the session. */
@@ -46,30 +51,25 @@ export function createSessions({
   keys: Pick<Keys, 'callerOf'>
 }): Sessions {
   return {
-    start: async ({ accountId, keyId }, userAgent) => {
-      const token = createSessionToken()
-      const row = await database.transaction(async (transaction) => {
-        const [started] = await transaction.query<SessionRow>(
-          `INSERT INTO sessions (id, token_hash, account_id, key_id, user_agent, expires_at)
-           VALUES ($1, $2, $3, $4, $5, now() + ${LIFE}) RETURNING *`,
-          [createId(), hashSessionToken(token), accountId, keyId, userAgent],
-        )
-        await transaction.query(
-          `DELETE FROM sessions WHERE id IN (
-             SELECT id FROM sessions WHERE account_id = $1 AND key_id = $2 ORDER BY id DESC OFFSET $3)`,
-          [accountId, keyId, SESSIONS_OF_KEY_MAX],
-        )
-        return started
+    start: (caller, userAgent) =>
+      database.transaction((transaction) => insertSession(transaction, caller, userAgent)),
+    startWithCode: async (code, userAgent) => {
+      const key = await readSignInCode(database, code)
+      // The key may have been revoked since the link was made.
+      const caller = await keys.callerOf(key.accountId, key.keyId).catch((error: unknown) => {
+        throw isInvalidKey(error) ? invalidCode() : error
       })
-      if (row === undefined) throw new Error('a session was not stored')
-      return { ...sessionFromRow(row), token }
+      return database.transaction(async (transaction) => {
+        await redeemSignInCode(transaction, code)
+        return insertSession(transaction, caller, userAgent)
+      })
     },
     authenticate: async (token) => {
       const tokenHash = hashSessionToken(token)
       const [row] = tokenHash === null ? [] : await database.query<UsedRow>(USE, [tokenHash])
       if (row === undefined) throw invalidSession()
       const caller = await keys.callerOf(row.account_id, row.key_id).catch((error: unknown) => {
-        throw error instanceof AppError && error.code === 'invalid_api_key' ? invalidSession() : error
+        throw isInvalidKey(error) ? invalidSession() : error
       })
       return Object.freeze({ ...caller, session: { id: row.id, isConfirmed: row.is_confirmed } })
     },
@@ -103,9 +103,34 @@ export function createSessions({
   }
 }
 
-/** Deletes sessions that have ended. */
+async function insertSession(
+  transaction: Queryable,
+  { accountId, keyId }: Caller,
+  userAgent: string,
+): Promise<StartedSession> {
+  const token = createSessionToken()
+  const [row] = await transaction.query<SessionRow>(
+    `INSERT INTO sessions (id, token_hash, account_id, key_id, user_agent, expires_at)
+     VALUES ($1, $2, $3, $4, $5, now() + ${LIFE}) RETURNING *`,
+    [createId(), hashSessionToken(token), accountId, keyId, userAgent],
+  )
+  await transaction.query(
+    `DELETE FROM sessions WHERE id IN (
+       SELECT id FROM sessions WHERE account_id = $1 AND key_id = $2 ORDER BY id DESC OFFSET $3)`,
+    [accountId, keyId, SESSIONS_OF_KEY_MAX],
+  )
+  if (row === undefined) throw new Error('a session was not stored')
+  return { ...sessionFromRow(row), token }
+}
+
+/** Deletes sessions that have ended, and sign-in codes that have expired. */
 export async function sweepSessions(queryable: Queryable): Promise<void> {
   await queryable.query(`DELETE FROM sessions WHERE NOT (${IS_VALID})`)
+  await sweepSignInCodes(queryable)
+}
+
+function isInvalidKey(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'invalid_api_key'
 }
 
 const IS_VALID = `expires_at > now() AND last_used_at > now() - ${IDLE}`

@@ -13,7 +13,7 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
   'DELETE /v1/tenants/me/api-keys/{id}':
     'Revokes a key. The answer comes when every process of the gateway refuses it; its running streams end.',
   'POST /v1/sessions':
-    'Signs a person in with an API key, for pages of this gateway in a browser. The secret of the session is in an HttpOnly cookie, ' +
+    'Signs a person in with an API key, or with the code of a sign-in link, for pages of this gateway in a browser. The secret of the session is in an HttpOnly cookie, ' +
     'which counts only for requests of those pages (`Sec-Fetch-Site: same-origin`, or their `Origin`). The session ends with the key.',
   'GET /v1/sessions': 'Lists the sessions that have not ended.',
   'POST /v1/sessions/current/confirm':

@@ -3,18 +3,33 @@ import { toTimestamp } from '../../../kernel/clock.ts'
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Caller } from '../../../modules/keys/keys.ts'
 import type { Session, Sessions } from '../../../modules/sessions/sessions.ts'
-import type { RequestMessage } from '../../message.ts'
+import type { UnauthenticatedGuard } from '../../connections/guard-unauthenticated.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 import { isOfOwnPage, isSecureRequest, writeSessionCookie } from '../../session-cookie.ts'
 
 interface SessionRouteOptions {
   readonly sessions: Sessions
-  readonly authenticateKey: (incoming: RequestMessage, token: string) => Caller | Promise<Caller>
+  readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey' | 'countSignIn'>
   readonly publicUrl: string | null
 }
 
+const ApiKey = Type.String({ minLength: 1, maxLength: 200, description: 'An API key of the account.' })
 const KeyBody = Type.Object(
-  { api_key: Type.String({ minLength: 1, maxLength: 200, description: 'An API key of the account.' }) },
+  { api_key: ApiKey },
+  { examples: [{ api_key: 'pk-dev-0123456789abcdef0123456789abcdef0123456789abcdef' }] },
+)
+
+const SignInBody = Type.Object(
+  {
+    api_key: Type.Optional(ApiKey),
+    code: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'The code of a sign-in link instead of a key. It works once.',
+      }),
+    ),
+  },
   { examples: [{ api_key: 'pk-dev-0123456789abcdef0123456789abcdef0123456789abcdef' }] },
 )
 
@@ -52,17 +67,14 @@ export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
       path: '/v1/sessions',
       summary: 'Sign in',
       scope: null,
-      body: KeyBody,
+      body: SignInBody,
       otherErrors: [401, 403],
       responses: { 201: { description: 'The session. Its secret is in the cookie.', schema: SessionAnswer } },
       handle: async (request) => {
-        const { exchange, body, reply } = request
         refuseForeignPage(request, options)
-        const caller = await options.authenticateKey(exchange.incoming, body.api_key)
-        const userAgent = String(request.headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH_MAX)
-        const session = await sessions.start(caller, userAgent)
+        const session = await startSession(request, options)
         setCookie(request, session.token, options)
-        reply.code(201)
+        request.reply.code(201)
         return sessionToWire(session, session.id)
       },
     }),
@@ -95,7 +107,7 @@ export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
       responses: { 200: { description: 'The session, confirmed for 15 minutes.', schema: SessionAnswer } },
       handle: async ({ caller, exchange, body }) => {
         requireSession(caller)
-        const entered = await options.authenticateKey(exchange.incoming, body.api_key)
+        const entered = await options.guard.authenticateKey(exchange.incoming, body.api_key)
         return sessionToWire(await sessions.confirm(caller, entered), caller.session?.id)
       },
     }),
@@ -119,6 +131,20 @@ export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
 }
 
 type AnyRequest = Pick<RouteRequest<unknown, unknown, unknown>, 'exchange' | 'reply'>
+
+async function startSession(
+  { exchange, body, headers }: RouteRequest<Static<typeof SignInBody>, unknown, unknown>,
+  { sessions, guard }: SessionRouteOptions,
+): Promise<Session & { token: string }> {
+  const { api_key: key, code } = body
+  const userAgent = String(headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH_MAX)
+  if (key !== undefined && code !== undefined)
+    throw new AppError('invalid_request', 'Send `api_key` or `code`, not both.', { param: 'code' })
+  if (key !== undefined) return sessions.start(await guard.authenticateKey(exchange.incoming, key), userAgent)
+  if (code !== undefined)
+    return guard.countSignIn(exchange.incoming, () => sessions.startWithCode(code, userAgent))
+  throw new AppError('missing_required_parameter', '`api_key` or `code` is required.', { param: 'api_key' })
+}
 
 /** A page of another site must not sign a person in under an account that is not theirs. */
 function refuseForeignPage({ exchange }: AnyRequest, { publicUrl }: SessionRouteOptions): void {
