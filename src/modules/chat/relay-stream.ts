@@ -214,10 +214,12 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
     const context = this.#context
     const { cancellation, breaker, accountId } = this.#options
     context.record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
+    const told = error instanceof UpstreamError ? explainFailure(error) : error
+    if (told instanceof AppError) context.record.errorCode = told.code
     if (error instanceof AbandonedWork) this.#settleAbandoned()
     if (error instanceof UpstreamError) breaker?.failed(accountId)
     await this.#close()
-    throw error instanceof UpstreamError ? explainFailure(error) : error
+    throw told
   }
 
   async #drain(): Promise<void> {

@@ -38,13 +38,13 @@ export interface Attempt {
 }
 
 export function beginAttempt(
-  { provider }: Candidate,
+  { provider, upstreamModel }: Candidate,
   request: InferenceRequest<unknown>,
   options: AttemptOptions,
 ): Attempt | Promise<Attempt> {
   const { accountId } = request.caller
   const begin = (slot: Slot | null): Attempt => {
-    const attempt = recordAttempt({ ...options, request, provider: provider.id })
+    const attempt = recordAttempt({ ...options, request, provider: provider.id, upstreamModel })
     const work = new UpstreamWork({
       parent: request.cancellation,
       durationMs: request.record.startedMs + options.durationMsMax - performance.now(),

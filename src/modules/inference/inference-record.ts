@@ -31,6 +31,10 @@ export interface AskedMembers {
   readonly temperature?: number | null
   readonly top_p?: number | null
   readonly seed?: number | null
+  /** Names of the end user. Their types are not checked on every wire. */
+  readonly user?: unknown
+  readonly safety_identifier?: unknown
+  readonly metadata?: unknown
 }
 
 /** The record of one request, filled in while it runs. Used for response headers, logs, metrics and traces. */
@@ -42,6 +46,8 @@ export interface InferenceRecord {
   asked: AskedMembers | null
   /** The catalog's id. Null until the request has named a model that exists. */
   model: string | null
+  /** The id or alias that the client sent. */
+  requestedModel: string | null
   provider: string | null
   readonly attempts: AttemptRecord[]
   usage: TokenUsage | null
@@ -55,15 +61,22 @@ export interface InferenceRecord {
   /** From the start of the request to the first delta of a stream. */
   firstTokenMs: number | null
   outcome: 'running' | 'completed' | 'disconnected' | 'failed'
+  /** Why a stream failed after it began. */
+  errorCode: string | null
+  /** Whether its usage is recorded with a charge. */
+  isBilled: boolean
 }
 
 export interface AttemptRecord {
   readonly provider: string
+  readonly upstreamModel: string
   /** The provider of the previous attempt; null for the first attempt. */
   readonly previousProvider: string | null
   /** `aborted` if the client left before there was an answer. */
   readonly outcome: 'answered' | 'aborted' | UpstreamFailure
   readonly status: number | null
+  /** Since the request began. */
+  readonly startedMs: number
   readonly durationMs: number
 }
 
@@ -73,6 +86,7 @@ export function createInferenceRecord(operation: OperationName): InferenceRecord
     startedMs: performance.now(),
     asked: null,
     model: null,
+    requestedModel: null,
     provider: null,
     attempts: [],
     usage: null,
@@ -82,5 +96,7 @@ export function createInferenceRecord(operation: OperationName): InferenceRecord
     upstreamMs: 0,
     firstTokenMs: null,
     outcome: 'running',
+    errorCode: null,
+    isBilled: false,
   }
 }

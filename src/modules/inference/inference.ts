@@ -37,6 +37,7 @@ export type { InferenceResult, WholeAnswer } from './inference-result.ts'
 export { demandOf, OPERATION_TRAITS, outputLimitOf, usedUp, type Demand } from './operation-traits.ts'
 export type { CallSteps, PaidCall, PaidOperation, PreparedCall, ResolvedCall } from './make-paid-call.ts'
 export type { RequestBill } from './request-bill.ts'
+export { packDetails, unpackDetails, type AttemptDetails } from './request-details.ts'
 export type { Candidate, CandidateSelector } from './select-candidates.ts'
 export {
   interpretCharge,

@@ -1,3 +1,4 @@
+import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
@@ -86,6 +87,7 @@ export function resolveCall<Body extends ModelChoice>(
 ): ResolvedCall<Body> {
   const { caller, body, record } = asked
   const startedMs = clock.nowMs()
+  record.requestedModel = body.model ?? null
   const model = selector.resolveModel(caller, body.model)
   record.model = model.id
   check?.(model, asked)
@@ -129,6 +131,8 @@ export async function makePaidCall<Body, Plan, Answer>(
     return answer
   } catch (error) {
     record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
+    // The charge was undone, unless its outcome is unknown.
+    if (!(error instanceof AppError && error.mayBeDone)) record.isBilled = false
     if (call !== null) {
       const isAbandoned = error instanceof AbandonedWork || prepared?.linger?.isAbandoned === true
       if (isAbandoned) await chargeAbandoned(steps, call)

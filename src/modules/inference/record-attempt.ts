@@ -6,6 +6,7 @@ import type { InferenceRequest } from './inference-request.ts'
 interface RecordAttemptOptions {
   readonly request: InferenceRequest<unknown>
   readonly provider: string
+  readonly upstreamModel: string
   readonly onAttempt: (attempt: AttemptRecord) => void
   /** This process lacks a resource. `code` is the system's error code. */
   readonly onShortage: (code: string) => void
@@ -13,14 +14,16 @@ interface RecordAttemptOptions {
 
 /** Starts timing one attempt. The returned object records how it ended. */
 export function recordAttempt(options: RecordAttemptOptions) {
-  const { request, provider, onAttempt } = options
+  const { request, provider, upstreamModel, onAttempt } = options
   const { record, cancellation } = request
   const beganMs = performance.now()
   const note = (outcome: AttemptRecord['outcome'], status: number | null): void => {
     const attempt = describeAttempt(record, {
       provider,
+      upstreamModel,
       outcome,
       status,
+      startedMs: beganMs - record.startedMs,
       durationMs: performance.now() - beganMs,
     })
     record.upstreamMs += attempt.durationMs

@@ -2,6 +2,7 @@ import { uuidOfRequest } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Hold, UncoveredCost } from '../ledger/ledger.ts'
 import type { InferenceRequest } from './inference-request.ts'
+import { packDetails } from './request-details.ts'
 
 interface RequestBillOptions {
   readonly hold: Hold
@@ -70,6 +71,7 @@ export class RequestBill {
     this.#isOpen = false
     const { hold, request, startedMs } = this.#options
     const { caller, record } = request
+    record.isBilled = true
     const { usage, uncoveredNanoUsd } = record
     if (uncoveredNanoUsd > 0n) {
       const { requestId } = request
@@ -97,6 +99,7 @@ export class RequestBill {
         latencyMs: toMilliseconds(performance.now() - record.startedMs),
         firstTokenMs: record.firstTokenMs === null ? null : toMilliseconds(record.firstTokenMs),
         createdAtMs: toTime(startedMs),
+        details: packDetails(record),
       },
     })
     this.#noteBalance()

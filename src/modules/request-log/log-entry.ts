@@ -1,4 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
+import { unpackDetails, type AttemptDetails } from '../inference/inference.ts'
 
 /** How a request ended. `refused`: the gateway refused it before an upstream was called. */
 export const LOG_OUTCOMES = ['completed', 'disconnected', 'failed', 'refused'] as const
@@ -35,21 +36,8 @@ export interface LogEntry {
   /** The client's own name of its user. */
   readonly endUser: string | null
   /** Null if they were not recorded. */
-  readonly attempts: readonly LoggedAttempt[] | null
+  readonly attempts: readonly AttemptDetails[] | null
   readonly createdAtMs: number
-}
-
-/** One call of an upstream. */
-export interface LoggedAttempt {
-  readonly provider: string
-  /** The upstream's name of the model. */
-  readonly model: string
-  /** Since the request began. */
-  readonly startedMs: number
-  /** Until its first byte, or until it failed. */
-  readonly durationMs: number
-  readonly outcome: string
-  readonly status: number | null
 }
 
 export interface LogRow {
@@ -73,23 +61,25 @@ export interface LogRow {
   readonly uncovered_nano_usd: bigint
   readonly latency_ms: number
   readonly first_token_ms: number | null
+  readonly details: string | null
   readonly created_at: Date
 }
 
 export function entryFromRow(row: LogRow): LogEntry {
+  const details = unpackDetails(row.details, row)
   return {
     id: row.id,
     keyId: row.key_id,
     keyName: row.key_name,
     environment: row.environment,
     operation: row.operation,
-    requestedModel: null,
+    requestedModel: details?.requestedModel ?? null,
     model: row.model,
     provider: row.provider,
     outcome: row.outcome,
     httpStatus: row.http_status,
     errorCode: row.error_code,
-    isStream: row.first_token_ms === null ? null : true,
+    isStream: details?.isStream ?? (row.first_token_ms === null ? null : true),
     promptTokens: Number(row.prompt_tokens),
     cachedTokens: Number(row.cached_tokens),
     cacheWriteTokens: Number(row.cache_write_tokens),
@@ -100,8 +90,8 @@ export function entryFromRow(row: LogRow): LogEntry {
     uncoveredNanoUsd: row.uncovered_nano_usd,
     latencyMs: row.latency_ms,
     firstTokenMs: row.first_token_ms,
-    endUser: null,
-    attempts: null,
+    endUser: details?.endUser ?? null,
+    attempts: details?.attempts ?? null,
     createdAtMs: row.created_at.getTime(),
   }
 }

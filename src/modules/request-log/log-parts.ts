@@ -26,9 +26,9 @@ export interface LogPart {
 export const CHARGED: LogPart = {
   table: 'usage_records',
   columns: `id, key_id, environment, operation, model, provider, outcome,
-    CASE outcome WHEN 'disconnected' THEN 499 ELSE 200 END AS http_status, NULL::text AS error_code,
+    CASE outcome WHEN 'disconnected' THEN 499 ELSE 200 END AS http_status, nullif(split_part(details, ';', 3), '') AS error_code,
     prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd,
-    uncovered_nano_usd, latency_ms, first_token_ms, created_at`,
+    uncovered_nano_usd, latency_ms, first_token_ms, details, created_at`,
 }
 
 const FILTERS = [

@@ -5,7 +5,7 @@ import { listEntries, type LogPage, type LogQuery } from './list-entries.ts'
 import type { LogEntry } from './log-entry.ts'
 import { CHARGED } from './log-parts.ts'
 
-export { LOG_OUTCOMES, type LogEntry, type LoggedAttempt } from './log-entry.ts'
+export { LOG_OUTCOMES, type LogEntry } from './log-entry.ts'
 export type { LogPage, LogQuery } from './list-entries.ts'
 export type { LogFilter } from './log-parts.ts'
 

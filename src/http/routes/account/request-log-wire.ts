@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
-import { LOG_OUTCOMES, type LogEntry, type LoggedAttempt } from '../../../modules/request-log/request-log.ts'
+import type { AttemptDetails } from '../../../modules/inference/inference.ts'
+import { LOG_OUTCOMES, type LogEntry } from '../../../modules/request-log/request-log.ts'
 import { costFields, costToWire, tokenFields, tokensToWire, wireOf, WIRE_NAMES } from './usage-wire.ts'
 
 const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
@@ -165,9 +166,9 @@ export function requestToWire(entry: LogEntry): Static<typeof RequestAnswer> {
 }
 
 function attemptToWire(
-  attempt: LoggedAttempt,
+  attempt: AttemptDetails,
   index: number,
-  attempts: readonly LoggedAttempt[],
+  attempts: readonly AttemptDetails[],
 ): Static<typeof AttemptAnswer> {
   const previous = attempts[index - 1]
   return {

@@ -27,6 +27,7 @@ const COLUMNS = [
   'latency_ms',
   'first_token_ms',
   'uncovered_nano_usd',
+  'details',
 ].join(', ')
 
 interface RecordedCharges {

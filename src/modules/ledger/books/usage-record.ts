@@ -21,6 +21,8 @@ export interface UsageRecord {
   readonly firstTokenMs: number | null
   /** Start of the request; decides the hour, day and month it counts for. */
   readonly createdAtMs: number
+  /** What the request log shows beside usage, packed. */
+  readonly details?: string
 }
 
 export interface Charge {

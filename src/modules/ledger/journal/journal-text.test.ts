@@ -66,3 +66,33 @@ test('a text without cache writes is as a process of the release before reads an
   expect(arraysOf({ ...plain, cacheWriteTokens: 0, uncoveredNanoUsd: 1n })).toBe(7)
   expect(arraysOf({ ...plain, cacheWriteTokens: 5 })).toBe(9)
 })
+
+test('details are posted with their request, whatever they contain, beside requests without any', async () => {
+  const details = fc.option(
+    fc.oneof(fc.constant('1;s;;;;++0+251'), fc.string({ unit: 'binary', minLength: 1 })),
+    {
+      nil: undefined,
+    },
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(details, { minLength: 1, maxLength: 6 }), async (texts) => {
+      const accountId = createId()
+      const ids = texts.map(() => createId())
+      const charges = texts.map((text, index) => {
+        const plain = charge({ cacheWriteTokens: 0, uncoveredNanoUsd: 0n, model: 'one' }, accountId)
+        const id = ids[index] ?? ''
+        return { ...plain, record: { ...plain.record, id, ...(text === undefined ? {} : { details: text }) } }
+      })
+      await recordUsage(stage.database, { writer: 1, charges })
+      const rows = await stage.database.query<{ id: string; details: string | null }>(
+        'SELECT id, details FROM usage_records WHERE account_id = $1',
+        [accountId],
+      )
+      const found = new Map(rows.map((row) => [row.id, row.details]))
+      const fit = (text: string | undefined) =>
+        text?.toWellFormed().replaceAll('\u001F', '\uFFFD').replaceAll('\0', '\uFFFD') ?? null
+      expect(ids.map((id) => found.get(id))).toEqual(texts.map(fit))
+    }),
+    { numRuns: 20 },
+  )
+})

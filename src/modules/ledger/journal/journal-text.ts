@@ -21,8 +21,8 @@ export const RARELY_SUMMED = ['cache_write_tokens'] as const
 
 /**
  * The arrays of a journal text. Each repeats its columns: once for each label (owners, names, sums), for each charge (ids,
- * figures) or for each payment. Labels and charges are numbered from 1. The last three arrays (uncovered cost, cache writes and
- * their sums) are written only if they have values, so that a process of the previous release can read the others. There are
+ * figures) or for each payment. Labels and charges are numbered from 1. The last four arrays (uncovered cost, cache writes,
+ * their sums, details) are empty or left out if they have no values, and a process of the previous release reads only the others. There are
  * few arrays, because starting one costs PostgreSQL as much as reading ten numbers; rows would be slower still.
  */
 export const JOURNAL_ARRAYS = {
@@ -35,6 +35,7 @@ export const JOURNAL_ARRAYS = {
   uncovered: { type: 'bigint', columns: ['uncovered_nano_usd'] },
   writes: { type: 'bigint', columns: RARELY_SUMMED },
   write_sums: { type: 'bigint', columns: RARELY_SUMMED },
+  details: { type: 'text', columns: ['details'] },
 } as const
 
 /** Separates the arrays. The ASCII unit separator, which no name needs. */
@@ -52,10 +53,12 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   let ids = ''
   let figures = ''
   let payments = ''
+  let details = ''
   let number = 0
   let labelNumber = 0
   let isUncovered = false
   let isWritten = false
+  let isDetailed = false
   for (const label of labels) {
     const labelComma = labelNumber === 0 ? '' : ','
     labelNumber += 1
@@ -68,6 +71,8 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
       const comma = number === 0 ? '' : ','
       number += 1
       ids += comma + record.id
+      details += comma + toDetails(record.details)
+      if (record.details !== undefined) isDetailed = true
       figures +=
         `${comma}${labelNumber},${record.promptTokens},${record.cachedTokens},${record.completionTokens},` +
         `${record.reasoningTokens},${costNanoUsd},${promotionalNanoUsd},${record.latencyMs},` +
@@ -78,9 +83,19 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   }
   const S = SEPARATOR
   const text = `{${owners}}${S}{${names}}${S}{${sums}}${S}{${ids}}${S}{${figures}}${S}{${payments}}`
-  if (!isUncovered && !isWritten) return text
+  if (!isUncovered && !isWritten && !isDetailed) return text
   const uncovered = `${text}${S}{${isUncovered ? toUncovered(labels) : ''}}`
-  return isWritten ? `${uncovered}${S}{${toWrites(labels)}}${S}{${toWriteSums(labels)}}` : uncovered
+  if (!isWritten && !isDetailed) return uncovered
+  const written = isWritten ? `${S}{${toWrites(labels)}}${S}{${toWriteSums(labels)}}` : `${S}{}${S}{}`
+  return isDetailed ? `${uncovered}${written}${S}{${details}}` : uncovered + written
+}
+
+/** Details that need no quotes in an array. */
+const PLAIN_DETAILS = /^[\w./:@%;|+-]+$/
+
+function toDetails(details: string | undefined): string {
+  if (details === undefined) return '""'
+  return PLAIN_DETAILS.test(details) ? details : quote(details)
 }
 
 /** The largest value of its column. */
