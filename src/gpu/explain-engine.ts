@@ -38,9 +38,13 @@ export function explainEngine(lastLines: readonly string[]): InstanceFailure | n
 
 const LINES_SHOWN = 5
 const LINE_LENGTH_MAX = 300
+/** A frame of a backtrace, as the C library prints it: `libx.so(symbol+0x1f)[0x7f1f]`. */
+const FRAME = /\[0x[0-9a-f]{4,}\]$/
 
-/** Adds the engine's last lines to a message, cut to a bounded length. */
+/** Adds the engine's last lines, without backtraces, to a message, cut to a bounded length. */
 export function withLines(message: string, lastLines: readonly string[]): string {
-  const shown = lastLines.slice(-LINES_SHOWN).map((line) => line.slice(0, LINE_LENGTH_MAX))
+  const shown = lastLines
+    .filter((line) => !FRAME.test(line))
+    .slice(-LINES_SHOWN).map((line) => line.slice(0, LINE_LENGTH_MAX))
   return shown.length === 0 ? message : `${message} It said last: ${shown.join(' | ')}`
 }

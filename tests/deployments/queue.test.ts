@@ -131,3 +131,11 @@ test('the queue status shows the GPUs, and deployments only to their own account
   await gateway.request('POST', `/v1/deployments/${id}/stop`)
   await eventually(async () => expect(await modelOf(id)).toBeUndefined())
 })
+
+test('the queue status counts a machine as taken soon after it is', async () => {
+  const free = async () =>
+    (await readStatus()).gpus.find(({ id }: { id: string }) => id === 'h100_80gb').available
+  const before = await free()
+  await deploy(gateway, { gpu_tier: 'h100_80gb' })
+  await eventually(async () => expect(await free()).toBe(before - 1))
+})

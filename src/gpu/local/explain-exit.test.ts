@@ -44,6 +44,14 @@ test('an engine that the keeper ended fails with the reason of the keeper', () =
   })
 })
 
+test('a backtrace does not hide the lines before it', () => {
+  const { message } = explainExit({ ...EXIT, status: null, signal: 'SIGABRT' }, [
+    'error: CUDA error: the provided PTX was compiled with an unsupported toolchain.',
+    ...Array.from({ length: 20 }, (_, frame) => `/opt/libggml-cuda.so(+0x2bad${frame})[0x7f1cd70bad56]`),
+  ])
+  expect(message).toMatch(/unsupported toolchain\.$/)
+})
+
 test('the failure message is limited in length', () => {
   const lines = Array.from({ length: 40 }, () => 'x'.repeat(2_000))
   expect(explainExit(EXIT, lines).message.length).toBeLessThan(1_900)

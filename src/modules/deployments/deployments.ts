@@ -68,7 +68,7 @@ export { providerKeyOf } from './to-catalog-model.ts'
 /** Models that accounts run on GPUs, billed by the second. */
 export interface Deployments {
   /** Returns the tiers that the caller may use. */
-  readTiers(caller: Caller, options: { readonly isLive: boolean }): Promise<TierSnapshot>
+  readTiers(caller: Caller, maxAgeMs?: number): Promise<TierSnapshot>
   /** Reads a model from the hub and checks whether it can be deployed. */
   assess(caller: Caller, question: ModelQuestion): Promise<Assessment>
   preview(caller: Caller, question: ModelQuestion & { readonly gpuTier: string }): Promise<TierPreview>
@@ -191,8 +191,7 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
     readDeployment(database, { accountId, deploymentId, mayBeDeleted: false })
 
   return {
-    readTiers: async (caller, { isLive }) =>
-      offeredTo(caller, await (isLive ? tiers.readLive() : tiers.read())),
+    readTiers: async (caller, maxAgeMs) => offeredTo(caller, await tiers.read(maxAgeMs)),
     assess: async (caller, question) => {
       checkHubId('huggingface_id', question.huggingfaceId)
       return assessModel(options.hub, question, offeredTo(caller, await tiers.read()).tiers)

@@ -6,13 +6,12 @@ export interface TierSnapshot {
   readonly readAtMs: number
 }
 
-/** The tiers of all drivers. `read` may return a snapshot of the last minute; `readLive` asks the drivers. */
+/** The tiers of all drivers. `read` asks the drivers if its snapshot is older than `maxAgeMs`, by default a minute. */
 export interface TierList {
-  read(): Promise<TierSnapshot>
-  readLive(): Promise<TierSnapshot>
+  read(maxAgeMs?: number): Promise<TierSnapshot>
 }
 
-const FRESH_MS = 60_000
+const MAX_AGE_MS = 60_000
 
 export function createTierList({ gpus, clock }: { gpus: GpuRegistry; clock: Clock }): TierList {
   let last: TierSnapshot | null = null
@@ -31,7 +30,7 @@ export function createTierList({ gpus, clock }: { gpus: GpuRegistry; clock: Cloc
     return asking
   }
   return {
-    read: async () => (last !== null && clock.nowMs() - last.readAtMs < FRESH_MS ? last : ask()),
-    readLive: ask,
+    read: async (maxAgeMs = MAX_AGE_MS) =>
+      last !== null && clock.nowMs() - last.readAtMs < maxAgeMs ? last : ask(),
   }
 }

@@ -65,7 +65,7 @@ export const gpuTierRoutes = ({
 }): Route[] => {
   const shared = { tag: 'Deployments', scope: 'any', method: 'GET' } as const
   const readTiers = async (caller: Parameters<Deployments['readTiers']>[0], isLive: boolean) => {
-    const { tiers, readAtMs } = await deployments.readTiers(caller, { isLive })
+    const { tiers, readAtMs } = await deployments.readTiers(caller, isLive ? 0 : undefined)
     const updatedAt = toTimestamp(readAtMs)
     const data = tiers.map((tier) => ({
       id: tier.id,

@@ -25,6 +25,9 @@ interface QueueRouteOptions {
   readonly clock: Clock
 }
 
+/** Clients poll this route, so that the drivers are not asked for each request. */
+const GPUS_MAX_AGE_MS = 2_000
+
 type OfferedGpu = Awaited<ReturnType<Deployments['readTiers']>>['tiers'][number]
 
 const Gpu = Type.Object({
@@ -80,7 +83,7 @@ export const queueRoutes = ({
       const [queues, taskCounts, { tiers }] = await Promise.all([
         limits.readQueues([...new Set(listed.map(({ pool }) => pool))]),
         tasks.count(),
-        deployments.readTiers(caller, { isLive: false }),
+        deployments.readTiers(caller, GPUS_MAX_AGE_MS),
       ])
       const pools = new Map(queues.map((pool) => [pool.id, pool]))
       const models = listed.map(({ model, pool, slots, isReady }) => {
