@@ -117,14 +117,18 @@ export function createHub({ outbound, endpoint, token: operatorToken = null }: H
           weights,
         }
       }
+      const shape = readModelShape(config)
       return {
         ...described,
         format,
         hasChatTemplate: await findChatTemplate(files, names),
-        shape: readModelShape(config),
+        shape,
         weights:
           format === 'safetensors'
-            ? await readSafetensors(files, await listWeightFiles(files, names), packedBitsOf(quantization))
+            ? await readSafetensors(files, await listWeightFiles(files, names), {
+                packedBits: packedBitsOf(quantization),
+                isTied: shape?.isTied ?? false,
+              })
             : null,
       }
     },

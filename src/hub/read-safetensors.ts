@@ -10,6 +10,15 @@ export interface SafetensorsFacts extends ModelWeights {
   readonly dtype: string
 }
 
+/** Facts of the config that change how tensors are counted. */
+interface StorageFacts {
+  /** Bits per weight if one number holds several weights, otherwise null. */
+  readonly packedBits: number | null
+  /** Whether the output layer shares the weights of the embedding. Engines do not load its stored copy. */
+  readonly isTied: boolean
+}
+
+const OUTPUT_LAYER = 'lm_head.weight'
 const FILES_MAX = 400
 const FILES_AT_ONCE = 8
 /** Most headers are shorter, so one request is enough. */
@@ -42,7 +51,7 @@ const BITS: Readonly<Record<string, number>> = {
 export async function readSafetensors(
   files: Pick<HubFiles, 'readRange'>,
   names: readonly string[],
-  packedBits: number | null,
+  { packedBits, isTied }: StorageFacts,
 ): Promise<SafetensorsFacts> {
   if (names.length > FILES_MAX) throw unreadable(`The model has more than ${FILES_MAX} files of weights.`)
   const bytesOfType = new Map<string, number>()
@@ -51,7 +60,8 @@ export async function readSafetensors(
     const headers = await Promise.all(
       names.slice(start, start + FILES_AT_ONCE).map((name) => readHeader(files, name)),
     )
-    for (const { dtype, count } of headers.flatMap(listTensors)) {
+    for (const { name, dtype, count } of headers.flatMap(listTensors)) {
+      if (isTied && name === OUTPUT_LAYER) continue
       const bits = BITS[dtype]
       if (bits === undefined) throw unreadable(`The weights have a type that is not known: ${dtype}.`)
       bytesOfType.set(dtype, (bytesOfType.get(dtype) ?? 0) + (count * bits) / 8)
@@ -83,6 +93,7 @@ async function readHeader(files: Pick<HubFiles, 'readRange'>, name: string): Pro
 }
 
 interface Tensor {
+  readonly name: string
   readonly dtype: string
   readonly count: number
 }
@@ -95,7 +106,7 @@ function listTensors(header: unknown): Tensor[] {
       throw unreadable('The header of a file of weights describes no tensor.')
     const count = tensor['shape'].reduce((product: number, size: unknown) => product * sizeOf(size), 1)
     if (count > Number.MAX_SAFE_INTEGER) throw unreadable('A tensor is larger than any can be.')
-    return [{ dtype: tensor['dtype'], count }]
+    return [{ name, dtype: tensor['dtype'], count }]
   })
 }
 
