@@ -9,7 +9,8 @@ import {
   weightBytes,
 } from './estimate-memory.ts'
 import { readModelShape, type ModelShape } from './model-shape.ts'
-import { KNOWN_MODELS, type KnownModel } from './testing/known-models.ts'
+import type { KnownModel } from './testing/known-model.ts'
+import { KNOWN_MODELS } from './testing/known-models.ts'
 
 const TOLERANCE = 0.15
 const GIGA = 1_000_000_000
@@ -22,15 +23,19 @@ function shapeOf({ config }: KnownModel): ModelShape {
   return shape
 }
 
+function weightsOf({ parameters, storedBytes }: KnownModel) {
+  return { parameters, bytes: storedBytes }
+}
+
 function known(id: string): { shape: ModelShape; weights: { parameters: number; bytes: number } } {
   const model = KNOWN_MODELS.find((one) => one.id === id)
   if (model === undefined) throw new Error(`no facts of ${id}`)
-  return { shape: shapeOf(model), weights: { parameters: model.parameters, bytes: model.parameters * 2 } }
+  return { shape: shapeOf(model), weights: weightsOf(model) }
 }
 
 describe.each(KNOWN_MODELS)('the memory of $id is within 15 % of the published figures', (model) => {
   const shape = shapeOf(model)
-  const weights = { parameters: model.parameters, bytes: model.parameters * 2 }
+  const weights = weightsOf(model)
 
   test.each(Object.entries(model.publishedWeightsGb))('weights in %s: %d GB', (quantization, publishedGb) => {
     const ratio = weightBytes(shape, weights, quantization) / (publishedGb * GIGA)
@@ -44,6 +49,31 @@ describe.each(KNOWN_MODELS)('the memory of $id is within 15 % of the published f
       expect(Math.abs(ratio - 1)).toBeLessThan(TOLERANCE)
     },
   )
+})
+
+/** The known models that consist of equal layers of attention and one gated feed-forward network. */
+const DENSE_MODELS = KNOWN_MODELS.filter(
+  ({ config }) =>
+    'intermediate_size' in config &&
+    !['num_local_experts', 'num_experts', 'n_routed_experts', 'vision_config'].some((key) => key in config),
+)
+
+test.each(DENSE_MODELS)('the parameters and the size of $id follow from its config', (model) => {
+  const { config, parameters, storedBytes } = model
+  const { layers, hiddenSize, intermediateSize, vocabSize, isTied, cacheHeads, cacheNumbersPerHead } =
+    shapeOf(model)
+  const queryNumbers = (Number(config['num_attention_heads']) * cacheNumbersPerHead) / 2
+  const attention = hiddenSize * (2 * queryNumbers + cacheHeads * cacheNumbersPerHead)
+  const layer = attention + 3 * hiddenSize * intermediateSize
+  const expected = layers * layer + vocabSize * hiddenSize * (isTied ? 1 : 2)
+  expect(Math.abs(parameters / expected - 1)).toBeLessThan(0.001)
+  expect(storedBytes).toBe(parameters * 2)
+})
+
+test('the published figures are of at least ten models of different shape', () => {
+  expect(DENSE_MODELS.length).toBeGreaterThanOrEqual(10)
+  const shapes = KNOWN_MODELS.map(({ config }) => JSON.stringify(readModelShape(config)))
+  expect(new Set(shapes).size).toBeGreaterThanOrEqual(15)
 })
 
 describe('an estimate', () => {

@@ -1,0 +1,100 @@
+import type { KnownModel } from './known-model.ts'
+
+const GIB = 1_073_741_824
+
+export const LLAMA_MODELS: readonly KnownModel[] = [
+  {
+    // Grouped-query attention.
+    id: 'meta-llama/Llama-3.1-8B-Instruct',
+    seenIn: 'config: Lightning-AI/litgpt; size: huggingface/transformers (docs/source/en/models.md)',
+    config: {
+      num_hidden_layers: 32,
+      hidden_size: 4096,
+      intermediate_size: 14_336,
+      num_attention_heads: 32,
+      num_key_value_heads: 8,
+      vocab_size: 128_256,
+      max_position_embeddings: 131_072,
+      tie_word_embeddings: false,
+    },
+    parameters: 8_030_261_248,
+    storedBytes: 16_060_522_496,
+    publishedWeightsGb: { bf16: 16.06, fp8: 9.08, awq: 5.73, Q4_K_M: 4.92, Q8_0: 8.54 },
+    publishedCacheBytes: { 1_000: 0.122 * GIB, 16_000: 1.95 * GIB, 128_000: 15.62 * GIB },
+  },
+  {
+    id: 'meta-llama/Llama-3.1-70B-Instruct',
+    seenIn: 'config: Lightning-AI/litgpt; size: follows from the config',
+    config: {
+      num_hidden_layers: 80,
+      hidden_size: 8192,
+      intermediate_size: 28_672,
+      num_attention_heads: 64,
+      num_key_value_heads: 8,
+      vocab_size: 128_256,
+      max_position_embeddings: 131_072,
+      tie_word_embeddings: false,
+    },
+    parameters: 70_553_706_496,
+    storedBytes: 141_107_412_992,
+    publishedWeightsGb: { bf16: 141.1, fp8: 72.7, awq: 39.8, Q4_K_M: 42.5 },
+    publishedCacheBytes: { 16_000: 4.88 * GIB, 128_000: 39.06 * GIB },
+  },
+  {
+    // 516.096 KB per token.
+    id: 'meta-llama/Llama-3.1-405B-Instruct',
+    seenIn: 'config: Lightning-AI/litgpt; size: follows from the config',
+    config: {
+      num_hidden_layers: 126,
+      hidden_size: 16_384,
+      intermediate_size: 53_248,
+      num_attention_heads: 128,
+      num_key_value_heads: 8,
+      vocab_size: 128_256,
+      max_position_embeddings: 131_072,
+      tie_word_embeddings: false,
+    },
+    parameters: 405_853_388_800,
+    storedBytes: 811_706_777_600,
+    publishedWeightsGb: { bf16: 811.7, fp8: 410 },
+    publishedCacheBytes: { 1: 516_096 },
+  },
+  {
+    // A small model whose output layer shares the weights of the embedding.
+    id: 'meta-llama/Llama-3.2-3B-Instruct',
+    seenIn: 'config: Lightning-AI/litgpt; size: follows from the config',
+    config: {
+      num_hidden_layers: 28,
+      hidden_size: 3072,
+      intermediate_size: 8_192,
+      num_attention_heads: 24,
+      num_key_value_heads: 8,
+      head_dim: 128,
+      vocab_size: 128_256,
+      max_position_embeddings: 131_072,
+      tie_word_embeddings: true,
+    },
+    parameters: 3_212_749_824,
+    storedBytes: 6_425_499_648,
+    publishedWeightsGb: { bf16: 6.43, Q4_K_M: 2.02, Q8_0: 3.42 },
+    publishedCacheBytes: { 1: 114_688 },
+  },
+  {
+    id: 'meta-llama/Llama-3.3-70B-Instruct',
+    seenIn: 'config: Lightning-AI/litgpt; size: follows from the config',
+    config: {
+      num_hidden_layers: 80,
+      hidden_size: 8192,
+      intermediate_size: 28_672,
+      num_attention_heads: 64,
+      num_key_value_heads: 8,
+      vocab_size: 128_256,
+      max_position_embeddings: 131_072,
+      tie_word_embeddings: false,
+    },
+    parameters: 70_553_706_496,
+    storedBytes: 141_107_412_992,
+    publishedWeightsGb: { bf16: 141.1, Q4_K_M: 42.5 },
+    publishedCacheBytes: { 16_000: 4.88 * GIB, 128_000: 39.06 * GIB },
+  },
+]
