@@ -20,6 +20,9 @@ const ALONE = [
   'src/modules/inference/{attempt-routes,upstream-work}.test.ts',
 ]
 
+/** In a real browser. */
+const IN_BROWSER = ['tests/console/**/*.test.ts']
+
 /** Once more with every request through Node's own HTTP server. */
 const ON_NODE_HTTP = [
   'tests/http/*.test.ts',
@@ -46,6 +49,16 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'console',
+          include: IN_BROWSER,
+          // One browser for all files of a worker.
+          isolate: false,
+          globalSetup: ['./tests/console/prepare-browser-tests.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'node-http',
           include: ON_NODE_HTTP,
           exclude: ['tests/http/both-paths.test.ts', ...ALONE],
@@ -54,7 +67,10 @@ export default defineConfig({
         },
       },
       // To load the gateway and to warm it up takes longer than most files' tests, and modules keep no state that matters.
-      { extends: true, test: { name: 'together', include: TESTS, exclude: ALONE, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'together', include: TESTS, exclude: [...ALONE, ...IN_BROWSER], isolate: false },
+      },
     ],
   },
 })

@@ -38,11 +38,11 @@ async function attempt<Data>(
   const { data, error, response } = outcome
   if (response.ok) return { data: data as Data }
   const failure = toApiError(error, response)
-  noteFailure(failure)
+  noteFailure(failure, response)
   return { failure }
 }
 
-/** An `invalid_api_key` of the sign-in form is about the entered key. All other 401 mean that the session is over. */
-export function noteFailure({ status, code }: ApiError): void {
-  if (status === 401 && code !== 'invalid_api_key') announceSignedOut()
+/** Leads to the sign-in page if the session is over. The routes of sessions answer 401 about the key that was entered. */
+export function noteFailure({ status }: ApiError, { url }: Response): void {
+  if (status === 401 && !new URL(url).pathname.startsWith('/v1/sessions')) announceSignedOut()
 }
