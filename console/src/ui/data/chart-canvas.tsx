@@ -1,0 +1,93 @@
+import { useEffect, useRef } from 'react'
+import UPlot, { type Options, type Series } from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { useIsDark } from '../theme.ts'
+import { seriesColour, stackSeries, type ChartKind, type ChartSeries } from './chart-series.ts'
+
+interface ChartCanvasProps {
+  readonly label: string
+  /** Seconds since 1970, rising. */
+  readonly timesSeconds: readonly number[]
+  readonly series: readonly ChartSeries[]
+  readonly kind: ChartKind
+  readonly heightPx: number
+  readonly formatValue: (value: number) => string
+}
+
+/** Draws a chart. Loaded only where a page has one. */
+export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, formatValue }: ChartCanvasProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const isDark = useIsDark()
+  useEffect(() => {
+    const element = place.current
+    if (element === null) return
+    const drawn = kind === 'bars' ? stackSeries(series) : series
+    // Bars are drawn from the highest sum to the lowest, so that each covers the rest of the one behind it.
+    const order = kind === 'bars' ? drawn.toReversed() : drawn
+    const style = getComputedStyle(element)
+    const options: Options = {
+      width: element.clientWidth,
+      height: heightPx,
+      legend: { show: false },
+      cursor: { y: false, points: { size: 6 } },
+      padding: [8, 8, 0, 0],
+      scales: { y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.08 : 1] } },
+      axes: axesOf(style.getPropertyValue('--color-ink-faint'), style.getPropertyValue('--color-line'), formatValue),
+      series: [{}, ...order.map((one) => drawnSeries(one.label, seriesColour(drawn.indexOf(one), isDark), kind))],
+      hooks: { setCursor: [(chart) => showReading(chart, element, series, formatValue)] },
+    }
+    const chart = new UPlot(options, [[...timesSeconds], ...order.map(({ values }) => [...values])], element)
+    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: heightPx }))
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      chart.destroy()
+    }
+  }, [timesSeconds, series, kind, heightPx, formatValue, isDark])
+  return (
+    <div role="img" aria-label={label} ref={place} className="relative min-w-0 overflow-hidden" style={{ height: heightPx }}>
+      <div data-reading="" className="pointer-events-none absolute top-1 left-16 z-10 hidden rounded-md border border-line bg-surface px-2 py-1 text-xs shadow-float" />
+    </div>
+  )
+}
+
+function axesOf(ink: string, line: string, formatValue: (value: number) => string): NonNullable<Options['axes']> {
+  const shared = { stroke: ink, font: '11px system-ui', ticks: { show: false } }
+  return [
+    { ...shared, grid: { show: false }, size: 28 },
+    { ...shared, grid: { stroke: line, width: 1 }, size: 64, values: (_, values) => values.map(formatValue) },
+  ]
+}
+
+function drawnSeries(label: string, colour: string, kind: ChartKind): Series {
+  if (kind === 'line') return { label, stroke: colour, width: 1.75, points: { show: false }, spanGaps: false }
+  const paths = UPlot.paths.bars?.({ size: [0.72, 48], align: 1 })
+  return { label, fill: colour, stroke: colour, width: 0, points: { show: false }, ...(paths && { paths }) }
+}
+
+/** Shows time and values under the pointer. */
+function showReading(
+  chart: UPlot,
+  element: HTMLElement,
+  series: readonly ChartSeries[],
+  formatValue: (value: number) => string,
+): void {
+  const reading = element.querySelector('[data-reading]')
+  if (!(reading instanceof HTMLElement)) return
+  const index = chart.cursor.idx
+  const time = index === null || index === undefined ? undefined : chart.data[0][index]
+  reading.classList.toggle('hidden', time === undefined)
+  if (time === undefined) return
+  const lines = series.map(({ label, values }) => `${label}: ${formatOrNothing(values[index ?? 0], formatValue)}`)
+  reading.replaceChildren(
+    ...[new Date(time * 1000).toLocaleString(), ...lines].map((text) => {
+      const row = document.createElement('div')
+      row.textContent = text
+      return row
+    }),
+  )
+}
+
+function formatOrNothing(value: number | null | undefined, formatValue: (value: number) => string): string {
+  return value === null || value === undefined ? 'none' : formatValue(value)
+}

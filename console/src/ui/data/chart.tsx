@@ -1,0 +1,93 @@
+import { lazy, Suspense, useState } from 'react'
+import { Skeleton } from '../feedback/skeleton.tsx'
+import { formatShortTime } from '../format/format-time.ts'
+import { Button } from '../forms/button.tsx'
+import { useIsDark } from '../theme.ts'
+import { seriesColour, type ChartKind, type ChartSeries } from './chart-series.ts'
+import { DataTable, type Column } from './data-table.tsx'
+
+interface ChartProps {
+  /** What is shown, with its unit: "Spend in US dollars". */
+  readonly title: string
+  /** Seconds since 1970, rising. Keep the array the same between renders while the data is. */
+  readonly timesSeconds: readonly number[]
+  readonly series: readonly ChartSeries[]
+  /** Bars of several series are stacked. */
+  readonly kind?: ChartKind | undefined
+  readonly formatValue: (value: number) => string
+  readonly heightPx?: number | undefined
+}
+
+const ChartCanvas = lazy(async () => ({ default: (await import('./chart-canvas.tsx')).ChartCanvas }))
+
+/** A chart over time with its legend, and the same data as a table. */
+export function Chart({ title, timesSeconds, series, kind = 'line', formatValue, heightPx = 240 }: ChartProps) {
+  const [isTable, setIsTable] = useState(false)
+  return (
+    <figure className="flex min-w-0 flex-col gap-3">
+      <figcaption className="flex flex-wrap items-center justify-between gap-2">
+        <span className="text-sm font-medium">{title}</span>
+        <Button kind="quiet" icon={isTable ? 'usage' : 'log'} onClick={() => setIsTable(!isTable)}>
+          {isTable ? 'Chart' : 'Table'}
+        </Button>
+      </figcaption>
+      {isTable ? (
+        <ChartTable title={title} timesSeconds={timesSeconds} series={series} formatValue={formatValue} />
+      ) : (
+        <>
+          <Suspense fallback={<Skeleton className="h-60 w-full" />}>
+            <ChartCanvas label={title} {...{ timesSeconds, series, kind, heightPx, formatValue }} />
+          </Suspense>
+          {series.length > 1 && <Legend series={series} />}
+        </>
+      )}
+    </figure>
+  )
+}
+
+function Legend({ series }: { readonly series: readonly ChartSeries[] }) {
+  const isDark = useIsDark()
+  return (
+    <ul className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-ink-soft">
+      {series.map(({ label }, index) => (
+        <li key={label} className="flex items-center gap-1.5">
+          <span aria-hidden="true" className="size-2.5 rounded-sm" style={{ backgroundColor: seriesColour(index, isDark) }} />
+          {label}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface ChartRow {
+  readonly timeSeconds: number
+  readonly values: readonly (number | null)[]
+}
+
+function ChartTable({ title, timesSeconds, series, formatValue }: Omit<ChartProps, 'kind' | 'heightPx'>) {
+  const rows = timesSeconds.map((timeSeconds, index): ChartRow => ({
+    timeSeconds,
+    values: series.map(({ values }) => values[index] ?? null),
+  }))
+  const columns: Column<ChartRow>[] = [
+    { id: 'time', header: 'Time', width: '160px', render: ({ timeSeconds }) => formatShortTime(timeSeconds * 1000) },
+    ...series.map(({ label }, index): Column<ChartRow> => ({
+      id: label,
+      header: label,
+      align: 'right',
+      render: ({ values }) => {
+        const value = values[index]
+        return value === null || value === undefined ? '' : formatValue(value)
+      },
+    })),
+  ]
+  return (
+    <DataTable
+      label={title}
+      columns={columns}
+      rows={rows.toReversed()}
+      rowId={({ timeSeconds }) => String(timeSeconds)}
+      heightClass="max-h-72"
+    />
+  )
+}

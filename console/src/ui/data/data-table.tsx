@@ -1,0 +1,122 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef, type ReactNode } from 'react'
+import { classNames } from '../class-names.ts'
+
+export interface Column<Row> {
+  readonly id: string
+  readonly header: string
+  /** Any CSS width. Columns without one share the rest. */
+  readonly width?: string | undefined
+  readonly align?: 'left' | 'right' | undefined
+  /** Left out where the page is narrow. */
+  readonly isMinor?: boolean | undefined
+  readonly render: (row: Row) => ReactNode
+}
+
+interface DataTableProps<Row> {
+  /** What the rows are, for screen readers. */
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly rowId: (row: Row) => string
+  readonly onOpen?: ((row: Row) => void) | undefined
+  /** Called when the last rows come into view. Give it while there are more. */
+  readonly onEnd?: (() => void) | undefined
+  readonly isLoadingMore?: boolean | undefined
+  /** The height of the table where it scrolls by itself. */
+  readonly heightClass?: string | undefined
+}
+
+const ROW_HEIGHT_PX = 40
+const ROWS_AHEAD = 12
+
+/** A table that renders only the rows in view, and asks for more at its end. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { label, columns, rows, rowId, onOpen, onEnd, isLoadingMore, heightClass = 'max-h-[70dvh]' } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT_PX,
+    overscan: ROWS_AHEAD,
+  })
+  const items = virtual.getVirtualItems()
+  const [first, last] = [items[0], items.at(-1)]
+  const isAtEnd = last !== undefined && last.index >= rows.length - ROWS_AHEAD
+  useEffect(() => {
+    if (isAtEnd && !isLoadingMore) onEnd?.()
+  }, [isAtEnd, isLoadingMore, onEnd])
+
+  return (
+    <div
+      ref={scroller}
+      role="region"
+      aria-label={label}
+      tabIndex={0}
+      className={classNames('overflow-auto rounded-lg border border-line bg-surface -outline-offset-2', heightClass)}
+    >
+      <table aria-rowcount={rows.length} className="w-full table-fixed border-collapse text-sm max-sm:table-auto">
+        <colgroup>
+          {columns.map((column) => (
+            <col key={column.id} className={column.isMinor ? 'max-md:hidden' : ''} style={{ width: column.width }} />
+          ))}
+        </colgroup>
+        <thead className="sticky top-0 z-10 bg-surface shadow-[inset_0_-1px_0_var(--color-line)]">
+          <tr>
+            {columns.map((column) => (
+              <th key={column.id} scope="col" className={cellClass(column, 'h-9 text-xs font-medium text-ink-soft')}>
+                {column.header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <Space heightPx={first?.start ?? 0} columnCount={columns.length} />
+          {items.map(({ index }) => {
+            const row = rows[index]
+            if (row === undefined) return null
+            return (
+              <tr
+                key={rowId(row)}
+                aria-rowindex={index + 1}
+                onClick={onOpen && (() => onOpen(row))}
+                className={classNames('h-10 border-b border-line last:border-b-0', onOpen && 'cursor-pointer hover:bg-sunken')}
+              >
+                {columns.map((column) => (
+                  <td key={column.id} className={cellClass(column, 'truncate')}>
+                    {column.render(row)}
+                  </td>
+                ))}
+              </tr>
+            )
+          })}
+          <Space heightPx={virtual.getTotalSize() - (last?.end ?? 0)} columnCount={columns.length} />
+        </tbody>
+      </table>
+      {isLoadingMore && (
+        <p role="status" className="px-4 py-2 text-xs text-ink-faint">
+          Loading more…
+        </p>
+      )}
+    </div>
+  )
+}
+
+function cellClass<Row>({ align, isMinor }: Column<Row>, more: string): string {
+  return classNames(
+    'px-3 first:pl-4 last:pr-4',
+    align === 'right' ? 'tabular text-right' : 'text-left',
+    isMinor && 'max-md:hidden',
+    more,
+  )
+}
+
+/** Holds the room of the rows that are not rendered. */
+function Space({ heightPx, columnCount }: { readonly heightPx: number; readonly columnCount: number }) {
+  if (heightPx <= 0) return null
+  return (
+    <tr aria-hidden="true">
+      <td colSpan={columnCount} style={{ height: heightPx }} />
+    </tr>
+  )
+}
