@@ -128,6 +128,32 @@ describe('the engine of llama.cpp', () => {
     expect(object.choices[0].message.content).toMatch(/^\{/)
   })
 
+  test('obeys the bounds of lengths, also large ones, and refuses those that it cannot obey', async () => {
+    const BIT = { enum: [0, 1] }
+    const formatOf = (schema: object) => ({ type: 'json_schema', json_schema: { name: 'bounds', schema } })
+    const write = async (schema: object): Promise<Answer> => {
+      const { choices } = await chat({ messages: HELLO, seed: 1, response_format: formatOf(schema) })
+      return JSON.parse(choices[0].message.content)
+    }
+    expect([...(await write({ type: 'string', minLength: 300, maxLength: 900 }))].length).toBeGreaterThan(299)
+    const list = await write({ type: 'array', items: BIT, minItems: 30, maxItems: 50_000 })
+    expect(list.length).toBeGreaterThan(29)
+    expect(await write({ type: 'array', prefixItems: [BIT, BIT], maxItems: 1 })).toHaveLength(1)
+    for (const schema of [
+      { type: 'string', minLength: 501 },
+      { type: 'array', items: BIT, minItems: 501 },
+      { type: 'string', minLength: 5, maxLength: 4 },
+      { type: 'string', maxLength: -1 },
+    ])
+      expect([schema, ...(await refused({ ...FIXED, response_format: formatOf(schema) }))]).toEqual([
+        schema,
+        400,
+        'invalid_request_error',
+        'response_format',
+        null,
+      ])
+  })
+
   test('calls the required tool with arguments that match its schema, with and without streaming', async () => {
     const tool_choice = { type: 'function', function: { name: 'keep_pet' } }
     const { choices } = await chat({ messages: HELLO, tools: TOOLS, tool_choice, seed: 5 })
@@ -224,6 +250,13 @@ describe('the engine of llama.cpp', () => {
     const schema = { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }
     const format = { type: 'json_schema', json_schema: { name: 'endless', schema } }
     expect(await refused({ ...FIXED, response_format: format })).toEqual([400, type, 'response_format', null])
+    const endless = [{ type: 'function', function: { name: 'endless', parameters: schema } }]
+    expect(await refused({ ...FIXED, tools: endless, tool_choice: 'required' })).toEqual([
+      400,
+      type,
+      'tools',
+      null,
+    ])
     const tool_choice = { type: 'function', function: { name: 'other' } }
     expect(await refused({ ...FIXED, tools: TOOLS, tool_choice })).toEqual([400, type, 'tool_choice', null])
     const huge = await llama.ask('/chat/completions', 'x'.repeat(17 * 1024 * 1024)).then(

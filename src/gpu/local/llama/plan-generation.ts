@@ -37,8 +37,8 @@ const ANSWER_TOKENS_MIN = 1
 export async function planGeneration(loaded: LoadedModel, request: ChatRequest): Promise<GenerationPlan> {
   const { llama, chatWrapper, model, contextSize } = loaded
   const tools = request.tool_choice === 'none' ? [] : (request.tools ?? [])
-  const functions = toFunctions(tools)
   const forced = findForced(request, tools)
+  const functions = toFunctions(tools, { isForced: forced !== null })
   const schema = forced === null ? schemaOf(request) : forcedSchema(forced, functions)
   if (schema !== null && forced === null && tools.length > 0)
     throw invalidRequest('response_format', 'With tools this needs a tool_choice of none or required.')
@@ -68,16 +68,26 @@ export async function planGeneration(loaded: LoadedModel, request: ChatRequest):
     prompt,
     tokensMax: Math.min(asks, left),
     functions: isOffered ? functions : null,
-    grammar: schema === null ? null : await createGrammar(llama, schema),
+    grammar:
+      schema === null
+        ? null
+        : await createGrammar(llama, schema, forced === null ? 'response_format' : 'tools'),
     forced,
   }
 }
 
-function toFunctions(tools: readonly ChatTool[]): ChatModelFunctions {
+function toFunctions(
+  tools: readonly ChatTool[],
+  { isForced }: { readonly isForced: boolean },
+): ChatModelFunctions {
+  // The grammar of a call that the model decides on is not ours, and cannot contain large bounds.
+  const use = isForced ? 'own_grammar' : 'other_grammar'
   return Object.fromEntries(
     tools.map(({ function: { name, description, parameters } }, index) => {
       const hasParameters = parameters !== null && parameters !== undefined
-      const params = hasParameters ? toGrammarSchema(parameters, `tools.${index}.function.parameters`) : null
+      const params = hasParameters
+        ? toGrammarSchema(parameters, { param: `tools.${index}.function.parameters`, use })
+        : null
       return [name, { ...(description ? { description } : {}), ...(params === null ? {} : { params }) }]
     }),
   )
@@ -109,17 +119,18 @@ function forcedSchema(forced: ForcedCall, functions: ChatModelFunctions): GbnfJs
 }
 
 function schemaOf({ response_format: format }: ChatRequest): GbnfJsonSchema | null {
-  if (format?.type === 'json_schema') return toGrammarSchema(format.json_schema.schema, 'response_format')
+  if (format?.type === 'json_schema')
+    return toGrammarSchema(format.json_schema.schema, { param: 'response_format', use: 'own_grammar' })
   return format?.type === 'json_object' ? { type: 'object', additionalProperties: true } : null
 }
 
 /** Throws a client error for schemas that no text can satisfy, such as a definition that refers only to itself. */
-async function createGrammar(llama: Llama, schema: GbnfJsonSchema): Promise<LlamaGrammar> {
+async function createGrammar(llama: Llama, schema: GbnfJsonSchema, param: string): Promise<LlamaGrammar> {
   try {
     return await llama.createGrammar({ grammar: writeGrammar(schema), trimWhitespaceSuffix: true })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new EngineError(400, `The schema cannot be followed: ${reason}`, { param: 'response_format' })
+    throw new EngineError(400, `The schema cannot be followed: ${reason}`, { param })
   }
 }
 

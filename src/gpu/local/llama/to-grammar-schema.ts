@@ -5,26 +5,38 @@ type JsonObject = Readonly<Record<string, unknown>>
 
 const NODES_MAX = 2_000
 const DEPTH_MAX = 40
-/** Larger bounds would make the grammar too large. They are ignored, except for `minItems`, which is refused. */
-const REPETITIONS_MAX = 500
+/** A larger minimum would make the grammar too large and is refused. */
+const MINIMUM_MAX = 500
+/** A larger maximum is enforced as this one, so that the answer obeys it too. */
+const MAXIMUM_MAX = 50_000
+/** A grammar of another writer contains no larger maximum. */
+const OTHER_MAXIMUM_MAX = 500
 const SCALARS = ['string', 'number', 'integer', 'boolean', 'null'] as const
 const FORMATS = new Set(['date-time', 'time', 'date'])
 
+interface TranslateOptions {
+  /** Named by errors. */
+  readonly param: string
+  /** Whether `writeGrammar` writes the grammar. */
+  readonly use: 'own_grammar' | 'other_grammar'
+}
+
 /**
  * Translates a client's JSON Schema into a schema for grammars. All properties are generated, required or not. Number ranges,
- * patterns and `not` cannot be enforced and are ignored. Throws a client error for a schema that cannot be translated.
+ * patterns and `not` cannot be enforced and are ignored, as is a large maximum in another writer's grammar. Throws a client error
+ * for a schema that cannot be translated.
  */
-export function toGrammarSchema(schema: JsonObject, param: string): GbnfJsonSchema {
-  return new SchemaTranslator(param).translateRoot(schema)
+export function toGrammarSchema(schema: JsonObject, options: TranslateOptions): GbnfJsonSchema {
+  return new SchemaTranslator(options).translateRoot(schema)
 }
 
 class SchemaTranslator {
-  readonly #param: string
+  readonly #options: TranslateOptions
   #nodes = 0
   #known: ReadonlySet<string> = new Set()
 
-  constructor(param: string) {
-    this.#param = param
+  constructor(options: TranslateOptions) {
+    this.#options = options
   }
 
   translateRoot(schema: JsonObject): GbnfJsonSchema {
@@ -63,7 +75,7 @@ class SchemaTranslator {
       return this.#translateObject(schema, depth)
     if (type === 'array' || (type === undefined && 'items' in schema))
       return this.#translateArray(schema, depth)
-    if (type === 'string') return translateString(schema)
+    if (type === 'string') return this.#translateString(schema)
     const scalar = SCALARS.find((known) => known === type)
     if (scalar !== undefined) return { type: scalar }
     if (type === undefined) return ANYTHING
@@ -107,19 +119,44 @@ class SchemaTranslator {
 
   #translateArray(schema: JsonObject, depth: number): GbnfJsonSchema {
     const { items, prefixItems } = schema
-    const minItems = countOf(schema['minItems'])
-    if (minItems !== null && minItems > REPETITIONS_MAX)
-      throw this.#refuse('has a minItems that is too large')
-    const maxItems = boundOf(schema['maxItems'])
+    const bounds = this.#readBounds(schema, 'minItems', 'maxItems')
     return {
       type: 'array',
       ...(isObject(items) ? { items: this.#translate(items, depth + 1) } : {}),
       ...(Array.isArray(prefixItems)
         ? { prefixItems: prefixItems.map((item) => this.#translate(item, depth + 1)) }
         : {}),
-      ...(minItems === null ? {} : { minItems }),
-      ...(maxItems === null ? {} : { maxItems }),
+      ...bounds,
     }
+  }
+
+  #translateString(schema: JsonObject): GbnfJsonSchema {
+    const format = String(schema['format'])
+    if (FORMATS.has(format)) return { type: 'string', format } as GbnfJsonSchema
+    return { type: 'string', ...this.#readBounds(schema, 'minLength', 'maxLength') }
+  }
+
+  /** Returns the bounds of a length that the schema has. Throws if nothing, or nothing that is short enough, obeys them. */
+  #readBounds<Min extends string, Max extends string>(
+    schema: JsonObject,
+    minName: Min,
+    maxName: Max,
+  ): Partial<Record<Min | Max, number>> {
+    const [min, max] = [this.#readBound(schema, minName), this.#readBound(schema, maxName)]
+    if (min !== null && min > MINIMUM_MAX) throw this.#refuse(`has a ${minName} above ${MINIMUM_MAX}`)
+    if (min !== null && max !== null && min > max) throw this.#refuse(`has a ${minName} above its ${maxName}`)
+    const bounds: Partial<Record<string, number>> = {}
+    if (min !== null) bounds[minName] = min
+    if (max !== null && (this.#options.use === 'own_grammar' || max <= OTHER_MAXIMUM_MAX))
+      bounds[maxName] = Math.min(max, MAXIMUM_MAX)
+    return bounds
+  }
+
+  #readBound(schema: JsonObject, name: string): number | null {
+    const value = schema[name]
+    if (value === undefined || value === null) return null
+    if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value
+    throw this.#refuse(`has a ${name} that is not a natural number`)
   }
 
   #scalar(value: unknown): string | number | boolean | null {
@@ -129,7 +166,7 @@ class SchemaTranslator {
   }
 
   #refuse(what: string) {
-    return invalidRequest(this.#param, `The schema ${what}; this engine cannot follow it.`)
+    return invalidRequest(this.#options.param, `The schema ${what}; this engine cannot follow it.`)
   }
 }
 
@@ -140,27 +177,6 @@ const ANYTHING: GbnfJsonSchema = {
     { type: 'object', additionalProperties: true },
     { type: 'array' },
   ],
-}
-
-function translateString(schema: JsonObject): GbnfJsonSchema {
-  const format = String(schema['format'])
-  if (FORMATS.has(format)) return { type: 'string', format } as GbnfJsonSchema
-  const minLength = boundOf(schema['minLength'])
-  const maxLength = boundOf(schema['maxLength'])
-  return {
-    type: 'string',
-    ...(minLength === null ? {} : { minLength }),
-    ...(maxLength === null ? {} : { maxLength }),
-  }
-}
-
-function countOf(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
-}
-
-function boundOf(value: unknown): number | null {
-  const count = countOf(value)
-  return count === null || count > REPETITIONS_MAX ? null : count
 }
 
 function objectOf(value: unknown): JsonObject {

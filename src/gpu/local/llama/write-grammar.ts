@@ -2,7 +2,8 @@ import type { GbnfJsonSchema } from 'node-llama-cpp'
 
 /**
  * Writes a grammar for the JSON that a schema allows. The JSON is on one line, because many chat templates end an answer with a
- * line break. The length of numbers is limited, so that all of them can be parsed.
+ * line break. The length of numbers is limited, so that all of them can be parsed. Strings contain only code points that UTF-8
+ * has, because others are replaced by several characters.
  */
 export function writeGrammar(schema: GbnfJsonSchema): string {
   const writer = new GrammarWriter()
@@ -14,7 +15,7 @@ null ::= "null"
 boolean ::= "true" | "false"
 integer ::= "-"? ("0" | [1-9] [0-9]{0,14})
 number ::= integer ("." [0-9]{1,15})? ([eE] [-+]? [0-9]{1,2})?
-char ::= [^"\\\x7F\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
+char ::= [ !#-\[\]-~\u0080-\uD7FF\uE000-\U0010FFFF] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
 string ::= "\"" char* "\""
 day ::= [0-9]{4} "-" ("0" [1-9] | "1" [0-2]) "-" ("0" [1-9] | [1-2] [0-9] | "3" [0-1])
 hour ::= ([0-1] [0-9] | "2" [0-3]) ":" [0-5] [0-9] ":" [0-5] [0-9] ("." [0-9]{3})? ("Z" | [+-] ([0-1] [0-9] | "2" [0-3]) ":" [0-5] [0-9])
@@ -87,16 +88,17 @@ class GrammarWriter {
   }
 
   #writeArray(schema: Extract<GbnfJsonSchema, { type: 'array' }>): string {
-    const first = (schema.prefixItems ?? []).map((item) => this.#name(item))
+    const first = (schema.prefixItems ?? []).slice(0, schema.maxItems).map((item) => this.#name(item))
     const item = schema.items === undefined ? 'any' : this.#name(schema.items)
     const min = Math.max(0, (schema.minItems ?? 0) - first.length)
     const max = schema.maxItems === undefined ? null : Math.max(min, schema.maxItems - first.length)
     if (first.length > 0) {
-      const rest = max === 0 ? '' : ` ("," space ${item}){${min},${max ?? ''}}`
+      const rest = max === 0 ? '' : ` ${repeat(`("," space ${item})`, min, max)}`
       return `"[" space ${first.join(' "," space ')}${rest} space "]"`
     }
     if (max === 0) return '"[" space "]"'
-    const all = `${item} ("," space ${item}){${Math.max(0, min - 1)},${max === null ? '' : max - 1}}`
+    const others = repeat(`("," space ${item})`, Math.max(0, min - 1), max === null ? null : max - 1)
+    const all = `${item} ${others}`
     return `"[" space ${min === 0 ? `(${all})?` : all} space "]"`
   }
 }
@@ -105,7 +107,22 @@ function writeString(schema: GbnfJsonSchema): string {
   if ('format' in schema) return schema.format
   const { minLength = 0, maxLength } = schema as { minLength?: number; maxLength?: number }
   if (minLength === 0 && maxLength === undefined) return 'string'
-  return `"\\"" char{${minLength},${maxLength === undefined ? '' : Math.max(minLength, maxLength)}} "\\""`
+  return `"\\"" ${repeat('char', minLength, maxLength ?? null)} "\\""`
+}
+
+/** Engines limit the number of repetitions of one part. */
+const REPETITIONS_MAX = 500
+const BLOCK = 100
+
+/**
+ * Repeats a part. A large maximum is written as blocks of the part, and is at most one block smaller than the given one.
+ */
+function repeat(part: string, min: number, max: number | null): string {
+  if (max === null) return `${part}{${min},}`
+  if (max - min <= REPETITIONS_MAX) return `${part}{${min},${max}}`
+  const blocks = Math.floor((max - min) / BLOCK)
+  const least = min === 0 ? '' : `${part}{${min}} `
+  return `${least}(${part}{${BLOCK}}){0,${blocks - 1}} ${part}{0,${BLOCK}}`
 }
 
 function writeChoice(options: readonly string[]): string {
