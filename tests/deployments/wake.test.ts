@@ -43,6 +43,24 @@ describe('a sleeping deployment', () => {
     ])
   })
 
+  test('is woken by a start of its account, without an event about a request', async () => {
+    const id = await deploy(gateway)
+    await putToSleep(gateway, id)
+    await gateway.request('POST', `/v1/deployments/${id}/start`)
+    await waitForStatus(gateway, id, 'running')
+    expect(JSON.stringify(await readEvents(gateway, id))).not.toContain('A request wakes it.')
+    await putToSleep(gateway, id)
+    expect((await chatWith(gateway, id)).status).toBe(200)
+    const events = await readEvents(gateway, id)
+    expect(events.filter(({ type }) => type.endsWith('_requested'))).toMatchObject([
+      { type: 'start_requested', message: 'Its account wants it to run.' },
+      { type: 'wake_requested', message: 'A request wakes it.' },
+    ])
+    expect(await wakesOf(id)).toBe(2)
+    // The tier has few machines.
+    await gateway.request('DELETE', `/v1/deployments/${id}`)
+  })
+
   test('is woken only once by a hundred requests to two processes', async () => {
     const second = await startTestGateway({
       connectionString: gateway.connectionString,

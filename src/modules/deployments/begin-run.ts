@@ -107,7 +107,7 @@ async function insertRun(
     },
     event: {
       type: isWaking ? 'waking' : 'creating',
-      message: isWaking ? 'A request wakes it.' : `A GPU of the tier ${deployment.gpuTier} is asked for.`,
+      message: `A GPU of the tier ${deployment.gpuTier} is asked for.`,
       metadata: { attempt, run_id: runId },
     },
     nowMs,

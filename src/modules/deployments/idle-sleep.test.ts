@@ -117,7 +117,7 @@ describe('an idle deployment', () => {
     const page = { limit: 100, afterId: null, sinceMs: null }
     const { items } = await stage.deployments.listEvents(caller.accountId, id, page)
     expect(items.filter(({ type }) => type === 'waking')).toHaveLength(1)
-    const steps = items.filter(({ type }) => type !== 'progress')
+    const steps = items.filter(({ from, to }) => from !== to)
     expect(steps.map(({ to }) => to).join(' ')).toBe(
       'queued creating starting running sleeping starting running',
     )

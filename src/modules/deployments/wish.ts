@@ -44,13 +44,26 @@ export function writeWish(database: Database, wish: Wish): Promise<Deployment> {
 }
 
 /** Wakes a sleeping deployment. Returns true for only one of several concurrent calls, and false if it was not asleep. */
-export async function writeWake(database: Database, deploymentId: string, nowMs: number): Promise<boolean> {
-  const rows = await database.query(
-    `UPDATE deployments SET desired_state = 'running', intent = intent + 1, attempt = 0, status_reason = NULL,
-       next_look_at = $2, updated_at = now() WHERE id = $1 AND desired_state = 'sleeping' RETURNING id`,
-    [deploymentId, new Date(nowMs)],
-  )
-  return rows.length > 0
+export function writeWake(database: Database, deploymentId: string, nowMs: number): Promise<boolean> {
+  return database.transaction(async (transaction) => {
+    const [row] = await transaction.query<DeploymentRow>(
+      `UPDATE deployments SET desired_state = 'running', intent = intent + 1, attempt = 0, status_reason = NULL,
+         next_look_at = $2, updated_at = now() WHERE id = $1 AND desired_state = 'sleeping' RETURNING *`,
+      [deploymentId, new Date(nowMs)],
+    )
+    if (row === undefined) return false
+    const { accountId, status } = deploymentFromRow(row)
+    await insertEvent(transaction, {
+      deploymentId,
+      accountId,
+      type: 'wake_requested',
+      from: status,
+      to: status,
+      message: 'A request wakes it.',
+      atMs: nowMs,
+    })
+    return true
+  })
 }
 
 const WISH = `
