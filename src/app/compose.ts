@@ -105,6 +105,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
           logger,
           tracer: modules.tracer,
           deployments: modules.deployments,
+          requestLog: modules.requestLog,
           clientAddressOf,
         }),
       },

@@ -11,6 +11,7 @@ import {
   type Series,
 } from './metric-family.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
+import { createRequestLogMetrics, type RequestLogMetrics } from './request-log-metrics.ts'
 import { createStallMetrics, type StallMetrics } from './stall-metrics.ts'
 import type { TokenCounts } from './token-counts.ts'
 
@@ -30,6 +31,7 @@ export interface Metrics {
   readonly drains: DrainMetrics
   readonly ledger: LedgerMetrics
   readonly limits: LimitMetrics
+  readonly requestLog: RequestLogMetrics
   readonly stalls: StallMetrics
   /** Returns the metrics of this process in Prometheus's text format. */
   exposition(): Promise<Exposition>
@@ -111,6 +113,7 @@ export function createMetrics({
       families.breakerAccounts.series(provider, model).value = accounts
     },
     drains: createDrainMetrics(registry),
+    requestLog: createRequestLogMetrics(registry),
     ledger: createLedgerMetrics(registry),
     limits: createLimitMetrics(registry),
     stalls: createStallMetrics(registry),

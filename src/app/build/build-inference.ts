@@ -1,6 +1,7 @@
 import { createInference, type Inference, type InferenceOptions } from '../../modules/inference/inference.ts'
 import type { Deployments } from '../../modules/deployments/deployments.ts'
 import type { Limits } from '../../modules/limits/limits.ts'
+import type { RequestLog } from '../../modules/request-log/request-log.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -14,6 +15,7 @@ import { providerVariableOf } from '../settings/provider-settings.ts'
 
 interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUseSandbox' | 'clock'> {
   readonly limits: Limits
+  readonly requestLog: Pick<RequestLog, 'noteEnded'>
   readonly deployments: Pick<Deployments, 'noteRequest'>
   readonly metrics: Metrics
   readonly shortages: ShortageWatch
@@ -23,7 +25,7 @@ interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUse
 
 export function buildInference(
   config: Config,
-  { limits, deployments, metrics, shortages, logger, tracer, ...parts }: Parts,
+  { limits, requestLog, deployments, metrics, shortages, logger, tracer, ...parts }: Parts,
 ): Inference {
   return createInference({
     ...parts,
@@ -43,7 +45,7 @@ export function buildInference(
     },
     observer: {
       drains: metrics.drains,
-      callEnded: createCallReporter({ metrics, logger, tracer, deployments }),
+      callEnded: createCallReporter({ metrics, logger, tracer, deployments, requestLog }),
       uncovered: reportUncovered({ metrics, logger }),
       attempted: ({ provider, previousProvider, outcome, status }) => {
         metrics.upstreamAttempted({

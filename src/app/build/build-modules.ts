@@ -226,8 +226,11 @@ async function openModules(
   opened.defer(() => built.close())
   const credit = config.billing ? ledger : freeCredit
   const shortages = createShortageWatch({ clock, logger })
+  const used = buildUsage(config, { database, clock, ledger, metrics, logger })
+  opened.defer(() => used.requestLog.close())
   const inference = buildInference(config, {
     ...served,
+    requestLog: used.requestLog,
     deployments: built.deployments,
     metrics,
     shortages,
@@ -290,7 +293,7 @@ async function openModules(
     embeddings: createEmbeddings({ inference, ledger: credit, countTokens }),
     rerank: createRerank({ inference, ledger: credit, countTokens }),
     moderation: createModeration({ inference, ledger: credit, media, countTokens }),
-    ...buildUsage({ database, clock, ledger }),
+    ...used,
     close: () => opened.disposeAsync(),
   }
 }

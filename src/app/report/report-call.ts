@@ -1,6 +1,7 @@
 import { toErrorAnswer } from '../../http/answers/error-envelope.ts'
 import type { Deployments } from '../../modules/deployments/deployments.ts'
 import type { EndedCall, InferenceRecord } from '../../modules/inference/inference.ts'
+import type { RequestLog } from '../../modules/request-log/request-log.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Tracer } from '../../telemetry/tracing.ts'
@@ -12,6 +13,7 @@ export const CLIENT_CLOSED_REQUEST = 499
 
 interface CallReporterOptions {
   readonly deployments: Pick<Deployments, 'noteRequest'>
+  readonly requestLog: Pick<RequestLog, 'noteEnded'>
   readonly metrics: Metrics
   readonly logger: GatewayLogger
   /** Null if tracing is off. */
@@ -22,13 +24,26 @@ interface CallReporterOptions {
  * Creates a reporter that records a call without an exchange in the metrics, the access log and the trace. `report-exchange.ts`
  * does it for the others.
  */
-export function createCallReporter({ metrics, logger, tracer, deployments }: CallReporterOptions) {
+export function createCallReporter(options: CallReporterOptions) {
+  const { metrics, logger, tracer, deployments, requestLog } = options
   return ({ route, request, durationMs, error }: EndedCall): void => {
     const { caller, requestId, record } = request
-    const { accountId, keyId } = caller
+    const { accountId, keyId, environment } = caller
     const isAborted = record.outcome === 'disconnected'
     const answer = error === null ? null : toErrorAnswer(error, requestId)
     const status = isAborted ? CLIENT_CLOSED_REQUEST : (answer?.status ?? 200)
+    const errorCode = answer?.body.error.code
+    requestLog.noteEnded({
+      requestId,
+      accountId,
+      keyId,
+      environment,
+      route,
+      record,
+      status,
+      errorCode: errorCode ?? null,
+      durationMs,
+    })
     const inference = describeInference(record)
     measureDeployment(deployments, record, durationMs)
     metrics.requestStarted(route)
@@ -46,7 +61,7 @@ export function createCallReporter({ metrics, logger, tracer, deployments }: Cal
       attempts: record.attempts.length,
       tokens,
       requestBytes: request.bytes,
-      errorCode: answer?.body.error.code,
+      errorCode,
       isAborted,
       prompt: request.text === '' ? undefined : request.text,
     })

@@ -1,6 +1,7 @@
 import type { FinishedExchange } from '../../http/exchange-tracker.ts'
 import type { Deployments } from '../../modules/deployments/deployments.ts'
 import type { InferenceRecord } from '../../modules/inference/inference.ts'
+import type { RequestLog } from '../../modules/request-log/request-log.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Tracer } from '../../telemetry/tracing.ts'
@@ -11,6 +12,7 @@ import { traceInference } from './trace-inference.ts'
 
 interface ReporterOptions {
   readonly deployments: Pick<Deployments, 'noteRequest'>
+  readonly requestLog: Pick<RequestLog, 'noteEnded'>
   readonly metrics: Metrics
   readonly logger: GatewayLogger
   /** Null if tracing is off. */
@@ -20,7 +22,7 @@ interface ReporterOptions {
 
 /** Creates a reporter that records how a request ended, in the metrics, the access log and the trace. */
 export function createExchangeReporter(options: ReporterOptions) {
-  const { metrics, logger, tracer, deployments, clientAddressOf } = options
+  const { metrics, logger, tracer, deployments, requestLog, clientAddressOf } = options
   return ({ exchange, durationMs, isDisconnected }: FinishedExchange): void => {
     const { id, incoming, response, route, caller, inference, errorCode } = exchange
     const status = isDisconnected ? CLIENT_CLOSED_REQUEST : response.statusCode
@@ -28,6 +30,22 @@ export function createExchangeReporter(options: ReporterOptions) {
     metrics.requestFinished({ route, status, durationMs, usage, model, provider, firstTokenMs })
     if (inference !== null) measureDeployment(deployments, inference, durationMs)
     if (isDisconnected) metrics.clientDisconnected({ route, model })
+    // Answered requests are logged with their usage.
+    if (status >= 400 && caller !== null) {
+      const { accountId, keyId, environment } = caller
+      const record = inference
+      requestLog.noteEnded({
+        requestId: id,
+        accountId,
+        keyId,
+        environment,
+        route,
+        record,
+        status,
+        errorCode,
+        durationMs,
+      })
+    }
     if (tracer && inference && !isHandedOn(inference)) {
       const { traceparent } = incoming.headers
       traceInference(tracer, {

@@ -34,10 +34,16 @@ test('what was packed is read again, whatever names contain', () => {
           errorCode,
           requestedModel,
           endUser: user,
-          attempts: attempts.map(({ upstreamModel: model, previousProvider: _, ...rest }) => ({
-            ...rest,
-            model,
-          })),
+          attempts: attempts.map(
+            ({ provider, upstreamModel: model, startedMs, durationMs, outcome, status }) => ({
+              provider,
+              model,
+              startedMs,
+              durationMs,
+              outcome,
+              status,
+            }),
+          ),
         })
       },
     ),

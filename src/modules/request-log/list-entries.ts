@@ -31,7 +31,10 @@ export interface ScannedPart {
   readonly range: UsageRange
 }
 
-/** Reads a page from several tables, newest first. A rare filter reads a bounded number of rows and returns where it stopped. */
+/**
+ * Reads a page from several tables, newest first. A rare filter reads a bounded number of rows and returns where it stopped. Of two
+ * rows with the same id, that of the first table counts.
+ */
 export async function listEntries(
   queryable: Queryable,
   parts: readonly ScannedPart[],
@@ -44,7 +47,8 @@ export async function listEntries(
   const found = scans
     .flatMap(({ rows }) => rows)
     .filter(({ id }) => id >= downTo)
-    .toSorted((a, b) => (a.id < b.id ? 1 : -1))
+    .toSorted((a, b) => (a.id === b.id ? 0 : a.id < b.id ? 1 : -1))
+    .filter(({ id }, index, sorted) => id !== sorted[index - 1]?.id)
   const { limit } = query.page
   const entries = found.slice(0, limit).map(entryFromRow)
   const nextCursor = found.length > limit ? (entries.at(-1)?.id ?? null) : downTo || null

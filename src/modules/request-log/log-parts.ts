@@ -31,6 +31,15 @@ export const CHARGED: LogPart = {
     uncovered_nano_usd, latency_ms, first_token_ms, details, created_at`,
 }
 
+/** Requests without a charge. */
+export const FAILED: LogPart = {
+  table: 'failed_requests',
+  columns: `id, key_id, environment, operation, model, provider, outcome, http_status, error_code,
+    0::bigint AS prompt_tokens, 0::bigint AS cached_tokens, 0::bigint AS cache_write_tokens, 0::bigint AS completion_tokens,
+    0::bigint AS reasoning_tokens, 0::bigint AS cost_nano_usd, 0::bigint AS promotional_nano_usd,
+    0::bigint AS uncovered_nano_usd, latency_ms, first_token_ms, details, created_at`,
+}
+
 const FILTERS = [
   ['keyId', 'key_id =', 'uuid'],
   ['model', 'model =', 'text'],

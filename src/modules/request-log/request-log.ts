@@ -1,9 +1,10 @@
 import { notFound } from '../../kernel/app-error.ts'
-import type { Queryable } from '../../storage/database.ts'
 import type { Usage, UsageFilter } from '../usage/usage.ts'
+import { FailedRequests, type FailedRequestsOptions } from './failed-requests.ts'
 import { listEntries, type LogPage, type LogQuery } from './list-entries.ts'
 import type { LogEntry } from './log-entry.ts'
-import { CHARGED } from './log-parts.ts'
+import { CHARGED, FAILED } from './log-parts.ts'
+import { toFailedRequest, type EndedRequest } from './note-ended.ts'
 
 export { LOG_OUTCOMES, type LogEntry } from './log-entry.ts'
 export type { LogPage, LogQuery } from './list-entries.ts'
@@ -15,33 +16,45 @@ export interface RequestLog {
   list(query: LogQuery): Promise<LogPage>
   /** Throws `not_found` for a request of another account. */
   read(accountId: string, requestUuid: string): Promise<LogEntry>
+  /** Logs a request that has ended without a charge. Charged ones are logged with their usage. */
+  noteEnded(request: EndedRequest): void
+  /** Call it after all requests have ended. */
+  close(): Promise<void>
 }
 
-interface RequestLogOptions {
-  readonly database: Queryable
+interface RequestLogOptions extends FailedRequestsOptions {
   readonly usage: Pick<Usage, 'postCharges' | 'findSpan'>
 }
 
-export function createRequestLog({ database, usage }: RequestLogOptions): RequestLog {
+export function createRequestLog(options: RequestLogOptions): RequestLog {
+  const { database, usage } = options
+  const failed = new FailedRequests(options)
   return {
     list: async (query) => {
-      const span = await findSpan(usage, query)
-      return listEntries(database, span === null ? [] : [{ part: CHARGED, range: span }], query)
+      const [span] = await Promise.all([findSpan(usage, query), failed.flush()])
+      const charged = span === null ? [] : [{ part: CHARGED, range: span }]
+      return listEntries(database, [...charged, { part: FAILED, range: query.range }], query)
     },
     read: async (accountId, requestUuid) => {
-      await usage.postCharges()
+      await Promise.all([usage.postCharges(), failed.flush()])
       const page = { limit: 1, afterId: null }
       const query = { accountId, range: ALL_TIME, filter: {}, requestUuid, page }
-      const { entries } = await listEntries(database, [{ part: CHARGED, range: ALL_TIME }], query)
+      const { entries } = await listEntries(database, EVERYTHING, query)
       const [entry] = entries
       if (entry === undefined) throw notFound('request')
       return entry
     },
+    noteEnded: (request) => {
+      const entry = toFailedRequest(request)
+      if (entry !== null) failed.note(entry)
+    },
+    close: () => failed.close(),
   }
 }
 
 /** Up to the year 9999. */
 const ALL_TIME = { fromMs: 0, toMs: 253_370_764_800_000 }
+const EVERYTHING = [CHARGED, FAILED].map((part) => ({ part, range: ALL_TIME }))
 
 /** Filters that the rollups have narrow the range, so that a model that was last used a year ago is found at once. */
 async function findSpan(usage: RequestLogOptions['usage'], query: LogQuery) {
