@@ -52,6 +52,7 @@ async function measure(database: Database): Promise<void> {
   )
   print(`${options.rows} requests, ${sizes?.records}; ${sizes?.count} rollups, ${sizes?.rollups}`)
   const usage = createUsage({
+    logger: silentLogger,
     database,
     clock: fakeClock(() => nowMs),
     ledger: {

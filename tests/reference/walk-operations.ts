@@ -235,7 +235,7 @@ async function walkAccount(call: MakeCall): Promise<void> {
   await call('GET /v1/tenants/me/api-keys/{id}', { params: { id } })
   await call('PATCH /v1/tenants/me/api-keys/{id}', { params: { id } })
   await call('DELETE /v1/tenants/me/api-keys/{id}', { params: { id } })
-  const views = ['budget', 'summary', 'today', 'timeseries', 'spending', 'gpu-billing', 'records']
+  const views = ['budget', 'summary', 'today', 'timeseries', 'spending', 'gpu-billing', 'records', 'latency']
   for (const view of views) await call(`GET /v1/usage/${view}`)
   const { data: requests } = await call('GET /v1/requests')
   await call('GET /v1/requests/{request_id}', { params: { request_id: requests[0].request_id } })

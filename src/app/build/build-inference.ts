@@ -2,6 +2,7 @@ import { createInference, type Inference, type InferenceOptions } from '../../mo
 import type { Deployments } from '../../modules/deployments/deployments.ts'
 import type { Limits } from '../../modules/limits/limits.ts'
 import type { RequestLog } from '../../modules/request-log/request-log.ts'
+import type { Usage } from '../../modules/usage/usage.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -16,6 +17,7 @@ import { providerVariableOf } from '../settings/provider-settings.ts'
 interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUseSandbox' | 'clock'> {
   readonly limits: Limits
   readonly requestLog: Pick<RequestLog, 'noteEnded'>
+  readonly usage: Pick<Usage, 'noteLatency'>
   readonly deployments: Pick<Deployments, 'noteRequest'>
   readonly metrics: Metrics
   readonly shortages: ShortageWatch
@@ -25,7 +27,7 @@ interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUse
 
 export function buildInference(
   config: Config,
-  { limits, requestLog, deployments, metrics, shortages, logger, tracer, ...parts }: Parts,
+  { limits, requestLog, usage, deployments, metrics, shortages, logger, tracer, ...parts }: Parts,
 ): Inference {
   return createInference({
     ...parts,
@@ -46,6 +48,7 @@ export function buildInference(
     observer: {
       drains: metrics.drains,
       callEnded: createCallReporter({ metrics, logger, tracer, deployments, requestLog }),
+      completed: (record) => usage.noteLatency(record),
       uncovered: reportUncovered({ metrics, logger }),
       attempted: ({ provider, previousProvider, outcome, status }) => {
         metrics.upstreamAttempted({

@@ -228,9 +228,10 @@ async function openModules(
   const shortages = createShortageWatch({ clock, logger })
   const used = buildUsage(config, { database, clock, ledger, metrics, logger })
   opened.defer(() => used.requestLog.close())
+  opened.defer(() => used.usage.close())
   const inference = buildInference(config, {
     ...served,
-    requestLog: used.requestLog,
+    ...used,
     deployments: built.deployments,
     metrics,
     shortages,

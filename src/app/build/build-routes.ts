@@ -41,6 +41,7 @@ import { sessionRoutes } from '../../http/routes/account/sessions.ts'
 import { speechRoutes } from '../../http/routes/media/speech.ts'
 import { tenantRoutes } from '../../http/routes/account/tenant.ts'
 import { transcriptionRoutes } from '../../http/routes/media/transcriptions.ts'
+import { usageLatencyRoutes } from '../../http/routes/account/usage-latency.ts'
 import { usageRoutes } from '../../http/routes/account/usage.ts'
 import { videoRoutes } from '../../http/routes/media/videos.ts'
 import { voiceRoutes } from '../../http/routes/media/voices.ts'
@@ -145,6 +146,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       publicUrl: config.publicUrl,
     }),
     ...usageRoutes({ usage, clock: modules.clock }),
+    ...usageLatencyRoutes({ usage, clock: modules.clock }),
     ...requestLogRoutes({ requestLog: modules.requestLog, accounts, clock: modules.clock }),
     ...paymentRoutes({ billing, publicUrl: config.publicUrl }),
     ...checkoutRoutes({ billing }),

@@ -24,7 +24,7 @@ export function buildUsage(
   config: Pick<Config, 'failedRequestRetentionDays'>,
   { database, clock, ledger, metrics, logger }: Parts,
 ): BuiltUsage {
-  const usage = createUsage({ database, clock, ledger })
+  const usage = createUsage({ database, clock, ledger, logger })
   const requestLog = createRequestLog({
     database,
     usage,

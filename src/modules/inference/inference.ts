@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Provider, UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import type { Catalog, Category } from '../catalog/catalog.ts'
-import type { UncoveredCost } from '../ledger/ledger.ts'
+import type { UncoveredCost, UsageRecord } from '../ledger/ledger.ts'
 import type { Limits } from '../limits/limits.ts'
 import { createAnswerWhole, type AnswerWhole } from './answer-whole.ts'
 import { beginAttempt, type AcquireSlot, type Attempt, type AttemptOptions } from './begin-attempt.ts'
@@ -96,6 +96,8 @@ interface InferenceObserver {
   readonly drains: DrainObserver
   /** A call ended that does not belong to an HTTP exchange. */
   callEnded(call: EndedCall): void
+  /** An answer is complete and charged. */
+  completed(record: UsageRecord): void
   /** An answer cost more than its account had. */
   uncovered(cost: UncoveredCost): void
 }
@@ -137,12 +139,15 @@ export function createInference(options: InferenceOptions): Inference {
     onShortage: (code) => observer.ranShort(code),
   }
 
+  const onCompleted = (record: UsageRecord): void => observer.completed(record)
+  const onUncovered = (uncovered: UncoveredCost): void => observer.uncovered(uncovered)
   const openBill: OpenBill = (hold, request, startedMs) =>
     new RequestBill({
       hold,
       request,
       startedMs,
-      onUncovered: (uncovered) => observer.uncovered(uncovered),
+      onCompleted,
+      onUncovered,
     })
 
   return {

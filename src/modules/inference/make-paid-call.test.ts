@@ -58,7 +58,8 @@ function call(steps: Partial<CallSteps<object, undefined, string>>, linger?: Lin
       ...steps,
     },
     resolved,
-    (held, request, startedMs) => new RequestBill({ hold: held, request, startedMs, onUncovered: () => {} }),
+    (held, request, startedMs) =>
+      new RequestBill({ hold: held, request, startedMs, onCompleted: () => {}, onUncovered: () => {} }),
   )
   return { answer, events, record }
 }

@@ -1,6 +1,6 @@
 import { uuidOfRequest } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { Hold, UncoveredCost } from '../ledger/ledger.ts'
+import type { Hold, UncoveredCost, UsageRecord } from '../ledger/ledger.ts'
 import type { InferenceRequest } from './inference-request.ts'
 import { packDetails } from './request-details.ts'
 
@@ -9,6 +9,8 @@ interface RequestBillOptions {
   readonly request: InferenceRequest<unknown>
   /** Since the epoch. */
   readonly startedMs: number
+  /** Called with the usage of a complete answer. */
+  readonly onCompleted: (record: UsageRecord) => void
   readonly onUncovered: (uncovered: UncoveredCost) => void
 }
 
@@ -78,29 +80,31 @@ export class RequestBill {
       const { accountId } = caller
       this.#options.onUncovered({ requestId, accountId, model: record.model, uncoveredNanoUsd })
     }
+    const usageRecord: UsageRecord = {
+      id: uuidOfRequest(request.requestId),
+      accountId: caller.accountId,
+      keyId: caller.keyId,
+      environment: caller.environment,
+      operation: record.operation,
+      model: record.model ?? '',
+      provider: record.provider ?? '',
+      outcome: record.outcome === 'running' ? 'completed' : record.outcome,
+      promptTokens: usage?.promptTokens ?? 0,
+      cachedTokens: usage?.cachedTokens ?? 0,
+      cacheWriteTokens: usage?.cacheWriteTokens ?? 0,
+      completionTokens: usage?.completionTokens ?? 0,
+      reasoningTokens: usage?.reasoningTokens ?? 0,
+      latencyMs: toMilliseconds(performance.now() - record.startedMs),
+      firstTokenMs: record.firstTokenMs === null ? null : toMilliseconds(record.firstTokenMs),
+      createdAtMs: toTime(startedMs),
+      details: packDetails(record),
+    }
+    if (usageRecord.outcome === 'completed') this.#options.onCompleted(usageRecord)
     const settled = hold.settle({
       costNanoUsd: record.costNanoUsd ?? 0n,
       uncoveredNanoUsd,
       isDelivered,
-      record: {
-        id: uuidOfRequest(request.requestId),
-        accountId: caller.accountId,
-        keyId: caller.keyId,
-        environment: caller.environment,
-        operation: record.operation,
-        model: record.model ?? '',
-        provider: record.provider ?? '',
-        outcome: record.outcome === 'running' ? 'completed' : record.outcome,
-        promptTokens: usage?.promptTokens ?? 0,
-        cachedTokens: usage?.cachedTokens ?? 0,
-        cacheWriteTokens: usage?.cacheWriteTokens ?? 0,
-        completionTokens: usage?.completionTokens ?? 0,
-        reasoningTokens: usage?.reasoningTokens ?? 0,
-        latencyMs: toMilliseconds(performance.now() - record.startedMs),
-        firstTokenMs: record.firstTokenMs === null ? null : toMilliseconds(record.firstTokenMs),
-        createdAtMs: toTime(startedMs),
-        details: packDetails(record),
-      },
+      record: usageRecord,
     })
     this.#noteBalance()
     return settled

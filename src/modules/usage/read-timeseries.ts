@@ -41,7 +41,7 @@ export interface Timeseries {
 export const BUCKETS_MAX = 1_000
 export const SERIES_MAX = 10
 
-const BUCKET_MS: Readonly<Record<Granularity, number>> = { hour: HOUR_MS, day: DAY_MS }
+export const BUCKET_MS: Readonly<Record<Granularity, number>> = { hour: HOUR_MS, day: DAY_MS }
 
 interface BucketRow extends UsageTotalsRow {
   readonly bucket: Date
@@ -89,7 +89,7 @@ function splitByDearest(usageSql: string, by: Dimension, bucket: string): string
      SELECT ${bucket} AS bucket, dearest.value::text, ${SUMS} FROM hours LEFT JOIN dearest USING (value) GROUP BY 1, 2`
 }
 
-function listBuckets({ fromMs, toMs }: UsageRange, granularity: Granularity): UsageRange[] {
+export function listBuckets({ fromMs, toMs }: UsageRange, granularity: Granularity): UsageRange[] {
   const bucketMs = BUCKET_MS[granularity]
   const firstMs = Math.floor(fromMs / bucketMs) * bucketMs
   const count = Math.ceil((toMs - firstMs) / bucketMs)

@@ -1,11 +1,14 @@
 import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Page } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { findSpan, type SpanQuery, type UsageSpan } from './find-span.ts'
+import { LatencyMeter, type MeasuredRequest } from './latency-meter.ts'
 import { listRecords, type RecordsQuery, type UsageRecord } from './list-records.ts'
 import { readBudget, type Budget, type CreditReader } from './read-budget.ts'
 import { readSpending, readSpendingOfAccounts, type Spending, type SpendingQuery } from './read-spending.ts'
+import { readLatency, type Latency } from './read-latency.ts'
 import { readTimeseries, type Timeseries, type TimeseriesQuery } from './read-timeseries.ts'
 import { readTotals, type TotalsQuery } from './read-totals.ts'
 import { readSpent } from './read-spent.ts'
@@ -13,6 +16,8 @@ import { lastHourAt, type UsageRange } from './usage-range.ts'
 import type { UsageTotals } from './usage-totals.ts'
 
 export { OUTCOMES, type UsageRecord } from './list-records.ts'
+export { LATENCY_ERROR } from './latency-buckets.ts'
+export type { LatencyBucket, LatencyFigures, Percentiles } from './read-latency.ts'
 export type { Budget, CreditReader } from './read-budget.ts'
 export type { Spending } from './read-spending.ts'
 export { BUCKETS_MAX, GRANULARITIES, SERIES_MAX } from './read-timeseries.ts'
@@ -36,23 +41,32 @@ export interface Usage {
   readSpendingOfAccounts(query: Omit<SpendingQuery, 'accountId' | 'by'>): Promise<Spending>
   readGpuBilling(query: { accountId: string; range: UsageRange }): Promise<GpuBilling>
   listRecords(query: RecordsQuery): Promise<Page<UsageRecord>>
+  /** Returns percentiles of how long completed requests took. */
+  readLatency(query: TimeseriesQuery): Promise<Latency>
+  /** Counts how long a completed request took. */
+  noteLatency(request: MeasuredRequest): void
   /** Returns the hours with usage in a range. Null if there are none. */
   findSpan(query: SpanQuery): Promise<UsageSpan | null>
   /** Makes charges of requests that have ended visible to readers. */
   postCharges(): Promise<void>
   /** Returns the total spending of each key. Keys without spending are omitted. */
   spentByKeys(keyIds: readonly string[]): Promise<ReadonlyMap<string, NanoUsd>>
+  /** Call it after all requests have ended. */
+  close(): Promise<void>
 }
 
 export function createUsage({
   database,
   clock,
   ledger,
+  logger,
 }: {
   database: Queryable
   clock: Clock
   ledger: CreditReader
+  logger: Logger
 }): Usage {
+  const meter = new LatencyMeter({ database, logger })
   const afterPosting = async <Result>(read: () => Promise<Result>): Promise<Result> => {
     await ledger.postCharges()
     return read()
@@ -72,6 +86,12 @@ export function createUsage({
     readSpendingOfAccounts: (query) => afterPosting(() => readSpendingOfAccounts(database, query)),
     readGpuBilling: (query) => afterPosting(() => readGpuBilling(database, query, lastHourAt(clock.nowMs()))),
     listRecords: (query) => afterPosting(() => listRecords(database, query)),
+    readLatency: async (query) => {
+      await meter.flush()
+      return afterPosting(() => readLatency(database, query))
+    },
+    noteLatency: (request) => meter.note(request),
+    close: () => meter.close(),
     findSpan: (query) => afterPosting(() => findSpan(database, query)),
     postCharges: () => ledger.postCharges(),
     spentByKeys: (keyIds) =>

@@ -29,6 +29,8 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
     'Returns usage in buckets of an hour or a day, in total or split by key, model, provider or operation.',
   'GET /v1/usage/spending': 'Returns what was spent by key, model, provider or operation, the largest first.',
   'GET /v1/usage/gpu-billing': 'Returns what the deployments of the account cost.',
+  'GET /v1/usage/latency':
+    'Returns percentiles of the latency and of the time to the first token, in total, by hour or day, and by group.',
   'GET /v1/usage/records':
     'Lists requests, one row each, newest first: model, provider, tokens, cost, latency and how it ended.',
   'GET /v1/requests':

@@ -80,6 +80,16 @@ export const TimeseriesQuery = Type.Object({
   ...filterFields,
 })
 
+export const LatencyQuery = Type.Object({
+  ...TimeseriesQuery.properties,
+  by: Type.Optional(
+    Type.Enum([...DIMENSION_NAMES], {
+      description: `Adds a series for each of the ${SERIES_MAX} with the most requests.`,
+    }),
+  ),
+  operation: Type.Optional(Text('Only this operation: `chat`, `embedding` and so on.')),
+})
+
 export const SpendingQuery = Type.Object({
   by: Type.Optional(Type.Enum([...DIMENSION_NAMES], { default: 'model', description: 'What to group by.' })),
   ...rangeFields,

@@ -63,6 +63,7 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
       attempted: () => {},
       ranShort: () => {},
       breakerChanged: () => {},
+      completed: () => {},
       uncovered: () => {},
       callEnded: () => {},
       drains: { running: () => {}, abandoned: () => {} },

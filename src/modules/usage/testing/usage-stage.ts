@@ -1,4 +1,5 @@
 import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
+import { silentLogger } from '../../../kernel/logger.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { connectDatabase } from '../../../storage/connect-database.ts'
@@ -45,6 +46,7 @@ export async function setUsageStage(existing?: string): Promise<UsageStage> {
     heldNanoUsd: 0n,
     budgets: [],
     usage: createUsage({
+      logger: silentLogger,
       database: recording,
       clock: fakeClock(() => stage.nowMs),
       ledger: {

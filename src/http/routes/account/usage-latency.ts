@@ -1,0 +1,116 @@
+import { Type, type Static } from 'typebox'
+import type { Clock } from '../../../kernel/clock.ts'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import {
+  LATENCY_ERROR,
+  type LatencyBucket,
+  type LatencyFigures,
+  type Percentiles,
+  type Usage,
+} from '../../../modules/usage/usage.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { chooseGranularity, LatencyQuery, parseFilter, parseRange } from './usage-query.ts'
+import { rangeToWire } from './usage-wire.ts'
+
+const Time = Type.String({ format: 'date-time' })
+const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
+  Type.Union([schema, Type.Null()], { description })
+
+const PercentilesAnswer = Type.Object({
+  p50_ms: Type.Integer({ description: 'Half of the requests took at most this long.' }),
+  p90_ms: Type.Integer({ description: '90 % of the requests took at most this long.' }),
+  p95_ms: Type.Integer({ description: '95 % of the requests took at most this long.' }),
+  p99_ms: Type.Integer({ description: '99 % of the requests took at most this long.' }),
+})
+
+const figureFields = {
+  requests: Type.Integer({ description: 'How many completed requests were measured.' }),
+  latency: nullable(
+    PercentilesAnswer,
+    'From the beginning of a request to the end of its answer. Null if there were none.',
+  ),
+  ttft: nullable(PercentilesAnswer, 'To the first token of a stream. Null if there were none.'),
+}
+
+const LatencyBucketAnswer = Type.Object(
+  { start: Time, end: Time, ...figureFields },
+  { description: 'An hour or a day of UTC, cut to the range at both ends.' },
+)
+
+const LatencyAnswer = Type.Object({
+  object: Type.Literal('usage.latency'),
+  tenant_id: Type.String({ format: 'uuid' }),
+  from: Time,
+  to: Time,
+  granularity: Type.Enum(['hour', 'day']),
+  by: nullable(Type.Enum(['model', 'provider', 'key', 'env']), 'What the series are of.'),
+  error_bound: Type.Number({
+    description:
+      'The largest error of a percentile, as a part of it. Up to a millisecond more for short ones.',
+  }),
+  ...figureFields,
+  data: Type.Array(LatencyBucketAnswer, { description: 'Without gaps, oldest first.' }),
+  series: Type.Array(
+    Type.Object({ value: Type.String(), ...figureFields, data: Type.Array(LatencyBucketAnswer) }),
+    { description: 'The ten with the most requests. Empty without `by`.' },
+  ),
+})
+
+interface LatencyParts {
+  readonly usage: Usage
+  readonly clock: Clock
+}
+
+export const usageLatencyRoutes = ({ usage, clock }: LatencyParts): Route[] => [
+  defineRoute({
+    method: 'GET',
+    tag: 'Usage',
+    scope: 'any',
+    path: '/v1/usage/latency',
+    summary: 'Read latency percentiles',
+    query: LatencyQuery,
+    responses: { 200: { description: 'Percentiles in total, by time and by group.', schema: LatencyAnswer } },
+    handle: async ({ caller: { accountId }, query }) => {
+      const usual = query.granularity === 'day' ? '30d' : '24h'
+      const { range } = parseRange(query, { usual, nowMs: clock.nowMs() })
+      const granularity = chooseGranularity(query.granularity, range)
+      const by = query.by ?? null
+      const { operation } = query
+      const filter = { ...parseFilter(query), ...(operation !== undefined && { operation }) }
+      const latency = await usage.readLatency({ accountId, range, granularity, by, filter })
+      return {
+        object: 'usage.latency',
+        tenant_id: accountId,
+        ...rangeToWire(range),
+        granularity,
+        by,
+        error_bound: LATENCY_ERROR,
+        ...figuresToWire(latency.totals),
+        data: latency.buckets.map(bucketToWire),
+        series: latency.series.map(({ value, totals, buckets }) => ({
+          value,
+          ...figuresToWire(totals),
+          data: buckets.map(bucketToWire),
+        })),
+      }
+    },
+  }),
+]
+
+function figuresToWire({ requests, latency, firstToken }: LatencyFigures) {
+  return { requests, latency: percentilesToWire(latency), ttft: percentilesToWire(firstToken) }
+}
+
+function bucketToWire({ range, ...figures }: LatencyBucket): Static<typeof LatencyBucketAnswer> {
+  return { start: toTimestamp(range.fromMs), end: toTimestamp(range.toMs), ...figuresToWire(figures) }
+}
+
+function percentilesToWire(percentiles: Percentiles | null) {
+  if (percentiles === null) return null
+  return {
+    p50_ms: percentiles[50],
+    p90_ms: percentiles[90],
+    p95_ms: percentiles[95],
+    p99_ms: percentiles[99],
+  }
+}
