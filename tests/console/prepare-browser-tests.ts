@@ -11,6 +11,8 @@ export default async function prepareBrowserTests(): Promise<void> {
   if (isOutdated()) {
     const { status } = spawnSync(process.execPath, [join(CONSOLE, 'scripts/prepare-console.cjs')], {
       stdio: 'inherit',
+      // Vitest sets `test`, which would build React for development.
+      env: { ...process.env, NODE_ENV: 'production' },
     })
     if (status !== 0) throw new Error('the console could not be built')
   }

@@ -19,7 +19,7 @@ export function ErrorPanel({ title, error, onRetry }: ErrorPanelProps) {
       <div className="min-w-0 grow">
         <p className="text-sm font-medium">{title}</p>
         <p className="text-sm break-words text-ink-soft">{message}</p>
-        <p className="mt-1 flex flex-wrap items-center gap-x-3 text-xs text-ink-faint">
+        <p className="mt-1 flex flex-wrap items-center gap-x-3 text-xs text-ink-soft">
           <span className="font-mono">{code}</span>
           {requestId !== null && <CopyableId id={requestId} label="request id" />}
         </p>

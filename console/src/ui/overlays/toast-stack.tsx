@@ -9,21 +9,21 @@ const FAILURE_SHOWN_MS = 12_000
 interface ToastStackProps {
   /** Toasts that are not shown yet. */
   readonly waiting: readonly ToastContent[]
-  readonly onTaken: () => void
+  /** Returns them once, because an effect may run twice. */
+  readonly take: () => readonly ToastContent[]
 }
 
 /** The stack of toasts. Loaded with the first one. */
-export function ToastStack({ waiting, onTaken }: ToastStackProps) {
+export function ToastStack({ waiting, take }: ToastStackProps) {
   useEffect(() => {
     if (waiting.length === 0) return
-    for (const { title, description, isFailure } of waiting)
+    for (const { title, description, isFailure } of take())
       manager.add({
         title,
         description,
         ...(isFailure && { priority: 'high' as const, timeout: FAILURE_SHOWN_MS }),
       })
-    onTaken()
-  }, [waiting, onTaken])
+  }, [waiting, take])
   return (
     <Toast.Provider toastManager={manager}>
       <Toast.Portal>

@@ -25,15 +25,17 @@ export function Toasts() {
   if (shown === null) return null
   return (
     <Suspense>
-      <ToastStack waiting={shown} onTaken={takeWaiting} />
+      <ToastStack waiting={shown} take={takeWaiting} />
     </Suspense>
   )
 }
 
 const NONE: readonly ToastContent[] = []
 
-function takeWaiting(): void {
+function takeWaiting(): readonly ToastContent[] {
+  const taken = waiting ?? NONE
   setWaiting(NONE)
+  return taken
 }
 
 function setWaiting(next: readonly ToastContent[]): void {
