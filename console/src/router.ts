@@ -1,11 +1,12 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import { homeRoute } from './pages/home/route.ts'
+import { keysRoute } from './pages/keys/route.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
 import { rootRoute } from './shell/root-route.tsx'
 import { shellRoute } from './shell/shell-route.tsx'
 
-const routeTree = rootRoute.addChildren([signInRoute, shellRoute.addChildren([homeRoute])])
+const routeTree = rootRoute.addChildren([signInRoute, shellRoute.addChildren([homeRoute, keysRoute])])
 
 export function createConsoleRouter(queryClient: QueryClient) {
   return createRouter({

@@ -21,4 +21,9 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     scope: 'inference',
     entries: [{ label: 'Home', to: '/', icon: 'home' }],
   },
+  {
+    label: 'Account',
+    scope: 'inference',
+    entries: [{ label: 'Keys', to: '/keys', icon: 'key' }],
+  },
 ]

@@ -1,0 +1,37 @@
+import { call, client } from './client.ts'
+import { cursorPages } from './cursor-pages.ts'
+
+type KeyPage = Awaited<ReturnType<typeof fetchKeys>>
+export type ApiKey = KeyPage['data'][number]
+export type KeyScope = ApiKey['scopes'][number]
+export type KeyEnvironment = ApiKey['env']
+
+export const KEY_ENVIRONMENTS: readonly KeyEnvironment[] = ['dev', 'test', 'staging', 'prod', 'live']
+
+/** What a key may be restricted to. Null sets no restriction. */
+export interface KeySettings {
+  readonly name: string
+  readonly scopes: KeyScope[]
+  readonly allowed_models: string[] | null
+  readonly limit_usd: number | null
+  readonly requests_per_minute: number | null
+  readonly expires_at: string | null
+}
+
+/** The keys of the account, newest first. */
+export const keysQuery = () => cursorPages({ queryKey: ['keys'], fetchPage: fetchKeys })
+
+export const createKey = (body: KeySettings & { env: KeyEnvironment }) =>
+  call(() => client.POST('/v1/tenants/me/api-keys', { body }))
+
+export const updateKey = (id: string, body: Partial<KeySettings>) =>
+  call(() => client.PATCH('/v1/tenants/me/api-keys/{id}', { params: { path: { id } }, body }))
+
+export const revokeKey = (id: string) =>
+  call(() => client.DELETE('/v1/tenants/me/api-keys/{id}', { params: { path: { id } } }))
+
+function fetchKeys(after: string | undefined, signal: AbortSignal) {
+  return call(() =>
+    client.GET('/v1/tenants/me/api-keys', { params: { query: { after, limit: 100 } }, signal }),
+  )
+}

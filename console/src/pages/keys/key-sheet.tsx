@@ -1,0 +1,106 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState, type FormEvent } from 'react'
+import { revokeKey, updateKey, type ApiKey } from '../../api/keys.ts'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
+import { formatUsd } from '../../ui/format/format-usd.ts'
+import { Button } from '../../ui/forms/button.tsx'
+import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx'
+import { Sheet } from '../../ui/overlays/sheet.tsx'
+import { showToast } from '../../ui/overlays/toasts.tsx'
+import { CopyableId } from '../../ui/text/copyable-id.tsx'
+import { DetailsList } from '../../ui/text/details-list.tsx'
+import { Time } from '../../ui/text/time.tsx'
+import { changedSettings, draftOfKey } from './key-draft.ts'
+import { KeyFields } from './key-fields.tsx'
+import { KeyState } from './key-state.tsx'
+
+interface KeySheetProps {
+  readonly apiKey: ApiKey
+  readonly onClose: () => void
+}
+
+/** One key: what it has done, what it may do, and its end. */
+export function KeySheet({ apiKey, onClose }: KeySheetProps) {
+  const queryClient = useQueryClient()
+  const [isRevoking, setIsRevoking] = useState(false)
+  return (
+    <Sheet title={apiKey.name} isOpen onClose={onClose} side="right">
+      <div className="flex flex-col gap-6">
+        <DetailsList
+          details={{
+            State: <KeyState apiKey={apiKey} />,
+            Key: <span className="font-mono text-xs">{apiKey.key_prefix}</span>,
+            Id: <CopyableId id={apiKey.id} label="key id" />,
+            Environment: apiKey.env,
+            Made: <Time at={apiKey.created_at} form="short" />,
+            'Last used': <Time at={apiKey.last_used_at} />,
+            Spent: formatUsd(apiKey.spent_usd),
+          }}
+        />
+        {apiKey.is_active ? (
+          <>
+            <KeySettingsForm key={apiKey.id} apiKey={apiKey} />
+            <div className="flex flex-wrap items-center justify-between gap-3 border-t border-line pt-4">
+              <p className="text-sm text-ink-soft">Programs that use a revoked key are refused at once.</p>
+              <Button kind="danger" icon="trash" onClick={() => setIsRevoking(true)}>
+                Revoke
+              </Button>
+            </div>
+          </>
+        ) : (
+          <p className="text-sm text-ink-soft">The key does not work any more and cannot be changed.</p>
+        )}
+      </div>
+      {isRevoking && (
+        <ConfirmDialog
+          title={`Revoke “${apiKey.name}”?`}
+          description="Every process of the gateway refuses it from then on, and sessions that were started with it end. This cannot be undone."
+          action="Revoke the key"
+          onConfirm={async () => {
+            await revokeKey(apiKey.id)
+            await queryClient.invalidateQueries({ queryKey: ['keys'] })
+            showToast('The key is revoked', apiKey.name)
+            onClose()
+          }}
+          onClose={() => setIsRevoking(false)}
+        />
+      )}
+    </Sheet>
+  )
+}
+
+function KeySettingsForm({ apiKey }: { readonly apiKey: ApiKey }) {
+  const queryClient = useQueryClient()
+  const saved = draftOfKey(apiKey)
+  const [draft, setDraft] = useState(saved)
+  const changes = changedSettings(saved, draft)
+  const update = useMutation({
+    mutationFn: () => updateKey(apiKey.id, changes),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['keys'] })
+      showToast('The key is changed', apiKey.name)
+    },
+  })
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    update.mutate()
+  }
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4 border-t border-line pt-4">
+      <KeyFields draft={draft} onChange={setDraft} hasEnvironment={false} />
+      {update.error && <ErrorPanel title="The key could not be changed" error={update.error} />}
+      <div className="flex justify-end">
+        <Button
+          kind="primary"
+          type="submit"
+          isBusy={update.isPending}
+          disabled={
+            Object.keys(changes).length === 0 || draft.name.trim() === '' || draft.scopes.length === 0
+          }
+        >
+          Save changes
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,95 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { accountQuery } from '../../api/account.ts'
+import { keysQuery, type ApiKey } from '../../api/keys.ts'
+import { EmptyState } from '../../ui/feedback/empty-state.tsx'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
+import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
+import { Button } from '../../ui/forms/button.tsx'
+import { SearchField } from '../../ui/forms/search-field.tsx'
+import { SelectField } from '../../ui/forms/select-field.tsx'
+import { FilterBar } from '../../ui/layout/filter-bar.tsx'
+import { Page } from '../../ui/layout/page.tsx'
+import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { KeySheet } from './key-sheet.tsx'
+import { KeysTable } from './keys-table.tsx'
+import { NewKeyDialog } from './new-key-dialog.tsx'
+import type { KeysSearch } from './route.ts'
+
+const route = getRouteApi('/shell/keys')
+
+export function KeysPage() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data: account } = useQuery(accountQuery)
+  const keys = useInfiniteQuery(keysQuery())
+  const [isMaking, setIsMaking] = useState(false)
+  const all = keys.data?.pages.flatMap(({ data }) => data) ?? []
+  const shown = all.filter((key) => isShown(key, search))
+  const opened = all.find(({ id }) => id === search.key)
+  const change = (next: Partial<KeysSearch>): void =>
+    void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
+  const newKey = account?.key.scopes.includes('manage') && (
+    <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
+      New key
+    </Button>
+  )
+  return (
+    <Page>
+      <PageHeader
+        title="Keys"
+        description="A key lets a program use this account. Give each program its own, with no more rights than it needs."
+        actions={newKey}
+      />
+      <FilterBar
+        count={keys.data && `${shown.length} of ${keys.data.pages[0]?.total ?? 0} keys`}
+        {...((search.search || search.all) && {
+          onClear: () => change({ search: undefined, all: undefined }),
+        })}
+      >
+        <SearchField
+          label="Name or beginning of the key"
+          className="w-64 max-sm:w-full"
+          value={search.search ?? ''}
+          onChange={(words) => change({ search: words === '' ? undefined : words })}
+        />
+        <SelectField
+          label="State"
+          isLabelHidden
+          value={search.all ? 'all' : 'active'}
+          choices={[
+            { value: 'active', label: 'Active keys' },
+            { value: 'all', label: 'All keys' },
+          ]}
+          onChange={(state) => change({ all: state === 'all' ? true : undefined })}
+        />
+      </FilterBar>
+      {keys.isPending && <SkeletonRows />}
+      {keys.error && (
+        <ErrorPanel title="Keys could not be loaded" error={keys.error} onRetry={() => void keys.refetch()} />
+      )}
+      {keys.data && shown.length === 0 && !keys.hasNextPage && (
+        <EmptyState icon="key" title="No key matches" action={newKey}>
+          Change the filters, or make a key.
+        </EmptyState>
+      )}
+      {keys.data && (shown.length > 0 || keys.hasNextPage) && (
+        <KeysTable
+          rows={shown}
+          onOpen={({ id }) => change({ key: id })}
+          onEnd={keys.hasNextPage ? () => void keys.fetchNextPage() : undefined}
+          isLoadingMore={keys.isFetchingNextPage}
+        />
+      )}
+      {isMaking && <NewKeyDialog onClose={() => setIsMaking(false)} />}
+      {opened && <KeySheet apiKey={opened} onClose={() => change({ key: undefined })} />}
+    </Page>
+  )
+}
+
+function isShown(key: ApiKey, { search, all }: KeysSearch): boolean {
+  if (!key.is_active && !all) return false
+  const words = (search ?? '').trim().toLowerCase()
+  return key.name.toLowerCase().includes(words) || key.key_prefix.toLowerCase().startsWith(words)
+}
