@@ -90,6 +90,17 @@ export interface Observation {
   readonly lookAgainMs: number | null
 }
 
+/** The observation of an instance that has ended or never existed. */
+export const GONE: Observation = {
+  state: 'gone',
+  boundAtMs: null,
+  releasedAtMs: null,
+  progress: 0,
+  endpoint: null,
+  failure: null,
+  lookAgainMs: null,
+}
+
 export const FAILURE_CODES = [
   'capacity_exhausted',
   'image_pull_failed',

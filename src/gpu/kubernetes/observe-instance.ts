@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { parseJson } from '../../kernel/parse-json.ts'
-import { FAILURE_CODES, type InstanceFailure, type Observation } from '../gpu-driver.ts'
+import { FAILURE_CODES, GONE, type InstanceFailure, type Observation } from '../gpu-driver.ts'
 import { conditionOf, toMs, type ClusterDeployment, type ClusterPod } from './cluster-objects.ts'
 import { explainDeployment, explainPod } from './explain-pod.ts'
 import { LAUNCHED_AT, REFUSAL, STOPPED_AT } from './object-names.ts'
@@ -52,17 +52,6 @@ export async function observeInstance(
   if (seen.boundAtMs === null) return { ...seen, state: 'pending' }
   const hasStarted = pod.status?.containerStatuses?.some(({ state }) => state?.running !== undefined)
   return { ...seen, state: 'loading', progress: hasStarted ? PROGRESS.started : PROGRESS.scheduled }
-}
-
-/** The observation of an instance that has ended or never existed. */
-export const GONE: Observation = {
-  state: 'gone',
-  boundAtMs: null,
-  releasedAtMs: null,
-  progress: 0,
-  endpoint: null,
-  failure: null,
-  lookAgainMs: null,
 }
 
 /** Observes a stopped instance. Its GPU is free when the controller has processed the stop and no pod is left. */

@@ -1,4 +1,4 @@
-import type { InstanceFailure, Observation } from '../gpu-driver.ts'
+import { GONE, type InstanceFailure, type Observation } from '../gpu-driver.ts'
 import type { EnginePlan, EngineState, Placement } from './engine-plan.ts'
 import { failInstance, NOTHING } from './fail-instance.ts'
 import { isInstanceId, type InstanceDirectory } from './instance-directory.ts'
@@ -66,16 +66,6 @@ async function observeFetch(
 
 /** Estimated share of the download in the startup progress. */
 const FETCH_SHARE = 0.9
-
-const GONE: Observation = {
-  state: 'gone',
-  boundAtMs: null,
-  releasedAtMs: null,
-  progress: 0,
-  endpoint: null,
-  failure: null,
-  lookAgainMs: null,
-}
 
 function toObservation(state: EngineState, plan: EnginePlan | null, isStopped: boolean): Observation {
   const { phase, boundAtMs, releasedAtMs, failure } = state

@@ -7,7 +7,7 @@ import type {
   LaunchOrder,
   Observation,
 } from '../gpu-driver.ts'
-import { FAILURE_CODES } from '../gpu-driver.ts'
+import { FAILURE_CODES, GONE } from '../gpu-driver.ts'
 import { SANDBOX_TIERS, type SandboxTier } from './sandbox-tiers.ts'
 
 /** Store of the simulated machines. Like real machines, they outlive the gateway processes. */
@@ -115,16 +115,6 @@ export function createSandboxDriver(options: SandboxDriverOptions): GpuDriver {
       return orphans.map(({ instanceId }) => instanceId)
     },
   }
-}
-
-const GONE: Observation = {
-  state: 'gone',
-  boundAtMs: null,
-  releasedAtMs: null,
-  progress: 0,
-  endpoint: null,
-  failure: null,
-  lookAgainMs: null,
 }
 
 function machineOf(
