@@ -5,11 +5,25 @@ import { ClusterError, type ClusterApi } from './cluster-api.ts'
 import { instanceOf, type ClusterObject } from './cluster-objects.ts'
 
 interface ObjectWatchOptions<Item> {
-  readonly api: ClusterApi
+  readonly api: Pick<ClusterApi, 'list' | 'watch'>
   readonly path: string
   readonly selector: string
   readonly parse: (value: unknown) => Item
   readonly report: (problem: string, error: unknown) => void
+  /** The time, given by tests. */
+  readonly timing?: WatchTiming
+}
+
+interface WatchTiming {
+  /** A monotonic clock in milliseconds. */
+  nowMs(): number
+  /** Resolves after the time, or when the signal is aborted. */
+  wait(durationMs: number, signal: AbortSignal): Promise<void>
+}
+
+const REAL_TIMING: WatchTiming = {
+  nowMs: () => performance.now(),
+  wait: (durationMs, signal) => delay(durationMs, undefined, { signal }).catch(() => {}),
 }
 
 /** The server ends a watch after this time. If it does not, the client aborts the watch 30 seconds later. */
@@ -17,9 +31,12 @@ const WATCH_SECONDS = 240
 const WATCH_MS_MAX = (WATCH_SECONDS + 30) * 1_000
 /** A watch that lasted longer than this resets the retry delay. */
 const LASTING_MS = 5_000
+/** How long the copy may be used after the server ended a watch without an error. Usually the next one begins within this time. */
+const UNWATCHED_MS_MAX = 1_000
 const RETRY_MS = 100
 const RETRY_MS_MAX = 30_000
-const GONE = 410
+/** The status of a watch whose resource version has expired. */
+const EXPIRED = 410
 
 /** A local copy of the objects of one kind: listed once, then updated by a watch. */
 export class ObjectWatch<Item extends ClusterObject> {
@@ -27,15 +44,23 @@ export class ObjectWatch<Item extends ClusterObject> {
   readonly #byInstance = new Map<string, Map<string, Item>>()
   readonly #end = new AbortController()
   #running: Promise<void> | null = null
-  #isCurrent = false
+  readonly #timing: WatchTiming
+  /** When the current watch began; null if there is none. */
+  #watchedSinceMs: number | null = null
+  /** Until when the copy may be used without a watch. */
+  #usableUntilMs = 0
 
   constructor(options: ObjectWatchOptions<Item>) {
     this.#options = options
+    this.#timing = options.timing ?? REAL_TIMING
   }
 
-  /** Whether the copy may be used. False before the first connection and after a failed watch; callers then read the cluster. */
+  /**
+   * Whether the copy may be used; otherwise callers read the cluster. False before the first watch, after a failed one, and if
+   * the next watch does not begin soon after the last one ended.
+   */
   get isCurrent(): boolean {
-    return this.#isCurrent
+    return this.#watchedSinceMs !== null || this.#timing.nowMs() < this.#usableUntilMs
   }
 
   /** Starts the watch. Further calls have no effect. */
@@ -72,24 +97,33 @@ export class ObjectWatch<Item extends ClusterObject> {
     let version: string | null = null
     let failures = 0
     while (!signal.aborted) {
-      const beganAtMs = performance.now()
+      let isFailed = false
       try {
         version ??= await this.#list()
         for await (const seen of this.#watch(version)) version = seen
       } catch (error) {
         if (signal.aborted) break
-        const isExpired = error instanceof ClusterError && error.status === GONE
+        isFailed = true
+        const isExpired = error instanceof ClusterError && error.status === EXPIRED
         // The version has expired and missed events are not sent again, so list everything.
         if (isExpired) version = null
         else this.#options.report('a watch of the cluster was interrupted', error)
-        this.#isCurrent = false
       }
+      const watchedMs = this.#stopUsing(isFailed ? 0 : UNWATCHED_MS_MAX)
       // Back off if the server ends each watch soon after it began.
-      failures = performance.now() - beganAtMs > LASTING_MS ? 0 : failures + 1
-      const pauseMs = Math.min(RETRY_MS * 2 ** Math.min(failures, 10), RETRY_MS_MAX)
-      await delay(pauseMs, undefined, { signal }).catch(() => {})
+      failures = watchedMs > LASTING_MS ? 0 : failures + 1
+      await this.#timing.wait(Math.min(RETRY_MS * 2 ** Math.min(failures, 10), RETRY_MS_MAX), signal)
     }
-    this.#isCurrent = false
+    this.#stopUsing(0)
+  }
+
+  /** Notes that no watch runs any more. The copy may be used for the given time. Returns how long the watch lasted. */
+  #stopUsing(usableMs: number): number {
+    const nowMs = this.#timing.nowMs()
+    const watchedMs = this.#watchedSinceMs === null ? 0 : nowMs - this.#watchedSinceMs
+    this.#watchedSinceMs = null
+    this.#usableUntilMs = nowMs + usableMs
+    return watchedMs
   }
 
   async #list(): Promise<string> {
@@ -116,7 +150,7 @@ export class ObjectWatch<Item extends ClusterObject> {
     }
     const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(WATCH_MS_MAX)])
     const events = await api.watch(path, query, signal)
-    this.#isCurrent = true
+    this.#watchedSinceMs = this.#timing.nowMs()
     for await (const value of events) {
       const { type, object } = Value.Parse(Event, value)
       if (type === 'ERROR') throw toError(object)
