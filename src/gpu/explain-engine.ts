@@ -45,6 +45,7 @@ const FRAME = /\[0x[0-9a-f]{4,}\]$/
 export function withLines(message: string, lastLines: readonly string[]): string {
   const shown = lastLines
     .filter((line) => !FRAME.test(line))
-    .slice(-LINES_SHOWN).map((line) => line.slice(0, LINE_LENGTH_MAX))
+    .slice(-LINES_SHOWN)
+    .map((line) => line.slice(0, LINE_LENGTH_MAX))
   return shown.length === 0 ? message : `${message} It said last: ${shown.join(' | ')}`
 }

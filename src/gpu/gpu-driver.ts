@@ -22,6 +22,11 @@ export interface GpuDriver {
    * Drivers that cannot measure it do not have this method.
    */
   sampleGpus?(instanceIds: readonly string[]): Promise<ReadonlyMap<string, GpuSample>>
+  /**
+   * Returns how many requests an engine of a tier processes at once, or null if that is not known. Drivers that never know it do
+   * not have this method.
+   */
+  slotsOf?(tierId: string): number | null
   /** Starts to stop an instance; `observe` reports when its GPU is free. Has no effect on unknown or ended instances. */
   stop(instanceId: string): Promise<void>
   /**

@@ -105,7 +105,7 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     acquireSlot: ({ deployment, keyId, cancellation }) =>
       parts.limits.acquireSlot({
         pool: modelIdOf(deployment.id),
-        slots: engineSlotsOf(config, deployment.driver),
+        slots: engineSlotsOf(config, gpus, deployment),
         accountId: keyId,
         cancellation,
       }),

@@ -1,6 +1,12 @@
+import type { GpuRegistry } from '../../gpu/registry.ts'
 import type { LocalModel } from '../../http/routes/tasks/queue.ts'
 import type { Catalog, ModelViewer } from '../../modules/catalog/catalog.ts'
-import { modelIdOf, providerKeyOf, type Deployments } from '../../modules/deployments/deployments.ts'
+import {
+  modelIdOf,
+  providerKeyOf,
+  type Deployment,
+  type Deployments,
+} from '../../modules/deployments/deployments.ts'
 import { freeCredit, type Ledger } from '../../modules/ledger/ledger.ts'
 import { createLimits, type Balances, type Limits } from '../../modules/limits/limits.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -49,25 +55,30 @@ export function slotsOf(config: Config, { id, localSlots, isSingle }: Provider):
   return config.limits.localModels.slots.get(id) ?? localSlots ?? null
 }
 
-/** What an engine works on at once unless the operator says otherwise. */
+/** What an engine works on at once if neither the operator nor the driver says it. */
 const ENGINE_SLOTS = 64
 
-/** Returns how many requests each deployment of a GPU driver processes at once. */
-export function engineSlotsOf(config: Config, driverId: string): number {
-  return config.limits.localModels.slots.get(providerKeyOf(driverId)) ?? ENGINE_SLOTS
+/** Returns how many requests a deployment processes at once. */
+export function engineSlotsOf(
+  config: Config,
+  gpus: Pick<GpuRegistry, 'get'>,
+  { driver, gpuTier }: Pick<Deployment, 'driver' | 'gpuTier'>,
+): number {
+  const configured = config.limits.localModels.slots.get(providerKeyOf(driver))
+  return configured ?? gpus.get(driver)?.slotsOf?.(gpuTier) ?? ENGINE_SLOTS
 }
 
 /** Lists the deployments of an account that can be asked, each with a pool of its own. */
 export function listOwnModels(
   config: Config,
-  deployments: Pick<Deployments, 'listServed'>,
+  { deployments, gpus }: { deployments: Pick<Deployments, 'listServed'>; gpus: Pick<GpuRegistry, 'get'> },
   viewer: ModelViewer,
 ): LocalModel[] {
-  return deployments.listServed(viewer).map(({ id, driver, status }) => ({
-    model: modelIdOf(id),
-    pool: modelIdOf(id),
-    slots: engineSlotsOf(config, driver),
-    isReady: status === 'running',
+  return deployments.listServed(viewer).map((deployment) => ({
+    model: modelIdOf(deployment.id),
+    pool: modelIdOf(deployment.id),
+    slots: engineSlotsOf(config, gpus, deployment),
+    isReady: deployment.status === 'running',
     isServed: true,
   }))
 }

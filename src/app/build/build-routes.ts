@@ -134,7 +134,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       tasks: modules.tasks,
       listModels: (caller) => [
         ...listLocalModels(config, modules),
-        ...listOwnModels(config, modules.deployments, caller),
+        ...listOwnModels(config, modules, caller),
       ],
       deployments: modules.deployments,
       clock: modules.clock,

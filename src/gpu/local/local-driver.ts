@@ -5,7 +5,7 @@ import { findGpus } from './find-gpus.ts'
 import { isInstanceId, openInstanceDirectory, type InstanceDirectory } from './instance-directory.ts'
 import { advanceInstance, type AdvanceOptions } from './advance-instance.ts'
 import { launchInstance } from './launch-instance.ts'
-import { listTiers } from './local-tiers.ts'
+import { commandOf, listTiers } from './local-tiers.ts'
 import { observeInstance } from './observe-instance.ts'
 import { isFree, portName } from './places.ts'
 import { createGpuSampler } from './sample-gpus.ts'
@@ -53,6 +53,7 @@ export function createLocalDriver(options: LocalDriverOptions): GpuDriver {
     logs: async (instanceId, { linesMax }) =>
       isInstanceId(instanceId) ? readLastLines(directory.pathOf(instanceId), linesMax) : [],
     sampleGpus: createGpuSampler({ directory, settings, path, nowMs: () => clock.monotonicMs() }),
+    slotsOf: (tierId) => (commandOf(settings, tierId).length === 0 ? settings.llamaCpp.parallel : null),
     // The keeper polls for the stop request.
     stop: async (instanceId) => {
       if (isInstanceId(instanceId)) await directory.requestStop(instanceId)

@@ -51,6 +51,12 @@ export function listTiers(settings: LocalSettings, gpus: readonly FoundGpu[]): r
   })
 }
 
+/** Returns the command of a tier's engines. Empty for the built-in llama.cpp engine. */
+export function commandOf({ tiers, command }: LocalSettings, tierId: string): EngineCommand {
+  const tier = tiers !== null && Object.hasOwn(tiers, tierId) ? tiers[tierId] : undefined
+  return tier?.command ?? command
+}
+
 function toTier(
   id: string,
   tier: LocalTierSettings,
