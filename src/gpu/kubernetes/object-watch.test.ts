@@ -23,10 +23,15 @@ function startWatch() {
         signal.addEventListener('abort', () => resolve(null))
       })
       begun += 1
-      return (async function* () {
-        const error = await ended
-        if (error !== null) throw error
-      })()
+      return {
+        [Symbol.asyncIterator]: () => ({
+          next: async () => {
+            const error = await ended
+            if (error !== null) throw error
+            return { done: true, value: undefined }
+          },
+        }),
+      }
     },
   }
   const watch = new ObjectWatch({
