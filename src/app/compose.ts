@@ -15,6 +15,7 @@ import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Exposition, Metrics } from '../telemetry/metrics.ts'
 import { startStallWatchdog } from '../telemetry/stall-watchdog.ts'
 import { buildModules } from './build/build-modules.ts'
+import { buildOverview } from './build/build-overview.ts'
 import { buildRoutes } from './build/build-routes.ts'
 import { buildWorker } from './build/build-worker.ts'
 import type { Worker } from '../worker/worker.ts'
@@ -79,6 +80,8 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
             directory: config.consoleDir ?? CONSOLE_DIRECTORY,
             publicUrl: config.publicUrl,
           })
+    const overview = buildOverview(config, { modules, isWorkerRunning: () => worker?.isRunning() === true })
+    begun.defer(() => overview.close())
     const server = await createServer({
       consoleSite,
       routes: buildRoutes({
@@ -86,6 +89,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         modules,
         sessions,
         consoleSite,
+        overview,
         guard,
         logger,
         isShuttingDown: () => isShuttingDown,
@@ -165,6 +169,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         ])
         await drains.close(Math.max(0, graceEndsMs - performance.now()))
         stopWatching()
+        overview.close()
         await modules.close()
       },
     }

@@ -14,6 +14,7 @@ import {
 import { requireServerVersion } from './require-server-version.ts'
 import { SCHEMA } from './schema.ts'
 import { errorCodeOf, messageOf, StorageError } from './storage-error.ts'
+import { createStatementNames } from './statement-names.ts'
 import { writeRows } from './write-command.ts'
 
 export interface ConnectDatabaseOptions {
@@ -33,11 +34,17 @@ const RETRY_PAUSE_MS_MAX = 200
 const CONNECT_PAUSE_MS = 25
 const CONNECT_PAUSE_MS_MAX = 500
 const IDLE_CONNECTION_MS = 30_000
-const PREPARED_STATEMENTS_MAX = 500
 
 /** Creates a connection pool for PostgreSQL 14 or newer. Connects on first use, and reconnects when the server is back. */
-export function connectDatabase(options: ConnectDatabaseOptions): Database {
+export function connectDatabase(options: ConnectDatabaseOptions): PooledDatabase {
   return new PooledDatabase(options)
+}
+
+/** The connections of a pool, and the queries that wait for one. */
+export interface PoolState {
+  readonly size: number
+  readonly inUse: number
+  readonly waiting: number
 }
 
 type Attempt<Result> = { done: true; result: Result } | { done: false; error: unknown; isAgain: boolean }
@@ -133,6 +140,11 @@ class PooledDatabase implements Database {
       if ((this.#connectedAtMs.get(client) ?? Number.POSITIVE_INFINITY) >= this.#staleBeforeMs) return client
       client.release(true)
     }
+  }
+
+  get poolState(): PoolState {
+    const { totalCount, idleCount, waitingCount, options } = this.#pool
+    return { size: options.max, inUse: totalCount - idleCount, waiting: waitingCount }
   }
 
   async close(): Promise<void> {
@@ -269,18 +281,6 @@ function unreachable(error: unknown): unknown {
   return new StorageError('unreachable_database', `The database cannot be reached: ${messageOf(error)}`, {
     cause: error,
   })
-}
-
-// The number of names is limited, because the server keeps each prepared statement until the connection ends.
-function createStatementNames(): (sql: string) => string | undefined {
-  const names = new Map<string, string>()
-  return (sql) => {
-    const known = names.get(sql)
-    if (known !== undefined || names.size >= PREPARED_STATEMENTS_MAX) return known
-    const name = `parkway_${names.size}`
-    names.set(sql, name)
-    return name
-  }
 }
 
 // Money is int8 (oid 20, arrays 1016) and must not be converted to a floating-point number.

@@ -18,6 +18,13 @@ export interface HistogramSeries {
 export interface Family<Kind> {
   /** Returns the series of these label values, in the order of the label names. Creates it on first use. */
   series(...labelValues: string[]): Kind
+  /** All series with their label values by name. */
+  all(): readonly LabelledSeries<Kind>[]
+}
+
+export interface LabelledSeries<Kind> {
+  readonly labels: Readonly<Record<string, string>>
+  readonly series: Kind
 }
 
 interface FamilyOptions {
@@ -59,7 +66,7 @@ export function createHistogramFamily(
   register(registry, 'histogram', options, () =>
     store.all().flatMap(({ labels, series }) => sampleHistogram(name, labels, series)),
   )
-  return { series: store.series }
+  return store
 }
 
 export function observe(series: HistogramSeries, value: number): void {
@@ -79,7 +86,7 @@ function createValueFamily(
   register(registry, type, options, () =>
     store.all().map(({ labels, series }) => ({ metricName: options.name, labels, value: series.value })),
   )
-  return { series: store.series }
+  return store
 }
 
 function createSeriesStore<Kind>(labelNames: readonly string[], createSeries: () => Kind) {

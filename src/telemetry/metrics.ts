@@ -12,6 +12,7 @@ import {
 } from './metric-family.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
 import { createRequestLogMetrics, type RequestLogMetrics } from './request-log-metrics.ts'
+import { readFigures, type ProcessFigures } from './process-figures.ts'
 import { createStallMetrics, type StallMetrics } from './stall-metrics.ts'
 import type { TokenCounts } from './token-counts.ts'
 
@@ -33,6 +34,8 @@ export interface Metrics {
   readonly limits: LimitMetrics
   readonly requestLog: RequestLogMetrics
   readonly stalls: StallMetrics
+  /** Returns the sums of this process that an overview shows. Cheap enough for every second. */
+  figures(): ProcessFigures
   /** Returns the metrics of this process in Prometheus's text format. */
   exposition(): Promise<Exposition>
   /** Returns the metrics as plain data, for the process that merges several. */
@@ -117,6 +120,7 @@ export function createMetrics({
     ledger: createLedgerMetrics(registry),
     limits: createLimitMetrics(registry),
     stalls: createStallMetrics(registry),
+    figures: () => readFigures(families),
     exposition: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
     snapshot: () => registry.getMetricsAsJSON(),
   }
@@ -136,7 +140,9 @@ export async function mergeSnapshots(snapshots: readonly MetricsSnapshot[]): Pro
 }
 
 // Answers take from a millisecond in the gateway to many minutes for a reasoning model.
-const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
+export const DURATION_SECONDS: readonly number[] = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
+]
 const FIRST_TOKEN_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60]
 
 type Families = ReturnType<typeof createFamilies>

@@ -9,13 +9,14 @@ import { walkOperations, type Walk, type WalkedAnswer } from './walk-operations.
 
 const RECORDING = join(import.meta.dirname, '../../src/http/reference/answer-examples.json')
 
-/** Operations that need a browser or a payment provider, or that do not answer with JSON. */
+/** Operations that need a browser or a provider, or that do not answer with JSON. */
 const NOT_WALKED = [
   /^GET \/$/,
   /^\w+ \/(checkout|docs|media|metrics|openapi\.json)/,
   /^POST \/v1\/audio\/speech$/,
   /^POST \/v1\/payments\/webhook\//,
   /^POST \/v1\/admin\/payments\/\{id\}\/refund$/,
+  /^POST \/v1\/admin\/providers\/\{name\}\/test$/,
 ]
 
 let walk: Walk

@@ -276,6 +276,7 @@ async function walkOperator(call: MakeCall): Promise<void> {
     query,
   })
   await call('GET /v1/admin/audit')
+  await call('GET /v1/admin/providers')
   await call('GET /healthz')
   await call('GET /readyz')
 }

@@ -30,7 +30,7 @@ import { createOutbound, type Outbound } from '../../outbound/outbound.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../../providers/registry.ts'
 import { createSandboxProvider } from '../../providers/sandbox/sandbox.ts'
 import { createBorrower } from '../../storage/borrowing/borrower.ts'
-import { connectDatabase } from '../../storage/connect-database.ts'
+import { connectDatabase, type PoolState } from '../../storage/connect-database.ts'
 import { createDatabaseClock } from '../../storage/database-clock.ts'
 import type { Database } from '../../storage/database.ts'
 import { createMessageBus, type MessageBus } from '../../storage/message-bus.ts'
@@ -58,6 +58,7 @@ export interface Modules extends BuiltDeployments, BuiltUsage {
   /** The database's time. */
   readonly clock: Clock
   readonly database: Database
+  readonly readPool: () => PoolState
   readonly messageBus: MessageBus
   readonly keys: Keys
   readonly accounts: Accounts
@@ -174,10 +175,8 @@ async function openModules(
   const { quotaOf } = limits
   const idempotency = createIdempotency({ database, logger, quotaOf })
   opened.defer(() => idempotency.close())
-  const unauthenticatedThrottle = createUnauthenticatedThrottle({
-    limits: config.limits.strangers,
-    messageBus,
-  })
+  const { strangers } = config.limits
+  const unauthenticatedThrottle = createUnauthenticatedThrottle({ limits: strangers, messageBus })
   opened.defer(() => unauthenticatedThrottle.close())
   const tracer = await createTracer({
     endpoint: config.otlpEndpoint ?? undefined,
@@ -254,6 +253,7 @@ async function openModules(
   return {
     clock,
     database,
+    readPool: () => pool.poolState,
     messageBus,
     keys,
     accounts: createAccounts({ database, clock, keys, credit: ledger }),

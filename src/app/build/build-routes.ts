@@ -7,6 +7,7 @@ import { adminAccountRoutes } from '../../http/routes/operator/admin-accounts.ts
 import { adminAuditRoutes } from '../../http/routes/operator/admin-audit.ts'
 import { adminCreditRoutes } from '../../http/routes/operator/admin-credit.ts'
 import { adminPromoRoutes } from '../../http/routes/operator/admin-promo.ts'
+import { adminProviderRoutes } from '../../http/routes/operator/admin-providers.ts'
 import { apiKeyRoutes } from '../../http/routes/account/api-keys.ts'
 import { chatRoutes } from '../../http/routes/text/chat.ts'
 import { compareDatasetRoutes } from '../../http/routes/compare/compare-datasets.ts'
@@ -57,6 +58,7 @@ import type { Exposition } from '../../telemetry/metrics.ts'
 import { findPromptSources } from './build-compare.ts'
 import { listLocalModels, listOwnModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
+import type { Overview } from './build-overview.ts'
 import type { Config } from '../settings/config.ts'
 import { VERSION } from '../version.ts'
 
@@ -65,6 +67,7 @@ interface BuildRoutesOptions {
   readonly modules: Modules
   readonly sessions: Sessions
   readonly consoleSite: ConsoleSite | null
+  readonly overview: Overview
   readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey' | 'countSignIn'>
   readonly logger: GatewayLogger
   readonly isShuttingDown: () => boolean
@@ -155,6 +158,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...adminCreditRoutes({ accounts, billing, ledger: modules.ledger, audit }),
     ...adminPromoRoutes({ promoCodes, audit }),
     ...adminAuditRoutes({ audit }),
+    ...adminProviderRoutes({ providers: options.overview.providers, audit }),
     ...operationRoutes({
       checks: {
         storage: () => modules.database.ping(),

@@ -29,6 +29,13 @@ export function providerVariableOf(providerId: string): string | null {
   return (hasNoAddress ? variables?.baseUrl : variables?.apiKey)?.[0] ?? null
 }
 
+/** Returns the variables that must be set to configure a provider: its key, both halves of a key, or its URL. */
+export function missingSettingsOf(providerId: string): string[] {
+  const variables = PROVIDER_VARIABLES.find(({ id }) => id === providerId)
+  const first = providerVariableOf(providerId)
+  return [first, variables?.secretKey].filter((name) => name !== null && name !== undefined)
+}
+
 interface ProviderSources {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The `providers` section of the configuration file. */

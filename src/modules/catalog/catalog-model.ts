@@ -63,6 +63,8 @@ export interface CatalogModel {
   readonly dimensions: number | null
   readonly capabilities: ReadonlySet<Capability>
   readonly price: ModelPrice
+  /** The operator's file, if the price comes from there. */
+  readonly priceFile?: string
   /** False shows `See pricing` although the amounts are known. */
   readonly isPriceListed: boolean
   /** In the order in which they are tried: by priority, then by position in the file. */

@@ -26,10 +26,15 @@ export function loadCatalog({ source, override, isKnownProvider }: LoadCatalogOp
   if (problems.length > 0) throw new CatalogInvalid(problems)
 
   const models: CatalogModel[] = []
+  const repriced = new Set(overrides.flatMap(({ entry }) => (entry.price === undefined ? [] : [entry.id])))
   for (const { place, entry } of mergeCatalogEntries(entries, overrides)) {
     const found = findEntryProblems(entry, place, isKnownProvider)
     problems.push(...found)
-    if (found.length === 0 && entryValidator.Check(entry)) models.push(readModel(entry, place, problems))
+    if (found.length === 0 && entryValidator.Check(entry)) {
+      const model = readModel(entry, place, problems)
+      const priceFile = repriced.has(model.id) ? override?.file : undefined
+      models.push(priceFile === undefined ? model : Object.freeze({ ...model, priceFile }))
+    }
   }
   problems.push(...findNameCollisions(models))
   if (problems.length > 0) throw new CatalogInvalid(problems)

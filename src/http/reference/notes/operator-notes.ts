@@ -29,6 +29,12 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/admin/promo-codes/{id}/disable': 'Disables a promo code. Credit that was redeemed stays.',
   'GET /v1/admin/promo-codes/{id}/redemptions': 'Lists the accounts that redeemed a code, newest first.',
   'GET /v1/admin/audit': 'Lists the actions of operators, newest first.',
+  'GET /v1/admin/providers':
+    'Lists every known provider: whether it is configured and which setting is missing, its models with routes, weights, ' +
+    'prices and breakers, and its requests, errors and latency of the last minutes, over all processes.',
+  'POST /v1/admin/providers/{name}/test':
+    'Sends the smallest real request to a provider and says how long it took or why it failed. It is bounded to 15 seconds and to ' +
+    'ten a minute for each process, stands in the audit log, and is charged to no account.',
   'GET /':
     'Returns the page of the console. Any other path outside of the API returns it too if the client accepts `text/html`. If the console is not built, the page says how to build it.',
   'GET /healthz': 'Answers while the process is alive. It checks nothing else.',

@@ -1,0 +1,104 @@
+import type { ProviderStatus } from '../../http/routes/operator/admin-providers.ts'
+import type { CatalogModel, ModelRoute } from '../../modules/catalog/catalog.ts'
+import type { ProviderSettings } from '../../providers/create-provider.ts'
+import type { Provider } from '../../providers/provider.ts'
+import { vendorOf } from '../../providers/vendors.ts'
+import { DURATION_SECONDS } from '../../telemetry/metrics.ts'
+import { percentileOf } from '../../telemetry/percentile-of.ts'
+import { addCounts } from '../../telemetry/process-figures.ts'
+import { missingSettingsOf } from '../settings/provider-settings.ts'
+import type { ProcessReport } from './process-report.ts'
+import { WINDOW_SECONDS } from './recent-providers.ts'
+
+export interface ModelOfProvider {
+  readonly model: CatalogModel
+  readonly route: ModelRoute
+}
+
+interface KnownProvider {
+  readonly id: string
+  /** Undefined if it is not configured. */
+  readonly provider: Provider | undefined
+  readonly settings: ProviderSettings | undefined
+  readonly models: readonly ModelOfProvider[]
+  /** The latest of every process. */
+  readonly reports: readonly ProcessReport[]
+}
+
+/** Describes a provider for operators. The keys themselves are not part of it. */
+export function describeProvider({ id, provider, settings, models, reports }: KnownProvider): ProviderStatus {
+  const isConfigured = provider?.isConfigured === true
+  return {
+    id,
+    object: 'provider',
+    is_configured: isConfigured,
+    missing: isConfigured ? [] : missingSettingsOf(id),
+    base_url_host: hostOf(settings?.baseUrl ?? vendorOf(id)?.wire?.defaultBaseUrl ?? null),
+    keys: settings?.apiKeys.length ?? 0,
+    operations: isConfigured ? OPERATIONS.filter((name) => provider[name] !== undefined) : [],
+    models: models.map(({ model, route }) => ({
+      model: model.id,
+      upstream_model: route.model,
+      category: model.category,
+      priority: route.priority,
+      weight: route.weight,
+      price_file: model.priceFile ?? 'built-in',
+      breaker: breakerOf(reports, id, route.model),
+    })),
+    recent: describeRecent(reports, id),
+  }
+}
+
+const OPERATIONS = [
+  'chat',
+  'completion',
+  'embedding',
+  'rerank',
+  'moderation',
+  'image',
+  'upscale',
+  'backgroundRemoval',
+  'video',
+  'music',
+  'speech',
+  'transcription',
+] as const
+
+function hostOf(url: string | null): string | null {
+  return url === null ? null : new URL(url).host
+}
+
+const STATES = ['closed', 'half-open', 'open'] as const
+
+function breakerOf(
+  reports: readonly ProcessReport[],
+  provider: string,
+  upstreamModel: string,
+): ProviderStatus['models'][number]['breaker'] {
+  const found = reports
+    .flatMap(({ breakers }) => breakers)
+    .filter((breaker) => breaker.provider === provider && breaker.model === upstreamModel)
+  const worst = Math.max(0, ...found.map(({ state }) => STATES.indexOf(state)))
+  return { state: STATES[worst] ?? 'closed', accounts: Math.max(0, ...found.map(({ accounts }) => accounts)) }
+}
+
+/** Adds up what all processes did at a provider in the last minutes. */
+export function describeRecent(reports: readonly ProcessReport[], name: string): ProviderStatus['recent'] {
+  const parts = reports.flatMap(({ providers }) => providers.filter((part) => part.name === name))
+  const requests = parts.reduce((sum, { attempts }) => sum + attempts, 0)
+  const errors = parts.reduce((sum, { failures }) => sum + failures, 0)
+  const durations = addCounts(parts.map((part) => part.durations))
+  return {
+    window_seconds: WINDOW_SECONDS,
+    requests,
+    errors,
+    error_share: requests === 0 ? null : errors / requests,
+    latency_ms: { p50: milliseconds(durations, 0.5), p95: milliseconds(durations, 0.95) },
+  }
+}
+
+/** A percentile of request durations. */
+export function milliseconds(durations: readonly number[], share: number): number | null {
+  const seconds = percentileOf(durations, DURATION_SECONDS, share)
+  return seconds === null ? null : Math.round(seconds * 10_000) / 10
+}
