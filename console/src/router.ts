@@ -2,11 +2,15 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import { homeRoute } from './pages/home/route.ts'
 import { keysRoute } from './pages/keys/route.ts'
+import { logRoute } from './pages/log/route.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
 import { rootRoute } from './shell/root-route.tsx'
 import { shellRoute } from './shell/shell-route.tsx'
 
-const routeTree = rootRoute.addChildren([signInRoute, shellRoute.addChildren([homeRoute, keysRoute])])
+const routeTree = rootRoute.addChildren([
+  signInRoute,
+  shellRoute.addChildren([homeRoute, keysRoute, logRoute]),
+])
 
 export function createConsoleRouter(queryClient: QueryClient) {
   return createRouter({

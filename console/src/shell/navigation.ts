@@ -24,6 +24,9 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   {
     label: 'Account',
     scope: 'inference',
-    entries: [{ label: 'Keys', to: '/keys', icon: 'key' }],
+    entries: [
+      { label: 'Log', to: '/log', icon: 'log' },
+      { label: 'Keys', to: '/keys', icon: 'key' },
+    ],
   },
 ]

@@ -3,9 +3,8 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accountQuery } from '../../api/account.ts'
 import { keysQuery, type ApiKey } from '../../api/keys.ts'
+import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
-import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
-import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { Button } from '../../ui/forms/button.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
@@ -13,7 +12,7 @@ import { FilterBar } from '../../ui/layout/filter-bar.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { KeySheet } from './key-sheet.tsx'
-import { KeysTable } from './keys-table.tsx'
+import { keyColumns } from './key-columns.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import type { KeysSearch } from './route.ts'
 
@@ -30,6 +29,7 @@ export function KeysPage() {
   const opened = all.find(({ id }) => id === search.key)
   const change = (next: Partial<KeysSearch>): void =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
+  const open = ({ id }: ApiKey): void => change({ key: id })
   const newKey = account?.key.scopes.includes('manage') && (
     <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
       New key
@@ -65,23 +65,19 @@ export function KeysPage() {
           onChange={(state) => change({ all: state === 'all' ? true : undefined })}
         />
       </FilterBar>
-      {keys.isPending && <SkeletonRows />}
-      {keys.error && (
-        <ErrorPanel title="Keys could not be loaded" error={keys.error} onRetry={() => void keys.refetch()} />
-      )}
-      {keys.data && shown.length === 0 && !keys.hasNextPage && (
-        <EmptyState icon="key" title="No key matches" action={newKey}>
-          Change the filters, or make a key.
-        </EmptyState>
-      )}
-      {keys.data && (shown.length > 0 || keys.hasNextPage) && (
-        <KeysTable
-          rows={shown}
-          onOpen={({ id }) => change({ key: id })}
-          onEnd={keys.hasNextPage ? () => void keys.fetchNextPage() : undefined}
-          isLoadingMore={keys.isFetchingNextPage}
-        />
-      )}
+      <PagedTable
+        label="Keys"
+        query={keys}
+        columns={keyColumns(open)}
+        rowId={({ id }) => id}
+        onOpen={open}
+        isShown={(key) => isShown(key, search)}
+        empty={
+          <EmptyState icon="key" title="No key matches" action={newKey}>
+            Change the filters, or make a key.
+          </EmptyState>
+        }
+      />
       {isMaking && <NewKeyDialog onClose={() => setIsMaking(false)} />}
       {opened && <KeySheet apiKey={opened} onClose={() => change({ key: undefined })} />}
     </Page>

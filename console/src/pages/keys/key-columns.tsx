@@ -1,19 +1,13 @@
 import type { ApiKey } from '../../api/keys.ts'
-import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import type { Column } from '../../ui/data/data-table.tsx'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { RowLink } from '../../ui/text/row-link.tsx'
 import { Time } from '../../ui/text/time.tsx'
 import { KeyState } from './key-state.tsx'
 
-interface KeysTableProps {
-  readonly rows: readonly ApiKey[]
-  readonly onOpen: (key: ApiKey) => void
-  readonly onEnd: (() => void) | undefined
-  readonly isLoadingMore: boolean
-}
-
-export function KeysTable({ rows, onOpen, onEnd, isLoadingMore }: KeysTableProps) {
-  const columns: Column<ApiKey>[] = [
+/** The columns of the list of keys. */
+export function keyColumns(onOpen: (key: ApiKey) => void): Column<ApiKey>[] {
+  return [
     {
       id: 'name',
       header: 'Name',
@@ -50,17 +44,6 @@ export function KeysTable({ rows, onOpen, onEnd, isLoadingMore }: KeysTableProps
       render: (key) => <Time at={key.expires_at} />,
     },
   ]
-  return (
-    <DataTable
-      label="Keys"
-      columns={columns}
-      rows={rows}
-      rowId={({ id }) => id}
-      onOpen={onOpen}
-      onEnd={onEnd}
-      isLoadingMore={isLoadingMore}
-    />
-  )
 }
 
 function spentOf({ spent_usd: spentUsd, limit_usd: limitUsd }: ApiKey) {

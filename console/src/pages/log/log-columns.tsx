@@ -1,0 +1,82 @@
+import type { LoggedRequest } from '../../api/requests.ts'
+import type { Column } from '../../ui/data/data-table.tsx'
+import { formatCount } from '../../ui/format/format-count.ts'
+import { formatDuration } from '../../ui/format/format-duration.ts'
+import { formatUsd } from '../../ui/format/format-usd.ts'
+import { RowLink } from '../../ui/text/row-link.tsx'
+import { Time } from '../../ui/text/time.tsx'
+import { RequestOutcomeBadge } from './request-outcome.tsx'
+
+/** The columns of the log. */
+export function logColumns(onOpen: (request: LoggedRequest) => void): Column<LoggedRequest>[] {
+  return [
+    {
+      id: 'time',
+      header: 'Time',
+      width: '120px',
+      render: (request) => <Time at={request.created_at} form="short" />,
+    },
+    {
+      id: 'model',
+      header: 'Model',
+      render: (request) => (
+        <RowLink onOpen={() => onOpen(request)}>{request.model ?? request.requested_model ?? 'none'}</RowLink>
+      ),
+    },
+    {
+      id: 'operation',
+      header: 'Operation',
+      width: '112px',
+      isMinor: true,
+      render: ({ operation, stream }) => (
+        <span className="text-ink-soft">
+          {operation}
+          {stream ? ' · stream' : ''}
+        </span>
+      ),
+    },
+    {
+      id: 'provider',
+      header: 'Provider',
+      width: '112px',
+      isMinor: true,
+      render: ({ provider }) => <span className="text-ink-soft">{provider ?? 'none'}</span>,
+    },
+    {
+      id: 'key',
+      header: 'Key',
+      width: '136px',
+      isMinor: true,
+      render: ({ key_name: name, key_id: id }) => <span className="text-ink-soft">{name ?? id}</span>,
+    },
+    {
+      id: 'outcome',
+      header: 'Outcome',
+      width: '136px',
+      render: (request) => <RequestOutcomeBadge request={request} />,
+    },
+    {
+      id: 'latency',
+      header: 'Latency',
+      width: '88px',
+      align: 'right',
+      isMinor: true,
+      render: ({ latency_ms: ms }) => formatDuration(ms),
+    },
+    {
+      id: 'tokens',
+      header: 'Tokens',
+      width: '88px',
+      align: 'right',
+      isMinor: true,
+      render: ({ total_tokens: tokens }) => formatCount(tokens),
+    },
+    {
+      id: 'cost',
+      header: 'Cost',
+      width: '104px',
+      align: 'right',
+      render: ({ cost_usd: costUsd }) => formatUsd(costUsd),
+    },
+  ]
+}

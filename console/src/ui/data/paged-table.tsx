@@ -1,0 +1,70 @@
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { EmptyState } from '../feedback/empty-state.tsx'
+import { ErrorPanel } from '../feedback/error-panel.tsx'
+import { SkeletonRows } from '../feedback/skeleton.tsx'
+import { Button } from '../forms/button.tsx'
+import { DataTable, type Column } from './data-table.tsx'
+
+interface PagedTableProps<Row> {
+  /** What the rows are: "Keys". */
+  readonly label: string
+  readonly query: UseInfiniteQueryResult<InfiniteData<{ readonly data: readonly Row[] }>>
+  readonly columns: readonly Column<Row>[]
+  readonly rowId: (row: Row) => string
+  readonly onOpen?: ((row: Row) => void) | undefined
+  /** Shown if there are no rows. */
+  readonly empty: ReactNode
+  /** For filters that the API does not have. */
+  readonly isShown?: ((row: Row) => boolean) | undefined
+  readonly heightClass?: string | undefined
+}
+
+/** A list that is paged by cursor, with everything around it: waiting, failing, empty, more. */
+export function PagedTable<Row>(props: PagedTableProps<Row>) {
+  const { label, query, columns, rowId, onOpen, empty, isShown = () => true, heightClass } = props
+  if (query.isPending) return <SkeletonRows />
+  const failure = query.error && (
+    <ErrorPanel
+      title={query.data ? 'More could not be loaded' : `${label} could not be loaded`}
+      error={query.error}
+      onRetry={() => void (query.data ? query.fetchNextPage() : query.refetch())}
+    />
+  )
+  if (query.data === undefined) return failure
+  const rows = query.data.pages.flatMap(({ data }) => data).filter(isShown)
+  if (rows.length === 0 && query.hasNextPage)
+    return (
+      <EmptyState
+        icon="search"
+        title="Nothing found so far"
+        action={
+          <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            Search further back
+          </Button>
+        }
+      >
+        The newest entries do not match. There are older ones.
+      </EmptyState>
+    )
+  return (
+    <>
+      {rows.length === 0 ? (
+        empty
+      ) : (
+        <DataTable
+          label={label}
+          columns={columns}
+          rows={rows}
+          rowId={rowId}
+          onOpen={onOpen}
+          // After a failure only the person asks again, so that it does not repeat without end.
+          onEnd={query.hasNextPage && !query.error ? () => void query.fetchNextPage() : undefined}
+          isLoadingMore={query.isFetchingNextPage}
+          heightClass={heightClass}
+        />
+      )}
+      {failure}
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
+import { completion, failure } from '../upstreams/openai-server.ts'
+import { expectAccessible } from './expect-accessible.ts'
+import { NO_BROWSER, openConsole } from './open-console.ts'
+import { takeScreenshots } from './take-screenshots.ts'
+
+describe.skipIf(NO_BROWSER !== null)('the log in the console', () => {
+  let gateway: ChatGateway
+  beforeAll(async () => {
+    const route = (provider: string, priority: number) => ({ provider, model: `${provider}-name`, priority })
+    gateway = await startChatGateway({
+      models: [modelEntry('ordered', [route('vllm', 0), route('ollama', 1)])],
+      providers: ['vllm', 'ollama'],
+    })
+  })
+  afterAll(() => gateway.close())
+
+  test('without requests says how to send the first', async () => {
+    const { page, goto, close } = await openConsole(gateway)
+    await goto('/log')
+    await page.getByText('No request yet').waitFor()
+    await expectAccessible(page)
+    await takeScreenshots(page, 'log-empty')
+    await page.getByRole('link', { name: 'Make a key' }).click()
+    await page.getByRole('heading', { name: 'Keys' }).waitFor()
+    await close()
+  })
+
+  test('shows a request with the attempt that failed and the one that answered', async () => {
+    gateway.upstream.respondWith(async ({ path }) => (path.startsWith('/vllm') ? failure(503) : completion()))
+    const answer = await gateway.fetch('POST', CHAT, { body: chatBody({ model: 'ordered', user: 'ada' }) })
+    await answer.text()
+    const requestId = answer.headers.get('x-request-id') ?? ''
+    const { page, goto, close } = await openConsole(gateway)
+    await goto('/log')
+    await page.getByRole('button', { name: 'ordered' }).focus()
+    await page.keyboard.press('Enter')
+    const details = page.getByRole('dialog', { name: 'Request' })
+    await details.getByText(requestId).waitFor()
+    await details.getByText('fallback').waitFor()
+    await details.getByText('ollama-name').waitFor()
+    expect(new URL(page.url()).searchParams.get('request')).toBe(requestId)
+    await expectAccessible(page)
+    await takeScreenshots(page, 'log-details')
+    await page.keyboard.press('Escape')
+    await details.waitFor({ state: 'detached' })
+    await close()
+  })
+
+  test('keeps its filters in the address', async () => {
+    const refused = await gateway.request('POST', CHAT, { body: chatBody({ model: 'nowhere' }) })
+    expect(refused.status).toBe(404)
+    const { page, goto, close } = await openConsole(gateway)
+    await goto('/log')
+    const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr')
+    await expect.poll(() => rows.count()).toBe(2)
+    await page.getByLabel('Outcome').selectOption('completed')
+    await expect.poll(() => rows.count()).toBe(1)
+    expect(new URL(page.url()).search).toBe('?outcome=completed')
+    await page.getByRole('button', { name: 'More filters' }).click()
+    await page.getByLabel('Provider').fill('vllm')
+    await page.getByText('No request matches').waitFor()
+    await page.reload()
+    await page.getByText('No request matches').waitFor()
+    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await expect.poll(() => rows.count()).toBe(2)
+    await close()
+  })
+
+  test('pages by cursor, on a phone too', async () => {
+    gateway.upstream.respondWith(async () => completion())
+    for (let index = 0; index < 110; index += 1)
+      expect((await gateway.request('POST', CHAT, { body: chatBody({ model: 'ordered' }) })).status).toBe(200)
+    const { page, goto, close } = await openConsole(gateway, { width: 390, height: 844 })
+    await goto('/log')
+    const table = page.getByRole('table')
+    await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('100')
+    await page.getByText('100+ requests').waitFor()
+    await expectAccessible(page)
+    await takeScreenshots(page, 'log-full')
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    expect(await page.locator('tbody tr').count()).toBeLessThan(60)
+    await page.evaluate(`document.querySelector('[aria-label="Requests"]').scrollTo(0, 1e6)`)
+    await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('112')
+    await close()
+  })
+
+  test('says when the API fails', async () => {
+    const { page, goto, close } = await openConsole(gateway)
+    await page.route('**/v1/requests?*', (route) =>
+      route.fulfill({
+        status: 500,
+        headers: { 'x-request-id': 'req_0193' },
+        json: { error: { message: 'The database is away.', code: 'internal_error' } },
+      }),
+    )
+    await goto('/log')
+    await page.getByText('Requests could not be loaded').waitFor()
+    await page.getByText('req_0193').waitFor()
+    await takeScreenshots(page, 'log-failing')
+    await close()
+  })
+})
