@@ -7,7 +7,7 @@ import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { parseJson } from '../../src/kernel/parse-json.ts'
 
-const KUBERNETES = '1.34.4'
+export const KUBERNETES = '1.34.4'
 /** Programs that are not part of Kubernetes and depend on their own version of its libraries. */
 const OWN_MODULES: Readonly<Record<string, string>> = {
   kwok: 'sigs.k8s.io/kwok v0.7.0',
@@ -24,7 +24,7 @@ export interface ClusterPrograms {
 const run = promisify(execFile)
 
 /**
- * Finds the programs of a cluster and builds missing ones from Go modules. The first build takes 30 minutes on one core.
+ * Finds the programs of a cluster and builds missing ones from Go modules. The first build takes about an hour of one core.
  * Later runs use the programs from the cache: PARKWAY_CLUSTER_CACHE, or the directory for temporary files.
  */
 export async function buildCluster(): Promise<ClusterPrograms> {

@@ -19,7 +19,7 @@ import {
 import { systemClock } from '../../src/kernel/clock.ts'
 import { createId } from '../../src/kernel/identifiers.ts'
 import { read } from '../upstreams/cluster/cluster-store.ts'
-import { buildCluster, tellMissing, type ClusterPrograms } from './build-cluster.ts'
+import { buildCluster, KUBERNETES, tellMissing, type ClusterPrograms } from './build-cluster.ts'
 import { openGatewayAccess, pathOf } from './open-gateway-access.ts'
 import { startCluster, type RealCluster } from './start-cluster.ts'
 
@@ -230,6 +230,9 @@ describe.skipIf(!canStart)('a real API server', () => {
       join(DEPLOY, 'helm/parkway'),
       '--namespace',
       'parkway',
+      // A helm that was built from its module believes in an old version.
+      '--kube-version',
+      KUBERNETES,
       '--set',
       'engines.enabled=true,podDisruptionBudget.enabled=true,secretSettings.A=b',
     ]
