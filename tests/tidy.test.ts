@@ -54,7 +54,8 @@ const CONSOLE_FLOORS: Readonly<Record<string, readonly string[]>> = {
   api: [],
   ui: ['api'],
   shell: ['ui', 'api'],
-  pages: ['shell', 'ui', 'api'],
+  snippets: ['ui', 'api'],
+  pages: ['shell', 'snippets', 'ui', 'api'],
 }
 
 /** Two files count tokens by the vendor of a model, independent of its provider; one file shows an example. */
@@ -142,7 +143,8 @@ describe('the source code', () => {
 
   it('has no import cycle', () => {
     expect(findCycle(product)).toBeNull()
-    expect(findCycle(pages)).toBeNull()
+    // A route loads its page later, so a page may import its route.
+    expect(findCycle(pages.map(withoutLazyImports))).toBeNull()
   })
 
   it('has files short enough to read', () => {
@@ -184,11 +186,17 @@ function listFiles(directory: string): string[] {
 
 function readSource(path: string): SourceFile {
   const text = readFileSync(join(ROOT, path), 'utf8')
+  return { path, text, imports: importsOf(path, text) }
+}
+
+function importsOf(path: string, text: string): string[] {
   const found = text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)
-  const imports = [...found].map(([, imported = '']) =>
-    relative(ROOT, resolve(ROOT, dirname(path), imported)),
-  )
-  return { path, text, imports }
+  return [...found].map(([, imported = '']) => relative(ROOT, resolve(ROOT, dirname(path), imported)))
+}
+
+function withoutLazyImports(file: SourceFile): SourceFile {
+  const text = file.text.replaceAll(/import\('[^']+'\)/g, '')
+  return { ...file, imports: importsOf(file.path, text) }
 }
 
 function floorOf(path: string): string {

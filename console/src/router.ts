@@ -3,14 +3,24 @@ import { createRouter } from '@tanstack/react-router'
 import { homeRoute } from './pages/home/route.ts'
 import { keysRoute } from './pages/keys/route.ts'
 import { logRoute } from './pages/log/route.ts'
+import { modelRoute } from './pages/model/route.ts'
+import { modelsRoute } from './pages/models/route.ts'
+import { playgroundRoute } from './pages/playground/route.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
 import { rootRoute } from './shell/root-route.tsx'
 import { shellRoute } from './shell/shell-route.tsx'
 
-const routeTree = rootRoute.addChildren([
-  signInRoute,
-  shellRoute.addChildren([homeRoute, keysRoute, logRoute]),
-])
+/** Every page for people who signed in. */
+const pages = {
+  homeRoute,
+  playgroundRoute,
+  modelsRoute,
+  modelRoute,
+  logRoute,
+  keysRoute,
+}
+
+const routeTree = rootRoute.addChildren({ signInRoute, shellRoute: shellRoute.addChildren(pages) })
 
 export function createConsoleRouter(queryClient: QueryClient) {
   return createRouter({

@@ -37,13 +37,13 @@ describe.skipIf(NO_BROWSER !== null)('signing in to the console', () => {
 
   test('again, after the session has ended, returns to the page where one was', async () => {
     const { page, context, goto, close } = await openConsole(gateway)
-    await goto('/?from=mail')
+    await goto('/models?kind=llm')
     await context.clearCookies()
     await page.reload()
     await expect.poll(() => new URL(page.url()).pathname).toBe('/sign-in')
     await page.getByLabel('API key').fill(gateway.key)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await expect.poll(() => page.url()).toBe(`${gateway.baseUrl}/?from=mail`)
+    await expect.poll(() => page.url()).toBe(`${gateway.baseUrl}/models?kind=llm`)
     await close()
   })
 

@@ -18,6 +18,10 @@ export async function takeScreenshots(page: Page, name: string): Promise<void> {
     for (const theme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width, height: width > 600 ? 900 : 844 })
       await page.emulateMedia({ colorScheme: theme })
+      // The new size and colours are painted with the next frame.
+      await page.evaluate(
+        'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
+      )
       await page.screenshot({ path: join(DIRECTORY, `${name}-${width}-${theme}.png`) })
     }
   await page.emulateMedia({ colorScheme: null })

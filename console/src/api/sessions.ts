@@ -7,8 +7,7 @@ export async function signInWithKey(apiKey: string): Promise<void> {
 
 /** Starts a session with the one-time code of a sign-in link. */
 export async function signInWithCode(code: string): Promise<void> {
-  // The route takes a key or a code; its type names only the key.
-  await call(() => client.POST('/v1/sessions', { body: { code } as unknown as { api_key: string } }))
+  await call(() => client.POST('/v1/sessions', { body: { code } }))
 }
 
 export async function signOut(): Promise<void> {

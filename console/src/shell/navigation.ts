@@ -19,7 +19,11 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   {
     label: null,
     scope: 'inference',
-    entries: [{ label: 'Home', to: '/', icon: 'home' }],
+    entries: [
+      { label: 'Home', to: '/', icon: 'home' },
+      { label: 'Playground', to: '/playground', icon: 'chat' },
+      { label: 'Models', to: '/models', icon: 'model' },
+    ],
   },
   {
     label: 'Account',

@@ -1,28 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
-import { accountQuery, budgetQuery } from '../../api/account.ts'
-import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
-import { formatUsd } from '../../ui/format/format-usd.ts'
+import { accountQuery } from '../../api/account.ts'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
-import { Section } from '../../ui/layout/section.tsx'
-import { Figure } from '../../ui/text/figure.tsx'
+import { Connect } from './connect.tsx'
+import { LatestDeployments } from './latest-deployments.tsx'
+import { LatestTasks } from './latest-tasks.tsx'
+import { TodayFigures } from './today-figures.tsx'
 
 export function HomePage() {
-  const account = useQuery(accountQuery)
-  const budget = useQuery(budgetQuery)
+  const { data: account } = useQuery(accountQuery)
   return (
     <Page>
-      <PageHeader title="Home" description={account.data?.name} />
-      {budget.error && (
-        <ErrorPanel
-          title="The balance could not be loaded"
-          error={budget.error}
-          onRetry={() => void budget.refetch()}
-        />
-      )}
-      <Section>
-        <Figure label="Balance" value={budget.data && formatUsd(budget.data.balance_usd)} unit="USD" />
-      </Section>
+      <PageHeader title="Home" description={account && `${account.name}, today in UTC`} />
+      <TodayFigures />
+      <div className="grid gap-6 lg:grid-cols-2">
+        <LatestTasks />
+        <LatestDeployments />
+      </div>
+      <Connect />
     </Page>
   )
 }

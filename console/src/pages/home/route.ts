@@ -1,12 +1,18 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { budgetQuery } from '../../api/account.ts'
+import { latestDeploymentsQuery } from '../../api/deployments.ts'
+import { latestTasksQuery } from '../../api/tasks.ts'
+import { usageTodayQuery } from '../../api/usage.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
 
 export const homeRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
-  loader: ({ context }) => {
-    void context.queryClient.prefetchQuery(budgetQuery)
+  loader: ({ context: { queryClient } }) => {
+    void queryClient.prefetchQuery(budgetQuery)
+    void queryClient.prefetchQuery(usageTodayQuery)
+    void queryClient.prefetchQuery(latestTasksQuery)
+    void queryClient.prefetchQuery(latestDeploymentsQuery)
   },
   component: lazyRouteComponent(() => import('./home-page.tsx'), 'HomePage'),
 })

@@ -32,8 +32,15 @@ export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, forma
       cursor: { y: false, points: { size: 6 } },
       padding: [8, 8, 0, 0],
       scales: { y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.08 : 1] } },
-      axes: axesOf(style.getPropertyValue('--color-ink-faint'), style.getPropertyValue('--color-line'), formatValue),
-      series: [{}, ...order.map((one) => drawnSeries(one.label, seriesColour(drawn.indexOf(one), isDark), kind))],
+      axes: axesOf(
+        style.getPropertyValue('--color-ink-faint'),
+        style.getPropertyValue('--color-line'),
+        formatValue,
+      ),
+      series: [
+        {},
+        ...order.map((one) => drawnSeries(one.label, seriesColour(drawn.indexOf(one), isDark), kind)),
+      ],
       hooks: { setCursor: [(chart) => showReading(chart, element, series, formatValue)] },
     }
     const chart = new UPlot(options, [[...timesSeconds], ...order.map(({ values }) => [...values])], element)
@@ -45,13 +52,26 @@ export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, forma
     }
   }, [timesSeconds, series, kind, heightPx, formatValue, isDark])
   return (
-    <div role="img" aria-label={label} ref={place} className="relative min-w-0 overflow-hidden" style={{ height: heightPx }}>
-      <div data-reading="" className="pointer-events-none absolute top-1 left-16 z-10 hidden rounded-md border border-line bg-surface px-2 py-1 text-xs shadow-float" />
+    <div
+      role="img"
+      aria-label={label}
+      ref={place}
+      className="relative min-w-0 overflow-hidden"
+      style={{ height: heightPx }}
+    >
+      <div
+        data-reading=""
+        className="pointer-events-none absolute top-1 left-16 z-10 hidden rounded-md border border-line bg-surface px-2 py-1 text-xs shadow-float"
+      />
     </div>
   )
 }
 
-function axesOf(ink: string, line: string, formatValue: (value: number) => string): NonNullable<Options['axes']> {
+function axesOf(
+  ink: string,
+  line: string,
+  formatValue: (value: number) => string,
+): NonNullable<Options['axes']> {
   const shared = { stroke: ink, font: '11px system-ui', ticks: { show: false } }
   return [
     { ...shared, grid: { show: false }, size: 28 },
@@ -78,7 +98,9 @@ function showReading(
   const time = index === null || index === undefined ? undefined : chart.data[0][index]
   reading.classList.toggle('hidden', time === undefined)
   if (time === undefined) return
-  const lines = series.map(({ label, values }) => `${label}: ${formatOrNothing(values[index ?? 0], formatValue)}`)
+  const lines = series.map(
+    ({ label, values }) => `${label}: ${formatOrNothing(values[index ?? 0], formatValue)}`,
+  )
   reading.replaceChildren(
     ...[new Date(time * 1000).toLocaleString(), ...lines].map((text) => {
       const row = document.createElement('div')

@@ -21,7 +21,14 @@ interface ChartProps {
 const ChartCanvas = lazy(async () => ({ default: (await import('./chart-canvas.tsx')).ChartCanvas }))
 
 /** A chart over time with its legend, and the same data as a table. */
-export function Chart({ title, timesSeconds, series, kind = 'line', formatValue, heightPx = 240 }: ChartProps) {
+export function Chart({
+  title,
+  timesSeconds,
+  series,
+  kind = 'line',
+  formatValue,
+  heightPx = 240,
+}: ChartProps) {
   const [isTable, setIsTable] = useState(false)
   return (
     <figure className="flex min-w-0 flex-col gap-3">
@@ -51,7 +58,11 @@ function Legend({ series }: { readonly series: readonly ChartSeries[] }) {
     <ul className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-ink-soft">
       {series.map(({ label }, index) => (
         <li key={label} className="flex items-center gap-1.5">
-          <span aria-hidden="true" className="size-2.5 rounded-sm" style={{ backgroundColor: seriesColour(index, isDark) }} />
+          <span
+            aria-hidden="true"
+            className="size-2.5 rounded-sm"
+            style={{ backgroundColor: seriesColour(index, isDark) }}
+          />
           {label}
         </li>
       ))}
@@ -70,7 +81,12 @@ function ChartTable({ title, timesSeconds, series, formatValue }: Omit<ChartProp
     values: series.map(({ values }) => values[index] ?? null),
   }))
   const columns: Column<ChartRow>[] = [
-    { id: 'time', header: 'Time', width: '160px', render: ({ timeSeconds }) => formatShortTime(timeSeconds * 1000) },
+    {
+      id: 'time',
+      header: 'Time',
+      width: '160px',
+      render: ({ timeSeconds }) => formatShortTime(timeSeconds * 1000),
+    },
     ...series.map(({ label }, index): Column<ChartRow> => ({
       id: label,
       header: label,

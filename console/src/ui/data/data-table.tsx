@@ -53,18 +53,32 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       role="region"
       aria-label={label}
       tabIndex={0}
-      className={classNames('overflow-auto rounded-lg border border-line bg-surface -outline-offset-2', heightClass)}
+      className={classNames(
+        'overflow-auto rounded-lg border border-line bg-surface -outline-offset-2',
+        heightClass,
+      )}
     >
-      <table aria-rowcount={rows.length} className="w-full table-fixed border-collapse text-sm max-sm:table-auto">
+      <table
+        aria-rowcount={rows.length}
+        className="w-full table-fixed border-collapse text-sm max-sm:table-auto"
+      >
         <colgroup>
           {columns.map((column) => (
-            <col key={column.id} className={column.isMinor ? 'max-md:hidden' : ''} style={{ width: column.width }} />
+            <col
+              key={column.id}
+              className={column.isMinor ? 'max-md:hidden' : ''}
+              style={{ width: column.width }}
+            />
           ))}
         </colgroup>
         <thead className="sticky top-0 z-10 bg-surface shadow-[inset_0_-1px_0_var(--color-line)]">
           <tr>
             {columns.map((column) => (
-              <th key={column.id} scope="col" className={cellClass(column, 'h-9 text-xs font-medium text-ink-soft')}>
+              <th
+                key={column.id}
+                scope="col"
+                className={cellClass(column, 'h-9 truncate text-xs font-medium text-ink-soft')}
+              >
                 {column.header}
               </th>
             ))}
@@ -80,10 +94,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 key={rowId(row)}
                 aria-rowindex={index + 1}
                 onClick={onOpen && (() => onOpen(row))}
-                className={classNames('h-10 border-b border-line last:border-b-0', onOpen && 'cursor-pointer hover:bg-sunken')}
+                className={classNames(
+                  'border-b border-line last:border-b-0',
+                  onOpen && 'cursor-pointer hover:bg-sunken',
+                )}
               >
                 {columns.map((column) => (
-                  <td key={column.id} className={cellClass(column, 'truncate')}>
+                  <td key={column.id} className={cellClass(column, 'h-10 truncate')}>
                     {column.render(row)}
                   </td>
                 ))}

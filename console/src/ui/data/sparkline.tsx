@@ -16,7 +16,13 @@ export function Sparkline({ label, values }: SparklineProps) {
     return `${(index * step).toFixed(1)},${(HEIGHT - 2 - height).toFixed(1)}`
   })
   return (
-    <svg role="img" aria-label={label} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" className="h-10 w-full">
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      className="h-10 w-full"
+    >
       <polygon points={`0,${HEIGHT} ${points.join(' ')} ${WIDTH},${HEIGHT}`} className="fill-accent-soft" />
       <polyline
         points={points.join(' ')}

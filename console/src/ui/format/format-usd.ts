@@ -7,7 +7,7 @@ export function formatUsd(amountUsd: number): string {
   if (size === 0) return '$0.00'
   if (size >= 100_000) return WHOLE.format(amountUsd)
   if (size >= 1) return CENTS.format(amountUsd)
-  const digits = Math.min(9, Math.max(2, 1 - Math.floor(Math.log10(size))))
+  const digits = Math.min(9, Math.max(2, 2 - Math.floor(Math.log10(size))))
   const text = size.toFixed(digits).replace(/(\.\d\d\d*?)0+$/, '$1')
   return `${amountUsd < 0 ? '-' : ''}$${text}`
 }

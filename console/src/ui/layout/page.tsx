@@ -6,8 +6,8 @@ export function Page({ isWide, children }: { readonly isWide?: boolean; readonly
   return (
     <div
       className={classNames(
-        'mx-auto flex w-full flex-col gap-6 px-4 py-6 sm:px-6',
-        isWide ? 'max-w-none' : 'max-w-6xl',
+        'flex w-full flex-col gap-6 px-4 py-6 sm:px-6',
+        isWide ? 'max-w-none' : 'max-w-7xl',
       )}
     >
       {children}

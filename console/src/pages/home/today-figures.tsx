@@ -1,0 +1,77 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { budgetQuery } from '../../api/account.ts'
+import { usageTodayQuery } from '../../api/usage.ts'
+import { Sparkline } from '../../ui/data/sparkline.tsx'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
+import { formatCount, formatShare, formatShortCount } from '../../ui/format/format-count.ts'
+import { formatUsd } from '../../ui/format/format-usd.ts'
+import { Figure } from '../../ui/text/figure.tsx'
+import { describeDaysLeft } from './days-left.ts'
+
+/** Balance, requests, spending and tokens of today. */
+export function TodayFigures() {
+  const budget = useQuery(budgetQuery)
+  const today = useQuery(usageTodayQuery)
+  const failed = [budget, today].find(({ error }) => error !== null)
+  if (failed?.error)
+    return (
+      <ErrorPanel
+        title="The figures of today could not be loaded"
+        error={failed.error}
+        onRetry={() => void failed.refetch()}
+      />
+    )
+  const hours = today.data?.hours ?? []
+  return (
+    <div className="grid grid-cols-1 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-2 lg:grid-cols-4">
+      <Cell>
+        <Figure
+          label="Balance"
+          value={budget.data && formatUsd(budget.data.balance_usd)}
+          note={budget.data && describeDaysLeft(budget.data.balance_usd, budget.data.burn_rate_usd_per_hour)}
+        />
+      </Cell>
+      <Cell>
+        <Figure
+          label="Spent today"
+          value={today.data && formatUsd(today.data.cost_usd)}
+          note={today.data && describeChange(today.data.change.cost_usd)}
+        >
+          <Sparkline label="Spend by hour" values={hours.map(({ cost_usd }) => cost_usd)} />
+        </Figure>
+      </Cell>
+      <Cell>
+        <Figure
+          label="Requests today"
+          value={today.data && formatCount(today.data.requests)}
+          note={today.data && describeChange(today.data.change.requests)}
+        >
+          <Sparkline label="Requests by hour" values={hours.map(({ requests }) => requests)} />
+        </Figure>
+      </Cell>
+      <Cell>
+        <Figure
+          label="Tokens today"
+          value={today.data && formatShortCount(today.data.total_tokens)}
+          note={today.data && describeCache(today.data.cache_hit_rate)}
+        >
+          <Sparkline label="Tokens by hour" values={hours.map(({ total_tokens }) => total_tokens)} />
+        </Figure>
+      </Cell>
+    </div>
+  )
+}
+
+function Cell({ children }: { readonly children: ReactNode }) {
+  return <div className="bg-surface p-4">{children}</div>
+}
+
+function describeChange(change: number | null): string {
+  if (change === null) return 'nothing at this time yesterday'
+  return `${change >= 0 ? '+' : '−'}${formatShare(Math.abs(change))} from yesterday at this time`
+}
+
+function describeCache(rate: number | null): string {
+  return rate === null ? 'no cached input' : `${formatShare(rate)} of input from a cache`
+}

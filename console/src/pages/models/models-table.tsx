@@ -1,0 +1,73 @@
+import { Link } from '@tanstack/react-router'
+import { MODEL_KINDS, type Model } from '../../api/model-kinds.ts'
+import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import { formatShortCount } from '../../ui/format/format-count.ts'
+import { formatPrice } from '../../ui/format/format-price.ts'
+import { Badge } from '../../ui/text/badge.tsx'
+
+const COLUMNS: readonly Column<Model>[] = [
+  {
+    id: 'name',
+    header: 'Model',
+    width: '24%',
+    render: ({ id, display_name }) => (
+      <Link
+        to="/models/$modelId"
+        params={{ modelId: id }}
+        className="font-medium hover:text-accent hover:underline"
+      >
+        {display_name}{' '}
+        <span className="ml-1 font-mono text-xs font-normal text-ink-faint max-sm:hidden">{id}</span>
+      </Link>
+    ),
+  },
+  { id: 'vendor', header: 'Vendor', width: '104px', isMinor: true, render: ({ vendor }) => vendor },
+  { id: 'kind', header: 'Kind', width: '108px', render: ({ category }) => MODEL_KINDS[category] },
+  {
+    id: 'context',
+    header: 'Context, tokens',
+    width: '124px',
+    align: 'right',
+    isMinor: true,
+    render: ({ context_tokens }) =>
+      context_tokens === null ? (
+        <span className="text-ink-faint">none</span>
+      ) : (
+        formatShortCount(context_tokens)
+      ),
+  },
+  { id: 'price', header: 'Price', width: '22%', isMinor: true, render: formatPrice },
+  {
+    id: 'capabilities',
+    header: 'Can',
+    isMinor: true,
+    render: ({ capabilities }) => capabilities.map((tag) => tag.replaceAll('_', ' ')).join(', '),
+  },
+  {
+    id: 'ready',
+    header: 'State',
+    width: '96px',
+    render: ({ is_ready, not_ready_reason, provider }) =>
+      is_ready ? (
+        <Badge tone={provider === 'sandbox' ? 'plain' : 'good'}>
+          {provider === 'sandbox' ? 'sandbox' : 'ready'}
+        </Badge>
+      ) : (
+        <span title={not_ready_reason ?? undefined}>
+          <Badge tone="warn">not ready</Badge>
+        </span>
+      ),
+  },
+]
+
+export function ModelsTable({ models }: { readonly models: readonly Model[] }) {
+  return (
+    <DataTable
+      label="Models"
+      columns={COLUMNS}
+      rows={models}
+      rowId={({ id }) => id}
+      heightClass="max-h-[calc(100dvh-220px)] min-h-80"
+    />
+  )
+}

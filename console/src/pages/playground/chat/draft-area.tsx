@@ -1,0 +1,54 @@
+import { useEffect, useState } from 'react'
+import { TextArea } from '../../../ui/forms/text-area.tsx'
+
+interface DraftAreaProps {
+  readonly label: string
+  readonly value: string | undefined
+  readonly onChange: (value: string | undefined) => void
+  readonly isJson?: boolean | undefined
+  readonly rows?: number | undefined
+  readonly placeholder?: string | undefined
+  readonly hint?: string | undefined
+}
+
+const PAUSE_MS = 300
+
+/** A text that goes into the address a moment after the last key. */
+export function DraftArea({
+  label,
+  value = '',
+  onChange,
+  isJson,
+  rows = 3,
+  placeholder,
+  hint,
+}: DraftAreaProps) {
+  const [draft, setDraft] = useState(value)
+  useEffect(() => {
+    if (draft === value) return
+    const timer = setTimeout(() => onChange(draft || undefined), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [draft, value, onChange])
+  return (
+    <TextArea
+      label={label}
+      rows={rows}
+      isCode={isJson}
+      spellCheck={isJson !== true}
+      value={draft}
+      onChange={setDraft}
+      placeholder={placeholder}
+      hint={hint}
+      error={isJson && draft.trim() !== '' && !isValidJson(draft) ? 'This is not valid JSON.' : null}
+    />
+  )
+}
+
+function isValidJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
