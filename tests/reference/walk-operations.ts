@@ -146,6 +146,7 @@ async function walkModels(call: MakeCall): Promise<void> {
 async function walkTasks(call: MakeCall, until: Until): Promise<void> {
   const video = await call('POST /v1/videos/generations')
   await call('POST /v1/tasks/{id}/cancel', { params: { id: video.task_id }, body: null })
+  await call('POST /v1/tasks/{id}/retry', { params: { id: video.task_id }, body: null })
   const music = await call('POST /v1/audio/music')
   const params = { id: music.task_id }
   await until(() => call('GET /v1/tasks/{id}', { params }))

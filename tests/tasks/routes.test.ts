@@ -57,6 +57,7 @@ describe('a task', () => {
       usage: expect.any(Object),
       cost_usd: expect.any(Number),
       attempt: 1,
+      prompt: 'A cube',
       metadata: { order: 7 },
     })
     const file = await fetch(task.result.url)

@@ -34,6 +34,7 @@ import { paymentRoutes } from '../../http/routes/account/payments.ts'
 import { promoRoutes } from '../../http/routes/account/promo.ts'
 import { queueRoutes } from '../../http/routes/tasks/queue.ts'
 import { rerankRoutes } from '../../http/routes/text/rerank.ts'
+import { taskRetryRoutes } from '../../http/routes/tasks/task-retry.ts'
 import { taskRoutes } from '../../http/routes/tasks/tasks.ts'
 import { requestLogRoutes } from '../../http/routes/account/request-log.ts'
 import { responseRoutes } from '../../http/routes/text/responses.ts'
@@ -132,6 +133,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...deploymentChatRoutes({ deployments: modules.deployments, chat, sendInference }),
     ...tenantRoutes({ accounts, limits: modules.limits }),
     ...taskRoutes({ tasks: modules.tasks }),
+    ...taskRetryRoutes({ generation, runGeneration }),
     ...queueRoutes({
       limits: modules.limits,
       tasks: modules.tasks,

@@ -16,6 +16,7 @@ import { GENERATION_KINDS, type GenerationKind } from './generation-kind.ts'
 import type { GenerationRequest, GenerationResult } from './generation-request.ts'
 import type { GenerationMedia } from './input-files.ts'
 import { priceOfWork } from './price-work.ts'
+import { repeatTask, type RepeatedRequest } from './repeat-task.ts'
 import { screenExtraMembers } from './screen-extra-members.ts'
 import { createTaskPerformer } from './task-performer.ts'
 import { jobOperationOf } from './work-operation.ts'
@@ -26,6 +27,8 @@ export { IMAGE_BYTES_MAX } from './input-files.ts'
 /** Generates images, video, music and speech: synchronously if the model allows it, otherwise as a task. */
 export interface Generation {
   generate(request: GenerationRequest): Promise<GenerationResult>
+  /** Returns what a task was created with, to make it again. Throws `conflict` if that is not possible any more. */
+  repeat(accountId: string, taskId: string): Promise<RepeatedRequest>
   /** Returns the default duration of video or music. */
   durationOf(type: 'video' | 'music', model: string | null): number
   /** For the worker. */
@@ -37,7 +40,7 @@ interface GenerationOptions {
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
   readonly ledger: Pick<Ledger, 'hold' | 'knownBalanceNanoUsd'>
-  readonly tasks: Pick<Tasks, 'create' | 'readAfterChange'>
+  readonly tasks: Pick<Tasks, 'create' | 'readAfterChange' | 'readOrder'>
   readonly media: GenerationMedia
   readonly clock: Clock
   /** For routes without timeouts of their own. */
@@ -98,6 +101,7 @@ export function createGeneration(options: GenerationOptions): Generation {
 
   return {
     generate,
+    repeat: (accountId, taskId) => repeatTask(options, accountId, taskId),
     durationOf: (type, model) => {
       const found = model === null ? catalog.list({ category: type })[0] : catalog.resolve(model)
       return found?.bounds.durations?.defaultSeconds ?? DURATION_SECONDS[type]

@@ -68,7 +68,8 @@ export function listFiles<File>(work: MediaWork<File>): File[] {
   }
 }
 
-async function replaceFiles<From, To>(
+/** Replaces every file of the work. */
+export async function replaceFiles<From, To>(
   work: MediaWork<From>,
   replace: (file: From) => Promise<To>,
 ): Promise<MediaWork<To>> {

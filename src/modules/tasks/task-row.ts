@@ -26,16 +26,22 @@ export interface TaskRow {
   readonly cancel_cost_nano_usd: bigint
   readonly hold_nano_usd: bigint
   readonly metadata: Record<string, unknown> | null
+  readonly prompt: string | null
 }
 
 /** The count stops here, because an exact larger number is not worth its cost. */
 const QUEUE_POSITION_MAX = 1_000
+
+/** The whole prompt may be long, and lists only need to tell tasks apart. */
+const PROMPT_LENGTH_MAX = 500
 
 // Uses the time of the database, so that progress does not decrease between two processes.
 export const TASK_COLUMNS = `tasks.id, tasks.type, tasks.status, tasks.requested_model, tasks.progress,
   tasks.is_progress_known, tasks.expected_ms, tasks.attempt, tasks.created_at, tasks.started_at, tasks.completed_at,
   tasks.updated_at, tasks.expires_at, tasks.result, tasks.error_code, tasks.error_message, tasks.usage, tasks.cost_nano_usd,
   tasks.cancel_cost_nano_usd, tasks.hold_nano_usd, tasks.metadata,
+  CASE WHEN tasks.type <> 'response'
+    THEN left(coalesce(tasks.work #>> '{work,prompt}', tasks.work #>> '{work,input}'), ${PROMPT_LENGTH_MAX}) END AS prompt,
   (extract(epoch FROM now() - tasks.started_at) * 1000)::float8 AS running_ms,
   CASE WHEN tasks.status = 'pending' THEN (
     SELECT count(*)::int FROM (
@@ -66,6 +72,7 @@ export function taskFromRow(row: TaskRow): Task {
     costNanoUsd: row.cost_nano_usd ?? (row.cancel_cost_nano_usd > 0n ? row.cancel_cost_nano_usd : null),
     refundedNanoUsd: row.status === 'cancelled' ? row.hold_nano_usd - row.cancel_cost_nano_usd : null,
     metadata: row.metadata,
+    prompt: row.prompt,
   }
 }
 

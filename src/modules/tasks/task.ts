@@ -70,6 +70,8 @@ export interface Task {
   /** For a cancelled task, the part of the hold that was not charged. */
   readonly refundedNanoUsd: NanoUsd | null
   readonly metadata: Readonly<Record<string, unknown>> | null
+  /** The beginning of the text that it was created with. Null without one, and after the result has expired. */
+  readonly prompt: string | null
 }
 
 export function isTerminal(status: TaskStatus): boolean {

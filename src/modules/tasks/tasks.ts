@@ -9,6 +9,7 @@ import type { Media } from '../media/media.ts'
 import { cancelTask, type CancelOptions } from './cancel-task.ts'
 import { TaskCreator, type TaskLedger } from './create-tasks.ts'
 import { presentResult } from './present-result.ts'
+import { readOrder, type StoredOrder } from './read-order.ts'
 import { countTasks, listTasks } from './read-tasks.ts'
 import { isTerminal, type Task, type TaskFilter, type TaskOrder } from './task.ts'
 import { createTaskChanges, type TaskBus } from './task-changes.ts'
@@ -56,6 +57,8 @@ export interface Tasks {
   cancel(accountId: string, taskId: string): Promise<Task>
   /** Counts the tasks of all accounts. */
   count(): Promise<{ pending: number; processing: number }>
+  /** Returns what the task was created with. */
+  readOrder(accountId: string, taskId: string): Promise<StoredOrder>
   listDeliveries(accountId: string, taskId: string): Promise<WebhookDelivery[]>
   readWebhookSecret(accountId: string): Promise<WebhookSecret>
   rotateWebhookSecret(accountId: string): Promise<WebhookSecret>
@@ -130,6 +133,7 @@ export function createTasks(options: TasksOptions): Tasks {
       return task
     },
     count: () => countTasks(database),
+    readOrder: (accountId, taskId) => readOrder(database, accountId, taskId),
     listDeliveries: async (accountId, taskId) => {
       const { id } = await reader.read(accountId, taskId)
       return listDeliveries(database, accountId, id)

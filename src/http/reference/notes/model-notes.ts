@@ -80,6 +80,9 @@ export const MODEL_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/tasks/{id}/cancel':
     'Cancels a task that has not ended. What is refunded depends on whether the work had begun and on what the vendor bills; ' +
     'the answer says it. A task that has ended returns 409.',
+  'POST /v1/tasks/{id}/retry':
+    'Makes another task with the parameters, the webhook and the metadata of a task, at the price of today. Whatever state ' +
+    'the task is in, it stays as it is. A task whose parameters have expired, and a background response, return 409.',
   'GET /v1/tasks/{id}/webhook-deliveries':
     'Lists each attempt to deliver the end of the task to its `webhook_url`, with the status and the time of the next attempt.',
   'GET /v1/tenants/me/webhook-secret':

@@ -40,6 +40,9 @@ export const TaskAnswer = Type.Object(
       }),
     ),
     attempt: Type.Integer({ description: 'Which try this is, of three at most.' }),
+    prompt: orNull(
+      Type.String({ description: 'The first 500 characters of its prompt or text, until the result goes.' }),
+    ),
     metadata: orNull(AnyObject),
     refunded_at: Type.Optional(Timestamp),
     refund_amount_usd: Type.Optional(
@@ -79,6 +82,7 @@ export function toTaskAnswer(task: Task): Record<string, unknown> {
     usage: task.usage ?? null,
     cost_usd: task.costNanoUsd === null ? null : usdFromNanoUsd(task.costNanoUsd),
     attempt: task.attempt,
+    prompt: task.prompt,
     metadata: task.metadata,
     ...(refundedNanoUsd !== null && {
       refunded_at: timestampOf(completedAt),

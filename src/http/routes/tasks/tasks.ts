@@ -180,7 +180,7 @@ function sendTask(
   return toTaskAnswer(task)
 }
 
-function parseTaskId(text: string): string {
+export function parseTaskId(text: string): string {
   if (isUuid(text)) return text
   throw invalidValue('task_id', 'The id of a task is a UUID.')
 }

@@ -77,6 +77,7 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
     tasks: {
       create: () => Promise.reject(new Error('not on this stage')),
       readAfterChange: () => Promise.reject(new Error('not on this stage')),
+      readOrder: () => Promise.reject(new Error('not on this stage')),
     },
     media,
     clock,
