@@ -7,6 +7,7 @@ import { modelRoute } from './pages/model/route.ts'
 import { modelsRoute } from './pages/models/route.ts'
 import { playgroundRoute } from './pages/playground/route.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
+import { tasksRoute } from './pages/tasks/route.ts'
 import { rootRoute } from './shell/root-route.tsx'
 import { shellRoute } from './shell/shell-route.tsx'
 
@@ -16,6 +17,7 @@ const pages = {
   playgroundRoute,
   modelsRoute,
   modelRoute,
+  tasksRoute,
   logRoute,
   keysRoute,
 }

@@ -23,6 +23,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       { label: 'Home', to: '/', icon: 'home' },
       { label: 'Playground', to: '/playground', icon: 'chat' },
       { label: 'Models', to: '/models', icon: 'model' },
+      { label: 'Tasks', to: '/tasks', icon: 'task' },
     ],
   },
   {

@@ -1,0 +1,90 @@
+import { isRunning, type Task } from '../../api/task-list.ts'
+import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import { formatDuration } from '../../ui/format/format-duration.ts'
+import { formatUsd } from '../../ui/format/format-usd.ts'
+import { CopyableId } from '../../ui/text/copyable-id.tsx'
+import { Time } from '../../ui/text/time.tsx'
+import type { TaskListProps } from './task-gallery.tsx'
+import { TaskStatus } from './task-status.tsx'
+import { TYPE_LABELS } from './tasks-search.ts'
+import { useShownTask } from './use-shown-task.ts'
+
+/** All tasks in lines. */
+export function TaskTable({ tasks, onOpen, onEnd, isLoadingMore }: TaskListProps) {
+  return (
+    <DataTable
+      label="Tasks"
+      columns={columnsFor(onOpen)}
+      rows={tasks}
+      rowId={({ id }) => id}
+      onOpen={onOpen}
+      onEnd={onEnd}
+      isLoadingMore={isLoadingMore}
+    />
+  )
+}
+
+const columnsFor = (onOpen: (task: Task) => void): Column<Task>[] => [
+  { id: 'state', header: 'State', width: '152px', render: (task) => <LiveStatus task={task} /> },
+  {
+    id: 'prompt',
+    header: 'Task',
+    render: (task) => (
+      <button
+        type="button"
+        className="max-w-full truncate text-left font-medium hover:underline"
+        onClick={() => onOpen(task)}
+      >
+        {task.prompt ?? TYPE_LABELS[task.task_type]}
+      </button>
+    ),
+  },
+  {
+    id: 'type',
+    header: 'Type',
+    width: '112px',
+    isMinor: true,
+    render: (task) => TYPE_LABELS[task.task_type],
+  },
+  { id: 'model', header: 'Model', width: '168px', isMinor: true, render: (task) => task.model },
+  {
+    id: 'id',
+    header: 'Id',
+    width: '152px',
+    isMinor: true,
+    render: (task) => <CopyableId id={task.id} label="task id" isShort />,
+  },
+  { id: 'took', header: 'Took', width: '96px', align: 'right', isMinor: true, render: tookOf },
+  {
+    id: 'cost',
+    header: 'Cost',
+    width: '88px',
+    align: 'right',
+    render: ({ cost_usd: cost }) =>
+      cost === null ? <span className="text-ink-faint">none</span> : formatUsd(cost),
+  },
+  {
+    id: 'created',
+    header: 'Created',
+    width: '112px',
+    align: 'right',
+    isMinor: true,
+    render: (task) => <Time at={task.created_at} />,
+  },
+]
+
+function LiveStatus({ task: known }: { readonly task: Task }) {
+  const task = useShownTask(known)
+  return (
+    <span className="flex items-center gap-2">
+      <TaskStatus status={task.status} />
+      {isRunning(task) && task.status === 'processing' && (
+        <span className="tabular text-xs text-ink-soft">{task.progress} %</span>
+      )}
+    </span>
+  )
+}
+
+function tookOf({ started_at: from, completed_at: to }: Task): string {
+  return from === null || to === null ? '' : formatDuration(Date.parse(to) - Date.parse(from))
+}

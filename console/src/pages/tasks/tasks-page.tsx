@@ -1,0 +1,83 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import { taskListQuery, type Task } from '../../api/task-list.ts'
+import { EmptyState } from '../../ui/feedback/empty-state.tsx'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
+import { Button } from '../../ui/forms/button.tsx'
+import { Page } from '../../ui/layout/page.tsx'
+import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { GallerySkeleton, TaskGallery } from './task-gallery.tsx'
+import { NoTasks } from './no-tasks.tsx'
+import { TaskSheet } from './task-sheet.tsx'
+import { TaskTable } from './task-table.tsx'
+import { TasksFilters } from './tasks-filters.tsx'
+import type { TasksSearch } from './tasks-search.ts'
+
+const route = getRouteApi('/shell/tasks')
+
+export function TasksPage() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { view, status, type, model, task: openId } = search
+  const tasks = useInfiniteQuery(taskListQuery({ status, task_type: type, model }))
+  const change = useCallback(
+    (changed: Partial<TasksSearch>) => void navigate({ search: (old) => ({ ...old, ...changed }) }),
+    [navigate],
+  )
+  const open = useCallback((task: Task) => change({ task: task.id }), [change])
+  const rows = tasks.data?.pages.flatMap(({ data }) => data) ?? []
+  const isFiltered = status !== undefined || type !== undefined || model !== undefined
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = tasks
+  const onEnd = useCallback(() => void fetchNextPage(), [fetchNextPage])
+  const list = {
+    tasks: rows,
+    onOpen: open,
+    onEnd: hasNextPage ? onEnd : undefined,
+    isLoadingMore: isFetchingNextPage,
+  }
+  return (
+    <Page>
+      <PageHeader
+        title="Tasks"
+        description="Pictures, videos, music and other long work of this account, newest first."
+      />
+      {(rows.length > 0 || isFiltered) && (
+        <TasksFilters search={search} onChange={change} total={tasks.data?.pages[0]?.total} />
+      )}
+      {tasks.isPending && <GallerySkeleton />}
+      {tasks.error && (
+        <ErrorPanel
+          title="Tasks could not be loaded"
+          error={tasks.error}
+          onRetry={() => void tasks.refetch()}
+        />
+      )}
+      {rows.length > 0 && (view === 'list' ? <TaskTable {...list} /> : <TaskGallery {...list} />)}
+      {tasks.isSuccess &&
+        rows.length === 0 &&
+        (isFiltered ? <NothingFound onClear={() => change(NO_FILTER)} /> : <NoTasks />)}
+      {openId !== undefined && (
+        <TaskSheet
+          key={openId}
+          id={openId}
+          known={rows.find(({ id }) => id === openId)}
+          onClose={() => change({ task: undefined })}
+          onOpen={(id) => change({ task: id })}
+        />
+      )}
+    </Page>
+  )
+}
+
+const NO_FILTER = { status: undefined, type: undefined, model: undefined }
+
+function NothingFound({ onClear }: { readonly onClear: () => void }) {
+  return (
+    <EmptyState
+      icon="search"
+      title="No task fits these filters"
+      action={<Button onClick={onClear}>Clear the filters</Button>}
+    />
+  )
+}
