@@ -80,7 +80,12 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
             directory: config.consoleDir ?? CONSOLE_DIRECTORY,
             publicUrl: config.publicUrl,
           })
-    const overview = buildOverview(config, { modules, isWorkerRunning: () => worker?.isRunning() === true })
+    const overview = buildOverview(config, {
+      modules,
+      sessions,
+      isWorkerRunning: () => worker?.isRunning() === true,
+      isShuttingDown: () => isShuttingDown,
+    })
     begun.defer(() => overview.close())
     const server = await createServer({
       consoleSite,

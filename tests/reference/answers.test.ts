@@ -16,6 +16,7 @@ const NOT_WALKED = [
   /^POST \/v1\/audio\/speech$/,
   /^POST \/v1\/payments\/webhook\//,
   /^POST \/v1\/admin\/payments\/\{id\}\/refund$/,
+  /^GET \/v1\/admin\/live$/,
   /^POST \/v1\/admin\/providers\/\{name\}\/test$/,
 ]
 

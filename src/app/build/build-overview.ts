@@ -1,30 +1,63 @@
+import { composeOverview } from '../overview/compose-overview.ts'
 import { createReporter } from '../overview/create-report.ts'
+import { createLiveFeed } from '../overview/live-feed.ts'
 import { createProcessReports } from '../overview/process-reports.ts'
 import { createProviderStatuses } from '../overview/provider-statuses.ts'
+import { createSharedStateReader } from '../overview/read-shared-state.ts'
 import { createRecentProviders } from '../overview/recent-providers.ts'
+import type { LiveFeed } from '../../http/routes/operator/admin-live.ts'
 import type { ProviderStatuses } from '../../http/routes/operator/admin-providers.ts'
+import { AppError } from '../../kernel/app-error.ts'
+import type { Sessions } from '../../modules/sessions/sessions.ts'
 import type { Config } from '../settings/config.ts'
+import { listLocalModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
 
 /** What operators see of all processes together. */
 export interface Overview {
   readonly providers: ProviderStatuses
+  readonly live: LiveFeed
   close(): void
 }
 
-export function buildOverview(
-  config: Config,
-  { modules, isWorkerRunning }: { modules: Modules; isWorkerRunning: () => boolean },
-): Overview {
+interface OverviewParts {
+  readonly modules: Modules
+  readonly sessions: Pick<Sessions, 'isValid'>
+  readonly isWorkerRunning: () => boolean
+  readonly isShuttingDown: () => boolean
+}
+
+export function buildOverview(config: Config, parts: OverviewParts): Overview {
+  const { modules, sessions, isWorkerRunning, isShuttingDown } = parts
   const { messageBus, metrics, readPool, ledger, catalog, providers, clock } = modules
   const recent = createRecentProviders(() => metrics.figures().byProvider)
   const createReport = createReporter({ config, metrics, recent, readPool, ledger, isWorkerRunning })
   const reports = createProcessReports({ messageBus, createReport })
+  const listPools = (): Map<string, number> =>
+    new Map(listLocalModels(config, modules).map(({ pool, slots }) => [pool, slots]))
+  const readShared = createSharedStateReader({ ...modules, listPools: () => [...listPools().keys()] })
+  const readOverview = async () => {
+    const [shared] = await Promise.all([readShared().catch(orIfAway), reports.gather()])
+    return composeOverview({
+      nowMs: clock.nowMs(),
+      histories: reports.list(),
+      shared,
+      slots: [...listPools().values()].reduce((sum, slots) => sum + slots, 0),
+      hasProviders: config.providers.size > 0,
+    })
+  }
   return {
     providers: createProviderStatuses({ config, catalog, providers, reports, clock }),
+    live: createLiveFeed({ readOverview, isSessionValid: (id) => sessions.isValid(id), isShuttingDown }),
     close: () => {
       recent.close()
       reports.close()
     },
   }
+}
+
+/** An outage of the database is part of the picture. */
+function orIfAway(error: unknown): null {
+  if (error instanceof AppError && error.code === 'service_unavailable') return null
+  throw error
 }

@@ -6,6 +6,7 @@ import type { HotRoute, Route } from '../../http/route.ts'
 import { adminAccountRoutes } from '../../http/routes/operator/admin-accounts.ts'
 import { adminAuditRoutes } from '../../http/routes/operator/admin-audit.ts'
 import { adminCreditRoutes } from '../../http/routes/operator/admin-credit.ts'
+import { adminLiveRoutes } from '../../http/routes/operator/admin-live.ts'
 import { adminPromoRoutes } from '../../http/routes/operator/admin-promo.ts'
 import { adminProviderRoutes } from '../../http/routes/operator/admin-providers.ts'
 import { apiKeyRoutes } from '../../http/routes/account/api-keys.ts'
@@ -160,6 +161,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...adminCreditRoutes({ accounts, billing, ledger: modules.ledger, audit }),
     ...adminPromoRoutes({ promoCodes, audit }),
     ...adminAuditRoutes({ audit }),
+    ...adminLiveRoutes({ live: options.overview.live }),
     ...adminProviderRoutes({ providers: options.overview.providers, audit }),
     ...operationRoutes({
       checks: {

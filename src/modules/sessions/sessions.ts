@@ -29,6 +29,8 @@ export interface Sessions {
   startWithCode(code: string, userAgent: string): Promise<StartedSession>
   /** Returns the caller of the session's key. Throws `invalid_session`, or what a request with the key would get. */
   authenticate(token: string): Promise<Caller>
+  /** Whether the session has not ended. Unlike a request, this does not keep it alive. */
+  isValid(sessionId: string): Promise<boolean>
   /** Notes that the key was entered again. Throws if it is another key than that of the session. */
   confirm(caller: Caller, entered: Caller): Promise<Session>
   /** Returns the sessions of the caller's key, or of all keys of its account if it can manage the account; newest first. */
@@ -72,6 +74,10 @@ export function createSessions({
         throw isInvalidKey(error) ? invalidSession() : error
       })
       return Object.freeze({ ...caller, session: { id: row.id, isConfirmed: row.is_confirmed } })
+    },
+    isValid: async (sessionId) => {
+      const rows = await database.query(`SELECT 1 FROM sessions WHERE id = $1 AND ${IS_VALID}`, [sessionId])
+      return rows.length > 0
     },
     confirm: async ({ accountId, session }, entered) => {
       const [row] = await database.query<SessionRow>(

@@ -29,6 +29,10 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/admin/promo-codes/{id}/disable': 'Disables a promo code. Credit that was redeemed stays.',
   'GET /v1/admin/promo-codes/{id}/redemptions': 'Lists the accounts that redeemed a code, newest first.',
   'GET /v1/admin/audit': 'Lists the actions of operators, newest first.',
+  'GET /v1/admin/live':
+    'Streams the figures of all processes as events, one every two seconds: requests, errors, latency, tokens and spend a second, ' +
+    'tasks, queues, workers, the database and providers, and what needs attention first. It ends with the key or the session, and ' +
+    'when the gateway shuts down. Each process has at most 20 such streams.',
   'GET /v1/admin/providers':
     'Lists every known provider: whether it is configured and which setting is missing, its models with routes, weights, ' +
     'prices and breakers, and its requests, errors and latency of the last minutes, over all processes.',
