@@ -22,7 +22,7 @@ interface OpenAiCompatibleOptions {
 /** Creates a provider for an upstream that speaks the gateway's own wire. Bytes are forwarded with only the necessary changes. */
 export function createOpenAiCompatibleProvider(
   options: OpenAiCompatibleOptions,
-): Provider & { close(): Promise<void> } {
+): Provider & Pick<WireClient, 'close' | 'isIdle'> {
   const { upstream } = options
   const client = createWireClient({
     ...options,
@@ -40,6 +40,7 @@ export function createOpenAiCompatibleProvider(
     ...createOperations(upstream, client),
     ...createNativeWires(upstream, client),
     close: () => client.close(),
+    isIdle: () => client.isIdle(),
   }
 }
 

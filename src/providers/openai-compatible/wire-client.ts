@@ -36,6 +36,8 @@ export interface WireClient {
   /** Returns the answer as a stream of bytes. */
   open(path: string, body: string, call: WireCall): Promise<BytesResponse>
   close(): Promise<void>
+  /** Returns whether it has no connection open. */
+  isIdle(): boolean
 }
 
 interface WireCall {
@@ -80,13 +82,14 @@ export function createWireClient(options: WireClientOptions): WireClient {
     }
   }
 
-  const { sendText, sendForm, openOnce, close } = createTransports(base, options.connectTimeoutMs)
+  const { sendText, sendForm, openOnce, close, isIdle } = createTransports(base, options.connectTimeoutMs)
   return {
     provider,
     post: (path, body, call) =>
       typeof body === 'string' ? send(sendText, path, body, call) : send(sendForm, path, body, call),
     open: (path, body, call) => send(openOnce, path, body, call),
     close,
+    isIdle,
   }
 }
 
@@ -113,6 +116,7 @@ function createTransports({ origin, protocol }: URL, connectTimeoutMs: number) {
     sendText: (request: WireRequest<string>) => exchange(client, request),
     sendForm: (request: WireRequest<FormData>) => exchange(usePool(), request),
     openOnce: (request: WireRequest<string>) => openBytes(usePool(), request),
+    isIdle: () => client.isIdle && (pool === null || pool.stats.connected === 0),
     close: async () => {
       client.close()
       await pool?.destroy()

@@ -23,6 +23,8 @@ export interface Http1ClientOptions extends Omit<SocketOptions, 'origin'> {
 export interface Http1Client extends PostDispatcher<string> {
   /** Fails all running and queued requests. */
   close(): void
+  /** Whether there is neither an open connection nor a waiting request. */
+  readonly isIdle: boolean
 }
 
 export function createHttp1Client(options: Http1ClientOptions): Http1Client {
@@ -69,6 +71,10 @@ class Http1Pool implements Http1Client, ConnectionOwner, PostPlace {
     }
     handler.onRequestStart(pending)
     if (!pending.isOver) this.#place(pending)
+  }
+
+  get isIdle(): boolean {
+    return this.#connections.length === 0 && this.#waiting.length === 0
   }
 
   close(): void {
