@@ -1,0 +1,101 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+const readLines = (name: string) =>
+  readFileSync(join(ROOT, name), 'utf8')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'))
+
+/** An image of the Dockerfile: its name and its instructions in order. */
+interface Stage {
+  readonly name: string | null
+  readonly steps: readonly Step[]
+}
+
+interface Step {
+  readonly word: string
+  readonly argument: string
+}
+
+const stages: readonly Stage[] = readLines('Dockerfile').reduce<Stage[]>((found, line) => {
+  const [, word = '', argument = ''] = /^([A-Z]+) +(.*)$/.exec(line) ?? []
+  if (word === 'FROM') return [...found, { name: / AS (\S+)$/.exec(argument)?.[1] ?? null, steps: [] }]
+  const last = found.at(-1)
+  if (last === undefined) throw new Error('the Dockerfile begins without FROM')
+  return [...found.slice(0, -1), { ...last, steps: [...last.steps, { word, argument }] }]
+}, [])
+
+/** Returns the sources and the target of a COPY, and the stage that it copies from, or null for the repository. */
+function parseCopy({ argument }: Step) {
+  const [, from = null, rest = ''] = /^(?:--from=(\S+) +)?(.*)$/.exec(argument) ?? []
+  const words = rest.split(/ +/)
+  return { from, sources: words.slice(0, -1), target: words.at(-1) ?? '' }
+}
+
+const copiesOf = ({ steps }: Stage) => steps.filter(({ word }) => word === 'COPY').map(parseCopy)
+
+/** Returns whether the build context contains a path. Everything is excluded, except the names that `.dockerignore` lists. */
+function isInContext(path: string): boolean {
+  const patterns = readLines('.dockerignore')
+  const [first = ''] = path.split('/')
+  const isExcluded = patterns.some((pattern) => path === pattern || path.startsWith(`${pattern}/`))
+  return patterns[0] === '**' && patterns.includes(`!${first}`) && !isExcluded
+}
+
+describe('the Dockerfile', () => {
+  test('copies only files that are in the repository and in the build context', () => {
+    const sources = stages
+      .flatMap(copiesOf)
+      .filter(({ from }) => from === null)
+      .flatMap((copy) => copy.sources)
+    expect(sources.length).toBeGreaterThan(5)
+    for (const source of sources)
+      expect([source, existsSync(join(ROOT, source)), isInContext(source)]).toEqual([source, true, true])
+  })
+
+  test('copies from another image only what that image builds', () => {
+    const copies = stages.flatMap(copiesOf).filter(({ from }) => from !== null)
+    expect(copies.length).toBeGreaterThan(0)
+    for (const { from, sources } of copies) {
+      const stage = stages.find(({ name }) => name === from)
+      const builds = stage?.steps.some(({ argument }) => argument === 'npm run build:console')
+      expect([from, sources, builds]).toEqual(['console', ['/app/console/dist'], true])
+    }
+  })
+
+  test('has everything that npm needs before it installs', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    const [, script = ''] = /^node (\S+)$/.exec(scripts.prepare) ?? []
+    expect(existsSync(join(ROOT, script))).toBe(true)
+    for (const { steps } of stages) {
+      const at = steps.findIndex(({ word, argument }) => word === 'RUN' && argument.startsWith('npm ci'))
+      const copied = steps
+        .slice(0, at)
+        .filter(({ word }) => word === 'COPY')
+        .flatMap((step) => parseCopy(step).sources)
+      const needed = ['package.json', 'package-lock.json', '.npmrc']
+      if (steps[at]?.argument.includes('--ignore-scripts') === false) needed.push(script)
+      expect(needed.filter((name) => !copied.includes(name))).toEqual([])
+    }
+  })
+
+  test('contains the program and all the code that it imports', () => {
+    const last = stages.at(-1)
+    const targets = last === undefined ? [] : copiesOf(last).map(({ target }) => target)
+    const [, program = ''] =
+      /^\["node", "(\S+)"\]$/.exec(last?.steps.find(({ word }) => word === 'ENTRYPOINT')?.argument ?? '') ??
+      []
+    expect([existsSync(join(ROOT, program)), targets.includes(posix.dirname(program))]).toEqual([true, true])
+    // Tests and what they use are not in the image.
+    const files = globSync('src/**/*.ts', { cwd: ROOT }).filter(
+      (path) => !path.endsWith('.test.ts') && !path.includes('/testing/'),
+    )
+    const missing = files.filter((path) =>
+      /^import(?! type).*from '[^']*\/testing\//m.test(readFileSync(join(ROOT, path), 'utf8')),
+    )
+    expect([files.length > 100, missing]).toEqual([true, []])
+  })
+})
