@@ -30,13 +30,14 @@ export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, forma
       height: heightPx,
       legend: { show: false },
       cursor: { y: false, points: { size: 6 } },
-      padding: [8, 8, 0, 0],
-      scales: { y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.08 : 1] } },
-      axes: axesOf(
-        style.getPropertyValue('--color-ink-faint'),
-        style.getPropertyValue('--color-line'),
-        formatValue,
-      ),
+      padding: [8, 16, 0, 0],
+      scales: {
+        // A bar stands to the right of its time, so the last one needs room.
+        x: { range: (_, first, last) => [first, last + (kind === 'bars' ? stepOf(timesSeconds) : 0)] },
+        y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.08 : 1] },
+      },
+      // The computed colours of the element, because a canvas does not understand the variables of the theme.
+      axes: axesOf(style.color, style.borderTopColor, formatValue),
       series: [
         {},
         ...order.map((one) => drawnSeries(one.label, seriesColour(drawn.indexOf(one), isDark), kind)),
@@ -56,12 +57,12 @@ export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, forma
       role="img"
       aria-label={label}
       ref={place}
-      className="relative min-w-0 overflow-hidden"
+      className="relative min-w-0 overflow-hidden border-line text-ink-faint"
       style={{ height: heightPx }}
     >
       <div
         data-reading=""
-        className="pointer-events-none absolute top-1 left-16 z-10 hidden rounded-md border border-line bg-surface px-2 py-1 text-xs shadow-float"
+        className="pointer-events-none absolute top-1 left-16 z-10 hidden rounded-md border border-line bg-surface px-2 py-1 text-xs text-ink shadow-float"
       />
     </div>
   )
@@ -74,15 +75,23 @@ function axesOf(
 ): NonNullable<Options['axes']> {
   const shared = { stroke: ink, font: '11px system-ui', ticks: { show: false } }
   return [
-    { ...shared, grid: { show: false }, size: 28 },
+    { ...shared, grid: { show: false }, size: 40 },
     { ...shared, grid: { stroke: line, width: 1 }, size: 64, values: (_, values) => values.map(formatValue) },
   ]
 }
 
 function drawnSeries(label: string, colour: string, kind: ChartKind): Series {
-  if (kind === 'line') return { label, stroke: colour, width: 1.75, points: { show: false }, spanGaps: false }
+  // Points show a value whose neighbours are missing, which a line alone would not.
+  if (kind === 'line') return { label, stroke: colour, width: 1.75, points: { size: 4 }, spanGaps: false }
   const paths = UPlot.paths.bars?.({ size: [0.72, 48], align: 1 })
   return { label, fill: colour, stroke: colour, width: 0, points: { show: false }, ...(paths && { paths }) }
+}
+
+const DAY_SECONDS = 86_400
+
+/** The time from one value to the next. */
+function stepOf([first, second]: readonly number[]): number {
+  return first === undefined || second === undefined ? DAY_SECONDS : second - first
 }
 
 /** Shows time and values under the pointer. */
