@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
+import { billingRoute } from './pages/billing/route.ts'
 import { homeRoute } from './pages/home/route.ts'
 import { keysRoute } from './pages/keys/route.ts'
 import { logRoute } from './pages/log/route.ts'
@@ -8,6 +9,7 @@ import { modelsRoute } from './pages/models/route.ts'
 import { playgroundRoute } from './pages/playground/route.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
 import { tasksRoute } from './pages/tasks/route.ts'
+import { usageRoute } from './pages/usage/route.ts'
 import { rootRoute } from './shell/root-route.tsx'
 import { shellRoute } from './shell/shell-route.tsx'
 
@@ -18,8 +20,10 @@ const pages = {
   modelsRoute,
   modelRoute,
   tasksRoute,
+  usageRoute,
   logRoute,
   keysRoute,
+  billingRoute,
 }
 
 const routeTree = rootRoute.addChildren({ signInRoute, shellRoute: shellRoute.addChildren(pages) })

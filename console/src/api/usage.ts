@@ -7,3 +7,82 @@ export const usageTodayQuery = queryOptions({
   queryFn: ({ signal }) => call(() => client.GET('/v1/usage/today', { signal })),
   refetchInterval: 60_000,
 })
+
+/** How far back usage is read. The API names those up to a month. */
+export const USAGE_PERIODS = ['24h', '7d', '30d', '12mo'] as const
+export type UsagePeriod = (typeof USAGE_PERIODS)[number]
+
+export const USAGE_DIMENSIONS = ['model', 'key', 'provider', 'env'] as const
+export type UsageDimension = (typeof USAGE_DIMENSIONS)[number]
+
+/** What is asked of usage. */
+export interface UsageSelection {
+  readonly period: UsagePeriod
+  readonly by: UsageDimension
+  readonly model?: string | undefined
+  readonly key?: string | undefined
+  readonly provider?: string | undefined
+  readonly env?: 'live' | 'prod' | 'staging' | 'test' | 'dev' | undefined
+}
+
+export type UsageSeries = Awaited<ReturnType<typeof fetchSeries>>
+export type UsageBucket = UsageSeries['data'][number]
+export type Spending = Awaited<ReturnType<typeof fetchSpending>>
+
+/** Totals, averages and the same time before. */
+export const usageSummaryQuery = (selection: UsageSelection) =>
+  queryOptions({
+    queryKey: ['usage', 'summary', rangeOf(selection)],
+    queryFn: ({ signal }) =>
+      call(() => client.GET('/v1/usage/summary', { params: { query: rangeOf(selection) }, signal })),
+  })
+
+/** Every hour or day of the period, in groups. */
+export const usageSeriesQuery = (selection: UsageSelection) =>
+  queryOptions({
+    queryKey: ['usage', 'series', selection],
+    queryFn: ({ signal }) => fetchSeries(selection, signal),
+  })
+
+/** What each group cost, with the names of keys. */
+export const usageSpendingQuery = (selection: UsageSelection) =>
+  queryOptions({
+    queryKey: ['usage', 'spending', selection],
+    queryFn: ({ signal }) => fetchSpending(selection, signal),
+  })
+
+/** Percentiles of latency and of the time to the first token. */
+export const usageLatencyQuery = (selection: UsageSelection) =>
+  queryOptions({
+    queryKey: ['usage', 'latency', selection],
+    queryFn: ({ signal }) =>
+      call(() =>
+        client.GET('/v1/usage/latency', {
+          params: {
+            query: { ...rangeOf(selection), by: selection.by, granularity: granularityOf(selection) },
+          },
+          signal,
+        }),
+      ),
+  })
+
+function fetchSeries(selection: UsageSelection, signal: AbortSignal) {
+  const query = { ...rangeOf(selection), by: selection.by, granularity: granularityOf(selection) }
+  return call(() => client.GET('/v1/usage/timeseries', { params: { query }, signal }))
+}
+
+function fetchSpending(selection: UsageSelection, signal: AbortSignal) {
+  const query = { ...rangeOf(selection), by: selection.by, limit: 100 }
+  return call(() => client.GET('/v1/usage/spending', { params: { query }, signal }))
+}
+
+const granularityOf = ({ period }: UsageSelection): 'hour' | 'day' => (period === '24h' ? 'hour' : 'day')
+
+const DAY_MS = 86_400_000
+
+function rangeOf({ period, model, key, provider, env }: UsageSelection) {
+  const filters = { model, key, provider, env }
+  if (period !== '12mo') return { ...filters, window: period }
+  const today = Math.floor(Date.now() / DAY_MS) * DAY_MS
+  return { ...filters, from: new Date(today - 364 * DAY_MS).toISOString() }
+}

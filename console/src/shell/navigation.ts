@@ -30,8 +30,10 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     label: 'Account',
     scope: 'inference',
     entries: [
+      { label: 'Usage', to: '/usage', icon: 'usage' },
       { label: 'Log', to: '/log', icon: 'log' },
       { label: 'Keys', to: '/keys', icon: 'key' },
+      { label: 'Billing', to: '/billing', icon: 'card' },
     ],
   },
 ]

@@ -1,0 +1,35 @@
+import { queryOptions } from '@tanstack/react-query'
+import { call, client, type Schemas } from './client.ts'
+import { cursorPages } from './cursor-pages.ts'
+
+export type Payment = Schemas['Payment']
+
+/** How credit can be bought. */
+export const paymentConfigQuery = queryOptions({
+  queryKey: ['payments', 'config'],
+  queryFn: ({ signal }) => call(() => client.GET('/v1/payments/config', { signal })),
+  staleTime: 60_000,
+})
+
+/** Everything that changed the credit except for usage, newest first. */
+export const paymentsQuery = () =>
+  cursorPages({
+    queryKey: ['payments', 'history'],
+    fetchPage: (after, signal) =>
+      call(() => client.GET('/v1/payments/history', { params: { query: { after, limit: 100 } }, signal })),
+  })
+
+/** Starts a checkout. The person pays at the address in the answer and comes back to this page. */
+export const startCheckout = (amountUsd: number, returnPath: string) =>
+  call(() =>
+    client.POST('/v1/payments/checkout', {
+      body: {
+        amount_usd: amountUsd,
+        success_url: `${location.origin}${returnPath}?back=paid`,
+        cancel_url: `${location.origin}${returnPath}?back=cancelled`,
+      },
+    }),
+  )
+
+export const redeemPromoCode = (code: string) =>
+  call(() => client.POST('/v1/promo/redeem', { body: { code } }))

@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { accountQuery } from '../../api/account.ts'
+import { Button } from '../../ui/forms/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Page } from '../../ui/layout/page.tsx'
+import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { BudgetSection } from './budget-section.tsx'
+import { PaymentHistory } from './payment-history.tsx'
+import { PromoSection } from './promo-section.tsx'
+import { TopUpSection } from './top-up-section.tsx'
+
+const route = getRouteApi('/shell/billing')
+
+export function BillingPage() {
+  const { back } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data: account } = useQuery(accountQuery)
+  const mayPay = account?.key.scopes.includes('manage') === true
+  return (
+    <Page>
+      <PageHeader
+        title="Billing"
+        description="Credit of this account: what is left, how to get more, and what moved it."
+      />
+      {back && (
+        <p
+          role="status"
+          className="flex items-center gap-3 rounded-lg border border-line bg-surface px-4 py-2 text-sm"
+        >
+          <Icon name={back === 'paid' ? 'check' : 'info'} className="text-accent" />
+          <span className="grow">
+            {back === 'paid'
+              ? 'Thank you. The payment and its state are in the history below.'
+              : 'The checkout was cancelled. Nothing was charged.'}
+          </span>
+          <Button kind="quiet" onClick={() => void navigate({ search: {}, replace: true })}>
+            Dismiss
+          </Button>
+        </p>
+      )}
+      <BudgetSection />
+      {mayPay && (
+        <div className="grid gap-6 lg:grid-cols-2">
+          <TopUpSection />
+          <PromoSection />
+        </div>
+      )}
+      <PaymentHistory />
+    </Page>
+  )
+}

@@ -1,0 +1,79 @@
+import { useQuery } from '@tanstack/react-query'
+import { budgetQuery } from '../../api/account.ts'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
+import { formatDuration } from '../../ui/format/format-duration.ts'
+import { formatUsd } from '../../ui/format/format-usd.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { Section } from '../../ui/layout/section.tsx'
+import { Figure } from '../../ui/text/figure.tsx'
+import { SpendBar } from './spend-bar.tsx'
+
+const HOUR_MS = 3_600_000
+const DAY_HOURS = 24
+
+/** What may still be spent, and how long that lasts. */
+export function BudgetSection() {
+  const { data, error, refetch } = useQuery(budgetQuery)
+  if (error)
+    return <ErrorPanel title="The balance could not be loaded" error={error} onRetry={() => void refetch()} />
+  const hoursLeft =
+    data && data.burn_rate_usd_per_hour > 0 ? data.remaining_usd / data.burn_rate_usd_per_hour : null
+  return (
+    <Section>
+      <div className="flex flex-col gap-6">
+        {data && hoursLeft !== null && hoursLeft < DAY_HOURS && <LowCredit hoursLeft={hoursLeft} />}
+        <div className="grid grid-cols-2 gap-6 lg:grid-cols-4">
+          <Figure label="Balance" value={data && formatUsd(data.balance_usd)} unit="USD" />
+          <Figure
+            label="Can be spent"
+            value={data && formatUsd(data.remaining_usd)}
+            unit="USD"
+            note={
+              data &&
+              (data.held_usd === 0
+                ? 'By balance and budgets'
+                : `${formatUsd(data.held_usd)} of it held for work in progress`)
+            }
+          />
+          <Figure label="Spent this month" value={data && formatUsd(data.spent_usd)} unit="USD" />
+          <Figure
+            label="Rate of the last hour"
+            value={data && formatUsd(data.burn_rate_usd_per_hour)}
+            unit="USD/h"
+            note={
+              hoursLeft === null ? undefined : `Lasts ${formatDuration(hoursLeft * HOUR_MS)} at this rate`
+            }
+          />
+        </div>
+        {data && data.budgets.length > 0 && (
+          <div className="flex flex-col gap-3 border-t border-line pt-4">
+            {data.budgets.map(({ period, limit_usd: limitUsd, spent_usd: spentUsd }) => (
+              <SpendBar
+                key={period}
+                label={period === 'day' ? 'Budget of today (UTC)' : 'Budget of this month (UTC)'}
+                spentUsd={spentUsd}
+                limitUsd={limitUsd}
+              />
+            ))}
+          </div>
+        )}
+        {data && data.budgets.length === 0 && (
+          <p className="text-xs text-ink-faint">
+            No budget is set for this account: only its balance limits what it spends. Whoever runs this
+            gateway can set one a day or a month.
+          </p>
+        )}
+      </div>
+    </Section>
+  )
+}
+
+function LowCredit({ hoursLeft }: { readonly hoursLeft: number }) {
+  return (
+    <p role="alert" className="flex items-center gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm">
+      <Icon name="warn" className="text-warn" />
+      At the present rate nothing can be spent in {formatDuration(hoursLeft * HOUR_MS)}. Requests are then
+      refused.
+    </p>
+  )
+}

@@ -1,0 +1,102 @@
+import { getRouteApi } from '@tanstack/react-router'
+import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
+import { USAGE_DIMENSIONS, USAGE_PERIODS, type UsageDimension, type UsagePeriod } from '../../api/usage.ts'
+import { SearchField } from '../../ui/forms/search-field.tsx'
+import { SelectField } from '../../ui/forms/select-field.tsx'
+import { FilterBar } from '../../ui/layout/filter-bar.tsx'
+import { Page } from '../../ui/layout/page.tsx'
+import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { Tabs } from '../../ui/layout/tabs.tsx'
+import { UsageLatency } from './usage-latency.tsx'
+import { UsageOverTime } from './usage-over-time.tsx'
+import { readUsageSearch, selectionOf, USAGE_VIEWS, type UsageSearch } from './usage-search.ts'
+import { UsageTotals } from './usage-totals.tsx'
+
+const route = getRouteApi('/shell/usage')
+
+const PERIODS: Readonly<Record<UsagePeriod, string>> = {
+  '24h': 'Last 24 hours',
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
+  '12mo': 'Last 12 months',
+}
+const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
+  model: 'By model',
+  key: 'By key',
+  provider: 'By provider',
+  env: 'By environment',
+}
+const VIEWS = { spend: 'Spend', requests: 'Requests', tokens: 'Tokens', latency: 'Latency' } as const
+
+export function UsagePage() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { view = 'spend' } = search
+  const selection = selectionOf(search)
+  const isFiltered = Boolean(search.model || search.provider || search.env || search.key)
+  const change = (next: UsageSearch): void =>
+    void navigate({ search: (old) => readUsageSearch({ ...old, ...next }), replace: true })
+  return (
+    <Page>
+      <PageHeader
+        title="Usage"
+        description="What this account used and what it cost. Days and hours are those of UTC."
+      />
+      <FilterBar
+        {...(isFiltered && {
+          onClear: () => change({ model: undefined, provider: undefined, env: undefined, key: undefined }),
+        })}
+      >
+        <SelectField
+          label="Period"
+          isLabelHidden
+          value={selection.period}
+          choices={USAGE_PERIODS.map((value) => ({ value, label: PERIODS[value] }))}
+          onChange={(period) => change({ period })}
+        />
+        <SelectField
+          label="Groups"
+          isLabelHidden
+          value={selection.by}
+          choices={USAGE_DIMENSIONS.map((value) => ({ value, label: DIMENSIONS[value] }))}
+          onChange={(by) => change({ by })}
+        />
+        <SearchField
+          label="Model"
+          className="w-44 max-sm:w-full"
+          value={search.model ?? ''}
+          onChange={(model) => change({ model: model.trim() })}
+        />
+        <SearchField
+          label="Provider"
+          className="w-36 max-sm:w-full"
+          value={search.provider ?? ''}
+          onChange={(provider) => change({ provider: provider.trim() })}
+        />
+        <SelectField
+          label="Environment"
+          isLabelHidden
+          value={search.env ?? ''}
+          choices={[
+            { value: '', label: 'Any environment' },
+            ...KEY_ENVIRONMENTS.map((value) => ({ value, label: value })),
+          ]}
+          onChange={(env) => change({ env: env === '' ? undefined : env })}
+        />
+      </FilterBar>
+      <UsageTotals selection={selection} />
+      <Tabs
+        label="Figures"
+        value={view}
+        tabs={USAGE_VIEWS.map((value) => ({ value, label: VIEWS[value] }))}
+        onChange={(chosen) => change({ view: chosen })}
+      >
+        {view === 'latency' ? (
+          <UsageLatency selection={selection} />
+        ) : (
+          <UsageOverTime selection={selection} view={view} />
+        )}
+      </Tabs>
+    </Page>
+  )
+}
