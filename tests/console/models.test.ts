@@ -4,6 +4,8 @@ import { expectAccessible } from './expect-accessible.ts'
 import { NO_BROWSER, openConsole } from './open-console.ts'
 import { takeScreenshots } from './take-screenshots.ts'
 
+const SERVICES = ['rerank', 'moderation', 'upscale', 'bg_remove']
+
 describe.skipIf(NO_BROWSER !== null)('the models of the console', () => {
   let gateway: TestGateway
   beforeAll(async () => {
@@ -12,15 +14,20 @@ describe.skipIf(NO_BROWSER !== null)('the models of the console', () => {
   afterAll(() => gateway.close())
 
   test('are filtered by what the address says', async () => {
-    const { body } = await gateway.request('GET', '/v1/models?include=unlisted')
-    const videos = body.data.filter(({ category }: { category: string }) => category === 'video')
+    const lists = await Promise.all(
+      ['include=unlisted', ...SERVICES.map((category) => `category=${category}`)].map((query) =>
+        gateway.request('GET', `/v1/models?${query}`),
+      ),
+    )
+    const models = lists.flatMap(({ body }) => body.data)
+    const videos = models.filter(({ category }) => category === 'video')
     const { page, goto, close } = await openConsole(gateway)
     await goto('/models')
-    await page.getByText(`${body.data.length} of ${body.data.length} models`).waitFor()
+    await page.getByText(`${models.length} of ${models.length} models`).waitFor()
     await expectAccessible(page)
     await takeScreenshots(page, 'models')
     await page.getByLabel('Kind').selectOption('video')
-    await page.getByText(`${videos.length} of ${body.data.length} models`).waitFor()
+    await page.getByText(`${videos.length} of ${models.length} models`).waitFor()
     expect(new URL(page.url()).search).toBe('?kind=video')
     await page.getByLabel('Search models').fill('no such model')
     await page.getByText('No model passes these filters').waitFor()

@@ -21,7 +21,7 @@ export function ModelPicker({ models, model, kind: wanted, onChange }: ModelPick
         isLabelHidden
         value={kind}
         choices={kinds.map((one) => ({ value: one, label: MODEL_KINDS[one] }))}
-        onChange={(chosen) => onChange({ kind: chosen, model: undefined })}
+        onChange={(chosen) => onChange({ kind: chosen, model: undefined, form: undefined })}
       />
       <SelectField
         label="Model"

@@ -58,7 +58,7 @@ export function PlaygroundPage() {
       {model.category === 'llm' ? (
         <ChatPanel model={model} search={search} onSearch={setSearch} picker={picker} />
       ) : (
-        <KindPanel key={model.category} model={model} picker={picker} />
+        <KindPanel key={model.category} model={model} search={search} onSearch={setSearch} picker={picker} />
       )}
     </Suspense>
   )

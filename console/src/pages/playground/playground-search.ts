@@ -11,6 +11,8 @@ export interface PlaygroundSearch {
   readonly tools?: string | undefined
   /** JSON of a schema that the answer must match. */
   readonly schema?: string | undefined
+  /** What was entered into the form of a model that is not for chat. */
+  readonly form?: Readonly<Record<string, string>> | undefined
 }
 
 const TEXTS = ['kind', 'model', 'system', 'effort', 'tools', 'schema'] as const
@@ -28,5 +30,14 @@ export function readPlaygroundSearch(search: Record<string, unknown>): Playgroun
     const value = search[name]
     return typeof value === 'number' && Number.isFinite(value) ? [[name, value]] : []
   })
-  return Object.fromEntries([...texts, ...numbers])
+  const form = readForm(search['form'])
+  return { ...Object.fromEntries([...texts, ...numbers]), ...(form && { form }) }
+}
+
+function readForm(value: unknown): Record<string, string> | null {
+  if (typeof value !== 'object' || value === null) return null
+  const entries = Object.entries(value).flatMap(([name, text]) =>
+    typeof text === 'string' && text.length <= TEXT_LENGTH_MAX ? [[name, text]] : [],
+  )
+  return entries.length === 0 ? null : Object.fromEntries(entries)
 }
