@@ -153,6 +153,7 @@ async function walkTasks(call: MakeCall, until: Until): Promise<void> {
   await call('GET /v1/tasks/{id}', { params })
   await call('GET /v1/tasks')
   await call('GET /v1/tasks/{id}/webhook-deliveries', { params })
+  await call('GET /v1/webhook-deliveries')
   await call('GET /v1/tenants/me/webhook-secret')
   await call('POST /v1/tenants/me/webhook-secret/rotate', { body: null })
 }

@@ -14,7 +14,13 @@ import { countTasks, listTasks } from './read-tasks.ts'
 import { isTerminal, type Task, type TaskFilter, type TaskOrder } from './task.ts'
 import { createTaskChanges, type TaskBus } from './task-changes.ts'
 import { TaskReader } from './task-reader.ts'
-import { listDeliveries, type WebhookDelivery, takeDueDeliveries } from './webhook-delivery.ts'
+import { redeliverWebhook } from './redeliver-webhook.ts'
+import {
+  listAllDeliveries,
+  listDeliveries,
+  type WebhookDelivery,
+  takeDueDeliveries,
+} from './webhook-delivery.ts'
 import { readWebhookSecret, rotateWebhookSecret, type WebhookSecret } from './webhook-secret.ts'
 import { invalidValue } from '../../kernel/app-error.ts'
 import { parseWebAddress } from '../../kernel/parse-web-address.ts'
@@ -22,6 +28,7 @@ import { messageOf } from '../../storage/storage-error.ts'
 import { deliverWebhook, type DeliverOptions } from './deliver-webhook.ts'
 
 export type { Claim, TaskLimits } from './claim-tasks.ts'
+export type { WebhookDelivery } from './webhook-delivery.ts'
 export { ATTEMPTS_MAX, reclaimTasks } from './hand-back-tasks.ts'
 export { sweepResults } from './sweep-results.ts'
 export { isTerminal, TASK_STATUSES, TASK_TYPES } from './task.ts'
@@ -60,6 +67,13 @@ export interface Tasks {
   /** Returns what the task was created with. */
   readOrder(accountId: string, taskId: string): Promise<StoredOrder>
   listDeliveries(accountId: string, taskId: string): Promise<WebhookDelivery[]>
+  /** Of all tasks of the account, those of the newest task first. */
+  listAllDeliveries(
+    accountId: string,
+    status: WebhookDelivery['status'] | null,
+    page: PageRequest,
+  ): Promise<Page<WebhookDelivery>>
+  redeliver(accountId: string, deliveryId: string): Promise<WebhookDelivery>
   readWebhookSecret(accountId: string): Promise<WebhookSecret>
   rotateWebhookSecret(accountId: string): Promise<WebhookSecret>
   close(): Promise<void>
@@ -138,6 +152,8 @@ export function createTasks(options: TasksOptions): Tasks {
       const { id } = await reader.read(accountId, taskId)
       return listDeliveries(database, accountId, id)
     },
+    listAllDeliveries: (accountId, status, page) => listAllDeliveries(database, accountId, status, page),
+    redeliver: (accountId, deliveryId) => redeliverWebhook(database, accountId, deliveryId),
     readWebhookSecret: (accountId) => readWebhookSecret(database, accountId),
     rotateWebhookSecret: (accountId) => rotateWebhookSecret(database, accountId),
     close: async () => waiters.close(),

@@ -1,4 +1,5 @@
 import { toStorableJson } from '../../kernel/storable-text.ts'
+import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 
 /** A part of a SQL statement. Queues webhooks for the tasks that the preceding part `tasks` has finished. */
@@ -9,6 +10,7 @@ export const INSERT_DELIVERIES = `
 /** The state of one webhook delivery. */
 export interface WebhookDelivery {
   readonly id: string
+  readonly taskId: string
   readonly url: string
   readonly status: 'pending' | 'delivered' | 'failed'
   readonly attempts: readonly WebhookAttempt[]
@@ -27,6 +29,7 @@ export interface WebhookAttempt {
 
 interface DeliveryRow {
   readonly id: string
+  readonly task_id: string
   readonly url: string
   readonly status: WebhookDelivery['status']
   readonly attempts: WebhookAttempt[]
@@ -41,19 +44,51 @@ export async function listDeliveries(
   taskId: string,
 ): Promise<WebhookDelivery[]> {
   const rows = await queryable.query<DeliveryRow>(
-    `SELECT id, url, status, attempts, next_attempt_at, created_at, completed_at FROM webhook_deliveries
-     WHERE task_id = $1 AND account_id = $2`,
+    `SELECT ${COLUMNS} FROM webhook_deliveries WHERE task_id = $1 AND account_id = $2`,
     [taskId, accountId],
   )
-  return rows.map((row) => ({
+  return rows.map(deliveryFromRow)
+}
+
+const COLUMNS = 'id, task_id, url, status, attempts, next_attempt_at, created_at, completed_at'
+
+function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
+  return {
     id: row.id,
+    taskId: row.task_id,
     url: row.url,
     status: row.status,
     attempts: row.attempts,
     nextAttemptAt: row.next_attempt_at,
     createdAt: row.created_at,
     completedAt: row.completed_at,
-  }))
+  }
+}
+
+/** Lists the deliveries of an account, those of the newest task first. The cursor is a task's id, which rises with time. */
+export async function listAllDeliveries(
+  queryable: Queryable,
+  accountId: string,
+  status: WebhookDelivery['status'] | null,
+  { limit, afterId }: PageRequest,
+): Promise<Page<WebhookDelivery>> {
+  const isListed = 'account_id = $1 AND ($2::text IS NULL OR status = $2)'
+  const [rows, [count]] = await Promise.all([
+    queryable.query<DeliveryRow>(
+      `SELECT ${COLUMNS} FROM webhook_deliveries WHERE ${isListed} AND task_id < $3
+       ORDER BY task_id DESC LIMIT $4`,
+      [accountId, status, afterId ?? ID_AFTER_ALL, limit + 1],
+    ),
+    queryable.query<{ total: bigint }>(`SELECT count(*) AS total FROM webhook_deliveries WHERE ${isListed}`, [
+      accountId,
+      status,
+    ]),
+  ])
+  return {
+    items: rows.slice(0, limit).map(deliveryFromRow),
+    total: Number(count?.total ?? 0),
+    hasMore: rows.length > limit,
+  }
 }
 
 /** A due webhook that this process has leased. */
@@ -66,7 +101,7 @@ export interface DueDelivery {
 }
 
 /** The lease on a delivery. If the process dies, another may take the delivery after this time. */
-const TAKEN_MS = 60_000
+export const TAKEN_MS = 60_000
 
 export async function takeDueDeliveries(queryable: Queryable, limit: number): Promise<DueDelivery[]> {
   const rows = await queryable.query<{

@@ -85,6 +85,11 @@ export const MODEL_NOTES: Readonly<Record<string, string>> = {
     'the task is in, it stays as it is. A task whose parameters have expired, and a background response, return 409.',
   'GET /v1/tasks/{id}/webhook-deliveries':
     'Lists each attempt to deliver the end of the task to its `webhook_url`, with the status and the time of the next attempt.',
+  'GET /v1/webhook-deliveries':
+    'Lists the webhook deliveries of all tasks of the account, with their attempts, those of the newest task first.',
+  'POST /v1/webhook-deliveries/{id}/redeliver':
+    'Calls a webhook again at once, under the same `webhook-id`, whether it was delivered, has failed or waits for its next attempt. ' +
+    'Returns 409 while it is being called, and 429 within ten seconds of the last attempt.',
   'GET /v1/tenants/me/webhook-secret':
     'Returns the secret that signs the webhooks of the account, as in the Standard Webhooks specification. It is made on ' +
     'first use.',

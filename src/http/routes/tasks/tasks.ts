@@ -6,6 +6,7 @@ import { TASK_STATUSES, TASK_TYPES, type Task, type Tasks } from '../../../modul
 import { baseUrlOf } from '../../parameters/base-url-of.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
+import { webhookDeliveryRoutes } from './webhook-deliveries.ts'
 import { pollHeadersOf, TaskAnswer, toTaskAnswer } from './task-wire.ts'
 
 const WAIT_SECONDS_MAX = 60
@@ -27,23 +28,6 @@ const TaskQuery = Type.Object({
       description: 'Seconds to wait for the next change of its status.',
     }),
   ),
-})
-
-const DeliveryAnswer = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'Sent as `webhook-id`.' }),
-  url: Type.String(),
-  status: Type.Enum(['pending', 'delivered', 'failed']),
-  attempts: Type.Array(
-    Type.Object({
-      at: Type.String({ format: 'date-time' }),
-      status: Type.Union([Type.Integer(), Type.Null()]),
-      error: Type.Union([Type.String(), Type.Null()]),
-      duration_ms: Type.Integer(),
-    }),
-  ),
-  next_attempt_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-  created_at: Type.String({ format: 'date-time' }),
-  completed_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
 })
 
 export const taskRoutes = ({ tasks }: { tasks: Tasks }): Route[] => {
@@ -109,28 +93,7 @@ export const taskRoutes = ({ tasks }: { tasks: Tasks }): Route[] => {
       handle: async ({ caller, params }) =>
         toTaskAnswer(await tasks.cancel(caller.accountId, parseTaskId(params.id))),
     }),
-    defineRoute({
-      ...shared,
-      method: 'GET',
-      path: '/v1/tasks/:id/webhook-deliveries',
-      summary: 'How telling the webhook of a task went',
-      params: TaskParams,
-      responses: {
-        200: { description: 'Every try so far.', schema: listSchema('deliveries', DeliveryAnswer) },
-      },
-      handle: async ({ caller, params }) => {
-        const items = await tasks.listDeliveries(caller.accountId, parseTaskId(params.id))
-        return listAnswer('deliveries', { items, total: items.length, hasMore: false }, (delivery) => ({
-          id: delivery.id,
-          url: delivery.url,
-          status: delivery.status,
-          attempts: delivery.attempts,
-          next_attempt_at: timestampOf(delivery.nextAttemptAt),
-          created_at: timestampOf(delivery.createdAt),
-          completed_at: timestampOf(delivery.completedAt),
-        }))
-      },
-    }),
+    ...webhookDeliveryRoutes({ tasks, parseTaskId }),
     ...webhookSecretRoutes(tasks),
   ]
 }

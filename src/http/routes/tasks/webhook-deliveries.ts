@@ -1,0 +1,106 @@
+import { Type, type Static } from 'typebox'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import type { Tasks, WebhookDelivery } from '../../../modules/tasks/tasks.ts'
+import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
+import { defineRoute, type Route } from '../../route.ts'
+
+const TaskParams = Type.Object({ id: Type.String({ description: 'The id of a task.' }) })
+const DeliveryParams = Type.Object({ id: Type.String({ description: 'The id of a delivery.' }) })
+
+const DeliveryListQuery = Type.Object({
+  ...ListQuery.properties,
+  status: Type.Optional(
+    Type.Enum(['pending', 'delivered', 'failed'], { description: 'Only those in this state.' }),
+  ),
+})
+
+const DeliveryAnswer = Type.Object({
+  id: Type.String({ format: 'uuid', description: 'Sent as `webhook-id`.' }),
+  task_id: Type.String({ format: 'uuid', description: 'The task that it tells of.' }),
+  url: Type.String(),
+  status: Type.Enum(['pending', 'delivered', 'failed']),
+  attempts: Type.Array(
+    Type.Object({
+      at: Type.String({ format: 'date-time' }),
+      status: Type.Union([Type.Integer(), Type.Null()]),
+      error: Type.Union([Type.String(), Type.Null()]),
+      duration_ms: Type.Integer(),
+    }),
+  ),
+  next_attempt_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  created_at: Type.String({ format: 'date-time' }),
+  completed_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+})
+
+interface WebhookDeliveryRouteOptions {
+  readonly tasks: Pick<Tasks, 'listDeliveries' | 'listAllDeliveries' | 'redeliver'>
+  readonly parseTaskId: (text: string) => string
+}
+
+/** How calling the webhooks of tasks went, and calling them again. */
+export function webhookDeliveryRoutes({ tasks, parseTaskId }: WebhookDeliveryRouteOptions): Route[] {
+  const shared = { tag: 'Tasks', scope: 'inference' } as const
+  return [
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/tasks/:id/webhook-deliveries',
+      summary: 'How telling the webhook of a task went',
+      params: TaskParams,
+      responses: {
+        200: { description: 'Every try so far.', schema: listSchema('deliveries', DeliveryAnswer) },
+      },
+      handle: async ({ caller, params }) => {
+        const items = await tasks.listDeliveries(caller.accountId, parseTaskId(params.id))
+        return listAnswer('deliveries', { items, total: items.length, hasMore: false }, toWire)
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/webhook-deliveries',
+      summary: 'List the webhook deliveries of the account',
+      query: DeliveryListQuery,
+      responses: {
+        200: {
+          description: 'Those of the newest task first.',
+          schema: listSchema('deliveries', DeliveryAnswer),
+        },
+      },
+      handle: async ({ caller, query }) => {
+        const page = parsePageRequest(query)
+        const found = await tasks.listAllDeliveries(caller.accountId, query.status ?? null, page)
+        // Pages continue after a task, because the ids of deliveries have no order.
+        const items = found.items.map((delivery) => ({ id: delivery.taskId, delivery }))
+        return listAnswer('deliveries', { ...found, items }, ({ delivery }) => toWire(delivery))
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path: '/v1/webhook-deliveries/:id/redeliver',
+      summary: 'Call a webhook again',
+      params: DeliveryParams,
+      otherErrors: [409, 429],
+      responses: { 200: { description: 'The delivery, due now.', schema: DeliveryAnswer } },
+      handle: async ({ caller, params }) => toWire(await tasks.redeliver(caller.accountId, params.id)),
+    }),
+  ]
+}
+
+function toWire(delivery: WebhookDelivery): Static<typeof DeliveryAnswer> {
+  return {
+    id: delivery.id,
+    task_id: delivery.taskId,
+    url: delivery.url,
+    status: delivery.status,
+    attempts: [...delivery.attempts],
+    next_attempt_at: timestampOf(delivery.nextAttemptAt),
+    created_at: toTimestamp(delivery.createdAt.getTime()),
+    completed_at: timestampOf(delivery.completedAt),
+  }
+}
+
+function timestampOf(time: Date | null): string | null {
+  return time === null ? null : toTimestamp(time.getTime())
+}
