@@ -132,7 +132,18 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...deploymentMetricRoutes({ deployments: modules.deployments }),
     ...deploymentLogRoutes({ deployments: modules.deployments }),
     ...deploymentChatRoutes({ deployments: modules.deployments, chat, sendInference }),
-    ...tenantRoutes({ accounts, limits: modules.limits }),
+    ...tenantRoutes({
+      accounts,
+      limits: modules.limits,
+      mayUseSandbox: modules.mayUseSandbox,
+      gateway: {
+        version: VERSION,
+        publicUrl: config.publicUrl,
+        hasBilling: config.billing,
+        hasProviders: config.providers.size > 0,
+        hasDeployments: config.gpuDriver !== 'none',
+      },
+    }),
     ...taskRoutes({ tasks: modules.tasks }),
     ...taskRetryRoutes({ generation, runGeneration }),
     ...queueRoutes({

@@ -1,7 +1,8 @@
 /** Descriptions of the operations on the caller's own account, by method and path. */
 export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/tenants/me':
-    'Returns the account that the key belongs to, its balance, its limits, and what the key may do.',
+    'Returns the account that the key belongs to, its balance, its limits, what the key may do, the session, and what this ' +
+    'gateway offers: all that a page needs at its start.',
   'GET /v1/tenants/me/api-keys':
     'Lists the keys of the account, newest first. The secret of a key is never shown again.',
   'POST /v1/tenants/me/api-keys':

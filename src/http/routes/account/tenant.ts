@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
-import { ENVIRONMENTS, SCOPES } from '../../../modules/keys/keys.ts'
+import { ENVIRONMENTS, SCOPES, type Caller } from '../../../modules/keys/keys.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
@@ -50,17 +50,62 @@ const TenantAnswer = Type.Object({
       id: Type.String({ format: 'uuid' }),
       env: Type.Enum([...ENVIRONMENTS]),
       scopes: Type.Array(Type.Enum([...SCOPES])),
+      allowed_models: Type.Union([Type.Array(Type.String()), Type.Null()], {
+        description: 'The models that it may use. Null for all.',
+      }),
+      expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+        description: 'When it stops working. Null for never.',
+      }),
     },
-    { description: 'The key that asks.' },
+    { description: 'The key that asks, or that the session began with.' },
+  ),
+  is_operator: Type.Boolean({ description: 'Whether the key can administer the gateway (scope `admin`).' }),
+  session: Type.Union(
+    [
+      Type.Object({
+        id: Type.String({ format: 'uuid' }),
+        is_confirmed: Type.Boolean({
+          description: 'Whether the key was entered in the last minutes, as changing credit needs it.',
+        }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'The session of the request. Null for a request with a key.' },
+  ),
+  gateway: Type.Object(
+    {
+      version: Type.String({ description: 'The version of the gateway.' }),
+      url: Type.Union([Type.String(), Type.Null()], {
+        description: 'The address for clients, if the operator set one (`PARKWAY_PUBLIC_URL`).',
+      }),
+      has_billing: Type.Boolean({ description: 'Whether requests are charged.' }),
+      has_providers: Type.Boolean({ description: 'Whether a provider of real models is configured.' }),
+      has_sandbox: Type.Boolean({
+        description: 'Whether the sandbox answers this key where a model has no provider.',
+      }),
+      has_deployments: Type.Boolean({ description: 'Whether models can be deployed on GPUs.' }),
+    },
+    { description: 'What this gateway offers.' },
   ),
 })
 
 interface TenantRouteOptions {
   readonly accounts: Accounts
   readonly limits: Pick<Limits, 'describe' | 'readStoredBytes'>
+  readonly mayUseSandbox: (caller: Caller) => boolean
+  readonly gateway: GatewayOffer
 }
 
-export const tenantRoutes = ({ accounts, limits }: TenantRouteOptions): Route[] => [
+/** What is the same for all accounts. */
+interface GatewayOffer {
+  readonly version: string
+  readonly publicUrl: string | null
+  readonly hasBilling: boolean
+  readonly hasProviders: boolean
+  readonly hasDeployments: boolean
+}
+
+export const tenantRoutes = ({ accounts, limits, mayUseSandbox, gateway }: TenantRouteOptions): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/v1/tenants/me',
@@ -101,7 +146,26 @@ export const tenantRoutes = ({ accounts, limits }: TenantRouteOptions): Route[] 
           stored_response_bytes: stored.stored_response,
           response_bytes: stored.response,
         },
-        key: { id: caller.keyId, env: caller.environment, scopes: [...caller.scopes] },
+        key: {
+          id: caller.keyId,
+          env: caller.environment,
+          scopes: [...caller.scopes],
+          allowed_models: caller.allowedModels === null ? null : [...caller.allowedModels],
+          expires_at: typeof caller.expiresAtMs === 'number' ? toTimestamp(caller.expiresAtMs) : null,
+        },
+        is_operator: caller.scopes.has('admin'),
+        session:
+          caller.session === undefined
+            ? null
+            : { id: caller.session.id, is_confirmed: caller.session.isConfirmed },
+        gateway: {
+          version: gateway.version,
+          url: gateway.publicUrl,
+          has_billing: gateway.hasBilling,
+          has_providers: gateway.hasProviders,
+          has_sandbox: mayUseSandbox(caller),
+          has_deployments: gateway.hasDeployments,
+        },
       }
     },
   }),
