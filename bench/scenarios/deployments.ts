@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildChatBody, buildRequest } from '../build-request.ts'
-import { chooseWindowMs } from '../choose-window.ts'
 import { createParkway } from '../contestants/parkway.ts'
 import { forgetDeployments, seedDeployments, seedEngine } from '../deployments/seed-deployments.ts'
 import { formatCount, formatRatio } from '../format-figure.ts'
 import { withGatewayDatabase } from '../gateway-database.ts'
 import { seedAccounts } from '../growth/seed-accounts.ts'
-import { measureCpu, measureRounds } from '../measure-rounds.ts'
+import { measureCpu } from '../measure-rounds.ts'
 import type { RunningContestant } from '../running-contestant.ts'
 import { median, sum } from '../statistics.ts'
-import { cpuPerRequestUs, figuresOf, type CrowdedSample } from './request-samples.ts'
+import { measureCrowds } from './measure-crowds.ts'
+import { cpuPerRequestUs, figuresOf } from './request-samples.ts'
 import type { BenchSession, MetricRow, Scenario, ScenarioReport } from './scenario.ts'
 
 const CHATTING = 'byom'
@@ -68,7 +68,7 @@ async function measureReconciler(
   await sleep(SETTLING_MS)
   const after = await rest()
   const usageRows = await withLedgerDatabase(contestant, async (connection) => {
-    // Twice, because a look that runs meanwhile says when the next one is due.
+    // Repeated, because a look of the reconciler that runs during the first call sets the time of the next look again.
     await forgetDeployments(connection)
     await sleep(SETTLED_MS)
     return forgetDeployments(connection)
@@ -97,14 +97,12 @@ async function measureReconciler(
 const SETTLED_MS = 5_000
 
 const CHUNKS = 16
-const CROWD = 64
-const WARMUP_MS = 150
 /** The same code differs by so much from one run to the next. */
 const RATIO_MAX = 1.05
 const CATALOG = 'catalog model'
 const ALIAS = 'gpt-4o-mini-2024-07-18'
 const DEPLOYED = 'deployment'
-/** How long a process may not know of a deployment that nobody has announced. */
+/** Time after which every process has read a deployment that was inserted without a message. */
 const POLL_MS = 6_000
 
 async function measureChat(
@@ -112,8 +110,7 @@ async function measureChat(
   gateway: RunningContestant,
   isStream: boolean,
 ): Promise<ScenarioReport> {
-  const { direct, load, options, note } = session
-  const endpoint = `http://127.0.0.1:${direct.port}/v1`
+  const endpoint = `http://127.0.0.1:${session.direct.port}/v1`
   const id = await withLedgerDatabase(gateway, (database) => seedEngine(database, endpoint))
   await sleep(POLL_MS)
   const body = buildChatBody(isStream ? { chunks: CHUNKS, chunksPerSecond: 0 } : undefined)
@@ -130,29 +127,9 @@ async function measureChat(
       body: { ...body, model },
     }),
   }))
-  const rates = new Map<string, number>()
-  for (const { id: name, port, request } of asked) {
-    const halfMs = options.isQuick ? 2_000 : 6_000
-    const job = { port, request, concurrency: CROWD, warmupMs: halfMs, durationMs: halfMs }
-    rates.set(name, (await load.runExchanges(job)).exchangesPerSecond)
-  }
-  const samples = await measureRounds({
-    contestants: asked,
-    rounds: options.rounds,
-    measure: async (contestant): Promise<CrowdedSample> => {
-      const { port } = contestant
-      const request = asked.find((one) => one.id === contestant.id)?.request ?? ''
-      const durationMs = chooseWindowMs({
-        secondsPerRound: options.secondsPerRound,
-        concurrency: CROWD,
-        exchangesPerSecond: rates.get(contestant.id) ?? 0,
-      })
-      const { result, ...cpu } = await measureCpu(contestant, async () =>
-        load.runExchanges({ port, request, concurrency: CROWD, warmupMs: WARMUP_MS, durationMs }),
-      )
-      return { crowded: result, ...cpu }
-    },
-    note: (text) => note(`deployments, ${isStream ? 'streamed' : 'whole'}: ${text}`),
+  const samples = await measureCrowds(session, asked, {
+    calibrationMs: session.options.isQuick ? 2_000 : 6_000,
+    label: `deployments, ${isStream ? 'streamed' : 'whole'}`,
   })
   const form = isStream ? `streamed (${CHUNKS} chunks)` : 'whole'
   const row = (label: string, cell: string): MetricRow => ({ label, cells: { [CHATTING]: cell } })

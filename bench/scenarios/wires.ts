@@ -1,10 +1,9 @@
 import { buildChatBody, buildMessagesBody, buildRequest, buildResponsesBody } from '../build-request.ts'
-import { chooseWindowMs } from '../choose-window.ts'
 import { formatCount, formatRatio } from '../format-figure.ts'
-import { measureCpu, measureRounds } from '../measure-rounds.ts'
 import type { RunningContestant } from '../running-contestant.ts'
 import { median, sum } from '../statistics.ts'
-import { cpuPerRequestUs, figuresOf, type CrowdedSample } from './request-samples.ts'
+import { measureCrowds } from './measure-crowds.ts'
+import { cpuPerRequestUs, figuresOf } from './request-samples.ts'
 import type { BenchSession, MetricRow, Scenario, Verdict } from './scenario.ts'
 
 /** The same question on each wire: what does a Messages or Responses request cost compared with a chat request? */
@@ -32,8 +31,6 @@ interface Question {
 }
 
 const CHUNKS = 16
-const CROWD = 64
-const WARMUP_MS = 150
 const RATIO_MAX = 1.25
 const CHAT = 'chat'
 
@@ -71,36 +68,14 @@ const QUESTIONS: readonly Question[] = [
 ]
 
 async function runForm(session: BenchSession, gateway: RunningContestant, isStream: boolean) {
-  const { load, options, note } = session
-  // Each question counts as a contestant, so that all of them are measured once per round.
   const asked = QUESTIONS.map(({ name, path, body }) => ({
     ...gateway,
     id: name,
     request: buildRequest({ path, headers: gateway.requestHeaders, body: body(isStream) }),
   }))
-  const rates = new Map<string, number>()
-  for (const { id, port, request } of asked) {
-    const halfMs = options.isQuick ? 500 : 4_000
-    const job = { port, request, concurrency: CROWD, warmupMs: halfMs, durationMs: halfMs }
-    rates.set(id, (await load.runExchanges(job)).exchangesPerSecond)
-  }
-  const samples = await measureRounds({
-    contestants: asked,
-    rounds: options.rounds,
-    measure: async (contestant): Promise<CrowdedSample> => {
-      const { port } = contestant
-      const request = asked.find(({ id }) => id === contestant.id)?.request ?? ''
-      const durationMs = chooseWindowMs({
-        secondsPerRound: options.secondsPerRound,
-        concurrency: CROWD,
-        exchangesPerSecond: rates.get(contestant.id) ?? 0,
-      })
-      const { result, ...cpu } = await measureCpu(contestant, async () =>
-        load.runExchanges({ port, request, concurrency: CROWD, warmupMs: WARMUP_MS, durationMs }),
-      )
-      return { crowded: result, ...cpu }
-    },
-    note: (text) => note(`wires, ${isStream ? 'streamed' : 'whole'}: ${text}`),
+  const samples = await measureCrowds(session, asked, {
+    calibrationMs: session.options.isQuick ? 500 : 4_000,
+    label: `wires, ${isStream ? 'streamed' : 'whole'}`,
   })
   const form = isStream ? `streamed (${CHUNKS} chunks)` : 'whole'
   const row = (label: string, cell: string): MetricRow => ({ label, cells: { parkway: cell } })

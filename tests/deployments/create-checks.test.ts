@@ -21,7 +21,7 @@ const WEIGHTS = safetensorsFile({
   b: { dtype: 'BF16', shape: [4_015_130_624] },
 })
 const GOOD = { 'config.json': CONFIG, 'model.safetensors': WEIGHTS }
-/** A config that closes fewer brackets than a parser that recurses survives. */
+/** A config nested so deeply that a recursive parser would overflow the stack. */
 const DEEP = Buffer.from(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)
 
 let hub: HubServer

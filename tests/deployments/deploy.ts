@@ -3,7 +3,7 @@ import { connectDatabase } from '../../src/storage/connect-database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 
-/** A gateway whose simulated GPUs are quick. */
+/** Starts a gateway whose simulated GPUs start quickly. */
 export function startGpuGateway(settings: Record<string, string> = {}): Promise<TestGateway> {
   return startTestGateway({
     settings: { PARKWAY_SANDBOX_GPU_START_MS: '100', PARKWAY_GPU_DRAIN_MS: '5000', ...settings },
@@ -24,7 +24,7 @@ export async function deploy(gateway: TestGateway, order: object = {}, key?: str
   return body.id
 }
 
-/** Waits until the deployment has this status in the database, and until this process knows of it. */
+/** Waits until the deployment has this status in the database and this process has read it. */
 export async function waitForStatus(
   gateway: TestGateway,
   id: string,
@@ -40,7 +40,7 @@ export async function waitForStatus(
   })
 }
 
-/** Sends a deployment to sleep, as if it had been idle for long enough. */
+/** Puts a deployment to sleep, as after its idle timeout. */
 export async function putToSleep(gateway: TestGateway, id: string): Promise<void> {
   await waitForStatus(gateway, id, 'running')
   const { connectionString } = gateway
@@ -71,7 +71,7 @@ export async function readEvents(
   return body.data
 }
 
-/** Another account with credit, and a key of it. */
+/** Creates another account with credit and returns a key of it. */
 export async function createOther(gateway: TestGateway, creditUsd = 10): Promise<string> {
   const { body: account } = await gateway.request('POST', '/v1/admin/accounts', { body: { name: 'other' } })
   if (creditUsd > 0)

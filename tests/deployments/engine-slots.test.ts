@@ -36,7 +36,7 @@ const modelOf = async (id: string) => {
   return body.models.find(({ model }: { model: string }) => model === `byom-${id}`)
 }
 
-/** Nothing that this grammar allows ends soon. */
+/** A grammar that allows only long answers. */
 const ENDLESS = {
   type: 'json_schema',
   json_schema: {

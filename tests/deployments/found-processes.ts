@@ -5,7 +5,7 @@ interface FoundProcess {
   readonly argv: readonly string[]
 }
 
-/** The processes of this machine that have this argument. */
+/** Returns the processes of this machine with this argument. */
 export async function findProcesses(argument: string): Promise<FoundProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const found = await Promise.all(
@@ -14,7 +14,7 @@ export async function findProcesses(argument: string): Promise<FoundProcess[]> {
   return found.filter(({ argv }) => argv.includes(argument))
 }
 
-/** What the system says of a process; nothing for one that has ended. */
+/** Reads a file of a process from `/proc`. Returns an empty string if the process has ended. */
 export function readProcess(pid: string, name: 'cmdline' | 'environ' | 'status'): Promise<string> {
   return readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')
 }

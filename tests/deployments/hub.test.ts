@@ -4,7 +4,7 @@ import type { TestGateway } from '../support/start-test-gateway.ts'
 import { createTinyGguf } from '../support/create-tiny-gguf.ts'
 import { startGpuGateway } from './deploy.ts'
 
-/** Of the shape of Llama 3.1 8B, whose memory is published. */
+/** The config of Llama 3.1 8B, whose memory is published. */
 const CONFIG = {
   architectures: ['LlamaForCausalLM'],
   model_type: 'llama',
@@ -25,7 +25,7 @@ const GOOD = {
     'tokenizer_config.json': TOKENIZER,
     'model.safetensors.index.json': { weight_map: { a: 'model-1.safetensors', b: 'model-2.safetensors' } },
     'model-1.safetensors': safetensorsFile({ a: HALF }),
-    // A header that one range does not hold.
+    // A header that is longer than the first range request.
     'model-2.safetensors': safetensorsFile({ b: HALF }, { padding: 300_000 }),
   },
 }

@@ -10,7 +10,7 @@ import { startFleet, type Fleet, type Gateway } from '../ledger/start-fleet.ts'
 import { ORDER } from './deploy.ts'
 import { findIllegalSteps, type EventRow } from './legal-steps.ts'
 
-/** `PARKWAY_KILL_TEST_MS` and `PARKWAY_KILL_TEST_SEED` look for longer and elsewhere. */
+/** `PARKWAY_KILL_TEST_MS` sets the duration, and `PARKWAY_KILL_TEST_SEED` the random choices. */
 const WINDOW_MS = Number(process.env['PARKWAY_KILL_TEST_MS'] ?? 35_000)
 const SEED = Number(process.env['PARKWAY_KILL_TEST_SEED'] ?? 1)
 const FAR_AWAY_MS = WINDOW_MS + 1_200_000
@@ -80,7 +80,7 @@ describe('20 deployments while gateways are killed and the database restarts', (
     })
     await Promise.all([...users, breakThings(endMs)])
     await deleteAll(owners)
-    // Whatever a process was doing when it died is finished by another one.
+    // Another process finishes what a killed process had begun.
     await until(async () => (await readOpen()) === 0)
     await postCharges(fleet.database)
     runs = await fleet.database.query<RunRow>(
@@ -162,7 +162,7 @@ async function createOwner(): Promise<Owner> {
   return { accountId: account.id, key: key.key }
 }
 
-/** One who creates, starts, stops, deletes and asks a deployment at random, and takes every refusal. */
+/** A client that creates, starts, stops, deletes and calls a deployment at random, and ignores refusals. */
 async function use(
   { key }: Owner,
   number: number,
@@ -172,7 +172,7 @@ async function use(
   const random = createRandom(SEED, number)
   const send = async (name: string, method: string, path: string, body?: unknown): Promise<Called | null> => {
     const { url } = await until(() => gateways[random.below(gateways.length)])
-    // A connection of a process that is killed breaks.
+    // The connection breaks if its process is killed.
     const answer = await call(method, url + path, { key, body }).catch(() => null)
     const outcome = `${name} ${answer?.status ?? 'cut'}`
     answers.set(outcome, (answers.get(outcome) ?? 0) + 1)
@@ -220,11 +220,11 @@ async function replaceOne(index: number): Promise<void> {
   gateways[index] = null
   victim.program.kill('SIGKILL')
   await victim.program.exited
-  // One that starts while the database restarts may give up, and is started again as a supervisor does.
+  // A process that starts while the database restarts may exit. It is started again, as a supervisor would do.
   gateways[index] = await until(() => fleet.start().catch(() => null))
 }
 
-/** Those too whose creation was answered to nobody. */
+/** Includes deployments whose creation response was lost. */
 async function deleteAll(owners: readonly Owner[]): Promise<void> {
   for (const { key } of owners)
     await until(async () => {

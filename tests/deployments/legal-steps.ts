@@ -5,7 +5,7 @@ export interface EventRow {
   readonly to_status: string
 }
 
-/** Where a deployment can go from each status. Whatever is not deleted can also fail, and be deleted. */
+/** The next statuses of each status. Every status except `deleted` can also lead to `error` and `deleted`. */
 const STEPS: Readonly<Record<string, readonly string[]>> = {
   created: ['queued'],
   queued: ['creating', 'stopping', 'stopped'],
@@ -19,7 +19,7 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
   deleted: [],
 }
 
-/** Every event begins where the one before has ended, and goes where that status leads. */
+/** Returns the events that do not start at the status of the event before, or that make a step that is not allowed. */
 export function findIllegalSteps(events: readonly EventRow[]): string[] {
   const statuses = new Map<string, string>()
   return events.flatMap(({ deployment_id: id, type, from_status: from, to_status: to }) => {

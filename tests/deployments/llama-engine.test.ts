@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => llama.close())
 
 const HELLO = [{ role: 'user', content: 'Hello!' }]
-/** The same tokens each time. */
+/** Sampling settings that give the same tokens each time. */
 const FIXED = { messages: HELLO, temperature: 0, max_tokens: 12 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into answers and fail loudly on a wrong shape
@@ -83,7 +83,7 @@ describe('the engine of llama.cpp', () => {
     expect(chunks.map(({ choices: [{ delta }] }) => delta.content ?? '').join('')).toBe(message.content)
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1)
     expect(chunks.length).toBeGreaterThan(4)
-    // What the engine has in its cache is not computed again.
+    // The engine does not compute tokens again that are in its cache.
     expect(last.usage.prompt_tokens_details.cached_tokens).toBe(last.usage.prompt_tokens)
   })
 
@@ -224,7 +224,7 @@ describe('the engine of llama.cpp', () => {
     expect(await waiting).toBe('left')
     await Promise.all(started.map((response) => response.text().catch(() => 'left')))
     await eventually(async () => expect(await readHealth()).toMatchObject({ in_use: 0, waiting: 0 }))
-    // Two whole contexts would be near four thousand.
+    // Two complete contexts would be almost 4,000 tokens.
     expect((await countGenerated()) - before).toBeLessThan(3_000)
     expect((await chat(FIXED)).status).toBe(200)
   })
@@ -280,7 +280,7 @@ describe('the engine of llama.cpp', () => {
   })
 })
 
-/** Nothing that this grammar allows ends soon. */
+/** A grammar that allows only long answers. */
 const ENDLESS = {
   type: 'json_schema',
   json_schema: {

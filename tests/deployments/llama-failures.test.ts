@@ -98,7 +98,7 @@ describe('the engine of llama.cpp', () => {
       'utf8',
     )
     expect([kept.includes('acme/tiny'), kept.includes('hf_secret')]).toEqual([true, false])
-    // A look of the sweep starts nothing.
+    // The sweep observes the instance, and does not start it.
     fetched = { state: 'failed', failure: { code: 'image_pull_failed', message: 'Unreachable.' } }
     await stage.driver.sweep(async (ids) => new Set(ids))
     expect(tokens).toEqual(['hf_secret', 'hf_secret'])

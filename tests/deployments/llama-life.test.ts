@@ -30,7 +30,7 @@ const ALLOWED = new Set([
   'CUDA_DEVICE_ORDER',
   'PARKWAY_ENGINE',
 ])
-/** To start Node and load llama.cpp takes long on a machine that has much else to do. */
+/** Starting Node and loading llama.cpp takes long on a busy machine. */
 const START_MS_MAX = 120_000
 
 const waitFor = (deploymentId: string, status: string) =>
@@ -43,7 +43,7 @@ const waitFor = (deploymentId: string, status: string) =>
     { timeout: START_MS_MAX },
   )
 
-/** What an operator may have set, and no engine may read. */
+/** Variables of the gateway that engines must not see. */
 const SECRETS = { OPENAI_API_KEY: 'sk-secret', DATABASE_URL: 'postgres://secret', HF_TOKEN: 'hf_secret' }
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ beforeAll(async () => {
   hub = await startHub({
     'acme/tiny-GGUF': { files: { 'README.md': {}, 'tiny-Q4_K_M.gguf': createTinyGguf() } },
   })
-  // Nothing says which engine serves the model.
+  // No engine is configured, so the built-in one is used.
   gateway = await startTestGateway({
     settings: {
       PARKWAY_GPU_DRIVER: 'local',
@@ -90,7 +90,7 @@ const countGenerated = async () =>
   Number(/^llamacpp:tokens_predicted_total (\d+)$/m.exec(await readEngine('metrics'))?.[1])
 
 const HELLO = [{ role: 'user', content: 'Hello!' }]
-/** The same tokens each time, on every wire. */
+/** Sampling settings that give the same tokens each time, on every wire. */
 const FIXED = { temperature: 0, top_p: 1 }
 const TOKENS = 10
 
@@ -216,7 +216,7 @@ describe('a GGUF model of the hub on this machine', () => {
   test('stops generating when the client disconnects', async () => {
     const left = new AbortController()
     const before = await countGenerated()
-    // More than anybody waits for, because no token ends it.
+    // The answer takes longer than the test waits.
     const items = { const: 'abcdefghijklmnopqrstuvwxyz' }
     const schema = { type: 'array', items, minItems: 400 }
     const response = await gateway.fetch('POST', '/v1/chat/completions', {
@@ -231,7 +231,7 @@ describe('a GGUF model of the hub on this machine', () => {
     expect(response.status).toBe(200)
     left.abort()
     await eventually(async () => expect(await readEngine('health')).toContain('"in_use":0'))
-    // The whole context would be near two thousand.
+    // The complete context would be almost 2,000 tokens.
     expect((await countGenerated()) - before).toBeLessThan(1_500)
     expect((await chatWith(gateway, id, { body: { max_tokens: 2 } })).status).toBe(200)
   })

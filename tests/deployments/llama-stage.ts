@@ -5,10 +5,10 @@ import { expect, vi } from 'vitest'
 import { createTinyGguf } from '../support/create-tiny-gguf.ts'
 import { createLocalStage, type LocalStage } from './local-stage.ts'
 
-/** To start Node and load llama.cpp takes long on a machine that has much else to do. */
+/** Starting Node and loading llama.cpp takes long on a busy machine. */
 const LOAD_MS_MAX = 120_000
 
-/** A directory of models as the local driver reads it. */
+/** Creates a directory of models in the layout of the local driver. */
 export async function createModelsDirectory(files: Readonly<Record<string, Uint8Array>>) {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-models-'))
   for (const [path, bytes] of Object.entries(files)) {
@@ -24,13 +24,13 @@ export const LLAMA_CPP = { command: [], warm_up: true, llama_cpp: { parallel: 2,
 export interface LlamaStage {
   readonly stage: LocalStage
   readonly instanceId: string
-  /** Of the engine itself. */
+  /** The address of the engine. */
   readonly endpoint: string
   ask(path: string, body: unknown, signal?: AbortSignal): Promise<Response>
   close(): Promise<void>
 }
 
-/** A tiny model that the local driver serves by llama.cpp. */
+/** A tiny model that the local driver serves with llama.cpp. */
 export async function startLlama(settings: object = {}): Promise<LlamaStage> {
   const models = await createModelsDirectory({ 'acme/tiny/tiny.gguf': createTinyGguf() })
   const stage = await createLocalStage({ ...LLAMA_CPP, models_dir: models.directory, ...settings })

@@ -58,7 +58,7 @@ describe('an engine of this machine', () => {
     await once(launcher, 'exit')
     await eventually(async () => expect((await stage.driver.observe(order.instanceId)).state).toBe('ready'))
     expect(await say(order.instanceId, 'Hello!')).toBe(true)
-    // The next process knows nothing of it, and ends it.
+    // The next process finds no stored run of it, and stops it.
     expect(await stage.driver.sweep(async () => new Set())).toEqual([order.instanceId])
     await eventually(async () => expect(await findTree(order.instanceId, null)).toEqual([]))
     await eventually(async () => expect((await stage.driver.observe(order.instanceId)).state).toBe('gone'))
@@ -122,7 +122,7 @@ describe('an engine of this machine', () => {
     const id = await launchReady()
     let crashed: number | undefined
     for (let crash = 1; crash <= 4; crash += 1) {
-      // The engine that crashed may answer once more before it has ended.
+      // The crashing engine may answer one more request before it exits.
       const { engine } = await eventually(async () => {
         const state = await readState(id)
         expect([state.phase, state.engine?.pid === crashed]).toEqual(['ready', false])
@@ -172,7 +172,7 @@ describe('an engine of this machine', () => {
     await open()
     const id = await launchReady({ environment: { SANDBOX_FAILURE: 'noise' } })
     const directory = join(stage.directory, 'instances', id)
-    // Between two files there is a moment without the newer one.
+    // While the log is rotated, the newer file is missing for a moment.
     const sizes = await eventually(() =>
       Promise.all(['log', 'log.old'].map(async (name) => (await stat(join(directory, name))).size)),
     )

@@ -44,7 +44,7 @@ esac
     await mkdir(join(directory, 'bin'))
     return `${directory}:/usr/bin:/bin`
   }
-  /** As an H200 with driver 580 says it, idle and with 30 GiB in use by somebody else. */
+  /** The line of an H200 with driver 580: idle, or with 30 GiB used by another program. */
   const H200 = (freeMib: 143_156 | 111_818) => `0, NVIDIA H200, 143771, ${freeMib}`
   const H100 = (index: number, freeMib: number) => `${index}, NVIDIA H100 80GB HBM3, 81559, ${freeMib}`
 

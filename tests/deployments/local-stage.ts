@@ -13,7 +13,7 @@ import { eventually } from '../support/eventually.ts'
 
 const ENGINE = join(import.meta.dirname, 'engines/scripted-engine.mjs')
 
-/** Settings of engines that answer by script. */
+/** Settings of scripted engines. */
 export const SCRIPTED = {
   command: [
     process.execPath,
@@ -32,14 +32,14 @@ export const SCRIPTED = {
 export interface LocalStage {
   readonly driver: GpuDriver
   readonly directory: string
-  /** Another gateway process on the same directory. */
+  /** Creates the driver of another gateway process on the same directory. */
   createDriver(clock?: Clock): GpuDriver
   /** Deletes all hub tokens, as for deleted deployments. */
   forgetTokens(): void
   order(given?: Partial<LaunchOrder>): LaunchOrder
-  /** Waits until everything that was launched is ready or over. */
+  /** Waits until every launched instance is ready or has ended. */
   settle(): Promise<void>
-  /** Stops everything, and sees that nothing is left. */
+  /** Stops all instances and checks that no process is left. */
   close(): Promise<void>
 }
 
@@ -57,7 +57,7 @@ export async function createLocalStage(
   const createDriver = (clock: Clock = systemClock): GpuDriver => {
     const driver = createLocalDriver({
       settings: parseLocalSettings(JSON.stringify({ ...SCRIPTED, ...settings })),
-      // As it is by default: relative to where the gateway was started.
+      // Relative to the working directory, like the default of the setting.
       directory: relative(process.cwd(), directory),
       inherited: { PATH: path ?? process.env['PATH'] ?? '' },
       clock,

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-/** Opens a stream of a log, and reads it until it ends or is left. */
+/** Opens a stream of a log and reads it until it ends or is cancelled. */
 async function follow(id: string, { key = gateway.key, lines = 100 } = {}) {
   const leaving = new AbortController()
   const response = await gateway.fetch('GET', `/v1/deployments/${id}/logs?follow=true&lines=${lines}`, {
@@ -90,7 +90,7 @@ describe('the log of a deployment', () => {
     expect(
       (await gateway.request('GET', `/v1/deployments/${id}/logs?follow=true`, { key: other })).status,
     ).toBe(404)
-    // Whoever leaves makes room.
+    // A closed stream makes room for another one.
     await logs[0]?.leave()
     await eventually(async () => {
       const again = await follow(id)

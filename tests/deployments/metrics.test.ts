@@ -53,7 +53,7 @@ describe('metrics of a deployment', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
     const streamed = /"prompt_tokens":(\d+)/.exec(answers[1]?.body)?.[1]
     const tokensIn = 2 * answers[0]?.body.usage.prompt_tokens + Number(streamed)
-    // The other process writes what it has counted every few seconds.
+    // The other process writes its counts every few seconds.
     const body = await eventually(async () => {
       const { body: metrics } = await readMetrics(id)
       expect(metrics.requests).toBe(3)

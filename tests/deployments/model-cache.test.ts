@@ -90,7 +90,7 @@ describe('the model cache', () => {
     await mkdir(blobs, { recursive: true })
     const part = join(blobs, String(file?.checksum.hex))
     await writeFile(`${part}.incomplete`, MODEL.subarray(0, 200_000))
-    // No process has an id as large as this.
+    // Larger than any process id.
     await writeFile(`${part}.lock`, JSON.stringify({ id: 'x', pid: 2 ** 30, host: hostname(), since: '1' }))
     const { paths } = await fetchTiny()
     expect(await readFile(paths[0] ?? '')).toEqual(MODEL)

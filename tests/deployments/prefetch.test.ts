@@ -91,7 +91,7 @@ describe('a prefetch', () => {
     await order({ huggingface_id: 'org/slow' })
     await eventually(async () => expect((await read('org/slow')).downloaded_bytes).toBe(100_000))
     expect((await cancel('org/slow')).body.status).toBe('cancelled')
-    // The process that downloads has noticed when its lock is gone.
+    // The downloading process releases its lock when it notices the cancellation.
     const blobs = join(directory, 'models--org--slow/blobs')
     await eventually(async () =>
       expect((await readdir(blobs)).filter((name) => name.endsWith('.lock'))).toEqual([]),

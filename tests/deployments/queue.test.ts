@@ -20,7 +20,7 @@ const modelOf = async (id: string) =>
 const waitForQueue = (id: string, inUse: number, queued: number) =>
   eventually(async () => expect(await modelOf(id)).toMatchObject({ in_use: inUse, queued }))
 
-/** A request that its engine works on until the client leaves. */
+/** Sends a request that the engine processes until the client disconnects. */
 function occupy(id: string, body: object = {}) {
   const leaving = new AbortController()
   const answer = gateway

@@ -22,7 +22,7 @@ afterAll(() => gateway.close())
 
 const messages = [{ role: 'user', content: 'Hello!' }]
 
-/** Every request that names a model. */
+/** All requests that contain the id of a model. */
 const calls = (named: string): [path: string, body: object][] => [
   ['/v1/chat/completions', { model: named, messages }],
   ['/v1/chat/completions', { model: named, messages, stream: true }],
@@ -42,7 +42,7 @@ const calls = (named: string): [path: string, body: object][] => [
   [CONVERSATIONS, { models: ['gpt-4o-mini', named] }],
 ]
 
-/** What is said, with the name of the model taken out. */
+/** Returns the answer without the name of the model. */
 const describeAnswer = (body: unknown, named: string) =>
   JSON.stringify(body)
     .replaceAll(named, 'MODEL')

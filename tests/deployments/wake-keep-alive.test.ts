@@ -5,7 +5,7 @@ import { deploy, startGpuGateway } from './deploy.ts'
 let gateway: TestGateway
 
 beforeAll(async () => {
-  // Longer than a stream is silent before its first comment.
+  // Longer than the time after which a stream sends its first comment.
   gateway = await startGpuGateway({ PARKWAY_SANDBOX_GPU_START_MS: '20000' })
 })
 afterAll(() => gateway.close())
@@ -35,7 +35,7 @@ test('while an engine starts, streams get keep-alive comments, other requests wa
     'deployment_waking',
     '10',
   ])
-  // Its status went out with the first comment.
+  // The status was sent with the first comment.
   expect(lateStream.status).toBe(200)
   expect(lateStream.body).toMatch(/^(: keep-alive\n\n)+data: \{"error":\{.*"deployment_waking".*\}\}\n\n$/)
 }, 120_000)

@@ -57,7 +57,7 @@ describe('a sleeping deployment', () => {
       { type: 'wake_requested', message: 'A request wakes it.' },
     ])
     expect(await wakesOf(id)).toBe(2)
-    // The tier has few machines.
+    // Release the machine, because the tier has only a few.
     await gateway.request('DELETE', `/v1/deployments/${id}`)
   })
 

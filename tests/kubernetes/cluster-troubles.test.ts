@@ -14,14 +14,14 @@ afterEach(() => stage.close())
 const ready = async (id: string) => {
   expect((await stage.driver.observe(id)).state).toBe('ready')
 }
-/** An instance that is ready, and known to the watches. */
+/** Launches an instance and waits until it is ready and the watches have received it. */
 const launchReady = async () => {
   const order = stage.order()
   await stage.driver.launch(order)
   await stage.settle()
   return order.instanceId
 }
-/** Looks at an instance many times without asking the cluster. */
+/** Observes an instance many times and checks that hardly any request reaches the cluster. */
 const expectWatched = async (id: string) => {
   const before = stage.cluster.requests.length
   for (let looks = 0; looks < 50; looks += 1) await ready(id)
@@ -53,7 +53,7 @@ describe('a cluster', () => {
     await eventually(() => expect(asked(/GET .*deployments\?watch/)).toBe(1))
     stage.cluster.refuse({ matching: /\?watch/, times: 4, status: 503, reason: 'ServiceUnavailable' })
     stage.cluster.cutWatches()
-    // While nobody watches, the pod is replaced, and the events are forgotten.
+    // The pod is replaced while there is no watch, and the server drops its old events.
     stage.cluster.store.delete('pods', podName())
     stage.cluster.nodes.settle()
     stage.cluster.store.compact()
@@ -121,7 +121,7 @@ describe('an instance in a cluster', () => {
     await stage.driver.launch(order).catch(() => {})
     const stale = stage.cluster.store.get('deployments', `parkway-${order.instanceId}`)
     await stage.driver.stop(order.instanceId)
-    // The last step of a launch that began before the stop.
+    // The launch that began before the stop sets the replicas as its last step.
     const raised = structuredClone(stale ?? {})
     write(raised, ['spec', 'replicas'], 1)
     const path = `/apis/apps/v1/namespaces/engines/deployments/parkway-${order.instanceId}`

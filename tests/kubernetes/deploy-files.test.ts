@@ -23,7 +23,7 @@ const rights = role.rules.flatMap(({ apiGroups, resources, verbs }: Rule) =>
   ),
 )
 
-/** Applying needs two rights: the object may exist or not. */
+/** An apply needs two rights, because it creates or patches the object. */
 const VERBS: Readonly<Record<string, readonly string[]>> = {
   'GET object': ['get'],
   'GET list': ['list'],
@@ -32,7 +32,7 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
   'DELETE object': ['delete'],
 }
 
-/** The rights that a request needs. */
+/** Returns the rights that a request needs. */
 function rightsFor(line: string): readonly string[] {
   const [, method = '', group = '', resource = '', name, part, watch] =
     /^([A-Z]+) \/(?:api|apis\/([^/]+))\/v1\/namespaces\/[^/]+\/([a-z]+)(?:\/([^/?]+))?(?:\/([a-z]+))?(\?watch)?$/.exec(

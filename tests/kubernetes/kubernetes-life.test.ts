@@ -29,7 +29,7 @@ beforeAll(async () => {
   hub = await startHub({ 'Qwen/Qwen3-8B': { files: FILES } })
   const { cluster, kubeconfig } = stage
   pace = setInterval(() => cluster.nodes.tick(), 20)
-  // As through `kubectl proxy`, but for the credentials that it adds.
+  // Like the address of `kubectl proxy`, which also adds credentials.
   const endpoint = `${cluster.url}/api/v1/namespaces/{namespace}/services/{name}:{port}/proxy/v1`
   gateway = await startTestGateway({
     settings: {

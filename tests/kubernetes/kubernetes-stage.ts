@@ -27,9 +27,9 @@ export interface KubernetesStage {
   readonly problems: string[]
   readonly kubeconfig: string
   order(given?: Partial<LaunchOrder>): LaunchOrder
-  /** Another gateway process. */
+  /** Creates the driver of another gateway process. */
   createDriver(clock?: Clock): Promise<GpuDriver>
-  /** Lets the cluster do everything that it has to, and waits until the driver has seen it. */
+  /** Lets the cluster finish its work, and waits until the driver has received the changes. */
   settle(): Promise<void>
   close(): Promise<void>
 }

@@ -21,10 +21,10 @@ function readKeyFile(directory: string): Buffer {
     const draft = `${path}.${randomBytes(8).toString('hex')}`
     writeFileSync(draft, randomBytes(KEY_BYTES), { mode: 0o600, flag: 'wx' })
     try {
-      // Whole when it has its name; a name that another process gave meanwhile stays.
+      // A link makes the complete file visible at once, and fails if another process has created the key.
       linkSync(draft, path)
     } catch {
-      // Read below.
+      // The key of the other process is read below.
     } finally {
       unlinkSync(draft)
     }

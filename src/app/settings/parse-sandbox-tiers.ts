@@ -19,7 +19,7 @@ const Tiers = Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_]{0,63}$' }),
 const ALLOWED =
   'an object such as {"l4_24gb": {"gpu_name": "NVIDIA L4", "vram_gb": 24, "price_per_hour_usd": 0.8, "count": 8}}'
 
-/** The simulated tiers by id. The usual ones where none is named. */
+/** Parses the simulated tiers. Returns the default tiers if the setting has none. */
 export function parseSandboxTiers(text: string): readonly SandboxTier[] {
   const tiers = parseTiers(text)
   if (Object.keys(tiers).length === 0) return SANDBOX_TIERS
@@ -39,7 +39,7 @@ function parseTiers(text: string) {
     const tiers: unknown = JSON.parse(text)
     if (Value.Check(Tiers, tiers)) return tiers
   } catch {
-    // Told below, as every other wrong value.
+    // Invalid JSON gets the same error as any other invalid value.
   }
   throw new RangeError(ALLOWED)
 }

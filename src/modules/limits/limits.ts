@@ -38,7 +38,7 @@ interface CallerLimits extends TierLimits {
 interface SlotRequest {
   readonly pool: string
   readonly slots: number
-  /** Whoever takes turns with others: an account, or a key where all are of one account. */
+  /** The owner of the request, between which free slots rotate: an account, or a key if all requests are of one account. */
   readonly accountId: string
   readonly cancellation: Cancellation
 }

@@ -2,7 +2,7 @@ import { parseLocalSettings } from '../../../src/app/settings/parse-local-settin
 import { createLocalDriver } from '../../../src/gpu/local/local-driver.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 
-/** A process that launches an engine and is killed: what it is to do is its argument. */
+/** A process that launches an engine and waits to be killed. Its argument is JSON with directory, order and settings. */
 const { directory, order, settings } = JSON.parse(process.argv[2] ?? '')
 const driver = createLocalDriver({
   settings: parseLocalSettings(JSON.stringify(settings)),

@@ -1,5 +1,5 @@
 /* oxlint-disable no-console -- an engine talks */
-// An engine that answers by script. Usage: scripted-engine.mjs --port N --model ID [--max-model-len N]
+// A scripted engine. Usage: scripted-engine.mjs --port N --model ID [--max-model-len N]
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 
@@ -74,6 +74,6 @@ const server = createServer((request, response) => {
   request.on('data', (chunk) => (body += chunk))
   request.on('end', () => answer(request, response, body))
 })
-// A hungry one is still loading when its memory is measured.
+// An engine that takes much memory is still loading when its memory is measured.
 if (script === 'hungry') setInterval(() => {}, 1000)
 else server.listen(Number(option('--port')), '127.0.0.1')

@@ -15,9 +15,7 @@ const Params = Type.Object({ id: Type.String({ description: 'The id of a deploym
 const DeploymentChatRequest = Type.Object(
   {
     ...ChatRequest.properties,
-    model: nullable(
-      Type.String({ description: 'Not needed, and not looked at: the path names the deployment.' }),
-    ),
+    model: nullable(Type.String({ description: 'Ignored: the path names the deployment.' })),
   },
   {
     title: 'DeploymentChatRequest',

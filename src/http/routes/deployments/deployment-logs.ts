@@ -13,11 +13,11 @@ const LogQuery = Type.Object({
       minimum: 1,
       maximum: LINES_MAX,
       default: LINES_DEFAULT,
-      description: 'How many at most.',
+      description: 'The largest number of lines to return.',
     }),
   ),
   follow: Type.Optional(
-    Type.Boolean({ description: 'Answer with events, one a line, as long as the deployment has not ended.' }),
+    Type.Boolean({ description: 'Return a stream of events, one for each line, until the deployment ends.' }),
   ),
 })
 const LogAnswer = Type.Object(
@@ -39,7 +39,7 @@ export const deploymentLogRoutes = ({
     scope: 'inference',
     method: 'GET',
     path: '/v1/deployments/:id/logs',
-    summary: 'Read what the engine of a deployment says',
+    summary: 'Read the log of the engine of a deployment',
     params: Params,
     query: LogQuery,
     otherErrors: [429],

@@ -15,13 +15,17 @@ const STEP_SECONDS_MAX = 86_400
 const Params = Type.Object({ id: Type.String({ description: 'The id of a deployment.' }) })
 const MetricsQuery = Type.Object({
   window: Type.Optional(
-    Type.Enum([...METRIC_WINDOWS], { default: '1h', description: 'How far back; an hour unless told.' }),
+    Type.Enum([...METRIC_WINDOWS], {
+      default: '1h',
+      description: 'The time window of the figures. The default is one hour.',
+    }),
   ),
   step: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: STEP_SECONDS_MAX,
-      description: 'Seconds of a point of the series: a divisor of the window that makes at most 300 points.',
+      description:
+        'Length of a point of the series in seconds. It must divide the window into at most 300 points.',
     }),
   ),
 })
@@ -39,19 +43,19 @@ const Milliseconds = Type.Object(
   },
 )
 const FIGURES = {
-  requests: Type.Integer({ description: 'Requests that ended.' }),
-  errors: Type.Integer({ description: 'Those of them that failed.' }),
-  tokens_in: Type.Integer({ description: 'Tokens of prompts.' }),
-  tokens_out: Type.Integer({ description: 'Tokens of answers.' }),
+  requests: Type.Integer({ description: 'Finished requests.' }),
+  errors: Type.Integer({ description: 'Finished requests that failed.' }),
+  tokens_in: Type.Integer({ description: 'Input tokens.' }),
+  tokens_out: Type.Integer({ description: 'Output tokens.' }),
   latency_ms: Milliseconds,
   ttft_ms: Milliseconds,
 }
-const ENGINE_NOTE = 'What the engine says of itself. `null` where it says nothing.'
+const ENGINE_NOTE = 'Metrics that the engine reports. `null` if it reports none.'
 const Engine = Type.Object(
   {
-    requests_running: orNull(Type.Number({ description: 'Requests that it works on.' })),
+    requests_running: orNull(Type.Number({ description: 'Requests that it is processing.' })),
     requests_waiting: orNull(Type.Number({ description: 'Requests in its own queue.' })),
-    cache_usage: orNull(Type.Number({ description: 'The part of its cache that is in use, from 0 to 1.' })),
+    cache_usage: orNull(Type.Number({ description: 'The used part of its KV cache, from 0 to 1.' })),
   },
   { title: 'EngineReadings' },
 )
@@ -74,25 +78,25 @@ const Gpu = Type.Object(
 const MetricsAnswer = Type.Object(
   {
     deployment_id: Type.String({ format: 'uuid' }),
-    window: Type.Enum([...METRIC_WINDOWS], { description: 'How far back the figures go.' }),
-    step_seconds: Type.Integer({ description: 'The length of a point of the series.' }),
-    in_flight: Type.Integer({ description: 'Requests that run now, in all processes.' }),
+    window: Type.Enum([...METRIC_WINDOWS], { description: 'The time window of the figures.' }),
+    step_seconds: Type.Integer({ description: 'The length of a point of the series in seconds.' }),
+    in_flight: Type.Integer({ description: 'Requests in flight now, in all processes.' }),
     ...FIGURES,
-    tokens_per_second: Type.Number({ description: 'Tokens that were answered, over the window.' }),
-    requests_per_minute: Type.Number({ description: 'Over the window.' }),
-    queue_wait_ms: orNull(Type.Number({ description: 'What a request waited for a slot, on average.' })),
+    tokens_per_second: Type.Number({ description: 'Output tokens per second, averaged over the window.' }),
+    requests_per_minute: Type.Number({ description: 'Averaged over the window.' }),
+    queue_wait_ms: orNull(Type.Number({ description: 'Average time that a request waited for a slot.' })),
     engine: Type.Union([Engine, Type.Null()], { description: ENGINE_NOTE }),
     gpu: Type.Union([Gpu, Type.Null()], { description: GPU_NOTE }),
     series: Type.Array(
       Type.Object({
-        at: Type.String({ format: 'date-time', description: 'When the step began.' }),
+        at: Type.String({ format: 'date-time', description: 'The start of the step.' }),
         ...FIGURES,
-        in_flight: Type.Number({ description: 'On average.' }),
-        queued: Type.Number({ description: 'On average.' }),
+        in_flight: Type.Number({ description: 'Average number of requests in flight.' }),
+        queued: Type.Number({ description: 'Average number of requests in the queue.' }),
         engine: Type.Union([Engine, Type.Null()], { description: ENGINE_NOTE }),
         gpu: Type.Union([Gpu, Type.Null()], { description: 'The last sample of the step.' }),
       }),
-      { description: 'Oldest first, without gaps. The last step is not over.' },
+      { description: 'Oldest first, without gaps. The last step is not complete.' },
     ),
   },
   { title: 'DeploymentMetrics' },

@@ -21,7 +21,7 @@ export const DeploymentAnswer = Type.Object(
     huggingface_id: Type.String({ description: 'The id of the model on the hub.' }),
     revision: orNull(Type.String({ description: 'The branch, tag or commit on the hub.' })),
     gpu_tier: Type.String({ description: 'The tier that it runs on.' }),
-    provider: Type.String({ description: 'The driver that has the tier.' }),
+    provider: Type.String({ description: 'The driver that offers the tier.' }),
     quantization: Type.String({ description: 'How the weights are stored.' }),
     max_model_len: orNull(
       Type.Integer({ description: 'The longest context in tokens. `null`: that of the model.' }),
@@ -29,23 +29,25 @@ export const DeploymentAnswer = Type.Object(
     status: Status,
     status_reason: orNull(Type.String({ description: 'Why it is in this status, as a code.' })),
     desired_state: Type.Enum(['running', 'sleeping', 'stopped', 'deleted'], {
-      description: 'What is wanted of it. The status follows.',
+      description: 'The wanted state. The status follows it.',
     }),
     model_id: Type.String({ description: 'The value to send as `model`.' }),
-    hourly_cost: Type.Number({ description: 'Dollars an hour while it has a GPU, billed by the second.' }),
-    budget_limit_usd: orNull(Type.Number({ description: 'It is stopped before it costs more.' })),
-    budget_spent_usd: Type.Number({ description: 'What was charged for its GPU so far.' }),
+    hourly_cost: Type.Number({
+      description: 'Price in dollars per hour while it has a GPU, billed by the second.',
+    }),
+    budget_limit_usd: orNull(Type.Number({ description: 'The deployment is stopped before it costs more.' })),
+    budget_spent_usd: Type.Number({ description: 'GPU cost charged so far.' }),
     idle_timeout_minutes: Type.Integer({
-      description: 'It sleeps after so long without a request. 0: never.',
+      description: 'Minutes without a request after which the deployment sleeps. 0: never.',
     }),
     created_at: Timestamp,
     started_at: orNull(Timestamp),
     stopped_at: orNull(Timestamp),
     last_request_at: orNull(Timestamp),
     eta_minutes: orNull(
-      Type.Integer({ description: 'About how long until it runs; `null` when it is not on its way.' }),
+      Type.Integer({ description: 'Estimated time until it runs. `null` if it is not starting.' }),
     ),
-    progress: Type.Integer({ description: 'Of loading the model, from 0 to 100.' }),
+    progress: Type.Integer({ description: 'Progress of loading the model, from 0 to 100.' }),
     error_code: orNull(Type.String()),
     error_message: orNull(Type.String()),
     endpoints: Type.Object({ chat: Type.String({ description: 'The path of its own chat route.' }) }),
@@ -93,7 +95,7 @@ export function toDeploymentAnswer(deployment: Deployment): Static<typeof Deploy
 export const EventAnswer = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
-    type: Type.String({ description: 'What happened, as a code.' }),
+    type: Type.String({ description: 'The kind of event, as a code.' }),
     from: orNull(Status),
     to: Status,
     status: Status,
@@ -122,13 +124,15 @@ export const BillAnswer = Type.Object(
   {
     deployment_id: Type.String({ format: 'uuid' }),
     status: Status,
-    hourly_cost_usd: Type.Number({ description: 'Dollars an hour while it has a GPU.' }),
-    burn_rate_usd_per_hour: Type.Number({ description: 'What it costs now; 0 while it has no GPU.' }),
-    accrued_usd: Type.Number({ description: 'What it has cost up to this moment.' }),
-    billed_seconds: Type.Integer({ description: 'Of the intervals below.' }),
+    hourly_cost_usd: Type.Number({ description: 'Price in dollars per hour while it has a GPU.' }),
+    burn_rate_usd_per_hour: Type.Number({ description: 'Current cost per hour. 0 while it has no GPU.' }),
+    accrued_usd: Type.Number({ description: 'Cost until now.' }),
+    billed_seconds: Type.Integer({ description: 'Sum of the intervals.' }),
     budget_limit_usd: orNull(Type.Number()),
     budget_remaining_usd: orNull(Type.Number()),
-    hours_left: orNull(Type.Number({ description: 'Until the budget is reached. `null`: without one.' })),
+    hours_left: orNull(
+      Type.Number({ description: 'Hours until the budget is reached. `null` without a budget.' }),
+    ),
     intervals: Type.Array(
       Type.Object({
         from: Timestamp,

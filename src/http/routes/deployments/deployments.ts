@@ -31,7 +31,11 @@ const DeploymentRequest = Type.Object(
     }),
     gpu_tier: Type.String({ minLength: 1, maxLength: 100, description: 'A tier of `GET /v1/gpu-tiers`.' }),
     name: nullable(
-      Type.String({ minLength: 1, maxLength: 200, description: 'The last part of the id unless told.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'The default is the last part of the model id.',
+      }),
     ),
     quantization: nullable(
       Type.String({
@@ -43,14 +47,15 @@ const DeploymentRequest = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: IDLE_MINUTES_MAX,
-        description: 'It sleeps after so long without a request; 15 unless told, 0 for never.',
+        description:
+          'Minutes without a request after which the deployment sleeps. The default is 15. 0: never.',
       }),
     ),
     budget_limit_usd: nullable(
       Type.Number({
         exclusiveMinimum: 0,
         maximum: USD_MAX,
-        description: 'It is stopped before its GPU costs more.',
+        description: 'The deployment is stopped before its GPU costs more.',
       }),
     ),
     max_model_len: nullable(
@@ -59,20 +64,21 @@ const DeploymentRequest = Type.Object(
     hf_token: nullable(
       Type.String({
         maxLength: 200,
-        description: 'For models that are gated. Kept encrypted for its starts, and deleted with it.',
+        description:
+          'Token for gated models. Stored encrypted for later starts, and deleted with the deployment.',
       }),
     ),
     revision: nullable(Type.String({ maxLength: 100, description: 'A branch, tag or commit.' })),
     env: nullable(
       Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 500 }), {
-        description: 'Variables of the engine, such as `VLLM_…`.',
+        description: 'Environment variables of the engine, such as `VLLM_…`.',
       }),
     ),
     expected_max_price_per_hr: nullable(
       Type.Number({
         minimum: 0,
         maximum: USD_MAX,
-        description: 'Refuses to create it where the tier costs more now.',
+        description: 'The request is refused if the tier costs more now.',
       }),
     ),
   },
@@ -112,7 +118,7 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       summary: 'Deploy a model',
       body: DeploymentRequest,
       otherErrors: [402, 409, 503],
-      responses: { 201: { description: 'The deployment, on its way.', schema: DeploymentAnswer } },
+      responses: { 201: { description: 'The deployment, which is starting.', schema: DeploymentAnswer } },
       handle: async ({ caller, body, reply }) => {
         const deployment = await deployments.create(caller, toOrder(body))
         reply.code(201)
@@ -139,7 +145,7 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       method: 'GET',
       path: '/v1/deployments/:id',
       summary: 'Read a deployment',
-      responses: described('The deployment as it is now.'),
+      responses: described('The deployment with its current status.'),
       handle: async ({ caller, params }) =>
         toDeploymentAnswer(await deployments.read(caller.accountId, params.id)),
     }),
@@ -149,7 +155,7 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       path: '/v1/deployments/:id/start',
       summary: 'Start or wake a deployment',
       otherErrors: [402],
-      responses: described('The deployment, on its way.'),
+      responses: described('The deployment, which is starting.'),
       handle: async ({ caller, params }) =>
         toDeploymentAnswer(await deployments.wish(caller, params.id, 'running')),
     }),
@@ -158,7 +164,7 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       method: 'POST',
       path: '/v1/deployments/:id/stop',
       summary: 'Stop a deployment',
-      responses: described('The deployment. Requests in flight may end; then its GPU is released.'),
+      responses: described('The deployment. Its GPU is released when requests in flight have ended.'),
       handle: async ({ caller, params }) =>
         toDeploymentAnswer(await deployments.wish(caller, params.id, 'stopped')),
     }),
@@ -167,7 +173,9 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       method: 'DELETE',
       path: '/v1/deployments/:id',
       summary: 'Delete a deployment',
-      responses: { 200: { description: 'It is gone but for its events.', schema: Deleted } },
+      responses: {
+        200: { description: 'The deployment is deleted. Its events can still be read.', schema: Deleted },
+      },
       handle: async ({ caller, params }) => {
         await deployments.wish(caller, params.id, 'deleted')
         return { id: params.id, object: 'deployment', deleted: true }
@@ -177,7 +185,7 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       ...one,
       method: 'GET',
       path: '/v1/deployments/:id/events',
-      summary: 'List what happened to a deployment',
+      summary: 'List the events of a deployment',
       query: EventQuery,
       responses: { 200: { description: 'Oldest first.', schema: listSchema('events', EventAnswer) } },
       handle: async ({ caller, params, query }) => {
@@ -191,8 +199,8 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       ...one,
       method: 'GET',
       path: '/v1/deployments/:id/billing',
-      summary: 'Read what a deployment costs',
-      responses: { 200: { description: 'Up to this moment.', schema: BillAnswer } },
+      summary: 'Read the cost of a deployment',
+      responses: { 200: { description: 'The cost until now.', schema: BillAnswer } },
       handle: async ({ caller, params }) =>
         toBillAnswer(await deployments.readBill(caller.accountId, params.id)),
     }),

@@ -15,15 +15,15 @@ const ModelLen = Type.Integer({
 })
 const Quantization = Type.String({
   maxLength: 100,
-  description: 'As it would be deployed; `auto` as it is stored.',
+  description: 'The quantization to deploy. `auto` uses the stored weights.',
 })
 
 const ValidateRequest = Type.Object(
   {
     huggingface_id: nullable(HubId),
-    model_id: nullable(Type.String({ maxLength: 200, description: 'Another name of `huggingface_id`.' })),
+    model_id: nullable(Type.String({ maxLength: 200, description: 'The same as `huggingface_id`.' })),
     hf_token: nullable(
-      Type.String({ maxLength: 200, description: 'For models that are gated. Used and forgotten.' }),
+      Type.String({ maxLength: 200, description: 'Token for gated models. It is not stored.' }),
     ),
     quantization: nullable(Quantization),
     max_model_len: nullable(ModelLen),
@@ -33,15 +33,15 @@ const ValidateRequest = Type.Object(
 
 const ValidateAnswer = Type.Object(
   {
-    valid: Type.Boolean({ description: 'Whether it can be deployed.' }),
+    valid: Type.Boolean({ description: 'Whether the model can be deployed.' }),
     model_id: Type.String(),
-    revision: orNull(Type.String({ description: 'The commit that was looked at.' })),
+    revision: orNull(Type.String({ description: 'The commit that was checked.' })),
     architecture: orNull(Type.String({ description: 'The class that implements it.' })),
-    model_type: orNull(Type.String({ description: 'Its family, as its config says.' })),
-    parameters: orNull(Type.Integer({ description: 'How many weights it has.' })),
+    model_type: orNull(Type.String({ description: 'The model family from its config.' })),
+    parameters: orNull(Type.Integer({ description: 'Number of parameters.' })),
     format: orNull(Type.String({ description: '`safetensors`, `gguf`, `pickle` or `none`.' })),
-    gated: Type.Boolean({ description: 'Whether the hub asks for a token.' }),
-    license: orNull(Type.String({ description: 'As its card says.' })),
+    gated: Type.Boolean({ description: 'Whether the hub requires a token.' }),
+    license: orNull(Type.String({ description: 'The licence from the model card.' })),
     vllm_compatible: Type.Boolean({ description: 'Whether vLLM can load its files.' }),
     llama_cpp_compatible: Type.Boolean({ description: 'Whether llama.cpp can load its files.' }),
     vram_fp16_gb: orNull(Type.Number({ description: 'Memory of the weights in 16 bits.' })),
@@ -50,10 +50,10 @@ const ValidateAnswer = Type.Object(
     kv_cache_gb: orNull(
       Type.Number({ description: 'Memory of the cache of one request of the longest context.' }),
     ),
-    max_context: orNull(Type.Integer({ description: 'The longest context that it was made for.' })),
-    recommended_gpu_tier: orNull(Type.String({ description: 'The cheapest tier that it fits on.' })),
-    warnings: Type.Array(Type.String(), { description: 'What to know before it is deployed.' }),
-    errors: Type.Array(Type.String(), { description: 'Why it cannot be deployed.' }),
+    max_context: orNull(Type.Integer({ description: 'The longest context that the model supports.' })),
+    recommended_gpu_tier: orNull(Type.String({ description: 'The cheapest tier on which the model fits.' })),
+    warnings: Type.Array(Type.String(), { description: 'Warnings before a deployment.' }),
+    errors: Type.Array(Type.String(), { description: 'Reasons why the model cannot be deployed.' }),
   },
   { title: 'HubValidation' },
 )
@@ -68,25 +68,25 @@ const PreviewQuery = Type.Object({
 const PreviewAnswer = Type.Object(
   {
     huggingface_id: Type.String({ description: 'The id of the model on the hub.' }),
-    gpu_tier: Type.String({ description: 'The tier that was asked about.' }),
-    compatible: Type.Boolean({ description: 'Whether it can run there.' }),
+    gpu_tier: Type.String({ description: 'The tier from the request.' }),
+    compatible: Type.Boolean({ description: 'Whether the model can run on the tier.' }),
     fit: Type.Enum(['fits', 'tight', 'no'], {
-      description: '`tight` leaves hardly room for a second request.',
+      description: '`tight` leaves hardly any room for a second request.',
     }),
-    provider: Type.String({ description: 'The driver that has the tier.' }),
-    eta_minutes: Type.Integer({ description: 'About how long a start takes.' }),
-    hourly_cost_usd: Type.Number({ description: 'Dollars an hour, billed by the second.' }),
+    provider: Type.String({ description: 'The driver that offers the tier.' }),
+    eta_minutes: Type.Integer({ description: 'Estimated duration of a start in minutes.' }),
+    hourly_cost_usd: Type.Number({ description: 'Price in dollars per hour, billed by the second.' }),
     required_vram_gb: orNull(
-      Type.Number({ description: 'Weights, cache of one request and what the engine takes.' }),
+      Type.Number({ description: 'Memory for the weights, the cache of one request, and the engine.' }),
     ),
-    available_vram_gb: Type.Number({ description: 'What an engine may use of the tier.' }),
+    available_vram_gb: Type.Number({ description: 'Memory of the tier that an engine may use.' }),
     max_fitting_model_len: Type.Integer({ description: 'The longest context that fits. 0: none.' }),
-    is_cached: Type.Boolean({ description: 'Whether the weights lie with the driver already.' }),
-    cache_status: Type.String({ description: 'How much of them does: `none`.' }),
+    is_cached: Type.Boolean({ description: 'Whether the driver already has the weights.' }),
+    cache_status: Type.String({ description: 'Always `none`.' }),
     alternatives: Type.Array(Type.String(), {
-      description: 'Other tiers that it fits on, the cheapest first.',
+      description: 'Other tiers on which the model fits, cheapest first.',
     }),
-    notes: Type.String({ description: 'What else to know, in words.' }),
+    notes: Type.String({ description: 'Further remarks.' }),
   },
   { title: 'DeploymentPreview' },
 )
@@ -95,13 +95,13 @@ export const hubModelRoutes = ({ deployments }: { deployments: Deployments }): R
   defineRoute({
     method: 'POST',
     path: '/v1/hf/validate',
-    summary: 'Look at a model of the hub',
+    summary: 'Validate a model of the hub',
     tag: 'Deployments',
     scope: 'any',
     body: ValidateRequest,
     responses: {
       200: {
-        description: 'What is known of it, also of one that cannot be deployed.',
+        description: 'Facts about the model, also if it cannot be deployed.',
         schema: ValidateAnswer,
       },
     },
@@ -121,7 +121,7 @@ export const hubModelRoutes = ({ deployments }: { deployments: Deployments }): R
   defineRoute({
     method: 'GET',
     path: '/v1/deployments/preview',
-    summary: 'See how a model would fit on a tier',
+    summary: 'Estimate whether a model fits on a tier',
     tag: 'Deployments',
     scope: 'any',
     query: PreviewQuery,

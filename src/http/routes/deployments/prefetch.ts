@@ -19,7 +19,8 @@ const PrefetchRequest = Type.Object(
     quantization: nullable(
       Type.String({
         maxLength: 100,
-        description: 'Which files of a GGUF repository; `Q4_K_M` or near it unless told.',
+        description:
+          'The quantization to download from a GGUF repository. The default is `Q4_K_M` or the nearest one.',
       }),
     ),
     revision: nullable(
@@ -32,7 +33,7 @@ const PrefetchRequest = Type.Object(
     hf_token: nullable(
       Type.String({
         maxLength: 200,
-        description: 'For models that are gated. Kept encrypted while it downloads.',
+        description: 'Token for gated models. Stored encrypted during the download.',
       }),
     ),
   },
@@ -47,10 +48,10 @@ const PrefetchAnswer = Type.Object(
         '`not_found`: this account has ordered no download of it, or it was deleted from the cache since.',
     }),
     progress: Type.Integer({ description: 'From 0 to 100.' }),
-    size_bytes: orNull(Type.Integer({ description: 'Of all files together. `null`: not known.' })),
-    downloaded_bytes: Type.Integer({ description: 'How much of them is here.' }),
+    size_bytes: orNull(Type.Integer({ description: 'Size of all files together. `null` if unknown.' })),
+    downloaded_bytes: Type.Integer({ description: 'Number of downloaded bytes.' }),
     revision: orNull(Type.String({ description: 'The commit that is downloaded.' })),
-    error_message: orNull(Type.String({ description: 'Why it failed, in words. `null`: it did not.' })),
+    error_message: orNull(Type.String({ description: 'Why the download failed. `null` if it did not.' })),
   },
   { title: 'Prefetch' },
 )
@@ -67,9 +68,12 @@ export const prefetchRoutes = ({ prefetches }: { prefetches: Prefetches }): Rout
   const read = {
     ...shared,
     method: 'GET',
-    summary: 'Read how far a download of a model is',
+    summary: 'Read the progress of a download',
     responses: {
-      200: { description: 'The download, also of one that there is not.', schema: PrefetchAnswer },
+      200: {
+        description: 'The download. Its status is `not_found` if there is none.',
+        schema: PrefetchAnswer,
+      },
     },
   } as const
   const cancel = {
@@ -77,7 +81,7 @@ export const prefetchRoutes = ({ prefetches }: { prefetches: Prefetches }): Rout
     method: 'POST',
     summary: 'Cancel the download of a model',
     responses: {
-      200: { description: 'The download. One that has ended stays as it is.', schema: PrefetchAnswer },
+      200: { description: 'The download. A finished download does not change.', schema: PrefetchAnswer },
     },
   } as const
 
@@ -86,10 +90,10 @@ export const prefetchRoutes = ({ prefetches }: { prefetches: Prefetches }): Rout
       ...shared,
       method: 'POST',
       path: at,
-      summary: 'Download a model ahead',
+      summary: 'Download a model before it is deployed',
       body: PrefetchRequest,
       otherErrors: [402, 429, 503],
-      responses: { 201: { description: 'The download, on its way.', schema: PrefetchAnswer } },
+      responses: { 201: { description: 'The download, which has started.', schema: PrefetchAnswer } },
       handle: async ({ caller, body, reply }) => {
         const prefetch = await prefetches.order(caller, {
           huggingfaceId: body.huggingface_id,
