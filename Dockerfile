@@ -4,6 +4,8 @@ FROM node:24-trixie-slim AS console
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
+# The settings of the console extend those of the gateway.
+COPY tsconfig.json ./
 COPY console console
 RUN npm run build:console
 

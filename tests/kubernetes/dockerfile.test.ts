@@ -66,6 +66,14 @@ describe('the Dockerfile', () => {
     }
   })
 
+  test('has the settings that those of the console extend before it builds the console', () => {
+    const [, base = ''] =
+      /"extends": "([^"]+)"/.exec(readFileSync(join(ROOT, 'console/tsconfig.json'), 'utf8')) ?? []
+    const stage = stages.find(({ name }) => name === 'console')
+    const copied = stage === undefined ? [] : copiesOf(stage).flatMap(({ sources }) => sources)
+    expect(copied).toContain(posix.join('console', base))
+  })
+
   test('has everything that npm needs before it installs', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     const [, script = ''] = /^node (\S+)$/.exec(scripts.prepare) ?? []
