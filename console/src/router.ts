@@ -1,11 +1,14 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import { billingRoute } from './pages/billing/route.ts'
+import { deploymentRoute } from './pages/deployment/route.ts'
+import { deploymentsRoute } from './pages/deployments/route.ts'
 import { homeRoute } from './pages/home/route.ts'
 import { keysRoute } from './pages/keys/route.ts'
 import { logRoute } from './pages/log/route.ts'
 import { modelRoute } from './pages/model/route.ts'
 import { modelsRoute } from './pages/models/route.ts'
+import { newDeploymentRoute } from './pages/new-deployment/route.ts'
 import { playgroundRoute } from './pages/playground/route.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
 import { tasksRoute } from './pages/tasks/route.ts'
@@ -21,6 +24,9 @@ const pages = {
   modelRoute,
   tasksRoute,
   usageRoute,
+  deploymentsRoute,
+  newDeploymentRoute,
+  deploymentRoute,
   logRoute,
   keysRoute,
   billingRoute,

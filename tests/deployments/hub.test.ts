@@ -204,6 +204,7 @@ describe('previewing a deployment', () => {
       }),
     ])
     expect(body.required_vram_gb).toBeGreaterThan(33)
+    expect(body.weights_gb + body.cache_gb + body.overhead_gb).toBeCloseTo(body.required_vram_gb, 1)
     expect(body.max_fitting_model_len).toBeGreaterThan(16_384)
     expect(body.max_fitting_model_len).toBeLessThan(65_536)
     expect(body.alternatives[0]).toBe('l40s_48gb')

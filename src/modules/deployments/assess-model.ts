@@ -8,6 +8,7 @@ import {
   usableBytes,
   weightBytes,
   type Fit,
+  type MemoryNeed,
 } from '../../hub/estimate-memory.ts'
 import { HubError, type HubFailure } from '../../hub/hub-error.ts'
 import { isGgufQuantization } from '../../hub/pick-files.ts'
@@ -44,7 +45,8 @@ export interface TierPreview {
   readonly model: HubModel
   readonly tier: OfferedTier
   readonly fit: Fit
-  readonly requiredBytes: number | null
+  /** Null if it cannot be estimated. */
+  readonly need: MemoryNeed | null
   readonly availableBytes: number
   readonly longestContext: number
   /** Other tiers that the model fits on, cheapest first. */
@@ -203,14 +205,14 @@ export function fitOnTier(
   const availableBytes = usableBytes(tier)
   const known = { model, tier, availableBytes, alternatives, notes }
   if (shape === null || weights === null || need === null)
-    return { ...known, fit: 'no', requiredBytes: null, longestContext: 0 }
+    return { ...known, fit: 'no', need: null, longestContext: 0 }
   const longestContext = longestFitting(shape, weights, {
     quantization: quantizationOf(model, question),
     tokensMax: shape.contextMax ?? CONTEXT_DEFAULT,
     memory: tier,
   })
   const fit = errors.length > 0 ? 'no' : fitOf(need, tier)
-  return { ...known, fit, requiredBytes: need.totalBytes, longestContext }
+  return { ...known, fit, need, longestContext }
 }
 
 async function readForPreview(hub: Hub, question: ModelQuestion): Promise<HubModel> {

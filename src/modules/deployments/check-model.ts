@@ -33,17 +33,12 @@ export async function checkModel(
   }
   if (failure === 'gated') throw invalidValue('hf_token', reason)
   if (model === null || errors.length > 0) throw invalidValue('huggingface_id', reason)
-  const { fit, requiredBytes, availableBytes, longestContext, alternatives } = fitOnTier(
-    model,
-    question,
-    tier,
-    tiers,
-  )
-  if (fit === 'no' && requiredBytes !== null)
+  const { fit, need, availableBytes, longestContext, alternatives } = fitOnTier(model, question, tier, tiers)
+  if (fit === 'no' && need !== null)
     throw invalidValue(
       'gpu_tier',
       [
-        `The model takes ${gigabytes(requiredBytes)} GB, and the tier has ${gigabytes(availableBytes)} GB for it.`,
+        `The model takes ${gigabytes(need.totalBytes)} GB, and the tier has ${gigabytes(availableBytes)} GB for it.`,
         ...(longestContext > 0 ? [`It fits with a max_model_len of ${longestContext}.`] : []),
         ...(alternatives.length > 0 ? [`It fits on ${alternatives.slice(0, 5).join(', ')}.`] : []),
       ].join(' '),

@@ -79,6 +79,9 @@ const PreviewAnswer = Type.Object(
     required_vram_gb: orNull(
       Type.Number({ description: 'Memory for the weights, the cache of one request, and the engine.' }),
     ),
+    weights_gb: orNull(Type.Number({ description: 'The part of it for the weights.' })),
+    cache_gb: orNull(Type.Number({ description: 'The part of it for the cache of one request.' })),
+    overhead_gb: orNull(Type.Number({ description: 'The part of it for the engine itself.' })),
     available_vram_gb: Type.Number({ description: 'Memory of the tier that an engine may use.' }),
     max_fitting_model_len: Type.Integer({ description: 'The longest context that fits. 0: none.' }),
     is_cached: Type.Boolean({ description: 'Whether the driver already has the weights.' }),
@@ -170,8 +173,8 @@ const START_MINUTES = 3
 const GIGABYTES_PER_MINUTE = 30
 
 function toPreviewAnswer(huggingfaceId: string, preview: TierPreview): Static<typeof PreviewAnswer> {
-  const { tier, fit, requiredBytes } = preview
-  const requiredGb = requiredBytes === null ? null : gigabytes(requiredBytes)
+  const { tier, fit, need } = preview
+  const requiredGb = need === null ? null : gigabytes(need.totalBytes)
   return {
     huggingface_id: huggingfaceId,
     gpu_tier: tier.id,
@@ -181,6 +184,9 @@ function toPreviewAnswer(huggingfaceId: string, preview: TierPreview): Static<ty
     eta_minutes: START_MINUTES + Math.ceil((requiredGb ?? 0) / GIGABYTES_PER_MINUTE),
     hourly_cost_usd: usdFromNanoUsd(tier.pricePerHourNanoUsd),
     required_vram_gb: requiredGb,
+    weights_gb: need === null ? null : gigabytes(need.weightBytes),
+    cache_gb: need === null ? null : gigabytes(need.cacheBytes),
+    overhead_gb: need === null ? null : gigabytes(need.overheadBytes),
     available_vram_gb: gigabytes(preview.availableBytes),
     max_fitting_model_len: preview.longestContext,
     is_cached: false,

@@ -1,0 +1,54 @@
+import type { HubValidation } from '../../api/deployment-plans.ts'
+import { formatCount, formatShortCount } from '../../ui/format/format-count.ts'
+import { TextField } from '../../ui/forms/text-field.tsx'
+import { Section } from '../../ui/layout/section.tsx'
+import { FactList } from '../../ui/text/fact-list.tsx'
+
+interface ModelFactsProps {
+  readonly model: HubValidation
+  readonly token: string
+  readonly onToken: (token: string) => void
+}
+
+/** What the model is, and what stands in the way. */
+export function ModelFacts({ model, token, onToken }: ModelFactsProps) {
+  const facts = [
+    { label: 'Architecture', value: model.architecture },
+    { label: 'Parameters', value: model.parameters === null ? null : formatShortCount(model.parameters) },
+    { label: 'Files', value: model.format },
+    {
+      label: 'Longest context',
+      value: model.max_context === null ? null : `${formatCount(model.max_context)} tokens`,
+    },
+    { label: 'Licence', value: model.license },
+    { label: 'Commit', value: model.revision?.slice(0, 12) },
+  ].filter(({ value }) => value !== null && value !== undefined)
+  return (
+    <Section title="2. What it is">
+      <div className="flex flex-col gap-3">
+        {facts.length > 0 && <FactList facts={facts} />}
+        {model.errors.map((text) => (
+          <p key={text} role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm break-words">
+            {text}
+          </p>
+        ))}
+        {model.warnings.map((text) => (
+          <p key={text} className="rounded-md bg-warn-soft px-3 py-2 text-sm break-words">
+            {text}
+          </p>
+        ))}
+        {(model.gated || token !== '') && (
+          <TextField
+            label="Token of the hub"
+            type="password"
+            autoComplete="off"
+            value={token}
+            onChange={onToken}
+            hint="Kept encrypted for the starts of this deployment, and deleted with it."
+            className="max-w-md"
+          />
+        )}
+      </div>
+    </Section>
+  )
+}
