@@ -1,17 +1,6 @@
 #!/usr/bin/env node
 import type { Command } from './commands/command.ts'
-
-/** Loaded on demand, because most commands need only a part of the program. */
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import('./commands/serve.ts')).serve,
-  'config check': async () => (await import('./commands/check-config.ts')).checkConfig,
-  'keys create': async () => (await import('./commands/create-key.ts')).createKey,
-  'sign-in-link': async () => (await import('./commands/sign-in-link.ts')).signInLink,
-  backup: async () => (await import('./commands/backup.ts')).backup,
-  restore: async () => (await import('./commands/restore.ts')).restore,
-  'ledger verify': async () => (await import('./commands/verify-ledger.ts')).verifyLedger,
-  'serve-process': async () => (await import('./commands/serve-process.ts')).serveProcess,
-}
+import { OPERATOR_COMMANDS } from './operator-commands.ts'
 
 const HELP_WORDS: ReadonlySet<string | undefined> = new Set(['help', '--help', '-h'])
 const VERSION_WORDS: ReadonlySet<string | undefined> = new Set(['version', '--version', '-v'])
@@ -21,14 +10,15 @@ process.exitCode = await main(process.argv.slice(2))
 async function main(words: readonly string[]): Promise<number> {
   const isHelp = HELP_WORDS.has(words[0])
   const rest = isHelp ? words.slice(1) : words
-  if (isHelp && rest.length === 0) return print(await describeProgram())
+  if (isHelp && rest.length === 0) return print(describeProgram())
   if (VERSION_WORDS.has(rest[0])) return print(`parkway ${(await import('./version.ts')).VERSION}\n`)
-  const name = Object.keys(COMMANDS).find((known) => startsWithWords(rest, known.split(' ')))
-  const load = name === undefined ? undefined : COMMANDS[name]
-  if (name === undefined || load === undefined) return refuse(await describeUnknown(rest))
-  const command = await load()
+  const name = Object.keys(OPERATOR_COMMANDS).find((known) => startsWithWords(rest, known.split(' ')))
+  const known = name === undefined ? undefined : OPERATOR_COMMANDS[name]
+  if (name === undefined || known === undefined) return refuse(await describeUnknown(rest))
+  const command = await known.load()
   const own = rest.slice(name.split(' ').length)
-  if (isHelp || own.includes('--help') || own.includes('-h')) return print(describeCommand(command))
+  if (isHelp || own.includes('--help') || own.includes('-h'))
+    return print(describeCommand(command, known.summary))
   try {
     return await command.run(own)
   } catch (error) {
@@ -54,15 +44,10 @@ function startsWithWords(words: readonly string[], prefix: readonly string[]): b
   return prefix.every((word, index) => words[index] === word)
 }
 
-async function listCommands(): Promise<Command[]> {
-  const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()))
-  return commands.filter(({ summary }) => summary !== null)
-}
-
 async function describeUnknown(words: readonly string[]): Promise<string> {
   if (words.length === 0) return 'A command is missing. See "parkway --help".'
   const { nearestName } = await import('./settings/nearest-name.ts')
-  const names = Object.keys(COMMANDS).filter((name) => name !== 'serve-process')
+  const names = Object.keys(OPERATOR_COMMANDS).filter((name) => name !== 'serve-process')
   const [first = '', second = ''] = words
   const meant =
     nearestName(`${first} ${second}`.trim(), names) ??
@@ -72,9 +57,10 @@ async function describeUnknown(words: readonly string[]): Promise<string> {
   return `There is no command "${words.join(' ')}".${hint} See "parkway --help".`
 }
 
-async function describeProgram(): Promise<string> {
-  const commands = await listCommands()
-  const rows = commands.map(({ usage, summary }) => [usage.replace(/ [[-].*$/, ''), summary ?? ''] as const)
+function describeProgram(): string {
+  const rows = Object.entries(OPERATOR_COMMANDS).flatMap(([name, { summary }]) =>
+    summary === null ? [] : [[name, summary] as const],
+  )
   return `A self-hosted gateway to AI models.
 
 Usage:
@@ -91,7 +77,7 @@ ${table([
 `
 }
 
-function describeCommand({ usage, summary, options }: Command): string {
+function describeCommand({ usage, options }: Command, summary: string | null): string {
   const rows = Object.entries(options)
   return `${summary ?? 'Used by the gateway itself.'}
 

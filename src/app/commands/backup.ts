@@ -9,7 +9,6 @@ import { CONFIG_OPTION, type Command } from './command.ts'
 /** Writes one consistent archive, whether the gateway runs or not. */
 export const backup: Command = {
   usage: 'backup FILE [--force] [--config FILE]',
-  summary: 'Write everything the gateway knows into one file, while it runs.',
   options: {
     FILE: 'The file to write.',
     '--force': 'Replaces a file that is there already, once the new one is whole.',

@@ -9,7 +9,6 @@ import type { Command } from './command.ts'
 /** Reads the configuration as `serve` would and prints the result without secrets. */
 export const checkConfig: Command = {
   usage: `config check ${SERVE_FLAGS_USAGE}`,
-  summary: 'Read the configuration as serve does and report every problem.',
   options: SERVE_OPTIONS,
   async run(words) {
     const config = readServeConfig(words)

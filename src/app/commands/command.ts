@@ -1,8 +1,6 @@
 /** One command of the command line. */
 export interface Command {
   readonly usage: string
-  /** Null hides a command that only the gateway itself runs. */
-  readonly summary: string | null
   /** Descriptions of the arguments and flags, by their text in the usage. */
   readonly options: Readonly<Record<string, string>>
   /** Returns the exit code. Throws a `UsageError` for invalid arguments. */

@@ -34,7 +34,6 @@ const STATEMENT_MS_MAX = 10_000
 /** Creates a key without needing one. Works whether the gateway runs or not. */
 export const createKey: Command = {
   usage: 'keys create [--account ID] [--scopes LIST] [--env ENV] [--name NAME] [--config FILE]',
-  summary: 'Make a key and print it, once; also for who lost the first one.',
   options: {
     '--account ID': 'The account it belongs to; the first one unless told.',
     '--scopes LIST': `Of ${SCOPES.join(',')}; all in the first account, inference,manage in others.`,

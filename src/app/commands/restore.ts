@@ -9,7 +9,6 @@ import { CONFIG_OPTION, type Command } from './command.ts'
 /** Loads an archive into an empty database, or replaces the content with `--overwrite`. The gateway must not be running. */
 export const restore: Command = {
   usage: 'restore FILE [--overwrite] [--config FILE]',
-  summary: 'Load a backup into the database.',
   options: {
     FILE: 'The backup to read.',
     '--overwrite': 'Replaces the data of a database that is not empty.',

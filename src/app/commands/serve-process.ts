@@ -12,7 +12,6 @@ const METRICS_MS_MAX = 3_000
 /** Runs one of several gateway processes on one port. The supervisor starts it, and owns the database and the signal handling. */
 export const serveProcess: Command = {
   usage: 'serve-process',
-  summary: null,
   options: {},
   async run() {
     const stop = stopOrdered()

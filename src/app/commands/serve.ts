@@ -11,7 +11,6 @@ import type { Command } from './command.ts'
 /** Starts the gateway and runs it until it is stopped. */
 export const serve: Command = {
   usage: `serve ${SERVE_FLAGS_USAGE}`,
-  summary: 'Run the gateway.',
   options: SERVE_OPTIONS,
   async run(words) {
     const config = readServeConfig(words)

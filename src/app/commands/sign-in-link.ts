@@ -14,7 +14,6 @@ const STATEMENT_MS_MAX = 10_000
 /** Prints a link that signs the operator in to the console. Like `keys create`, it needs access to the database and no key. */
 export const signInLink: Command = {
   usage: 'sign-in-link [--url URL] [--config FILE]',
-  summary: 'Print a link that signs in to the console, once, within an hour.',
   options: {
     '--url URL': 'The address of the gateway; that of the settings unless told.',
     ...CONFIG_OPTION,

@@ -12,7 +12,6 @@ const STATEMENT_MS_MAX = 600_000
 /** Recomputes all balances from the ledger entries. Works whether the gateway runs or not. */
 export const verifyLedger: Command = {
   usage: 'ledger verify [--config FILE]',
-  summary: 'Recompute every balance from the ledger, and fail on any difference.',
   options: CONFIG_OPTION,
   async run(words) {
     const { values } = parseArgs({ args: [...words], options: { config: { type: 'string' } } })

@@ -1,0 +1,44 @@
+import type { Command } from './commands/command.ts'
+
+interface OperatorCommand {
+  /** Null hides a command that only the gateway itself runs. */
+  readonly summary: string | null
+  /** Commands are loaded on demand, because most need only a part of the program. */
+  readonly load: () => Promise<Command>
+}
+
+/** The commands of the operator, which need the machine of the gateway or its database. */
+export const OPERATOR_COMMANDS: Readonly<Record<string, OperatorCommand>> = {
+  serve: {
+    summary: 'Run the gateway.',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  'config check': {
+    summary: 'Read the configuration as serve does and report every problem.',
+    load: async () => (await import('./commands/check-config.ts')).checkConfig,
+  },
+  'keys create': {
+    summary: 'Make a key and print it, once; also for who lost the first one.',
+    load: async () => (await import('./commands/create-key.ts')).createKey,
+  },
+  'sign-in-link': {
+    summary: 'Print a link that signs in to the console, once, within an hour.',
+    load: async () => (await import('./commands/sign-in-link.ts')).signInLink,
+  },
+  backup: {
+    summary: 'Write everything the gateway knows into one file, while it runs.',
+    load: async () => (await import('./commands/backup.ts')).backup,
+  },
+  restore: {
+    summary: 'Load a backup into the database.',
+    load: async () => (await import('./commands/restore.ts')).restore,
+  },
+  'ledger verify': {
+    summary: 'Recompute every balance from the ledger, and fail on any difference.',
+    load: async () => (await import('./commands/verify-ledger.ts')).verifyLedger,
+  },
+  'serve-process': {
+    summary: null,
+    load: async () => (await import('./commands/serve-process.ts')).serveProcess,
+  },
+}
