@@ -31,7 +31,7 @@ function findRuntime() {
 }
 
 function start(executable, words) {
-  const main = join(__dirname, '..', 'src', 'app', 'main.ts')
+  const main = join(__dirname, '..', 'cli', 'main.ts')
   const options = words[0] === 'serve' ? SERVE_OPTIONS : []
   const child = spawn(executable, [...options, main, ...words], { stdio: 'inherit' })
   for (const signal of PASSED_SIGNALS) process.on(signal, () => child.kill(signal))

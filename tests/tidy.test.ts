@@ -79,7 +79,7 @@ const pages = listFiles('console/src').map(readSource)
 const everything = [
   ...sources,
   ...pages,
-  ...['tests', 'bench', 'console/scripts'].flatMap(listFiles).map(readSource),
+  ...['cli', 'tests', 'bench', 'console/scripts'].flatMap(listFiles).map(readSource),
 ]
 const product = sources.filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/testing/'))
 
@@ -129,6 +129,17 @@ describe('the source code', () => {
         ids.some((id) => text.includes(`'${id}'`)),
     )
     expect(naming.map(({ path }) => path)).toEqual([])
+  })
+
+  it('has a client that loads no code of the server', () => {
+    const client = listFiles('cli').map(readSource)
+    const wrong = client
+      .filter(({ path }) => path !== 'cli/program.ts')
+      .flatMap(({ path, imports }) =>
+        imports.filter((imported) => imported.startsWith('src/')).map((imported) => `${path} → ${imported}`),
+      )
+    expect(client.length).toBeGreaterThan(20)
+    expect(wrong).toEqual([])
   })
 
   it('has a console whose folders import from lower ones only, and of the gateway nothing but its types', () => {

@@ -1,0 +1,74 @@
+import { CommandFailure } from '../command-failure.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+
+interface ErrorBody {
+  readonly error?: { readonly message?: unknown; readonly code?: unknown; readonly request_id?: unknown }
+}
+
+/** An error response of the gateway. */
+export class ApiFailure extends CommandFailure {
+  readonly status: number
+  readonly code: string | null
+  readonly requestId: string | null
+  /** Seconds after which the request may be sent again, if the gateway names them. */
+  readonly retryAfterS: number | null
+
+  constructor(body: unknown, response: Response) {
+    const {
+      message,
+      code,
+      request_id: requestId,
+    } = (isRecord(body) ? (body as ErrorBody).error : undefined) ?? {}
+    const retryAfterS = readSeconds(response.headers.get('retry-after'))
+    super(
+      exitCodeOf(response.status),
+      typeof message === 'string' ? message : `The gateway answered with status ${response.status}.`,
+      adviceFor(response.status, retryAfterS),
+    )
+    this.status = response.status
+    this.code = typeof code === 'string' ? code : null
+    this.requestId = typeof requestId === 'string' ? requestId : response.headers.get('x-request-id')
+    this.retryAfterS = retryAfterS
+  }
+}
+
+/** A gateway that cannot be reached. */
+export function gatewayAway(baseUrl: string, error: unknown): CommandFailure {
+  const cause = error instanceof Error ? (describeCause(error.cause) ?? error.message) : String(error)
+  return new CommandFailure(
+    EXIT.gatewayAway,
+    `The gateway at ${baseUrl} does not answer: ${cause}.`,
+    'Check that it runs, and the address of the profile (parkway profiles).',
+  )
+}
+
+function describeCause(cause: unknown): string | null {
+  if (!(cause instanceof Error)) return null
+  // A name with several addresses fails with one error per address and no message of its own.
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : null
+  return cause.message !== '' ? cause.message : first instanceof Error ? first.message : cause.name
+}
+
+function exitCodeOf(status: number): ExitCode {
+  if (status === 401) return EXIT.notSignedIn
+  if (status === 402) return EXIT.noCredit
+  if (status === 404) return EXIT.notFound
+  if (status === 429) return EXIT.limited
+  return EXIT.failed
+}
+
+function adviceFor(status: number, retryAfterS: number | null): string | null {
+  if (status === 401) return 'Sign in with "parkway login".'
+  if (status === 402) return 'Add credit with "parkway topup", or ask the operator.'
+  if (status === 429 || status === 503) return retryAfterS === null ? null : `Try again in ${retryAfterS} s.`
+  return null
+}
+
+function readSeconds(text: string | null): number | null {
+  const seconds = Number(text)
+  return text === null || !Number.isFinite(seconds) || seconds < 0 ? null : Math.ceil(seconds)
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,55 @@
+import createClient, { type Client } from 'openapi-fetch'
+import type { components, paths } from '../../console/generated/gateway-api.ts'
+import type { Connection } from '../profile/find-connection.ts'
+import { ApiFailure, gatewayAway } from './api-failure.ts'
+
+/** The schemas of the API by name. */
+export type Schemas = components['schemas']
+
+/** The API of one gateway with one key. */
+export interface GatewayClient {
+  readonly connection: Connection
+  /** The typed routes. Use them inside `call`. */
+  readonly routes: Client<paths>
+  /** Returns the data of a response, or throws an `ApiFailure`. */
+  call<Data>(send: (routes: Client<paths>) => Promise<Outcome<Data>>): Promise<Data>
+  /** Sends a request that is not JSON in both directions, such as a stream. Throws an `ApiFailure` unless it succeeds. */
+  send(path: string, init: RequestInit): Promise<Response>
+}
+
+interface Outcome<Data> {
+  readonly data?: Data
+  readonly error?: unknown
+  readonly response: Response
+}
+
+export function createGatewayClient(connection: Connection): GatewayClient {
+  const { baseUrl, apiKey } = connection
+  const headers = { authorization: `Bearer ${apiKey}`, 'user-agent': 'parkway-cli' }
+  const routes = createClient<paths>({ baseUrl, headers })
+  return {
+    connection,
+    routes,
+    async call(send) {
+      const { data, error, response } = await reach(baseUrl, () => send(routes))
+      if (!response.ok || data === undefined) throw new ApiFailure(error, response)
+      return data
+    },
+    async send(path, init) {
+      const response = await reach(baseUrl, () =>
+        fetch(new URL(path, baseUrl), { ...init, headers: { ...headers, ...init.headers } }),
+      )
+      if (!response.ok) throw new ApiFailure(await response.json().catch(() => null), response)
+      return response
+    },
+  }
+}
+
+async function reach<Result>(baseUrl: string, send: () => Promise<Result>): Promise<Result> {
+  try {
+    return await send()
+  } catch (error) {
+    if (error instanceof Error && error.name === 'AbortError') throw error
+    throw gatewayAway(baseUrl, error)
+  }
+}

@@ -1,0 +1,64 @@
+import { Command } from 'commander'
+import { createGatewayClient, type GatewayClient } from './api/gateway-client.ts'
+import { createOutput, type Output } from './output/terminal.ts'
+import { findConnection } from './profile/find-connection.ts'
+import { profilePath, readProfiles } from './profile/profile-file.ts'
+
+/** What every client command can use. */
+export interface CommandContext {
+  readonly output: Output
+  /** Whether to print exactly the API's JSON. */
+  readonly isJson: boolean
+  /** The name given with `--profile`. */
+  readonly profile: string | undefined
+  /** The gateway of the profile. Throws if nobody is signed in. */
+  connect(): GatewayClient
+  /** Prints one JSON document. */
+  printJson(value: unknown): void
+  /** Prints a list as JSON lines. */
+  printJsonLines(values: readonly unknown[]): void
+}
+
+/** Runs a command with its arguments and options as commander parsed them. */
+export type Act<Options> = (context: CommandContext, options: Options, ...words: string[]) => Promise<void>
+
+interface ClientCommand<Options> {
+  readonly name: string
+  readonly summary: string
+  /** A command line that works. */
+  readonly example: string
+  /** Adds the arguments and options of the command. */
+  readonly define?: (command: Command) => Command
+  readonly act: Act<Options>
+}
+
+/** Creates a command with the options that all of them have. */
+export function clientCommand<Options extends object = object>(definition: ClientCommand<Options>): Command {
+  const { name, summary, example, define, act } = definition
+  const command = new Command(name)
+    .description(summary)
+    .option('--json', 'print exactly the JSON of the API')
+    .option('--profile <name>', 'use another profile than the current one')
+    .addHelpText('after', `\nExample:\n  ${example}`)
+  const defined = define === undefined ? command : define(command)
+  return defined.action(async (...passed: unknown[]) => {
+    // commander passes the arguments, the options and the command itself.
+    const words = passed.slice(0, -2).flat() as string[]
+    await act(createContext(command.opts()), command.opts<Options>(), ...words)
+  })
+}
+
+function createContext({ json, profile }: { json?: boolean; profile?: string }): CommandContext {
+  const output = createOutput(process)
+  return {
+    output,
+    isJson: json === true,
+    profile,
+    connect: () =>
+      createGatewayClient(findConnection(profile, process.env, readProfiles(profilePath(process.env)))),
+    printJson: (value) => output.line(JSON.stringify(value, null, 2)),
+    printJsonLines: (values) => {
+      for (const value of values) output.line(JSON.stringify(value))
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import { createGatewayClient } from '../api/gateway-client.ts'
+import { clientCommand } from '../client-command.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { EXIT } from '../exit-codes.ts'
+import { readLine } from '../input/read-stdin.ts'
+import { formatUsd } from '../output/format-usd.ts'
+import { DEFAULT_BASE_URL, toBaseUrl } from '../profile/find-connection.ts'
+import { profilePath, readProfiles, writeProfiles } from '../profile/profile-file.ts'
+
+interface LoginOptions {
+  readonly url?: string
+}
+
+const KEY_LENGTH_MAX = 500
+
+export const login = clientCommand<LoginOptions>({
+  name: 'login',
+  summary: 'Keep the address of a gateway and a key for it, after a check that the key works.',
+  example: 'echo "$PARKWAY_API_KEY" | parkway login --url https://gateway.example.com',
+  define: (command) =>
+    command.option(
+      '--url <address>',
+      `the address of the gateway (PARKWAY_BASE_URL, else ${DEFAULT_BASE_URL})`,
+    ),
+  async act({ output, isJson, profile, printJson }, { url }) {
+    const name = profile ?? (process.env.PARKWAY_PROFILE || 'default')
+    const baseUrl = toBaseUrl(url ?? (process.env.PARKWAY_BASE_URL || DEFAULT_BASE_URL))
+    const apiKey = await askForKey(baseUrl)
+    const gateway = createGatewayClient({ baseUrl, apiKey, profile: name })
+    const account = await gateway.call((routes) => routes.GET('/v1/tenants/me'))
+    const path = profilePath(process.env)
+    const { profiles } = readProfiles(path)
+    writeProfiles(path, {
+      current: name,
+      profiles: { ...profiles, [name]: { base_url: baseUrl, api_key: apiKey } },
+    })
+    if (isJson) return printJson(account)
+    output.line(`Signed in to ${baseUrl} as ${account.name} (profile ${name}).`)
+    output.line(`Balance: ${formatUsd(account.balance_usd)}`)
+  },
+})
+
+async function askForKey(baseUrl: string): Promise<string> {
+  const key = process.stdin.isTTY === true ? await promptForKey(baseUrl) : await readLine(KEY_LENGTH_MAX)
+  if (key === '') throw new CommandFailure(EXIT.usage, 'No API key was given.')
+  return key
+}
+
+/** The key is not echoed, and not an argument, because arguments stay in the history of the shell. */
+async function promptForKey(baseUrl: string): Promise<string> {
+  const { isCancel, password } = await import('@clack/prompts')
+  const answer = await password({ message: `API key for ${baseUrl}` })
+  if (isCancel(answer)) throw new CommandFailure(EXIT.interrupted, 'Nothing was changed.')
+  return answer.trim()
+}

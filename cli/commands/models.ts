@@ -1,0 +1,76 @@
+import { Command } from 'commander'
+import type { Schemas } from '../api/gateway-client.ts'
+import { clientCommand } from '../client-command.ts'
+import { printPairs } from '../output/print-pairs.ts'
+import { printTable } from '../output/print-table.ts'
+
+interface ListOptions {
+  readonly category?: string
+  readonly capability?: string
+  readonly vendor?: string
+  readonly ready?: boolean
+}
+
+const list = clientCommand<ListOptions>({
+  name: 'list',
+  summary: 'List the models with their prices, and whether they can be called now.',
+  example: 'parkway models list --category llm --capability vision --ready',
+  define: (command) =>
+    command
+      .option('--category <name>', 'only this category, such as llm or image')
+      .option('--capability <name>', 'only models that can do this, such as vision')
+      .option('--vendor <name>', 'only models of this vendor')
+      .option('--ready', 'only models that can be called now'),
+  async act({ output, isJson, connect, printJsonLines }, { category, capability, vendor, ready }) {
+    const query = { category, capability, vendor }
+    const { data } = await connect().call((routes) => routes.GET('/v1/models', { params: { query } }))
+    const shown = ready === true ? data.filter((model) => model.is_ready) : data
+    if (isJson) return printJsonLines(shown)
+    printTable(
+      output,
+      [
+        { title: 'model', of: ({ id }) => id },
+        { title: 'kind', of: (model) => model.category },
+        { title: 'context', of: ({ context }) => context, isNumber: true },
+        { title: 'ready', of: (model) => (model.is_ready ? 'yes' : 'no') },
+        { title: 'price', of: ({ pricing }) => pricing },
+      ],
+      shown,
+    )
+  },
+})
+
+const show = clientCommand({
+  name: 'show',
+  summary: 'Show one model: what it can do, its price and the route that serves it.',
+  example: 'parkway models show gpt-4o-mini',
+  define: (command) => command.argument('<model>', 'its id or another name of it'),
+  async act({ output, isJson, connect, printJson }, _, id = '') {
+    const model = await connect().call((routes) =>
+      routes.GET('/v1/models/{id}', { params: { path: { id } } }),
+    )
+    if (isJson) return printJson(model)
+    printPairs(output, describe(model))
+  },
+})
+
+function describe(model: Schemas['Model']): [string, string][] {
+  return [
+    ['model', model.id],
+    ['name', `${model.display_name} of ${model.vendor}`],
+    ['kind', model.category],
+    ['can', model.capabilities.join(', ') || '-'],
+    ['context', model.context],
+    ['longest answer', model.max_output_tokens === null ? '-' : `${model.max_output_tokens} tokens`],
+    ['price', model.pricing],
+    ['route', model.endpoint],
+    ['provider', model.provider],
+    ['ready', model.is_ready ? 'yes' : `no: ${model.not_ready_reason ?? 'unknown reason'}`],
+    ['other names', model.aliases.join(', ') || '-'],
+  ]
+}
+
+export const models = new Command('models')
+  .description('List models, or show one.')
+  .addCommand(list, { isDefault: true })
+  .addCommand(show)

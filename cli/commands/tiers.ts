@@ -1,0 +1,31 @@
+import { clientCommand } from '../client-command.ts'
+import { printTable } from '../output/print-table.ts'
+
+interface TiersOptions {
+  readonly live?: boolean
+}
+
+export const tiers = clientCommand<TiersOptions>({
+  name: 'tiers',
+  summary: 'List the GPUs that models can be deployed on.',
+  example: 'parkway tiers --live',
+  define: (command) => command.option('--live', 'ask the drivers now'),
+  async act({ output, isJson, connect, printJsonLines }, { live }) {
+    const gateway = connect()
+    const { data } = await gateway.call((routes) =>
+      live === true ? routes.GET('/v1/gpu-tiers/live') : routes.GET('/v1/gpu-tiers'),
+    )
+    if (isJson) return printJsonLines(data)
+    printTable(
+      output,
+      [
+        { title: 'tier', of: ({ id }) => id },
+        { title: 'gpu', of: (tier) => `${tier.gpu_count > 1 ? `${tier.gpu_count} × ` : ''}${tier.gpu_name}` },
+        { title: 'memory GB', of: (tier) => String(tier.vram_gb), isNumber: true },
+        { title: '$ an hour', of: (tier) => tier.price_per_hour_usd.toFixed(2), isNumber: true },
+        { title: 'free', of: ({ capacity }) => capacity, isNumber: true },
+      ],
+      data,
+    )
+  },
+})

@@ -1,0 +1,33 @@
+import { clientCommand } from '../client-command.ts'
+import { formatUsd } from '../output/format-usd.ts'
+import { printPairs } from '../output/print-pairs.ts'
+
+export const whoami = clientCommand({
+  name: 'whoami',
+  summary: 'Show the account, its balance and its limits.',
+  example: 'parkway whoami',
+  async act({ output, isJson, connect, printJson }) {
+    const gateway = connect()
+    const account = await gateway.call((routes) => routes.GET('/v1/tenants/me'))
+    if (isJson) return printJson(account)
+    const { baseUrl, profile } = gateway.connection
+    const {
+      requests_per_minute: requests,
+      tokens_per_minute: tokens,
+      concurrent_requests: atOnce,
+    } = account.limits
+    printPairs(output, [
+      ['gateway', `${baseUrl} (${profile === null ? 'key from PARKWAY_API_KEY' : `profile ${profile}`})`],
+      ['account', `${account.name} (${account.id}), ${account.status}`],
+      ['key', `${account.key.id}, ${account.key.env}, ${account.key.scopes.join(', ')}`],
+      ['balance', formatUsd(account.balance_usd)],
+      ['requests a minute', limit(requests)],
+      ['tokens a minute', limit(tokens)],
+      ['requests at once', limit(atOnce)],
+    ])
+  },
+})
+
+function limit(value: number | null): string {
+  return value === null ? 'no limit' : value.toLocaleString('en-US')
+}

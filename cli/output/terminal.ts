@@ -1,0 +1,40 @@
+import { styleText } from 'node:util'
+
+type Style = Parameters<typeof styleText>[0]
+
+/** Where a command writes: data to stdout, everything else to stderr. */
+export interface Output {
+  /** Whether data goes to a person's screen. */
+  readonly isTerminal: boolean
+  /** The width of the screen; without one, lines are not cut. */
+  readonly columns: number
+  /** Writes data without a line end. */
+  write(text: string): void
+  /** Writes a line of data. */
+  line(text: string): void
+  /** Writes a line for the person, not for the next program. */
+  note(text: string): void
+  style(style: Style, text: string): string
+}
+
+/** Colour only on a terminal, and not with `NO_COLOR`. */
+export function createOutput(streams: { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream }): Output {
+  const { stdout, stderr } = streams
+  const isTerminal = stdout.isTTY === true
+  return {
+    isTerminal,
+    columns: isTerminal ? stdout.columns : Number.POSITIVE_INFINITY,
+    write: (text) => void stdout.write(text),
+    line: (text) => void stdout.write(`${text}\n`),
+    note: (text) => void stderr.write(`${text}\n`),
+    style: (style, text) => styleText(style, text, { stream: stdout, validateStream: true }),
+  }
+}
+
+/** Ends the program quietly if its reader has gone (`parkway models | head`). */
+export function endWithReader(stdout: NodeJS.WriteStream): void {
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(0)
+  })
+}

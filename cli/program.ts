@@ -1,0 +1,63 @@
+import type { Command } from 'commander'
+import { OPERATOR_COMMANDS } from '../src/app/operator-commands.ts'
+import { CLIENT_COMMANDS } from './client-commands.ts'
+import { EXIT } from './exit-codes.ts'
+
+const HELP_WORDS: ReadonlySet<string | undefined> = new Set(['help', '--help', '-h'])
+const VERSION_WORDS: ReadonlySet<string | undefined> = new Set(['version', '--version', '-v'])
+
+/** Runs a client command, or hands over to the operator's commands, which load the server's code. */
+export async function runProgram(words: readonly string[]): Promise<number> {
+  const isHelp = HELP_WORDS.has(words[0])
+  const [name, ...rest] = isHelp ? words.slice(1) : words
+  if (name === undefined) return isHelp ? print(await describeProgram()) : refuse('A command is missing.')
+  const load = CLIENT_COMMANDS[name]
+  if (load !== undefined) {
+    const { runClient } = await import('./run-client.ts')
+    return runClient(await load(), isHelp ? [...rest, '--help'] : rest)
+  }
+  const isOperators = Object.keys(OPERATOR_COMMANDS).some((known) => known.split(' ')[0] === name)
+  if (!isOperators && !VERSION_WORDS.has(name)) return refuse(await describeUnknown(name))
+  await import('../src/app/main.ts')
+  return Number(process.exitCode)
+}
+
+function print(text: string): number {
+  process.stdout.write(text)
+  return EXIT.ok
+}
+
+function refuse(sentence: string): number {
+  process.stderr.write(`parkway: ${sentence} See "parkway --help".\n`)
+  return EXIT.usage
+}
+
+async function describeUnknown(name: string): Promise<string> {
+  const { nearestName } = await import('../src/app/settings/nearest-name.ts')
+  const meant = nearestName(name, [...Object.keys(CLIENT_COMMANDS), ...Object.keys(OPERATOR_COMMANDS)])
+  return `There is no command "${name}".${meant === null ? '' : ` Did you mean "parkway ${meant}"?`}`
+}
+
+async function describeProgram(): Promise<string> {
+  const clients = await Promise.all(Object.values(CLIENT_COMMANDS).map((load) => load()))
+  const operators = Object.entries(OPERATOR_COMMANDS).flatMap(([name, { summary }]) =>
+    summary === null ? [] : [[name, summary] as const],
+  )
+  return `A self-hosted gateway to AI models, and a client for it.
+
+Usage:
+  parkway COMMAND [OPTIONS]
+
+Use a gateway:
+${table(clients.map((command: Command) => [command.name(), command.description()]))}
+
+Run a gateway:
+${table(operators)}
+
+"parkway COMMAND --help" tells what a command takes.
+`
+}
+
+function table(rows: readonly (readonly [string, string])[]): string {
+  return rows.map(([term, meaning]) => `  ${term.padEnd(14)} ${meaning}`).join('\n')
+}

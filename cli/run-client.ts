@@ -1,0 +1,40 @@
+import { Command, CommanderError } from 'commander'
+import { ApiFailure } from './api/api-failure.ts'
+import { CommandFailure } from './command-failure.ts'
+import { EXIT } from './exit-codes.ts'
+import { endWithReader } from './output/terminal.ts'
+
+/** Runs a client command and returns its exit code. */
+export async function runClient(command: Command, words: readonly string[]): Promise<number> {
+  endWithReader(process.stdout)
+  process.once('SIGINT', () => process.exit(EXIT.interrupted))
+  try {
+    // The parent gives the usage line its first word.
+    const program = new Command('parkway').addCommand(command)
+    inheritExit(program)
+    await program.parseAsync([command.name(), ...words], { from: 'user' })
+    return EXIT.ok
+  } catch (error) {
+    return report(error)
+  }
+}
+
+/** Makes commander throw instead of ending the process. It copies the setting only to commands that are created later. */
+function inheritExit(command: Command): void {
+  command.exitOverride()
+  for (const child of command.commands) inheritExit(child)
+}
+
+function report(error: unknown): number {
+  // commander has printed the help, or what is wrong with the words.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  if (!(error instanceof CommandFailure)) {
+    process.stderr.write(`parkway: ${error instanceof Error ? error.message : String(error)}\n`)
+    return EXIT.failed
+  }
+  const requestId = error instanceof ApiFailure ? error.requestId : null
+  process.stderr.write(`parkway: ${error.message}\n`)
+  if (error.advice !== null) process.stderr.write(`  ${error.advice}\n`)
+  if (requestId !== null) process.stderr.write(`  Request id: ${requestId}\n`)
+  return error.exitCode
+}

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { createHome, signIn, type Home } from './run-parkway.ts'
+
+let gateway: TestGateway
+let home: Home
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+  home = await createHome()
+  await signIn(home, gateway)
+})
+afterAll(async () => {
+  await home.remove()
+  await gateway.close()
+})
+
+test('models are listed as a table and as JSON lines, and one is shown', async () => {
+  const { body } = await gateway.request('GET', '/v1/models?category=embedding')
+  const lines = await home.run(['models', 'list', '--category', 'embedding', '--json'])
+  expect(
+    lines.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual(body.data)
+  const table = await home.run(['models', '--category', 'embedding'])
+  expect(table.stdout.trim().split('\n')).toHaveLength(body.data.length + 1)
+  const { stdout } = await home.run(['models', 'show', 'gpt-4o-mini'])
+  expect(stdout).toMatch(/^route +\/v1\/chat\/completions$/m)
+  expect((await home.run(['models', 'show', 'nope'])).code).toBe(4)
+})
+
+test('tiers are listed', async () => {
+  const { body } = await gateway.request('GET', '/v1/gpu-tiers')
+  const { code, stdout } = await home.run(['tiers'])
+  expect([code, stdout]).toEqual([0, expect.stringContaining(body.data[0].id)])
+})
+
+test('a reader that leaves early ends the program quietly', async () => {
+  const command = `'${process.execPath}' cli/main.ts models list --json | head -n 1; echo "\${PIPESTATUS[0]}"`
+  const environment = { PARKWAY_BASE_URL: gateway.baseUrl, PARKWAY_API_KEY: gateway.key }
+  const { stdout, stderr } = await new Promise<{ stdout: string; stderr: string }>((done, fail) =>
+    execFile('bash', ['-c', command], { env: { ...process.env, ...environment } }, (error, out, err) =>
+      error === null ? done({ stdout: out, stderr: err }) : fail(error),
+    ),
+  )
+  expect([stdout.trim().split('\n').at(-1), stderr]).toEqual(['0', ''])
+})
+
+test('the program lists its commands, and proposes one for a misspelt one', async () => {
+  const { code, stdout } = await home.run(['--help'])
+  expect(code).toBe(0)
+  for (const name of ['login', 'chat', 'models', 'serve', 'backup'])
+    expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
+  const unknown = await home.run(['modles'])
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('"parkway models"')])
+  expect((await home.run(['help', 'chat'])).stdout).toContain('Example:')
+})

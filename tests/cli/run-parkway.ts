@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { TestGateway } from '../support/start-test-gateway.ts'
+
+const PROGRAM = resolve(import.meta.dirname, '../../cli/main.ts')
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A person's home with their profiles. */
+export interface Home {
+  readonly configDirectory: string
+  /** Runs the program without a terminal until it ends. */
+  run(words: readonly string[], options?: RunOptions): Promise<Ended>
+  remove(): Promise<void>
+}
+
+interface RunOptions {
+  readonly stdin?: string
+  readonly environment?: Record<string, string>
+}
+
+export async function createHome(): Promise<Home> {
+  const directory = await mkdtemp(join(tmpdir(), 'parkway-home-'))
+  return {
+    configDirectory: join(directory, 'config', 'parkway'),
+    run: (words, { stdin = '', environment = {} } = {}) =>
+      new Promise((done, fail) => {
+        const child = spawn(process.execPath, [PROGRAM, ...words], {
+          env: {
+            PATH: process.env.PATH,
+            HOME: directory,
+            XDG_CONFIG_HOME: join(directory, 'config'),
+            // Shared, because compiling again in each test would take longer than the tests.
+            XDG_CACHE_HOME: resolve(import.meta.dirname, '../../node_modules/.cache'),
+            ...environment,
+          },
+        })
+        let [stdout, stderr] = ['', '']
+        child.stdout.on('data', (part: Buffer) => (stdout += part.toString()))
+        child.stderr.on('data', (part: Buffer) => (stderr += part.toString()))
+        child.on('error', fail)
+        child.on('close', (code) => done({ code, stdout, stderr }))
+        // A program that needs no input may end before it is written.
+        child.stdin.on('error', () => {})
+        child.stdin.end(stdin)
+      }),
+    remove: () => rm(directory, { recursive: true, force: true }),
+  }
+}
+
+/** Signs in to a gateway with its key. */
+export const signIn = (
+  home: Home,
+  gateway: Pick<TestGateway, 'baseUrl' | 'key'>,
+  words: readonly string[] = [],
+) => home.run(['login', '--url', gateway.baseUrl, ...words], { stdin: gateway.key })
