@@ -12,11 +12,11 @@ export interface CommandContext {
   /** The name given with `--profile`. */
   readonly profile: string | undefined
   /** The gateway of the profile. Throws if nobody is signed in. */
-  connect(): GatewayClient
+  readonly connect: () => GatewayClient
   /** Prints one JSON document. */
-  printJson(value: unknown): void
+  readonly printJson: (value: unknown) => void
   /** Prints a list as JSON lines. */
-  printJsonLines(values: readonly unknown[]): void
+  readonly printJsonLines: (values: readonly unknown[]) => void
 }
 
 /** Runs a command with its arguments and options as commander parsed them. */

@@ -10,4 +10,13 @@ export const CLIENT_COMMANDS: Readonly<Record<string, () => Promise<Command>>> =
   models: async () => (await import('./commands/models.ts')).models,
   tiers: async () => (await import('./commands/tiers.ts')).tiers,
   chat: async () => (await import('./commands/chat.ts')).chat,
+  image: async () => (await import('./commands/make/image.ts')).image,
+  edit: async () => (await import('./commands/make/edit.ts')).edit,
+  upscale: async () => (await import('./commands/make/upscale.ts')).upscale,
+  'bg-remove': async () => (await import('./commands/make/bg-remove.ts')).bgRemove,
+  video: async () => (await import('./commands/make/video.ts')).video,
+  music: async () => (await import('./commands/make/music.ts')).music,
+  speak: async () => (await import('./commands/make/speak.ts')).speak,
+  transcribe: async () => (await import('./commands/make/transcribe.ts')).transcribe,
+  tasks: async () => (await import('./commands/tasks.ts')).tasks,
 }

@@ -2,12 +2,13 @@ import { Command, CommanderError } from 'commander'
 import { ApiFailure } from './api/api-failure.ts'
 import { CommandFailure } from './command-failure.ts'
 import { EXIT } from './exit-codes.ts'
+import { watchInterruptions } from './interruption.ts'
 import { endWithReader } from './output/terminal.ts'
 
 /** Runs a client command and returns its exit code. */
 export async function runClient(command: Command, words: readonly string[]): Promise<number> {
   endWithReader(process.stdout)
-  process.once('SIGINT', () => process.exit(EXIT.interrupted))
+  watchInterruptions()
   try {
     // The parent gives the usage line its first word.
     const program = new Command('parkway').addCommand(command)

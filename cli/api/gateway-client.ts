@@ -14,7 +14,13 @@ export interface GatewayClient {
   /** Returns the data of a response, or throws an `ApiFailure`. */
   call<Data>(send: (routes: Client<paths>) => Promise<Outcome<Data>>): Promise<Data>
   /** Sends a request that is not JSON in both directions, such as a stream. Throws an `ApiFailure` unless it succeeds. */
-  send(path: string, init: RequestInit): Promise<Response>
+  send(path: string, message: Message): Promise<Response>
+}
+
+interface Message {
+  readonly method: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string | FormData
 }
 
 interface Outcome<Data> {
@@ -35,9 +41,9 @@ export function createGatewayClient(connection: Connection): GatewayClient {
       if (!response.ok || data === undefined) throw new ApiFailure(error, response)
       return data
     },
-    async send(path, init) {
+    async send(path, message) {
       const response = await reach(baseUrl, () =>
-        fetch(new URL(path, baseUrl), { ...init, headers: { ...headers, ...init.headers } }),
+        fetch(new URL(path, baseUrl), { ...message, headers: { ...headers, ...message.headers } }),
       )
       if (!response.ok) throw new ApiFailure(await response.json().catch(() => null), response)
       return response

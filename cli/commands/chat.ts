@@ -72,7 +72,7 @@ async function buildMessages(
   options: ChatOptions,
   words: readonly string[],
 ): Promise<ChatRequest['messages']> {
-  const piped = process.stdin.isTTY === true ? '' : (await readStdin(STDIN_BYTES_MAX)).toString('utf8').trim()
+  const piped = process.stdin.isTTY ? '' : (await readStdin(STDIN_BYTES_MAX)).toString('utf8').trim()
   const files = (options.file ?? []).map(readTextFile)
   const text = [...files, piped, words.join(' ')].filter((part) => part !== '').join('\n\n')
   if (text === '') throw new CommandFailure(EXIT.usage, 'There is no prompt.', 'See "parkway chat --help".')

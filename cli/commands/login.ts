@@ -41,7 +41,7 @@ export const login = clientCommand<LoginOptions>({
 })
 
 async function askForKey(baseUrl: string): Promise<string> {
-  const key = process.stdin.isTTY === true ? await promptForKey(baseUrl) : await readLine(KEY_LENGTH_MAX)
+  const key = process.stdin.isTTY ? await promptForKey(baseUrl) : await readLine(KEY_LENGTH_MAX)
   if (key === '') throw new CommandFailure(EXIT.usage, 'No API key was given.')
   return key
 }

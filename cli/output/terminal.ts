@@ -20,7 +20,7 @@ export interface Output {
 /** Colour only on a terminal, and not with `NO_COLOR`. */
 export function createOutput(streams: { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream }): Output {
   const { stdout, stderr } = streams
-  const isTerminal = stdout.isTTY === true
+  const isTerminal = stdout.isTTY
   return {
     isTerminal,
     columns: isTerminal ? stdout.columns : Number.POSITIVE_INFINITY,

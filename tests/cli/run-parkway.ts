@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -14,6 +14,8 @@ export interface Ended {
 
 /** A person's home with their profiles. */
 export interface Home {
+  /** Where commands run. */
+  readonly directory: string
   readonly configDirectory: string
   /** Runs the program without a terminal until it ends. */
   run(words: readonly string[], options?: RunOptions): Promise<Ended>
@@ -23,15 +25,20 @@ export interface Home {
 interface RunOptions {
   readonly stdin?: string
   readonly environment?: Record<string, string>
+  /** Called with the process, to send it signals. */
+  readonly onStart?: (child: ChildProcess) => void
+  readonly directory?: string
 }
 
 export async function createHome(): Promise<Home> {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-home-'))
   return {
+    directory,
     configDirectory: join(directory, 'config', 'parkway'),
-    run: (words, { stdin = '', environment = {} } = {}) =>
+    run: (words, { stdin = '', environment = {}, onStart, directory: cwd = directory } = {}) =>
       new Promise((done, fail) => {
         const child = spawn(process.execPath, [PROGRAM, ...words], {
+          cwd,
           env: {
             PATH: process.env.PATH,
             HOME: directory,
@@ -41,6 +48,7 @@ export async function createHome(): Promise<Home> {
             ...environment,
           },
         })
+        onStart?.(child)
         let [stdout, stderr] = ['', '']
         child.stdout.on('data', (part: Buffer) => (stdout += part.toString()))
         child.stderr.on('data', (part: Buffer) => (stderr += part.toString()))

@@ -1,0 +1,30 @@
+import { clientCommand } from '../../client-command.ts'
+import { readImage } from '../../input/read-attachment.ts'
+import { firstReadyModel, makeMedia, withMakeOptions, type MakeOptions } from './make-media.ts'
+
+interface EditOptions extends MakeOptions {
+  readonly image: string[]
+  readonly mask?: string
+}
+
+export const edit = clientCommand<EditOptions>({
+  name: 'edit',
+  summary: 'Change images as a text says.',
+  example: 'parkway edit -i room.png -o blue-room.png "Paint the walls blue"',
+  define: (command) =>
+    withMakeOptions(command.argument('<prompt...>', 'what to change'))
+      .requiredOption('-i, --image <file or address...>', 'the images to change')
+      .option('--mask <file>', 'an image whose transparent parts may change'),
+  async act(context, options, ...words) {
+    const { image, mask } = options
+    const query = { category: 'image', capability: 'image_edit' }
+    const model = options.model ?? (await firstReadyModel(context.connect(), query))
+    const body = {
+      model,
+      prompt: words.join(' '),
+      image: image.map(readImage),
+      ...(mask === undefined ? {} : { mask: readImage(mask) }),
+    }
+    await makeMedia(context, { path: '/v1/images/edits', body }, options)
+  },
+})

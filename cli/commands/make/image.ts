@@ -1,0 +1,31 @@
+import { clientCommand } from '../../client-command.ts'
+import { firstReadyModel, makeMedia, withMakeOptions, type MakeOptions } from './make-media.ts'
+
+interface ImageOptions extends MakeOptions {
+  readonly size?: string
+  readonly quality?: string
+  readonly count?: string
+}
+
+export const image = clientCommand<ImageOptions>({
+  name: 'image',
+  summary: 'Make images from a text.',
+  example: 'parkway image -o lighthouse.png "A lighthouse at dusk"',
+  define: (command) =>
+    withMakeOptions(command.argument('<prompt...>', 'what to show'))
+      .option('--size <size>', 'such as 1024x1536')
+      .option('--quality <name>', 'low, medium or high, where the model knows it')
+      .option('-n, --count <number>', 'how many images'),
+  async act(context, options, ...words) {
+    const { size, quality, count } = options
+    const model = options.model ?? (await firstReadyModel(context.connect(), { category: 'image' }))
+    const body = {
+      model,
+      prompt: words.join(' '),
+      ...(size === undefined ? {} : { size }),
+      ...(quality === undefined ? {} : { quality }),
+      ...(count === undefined ? {} : { n: Number(count) }),
+    }
+    await makeMedia(context, { path: '/v1/images/generations', body }, options)
+  },
+})

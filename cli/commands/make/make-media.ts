@@ -1,0 +1,88 @@
+import type { Command } from 'commander'
+import type { GatewayClient, Schemas } from '../../api/gateway-client.ts'
+import type { CommandContext } from '../../client-command.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { EXIT } from '../../exit-codes.ts'
+import { interruptible } from '../../interruption.ts'
+import { formatUsd } from '../../output/format-usd.ts'
+import { followTask, requireCompleted } from '../../tasks/follow-task.ts'
+import { requireFree, saveResults, type Target } from '../../tasks/save-results.ts'
+
+/** The options of all commands that make files. */
+export interface MakeOptions {
+  readonly model?: string
+  readonly output?: string
+  readonly force?: boolean
+  /** False with `--no-wait`. */
+  readonly wait?: boolean
+}
+
+/** Adds the options of all commands that make files. */
+export function withMakeOptions(command: Command): Command {
+  return command
+    .option('-m, --model <id>', 'the model; by default the first one that is ready')
+    .option('-o, --output <path>', 'the file or directory to save to')
+    .option('--force', 'replace files that exist')
+    .option('--no-wait', 'print the task and end')
+}
+
+/** Orders work as a task, waits for it with a progress bar, saves the files, and prints their paths and the cost. */
+export async function makeMedia(
+  context: CommandContext,
+  { path, body }: { path: string; body: object },
+  options: MakeOptions,
+): Promise<void> {
+  const gateway = context.connect()
+  const target: Target = { path: options.output ?? null, isForced: options.force === true }
+  if (target.path !== null && !isDirectoryLike(target.path)) requireFree(target.path, target)
+  if (options.wait === false) return printOrder(context, gateway, await order(gateway, path, body))
+  // An interruption while the order is under way waits for its answer: only then can the task be cancelled.
+  const task = await interruptible(async (signal) => {
+    const { id } = await order(gateway, path, body)
+    return requireCompleted(await followTask(gateway, id, signal))
+  })
+  const saved = await saveResults(task, target)
+  if (context.isJson) return context.printJson(task)
+  for (const file of saved) context.output.line(file)
+  context.output.note(`${task.model}, ${formatUsd(task.cost_usd ?? 0)}`)
+}
+
+async function printOrder(
+  context: CommandContext,
+  gateway: GatewayClient,
+  { id }: Schemas['TaskReceipt'],
+): Promise<void> {
+  if (!context.isJson) return context.output.line(id)
+  context.printJson(
+    await gateway.call((routes) => routes.GET('/v1/tasks/{id}', { params: { path: { id } } })),
+  )
+}
+
+/** Returns the first model that is ready and fits, for people who name none. */
+export async function firstReadyModel(
+  gateway: GatewayClient,
+  query: { category: string; capability?: string },
+): Promise<string> {
+  const { data } = await gateway.call((routes) => routes.GET('/v1/models', { params: { query } }))
+  const ready = data.find((model) => model.is_ready)
+  if (ready === undefined)
+    throw new CommandFailure(
+      EXIT.notFound,
+      `No model of the kind ${query.category} is ready.`,
+      'See "parkway models".',
+    )
+  return ready.id
+}
+
+async function order(gateway: GatewayClient, path: string, body: object): Promise<Schemas['TaskReceipt']> {
+  const response = await gateway.send(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', prefer: 'respond-async' },
+    body: JSON.stringify(body),
+  })
+  return (await response.json()) as Schemas['TaskReceipt']
+}
+
+function isDirectoryLike(path: string): boolean {
+  return path.endsWith('/') || path.endsWith('\\') || path === '.' || path === '..'
+}

@@ -1,0 +1,26 @@
+import { clientCommand } from '../../client-command.ts'
+import { makeMedia, withMakeOptions, type MakeOptions } from './make-media.ts'
+
+interface MusicOptions extends MakeOptions {
+  readonly duration?: string
+}
+
+export const music = clientCommand<MusicOptions>({
+  name: 'music',
+  summary: 'Make music from a text.',
+  example: 'parkway music --duration 20 -o rain.mp3 "A slow piano piece about rain"',
+  define: (command) =>
+    withMakeOptions(command.argument('<prompt...>', 'how it sounds')).option(
+      '--duration <seconds>',
+      'its length',
+    ),
+  async act(context, options, ...words) {
+    const { model, duration } = options
+    const body = {
+      prompt: words.join(' '),
+      ...(model === undefined ? {} : { model }),
+      ...(duration === undefined ? {} : { duration: Number(duration) }),
+    }
+    await makeMedia(context, { path: '/v1/audio/music', body }, options)
+  },
+})

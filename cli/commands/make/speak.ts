@@ -1,0 +1,54 @@
+import { writeFileSync } from 'node:fs'
+import { clientCommand } from '../../client-command.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { EXIT } from '../../exit-codes.ts'
+import { readStdin } from '../../input/read-stdin.ts'
+import { requireFree } from '../../tasks/save-results.ts'
+import { firstReadyModel } from './make-media.ts'
+
+interface SpeakOptions {
+  readonly model?: string
+  readonly voice?: string
+  readonly format: string
+  readonly output?: string
+  readonly force?: boolean
+}
+
+const STDIN_BYTES_MAX = 64 * 1024
+
+export const speak = clientCommand<SpeakOptions>({
+  name: 'speak',
+  summary: 'Read a text aloud into a file.',
+  example: 'parkway speak --voice alloy -o hello.mp3 "Hello, and welcome."',
+  define: (command) =>
+    command
+      .argument('[text...]', 'what to say; stdin if there is none')
+      .option('-m, --model <id>', 'the model; by default the first one that is ready')
+      .option('--voice <name>', 'whose voice')
+      .option('--format <name>', 'mp3, wav, opus, flac, aac or pcm', 'mp3')
+      .option('-o, --output <path>', 'the file to save to')
+      .option('--force', 'replace a file that exists'),
+  async act(context, options, ...words) {
+    const { voice, format, force } = options
+    const path = options.output ?? `speech.${format}`
+    requireFree(path, { path, isForced: force === true })
+    const input =
+      words.length > 0 ? words.join(' ') : (await readStdin(STDIN_BYTES_MAX)).toString('utf8').trim()
+    if (input === '') throw new CommandFailure(EXIT.usage, 'There is no text.')
+    const gateway = context.connect()
+    const model = options.model ?? (await firstReadyModel(gateway, { category: 'tts' }))
+    const response = await gateway.send('/v1/audio/speech', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model,
+        input,
+        response_format: format,
+        ...(voice === undefined ? {} : { voice }),
+      }),
+    })
+    writeFileSync(path, Buffer.from(await response.arrayBuffer()))
+    if (context.isJson) return context.printJson({ path })
+    context.output.line(path)
+  },
+})

@@ -1,0 +1,47 @@
+import { openAsBlob } from 'node:fs'
+import { basename } from 'node:path'
+import { clientCommand } from '../../client-command.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { EXIT } from '../../exit-codes.ts'
+import { printable } from '../../output/printable.ts'
+import { firstReadyModel } from './make-media.ts'
+
+interface TranscribeOptions {
+  readonly model?: string
+  readonly language?: string
+  readonly format: string
+}
+
+export const transcribe = clientCommand<TranscribeOptions>({
+  name: 'transcribe',
+  summary: 'Write down what is said in a recording.',
+  example: 'parkway transcribe --format srt talk.mp3 > talk.srt',
+  define: (command) =>
+    command
+      .argument('<file>', 'the recording')
+      .option('-m, --model <id>', 'the model; by default the first one that is ready')
+      .option('--language <code>', 'the language that is spoken, such as de')
+      .option('--format <name>', 'text, srt or vtt', 'text'),
+  async act(context, options, path = '') {
+    const { language, format } = options
+    const recording = await openRecording(path)
+    const gateway = context.connect()
+    const form = new FormData()
+    form.set('model', options.model ?? (await firstReadyModel(gateway, { category: 'stt' })))
+    form.set('file', recording, basename(path))
+    form.set('response_format', context.isJson ? 'json' : format)
+    if (language !== undefined) form.set('language', language)
+    const response = await gateway.send('/v1/audio/transcriptions', { method: 'POST', body: form })
+    if (context.isJson) return context.printJson(await response.json())
+    context.output.line(printable((await response.text()).trimEnd()))
+  },
+})
+
+/** The file is read while it is sent, so that a long recording needs little memory. */
+async function openRecording(path: string): Promise<Blob> {
+  try {
+    return await openAsBlob(path)
+  } catch (error) {
+    throw new CommandFailure(EXIT.usage, `"${path}" cannot be read: ${(error as Error).message}.`)
+  }
+}

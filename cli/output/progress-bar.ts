@@ -1,0 +1,40 @@
+const WIDTH = 24
+const FRAME_MS_MIN = 100
+
+/** A bar on one line of the terminal; without a terminal nothing is drawn. */
+export interface ProgressBar {
+  /** Draws a share from 0 to 1 with a note beside it. */
+  show(share: number, note: string): void
+  /** Removes the bar. */
+  clear(): void
+}
+
+export function createProgressBar(stream: NodeJS.WriteStream, nowMs: () => number = Date.now): ProgressBar {
+  const startedAtMs = nowMs()
+  let drawnAtMs = 0
+  if (!stream.isTTY) return { show: () => {}, clear: () => {} }
+  return {
+    show(share, note) {
+      if (nowMs() - drawnAtMs < FRAME_MS_MIN && share < 1) return
+      drawnAtMs = nowMs()
+      const filled = Math.round(Math.min(1, Math.max(0, share)) * WIDTH)
+      const bar = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)}`
+      const line = `${bar} ${String(Math.round(share * 100)).padStart(3)} %  ${note}${timeLeft(share, nowMs() - startedAtMs)}`
+      stream.write(`\r\u001b[2K${line.slice(0, Math.max(1, stream.columns - 1))}`)
+    },
+    clear: () => void stream.write('\r\u001b[2K'),
+  }
+}
+
+/** The rest at the rate so far. Too early there is no rate to speak of. */
+function timeLeft(share: number, elapsedMs: number): string {
+  if (share < 0.05 || share >= 1 || elapsedMs < 1_000) return ''
+  return `, ${formatSeconds(((elapsedMs / share) * (1 - share)) / 1_000)} left`
+}
+
+export function formatSeconds(seconds: number): string {
+  const whole = Math.round(seconds)
+  if (whole < 60) return `${whole} s`
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`
+}

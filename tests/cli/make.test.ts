@@ -1,0 +1,96 @@
+import type { ChildProcess } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { createHome, signIn, type Home } from './run-parkway.ts'
+
+let gateway: TestGateway
+let home: Home
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+  home = await createHome()
+  await signIn(home, gateway)
+})
+afterAll(async () => {
+  await home.remove()
+  await gateway.close()
+})
+
+const read = (name: string) => readFile(join(home.directory, name))
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47])
+
+describe('an image', () => {
+  test('is saved where -o says, with its path and cost, and replaces no file without --force', async () => {
+    const made = await home.run(['image', '-o', 'dusk.png', 'A lighthouse', 'at dusk'])
+    expect([made.code, made.stdout]).toEqual([0, 'dusk.png\n'])
+    expect(made.stderr).toMatch(/\$0\.\d+/)
+    expect((await read('dusk.png')).subarray(0, 4)).toEqual(PNG)
+    await writeFile(join(home.directory, 'dusk.png'), 'mine')
+    const refused = await home.run(['image', '-o', 'dusk.png', 'Another'])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('--force')])
+    expect((await read('dusk.png')).toString()).toBe('mine')
+    // Nothing was ordered, so that nothing is paid for.
+    expect((await gateway.request('GET', '/v1/tasks')).body.data).toHaveLength(1)
+    expect((await home.run(['image', '--force', '-o', 'dusk.png', 'Another'])).code).toBe(0)
+    expect((await read('dusk.png')).subarray(0, 4)).toEqual(PNG)
+  })
+
+  test('is changed, enlarged and cut out', async () => {
+    await home.run(['image', '-o', 'cup.png', 'A cup'])
+    for (const words of [
+      ['edit', '-i', 'cup.png', '-o', 'edited.png', '--', 'Make it blue'],
+      ['upscale', '-o', 'large.png', 'cup.png'],
+      ['bg-remove', '-o', 'alone.png', 'cup.png'],
+    ]) {
+      const { code, stderr } = await home.run(words)
+      expect([words[0], code, stderr]).toEqual([words[0], 0, expect.stringContaining('$')])
+    }
+    for (const name of ['edited.png', 'large.png', 'alone.png'])
+      expect((await read(name)).subarray(0, 4)).toEqual(PNG)
+  })
+})
+
+describe('a task', () => {
+  test('is printed with --no-wait, followed, shown and downloaded', async () => {
+    const { stdout } = await home.run(['image', '--no-wait', 'A tree'])
+    const id = stdout.trim()
+    const followed = await home.run(['tasks', 'follow', id, '--json'])
+    expect(JSON.parse(followed.stdout)).toMatchObject({ id, status: 'completed' })
+    expect((await home.run(['tasks', 'show', id])).stdout).toMatch(/^status +completed$/m)
+    const saved = await home.run(['tasks', 'download', id, '-o', 'tree.png'])
+    expect([saved.stdout, (await read('tree.png')).subarray(0, 4)]).toEqual(['tree.png\n', PNG])
+    expect((await home.run(['tasks'])).stdout).toContain(id)
+    expect((await home.run(['tasks', 'show', '01a1e900-0fc9-7eff-b14c-dd4471e0969d'])).code).toBe(4)
+  })
+
+  test('is cancelled by an interruption, with what was given back', async () => {
+    let child: ChildProcess | undefined
+    const running = home.run(['music', '-o', 'rain.mp3', '[[sandbox:hang]] rain'], {
+      onStart: (started) => (child = started),
+    })
+    const id = await eventually(async () => {
+      const { body } = await gateway.request('GET', '/v1/tasks?status=processing')
+      expect(body.data).toHaveLength(1)
+      return body.data[0].id
+    })
+    child?.kill('SIGINT')
+    const { code, stderr } = await running
+    expect([code, stderr]).toEqual([130, expect.stringMatching(/was cancelled\. \$\d/)])
+    expect((await gateway.request('GET', `/v1/tasks/${id}`)).body.status).toBe('cancelled')
+  })
+})
+
+test('a text is spoken into a file, and the file is written down', async () => {
+  const spoken = await home.run(['speak', '-o', 'hello.wav', '--format', 'wav'], {
+    stdin: 'Hello and welcome',
+  })
+  expect([spoken.code, spoken.stdout]).toEqual([0, 'hello.wav\n'])
+  expect((await read('hello.wav')).subarray(0, 4).toString()).toBe('RIFF')
+  const written = await home.run(['transcribe', 'hello.wav'])
+  expect([written.code, written.stdout]).toEqual([0, expect.stringMatching(/\w+/)])
+  expect(JSON.parse((await home.run(['transcribe', '--json', 'hello.wav'])).stdout)).toHaveProperty('text')
+  expect((await home.run(['transcribe', 'nowhere.wav'])).code).toBe(2)
+})
