@@ -20,7 +20,7 @@ export interface CommandContext {
 }
 
 /** Runs a command with its arguments and options as commander parsed them. */
-export type Act<Options> = (context: CommandContext, options: Options, ...words: string[]) => Promise<void>
+type Act<Options> = (context: CommandContext, options: Options, ...words: string[]) => Promise<void>
 
 interface ClientCommand<Options> {
   readonly name: string

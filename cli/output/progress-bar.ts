@@ -32,7 +32,7 @@ function timeLeft(share: number, elapsedMs: number): string {
   return `, ${formatSeconds(((elapsedMs / share) * (1 - share)) / 1_000)} left`
 }
 
-export function formatSeconds(seconds: number): string {
+function formatSeconds(seconds: number): string {
   const whole = Math.round(seconds)
   if (whole < 60) return `${whole} s`
   if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`

@@ -5,7 +5,7 @@ import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
 
 /** The address of a gateway and a key for it. */
-export interface Profile {
+interface Profile {
   readonly base_url: string
   readonly api_key: string
 }

@@ -22,7 +22,7 @@ export interface Family<Kind> {
   all(): readonly LabelledSeries<Kind>[]
 }
 
-export interface LabelledSeries<Kind> {
+interface LabelledSeries<Kind> {
   readonly labels: Readonly<Record<string, string>>
   readonly series: Kind
 }

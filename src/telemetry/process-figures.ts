@@ -26,7 +26,7 @@ export interface ProviderFigures {
   readonly durations: readonly number[]
 }
 
-export interface OpenBreaker {
+interface OpenBreaker {
   readonly provider: string
   /** The upstream's name of the model. */
   readonly model: string

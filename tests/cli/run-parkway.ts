@@ -6,7 +6,7 @@ import type { TestGateway } from '../support/start-test-gateway.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../cli/main.ts')
 
-export interface Ended {
+interface Ended {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string

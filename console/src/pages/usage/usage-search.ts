@@ -2,7 +2,7 @@ import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
 import { USAGE_DIMENSIONS, USAGE_PERIODS, type UsageSelection } from '../../api/usage.ts'
 
 export const USAGE_VIEWS = ['spend', 'requests', 'tokens', 'latency'] as const
-export type UsageView = (typeof USAGE_VIEWS)[number]
+type UsageView = (typeof USAGE_VIEWS)[number]
 
 /** What differs from the usual selection is in the address. */
 export interface UsageSearch extends Partial<UsageSelection> {
