@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSignInCode } from '../../src/modules/sessions/sessions.ts'
+import { connectDatabase } from '../../src/storage/connect-database.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { NO_BROWSER, openConsole } from './open-console.ts'
@@ -44,6 +46,20 @@ describe.skipIf(NO_BROWSER !== null)('signing in to the console', () => {
     await page.getByLabel('API key').fill(gateway.key)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await expect.poll(() => page.url()).toBe(`${gateway.baseUrl}/models?kind=llm`)
+    await close()
+  })
+
+  test('with a link leads to the first page, and the code leaves the address', async () => {
+    const { connectionString } = gateway
+    const database = connectDatabase({ connectionString, poolSize: 1, statementTimeoutMs: 10_000 })
+    const code = (await createSignInCode(database)) ?? ''
+    await database.close()
+    const { page, goto, close } = await openConsole(gateway, { key: null })
+    await goto(`/sign-in#code=${code}`)
+    await page.getByRole('heading', { name: 'Home' }).waitFor()
+    expect(page.url()).toBe(`${gateway.baseUrl}/`)
+    await page.goBack()
+    expect(page.url()).not.toContain(code)
     await close()
   })
 

@@ -15,13 +15,14 @@ export function ModelPicker({ models, model, kind: wanted, onChange }: ModelPick
   const kind: ModelCategory = model?.category ?? kinds.find((one) => one === wanted) ?? 'llm'
   const ofKind = models.filter(({ category }) => category === kind)
   return (
-    <div className="flex min-w-0 flex-wrap items-center gap-2">
+    <div className="flex min-w-0 items-center gap-2 max-sm:w-full">
       <SelectField
         label="Kind"
         isLabelHidden
         value={kind}
         choices={kinds.map((one) => ({ value: one, label: MODEL_KINDS[one] }))}
         onChange={(chosen) => onChange({ kind: chosen, model: undefined, form: undefined })}
+        className="max-sm:w-36 max-sm:shrink-0"
       />
       <SelectField
         label="Model"
@@ -32,7 +33,7 @@ export function ModelPicker({ models, model, kind: wanted, onChange }: ModelPick
           label: is_ready ? display_name : `${display_name} (not ready)`,
         }))}
         onChange={(id) => onChange({ model: id })}
-        className="w-56 max-sm:w-44"
+        className="w-56 max-sm:grow"
       />
     </div>
   )

@@ -41,7 +41,7 @@ export function Composer({ isStreaming, takesImages, onSend, onStop }: ComposerP
     <div className="px-4 pb-4 sm:px-6">
       <div className="mx-auto flex max-w-3xl flex-col gap-2 rounded-lg border border-line-strong bg-surface p-2 focus-within:border-accent">
         {images.length > 0 && (
-          <ul className="flex flex-wrap gap-2" aria-label="Pictures of this message">
+          <ul className="flex flex-wrap gap-2" aria-label="Attached">
             {images.map((image, index) => (
               <li key={index} className="relative">
                 <img
