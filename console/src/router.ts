@@ -1,5 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
+import { accountRoute } from './pages/account/route.ts'
+import { accountsRoute } from './pages/accounts/route.ts'
+import { auditRoute } from './pages/audit/route.ts'
 import { billingRoute } from './pages/billing/route.ts'
 import { deploymentRoute } from './pages/deployment/route.ts'
 import { deploymentsRoute } from './pages/deployments/route.ts'
@@ -9,7 +12,10 @@ import { logRoute } from './pages/log/route.ts'
 import { modelRoute } from './pages/model/route.ts'
 import { modelsRoute } from './pages/models/route.ts'
 import { newDeploymentRoute } from './pages/new-deployment/route.ts'
+import { overviewRoute } from './pages/overview/route.ts'
 import { playgroundRoute } from './pages/playground/route.ts'
+import { promoCodesRoute } from './pages/promo-codes/route.ts'
+import { providersRoute } from './pages/providers/route.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
 import { tasksRoute } from './pages/tasks/route.ts'
 import { usageRoute } from './pages/usage/route.ts'
@@ -30,6 +36,12 @@ const pages = {
   logRoute,
   keysRoute,
   billingRoute,
+  overviewRoute,
+  accountsRoute,
+  accountRoute,
+  providersRoute,
+  promoCodesRoute,
+  auditRoute,
 }
 
 const routeTree = rootRoute.addChildren({ signInRoute, shellRoute: shellRoute.addChildren(pages) })

@@ -37,4 +37,15 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       { label: 'Billing', to: '/billing', icon: 'card' },
     ],
   },
+  {
+    label: 'Operate',
+    scope: 'admin',
+    entries: [
+      { label: 'Overview', to: '/overview', icon: 'gauge' },
+      { label: 'Accounts', to: '/accounts', icon: 'people' },
+      { label: 'Providers', to: '/providers', icon: 'plug' },
+      { label: 'Promo codes', to: '/promo-codes', icon: 'tag' },
+      { label: 'Audit log', to: '/audit', icon: 'book' },
+    ],
+  },
 ]

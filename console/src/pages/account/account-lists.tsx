@@ -1,0 +1,174 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import type { ApiKey } from '../../api/keys.ts'
+import {
+  accountKeysQuery,
+  accountLedgerQuery,
+  accountPaymentsQuery,
+  accountRequestsQuery,
+  type LedgerEntry,
+} from '../../api/operator.ts'
+import type { LoggedRequest } from '../../api/requests.ts'
+import type { Column } from '../../ui/data/data-table.tsx'
+import { PagedTable } from '../../ui/data/paged-table.tsx'
+import { PAYMENT_COLUMNS } from '../../ui/data/payment-columns.tsx'
+import { EmptyState } from '../../ui/feedback/empty-state.tsx'
+import { formatDuration } from '../../ui/format/format-duration.ts'
+import { formatUsd } from '../../ui/format/format-usd.ts'
+import { Badge } from '../../ui/text/badge.tsx'
+import { CopyableId } from '../../ui/text/copyable-id.tsx'
+import { Time } from '../../ui/text/time.tsx'
+
+interface AccountListsProps {
+  readonly id: string
+  readonly tab: 'keys' | 'ledger' | 'payments' | 'requests'
+}
+
+/** What belongs to an account. Only the list of the open tab is loaded. */
+export function AccountLists({ id, tab }: AccountListsProps) {
+  const List = LISTS[tab]
+  return <List id={id} />
+}
+
+const LISTS = { keys: KeyList, ledger: LedgerList, payments: PaymentList, requests: RequestList }
+
+const rowId = ({ id }: { readonly id: string }): string => id
+
+function KeyList({ id }: { readonly id: string }) {
+  const keys = useInfiniteQuery(accountKeysQuery(id))
+  const empty = <EmptyState icon="key" title="The account has no key" />
+  return <PagedTable label="Keys" query={keys} columns={KEY_COLUMNS} rowId={rowId} empty={empty} />
+}
+
+function LedgerList({ id }: { readonly id: string }) {
+  const entries = useInfiniteQuery(accountLedgerQuery(id))
+  const empty = <EmptyState icon="card" title="Nothing has moved the credit yet" />
+  return <PagedTable label="Ledger" query={entries} columns={LEDGER_COLUMNS} rowId={rowId} empty={empty} />
+}
+
+function PaymentList({ id }: { readonly id: string }) {
+  const payments = useInfiniteQuery(accountPaymentsQuery(id))
+  const empty = <EmptyState icon="card" title="No payment yet" />
+  return (
+    <PagedTable label="Payments" query={payments} columns={PAYMENT_COLUMNS} rowId={rowId} empty={empty} />
+  )
+}
+
+function RequestList({ id }: { readonly id: string }) {
+  const requests = useInfiniteQuery(accountRequestsQuery(id))
+  const empty = <EmptyState icon="log" title="No request yet" />
+  return (
+    <PagedTable label="Requests" query={requests} columns={REQUEST_COLUMNS} rowId={rowId} empty={empty} />
+  )
+}
+
+const timeColumn = {
+  id: 'time',
+  header: 'Time',
+  width: '128px',
+  render: ({ created_at: at }: { readonly created_at: string }) => <Time at={at} form="short" />,
+}
+
+const KEY_COLUMNS: readonly Column<ApiKey>[] = [
+  { id: 'name', header: 'Name', render: ({ name }) => <span className="font-medium">{name}</span> },
+  {
+    id: 'prefix',
+    header: 'Key',
+    width: '144px',
+    isMinor: true,
+    render: ({ key_prefix: prefix }) => <span className="font-mono text-xs">{prefix}</span>,
+  },
+  {
+    id: 'state',
+    header: 'State',
+    width: '96px',
+    render: ({ is_active: isActive }) => (
+      <Badge tone={isActive ? 'good' : 'plain'}>{isActive ? 'active' : 'ended'}</Badge>
+    ),
+  },
+  {
+    id: 'scopes',
+    header: 'Scopes',
+    width: '200px',
+    isMinor: true,
+    render: ({ scopes }) => scopes.join(', '),
+  },
+  {
+    id: 'spent',
+    header: 'Spent',
+    width: '112px',
+    align: 'right',
+    render: ({ spent_usd: spentUsd }) => formatUsd(spentUsd),
+  },
+  {
+    id: 'used',
+    header: 'Last used',
+    width: '120px',
+    isMinor: true,
+    render: ({ last_used_at: at }) => <Time at={at} />,
+  },
+]
+
+const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
+  timeColumn,
+  {
+    id: 'kind',
+    header: 'Kind',
+    width: '136px',
+    isMinor: true,
+    render: ({ kind }) => kind.replaceAll('_', ' '),
+  },
+  {
+    id: 'reason',
+    header: 'Reason',
+    render: ({ reason }) => <span className="text-ink-soft">{reason}</span>,
+  },
+  {
+    id: 'key',
+    header: 'Happened once as',
+    width: '200px',
+    isMinor: true,
+    render: ({ key }) => <CopyableId id={key} label="entry key" isShort />,
+  },
+  {
+    id: 'amount',
+    header: 'Amount',
+    width: '120px',
+    align: 'right',
+    render: ({ amount_usd: amountUsd }) => formatUsd(amountUsd),
+  },
+]
+
+const REQUEST_COLUMNS: readonly Column<LoggedRequest>[] = [
+  timeColumn,
+  { id: 'model', header: 'Model', render: ({ model, requested_model: asked }) => model ?? asked ?? 'none' },
+  {
+    id: 'id',
+    header: 'Request id',
+    width: '176px',
+    isMinor: true,
+    render: ({ request_id: requestId }) => <CopyableId id={requestId} label="request id" isShort />,
+  },
+  {
+    id: 'outcome',
+    header: 'Outcome',
+    width: '120px',
+    render: ({ outcome }) => (
+      <Badge tone={outcome === 'completed' ? 'good' : outcome === 'failed' ? 'bad' : 'warn'}>{outcome}</Badge>
+    ),
+  },
+  {
+    id: 'latency',
+    header: 'Latency',
+    width: '96px',
+    align: 'right',
+    isMinor: true,
+    render: ({ latency_ms: ms }) => formatDuration(ms),
+  },
+  {
+    id: 'cost',
+    header: 'Cost',
+    width: '112px',
+    align: 'right',
+    render: ({ cost_usd: costUsd }) => formatUsd(costUsd),
+  },
+]

@@ -1,0 +1,89 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState, type FormEvent } from 'react'
+import { adjustCredit } from '../../api/operator.ts'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
+import { formatUsd } from '../../ui/format/format-usd.ts'
+import { Button } from '../../ui/forms/button.tsx'
+import { SelectField } from '../../ui/forms/select-field.tsx'
+import { TextField } from '../../ui/forms/text-field.tsx'
+import { Dialog } from '../../ui/overlays/dialog.tsx'
+import { showToast } from '../../ui/overlays/toasts.tsx'
+
+const DIRECTIONS = [
+  { value: 'give', label: 'Give credit' },
+  { value: 'take', label: 'Deduct credit' },
+] as const
+const CLASSES = [
+  { value: 'paid', label: 'Paid' },
+  { value: 'promotional', label: 'Promotional' },
+] as const
+
+/** Gives or deducts credit, with a reason that the audit log keeps. */
+export function CreditDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const queryClient = useQueryClient()
+  const [idempotencyKey] = useState(() => crypto.randomUUID())
+  const [direction, setDirection] = useState<'give' | 'take'>('give')
+  const [creditClass, setCreditClass] = useState<'paid' | 'promotional'>('paid')
+  const [amountUsd, setAmountUsd] = useState('')
+  const [reason, setReason] = useState('')
+  const adjustment = useMutation({
+    mutationFn: () => {
+      const amount = Number(amountUsd) * (direction === 'give' ? 1 : -1)
+      return adjustCredit(
+        id,
+        { amount_usd: amount, reason: reason.trim(), class: creditClass },
+        idempotencyKey,
+      )
+    },
+    onSuccess: async ({ balance_usd: balanceUsd }) => {
+      showToast('The credit is changed', `The balance is ${formatUsd(balanceUsd)}.`)
+      await Promise.all(
+        ['accounts', 'audit', 'account'].map((name) => queryClient.invalidateQueries({ queryKey: [name] })),
+      )
+      onClose()
+    },
+  })
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    adjustment.mutate()
+  }
+  return (
+    <Dialog
+      title="Change credit"
+      isOpen
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            type="submit"
+            form="change-credit"
+            isBusy={adjustment.isPending}
+            disabled={!(Number(amountUsd) > 0) || reason.trim() === ''}
+          >
+            {direction === 'give' ? 'Give' : 'Deduct'}
+          </Button>
+        </>
+      }
+    >
+      <form id="change-credit" onSubmit={submit} className="flex flex-col gap-4">
+        <div className="grid grid-cols-2 gap-4">
+          <SelectField label="What to do" value={direction} choices={DIRECTIONS} onChange={setDirection} />
+          <SelectField label="Class" value={creditClass} choices={CLASSES} onChange={setCreditClass} />
+        </div>
+        <TextField
+          label="Amount in USD"
+          type="number"
+          min="0"
+          step="any"
+          required
+          value={amountUsd}
+          onChange={setAmountUsd}
+        />
+        <TextField label="Reason" required maxLength={500} value={reason} onChange={setReason} />
+        {adjustment.error && <ErrorPanel title="The credit could not be changed" error={adjustment.error} />}
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,217 @@
+import { Link } from '@tanstack/react-router'
+import { useLiveOverview } from '../../api/live-overview.ts'
+import type { LiveOverview } from '../../api/operator.ts'
+import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import { Sparkline } from '../../ui/data/sparkline.tsx'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
+import { formatBytes, formatCount, formatShare, formatShortCount } from '../../ui/format/format-count.ts'
+import { formatDuration } from '../../ui/format/format-duration.ts'
+import { formatUsd } from '../../ui/format/format-usd.ts'
+import { Page } from '../../ui/layout/page.tsx'
+import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { Section } from '../../ui/layout/section.tsx'
+import { Badge, type Tone } from '../../ui/text/badge.tsx'
+import { Figure } from '../../ui/text/figure.tsx'
+
+/** What the gateway does now, over all processes. */
+export function OverviewPage() {
+  const { events, failure } = useLiveOverview()
+  const now = events.at(-1)
+  return (
+    <Page>
+      <PageHeader
+        title="Overview"
+        description={
+          now === undefined
+            ? 'Live figures of all processes.'
+            : `Live figures of ${formatCount(now.processes)} ${now.processes === 1 ? 'process' : 'processes'}, every two seconds.`
+        }
+      />
+      {failure && <ErrorPanel title="The figures are not live" error={failure} />}
+      {now && <Attention items={now.attention} />}
+      <Rates events={events} />
+      <Parts now={now} />
+      {now && now.providers.length > 0 && (
+        <DataTable
+          label="Providers of the last five minutes"
+          columns={PROVIDER_COLUMNS}
+          rows={now.providers}
+          rowId={({ name }) => name}
+          heightClass="max-h-96"
+        />
+      )}
+    </Page>
+  )
+}
+
+const TONES: Readonly<Record<LiveOverview['attention'][number]['level'], Tone>> = {
+  critical: 'bad',
+  warning: 'warn',
+  info: 'accent',
+}
+
+function Attention({ items }: { readonly items: LiveOverview['attention'] }) {
+  return (
+    <Section title="Needs attention">
+      {items.length === 0 ? (
+        <p className="text-sm text-ink-soft">Nothing. Everything that is watched works.</p>
+      ) : (
+        <ul className="flex flex-col gap-2 text-sm">
+          {items.map(({ level, code, subject, message }) => (
+            <li key={`${code} ${subject}`} className="flex items-start gap-3">
+              <Badge tone={TONES[level]}>{level}</Badge>
+              <span className="min-w-0 break-words">{message}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  )
+}
+
+function Rates({ events }: { readonly events: readonly LiveOverview[] }) {
+  const now = events.at(-1)
+  const course = (read: (event: LiveOverview) => number): number[] => events.map(read)
+  return (
+    <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
+      <Section>
+        <Figure
+          label="Requests"
+          value={now && formatShortCount(now.requests.per_second)}
+          unit="/s"
+          note={now && `${formatCount(now.requests.running)} running`}
+        >
+          <Sparkline label="Requests of the last minutes" values={course((one) => one.requests.per_second)} />
+        </Figure>
+      </Section>
+      <Section>
+        <Figure
+          label="Errors"
+          value={now && formatShortCount(now.requests.errors_per_second)}
+          unit="/s"
+          note={now && `${formatShortCount(now.requests.refused_per_second)}/s refused`}
+        >
+          <Sparkline
+            label="Errors of the last minutes"
+            values={course((one) => one.requests.errors_per_second)}
+          />
+        </Figure>
+      </Section>
+      <Section>
+        <Figure
+          label="Latency, p50"
+          value={now && durationOf(now.requests.latency_ms.p50)}
+          note={now && `p95 ${durationOf(now.requests.latency_ms.p95)}`}
+        >
+          <Sparkline
+            label="Latency of the last minutes"
+            values={course((one) => one.requests.latency_ms.p50 ?? 0)}
+          />
+        </Figure>
+      </Section>
+      <Section>
+        <Figure
+          label="Spend"
+          value={now && formatUsd(now.spend_usd_per_second * 3600)}
+          unit="USD/h"
+          note={
+            now &&
+            `${formatShortCount(now.tokens_per_second.prompt)} tokens/s in, ${formatShortCount(now.tokens_per_second.completion)} out`
+          }
+        >
+          <Sparkline label="Spend of the last minutes" values={course((one) => one.spend_usd_per_second)} />
+        </Figure>
+      </Section>
+    </div>
+  )
+}
+
+function Parts({ now }: { readonly now: LiveOverview | undefined }) {
+  return (
+    <Section>
+      <div className="grid grid-cols-2 gap-6 lg:grid-cols-5">
+        <Figure
+          label="Tasks"
+          value={now && formatCount(now.tasks.processing)}
+          unit="running"
+          note={now && `${formatCount(now.tasks.pending)} wait`}
+        />
+        <Figure
+          label="Slots of local models"
+          value={now && `${now.queue.in_use} of ${now.queue.slots}`}
+          note={now && `${formatCount(now.queue.waiting)} requests wait`}
+        />
+        <Figure
+          label="Workers"
+          value={now && formatCount(now.workers.running)}
+          unit="running"
+          note={now && `${now.workers.slots} tasks at once, ${now.workers.stopped} stopped`}
+        />
+        <Figure
+          label="Database"
+          value={now && durationOf(now.database.latency_ms)}
+          note={
+            now &&
+            `${now.database.pool.in_use} of ${now.database.pool.size} connections, ${now.database.pool.waiting} wait`
+          }
+        />
+        <Figure
+          label="Free disk"
+          value={now && (now.disk === null ? 'unknown' : formatBytes(now.disk.free_bytes))}
+          note={now?.disk ? `of ${formatBytes(now.disk.total_bytes)}` : undefined}
+        />
+      </div>
+    </Section>
+  )
+}
+
+function durationOf(ms: number | null): string {
+  return ms === null ? 'none' : formatDuration(ms)
+}
+
+const PROVIDER_COLUMNS: readonly Column<LiveOverview['providers'][number]>[] = [
+  {
+    id: 'name',
+    header: 'Provider',
+    render: ({ name }) => (
+      <Link
+        to="/providers"
+        search={{ provider: name }}
+        className="font-medium hover:text-accent hover:underline"
+      >
+        {name}
+      </Link>
+    ),
+  },
+  {
+    id: 'requests',
+    header: 'Requests, 5 min',
+    width: '136px',
+    align: 'right',
+    render: ({ requests }) => formatCount(requests),
+  },
+  {
+    id: 'errors',
+    header: 'Errors',
+    width: '96px',
+    align: 'right',
+    render: ({ error_share: share }) => (share === null ? 'none' : formatShare(share)),
+  },
+  {
+    id: 'latency',
+    header: 'Latency, p95',
+    width: '120px',
+    align: 'right',
+    isMinor: true,
+    render: ({ latency_ms: latency }) => durationOf(latency.p95),
+  },
+  {
+    id: 'breakers',
+    header: 'Breakers',
+    width: '120px',
+    isMinor: true,
+    render: ({ open_breakers: open }) => (
+      <Badge tone={open === 0 ? 'good' : 'bad'}>{open === 0 ? 'closed' : `${open} open`}</Badge>
+    ),
+  },
+]

@@ -1,0 +1,76 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState, type FormEvent } from 'react'
+import { createPromoCode } from '../../api/operator.ts'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
+import { Button } from '../../ui/forms/button.tsx'
+import { TextField } from '../../ui/forms/text-field.tsx'
+import { Dialog } from '../../ui/overlays/dialog.tsx'
+
+export function NewCodeDialog({ onClose }: { readonly onClose: () => void }) {
+  const queryClient = useQueryClient()
+  const [code, setCode] = useState('')
+  const [amountUsd, setAmountUsd] = useState('5')
+  const [most, setMost] = useState('')
+  const creation = useMutation({
+    mutationFn: () =>
+      createPromoCode({
+        ...(code.trim() !== '' && { code: code.trim() }),
+        amount_usd: Number(amountUsd),
+        redemptions_max: most === '' ? null : Number(most),
+      }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['promo-codes'] })
+      onClose()
+    },
+  })
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    creation.mutate()
+  }
+  return (
+    <Dialog
+      title="New promo code"
+      isOpen
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form="new-code" isBusy={creation.isPending}>
+            Make the code
+          </Button>
+        </>
+      }
+    >
+      <form id="new-code" onSubmit={submit} className="flex flex-col gap-4">
+        <TextField
+          label="Code"
+          placeholder="Made up if empty"
+          minLength={4}
+          maxLength={64}
+          pattern="[A-Za-z0-9_\-]*"
+          value={code}
+          onChange={setCode}
+        />
+        <TextField
+          label="Credit in USD"
+          type="number"
+          min="0"
+          step="any"
+          required
+          value={amountUsd}
+          onChange={setAmountUsd}
+        />
+        <TextField
+          label="Redemptions in all"
+          type="number"
+          min="1"
+          step="1"
+          placeholder="Any number"
+          value={most}
+          onChange={setMost}
+        />
+        {creation.error && <ErrorPanel title="The code could not be made" error={creation.error} />}
+      </form>
+    </Dialog>
+  )
+}

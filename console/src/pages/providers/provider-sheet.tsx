@@ -1,0 +1,109 @@
+import { useMutation } from '@tanstack/react-query'
+import { testProvider, type ProviderStatus } from '../../api/operator.ts'
+import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
+import { formatCount } from '../../ui/format/format-count.ts'
+import { formatDuration } from '../../ui/format/format-duration.ts'
+import { Button } from '../../ui/forms/button.tsx'
+import { Sheet } from '../../ui/overlays/sheet.tsx'
+import { Badge } from '../../ui/text/badge.tsx'
+import { DetailsList } from '../../ui/text/details-list.tsx'
+
+interface ProviderSheetProps {
+  readonly provider: ProviderStatus
+  readonly onClose: () => void
+}
+
+/** One provider: what it lacks, a test call, and its models with routes and prices. */
+export function ProviderSheet({ provider, onClose }: ProviderSheetProps) {
+  const p95 = provider.recent.latency_ms.p95
+  return (
+    <Sheet title={provider.id} isOpen onClose={onClose} side="right">
+      <div className="flex flex-col gap-6">
+        <DetailsList
+          details={{
+            Configured: provider.is_configured ? 'yes' : 'no',
+            Missing: provider.missing.length === 0 ? null : <Code text={provider.missing.join(', ')} />,
+            Host: provider.base_url_host,
+            Keys: provider.is_configured ? formatCount(provider.keys) : null,
+            Operations: provider.operations.join(', ') || null,
+            'Last 5 minutes': `${formatCount(provider.recent.requests)} calls, ${formatCount(provider.recent.errors)} failed`,
+            'Latency, p95': p95 === null ? null : formatDuration(p95),
+          }}
+        />
+        {provider.is_configured && <TestCall name={provider.id} />}
+        {provider.models.length > 0 && (
+          <DataTable
+            label="Models of the provider"
+            columns={MODEL_COLUMNS}
+            rows={provider.models}
+            rowId={({ model, upstream_model: upstream }) => `${model} ${upstream}`}
+            heightClass="max-h-96"
+          />
+        )}
+      </div>
+    </Sheet>
+  )
+}
+
+function Code({ text }: { readonly text: string }) {
+  return <span className="font-mono text-xs">{text}</span>
+}
+
+/** Sends the smallest real request, and says how it went. */
+function TestCall({ name }: { readonly name: string }) {
+  const test = useMutation({ mutationFn: () => testProvider(name) })
+  return (
+    <div className="flex flex-col gap-3 border-t border-line pt-4">
+      <div className="flex items-center justify-between gap-3">
+        <p className="text-sm text-ink-soft">The smallest real request. No account is charged for it.</p>
+        <Button icon="bolt" isBusy={test.isPending} onClick={() => test.mutate()}>
+          Test call
+        </Button>
+      </div>
+      {test.error && <ErrorPanel title="The test could not be made" error={test.error} />}
+      {test.data && (
+        <div role="status">
+          <DetailsList
+            details={{
+              Result: test.data.is_ok ? (
+                <Badge tone="good">answered</Badge>
+              ) : (
+                <Badge tone="bad">failed</Badge>
+              ),
+              Model: test.data.model,
+              Took: formatDuration(test.data.latency_ms),
+              Status: test.data.status,
+              Failure: test.data.failure,
+              Message: test.data.message,
+            }}
+          />
+        </div>
+      )}
+    </div>
+  )
+}
+
+const MODEL_COLUMNS: readonly Column<ProviderStatus['models'][number]>[] = [
+  { id: 'model', header: 'Model', render: ({ model }) => <span className="font-medium">{model}</span> },
+  {
+    id: 'route',
+    header: 'Priority · weight',
+    width: '120px',
+    render: ({ priority, weight }) => `${priority} · ${weight}`,
+  },
+  {
+    id: 'price',
+    header: 'Price from',
+    width: '120px',
+    render: ({ price_file: file }) => <span title={file}>{file.split('/').at(-1)}</span>,
+  },
+  {
+    id: 'breaker',
+    header: 'Breaker',
+    width: '96px',
+    render: ({ breaker }) => (
+      <Badge tone={breaker.state === 'closed' ? 'good' : 'bad'}>{breaker.state}</Badge>
+    ),
+  },
+]

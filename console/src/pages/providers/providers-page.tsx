@@ -1,0 +1,135 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { providersQuery, type ProviderStatus } from '../../api/operator.ts'
+import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import { EmptyState } from '../../ui/feedback/empty-state.tsx'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
+import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
+import { formatCount, formatShare } from '../../ui/format/format-count.ts'
+import { formatDuration } from '../../ui/format/format-duration.ts'
+import { SelectField } from '../../ui/forms/select-field.tsx'
+import { FilterBar } from '../../ui/layout/filter-bar.tsx'
+import { Page } from '../../ui/layout/page.tsx'
+import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { Badge } from '../../ui/text/badge.tsx'
+import { RowLink } from '../../ui/text/row-link.tsx'
+import { ProviderSheet } from './provider-sheet.tsx'
+
+const route = getRouteApi('/shell/providers')
+
+export function ProvidersPage() {
+  const { all, provider } = route.useSearch()
+  const navigate = route.useNavigate()
+  const providers = useQuery(providersQuery)
+  const rows = providers.data?.data.filter((one) => all || one.is_configured) ?? []
+  const opened = providers.data?.data.find(({ id }) => id === provider)
+  const configured = providers.data?.data.filter((one) => one.is_configured).length
+  const open = ({ id }: ProviderStatus): void =>
+    void navigate({ search: (old) => ({ ...old, provider: id }), replace: true })
+  return (
+    <Page>
+      <PageHeader
+        title="Providers"
+        description="Who answers requests: whether each is configured, how it does, its models, routes and prices."
+      />
+      <FilterBar
+        count={
+          providers.data && `${configured ?? 0} of ${providers.data.data.length} providers are configured`
+        }
+      >
+        <SelectField
+          label="Which"
+          isLabelHidden
+          value={all ? 'all' : 'configured'}
+          choices={[
+            { value: 'configured', label: 'Configured providers' },
+            { value: 'all', label: 'All providers' },
+          ]}
+          onChange={(which) => void navigate({ search: which === 'all' ? { all: true } : {}, replace: true })}
+        />
+      </FilterBar>
+      {providers.isPending && <SkeletonRows />}
+      {providers.error && (
+        <ErrorPanel
+          title="Providers could not be loaded"
+          error={providers.error}
+          onRetry={() => void providers.refetch()}
+        />
+      )}
+      {providers.data && rows.length === 0 && (
+        <EmptyState icon="plug" title="No provider is configured">
+          Requests are answered by the sandbox. Show all providers to see which setting each of them needs.
+        </EmptyState>
+      )}
+      {rows.length > 0 && (
+        <DataTable
+          label="Providers"
+          columns={columnsOf(open)}
+          rows={rows}
+          rowId={({ id }) => id}
+          onOpen={open}
+        />
+      )}
+      {opened && (
+        <ProviderSheet
+          provider={opened}
+          onClose={() => void navigate({ search: (old) => ({ ...old, provider: undefined }), replace: true })}
+        />
+      )}
+    </Page>
+  )
+}
+
+function columnsOf(onOpen: (provider: ProviderStatus) => void): Column<ProviderStatus>[] {
+  return [
+    {
+      id: 'name',
+      header: 'Provider',
+      render: (provider) => <RowLink onOpen={() => onOpen(provider)}>{provider.id}</RowLink>,
+    },
+    { id: 'state', header: 'State', width: '160px', render: (provider) => <ProviderState {...provider} /> },
+    {
+      id: 'models',
+      header: 'Models',
+      width: '88px',
+      align: 'right',
+      render: ({ models }) => formatCount(models.length),
+    },
+    {
+      id: 'requests',
+      header: 'Requests, 5 min',
+      width: '136px',
+      align: 'right',
+      isMinor: true,
+      render: ({ recent }) => formatCount(recent.requests),
+    },
+    {
+      id: 'errors',
+      header: 'Errors',
+      width: '88px',
+      align: 'right',
+      isMinor: true,
+      render: ({ recent }) => (recent.error_share === null ? 'none' : formatShare(recent.error_share)),
+    },
+    {
+      id: 'latency',
+      header: 'Latency, p50',
+      width: '120px',
+      align: 'right',
+      isMinor: true,
+      render: ({ recent: { latency_ms: latency } }) =>
+        latency.p50 === null ? 'none' : formatDuration(latency.p50),
+    },
+  ]
+}
+
+/** The share of failed calls from which a provider is shown as failing. */
+const HIGH_ERROR_SHARE = 0.1
+
+function ProviderState({ is_configured: isConfigured, models, recent }: ProviderStatus) {
+  if (!isConfigured) return <Badge>not configured</Badge>
+  const open = models.filter(({ breaker }) => breaker.state !== 'closed').length
+  if (open > 0) return <Badge tone="bad">{open} breakers open</Badge>
+  if ((recent.error_share ?? 0) > HIGH_ERROR_SHARE) return <Badge tone="warn">failing</Badge>
+  return <Badge tone="good">configured</Badge>
+}
