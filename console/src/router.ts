@@ -4,6 +4,8 @@ import { accountRoute } from './pages/account/route.ts'
 import { accountsRoute } from './pages/accounts/route.ts'
 import { auditRoute } from './pages/audit/route.ts'
 import { billingRoute } from './pages/billing/route.ts'
+import { compareRoute } from './pages/compare/route.ts'
+import { compareRunRoute } from './pages/compare-run/route.ts'
 import { deploymentRoute } from './pages/deployment/route.ts'
 import { deploymentsRoute } from './pages/deployments/route.ts'
 import { homeRoute } from './pages/home/route.ts'
@@ -30,6 +32,8 @@ const pages = {
   modelRoute,
   tasksRoute,
   usageRoute,
+  compareRoute,
+  compareRunRoute,
   deploymentsRoute,
   newDeploymentRoute,
   deploymentRoute,

@@ -24,6 +24,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       { label: 'Playground', to: '/playground', icon: 'chat' },
       { label: 'Models', to: '/models', icon: 'model' },
       { label: 'Tasks', to: '/tasks', icon: 'task' },
+      { label: 'Compare', to: '/compare', icon: 'compare' },
       { label: 'Deployments', to: '/deployments', icon: 'server' },
     ],
   },

@@ -1,0 +1,99 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { call, client, type Schemas } from './client.ts'
+import { cursorPages } from './cursor-pages.ts'
+
+export type CompareRun = Schemas['CompareRun']
+export type CompareCell = Schemas['CompareCell']
+
+const POLL_MS = 700
+/** Cells that the grid of a run shows at most. The export has all of them. */
+const CELL_PAGES_MAX = 20
+
+export const isUnderWay = ({ status }: Pick<CompareRun, 'status'>): boolean =>
+  status === 'queued' || status === 'running'
+
+export const runListQuery = () => ({
+  ...cursorPages({
+    queryKey: ['compare', 'runs'],
+    fetchPage: (after, signal) =>
+      call(() => client.GET('/v1/compare/runs', { params: { query: { after, limit: 50 } }, signal })),
+  }),
+  refetchInterval: 5_000,
+})
+
+export const runQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['compare', 'run', id],
+    queryFn: ({ signal }) =>
+      call(() => client.GET('/v1/compare/runs/{run_id}', { params: { path: { run_id: id } }, signal })),
+    refetchInterval: ({ state }) => (state.data === undefined || isUnderWay(state.data) ? POLL_MS : false),
+  })
+
+/** The cells of a run, read again while it is under way. */
+export const cellsQuery = (id: string, isRunning: boolean) =>
+  queryOptions({
+    // The key changes when the run ends, so that the last answers are read too.
+    queryKey: ['compare', 'cells', id, isRunning],
+    queryFn: async ({ signal }) => {
+      const cells: CompareCell[] = []
+      let after: string | undefined
+      for (let page = 0; page < CELL_PAGES_MAX; page += 1) {
+        const params = { path: { run_id: id }, query: { after, limit: 100 } }
+        const list = await call(() => client.GET('/v1/compare/runs/{run_id}/results', { params, signal }))
+        cells.push(...list.data)
+        if (list.next_cursor === null) break
+        after = list.next_cursor
+      }
+      return cells
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: isRunning ? POLL_MS : false,
+  })
+
+export const createRun = (body: Schemas['CompareRunRequest']) =>
+  call(() => client.POST('/v1/compare/runs', { body }))
+
+export const cancelRun = (id: string) =>
+  call(() => client.POST('/v1/compare/runs/{run_id}/cancel', { params: { path: { run_id: id } } }))
+
+export type Outcome = 'winner' | 'tie' | 'both_bad'
+
+/** Votes on the first prompt of a run. For a tie any lane can be named. */
+export const voteOnPrompt = (runId: string, laneId: string, outcome: Outcome) =>
+  call(() =>
+    client.POST('/v1/compare/runs/{run_id}/lanes/{lane_id}/winner', {
+      params: { path: { run_id: runId, lane_id: laneId } },
+      body: { prompt_index: 0, tie: outcome === 'tie', both_bad: outcome === 'both_bad' },
+    }),
+  )
+
+export const leaderboardQuery = (source: 'human' | 'judge' | undefined) =>
+  queryOptions({
+    queryKey: ['compare', 'leaderboard', source],
+    queryFn: ({ signal }) =>
+      call(() => client.GET('/v1/compare/leaderboard', { params: { query: { source } }, signal })),
+    placeholderData: keepPreviousData,
+  })
+
+export const datasetsQuery = queryOptions({
+  queryKey: ['compare', 'datasets'],
+  queryFn: async ({ signal }) =>
+    (await call(() => client.GET('/v1/compare/datasets', { params: { query: { limit: 100 } }, signal })))
+      .data,
+})
+
+export const createDataset = (name: string, prompts: readonly string[]) =>
+  call(() => client.POST('/v1/compare/datasets', { body: { name, prompts: [...prompts] } }))
+
+/** What changed between two runs of one dataset. */
+export const diffQuery = (id: string, against: string) =>
+  queryOptions({
+    queryKey: ['compare', 'diff', id, against],
+    queryFn: ({ signal }) =>
+      call(() =>
+        client.GET('/v1/compare/runs/{run_id}/diff', {
+          params: { path: { run_id: id }, query: { against } },
+          signal,
+        }),
+      ),
+  })

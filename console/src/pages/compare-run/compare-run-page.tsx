@@ -1,0 +1,139 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import {
+  cancelRun,
+  cellsQuery,
+  isUnderWay,
+  runQuery,
+  type CompareCell,
+  type CompareRun,
+} from '../../api/compare.ts'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
+import { ProgressBar } from '../../ui/feedback/progress-bar.tsx'
+import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
+import { formatUsd } from '../../ui/format/format-usd.ts'
+import { Button, buttonClass } from '../../ui/forms/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Page } from '../../ui/layout/page.tsx'
+import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { Section } from '../../ui/layout/section.tsx'
+import { showFailure } from '../../ui/overlays/toasts.tsx'
+import { CopyableId } from '../../ui/text/copyable-id.tsx'
+import { RunState } from '../../ui/text/run-state.tsx'
+import { CellGrid } from './cell-grid.tsx'
+import { CellSheet } from './cell-sheet.tsx'
+import { LaneStatistics } from './lane-statistics.tsx'
+import { RunDiff } from './run-diff.tsx'
+
+const route = getRouteApi('/shell/compare/$id')
+
+export function CompareRunPage() {
+  const { id } = route.useParams()
+  const run = useQuery(runQuery(id))
+  return (
+    <Page>
+      {run.isPending && <SkeletonRows />}
+      {run.error && (
+        <>
+          <PageHeader title="Run" />
+          <ErrorPanel
+            title="The run could not be loaded"
+            error={run.error}
+            onRetry={() => void run.refetch()}
+          />
+        </>
+      )}
+      {run.data && <Loaded run={run.data} />}
+    </Page>
+  )
+}
+
+function Loaded({ run }: { readonly run: CompareRun }) {
+  const { against } = route.useSearch()
+  const navigate = route.useNavigate()
+  const isRunning = isUnderWay(run)
+  const cells = useQuery(cellsQuery(run.id, isRunning))
+  const [open, setOpen] = useState<CompareCell | null>(null)
+  return (
+    <>
+      <PageHeader
+        title={run.name}
+        description={
+          <span className="tabular flex flex-wrap items-center gap-x-3 gap-y-1">
+            <RunState status={run.status} />
+            <span>{run.cells_total} answers</span>
+            <span>
+              {formatUsd(run.cost_usd)}
+              {run.budget_usd !== null && ` of ${formatUsd(run.budget_usd)}`} USD
+            </span>
+            <CopyableId id={run.id} label="run id" isShort />
+          </span>
+        }
+        actions={<RunActions run={run} />}
+      />
+      {isRunning && (
+        <ProgressBar
+          label={`${run.cells_done} of ${run.cells_total} answers`}
+          percent={run.status === 'queued' ? null : run.progress}
+          startedAtMs={run.started_at === null ? null : Date.parse(run.started_at)}
+        />
+      )}
+      {run.error && (
+        <p role="alert" className="rounded-lg bg-bad-soft px-4 py-3 text-sm break-words">
+          {run.error.message} <span className="font-mono text-xs text-ink-soft">{run.error.code}</span>
+        </p>
+      )}
+      <LaneStatistics run={run} />
+      <Section title="Answers">
+        {cells.isPending && <SkeletonRows count={3} />}
+        {cells.error && (
+          <ErrorPanel
+            title="Answers could not be loaded"
+            error={cells.error}
+            onRetry={() => void cells.refetch()}
+          />
+        )}
+        {cells.data && <CellGrid run={run} cells={cells.data} onOpen={setOpen} />}
+      </Section>
+      {run.dataset_id !== null && (
+        <RunDiff
+          run={run}
+          datasetId={run.dataset_id}
+          against={against}
+          onAgainst={(chosen) => void navigate({ search: { against: chosen } })}
+        />
+      )}
+      {open && <CellSheet cell={open} onClose={() => setOpen(null)} />}
+    </>
+  )
+}
+
+function RunActions({ run }: { readonly run: CompareRun }) {
+  const queryClient = useQueryClient()
+  const cancel = useMutation({
+    mutationFn: () => cancelRun(run.id),
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: ['compare'] }),
+    onError: (error) => showFailure('The run was not cancelled', error),
+  })
+  return (
+    <>
+      {isUnderWay(run) && (
+        <Button icon="stop" isBusy={cancel.isPending} onClick={() => cancel.mutate()}>
+          Cancel
+        </Button>
+      )}
+      {(['csv', 'json'] as const).map((format) => (
+        <a
+          key={format}
+          href={`/v1/compare/runs/${run.id}/export?format=${format}`}
+          download={`run.${format}`}
+          className={buttonClass()}
+        >
+          <Icon name="download" />
+          {format.toUpperCase()}
+        </a>
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,23 @@
+export const COMPARE_TABS = [
+  { value: 'arena', label: 'Arena' },
+  { value: 'runs', label: 'Runs' },
+  { value: 'leaderboard', label: 'Leaderboard' },
+] as const
+
+export type CompareTab = (typeof COMPARE_TABS)[number]['value']
+
+export interface CompareSearch {
+  readonly tab?: CompareTab | undefined
+  /** The run of the present round of the arena. */
+  readonly round?: string | undefined
+  /** Whose votes the leaderboard counts. */
+  readonly source?: 'human' | 'judge' | undefined
+}
+
+export function readCompareSearch({ tab, round, source }: Record<string, unknown>): CompareSearch {
+  return {
+    tab: COMPARE_TABS.find(({ value }) => value === tab)?.value,
+    round: typeof round === 'string' ? round : undefined,
+    source: source === 'human' || source === 'judge' ? source : undefined,
+  }
+}

@@ -1,0 +1,89 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { runListQuery, type CompareRun } from '../../api/compare.ts'
+import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import { EmptyState } from '../../ui/feedback/empty-state.tsx'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
+import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
+import { formatUsd } from '../../ui/format/format-usd.ts'
+import { Button } from '../../ui/forms/button.tsx'
+import { RunState } from '../../ui/text/run-state.tsx'
+import { Time } from '../../ui/text/time.tsx'
+import { NewRunDialog } from './new-run-dialog.tsx'
+
+/** All runs of the account. */
+export function RunList() {
+  const runs = useInfiniteQuery(runListQuery())
+  const navigate = useNavigate()
+  const [isMaking, setIsMaking] = useState(false)
+  const rows = runs.data?.pages.flatMap(({ data }) => data) ?? []
+  const make = (
+    <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
+      New run
+    </Button>
+  )
+  return (
+    <div className="flex flex-col gap-4">
+      {rows.length > 0 && <div>{make}</div>}
+      {runs.isPending && <SkeletonRows />}
+      {runs.error && (
+        <ErrorPanel title="Runs could not be loaded" error={runs.error} onRetry={() => void runs.refetch()} />
+      )}
+      {rows.length > 0 && (
+        <DataTable
+          label="Runs"
+          columns={COLUMNS}
+          rows={rows}
+          rowId={({ id }) => id}
+          onOpen={({ id }) => void navigate({ to: '/compare/$id', params: { id } })}
+          onEnd={runs.hasNextPage ? () => void runs.fetchNextPage() : undefined}
+          isLoadingMore={runs.isFetchingNextPage}
+        />
+      )}
+      {runs.isSuccess && rows.length === 0 && (
+        <EmptyState icon="compare" title="No runs yet" action={make}>
+          A run asks several models a list of prompts or a dataset, and measures quality, speed and cost.
+        </EmptyState>
+      )}
+      {isMaking && <NewRunDialog onClose={() => setIsMaking(false)} />}
+    </div>
+  )
+}
+
+const COLUMNS: Column<CompareRun>[] = [
+  {
+    id: 'name',
+    header: 'Name',
+    render: ({ id, name }) => (
+      <Link to="/compare/$id" params={{ id }} className="font-medium hover:underline">
+        {name}
+      </Link>
+    ),
+  },
+  { id: 'state', header: 'State', width: '112px', render: ({ status }) => <RunState status={status} /> },
+  { id: 'models', header: 'Models', isMinor: true, render: ({ models }) => models.join(', ') },
+  {
+    id: 'cells',
+    header: 'Answers',
+    width: '104px',
+    align: 'right',
+    isMinor: true,
+    render: ({ cells_done: done, cells_total: total }) => `${done} of ${total}`,
+  },
+  {
+    id: 'cost',
+    header: 'Cost',
+    width: '96px',
+    align: 'right',
+    render: ({ cost_usd: cost }) => formatUsd(cost),
+  },
+  {
+    id: 'created',
+    header: 'Created',
+    width: '120px',
+    align: 'right',
+    isMinor: true,
+    render: ({ created_at: at }) => <Time at={at} />,
+  },
+]
