@@ -113,7 +113,10 @@ async function send(operation: FuzzedOperation, { path, body }: HostileRequest):
     ...(body === undefined ? {} : { body }),
     redirect: 'manual',
   })
-  const text = await response.text()
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+  // A stream of live figures has no end.
+  const text = isStream ? '' : await response.text()
+  if (isStream) await response.body?.cancel()
   const { status } = response
   const isDescribed = String(status) in (document.paths[template]?.[method.toLowerCase()]?.responses ?? {})
   const isOurFault = status >= 500 && !DOCUMENTED_FAILURES.includes(status)

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { CHAT, chatBody, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
 import { createKey, createStranger, failureOf, OWN_PAGE, signIn } from '../sessions/sign-in.ts'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { heldBack, completion } from '../upstreams/openai-server.ts'
-import { followLive, type LiveEvent, type LiveStream } from './follow-live.ts'
+import { followLive as openLive, type LiveEvent, type LiveStream } from './follow-live.ts'
 
 let gateway: ChatGateway
 
@@ -11,6 +11,17 @@ beforeAll(async () => {
   gateway = await startChatGateway()
 })
 afterAll(() => gateway.close())
+
+const opened: LiveStream[] = []
+// A failed test must not leave its streams to the next one.
+afterEach(() => {
+  for (const { leave } of opened.splice(0)) leave()
+})
+const followLive: typeof openLive = async (...given) => {
+  const stream = await openLive(...given)
+  opened.push(stream)
+  return stream
+}
 
 /** Reads events until one passes the check. */
 async function until(stream: LiveStream, check: (event: LiveEvent) => boolean): Promise<LiveEvent> {
@@ -25,7 +36,11 @@ async function until(stream: LiveStream, check: (event: LiveEvent) => boolean): 
 describe('the live figures', () => {
   test('show requests, latency, tokens and spend as they happen', async () => {
     const stream = await followLive(gateway)
-    const first = await stream.next()
+    // A loaded machine may take a while to start the worker.
+    const first = await until(
+      stream,
+      ({ workers, database }) => workers.running === 1 && database.latency_ms !== null,
+    )
     expect(first).toMatchObject({
       object: 'overview',
       processes: 1,
