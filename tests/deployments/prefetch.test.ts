@@ -55,6 +55,11 @@ const order = (body: object, key?: string) =>
 const pathOf = (id: string) => `/v1/deployments/prefetch/${encodeURIComponent(id)}`
 const read = async (id: string, key?: string) =>
   (await gateway.request('GET', pathOf(id), key === undefined ? {} : { key })).body
+const previewCache = async (id: string) => {
+  const query = new URLSearchParams({ huggingface_id: id, gpu_tier: 'l4_24gb' })
+  const { body } = await gateway.request('GET', `/v1/deployments/preview?${query}`)
+  return [body.is_cached, body.cache_status]
+}
 const cancel = (id: string) => gateway.request('POST', `${pathOf(id)}/cancel`)
 const waitFor = (id: string, status: string) =>
   eventually(async () => {
@@ -67,6 +72,7 @@ const holdDownload = () => hub.faults.push({}, { holdAfter: 100_000 })
 
 describe('a prefetch', () => {
   test('downloads the files of a model into the cache, and shows its progress', async () => {
+    expect(await previewCache('org/again')).toEqual([false, 'none'])
     holdDownload()
     const { status, body } = await order({ huggingface_id: 'org/tiny' })
     expect([status, body]).toMatchObject([
@@ -74,9 +80,11 @@ describe('a prefetch', () => {
       { huggingface_id: 'org/tiny', status: 'downloading', size_bytes: MODEL.length, revision: COMMIT },
     ])
     await eventually(async () => expect((await read('org/tiny')).progress).toBeGreaterThan(10))
+    expect(await previewCache('org/tiny')).toEqual([false, 'partial'])
     expect((await read('org/tiny')).progress).toBeLessThan(100)
     hub.release()
     expect(await waitFor('org/tiny', 'complete')).toMatchObject({ progress: 100, size_bytes: MODEL.length })
+    expect(await previewCache('org/tiny')).toEqual([true, 'complete'])
     const path = join(directory, 'models--org--tiny/snapshots', COMMIT, 'tiny-Q4_K_M.gguf')
     expect(await readFile(path)).toEqual(MODEL)
     // The slash need not be encoded.

@@ -97,6 +97,7 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     gpus,
     hub,
     hubUseOf: (driverId) => hubUseOf(config, driverId),
+    cacheOf: (driverId) => (hasOwnCache(driverId) ? modelCache : null),
     sealer,
     ledger: config.billing ? ledger : null,
     callerOf: parts.keys.callerOf,
@@ -120,8 +121,7 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     ...parts,
     hub,
     sealer,
-    // A cluster has its own cache, which this machine cannot fill.
-    cache: config.gpuDriver === LOCAL || config.gpuDriver === SANDBOX ? modelCache : null,
+    cache: hasOwnCache(config.gpuDriver) ? modelCache : null,
     ledger: config.billing ? ledger : null,
     bytesMax: config.modelCacheGb * GIGA,
   }
@@ -135,6 +135,11 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     await built?.close?.()
   }
   return { deployments, gpus, modelCache, sealer, prefetches, close }
+}
+
+/** Returns whether a driver's engines use the cache of this machine. A cluster has its own, which this machine cannot fill. */
+function hasOwnCache(driverId: string): boolean {
+  return driverId === LOCAL || driverId === SANDBOX
 }
 
 /** Returns `never` for local engines with a models directory, because its models may not be on the hub. */

@@ -12,6 +12,7 @@ import {
 } from '../../hub/estimate-memory.ts'
 import { HubError, type HubFailure } from '../../hub/hub-error.ts'
 import { isGgufQuantization } from '../../hub/pick-files.ts'
+import type { ModelCache } from '../../hub/model-cache/model-cache.ts'
 import type { Hub, HubModel, HubRequest } from '../../hub/hub.ts'
 
 /** A model and the settings to check it with before it is deployed. */
@@ -52,6 +53,27 @@ export interface TierPreview {
   /** Other tiers that the model fits on, cheapest first. */
   readonly alternatives: readonly string[]
   readonly notes: readonly string[]
+}
+
+/** How much of a model's files is in the cache of this gateway. */
+export const CACHE_STATUSES = ['none', 'partial', 'complete'] as const
+export type CacheStatus = (typeof CACHE_STATUSES)[number]
+
+/** Returns `none` for a driver that does not use the cache of this gateway. */
+export async function readCacheStatus(
+  cache: Pick<ModelCache, 'measure'> | null,
+  modelId: string,
+  { commit, picked }: HubModel,
+): Promise<CacheStatus> {
+  if (cache === null || picked === null) return 'none'
+  try {
+    const { bytesDone, bytesTotal } = await cache.measure({ modelId, commit, files: picked.files })
+    return bytesDone === 0 ? 'none' : bytesDone === bytesTotal ? 'complete' : 'partial'
+  } catch (error) {
+    // Files without a size or a checksum cannot be in the cache.
+    if (error instanceof HubError) return 'none'
+    throw error
+  }
 }
 
 const CONTEXT_DEFAULT = 8_192

@@ -7,6 +7,7 @@ import type { Sealer } from '../../kernel/seal-text.ts'
 import type { GpuSample } from '../../gpu/gpu-driver.ts'
 import type { GpuRegistry } from '../../gpu/registry.ts'
 import type { Hub } from '../../hub/hub.ts'
+import type { ModelCache } from '../../hub/model-cache/model-cache.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { Database } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/message-bus.ts'
@@ -23,7 +24,9 @@ import {
 import {
   assessModel,
   previewTier,
+  readCacheStatus,
   type Assessment,
+  type CacheStatus,
   type ModelQuestion,
   type TierPreview,
 } from './assess-model.ts'
@@ -54,7 +57,7 @@ export { DEPLOYMENT_STATUSES, modelIdOf, type Deployment, type DeploymentEvent }
 export type { DeploymentOrder } from './new-deployment.ts'
 export { createReconciler, type Reconciler } from './reconciler.ts'
 export { DEPLOYMENT_TEMPLATES, type DeploymentTemplate } from './deployment-templates.ts'
-export type { Assessment, TierPreview } from './assess-model.ts'
+export { CACHE_STATUSES, type Assessment, type CacheStatus, type TierPreview } from './assess-model.ts'
 export type { HubUse } from './check-model.ts'
 export { createPrefetches, type Prefetches } from './prefetch/prefetches.ts'
 export { startPrefetchRunner } from './prefetch/prefetch-runner.ts'
@@ -71,7 +74,10 @@ export interface Deployments {
   readTiers(caller: Caller, maxAgeMs?: number): Promise<TierSnapshot>
   /** Reads a model from the hub and checks whether it can be deployed. */
   assess(caller: Caller, question: ModelQuestion): Promise<Assessment>
-  preview(caller: Caller, question: ModelQuestion & { readonly gpuTier: string }): Promise<TierPreview>
+  preview(
+    caller: Caller,
+    question: ModelQuestion & { readonly gpuTier: string },
+  ): Promise<TierPreview & { readonly cacheStatus: CacheStatus }>
   create(caller: Caller, order: DeploymentOrder): Promise<Deployment>
   list(accountId: string, page: PageRequest, filter: DeploymentFilter): Promise<Page<Deployment>>
   read(accountId: string, deploymentId: string): Promise<Deployment>
@@ -115,6 +121,8 @@ export interface DeploymentsOptions {
   readonly hub: Hub
   /** Returns whether models on a driver's tiers are checked with the hub. */
   readonly hubUseOf: (driverId: string) => HubUse
+  /** Returns the model cache that a driver's engines use; null if it is not on this machine. */
+  readonly cacheOf: (driverId: string) => Pick<ModelCache, 'measure'> | null
   readonly sealer: Sealer
   /** Null if billing is off. */
   readonly ledger: Pick<Ledger, 'hold'> | null
@@ -198,7 +206,10 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
     },
     preview: async (caller, question) => {
       checkHubId('huggingface_id', question.huggingfaceId)
-      return previewTier(options.hub, question, offeredTo(caller, await tiers.read()).tiers)
+      const preview = await previewTier(options.hub, question, offeredTo(caller, await tiers.read()).tiers)
+      const cache = options.cacheOf(preview.tier.driverId)
+      const cacheStatus = await readCacheStatus(cache, question.huggingfaceId, preview.model)
+      return { ...preview, cacheStatus }
     },
     create: async (caller, order) => {
       const offered = offeredTo(caller, await tiers.read())

@@ -1,6 +1,12 @@
 import { Type, type Static } from 'typebox'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
-import type { Assessment, Deployments, TierPreview } from '../../../modules/deployments/deployments.ts'
+import {
+  CACHE_STATUSES,
+  type Assessment,
+  type CacheStatus,
+  type Deployments,
+  type TierPreview,
+} from '../../../modules/deployments/deployments.ts'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import { nullable } from '../../../wires/nullable.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -84,8 +90,12 @@ const PreviewAnswer = Type.Object(
     overhead_gb: orNull(Type.Number({ description: 'The part of it for the engine itself.' })),
     available_vram_gb: Type.Number({ description: 'Memory of the tier that an engine may use.' }),
     max_fitting_model_len: Type.Integer({ description: 'The longest context that fits. 0: none.' }),
-    is_cached: Type.Boolean({ description: 'Whether the driver already has the weights.' }),
-    cache_status: Type.String({ description: 'Always `none`.' }),
+    is_cached: Type.Boolean({
+      description: 'Whether all files that an engine needs are in the model cache.',
+    }),
+    cache_status: Type.Enum([...CACHE_STATUSES], {
+      description: 'How much of them is. `none` for a driver with a cache elsewhere.',
+    }),
     alternatives: Type.Array(Type.String(), {
       description: 'Other tiers on which the model fits, cheapest first.',
     }),
@@ -172,7 +182,10 @@ function toValidateAnswer(modelId: string, assessment: Assessment): Static<typeo
 const START_MINUTES = 3
 const GIGABYTES_PER_MINUTE = 30
 
-function toPreviewAnswer(huggingfaceId: string, preview: TierPreview): Static<typeof PreviewAnswer> {
+function toPreviewAnswer(
+  huggingfaceId: string,
+  preview: TierPreview & { readonly cacheStatus: CacheStatus },
+): Static<typeof PreviewAnswer> {
   const { tier, fit, need } = preview
   const requiredGb = need === null ? null : gigabytes(need.totalBytes)
   return {
@@ -189,8 +202,8 @@ function toPreviewAnswer(huggingfaceId: string, preview: TierPreview): Static<ty
     overhead_gb: need === null ? null : gigabytes(need.overheadBytes),
     available_vram_gb: gigabytes(preview.availableBytes),
     max_fitting_model_len: preview.longestContext,
-    is_cached: false,
-    cache_status: 'none',
+    is_cached: preview.cacheStatus === 'complete',
+    cache_status: preview.cacheStatus,
     alternatives: [...preview.alternatives],
     notes: preview.notes.join(' '),
   }

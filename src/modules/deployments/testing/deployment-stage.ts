@@ -115,6 +115,7 @@ export async function createDeploymentStage({
     logger,
     gpus,
     hub: { readModel: refuseHub, listFiles: refuseHub },
+    cacheOf: () => null,
     hubUseOf: () => 'never',
     sealer,
     ledger,
