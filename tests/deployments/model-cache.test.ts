@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createModelCache, type ModelCache } from '../../src/hub/model-cache/model-cache.ts'
 import type { ModelFile } from '../../src/hub/model-file.ts'
 import { createHub, type Hub } from '../../src/hub/hub.ts'
@@ -210,6 +210,34 @@ describe('the model cache', () => {
     })
     const order = { modelId: 'org/tiny', commit: COMMIT, files: await filesOf('org/tiny'), token: null }
     await expect(small.fetch(order)).rejects.toMatchObject({ failure: 'too_large' })
+  })
+
+  test('fails clearly if the disk is full, leaves nothing behind and gives its room back', async () => {
+    // All file handles share this prototype.
+    const handle = await open(join(directory, 'probe'), 'w')
+    const prototype: Pick<typeof handle, 'write'> = Object.getPrototypeOf(handle)
+    await handle.close()
+    await rm(join(directory, 'probe'))
+    let writes = 0
+    const write = vi.spyOn(prototype, 'write').mockImplementation(async (...args: unknown[]) => {
+      writes += 1
+      if (writes > 2) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+      return { bytesWritten: Number(args[2]), buffer: '' }
+    })
+    onTestFinished(() => write.mockRestore())
+    hub.faults.push({ cutAfter: 100_000 })
+    await expect(fetchTiny()).rejects.toMatchObject({
+      name: 'HubError',
+      failure: 'no_space',
+      message: 'The disk of the model cache is full.',
+    })
+    expect(writes).toBeGreaterThan(2)
+    const blobs = join(directory, 'models--org--tiny/blobs')
+    expect([await readdir(blobs), await readdir(join(directory, 'claims'))]).toEqual([[], []])
+    const files = await filesOf('org/tiny')
+    expect((await cache.measure({ modelId: 'org/tiny', commit: COMMIT, files })).bytesDone).toBe(0)
+    write.mockRestore()
+    expect(await readFile((await fetchTiny()).paths[0] ?? '')).toEqual(MODEL)
   })
 
   test('deletes nothing in a directory that another id with the same directory is downloading into', async () => {

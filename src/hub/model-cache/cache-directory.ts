@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { link, lstat, mkdir, rename, rm, unlink, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ModelFile } from '../model-file.ts'
@@ -112,8 +113,16 @@ export class CacheDirectory {
     const now = new Date()
     await utimes(path, now, now).catch(async (error: unknown) => {
       if (!hasCode(error, 'ENOENT')) throw error
-      // The file contains the model id, because two ids can share a directory.
-      await writeFile(path, this.modelId, { mode: 0o600 })
+      // The file contains the model id, because two ids can share a directory. It is never half of it, because a model with
+      // an unknown id is never deleted.
+      const draft = `${path}.${randomUUID()}`
+      try {
+        await writeFile(draft, this.modelId, { mode: 0o600 })
+        await rename(draft, path)
+      } catch (cause) {
+        await rm(draft, { force: true })
+        throw cause
+      }
     })
   }
 }
@@ -135,6 +144,10 @@ async function sizeOf(path: string): Promise<number | null> {
   if (there.isFile()) return there.size
   await unlink(path)
   return null
+}
+
+export function isDiskFull(error: unknown): boolean {
+  return hasCode(error, 'ENOSPC', 'EDQUOT')
 }
 
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {

@@ -6,7 +6,7 @@ import { Cancellation } from '../../kernel/cancellation.ts'
 import { OutboundFailed, OutboundRefused, type Outbound } from '../../outbound/outbound.ts'
 import { HubError } from '../hub-error.ts'
 import { failureOf, fileUrl, retryAfterMs } from '../hub-files.ts'
-import { hasCode } from './cache-directory.ts'
+import { isDiskFull } from './cache-directory.ts'
 import type { ModelFile } from '../model-file.ts'
 
 interface Download {
@@ -48,9 +48,7 @@ export async function downloadFile(download: Download): Promise<void> {
     await part.datasync()
   } catch (error) {
     if (mustGo(error)) await rm(partPath, { force: true })
-    throw hasCode(error, 'ENOSPC', 'EDQUOT')
-      ? new HubError('no_space', 'The disk of the model cache is full.', { cause: error })
-      : error
+    throw error
   } finally {
     await part.close()
   }
@@ -58,7 +56,7 @@ export async function downloadFile(download: Download): Promise<void> {
 
 /** Returns whether the partial file must be deleted: it cannot be resumed, or the disk is full. */
 function mustGo(error: unknown): boolean {
-  if (hasCode(error, 'ENOSPC', 'EDQUOT')) return true
+  if (isDiskFull(error)) return true
   return error instanceof HubError && (error.failure === 'corrupt' || error.failure === 'unreadable')
 }
 

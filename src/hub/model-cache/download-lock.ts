@@ -68,15 +68,15 @@ async function takeLock(path: string, text: string, { cancellation, onWait }: Lo
 /** Creates the lock file by linking a complete draft, so that no process reads half of it. Returns false if it exists. */
 async function create(path: string, text: string): Promise<boolean> {
   const draft = `${path}.${randomUUID()}`
-  await writeFile(draft, text, { flag: 'wx', mode: 0o600 })
   try {
+    await writeFile(draft, text, { flag: 'wx', mode: 0o600 })
     await link(draft, path)
     return true
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false
     throw error
   } finally {
-    await unlink(draft)
+    await unlink(draft).catch(ignoreMissing)
   }
 }
 

@@ -4,7 +4,7 @@ import type { Outbound } from '../../outbound/outbound.ts'
 import { HubError } from '../hub-error.ts'
 import { isCommit, isFilePath, isHubId } from '../hub-id.ts'
 import type { ModelFile } from '../model-file.ts'
-import { CacheDirectory, makeDirectory, type CacheProgress } from './cache-directory.ts'
+import { CacheDirectory, isDiskFull, makeDirectory, type CacheProgress } from './cache-directory.ts'
 import { downloadFile } from './download-file.ts'
 import { withLock } from './download-lock.ts'
 import { reserveRoom, type CacheLimits } from './reserve-room.ts'
@@ -59,24 +59,38 @@ export function createModelCache(options: ModelCacheOptions): ModelCache {
     measure: async (order) => (await open(order)).measure(order.files),
     fetch: async (order) => {
       const directory = await open(order)
-      const { cancellation, files } = order
-      cancellation?.throwIfCancelled()
-      await directory.prepare()
-      // Before the download, so that the remains of an interrupted one can be deleted to make room.
-      await directory.touch()
-      const missing = await directory.listMissing(files)
-      const room =
-        missing.length === 0 ? null : await reserveRoom(directory, missing, options.limits, cancellation)
       try {
-        for (const file of missing) await fetchFile(directory, file, order, options)
-        const paths: string[] = []
-        for (const file of files) paths.push(await directory.link(file))
-        return { directory: directory.snapshot, paths }
-      } finally {
-        // Only now: a blob without a link may be deleted to make room for another model.
-        await room?.release()
+        return await fetchAll(directory, order, options)
+      } catch (error) {
+        throw isDiskFull(error)
+          ? new HubError('no_space', 'The disk of the model cache is full.', { cause: error })
+          : error
       }
     },
+  }
+}
+
+async function fetchAll(
+  directory: CacheDirectory,
+  order: CacheOrder,
+  options: ModelCacheOptions,
+): Promise<CachedModel> {
+  const { cancellation, files } = order
+  cancellation?.throwIfCancelled()
+  await directory.prepare()
+  // Before the download, so that the remains of an interrupted one can be deleted to make room.
+  await directory.touch()
+  const missing = await directory.listMissing(files)
+  const room =
+    missing.length === 0 ? null : await reserveRoom(directory, missing, options.limits, cancellation)
+  try {
+    for (const file of missing) await fetchFile(directory, file, order, options)
+    const paths: string[] = []
+    for (const file of files) paths.push(await directory.link(file))
+    return { directory: directory.snapshot, paths }
+  } finally {
+    // Only now: a blob without a link may be deleted to make room for another model.
+    await room?.release()
   }
 }
 
