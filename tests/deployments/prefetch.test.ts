@@ -57,7 +57,7 @@ const read = async (id: string, key?: string) =>
   (await gateway.request('GET', pathOf(id), key === undefined ? {} : { key })).body
 const previewCache = async (id: string) => {
   const query = new URLSearchParams({ huggingface_id: id, gpu_tier: 'l4_24gb' })
-  const { body } = await gateway.request('GET', `/v1/deployments/preview?${query}`)
+  const { body } = await gateway.request('GET', `/v1/deployments/preview?${query.toString()}`)
   return [body.is_cached, body.cache_status]
 }
 const cancel = (id: string) => gateway.request('POST', `${pathOf(id)}/cancel`)
