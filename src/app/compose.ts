@@ -115,6 +115,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
           tracer: modules.tracer,
           deployments: modules.deployments,
           requestLog: modules.requestLog,
+          storedBodies: modules.storedBodies,
           clientAddressOf,
         }),
       },
@@ -128,6 +129,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       isFast: config.fastHttp,
       requestMsMax: config.requestTimeoutMs,
       keepsBodies: config.logPrompts,
+      capturedBytesOf: ({ accountId, keyId }) => modules.storedBodies.capturedBytesOf(accountId, keyId),
     })
     begun.defer(() => server.close({ graceMs: 0 }))
     const { host, port } = await server.listen({

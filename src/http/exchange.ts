@@ -4,6 +4,7 @@ import type { Caller } from '../modules/keys/keys.ts'
 import { openAiWire } from '../wires/openai-chat/openai-wire.ts'
 import type { Wire } from '../wires/wire.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
+import type { BodyCapture } from './answers/capture-bodies.ts'
 import type { Recording } from './answers/replay-recording.ts'
 
 /** One request and its response, with their state while they run. */
@@ -35,6 +36,8 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   requestBytes = 0
   /** The text of the body, kept only if the operator logs prompts. */
   bodyText: string | null = null
+  /** The bodies of a key whose bodies are stored. */
+  capture: BodyCapture | null = null
 
   constructor(id: string, incoming: Incoming, response: ResponseMessage, route: string) {
     this.id = id

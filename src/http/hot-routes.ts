@@ -5,6 +5,7 @@ import type { Caller } from '../modules/keys/keys.ts'
 import { requireScope, type Authenticate } from './authenticate.ts'
 import type { ConnectionGate } from './connections/connection-gate.ts'
 import type { CorsHeaders } from './answers/cors-headers.ts'
+import { BodyCapture } from './answers/capture-bodies.ts'
 import { errorBodyOf, toErrorAnswer } from './answers/error-envelope.ts'
 import type { ExchangeTracker } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
@@ -27,6 +28,8 @@ interface HotRoutesOptions {
   readonly bodyBytesMax: number
   /** Whether bodies are kept for the log. */
   readonly keepsBodies: boolean
+  /** How many bytes of each body are captured to be stored. Null: none. */
+  readonly capturedBytesOf: (caller: Caller) => number | null
   readonly corsHeaders: CorsHeaders
   readonly isClosing: () => boolean
   readonly onError: (error: unknown, exchange: Exchange) => void
@@ -62,6 +65,8 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
     const answer = (caller: Caller): void => {
       requireScope(caller, route.scope)
       exchange.caller = caller
+      const capturedBytes = options.capturedBytesOf(caller)
+      if (capturedBytes !== null) exchange.capture = new BodyCapture(response, capturedBytes)
       options.refusedBodies.requireTurn(caller, incoming)
       if (!Buffer.isBuffer(source)) options.gate.release(source.socket)
       readBody(
@@ -71,6 +76,7 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
         (text) => {
           run(() => {
             if (options.keepsBodies) exchange.bodyText = text
+            exchange.capture?.noteRequest(text, exchange.requestBytes)
             const body = parseBody(text)
             check(body)
             const handle = (): Promise<void> =>

@@ -57,6 +57,8 @@ export interface ServerOptions {
   readonly requestMsMax: number
   /** Keeps the text of inference requests for the log. */
   readonly keepsBodies: boolean
+  /** How many bytes of each body are captured to be stored. Null: none. */
+  readonly capturedBytesOf: (caller: Caller) => number | null
 }
 
 export interface Server {

@@ -54,6 +54,7 @@ export async function walkOperations(): Promise<Walk> {
   const gateway = await startTestGateway({
     settings: {
       PARKWAY_SANDBOX_GPU_START_MS: '100',
+      PARKWAY_BODY_STORAGE: 'accounts',
       HF_ENDPOINT: hub.url,
       PARKWAY_OUTBOUND_ALLOW: hub.cdnHost,
     },
@@ -241,6 +242,11 @@ async function walkAccount(call: MakeCall): Promise<void> {
   for (const view of views) await call(`GET /v1/usage/${view}`)
   const { data: requests } = await call('GET /v1/requests')
   await call('GET /v1/requests/{request_id}', { params: { request_id: requests[0].request_id } })
+  await call('GET /v1/body-storage')
+  await call('PATCH /v1/body-storage')
+  await call('POST /v1/rerank')
+  const { data: stored } = await call('GET /v1/requests', { query: '?operation=rerank' })
+  await call('GET /v1/requests/{request_id}/body', { params: { request_id: stored[0].request_id } })
   await call('GET /v1/payments/config')
   const payment = await call('POST /v1/payments/checkout')
   await call('GET /v1/payments/{id}', { params: { id: payment.id } })
@@ -277,6 +283,12 @@ async function walkOperator(call: MakeCall): Promise<void> {
     params: { request_id: requests[0].request_id },
     query,
   })
+  await call('GET /v1/admin/requests/{request_id}/body', {
+    params: { request_id: requests[0].request_id },
+    query: `${query}`,
+  })
+  await call('PATCH /v1/admin/accounts/{id}/body-storage', { params })
+  await call('GET /v1/admin/accounts/{id}/body-storage', { params })
   await call('GET /v1/admin/audit')
   await call('GET /v1/admin/providers')
   await call('GET /healthz')

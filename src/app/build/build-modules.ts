@@ -225,9 +225,7 @@ async function openModules(
   opened.defer(() => built.close())
   const credit = config.billing ? ledger : freeCredit
   const shortages = createShortageWatch({ clock, logger })
-  const used = buildUsage(config, { database, clock, ledger, metrics, logger })
-  opened.defer(() => used.requestLog.close())
-  opened.defer(() => used.usage.close())
+  const used = await buildUsage(config, { database, messageBus, clock, ledger, metrics, logger }, opened)
   const inference = buildInference(config, {
     ...served,
     ...used,

@@ -37,6 +37,8 @@ import { queueRoutes } from '../../http/routes/tasks/queue.ts'
 import { rerankRoutes } from '../../http/routes/text/rerank.ts'
 import { taskRetryRoutes } from '../../http/routes/tasks/task-retry.ts'
 import { taskRoutes } from '../../http/routes/tasks/tasks.ts'
+import { bodyStorageRoutes } from '../../http/routes/account/body-storage.ts'
+import { requestBodyRoutes } from '../../http/routes/account/request-bodies.ts'
 import { requestLogRoutes } from '../../http/routes/account/request-log.ts'
 import { responseRoutes } from '../../http/routes/text/responses.ts'
 import { storedResponseRoutes } from '../../http/routes/text/stored-responses.ts'
@@ -61,6 +63,7 @@ import { findPromptSources } from './build-compare.ts'
 import { listLocalModels, listOwnModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
 import type { Overview } from './build-overview.ts'
+import { bodyStorageRules } from './build-usage.ts'
 import type { Config } from '../settings/config.ts'
 import { VERSION } from '../version.ts'
 
@@ -164,7 +167,20 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     }),
     ...usageRoutes({ usage, clock: modules.clock }),
     ...usageLatencyRoutes({ usage, clock: modules.clock }),
-    ...requestLogRoutes({ requestLog: modules.requestLog, accounts, clock: modules.clock }),
+    ...requestLogRoutes({
+      requestLog: modules.requestLog,
+      storedBodies: modules.storedBodies,
+      accounts,
+      clock: modules.clock,
+    }),
+    ...requestBodyRoutes({ requestLog: modules.requestLog, storedBodies: modules.storedBodies, audit }),
+    ...bodyStorageRoutes({
+      storedBodies: modules.storedBodies,
+      accounts,
+      keys,
+      audit,
+      rules: bodyStorageRules(config),
+    }),
     ...paymentRoutes({ billing, publicUrl: config.publicUrl }),
     ...checkoutRoutes({ billing }),
     ...promoRoutes({ promoCodes }),

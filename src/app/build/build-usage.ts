@@ -1,36 +1,70 @@
+import type { BodyStorageRules } from '../../http/routes/account/body-storage.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
-import { createRequestLog, type RequestLog } from '../../modules/request-log/request-log.ts'
+import {
+  createRequestLog,
+  openStoredBodies,
+  type RequestLog,
+  type StoredBodies,
+} from '../../modules/request-log/request-log.ts'
 import { createUsage, type Usage } from '../../modules/usage/usage.ts'
 import type { Database } from '../../storage/database.ts'
+import type { MessageBus } from '../../storage/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Config } from '../settings/config.ts'
+import { buildSealer } from './build-sealer.ts'
 
 export interface BuiltUsage {
   readonly usage: Usage
   readonly requestLog: RequestLog
+  readonly storedBodies: StoredBodies
 }
 
 interface Parts {
   readonly database: Database
+  readonly messageBus: MessageBus
   readonly clock: Clock
   readonly ledger: Ledger
   readonly metrics: Metrics
   readonly logger: GatewayLogger
 }
 
-export function buildUsage(
-  config: Pick<Config, 'failedRequestRetentionDays'>,
-  { database, clock, ledger, metrics, logger }: Parts,
-): BuiltUsage {
+/** Builds what records requests. Adds what must be closed to `opened`. */
+export async function buildUsage(
+  config: Config,
+  { database, messageBus, clock, ledger, metrics, logger }: Parts,
+  opened: AsyncDisposableStack,
+): Promise<BuiltUsage> {
+  const onDropped = (reason: string, count: number): void => metrics.requestLog.dropped(reason, count)
   const usage = createUsage({ database, clock, ledger, logger })
+  opened.defer(() => usage.close())
   const requestLog = createRequestLog({
     database,
     usage,
     logger,
     retentionDays: config.failedRequestRetentionDays,
-    onDropped: (reason, count) => metrics.requestLog.dropped(reason, count),
+    onDropped,
   })
-  return { usage, requestLog }
+  opened.defer(() => requestLog.close())
+  const storedBodies = await openStoredBodies({
+    database,
+    messageBus,
+    logger,
+    sealer: buildSealer(config),
+    ...bodyStorageRules(config),
+    onDropped,
+  })
+  opened.defer(() => storedBodies.close())
+  return { usage, requestLog, storedBodies }
+}
+
+/** The operator's rules for stored bodies. */
+export function bodyStorageRules(config: Config): BodyStorageRules {
+  return {
+    who: config.bodyStorage,
+    retentionDaysMax: config.bodyRetentionDaysMax,
+    bodyBytesMax: config.bodyKibMax * 1024,
+    accountBytesMax: config.bodyAccountMibMax * 1024 * 1024,
+  }
 }

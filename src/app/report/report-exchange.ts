@@ -1,7 +1,8 @@
+import { uuidOfRequest } from '../../kernel/identifiers.ts'
 import type { FinishedExchange } from '../../http/exchange-tracker.ts'
 import type { Deployments } from '../../modules/deployments/deployments.ts'
 import type { InferenceRecord } from '../../modules/inference/inference.ts'
-import type { RequestLog } from '../../modules/request-log/request-log.ts'
+import type { RequestLog, StoredBodies } from '../../modules/request-log/request-log.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Tracer } from '../../telemetry/tracing.ts'
@@ -13,6 +14,7 @@ import { traceInference } from './trace-inference.ts'
 interface ReporterOptions {
   readonly deployments: Pick<Deployments, 'noteRequest'>
   readonly requestLog: Pick<RequestLog, 'noteEnded'>
+  readonly storedBodies: Pick<StoredBodies, 'note'>
   readonly metrics: Metrics
   readonly logger: GatewayLogger
   /** Null if tracing is off. */
@@ -22,7 +24,7 @@ interface ReporterOptions {
 
 /** Creates a reporter that records how a request ended, in the metrics, the access log and the trace. */
 export function createExchangeReporter(options: ReporterOptions) {
-  const { metrics, logger, tracer, deployments, requestLog, clientAddressOf } = options
+  const { metrics, logger, tracer, deployments, requestLog, storedBodies, clientAddressOf } = options
   return ({ exchange, durationMs, isDisconnected }: FinishedExchange): void => {
     const { id, incoming, response, route, caller, inference, errorCode } = exchange
     const status = isDisconnected ? CLIENT_CLOSED_REQUEST : response.statusCode
@@ -55,6 +57,19 @@ export function createExchangeReporter(options: ReporterOptions) {
         durationMs,
         status,
         traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+      })
+    }
+    if (exchange.capture !== null && caller !== null) {
+      const { accountId, keyId } = caller
+      const { request, answer, requestBytes, answerBytes } = exchange.capture
+      storedBodies.note({
+        id: uuidOfRequest(id),
+        accountId,
+        keyId,
+        request,
+        answer,
+        requestBytes,
+        answerBytes,
       })
     }
     logger.logAccess({

@@ -80,7 +80,7 @@ export const GPU_SETTINGS = {
   sealingKey: optionalTextSetting({
     environment: 'PARKWAY_SEALING_KEY',
     description:
-      'Encrypts tokens that accounts give their deployments. Without it `sealing.key` in the data directory does. Set it where several machines share a database.',
+      'Encrypts tokens that accounts give their deployments, and stored bodies. Without it `sealing.key` in the data directory does. Set it where several machines share a database.',
     isSecret: true,
   }),
   modelCacheDir: optionalTextSetting({

@@ -5,6 +5,7 @@ import { isNetwork } from './is-network.ts'
 import { DRAIN_SETTINGS } from './drain-settings.ts'
 import { GPU_SETTINGS } from './gpu-settings.ts'
 import { MEDIA_SETTINGS } from './media-settings.ts'
+import { REQUEST_LOG_SETTINGS } from './request-log-settings.ts'
 import { TASK_SETTINGS } from './task-settings.ts'
 import {
   amountSetting,
@@ -183,6 +184,7 @@ export const SETTINGS = {
   ...DRAIN_SETTINGS,
   ...MEDIA_SETTINGS,
   ...TASK_SETTINGS,
+  ...REQUEST_LOG_SETTINGS,
   ...GPU_SETTINGS,
   limits: objectSetting(
     {

@@ -44,13 +44,6 @@ export const TASK_SETTINGS = {
     },
     { default: 90, minimum: 1, maximum: 3_650 },
   ),
-  failedRequestRetentionDays: integerSetting(
-    {
-      environment: 'PARKWAY_FAILED_REQUEST_RETENTION_DAYS',
-      description: 'How long the request log has requests that were refused or failed without a charge.',
-    },
-    { default: 30, minimum: 1, maximum: 3650 },
-  ),
   responseRetentionDays: integerSetting(
     {
       environment: 'PARKWAY_RESPONSE_RETENTION_DAYS',

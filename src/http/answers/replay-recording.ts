@@ -81,7 +81,7 @@ export function recordAnswer(
   return recording
 }
 
-function toBuffer(chunk: unknown, encoding: unknown): Buffer | null {
+export function toBuffer(chunk: unknown, encoding: unknown): Buffer | null {
   if (Buffer.isBuffer(chunk)) return chunk
   if (chunk instanceof Uint8Array) return Buffer.from(chunk)
   if (typeof chunk !== 'string') return null

@@ -6,6 +6,13 @@ import type { LogEntry } from './log-entry.ts'
 import { CHARGED, FAILED } from './log-parts.ts'
 import { toFailedRequest, type EndedRequest } from './note-ended.ts'
 
+export type { BodyPolicy } from './bodies/body-policies.ts'
+export {
+  openStoredBodies,
+  type RequestBodies,
+  type StoredBodies,
+  type StoredBody,
+} from './bodies/stored-bodies.ts'
 export { LOG_OUTCOMES, type LogEntry } from './log-entry.ts'
 export type { LogPage, LogQuery } from './list-entries.ts'
 export type { LogFilter } from './log-parts.ts'

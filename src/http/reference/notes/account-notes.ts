@@ -38,6 +38,13 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
     'Lists requests, one entry each, newest first, with filters by time, model, provider, key, outcome, error, latency and cost.',
   'GET /v1/requests/{request_id}':
     'Returns one request with its timings and with every call of an upstream that was made for it.',
+  'GET /v1/requests/{request_id}/body':
+    'Returns the bodies of a request and of its answer, if they are stored. They are not unless somebody switched it on.',
+  'GET /v1/body-storage':
+    'Tells whether bodies of requests and answers are stored, for how long, and how much is stored.',
+  'PATCH /v1/body-storage':
+    'Sets whether bodies are stored, for the account or for one of its keys, if the operator lets accounts do that. Switching it off ' +
+    'deletes them.',
   'GET /v1/payments/config': 'Tells which payment provider takes money here, and the amounts it takes.',
   'POST /v1/payments/checkout':
     'Opens a checkout and returns the address of the page to pay at. The credit arrives when the provider confirms.',

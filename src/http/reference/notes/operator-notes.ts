@@ -4,6 +4,12 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/admin/requests':
     'Lists requests of an account, newest first, with the filters of `GET /v1/requests`.',
   'GET /v1/admin/requests/{request_id}': 'Returns one request of an account with its timings and attempts.',
+  'GET /v1/admin/requests/{request_id}/body':
+    'Returns the bodies of a request of an account, if they are stored. The audit log records that they were read.',
+  'GET /v1/admin/accounts/{id}/body-storage':
+    'Tells whether bodies of the requests of an account are stored, for how long, and how much is stored.',
+  'PATCH /v1/admin/accounts/{id}/body-storage':
+    'Sets whether bodies of the requests of an account, or of one of its keys, are stored. Switching it off deletes them.',
   'GET /v1/admin/accounts': 'Lists all accounts, or those that the filters find, newest first.',
   'POST /v1/admin/accounts': 'Makes an account. It has no key and no credit yet.',
   'GET /v1/admin/accounts/{id}': 'Returns one account with its balance.',

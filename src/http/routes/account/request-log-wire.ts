@@ -113,6 +113,7 @@ export const RequestAnswer = Type.Object({
   ...entryFields,
   timings: Timings,
   attempts: nullable(Type.Array(AttemptAnswer), 'In order. Null if they were not recorded.'),
+  body_stored: Type.Boolean({ description: 'Whether `GET /v1/requests/{request_id}/body` has its bodies.' }),
 })
 
 export function entryToWire(entry: LogEntry): Static<typeof RequestEntryAnswer> {
@@ -150,7 +151,7 @@ export function entryToWire(entry: LogEntry): Static<typeof RequestEntryAnswer> 
   }
 }
 
-export function requestToWire(entry: LogEntry): Static<typeof RequestAnswer> {
+export function requestToWire(entry: LogEntry, isBodyStored: boolean): Static<typeof RequestAnswer> {
   const { attempts, latencyMs, firstTokenMs } = entry
   return {
     ...entryToWire(entry),
@@ -162,6 +163,7 @@ export function requestToWire(entry: LogEntry): Static<typeof RequestAnswer> {
       total_ms: latencyMs,
     },
     attempts: attempts?.map(attemptToWire) ?? null,
+    body_stored: isBodyStored,
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
-import type { LogPage, RequestLog } from '../../../modules/request-log/request-log.ts'
+import type { LogPage, RequestLog, StoredBodies } from '../../../modules/request-log/request-log.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   AccountQuery,
@@ -15,6 +15,7 @@ import { entryToWire, RequestAnswer, RequestPageAnswer, requestToWire } from './
 
 interface RequestLogParts {
   readonly requestLog: RequestLog
+  readonly storedBodies: Pick<StoredBodies, 'has'>
   readonly accounts: Pick<Accounts, 'read'>
   readonly clock: Clock
 }
@@ -27,7 +28,7 @@ export const requestLogRoutes = (parts: RequestLogParts): Route[] => [
   ...operatorRoutes(parts),
 ]
 
-const ownRoutes = ({ requestLog, clock }: RequestLogParts): Route[] => [
+const ownRoutes = (parts: RequestLogParts): Route[] => [
   defineRoute({
     method: 'GET',
     tag: 'Usage',
@@ -37,7 +38,7 @@ const ownRoutes = ({ requestLog, clock }: RequestLogParts): Route[] => [
     query: RequestsQuery,
     responses: page,
     handle: async ({ caller: { accountId }, query }) =>
-      pageToWire(await requestLog.list(parseLogQuery(accountId, query, clock.nowMs()))),
+      pageToWire(await parts.requestLog.list(parseLogQuery(accountId, query, parts.clock.nowMs()))),
   }),
   defineRoute({
     method: 'GET',
@@ -47,12 +48,12 @@ const ownRoutes = ({ requestLog, clock }: RequestLogParts): Route[] => [
     summary: 'Read a request',
     params: RequestParams,
     responses: one,
-    handle: async ({ caller: { accountId }, params }) =>
-      requestToWire(await requestLog.read(accountId, parseRequestId(params.request_id))),
+    handle: ({ caller: { accountId }, params }) =>
+      readRequest(parts, accountId, parseRequestId(params.request_id)),
   }),
 ]
 
-const operatorRoutes = ({ requestLog, accounts, clock }: RequestLogParts): Route[] => [
+const operatorRoutes = (parts: RequestLogParts): Route[] => [
   defineRoute({
     method: 'GET',
     tag: 'Operator',
@@ -63,8 +64,8 @@ const operatorRoutes = ({ requestLog, accounts, clock }: RequestLogParts): Route
     otherErrors: [404],
     responses: page,
     handle: async ({ query }) => {
-      const { id } = await accounts.read(parseAccountId(query.account_id))
-      return pageToWire(await requestLog.list(parseLogQuery(id, query, clock.nowMs())))
+      const { id } = await parts.accounts.read(parseAccountId(query.account_id))
+      return pageToWire(await parts.requestLog.list(parseLogQuery(id, query, parts.clock.nowMs())))
     },
   }),
   defineRoute({
@@ -76,12 +77,15 @@ const operatorRoutes = ({ requestLog, accounts, clock }: RequestLogParts): Route
     params: RequestParams,
     query: AccountQuery,
     responses: one,
-    handle: async ({ params, query }) =>
-      requestToWire(
-        await requestLog.read(parseAccountId(query.account_id), parseRequestId(params.request_id)),
-      ),
+    handle: ({ params, query }) =>
+      readRequest(parts, parseAccountId(query.account_id), parseRequestId(params.request_id)),
   }),
 ]
+
+async function readRequest({ requestLog, storedBodies }: RequestLogParts, accountId: string, uuid: string) {
+  const entry = await requestLog.read(accountId, uuid)
+  return requestToWire(entry, await storedBodies.has(accountId, uuid))
+}
 
 function pageToWire({ entries, nextCursor }: LogPage) {
   const data = entries.map(entryToWire)
