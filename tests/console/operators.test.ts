@@ -67,6 +67,20 @@ describe.skipIf(NO_BROWSER !== null)('the pages of operators', () => {
     await close()
   })
 
+  test('a payment is refunded', async () => {
+    const bought = await gateway.request('POST', '/v1/payments/checkout', { body: { amount_usd: 5 } })
+    await fetch(`${bought.body.checkout_url}/pay`, { method: 'POST' })
+    const { body: own } = await gateway.request('GET', '/v1/tenants/me')
+    const { page, goto, close } = await openConsole(gateway)
+    await goto(`/accounts/${own.id}?tab=payments`)
+    await page.getByRole('button', { name: 'Refund' }).click()
+    await page.getByRole('button', { name: 'Refund the payment' }).click()
+    await page.getByRole('cell', { name: 'refunded', exact: true }).waitFor()
+    const after = await gateway.request('GET', '/v1/tenants/me')
+    expect(after.body.balance_usd).toBe(own.balance_usd - 5)
+    await close()
+  })
+
   test('a promo code is made and disabled, on a phone', async () => {
     const { page, goto, close } = await openConsole(gateway, { width: 390, height: 844 })
     await goto('/promo-codes')

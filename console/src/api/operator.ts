@@ -117,6 +117,15 @@ export const adjustCredit = (
     }),
   )
 
+/** Returns the rest of a payment at the provider and takes its credit back. */
+export const refundPayment = (id: string, idempotencyKey: string) =>
+  call(() =>
+    client.POST('/v1/admin/payments/{id}/refund', {
+      params: { path: { id }, header: { 'Idempotency-Key': idempotencyKey } },
+      body: {},
+    }),
+  )
+
 export const setAccountBudget = (
   id: string,
   body: { monthly_usd: number | null; daily_usd: number | null },

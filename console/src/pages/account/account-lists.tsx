@@ -3,20 +3,19 @@ import type { ApiKey } from '../../api/keys.ts'
 import {
   accountKeysQuery,
   accountLedgerQuery,
-  accountPaymentsQuery,
   accountRequestsQuery,
   type LedgerEntry,
 } from '../../api/operator.ts'
 import type { LoggedRequest } from '../../api/requests.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
-import { PAYMENT_COLUMNS } from '../../ui/data/payment-columns.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { formatDuration } from '../../ui/format/format-duration.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Badge } from '../../ui/text/badge.tsx'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
 import { Time } from '../../ui/text/time.tsx'
+import { PaymentList } from './payment-list.tsx'
 
 interface AccountListsProps {
   readonly id: string
@@ -43,14 +42,6 @@ function LedgerList({ id }: { readonly id: string }) {
   const entries = useInfiniteQuery(accountLedgerQuery(id))
   const empty = <EmptyState icon="card" title="Nothing has moved the credit yet" />
   return <PagedTable label="Ledger" query={entries} columns={LEDGER_COLUMNS} rowId={rowId} empty={empty} />
-}
-
-function PaymentList({ id }: { readonly id: string }) {
-  const payments = useInfiniteQuery(accountPaymentsQuery(id))
-  const empty = <EmptyState icon="card" title="No payment yet" />
-  return (
-    <PagedTable label="Payments" query={payments} columns={PAYMENT_COLUMNS} rowId={rowId} empty={empty} />
-  )
 }
 
 function RequestList({ id }: { readonly id: string }) {

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { accountBudgetQuery, oneAccountQuery } from '../../api/operator.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
 
-export const ACCOUNT_TABS = ['keys', 'ledger', 'payments', 'requests'] as const
+const ACCOUNT_TABS = ['keys', 'ledger', 'payments', 'requests'] as const
 
 export interface AccountSearch {
   readonly tab?: (typeof ACCOUNT_TABS)[number] | undefined
