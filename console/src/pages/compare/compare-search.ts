@@ -4,7 +4,7 @@ export const COMPARE_TABS = [
   { value: 'leaderboard', label: 'Leaderboard' },
 ] as const
 
-export type CompareTab = (typeof COMPARE_TABS)[number]['value']
+type CompareTab = (typeof COMPARE_TABS)[number]['value']
 
 export interface CompareSearch {
   readonly tab?: CompareTab | undefined

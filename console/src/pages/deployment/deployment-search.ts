@@ -7,7 +7,7 @@ export const TABS = [
   { value: 'logs', label: 'Logs' },
 ] as const
 
-export type DeploymentTab = (typeof TABS)[number]['value']
+type DeploymentTab = (typeof TABS)[number]['value']
 
 export const WINDOWS = ['5m', '1h', '24h', '7d'] as const satisfies readonly MetricsWindow[]
 
