@@ -47,6 +47,10 @@ export const deliveriesQuery = (id: string) =>
 export const cancelShownTask = (id: string) =>
   call(() => client.POST('/v1/tasks/{id}/cancel', { params: { path: { id } } }))
 
+/** Calls a webhook again. */
+export const redeliver = (id: string) =>
+  call(() => client.POST('/v1/webhook-deliveries/{id}/redeliver', { params: { path: { id } } }))
+
 /** Makes another task with the same parameters. */
 export const retryTask = (id: string) =>
   call(() => client.POST('/v1/tasks/{id}/retry', { params: { path: { id } } }))

@@ -1,8 +1,10 @@
-import { useQuery } from '@tanstack/react-query'
-import { deliveriesQuery } from '../../api/task-list.ts'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { deliveriesQuery, redeliver } from '../../api/task-list.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { Skeleton } from '../../ui/feedback/skeleton.tsx'
 import { formatDuration } from '../../ui/format/format-duration.ts'
+import { Button } from '../../ui/forms/button.tsx'
+import { showFailure, showToast } from '../../ui/overlays/toasts.tsx'
 import { Badge } from '../../ui/text/badge.tsx'
 import { Time } from '../../ui/text/time.tsx'
 
@@ -37,6 +39,15 @@ export function TaskDeliveries({ id }: { readonly id: string }) {
 }
 
 function DeliveryView({ delivery }: { readonly delivery: Delivery }) {
+  const queryClient = useQueryClient()
+  const again = useMutation({
+    mutationFn: () => redeliver(delivery.id),
+    onSuccess: () => {
+      showToast('The webhook is called again')
+      void queryClient.invalidateQueries({ queryKey: ['tasks', 'deliveries'] })
+    },
+    onError: (error) => showFailure('The webhook was not called again', error),
+  })
   return (
     <div className="flex flex-col gap-1 text-sm">
       <p className="flex items-center gap-2">
@@ -61,6 +72,13 @@ function DeliveryView({ delivery }: { readonly delivery: Delivery }) {
         <p className="text-xs text-ink-faint">
           Next try <Time at={delivery.next_attempt_at} />
         </p>
+      )}
+      {delivery.status !== 'pending' && (
+        <div>
+          <Button icon="retry" isBusy={again.isPending} onClick={() => again.mutate()}>
+            Call again
+          </Button>
+        </div>
       )}
     </div>
   )
