@@ -177,7 +177,10 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
   }
   const announceWish = async (deploymentId: string): Promise<void> => {
     await announce(deploymentId)
-    await messageBus.publish(WISH_TOPIC, deploymentId)
+    // The wish is saved. If the message is lost, the reconciler finds it at its next look.
+    await messageBus.publish(WISH_TOPIC, deploymentId).catch((error: unknown) => {
+      logger.warn({ err: error }, 'the reconciler could not be told of a change')
+    })
   }
   const waitForEngine = createWaitForEngine({
     directory,

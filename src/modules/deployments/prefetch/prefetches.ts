@@ -58,6 +58,9 @@ export function createPrefetches(options: PrefetchesOptions): Prefetches {
     return row ?? null
   }
 
+  // The order is saved. If the message is lost, the runners find it at their next look.
+  const tellRunners = () => messageBus.publish(PREFETCH_TOPIC, '').catch(() => {})
+
   return {
     order: async (caller, question) => {
       checkHubId('huggingface_id', question.huggingfaceId)
@@ -67,7 +70,7 @@ export function createPrefetches(options: PrefetchesOptions): Prefetches {
       await requireBalance(options, caller.accountId)
       const model = await checkForDownload(options, question)
       const row = await insert(options, caller.accountId, question, model)
-      await messageBus.publish(PREFETCH_TOPIC, '')
+      await tellRunners()
       return prefetchFromRow(row)
     },
     read: async (accountId, modelId) => {
@@ -92,7 +95,7 @@ export function createPrefetches(options: PrefetchesOptions): Prefetches {
         [caller.accountId, modelId, new Date(clock.nowMs())],
       )
       if (row !== undefined) {
-        await messageBus.publish(PREFETCH_TOPIC, '')
+        await tellRunners()
         return prefetchFromRow(row)
       }
       const known = await readRow(caller.accountId, modelId)
