@@ -86,6 +86,7 @@ export async function startFormServer(): Promise<FormServer> {
     clock: systemClock,
     observer: { started: () => {}, finished: () => {} },
     corsOrigins: [],
+    capturedBytesOf: () => null,
     bodyBytesMax: MEBIBYTE,
     uploadDirectory,
     connectionsMax: 1_000,

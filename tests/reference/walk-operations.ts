@@ -285,7 +285,7 @@ async function walkOperator(call: MakeCall): Promise<void> {
   })
   await call('GET /v1/admin/requests/{request_id}/body', {
     params: { request_id: requests[0].request_id },
-    query: `${query}`,
+    query,
   })
   await call('PATCH /v1/admin/accounts/{id}/body-storage', { params })
   await call('GET /v1/admin/accounts/{id}/body-storage', { params })
