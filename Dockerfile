@@ -17,6 +17,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY console/scripts/prepare-console.cjs console/scripts/
 RUN npm ci --omit=dev && npm cache clean --force
 COPY bin bin
+COPY cli cli
 COPY src src
 COPY --from=console /app/console/dist console/dist
 

@@ -74,6 +74,14 @@ describe('the Dockerfile', () => {
     expect(copied).toContain(posix.join('console', base))
   })
 
+  test('contains the program that the launcher starts', () => {
+    const launcher = readFileSync(join(ROOT, 'bin/parkway.cjs'), 'utf8')
+    const [, folder = ''] = /join\(__dirname, '\.\.', '([a-z]+)', /.exec(launcher) ?? []
+    const last = stages.at(-1)
+    const copied = last === undefined ? [] : copiesOf(last).flatMap(({ sources }) => sources)
+    expect(copied).toEqual(expect.arrayContaining(['bin', folder, 'src']))
+  })
+
   test('has everything that npm needs before it installs', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     const [, script = ''] = /^node (\S+)$/.exec(scripts.prepare) ?? []
