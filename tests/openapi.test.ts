@@ -247,8 +247,10 @@ describe('the OpenAPI document of a running gateway', () => {
         if (get === undefined) continue
         // A route with required parameters answers 400 without them.
         const isAnswered = get.parameters?.some(({ required }) => required === true) !== true
-        const answer = await gateway.request('GET', path)
-        expect([path, answer.status]).toEqual([path, isAnswered ? 200 : 400])
+        const response = await gateway.fetch('GET', path)
+        // Streams have no end.
+        await response.body?.cancel()
+        expect([path, response.status]).toEqual([path, isAnswered ? 200 : 400])
       }
     } finally {
       await gateway.close()

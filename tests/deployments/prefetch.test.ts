@@ -23,6 +23,7 @@ beforeAll(async () => {
   hub = await startHub({
     'org/tiny': { files },
     'org/again': { files },
+    'org/untouched': { files },
     'org/slow': { files: { 'a-Q4_0.gguf': createTinyGguf({ seed: 9 }) } },
     'org/left': { files: { 'a-Q4_0.gguf': createTinyGguf({ seed: 10 }) } },
     'org/wrong': { files, lies: { 'tiny-Q4_K_M.gguf': { sha256: 'b'.repeat(64) } } },
@@ -72,7 +73,7 @@ const holdDownload = () => hub.faults.push({}, { holdAfter: 100_000 })
 
 describe('a prefetch', () => {
   test('downloads the files of a model into the cache, and shows its progress', async () => {
-    expect(await previewCache('org/again')).toEqual([false, 'none'])
+    expect(await previewCache('org/untouched')).toEqual([false, 'none'])
     holdDownload()
     const { status, body } = await order({ huggingface_id: 'org/tiny' })
     expect([status, body]).toMatchObject([

@@ -4,7 +4,7 @@ import type { Queryable } from '../../storage/database.ts'
 import { JOB_SCHEMA } from '../../storage/job-queue.ts'
 import type { Payer } from '../ledger/ledger.ts'
 import type { TaskOrder } from './task.ts'
-import { TASK_COLUMNS, type TaskRow } from './task-row.ts'
+import { OWN_COLUMNS, type TaskRow } from './task-row.ts'
 import { DEADLINES_MS, HOLD_MARGIN_MS, QUEUE_MS_MAX } from './task-times.ts'
 
 /** An order with all values that are decided when it arrives. */
@@ -115,4 +115,4 @@ const INSERT = `
     SELECT count(*) FROM ${JOB_SCHEMA}.add_jobs(ARRAY(
       SELECT ('task', '{}', NULL, NULL, 1, NULL, 0, NULL)::${JOB_SCHEMA}.job_spec FROM tasks))
   )
-  SELECT ${TASK_COLUMNS.replace(/CASE WHEN[^]*END AS/, 'NULL::int AS')} FROM tasks, tickets`
+  SELECT ${OWN_COLUMNS}, NULL::int AS queue_position FROM tasks, tickets`

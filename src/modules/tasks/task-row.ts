@@ -35,14 +35,16 @@ const QUEUE_POSITION_MAX = 1_000
 /** The whole prompt may be long, and lists only need to tell tasks apart. */
 const PROMPT_LENGTH_MAX = 500
 
-// Uses the time of the database, so that progress does not decrease between two processes.
-export const TASK_COLUMNS = `tasks.id, tasks.type, tasks.status, tasks.requested_model, tasks.progress,
+/** Everything but the position in the queue. Uses the time of the database, so that progress does not decrease between two processes. */
+export const OWN_COLUMNS = `tasks.id, tasks.type, tasks.status, tasks.requested_model, tasks.progress,
   tasks.is_progress_known, tasks.expected_ms, tasks.attempt, tasks.created_at, tasks.started_at, tasks.completed_at,
   tasks.updated_at, tasks.expires_at, tasks.result, tasks.error_code, tasks.error_message, tasks.usage, tasks.cost_nano_usd,
   tasks.cancel_cost_nano_usd, tasks.hold_nano_usd, tasks.metadata,
   CASE WHEN tasks.type <> 'response'
     THEN left(coalesce(tasks.work #>> '{work,prompt}', tasks.work #>> '{work,input}'), ${PROMPT_LENGTH_MAX}) END AS prompt,
-  (extract(epoch FROM now() - tasks.started_at) * 1000)::float8 AS running_ms,
+  (extract(epoch FROM now() - tasks.started_at) * 1000)::float8 AS running_ms`
+
+export const TASK_COLUMNS = `${OWN_COLUMNS},
   CASE WHEN tasks.status = 'pending' THEN (
     SELECT count(*)::int FROM (
       SELECT FROM tasks earlier WHERE earlier.status = 'pending'
