@@ -13,7 +13,7 @@ export function logColumns(onOpen: (request: LoggedRequest) => void): Column<Log
     {
       id: 'time',
       header: 'Time',
-      width: '120px',
+      width: '152px',
       render: (request) => <Time at={request.created_at} form="short" />,
     },
     {
@@ -74,7 +74,7 @@ export function logColumns(onOpen: (request: LoggedRequest) => void): Column<Log
     {
       id: 'cost',
       header: 'Cost',
-      width: '104px',
+      width: '124px',
       align: 'right',
       render: ({ cost_usd: costUsd }) => formatUsd(costUsd),
     },
