@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { fakeClock } from '../../src/kernel/testing/fake-clock.ts'
+import { eventually } from '../support/eventually.ts'
 import { createLocalStage, type LocalStage } from './local-stage.ts'
 
 let stage: LocalStage
@@ -96,7 +97,8 @@ esac
     ])
     await driver.stop(busy)
     await stage.settle()
-    expect((await sample()).map(([id]) => id)).toEqual([idle])
+    // The stop ends the engine in the background.
+    await eventually(async () => expect((await sample()).map(([id]) => id)).toEqual([idle]))
     const countQueries = async () => (await readFile(join(path.split(':')[0] ?? '', 'loads'))).length
     expect(await countQueries()).toBe(1)
     nowMs += 1_000
