@@ -11,7 +11,7 @@ export interface CommandContext {
   readonly isJson: boolean
   /** The name given with `--profile`. */
   readonly profile: string | undefined
-  /** The gateway of the profile. Throws if nobody is signed in. */
+  /** The gateway of the profile. Throws if there is neither a profile nor a key. */
   readonly connect: () => GatewayClient
   /** Prints one JSON document. */
   readonly printJson: (value: unknown) => void

@@ -11,7 +11,7 @@ interface Profile {
 }
 
 export interface Profiles {
-  /** The profile that commands use unless told otherwise. */
+  /** The profile of commands without `--profile`. */
   readonly current: string | null
   readonly profiles: Readonly<Record<string, Profile>>
 }

@@ -51,7 +51,8 @@ function nameFile(
 ): string {
   const extension = extname(new URL(url).pathname)
   const number = count === 1 ? '' : `-${index + 1}`
-  const own = `${task.task_type}-${task.id.slice(-8)}${number}${extension}`
+  // The parts come from the gateway, and must not lead to another directory.
+  const own = `${task.task_type}-${task.id.slice(-8)}${number}${extension}`.replaceAll(/[^\w.-]/g, '_')
   if (target.path === null) return own
   if (existsSync(target.path) && statSync(target.path).isDirectory()) return join(target.path, own)
   if (count === 1) return target.path

@@ -14,5 +14,5 @@ export function describeApi(): ReturnType<typeof buildOpenApi> {
   return buildOpenApi(buildRoutes(options as RouteOptions), { version: '0' })
 }
 
-/** Stands for each part that a route calls only when it handles a request. */
+/** Replaces the modules that routes call only when they handle a request. */
 const absentPart: unknown = new Proxy(() => absentPart, { get: () => absentPart })

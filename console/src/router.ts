@@ -24,7 +24,7 @@ import { usageRoute } from './pages/usage/route.ts'
 import { rootRoute } from './shell/root-route.tsx'
 import { shellRoute } from './shell/shell-route.tsx'
 
-/** Every page for people who signed in. */
+/** The pages that need a session. */
 const pages = {
   homeRoute,
   playgroundRoute,

@@ -32,7 +32,7 @@ export interface OpenConsoleOptions {
   readonly expected?: RegExp
 }
 
-/** Opens the console of a gateway in a browser of its own, signed in unless told otherwise. */
+/** Opens the console of a gateway in a browser of its own, signed in by default. */
 export async function openConsole(
   { baseUrl, key: ownKey }: Pick<TestGateway, 'baseUrl' | 'key'>,
   options: OpenConsoleOptions = {},

@@ -58,7 +58,7 @@ async function printOrder(
   )
 }
 
-/** Returns the first model that is ready and fits, for people who name none. */
+/** Returns the first ready model of a kind, for commands without `--model`. */
 export async function firstReadyModel(
   gateway: GatewayClient,
   query: { category: string; capability?: string },

@@ -4,7 +4,7 @@ import { FailedPage } from './failed-page.tsx'
 import { rootRoute } from './root-route.tsx'
 import { Shell } from './shell.tsx'
 
-/** The parent of every page for people who signed in. */
+/** The parent route of every page that needs a session. */
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',

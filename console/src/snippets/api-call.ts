@@ -11,7 +11,7 @@ export interface ApiCall {
 
 const TEXT_LENGTH_MAX = 400
 
-/** Shortens long texts such as pictures in base64, which nobody reads in an example. */
+/** Shortens long texts, such as pictures in base64, because they make an example unreadable. */
 export function shortenBody(value: unknown): unknown {
   if (typeof value === 'string')
     return value.startsWith('data:') && value.length > TEXT_LENGTH_MAX ? `${value.slice(0, 40)}…` : value

@@ -83,7 +83,7 @@ function isWinnerOf(
   return lanes?.some(({ id, wins }) => id === cell.lane_id && wins > 0) ?? false
 }
 
-/** Keys 1 to 9 vote for an answer, T for a tie, B for all bad. Not while somebody types. */
+/** Keys 1 to 9 vote for an answer, T for a tie, B for all bad. Keys that are typed into a field do not vote. */
 function useVotingKeys(isOn: boolean, give: (index: number, outcome: Outcome) => void): void {
   useEffect(() => {
     if (!isOn) return

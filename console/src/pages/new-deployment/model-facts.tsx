@@ -10,7 +10,7 @@ interface ModelFactsProps {
   readonly onToken: (token: string) => void
 }
 
-/** What the model is, and what stands in the way. */
+/** Shows the facts of a model, and the reasons why it cannot be deployed. */
 export function ModelFacts({ model, token, onToken }: ModelFactsProps) {
   const facts = [
     { label: 'Architecture', value: model.architecture },

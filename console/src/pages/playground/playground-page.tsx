@@ -15,7 +15,7 @@ const route = getRouteApi('/shell/playground')
 const ChatPanel = lazy(async () => ({ default: (await import('./chat/chat-panel.tsx')).ChatPanel }))
 const KindPanel = lazy(async () => ({ default: (await import('./kinds/kind-panel.tsx')).KindPanel }))
 
-/** Tries a model. Its parameters are in the address, so that a link shows somebody else the same. */
+/** Tries a model. Its parameters are in the address, so that a link opens the same form. */
 export function PlaygroundPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()

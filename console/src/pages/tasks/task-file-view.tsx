@@ -4,7 +4,7 @@ import type { TaskFile } from './task-files.ts'
 
 interface TaskFileViewProps {
   readonly file: TaskFile
-  /** What it shows, for those who cannot see it. */
+  /** A description of the picture for screen readers. */
   readonly label: string
   /** Fills the place instead of showing all of it. */
   readonly isCropped?: boolean | undefined

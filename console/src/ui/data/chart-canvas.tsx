@@ -32,7 +32,7 @@ export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, forma
       cursor: { y: false, points: { size: 6 } },
       padding: [8, 16, 0, 0],
       scales: {
-        // A bar stands to the right of its time, so the last one needs room.
+        // A bar is drawn to the right of its time, so the last bar needs space.
         x: { range: (_, first, last) => [first, last + (kind === 'bars' ? stepOf(timesSeconds) : 0)] },
         y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.08 : 1] },
       },
