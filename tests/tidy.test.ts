@@ -79,7 +79,10 @@ const pages = listFiles('console/src').map(readSource)
 const everything = [
   ...sources,
   ...pages,
-  ...['cli', 'tests', 'bench', 'console/scripts'].flatMap(listFiles).map(readSource),
+  ...['cli', 'tests', 'bench', 'api-types', 'console/scripts']
+    .flatMap(listFiles)
+    .filter((path) => !path.includes('/generated/'))
+    .map(readSource),
 ]
 const product = sources.filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/testing/'))
 
@@ -232,7 +235,7 @@ function isModuleImportAllowed(path: string, imported: string): boolean {
 function isConsoleImportAllowed(path: string, imported: string): boolean {
   const [, , from = '', page] = path.split('/')
   const [root, area, to = '', otherPage] = imported.split('/')
-  if (imported === 'console/generated/gateway-api.ts') return from === 'api'
+  if (imported === 'api-types/generated/gateway-api.ts') return from === 'api'
   if (root !== 'console' || area !== 'src') return false
   if (CONSOLE_FLOORS[from] === undefined) return true
   if (from === to) return from !== 'pages' || page === otherPage

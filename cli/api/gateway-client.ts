@@ -1,5 +1,5 @@
 import createClient, { type Client } from 'openapi-fetch'
-import type { components, paths } from '../../console/generated/gateway-api.ts'
+import type { components, paths } from '../../api-types/generated/gateway-api.ts'
 import type { Connection } from '../profile/find-connection.ts'
 import { ApiFailure, gatewayAway } from './api-failure.ts'
 

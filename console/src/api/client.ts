@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch'
-import type { components, paths } from '../../generated/gateway-api.ts'
+import type { components, paths } from '../../../api-types/generated/gateway-api.ts'
 import { type ApiError, describeFailure, toApiError } from './api-error.ts'
 import { announceSignedOut, confirmKey } from './session-signals.ts'
 

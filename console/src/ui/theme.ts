@@ -23,10 +23,6 @@ export function setTheme(theme: Theme): void {
   for (const listener of listeners) listener()
 }
 
-export function useTheme(): Theme {
-  return useSyncExternalStore(subscribe, readTheme)
-}
-
 /** Whether the page is dark at present. Charts draw on a canvas and need to know. */
 export function useIsDark(): boolean {
   return useSyncExternalStore(subscribe, () => {

@@ -2,7 +2,7 @@ import type { HubValidation } from '../../api/deployment-plans.ts'
 import { formatCount, formatShortCount } from '../../ui/format/format-count.ts'
 import { TextField } from '../../ui/forms/text-field.tsx'
 import { Section } from '../../ui/layout/section.tsx'
-import { FactList } from '../../ui/text/fact-list.tsx'
+import { DetailsList } from '../../ui/text/details-list.tsx'
 
 interface ModelFactsProps {
   readonly model: HubValidation
@@ -12,21 +12,18 @@ interface ModelFactsProps {
 
 /** Shows the facts of a model, and the reasons why it cannot be deployed. */
 export function ModelFacts({ model, token, onToken }: ModelFactsProps) {
-  const facts = [
-    { label: 'Architecture', value: model.architecture },
-    { label: 'Parameters', value: model.parameters === null ? null : formatShortCount(model.parameters) },
-    { label: 'Files', value: model.format },
-    {
-      label: 'Longest context',
-      value: model.max_context === null ? null : `${formatCount(model.max_context)} tokens`,
-    },
-    { label: 'Licence', value: model.license },
-    { label: 'Commit', value: model.revision?.slice(0, 12) },
-  ].filter(({ value }) => value !== null && value !== undefined)
+  const details = {
+    Architecture: model.architecture,
+    Parameters: model.parameters === null ? null : formatShortCount(model.parameters),
+    Files: model.format,
+    'Longest context': model.max_context === null ? null : `${formatCount(model.max_context)} tokens`,
+    Licence: model.license,
+    Commit: model.revision?.slice(0, 12),
+  }
   return (
     <Section title="2. What it is">
       <div className="flex flex-col gap-3">
-        {facts.length > 0 && <FactList facts={facts} />}
+        <DetailsList details={details} />
         {model.errors.map((text) => (
           <p key={text} role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm break-words">
             {text}

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { taskListQuery } from '../../api/task-list.ts'
+import { taskListQuery } from '../../api/tasks.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
 import { readTasksSearch } from './tasks-search.ts'
 

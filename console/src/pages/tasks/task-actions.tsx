@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { cancelShownTask, isRunning, retryTask, shownTaskQuery, type Task } from '../../api/task-list.ts'
+import { cancelTask, isRunning, retryTask, taskQuery, type Task } from '../../api/tasks.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Button } from '../../ui/forms/button.tsx'
 import { showFailure, showToast } from '../../ui/overlays/toasts.tsx'
@@ -15,9 +15,9 @@ export function TaskActions({
   const queryClient = useQueryClient()
   const refresh = () => queryClient.invalidateQueries({ queryKey: ['tasks'] })
   const cancel = useMutation({
-    mutationFn: () => cancelShownTask(task.id),
+    mutationFn: () => cancelTask(task.id),
     onSuccess: (cancelled) => {
-      queryClient.setQueryData(shownTaskQuery(task.id).queryKey, cancelled)
+      queryClient.setQueryData(taskQuery(task.id).queryKey, cancelled)
       const { refund_amount_usd: refunded } = cancelled
       showToast(
         'The task was cancelled',

@@ -1,4 +1,4 @@
-import { isRunning, type Task } from '../../api/task-list.ts'
+import { isRunning, type Task } from '../../api/tasks.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Time } from '../../ui/text/time.tsx'

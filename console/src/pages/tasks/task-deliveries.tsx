@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { deliveriesQuery, redeliver } from '../../api/task-list.ts'
+import { deliveriesQuery, redeliver } from '../../api/tasks.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { Skeleton } from '../../ui/feedback/skeleton.tsx'
 import { formatDuration } from '../../ui/format/format-duration.ts'

@@ -1,11 +1,11 @@
-import { isRunning, type Task } from '../../api/task-list.ts'
+import { isRunning, type Task } from '../../api/tasks.ts'
 import { formatDuration } from '../../ui/format/format-duration.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { buttonClass } from '../../ui/forms/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { FactList } from '../../ui/text/fact-list.tsx'
 import { CodeBlock } from '../../ui/text/code-block.tsx'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
+import { DetailsList } from '../../ui/text/details-list.tsx'
 import { Time } from '../../ui/text/time.tsx'
 import { TaskActions } from './task-actions.tsx'
 import { TaskDeliveries } from './task-deliveries.tsx'
@@ -50,7 +50,7 @@ export function TaskDetails({
         </figure>
       ))}
       {task.prompt !== null && <p className="text-sm break-words whitespace-pre-wrap">{task.prompt}</p>}
-      <FactList facts={factsOf(task)} />
+      <DetailsList details={detailsOf(task)} />
       {task.metadata && (
         <CodeBlock code={JSON.stringify(task.metadata, null, 2)} language="json" label="Metadata" />
       )}
@@ -59,23 +59,17 @@ export function TaskDetails({
   )
 }
 
-function factsOf(task: Task) {
-  const { started_at: from, completed_at: to } = task
-  return [
-    { label: 'Id', value: <CopyableId id={task.id} label="task id" /> },
-    { label: 'Model', value: task.model },
-    { label: 'Cost', value: task.cost_usd === null ? 'none' : `${formatUsd(task.cost_usd)} USD` },
-    ...(task.refund_amount_usd === undefined
-      ? []
-      : [{ label: 'Given back', value: `${formatUsd(task.refund_amount_usd)} USD` }]),
-    { label: 'Created', value: <Time at={task.created_at} form="short" /> },
-    ...(from === null
-      ? []
-      : [{ label: 'Waited', value: formatDuration(Date.parse(from) - Date.parse(task.created_at)) }]),
-    ...(from === null || to === null
-      ? []
-      : [{ label: 'Took', value: formatDuration(Date.parse(to) - Date.parse(from)) }]),
-    ...(task.attempt > 1 ? [{ label: 'Attempt', value: `${task.attempt} of 3` }] : []),
-    { label: 'Result is kept until', value: <Time at={task.expires_at} form="short" /> },
-  ]
+function detailsOf(task: Task) {
+  const { started_at: from, completed_at: to, refund_amount_usd: refund } = task
+  return {
+    Id: <CopyableId id={task.id} label="task id" />,
+    Model: task.model,
+    Cost: task.cost_usd === null ? 'none' : `${formatUsd(task.cost_usd)} USD`,
+    'Given back': refund === undefined ? null : `${formatUsd(refund)} USD`,
+    Created: <Time at={task.created_at} form="short" />,
+    Waited: from === null ? null : formatDuration(Date.parse(from) - Date.parse(task.created_at)),
+    Took: from === null || to === null ? null : formatDuration(Date.parse(to) - Date.parse(from)),
+    Attempt: task.attempt > 1 ? `${task.attempt} of 3` : null,
+    'Result is kept until': <Time at={task.expires_at} form="short" />,
+  }
 }

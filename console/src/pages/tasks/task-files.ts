@@ -1,4 +1,4 @@
-import type { Task } from '../../api/task-list.ts'
+import type { Task } from '../../api/tasks.ts'
 
 type FileKind = 'image' | 'video' | 'audio'
 

@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
-import type { Task } from '../../api/task-list.ts'
+import type { Task } from '../../api/tasks.ts'
 import { Skeleton } from '../../ui/feedback/skeleton.tsx'
 import { TaskCard } from './task-card.tsx'
 

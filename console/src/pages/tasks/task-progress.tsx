@@ -1,4 +1,4 @@
-import type { Task } from '../../api/task-list.ts'
+import type { Task } from '../../api/tasks.ts'
 import { ProgressBar } from '../../ui/feedback/progress-bar.tsx'
 
 /** How far a running task is. */

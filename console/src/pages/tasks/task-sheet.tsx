@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { shownTaskQuery, type Task } from '../../api/task-list.ts'
+import { taskQuery, type Task } from '../../api/tasks.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { Sheet } from '../../ui/overlays/sheet.tsx'
@@ -16,7 +16,7 @@ interface TaskSheetProps {
 
 /** Everything about one task. */
 export function TaskSheet({ id, known, onClose, onOpen }: TaskSheetProps) {
-  const read = useQuery(shownTaskQuery(id))
+  const read = useQuery(taskQuery(id))
   const task = read.data ?? known
   return (
     <Sheet title={task ? TYPE_LABELS[task.task_type] : 'Task'} side="right" isOpen onClose={onClose}>

@@ -1,4 +1,4 @@
-import type { Task } from '../../api/task-list.ts'
+import type { Task } from '../../api/tasks.ts'
 import { Badge, type Tone } from '../../ui/text/badge.tsx'
 
 const TONES: Readonly<Record<Task['status'], Tone>> = {

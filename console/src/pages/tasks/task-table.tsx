@@ -1,4 +1,4 @@
-import { isRunning, type Task } from '../../api/task-list.ts'
+import { isRunning, type Task } from '../../api/tasks.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { formatDuration } from '../../ui/format/format-duration.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'

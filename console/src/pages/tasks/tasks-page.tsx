@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback } from 'react'
-import { taskListQuery, type Task } from '../../api/task-list.ts'
+import { taskListQuery, type Task } from '../../api/tasks.ts'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { Button } from '../../ui/forms/button.tsx'

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { isRunning, shownTaskQuery, type Task } from '../../api/task-list.ts'
+import { isRunning, taskQuery, type Task } from '../../api/tasks.ts'
 
 /** The task as it is now. Only tasks that run are read again. */
 export function useShownTask(known: Task): Task {
-  const { data } = useQuery({ ...shownTaskQuery(known.id), enabled: isRunning(known) })
+  const { data } = useQuery({ ...taskQuery(known.id), enabled: isRunning(known) })
   return data !== undefined && data.updated_at >= known.updated_at ? data : known
 }

@@ -13,7 +13,7 @@ export function DetailsList({ details }: DetailsListProps) {
         value === null || value === undefined ? null : (
           <Fragment key={name}>
             <dt className="text-ink-soft">{name}</dt>
-            <dd className="min-w-0 break-words">{value}</dd>
+            <dd className="tabular min-w-0 break-words">{value}</dd>
           </Fragment>
         ),
       )}

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { cancelTask, taskQuery } from '../../../api/tasks.ts'
+import { cancelTask, isRunning, taskQuery } from '../../../api/tasks.ts'
 import { ErrorPanel } from '../../../ui/feedback/error-panel.tsx'
 import { ProgressBar } from '../../../ui/feedback/progress-bar.tsx'
 import { Skeleton } from '../../../ui/feedback/skeleton.tsx'
@@ -18,7 +18,6 @@ export function TaskResult({ id }: { readonly id: string }) {
   })
   if (error) return <ErrorPanel title="The task could not be read" error={error} />
   if (task === undefined) return <Skeleton className="h-32 w-full" />
-  const isRunning = task.status === 'pending' || task.status === 'processing'
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-xs text-ink-faint">
@@ -26,7 +25,7 @@ export function TaskResult({ id }: { readonly id: string }) {
         <span>{task.status}</span>
         {task.cost_usd !== null && <span className="tabular">{formatUsd(task.cost_usd)}</span>}
       </div>
-      {isRunning && (
+      {isRunning(task) && (
         <>
           <ProgressBar
             label={task.status === 'pending' ? 'Waiting for its turn' : 'In progress'}

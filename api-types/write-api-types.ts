@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/kernel/is-record.ts'
+import { isRecord } from '../src/kernel/is-record.ts'
 import { writeSchemaType } from './write-schema-type.ts'
 
 type Document = Readonly<Record<string, unknown>>
@@ -17,7 +17,7 @@ export function writeApiTypes(document: Document): string {
     return `${JSON.stringify(path)}: {\n  ${written.join('\n  ')}\n}`
   })
   return [
-    '// Generated from the route table of the gateway by console/scripts/generate-api-types.ts.',
+    '// Generated from the route table of the gateway by api-types/generate-api-types.ts.',
     `export interface components { schemas: {\n${schemas.join('\n')}\n} }`,
     `export interface paths {\n${paths.join('\n')}\n}`,
     '',

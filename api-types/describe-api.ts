@@ -1,6 +1,6 @@
-import { buildRoutes } from '../../src/app/build/build-routes.ts'
-import { loadConfig } from '../../src/app/settings/config.ts'
-import { buildOpenApi } from '../../src/http/reference/openapi.ts'
+import { buildRoutes } from '../src/app/build/build-routes.ts'
+import { loadConfig } from '../src/app/settings/config.ts'
+import { buildOpenApi } from '../src/http/reference/openapi.ts'
 
 type RouteOptions = Parameters<typeof buildRoutes>[0]
 

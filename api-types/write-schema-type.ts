@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/kernel/is-record.ts'
+import { isRecord } from '../src/kernel/is-record.ts'
 
 /** Writes a JSON schema of the OpenAPI document as a TypeScript type. */
 export function writeSchemaType(schema: unknown): string {
