@@ -39,14 +39,7 @@ export async function createHome(): Promise<Home> {
       new Promise((done, fail) => {
         const child = spawn(process.execPath, [PROGRAM, ...words], {
           cwd,
-          env: {
-            PATH: process.env.PATH,
-            HOME: directory,
-            XDG_CONFIG_HOME: join(directory, 'config'),
-            // Shared, because compiling again in each test would take longer than the tests.
-            XDG_CACHE_HOME: resolve(import.meta.dirname, '../../node_modules/.cache'),
-            ...environment,
-          },
+          env: { ...homeEnvironment({ directory }), ...environment },
         })
         onStart?.(child)
         let [stdout, stderr] = ['', '']
@@ -61,6 +54,16 @@ export async function createHome(): Promise<Home> {
     remove: () => rm(directory, { recursive: true, force: true }),
   }
 }
+
+/** The environment of a person who has nothing but this home. */
+export const homeEnvironment = ({ directory }: Pick<Home, 'directory'>): Record<string, string> => ({
+  PATH: process.env.PATH ?? '',
+  HOME: directory,
+  XDG_CONFIG_HOME: join(directory, 'config'),
+  XDG_STATE_HOME: join(directory, 'state'),
+  // Shared, because compiling again in each test would take longer than the tests.
+  XDG_CACHE_HOME: resolve(import.meta.dirname, '../../node_modules/.cache'),
+})
 
 /** Signs in to a gateway with its key. */
 export const signIn = (
