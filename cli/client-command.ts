@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { createGatewayClient, type GatewayClient } from './api/gateway-client.ts'
 import { createOutput, type Output } from './output/terminal.ts'
-import { findConnection } from './profile/find-connection.ts'
+import { findConnection, type Connection } from './profile/find-connection.ts'
 import { profilePath, readProfiles } from './profile/profile-file.ts'
 
 /** What every client command can use. */
@@ -13,11 +13,16 @@ export interface CommandContext {
   readonly profile: string | undefined
   /** The gateway of the profile. Throws if there is neither a profile nor a key. */
   readonly connect: () => GatewayClient
+  /** A gateway that is no profile yet. */
+  readonly connectTo: (connection: Connection) => GatewayClient
   /** Prints one JSON document. */
   readonly printJson: (value: unknown) => void
   /** Prints a list as JSON lines. */
   readonly printJsonLines: (values: readonly unknown[]) => void
 }
+
+/** Rates are per minute, so that longer waits mean that other clients take everything. */
+const LIMIT_WAIT_MS_MAX = 10 * 60_000
 
 /** Runs a command with its arguments and options as commander parsed them. */
 type Act<Options> = (context: CommandContext, options: Options, ...words: string[]) => Promise<void>
@@ -39,6 +44,7 @@ export function clientCommand<Options extends object = object>(definition: Clien
     .description(summary)
     .option('--json', 'print exactly the JSON of the API')
     .option('--profile <name>', 'use another profile than the current one')
+    .option('--wait', 'wait as long as rate limits tell, instead of ending')
     .addHelpText('after', `\nExample:\n  ${example}`)
   const defined = define === undefined ? command : define(command)
   return defined.action(async (...passed: unknown[]) => {
@@ -48,14 +54,25 @@ export function clientCommand<Options extends object = object>(definition: Clien
   })
 }
 
-function createContext({ json, profile }: { json?: boolean; profile?: string }): CommandContext {
+interface SharedOptions {
+  readonly json?: boolean
+  readonly profile?: string
+  readonly wait?: boolean
+}
+
+function createContext({ json, profile, wait }: SharedOptions): CommandContext {
   const output = createOutput(process)
+  const patience =
+    wait === true
+      ? { waitMsMax: LIMIT_WAIT_MS_MAX, onWait: (sentence: string) => output.note(sentence) }
+      : null
+  const connectTo = (connection: Connection) => createGatewayClient(connection, patience)
   return {
     output,
     isJson: json === true,
     profile,
-    connect: () =>
-      createGatewayClient(findConnection(profile, process.env, readProfiles(profilePath(process.env)))),
+    connect: () => connectTo(findConnection(profile, process.env, readProfiles(profilePath(process.env)))),
+    connectTo,
     printJson: (value) => output.line(JSON.stringify(value, null, 2)),
     printJsonLines: (values) => {
       for (const value of values) output.line(JSON.stringify(value))

@@ -3,6 +3,7 @@ import { ApiFailure } from './api/api-failure.ts'
 import { CommandFailure } from './command-failure.ts'
 import { EXIT } from './exit-codes.ts'
 import { watchInterruptions } from './interruption.ts'
+import { printable } from './output/printable.ts'
 import { endWithReader } from './output/terminal.ts'
 
 /** Runs a client command and returns its exit code. */
@@ -30,12 +31,12 @@ function report(error: unknown): number {
   // commander has printed the help, or what is wrong with the words.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   if (!(error instanceof CommandFailure)) {
-    process.stderr.write(`parkway: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.stderr.write(`parkway: ${printable(error instanceof Error ? error.message : String(error))}\n`)
     return EXIT.failed
   }
   const requestId = error instanceof ApiFailure ? error.requestId : null
-  process.stderr.write(`parkway: ${error.message}\n`)
+  process.stderr.write(`parkway: ${printable(error.message)}\n`)
   if (error.advice !== null) process.stderr.write(`  ${error.advice}\n`)
-  if (requestId !== null) process.stderr.write(`  Request id: ${requestId}\n`)
+  if (requestId !== null) process.stderr.write(`  Request id: ${printable(requestId)}\n`)
   return error.exitCode
 }

@@ -23,7 +23,7 @@ export class ApiFailure extends CommandFailure {
     super(
       exitCodeOf(response.status),
       typeof message === 'string' ? message : `The gateway answered with status ${response.status}.`,
-      adviceFor(response.status, retryAfterS),
+      adviceFor(response.status, { code, retryAfterS }),
     )
     this.status = response.status
     this.code = typeof code === 'string' ? code : null
@@ -57,10 +57,24 @@ function exitCodeOf(status: number): ExitCode {
   return EXIT.failed
 }
 
-function adviceFor(status: number, retryAfterS: number | null): string | null {
+const NO_CREDIT_ADVICE: Readonly<Record<string, string>> = {
+  key_limit_reached: 'Raise the limit of the key ("parkway keys") or of the account ("parkway budget").',
+  deployment_budget_reached: 'Raise the budget of the deployment ("parkway deploy").',
+}
+
+function adviceFor(
+  status: number,
+  { code, retryAfterS }: { code: unknown; retryAfterS: number | null },
+): string | null {
   if (status === 401) return 'Sign in with "parkway login".'
-  if (status === 402) return 'Add credit with "parkway topup", or ask the operator.'
-  if (status === 429 || status === 503) return retryAfterS === null ? null : `Try again in ${retryAfterS} s.`
+  if (status === 402)
+    return (
+      (typeof code === 'string' ? NO_CREDIT_ADVICE[code] : undefined) ??
+      'Add credit with "parkway topup" or "parkway redeem", or ask the operator.'
+    )
+  if (status === 429 && retryAfterS !== null)
+    return `Try again in ${retryAfterS} s, or let the command wait with --wait.`
+  if (status === 503 && retryAfterS !== null) return `Try again in ${retryAfterS} s.`
   return null
 }
 

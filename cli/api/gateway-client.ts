@@ -2,6 +2,7 @@ import createClient, { type Client } from 'openapi-fetch'
 import type { components, paths } from '../../api-types/generated/gateway-api.ts'
 import type { Connection } from '../profile/find-connection.ts'
 import { ApiFailure, gatewayAway } from './api-failure.ts'
+import { createLimitWaiter, type Patience } from './wait-for-limit.ts'
 
 /** The schemas of the API by name. */
 export type Schemas = components['schemas']
@@ -20,7 +21,8 @@ export interface GatewayClient {
 interface Message {
   readonly method: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body: string | FormData
+  readonly body?: string | FormData
+  readonly signal?: AbortSignal
 }
 
 interface Outcome<Data> {
@@ -29,25 +31,29 @@ interface Outcome<Data> {
   readonly response: Response
 }
 
-export function createGatewayClient(connection: Connection): GatewayClient {
+/** Without patience, a rate limit fails at once. */
+export function createGatewayClient(connection: Connection, patience: Patience | null = null): GatewayClient {
   const { baseUrl, apiKey } = connection
   const headers = { authorization: `Bearer ${apiKey}`, 'user-agent': 'parkway-cli' }
   const routes = createClient<paths>({ baseUrl, headers })
+  const waitForLimit = createLimitWaiter(patience)
   return {
     connection,
     routes,
-    async call(send) {
-      const { data, error, response } = await reach(baseUrl, () => send(routes))
-      if (!response.ok || data === undefined) throw new ApiFailure(error, response)
-      return data
-    },
-    async send(path, message) {
-      const response = await reach(baseUrl, () =>
-        fetch(new URL(path, baseUrl), { ...message, headers: { ...headers, ...message.headers } }),
-      )
-      if (!response.ok) throw new ApiFailure(await response.json().catch(() => null), response)
-      return response
-    },
+    call: (send) =>
+      waitForLimit(async () => {
+        const { data, error, response } = await reach(baseUrl, () => send(routes))
+        if (!response.ok || data === undefined) throw new ApiFailure(error, response)
+        return data
+      }),
+    send: (path, message) =>
+      waitForLimit(async () => {
+        const response = await reach(baseUrl, () =>
+          fetch(new URL(path, baseUrl), { ...message, headers: { ...headers, ...message.headers } }),
+        )
+        if (!response.ok) throw new ApiFailure(await response.json().catch(() => null), response)
+        return response
+      }),
   }
 }
 

@@ -1,4 +1,3 @@
-import { createGatewayClient } from '../api/gateway-client.ts'
 import { clientCommand } from '../client-command.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -22,11 +21,11 @@ export const login = clientCommand<LoginOptions>({
       '--url <address>',
       `the address of the gateway (PARKWAY_BASE_URL, else ${DEFAULT_BASE_URL})`,
     ),
-  async act({ output, isJson, profile, printJson }, { url }) {
+  async act({ output, isJson, profile, printJson, connectTo }, { url }) {
     const name = profile ?? (process.env.PARKWAY_PROFILE || 'default')
     const baseUrl = toBaseUrl(url ?? (process.env.PARKWAY_BASE_URL || DEFAULT_BASE_URL))
     const apiKey = await askForKey(baseUrl)
-    const gateway = createGatewayClient({ baseUrl, apiKey, profile: name })
+    const gateway = connectTo({ baseUrl, apiKey, profile: name })
     const account = await gateway.call((routes) => routes.GET('/v1/tenants/me'))
     const path = profilePath(process.env)
     const { profiles } = readProfiles(path)

@@ -13,7 +13,7 @@ export interface MakeOptions {
   readonly model?: string
   readonly output?: string
   readonly force?: boolean
-  /** False with `--no-wait`. */
+  /** False with `--no-wait`: the task is not followed. True with `--wait`, which waits for rate limits. */
   readonly wait?: boolean
 }
 
@@ -23,7 +23,7 @@ export function withMakeOptions(command: Command): Command {
     .option('-m, --model <id>', 'the model; by default the first one that is ready')
     .option('-o, --output <path>', 'the file or directory to save to')
     .option('--force', 'replace files that exist')
-    .option('--no-wait', 'print the task and end')
+    .option('--no-wait', 'print the task and end, without waiting for it')
 }
 
 /** Orders work as a task, waits for it with a progress bar, saves the files, and prints their paths and the cost. */
