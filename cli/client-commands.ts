@@ -9,6 +9,7 @@ export const CLIENT_COMMANDS: Readonly<Record<string, () => Promise<Command>>> =
   env: async () => (await import('./commands/env.ts')).env,
   models: async () => (await import('./commands/models.ts')).models,
   tiers: async () => (await import('./commands/tiers.ts')).tiers,
+  keys: async () => (await import('./commands/account/keys.ts')).keys,
   chat: async () => (await import('./commands/chat.ts')).chat,
   image: async () => (await import('./commands/make/image.ts')).image,
   edit: async () => (await import('./commands/make/edit.ts')).edit,

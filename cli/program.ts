@@ -3,6 +3,7 @@ import { OPERATOR_COMMANDS } from '../src/app/operator-commands.ts'
 import { CLIENT_COMMANDS } from './client-commands.ts'
 import { EXIT } from './exit-codes.ts'
 
+const TERM_WIDTH = 16
 const HELP_WORDS: ReadonlySet<string | undefined> = new Set(['help', '--help', '-h'])
 const VERSION_WORDS: ReadonlySet<string | undefined> = new Set(['version', '--version', '-v'])
 
@@ -12,7 +13,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   const [name, ...rest] = isHelp ? words.slice(1) : words
   if (name === undefined) return isHelp ? print(await describeProgram()) : refuse('A command is missing.')
   const load = CLIENT_COMMANDS[name]
-  if (load !== undefined) {
+  if (load !== undefined && !isOperatorsKey(words)) {
     const { runClient } = await import('./run-client.ts')
     return runClient(await load(), isHelp ? [...rest, '--help'] : rest)
   }
@@ -20,6 +21,15 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   if (!isOperators && !VERSION_WORDS.has(name)) return refuse(await describeUnknown(name))
   await import('../src/app/main.ts')
   return Number(process.exitCode)
+}
+
+/** The client has taken over the words `keys create` from the operator. These options tell that the operator's command is meant. */
+function isOperatorsKey([first, second, ...options]: readonly string[]): boolean {
+  return (
+    first === 'keys' &&
+    second === 'create' &&
+    options.some((option) => /^--(account|config)(=|$)/.test(option))
+  )
 }
 
 function print(text: string): number {
@@ -59,5 +69,5 @@ ${table(operators)}
 }
 
 function table(rows: readonly (readonly [string, string])[]): string {
-  return rows.map(([term, meaning]) => `  ${term.padEnd(14)} ${meaning}`).join('\n')
+  return rows.map(([term, meaning]) => `  ${term.padEnd(TERM_WIDTH)} ${meaning}`).join('\n')
 }

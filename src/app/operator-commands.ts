@@ -17,8 +17,8 @@ export const OPERATOR_COMMANDS: Readonly<Record<string, OperatorCommand>> = {
     summary: 'Read the configuration as serve does and report every problem.',
     load: async () => (await import('./commands/check-config.ts')).checkConfig,
   },
-  'keys create': {
-    summary: 'Make a key and print it, once; also for who lost the first one.',
+  'admin-key create': {
+    summary: 'Make a key in the database and print it, once; also for who lost the first one.',
     load: async () => (await import('./commands/create-key.ts')).createKey,
   },
   'sign-in-link': {
@@ -36,6 +36,11 @@ export const OPERATOR_COMMANDS: Readonly<Record<string, OperatorCommand>> = {
   'ledger verify': {
     summary: 'Recompute every balance from the ledger, and fail on any difference.',
     load: async () => (await import('./commands/verify-ledger.ts')).verifyLedger,
+  },
+  // The earlier name of `admin-key create`, which scripts of operators use.
+  'keys create': {
+    summary: null,
+    load: async () => (await import('./commands/create-key.ts')).createKey,
   },
   'serve-process': {
     summary: null,

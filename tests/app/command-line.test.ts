@@ -32,11 +32,11 @@ it('help lists the operator commands, and each has its own', async () => {
   expect(code).toBe(0)
   expect(stdout).not.toContain('serve-process')
   const [, operators = ''] = /Run a gateway:\n([^]*?)\n\n/.exec(stdout) ?? []
-  const listed = operators.split('\n').map((line) => line.slice(2, 16).trim())
+  const listed = operators.split('\n').map((line) => line.slice(2, 18).trim())
   expect(listed).toEqual([
     'serve',
     'config check',
-    'keys create',
+    'admin-key create',
     'sign-in-link',
     'backup',
     'restore',
@@ -55,13 +55,16 @@ it('help lists the operator commands, and each has its own', async () => {
 it.each([
   [[], 'A command is missing. See "parkway --help".'],
   [['sevre'], 'There is no command "sevre". Did you mean "parkway serve"? See "parkway --help".'],
-  [['keys'], 'There is no command "keys". Did you mean "parkway keys create"? See "parkway --help".'],
+  [
+    ['admin-key'],
+    'There is no command "admin-key". Did you mean "parkway admin-key create"? See "parkway --help".',
+  ],
   [['serve', '--prot', '80'], 'Unknown option \'--prot\'. See "parkway serve --help".'],
   [['backup'], 'A backup needs the name of one file to write. See "parkway backup --help".'],
   [['restore', 'a', 'b'], 'A restore needs the name of one file to read. See "parkway restore --help".'],
   [['ledger', 'verify', 'it'], 'Unexpected argument \'it\'. See "parkway ledger verify --help".'],
-  [['keys', 'create', '--scopes', 'root'], /^--scopes must be a list of inference, manage, admin/],
-  [['keys', 'create', '--env', 'moon'], /^--env must be one of live, prod, staging, test, dev\./],
+  [['admin-key', 'create', '--scopes', 'root'], /^--scopes must be a list of inference, manage, admin/],
+  [['admin-key', 'create', '--env', 'moon'], /^--env must be one of live, prod, staging, test, dev\./],
 ])('%j is an invalid command line', async (words, sentence) => {
   const { code, stdout, stderr } = await parkway(...words)
   expect([code, stdout]).toEqual([2, ''])

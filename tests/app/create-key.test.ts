@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../src/storage/testing/test-database.ts'
 import { call, chatBody } from './call.ts'
 import { createWorkplace, type Finished, type Workplace } from './workplace.ts'
 
+const PROGRAM = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 const KEY_LINE = /^(pk-[a-z]+-[A-Za-z0-9]{43})\n$/
 
 let workplace: Workplace
@@ -23,7 +25,7 @@ function keyOf({ code, stdout, stderr }: Finished): string {
 it('a key is created without another key, while the embedded gateway runs and while it does not', async () => {
   const first = workplace.start(['serve'])
   const { url } = await first.ready()
-  const key = keyOf(await workplace.run(['keys', 'create', '--name', 'Found again']))
+  const key = keyOf(await workplace.run(['admin-key', 'create', '--name', 'Found again']))
   expect(key).toMatch(/^pk-dev-/)
   const { body } = await call('GET', `${url}/v1/tenants/me/api-keys`, { key })
   expect(body.data.map(({ name }: { name: string }) => name)).toEqual(['Found again', 'First key'])
@@ -38,7 +40,7 @@ it('a key is created without another key, while the embedded gateway runs and wh
   first.kill('SIGTERM')
   await first.exited
 
-  const live = keyOf(await workplace.run(['keys', 'create', '--scopes', 'inference', '--env', 'test']))
+  const live = keyOf(await workplace.run(['admin-key', 'create', '--scopes', 'inference', '--env', 'test']))
   expect(live).toMatch(/^pk-test-/)
   const second = workplace.start(['serve'])
   const again = await second.ready()
@@ -62,7 +64,7 @@ describe('in the database of DATABASE_URL', () => {
   afterAll(() => database.drop())
 
   it('a start whose port is taken creates no account, so the next one prints the first key', async () => {
-    const none = await workplace.run(['keys', 'create'], { environment })
+    const none = await workplace.run(['admin-key', 'create'], { environment })
     expect(none).toMatchObject({ code: 1, stdout: '' })
     expect(none.stderr).toMatch(/^parkway: There is no account yet: the first start/)
 
@@ -82,12 +84,14 @@ describe('in the database of DATABASE_URL', () => {
     expect(account).toMatchObject({ status: 200, body: { balance_usd: 10 } })
     const made = await call('POST', `${url}/v1/admin/accounts`, { key, body: { name: 'Guest' } })
 
-    const guest = keyOf(await workplace.run(['keys', 'create', '--account', made.body.id], { environment }))
+    // The earlier name of the command, in the program that has a client command of the same name.
+    const words = ['keys', 'create', '--account', made.body.id]
+    const guest = keyOf(await workplace.run(words, { environment, main: PROGRAM }))
     const me = await call('GET', `${url}/v1/tenants/me`, { key: guest })
     expect([me.status, me.body.id]).toEqual([200, made.body.id])
     // Only the first account is the operator's.
     expect((await call('GET', `${url}/v1/admin/audit`, { key: guest })).status).toBe(403)
-    const nobody = await workplace.run(['keys', 'create', '--account', crypto.randomUUID()], {
+    const nobody = await workplace.run(['admin-key', 'create', '--account', crypto.randomUUID()], {
       environment,
     })
     expect(nobody).toMatchObject({ code: 1, stdout: '' })

@@ -33,7 +33,7 @@ const STATEMENT_MS_MAX = 10_000
 
 /** Creates a key without needing one. Works whether the gateway runs or not. */
 export const createKey: Command = {
-  usage: 'keys create [--account ID] [--scopes LIST] [--env ENV] [--name NAME] [--config FILE]',
+  usage: 'admin-key create [--account ID] [--scopes LIST] [--env ENV] [--name NAME] [--config FILE]',
   options: {
     '--account ID': 'The account it belongs to; the first one unless told.',
     '--scopes LIST': `Of ${SCOPES.join(',')}; all in the first account, inference,manage in others.`,

@@ -11,7 +11,7 @@ import { CONFIG_OPTION, type Command } from './command.ts'
 
 const STATEMENT_MS_MAX = 10_000
 
-/** Prints a link that signs the operator in to the console. Like `keys create`, it needs access to the database and no key. */
+/** Prints a link that signs the operator in to the console. Like `admin-key create`, it needs access to the database and no key. */
 export const signInLink: Command = {
   usage: 'sign-in-link [--url URL] [--config FILE]',
   options: {
@@ -42,7 +42,7 @@ export const signInLink: Command = {
 }
 
 const NO_KEY =
-  'There is no key with the scope admin in the first account. The first start of the gateway makes one; `parkway keys create` makes another.'
+  'There is no key with the scope admin in the first account. The first start of the gateway makes one; `parkway admin-key create` makes another.'
 
 function readRequest(words: readonly string[]): { url: string | null; configFile: string | null } {
   const { values } = parseArgs({

@@ -42,7 +42,7 @@ First request:
 function describeKey(created: string | null, given: string | null): { line: string; shown: string } {
   if (created === null)
     return {
-      line: 'the one printed at the first start; `parkway keys create` makes another',
+      line: 'the one printed at the first start; `parkway admin-key create` makes another',
       shown: '$PARKWAY_API_KEY',
     }
   if (created === given) return { line: 'the one in PARKWAY_BOOTSTRAP_KEY', shown: '$PARKWAY_BOOTSTRAP_KEY' }

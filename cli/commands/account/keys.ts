@@ -1,0 +1,154 @@
+import { Command } from 'commander'
+import type { GatewayClient } from '../../api/gateway-client.ts'
+import { readPages } from '../../api/read-pages.ts'
+import { clientCommand } from '../../client-command.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { EXIT } from '../../exit-codes.ts'
+import { requireConsent } from '../../input/confirm.ts'
+import { parseUsd, parseWhole } from '../../input/parse-number.ts'
+import { formatUsd } from '../../output/format-usd.ts'
+import { printTable } from '../../output/print-table.ts'
+import { printable } from '../../output/printable.ts'
+
+const list = clientCommand<{ readonly limit: string; readonly all?: boolean }>({
+  name: 'list',
+  summary: 'List the keys of the account, newest first.',
+  example: 'parkway keys list',
+  define: (command) =>
+    command
+      .option('--limit <number>', 'how many', '100')
+      .option('--all', 'also keys that are revoked or expired'),
+  async act({ output, isJson, connect, printJsonLines }, { limit, all }) {
+    const gateway = connect()
+    const keys = await readPages(parseWhole('--limit', limit), (query) =>
+      gateway.call((routes) => routes.GET('/v1/tenants/me/api-keys', { params: { query } })),
+    )
+    const shown = all === true ? keys : keys.filter((key) => key.is_active)
+    if (isJson) return printJsonLines(shown)
+    printTable(
+      output,
+      [
+        { title: 'id', of: ({ id }) => id },
+        { title: 'key', of: (key) => key.key_prefix },
+        { title: 'env', of: ({ env }) => env },
+        { title: 'scopes', of: ({ scopes }) => scopes.join(',') },
+        { title: 'spent', of: (key) => formatUsd(key.spent_usd), isNumber: true },
+        {
+          title: 'limit',
+          of: (key) => (key.limit_usd === null ? '-' : formatUsd(key.limit_usd)),
+          isNumber: true,
+        },
+        { title: 'last used', of: (key) => day(key.last_used_at) },
+        { title: 'expires', of: (key) => (key.is_active ? day(key.expires_at) : 'ended') },
+        { title: 'name', of: ({ name }) => name },
+      ],
+      shown,
+    )
+  },
+})
+
+interface CreateOptions {
+  readonly name?: string
+  readonly env?: 'live' | 'prod' | 'staging' | 'test' | 'dev'
+  readonly scopes?: string
+  readonly models?: string
+  readonly limit?: string
+  readonly rate?: string
+  readonly expires?: string
+}
+
+const create = clientCommand<CreateOptions>({
+  name: 'create',
+  summary: 'Make a key of the account and print it. It is shown this once.',
+  example: 'parkway keys create --name "Nightly report" --scopes inference --limit 5 --expires 90d',
+  define: (command) =>
+    command
+      .option('--name <text>', 'what it is for')
+      .option('--env <name>', 'live, prod, staging, test or dev')
+      .option('--scopes <list>', 'of inference, manage and admin, separated by commas')
+      .option('--models <list>', 'the only models it may use, separated by commas')
+      .option('--limit <dollars>', 'what it may spend in all')
+      .option('--rate <number>', 'how many requests it may make a minute')
+      .option('--expires <time>', 'when it ends: a number of days such as 90d, or a date'),
+  async act({ output, isJson, connect, printJson }, options) {
+    const body = describeKey(options)
+    const key = await requireKey(connect).call((routes) => routes.POST('/v1/tenants/me/api-keys', { body }))
+    if (isJson) return printJson(key)
+    // Only the key is data, so that scripts can read it.
+    output.note(
+      `A key for ${key.env} with the scopes ${key.scopes.join(', ')}; its id is ${key.id}. It is shown this once: keep it.`,
+    )
+    output.line(key.key)
+  },
+})
+
+const revoke = clientCommand<{ readonly yes?: boolean }>({
+  name: 'revoke',
+  summary: 'End a key for good. Requests with it are refused from then on.',
+  example: 'parkway keys revoke --yes 01a1e900-0fc9-7eff-b14c-dd4471e0969d',
+  define: (command) =>
+    command.argument('<key>', 'its id, not the key itself').option('-y, --yes', 'do not ask'),
+  async act({ output, isJson, connect, printJson }, { yes }, id = '') {
+    const gateway = connect()
+    const path = { params: { path: { id } } }
+    const key = await gateway.call((routes) => routes.GET('/v1/tenants/me/api-keys/{id}', path))
+    const account = await gateway.call((routes) => routes.GET('/v1/tenants/me'))
+    const isOwn = account.key.id === id
+    await requireConsent(
+      `Revoke ${key.key_prefix} (${printable(key.name)})${isOwn ? ', the key of this profile itself' : ''}?`,
+      yes === true,
+    )
+    const revoked = await gateway.call((routes) => routes.DELETE('/v1/tenants/me/api-keys/{id}', path))
+    if (isJson) return printJson(revoked)
+    output.line(`Revoked ${key.key_prefix} (${printable(key.name)}).`)
+  },
+})
+
+/** Who has no key yet is probably the operator, who has another command. */
+function requireKey(connect: () => GatewayClient): GatewayClient {
+  try {
+    return connect()
+  } catch (error) {
+    if (!(error instanceof CommandFailure) || error.exitCode !== EXIT.notSignedIn) throw error
+    const advice = `${error.advice ?? ''} On the machine of the gateway, "parkway admin-key create" needs no key.`
+    throw new CommandFailure(error.exitCode, error.message, advice.trim())
+  }
+}
+
+function describeKey({ name, env, scopes, models, limit, rate, expires }: CreateOptions) {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(env === undefined ? {} : { env }),
+    // The gateway refuses scopes that it does not know, and names them.
+    ...(scopes === undefined ? {} : { scopes: split(scopes) as ('inference' | 'manage' | 'admin')[] }),
+    ...(models === undefined ? {} : { allowed_models: split(models) }),
+    ...(limit === undefined ? {} : { limit_usd: parseUsd('--limit', limit) }),
+    ...(rate === undefined ? {} : { requests_per_minute: parseWhole('--rate', rate, { max: 1_000_000 }) }),
+    ...(expires === undefined ? {} : { expires_at: parseExpiry(expires) }),
+  }
+}
+
+function split(list: string): string[] {
+  return list
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+}
+
+function parseExpiry(text: string): string {
+  const days = /^(\d{1,4})d$/.exec(text)?.[1]
+  const date = days === undefined ? new Date(text) : new Date(Date.now() + Number(days) * 86_400_000)
+  if (Number.isNaN(date.getTime()))
+    throw new CommandFailure(EXIT.usage, '--expires takes days such as 90d, or a date such as 2030-01-31.')
+  return date.toISOString()
+}
+
+function day(timestamp: string | null): string {
+  return timestamp === null ? '-' : timestamp.slice(0, 10)
+}
+
+export const keys = new Command('keys')
+  .description('List, make and revoke keys of the account.')
+  .addCommand(list, { isDefault: true })
+  .addCommand(create)
+  .addCommand(revoke)

@@ -1,0 +1,17 @@
+import { CommandFailure } from '../command-failure.ts'
+import { EXIT } from '../exit-codes.ts'
+
+/** Whether a person can be asked. */
+function isInteractive(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY
+}
+
+/** Asks before something that cannot be taken back, or costs money. Throws unless the answer is yes. */
+export async function requireConsent(question: string, isGiven: boolean): Promise<void> {
+  if (isGiven) return
+  if (!isInteractive())
+    throw new CommandFailure(EXIT.usage, 'Nobody can be asked without a terminal.', 'Agree with --yes.')
+  const { confirm } = await import('@clack/prompts')
+  const answer = await confirm({ message: question, initialValue: false, output: process.stderr })
+  if (answer !== true) throw new CommandFailure(EXIT.interrupted, 'Nothing was changed.')
+}

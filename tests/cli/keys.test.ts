@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { createOther } from '../deployments/deploy.ts'
+import { createHome, signIn, type Home } from './run-parkway.ts'
+
+let gateway: TestGateway
+let home: Home
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+  home = await createHome()
+  await signIn(home, gateway)
+})
+afterAll(async () => {
+  await home.remove()
+  await gateway.close()
+})
+
+const MISSING = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
+
+describe('a key', () => {
+  test('is made with what the options say, printed alone on stdout once, listed and revoked', async () => {
+    const words =
+      'keys create --name Report --env test --scopes inference --limit $2.50 --rate 7 --expires 30d'
+    const made = await home.run([...words.split(' '), '--models', 'gpt-4o-mini, gpt-4o'])
+    expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^pk-test-\w+\n$/)])
+    expect(made.stderr).toContain('shown this once')
+    const key = made.stdout.trim()
+    const { body } = await gateway.request('GET', '/v1/tenants/me/api-keys')
+    const [record] = body.data
+    expect(record).toMatchObject({
+      name: 'Report',
+      scopes: ['inference'],
+      limit_usd: 2.5,
+      allowed_models: ['gpt-4o-mini', 'gpt-4o'],
+      requests_per_minute: 7,
+    })
+    const days = (Date.parse(record.expires_at) - Date.parse(record.created_at)) / 86_400_000
+    expect(days).toBeCloseTo(30, 1)
+
+    const table = await home.run(['keys'])
+    expect(table.stdout).toContain('Report')
+    expect(table.stdout).not.toContain(key)
+    const lines = await home.run(['keys', 'list', '--json'])
+    expect(parseLines(lines.stdout)).toEqual(body.data)
+
+    const revoked = await home.run(['keys', 'revoke', '--yes', record.id])
+    expect([revoked.code, revoked.stdout]).toEqual([0, expect.stringContaining('Report')])
+    expect((await gateway.request('GET', '/v1/tenants/me', { key })).status).toBe(401)
+    expect((await home.run(['keys', 'list'])).stdout).not.toContain('Report')
+    expect((await home.run(['keys', 'list', '--all'])).stdout).toContain('Report')
+  })
+
+  test('is printed as the JSON of the API with --json', async () => {
+    const made = JSON.parse((await home.run(['keys', 'create', '--json'])).stdout)
+    const { body } = await gateway.request('GET', `/v1/tenants/me/api-keys/${made.id}`)
+    const { key, ...record } = made
+    expect([record, key.startsWith(body.key_prefix.replace('…', ''))]).toEqual([body, true])
+    const revoked = await home.run(['keys', 'revoke', '-y', '--json', made.id])
+    expect(JSON.parse(revoked.stdout)).toEqual({ revoked: true, id: made.id })
+  })
+
+  test('is listed over all pages', async () => {
+    for (let index = 0; index < 3; index += 1)
+      await gateway.request('POST', '/v1/tenants/me/api-keys', { body: { name: `n${index}` } })
+    const { body } = await gateway.request('GET', '/v1/tenants/me/api-keys?limit=2')
+    const lines = await home.run(['keys', 'list', '--all', '--limit', '2', '--json'])
+    expect(parseLines(lines.stdout)).toEqual(body.data)
+  })
+})
+
+test.each([
+  [['keys', 'revoke', '--yes', MISSING], 4, 'No such API key'],
+  [['keys', 'revoke'], 2, 'missing required argument'],
+  [['keys', 'create', '--limit', 'much'], 2, '--limit'],
+  [['keys', 'create', '--rate', '0'], 2, '--rate'],
+  [['keys', 'create', '--expires', 'soon'], 2, '--expires'],
+  [['keys', 'create', '--scopes', 'root'], 1, 'scopes'],
+  [['keys', 'list', '--limit', '-1'], 2, '--limit'],
+  [['keys', 'forget'], 2, 'too many arguments'],
+])('%j ends with %i and says why', async (words, exitCode, reason) => {
+  const { code, stdout, stderr } = await home.run(words)
+  expect([code, stdout]).toEqual([exitCode, ''])
+  expect(stderr).toContain(reason)
+})
+
+test('revoking needs --yes without a terminal, and changes nothing before', async () => {
+  const { body } = await gateway.request('POST', '/v1/tenants/me/api-keys', { body: {} })
+  const refused = await home.run(['keys', 'revoke', body.id])
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--yes')])
+  expect((await gateway.request('GET', `/v1/tenants/me/api-keys/${body.id}`)).body.is_active).toBe(true)
+})
+
+test('a key without the scope manage makes no key, and nobody without a key does', async () => {
+  const environment = { PARKWAY_BASE_URL: gateway.baseUrl, PARKWAY_API_KEY: await createOther(gateway) }
+  expect(await home.run(['keys', 'create'], { environment })).toMatchObject({ code: 1, stdout: '' })
+  const stranger = await createHome()
+  try {
+    const refused = await stranger.run(['keys', 'create'])
+    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('parkway admin-key create')])
+  } finally {
+    await stranger.remove()
+  }
+})
+
+function parseLines(text: string): unknown[] {
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
