@@ -128,7 +128,15 @@ const WORKS = [
   {
     resource: 'compare run',
     list: '/v1/compare/runs',
-    routes: ['GET ', 'GET /results', 'GET /export', 'POST /cancel', 'POST /resume', 'POST /save'],
+    routes: [
+      'GET ',
+      'GET /results',
+      'GET /stream',
+      'GET /export',
+      'POST /cancel',
+      'POST /resume',
+      'POST /save',
+    ],
     make: async () => {
       const body = { prompt: 'Mine', models: ['gpt-4o-mini', 'gpt-5.4'] }
       const { body: run } = await gateway.request('POST', '/v1/compare/runs', { body })

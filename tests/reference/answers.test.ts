@@ -17,6 +17,7 @@ const NOT_WALKED = [
   /^POST \/v1\/payments\/webhook\//,
   /^POST \/v1\/admin\/payments\/\{id\}\/refund$/,
   /^GET \/v1\/admin\/live$/,
+  /^GET \/v1\/compare\/runs\/\{run_id\}\/stream$/,
   /^POST \/v1\/webhook-deliveries\//,
   /^POST \/v1\/admin\/providers\/\{name\}\/test$/,
 ]

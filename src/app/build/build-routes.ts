@@ -15,6 +15,7 @@ import { compareDatasetRoutes } from '../../http/routes/compare/compare-datasets
 import { compareRunRoutes } from '../../http/routes/compare/compare-runs.ts'
 import { compareConversationRoutes } from '../../http/routes/compare/compare-conversations.ts'
 import { compareLeaderboardRoutes } from '../../http/routes/compare/compare-leaderboard.ts'
+import { compareStreamRoutes } from '../../http/routes/compare/compare-stream.ts'
 import { compareVoteRoutes } from '../../http/routes/compare/compare-votes.ts'
 import { deploymentChatRoutes } from '../../http/routes/deployments/deployment-chat.ts'
 import { deploymentLogRoutes } from '../../http/routes/deployments/deployment-logs.ts'
@@ -120,6 +121,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       sources: findPromptSources(modules),
       onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'an export broke off'),
     }),
+    ...compareStreamRoutes({ compare: modules.compare, judging: modules.judging }),
     ...compareDatasetRoutes({ datasets: modules.datasets }),
     ...compareVoteRoutes({ judging: modules.judging, compare: modules.compare }),
     ...compareLeaderboardRoutes({ judging: modules.judging }),

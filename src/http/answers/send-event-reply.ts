@@ -12,6 +12,8 @@ export async function sendEventReply(
   for (let index = 0; index + 1 < EVENT_STREAM_HEADERS.length; index += 2)
     reply.header(EVENT_STREAM_HEADERS[index] ?? '', EVENT_STREAM_HEADERS[index + 1])
   writeHeadOf(reply)
+  // The first event may take a while, and the client should know by then that the stream is open.
+  reply.raw.flushHeaders()
   await sendEvents(reply.raw, batches, {
     requestId,
     onError: () => {},

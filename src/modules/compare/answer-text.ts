@@ -22,14 +22,16 @@ export class AnswerText {
   #finishReason: string | null = null
   readonly #toolCalls = new Map<number, ToolCall>()
 
-  /** Returns the parsed chunk, or null if it is not an object. */
-  add(payload: Buffer): Record<string, unknown> | null {
+  /** The text so far. */
+  get output(): string {
+    return this.#output
+  }
+
+  add(payload: Buffer): void {
     const chunk: unknown = parseJson(payload.toString())
-    if (!isRecord(chunk)) return null
-    const { choices } = chunk
+    const choices: unknown = isRecord(chunk) ? chunk['choices'] : null
     const choice: unknown = Array.isArray(choices) ? choices[0] : null
     if (isRecord(choice)) this.#addChoice(choice)
-    return chunk
   }
 
   read(): ReadAnswer {

@@ -14,8 +14,8 @@ interface ChatCall {
   readonly body: ChatRequest
   readonly requestId: string
   readonly cancellation: Cancellation
-  /** Called for each chunk when it arrives. */
-  readonly onChunk?: (chunk: Record<string, unknown>) => void
+  /** Called with the text so far when more of it has arrived. */
+  readonly onText?: (text: string) => void
 }
 
 export interface ChatAnswer {
@@ -57,7 +57,7 @@ interface AskChatOptions {
 export const COMPARE_ROUTE = '/v1/compare'
 
 export function createAskChat({ chat, inference }: AskChatOptions): AskChat {
-  return async ({ onChunk, ...call }) => {
+  return async ({ onText, ...call }) => {
     const body = { ...call.body, stream: true, stream_options: { include_usage: true } }
     const text = stringifyJson(body)
     const answer = new AnswerText()
@@ -75,11 +75,10 @@ export function createAskChat({ chat, inference }: AskChatOptions): AskChat {
           record = begun
         },
       })
-      for await (const batch of batches)
-        for (const payload of batch) {
-          const chunk = answer.add(payload)
-          if (chunk !== null) onChunk?.(chunk)
-        }
+      for await (const batch of batches) {
+        for (const payload of batch) answer.add(payload)
+        onText?.(answer.output)
+      }
     } catch (error) {
       throw record === null ? error : new ChatCallFailed(error, record)
     }

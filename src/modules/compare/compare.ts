@@ -6,6 +6,7 @@ import type { MessageBus } from '../../storage/message-bus.ts'
 import type { Inference } from '../inference/inference.ts'
 import { cancelRun, pinRun, resumeRun, type ResumeChanges } from './change-run.ts'
 import { createRun } from './create-run.ts'
+import { createFollowRun, type FollowRun } from './live/follow-run.ts'
 import type { RunOrder } from './new-run.ts'
 import {
   listCells,
@@ -28,6 +29,7 @@ export type { Dataset, DatasetContent } from './dataset.ts'
 export { DATASET_BYTES_MAX } from './dataset-file.ts'
 export { readDatasetInThread } from './read-dataset-in-thread.ts'
 export { createDatasets, type Datasets } from './datasets.ts'
+export type { RunEvent } from './live/follow-run.ts'
 export type { LaneOrder, RunOrder } from './new-run.ts'
 export { PromptInputs, toPromptCases, type PromptCase } from './prompt-case.ts'
 export type { AskedCell } from './read-cells.ts'
@@ -44,6 +46,8 @@ export interface Compare {
   listCells(run: Run, filter: CellFilter, page: CellPageRequest): Promise<CellPage>
   /** All cells, a part at a time. */
   streamCells(run: Run): AsyncIterable<readonly AskedCell[]>
+  /** What its cells answer while they are answered, until the run ends. */
+  readonly follow: FollowRun
   /** Throws `conflict` if the run has ended in another way. */
   cancel(accountId: string, runId: string): Promise<Run>
   /** Throws `run_not_resumable` if the run is running or has nothing left to ask. */
@@ -54,7 +58,7 @@ export interface Compare {
 
 export interface CompareOptions {
   readonly database: Database
-  readonly messageBus: Pick<MessageBus, 'publish'>
+  readonly messageBus: Pick<MessageBus, 'subscribe' | 'publish'>
   readonly inference: Pick<Inference, 'selectorFor'>
   readonly clock: Clock
   readonly logger: Logger
@@ -68,6 +72,7 @@ export function createCompare({ database, messageBus, inference, clock, logger }
     list: (accountId, filter, page) => listRuns(database, accountId, filter, page),
     listCells: (run, filter, page) => listCells(database, run, filter, page),
     streamCells: (run) => streamCells(database, run),
+    follow: createFollowRun({ messageBus, read: (accountId, runId) => readRun(database, accountId, runId) }),
     cancel: async (accountId, runId) => {
       const run = await cancelRun(database, accountId, runId)
       messageBus.publish(CANCELLED_TOPIC, run.id).catch((error: unknown) => {

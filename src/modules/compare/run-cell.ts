@@ -14,6 +14,7 @@ import { ChatCallFailed, type AskChat, type ChatAnswer } from './ask-chat.ts'
 import { cellBody } from './cell-body.ts'
 import type { WaitingCell } from './cell-window.ts'
 import type { CellEnd, CellWriter } from './cell-writer.ts'
+import type { LiveRun } from './live/live-sender.ts'
 import type { Lane } from './run.ts'
 import { scoreOutput } from './score-output.ts'
 
@@ -22,6 +23,8 @@ export interface RunCellOptions {
   readonly accountId: string
   readonly ask: AskChat
   readonly writer: CellWriter
+  /** Takes the answers while they are written. */
+  readonly live: Pick<LiveRun, 'begin'>
   /** Reads the caller again. Throws if the key may not be used any more. */
   readonly readCaller: () => Promise<Caller>
   /** The ledger's record of a request. Null if billing is off. */
@@ -123,7 +126,7 @@ async function askOnce(
   { key, prompt }: WaitingCell,
   lane: Lane,
   { requestId, wasAsked, countedNanoUsd }: UsedId,
-  { ask, readCaller, findCharge, cancellation }: RunCellOptions,
+  { ask, live, readCaller, findCharge, cancellation }: RunCellOptions,
 ): Promise<Outcome> {
   let caller: Caller
   try {
@@ -135,7 +138,7 @@ async function askOnce(
   }
   try {
     const body = cellBody(lane, prompt.messages, key.repeat)
-    const answer = await ask({ caller, body, requestId, cancellation })
+    const answer = await ask({ caller, body, requestId, cancellation, onText: live.begin(key) })
     if (!wasAsked || findCharge === null) return { answer, chargedNanoUsd: answer.costNanoUsd }
     // An id is charged once, so the earlier charge counts, which may differ from this answer's.
     const { added } = interpretCharge(await findCharge(requestId), countedNanoUsd)

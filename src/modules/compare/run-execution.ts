@@ -13,6 +13,7 @@ import type { AskChat } from './ask-chat.ts'
 import { CellWindow, type WaitingCell } from './cell-window.ts'
 import { createCellWriter, type CellWriter } from './cell-writer.ts'
 import { endRun, handBackRun, type ClaimedRun } from './claim-run.ts'
+import type { LiveRun, LiveSender } from './live/live-sender.ts'
 import { measureLanes, refreshLaneStats, type FindInterval } from './lane-stats.ts'
 import { runCell, type RanCell, type RunCellOptions } from './run-cell.ts'
 import type { Lane, Run, RunError } from './run.ts'
@@ -27,6 +28,7 @@ export interface ExecutionOptions {
   readonly isBilled: boolean
   readonly judge: RunJudge | null
   readonly findInterval: FindInterval
+  readonly live: Pick<LiveSender, 'open'>
   readonly logger: Logger
 }
 
@@ -46,6 +48,7 @@ export class RunExecution {
   readonly claimed: ClaimedRun
   readonly #options: ExecutionOptions
   readonly #writer: CellWriter
+  readonly #live: LiveRun
   readonly #window: CellWindow
   readonly #spend: SpendPlan
   readonly #laneMax: number
@@ -72,6 +75,7 @@ export class RunExecution {
       begin: (key) => keepTrying(() => writer.begin(key), this.#isGivenUp),
       end: (end) => keepTrying(() => writer.end(end), this.#isGivenUp),
     }
+    this.#live = options.live.open(run.id)
     this.#window = new CellWindow(database, run.id)
     this.#spend = new SpendPlan(run)
     this.#laneMax = Math.max(1, Math.ceil(run.concurrency / run.lanes.length))
@@ -111,6 +115,8 @@ export class RunExecution {
       this.cut()
       await this.#settle()
       await endRun(database, claim, INTERNAL_ERROR).catch(() => {})
+    } finally {
+      this.#live.close()
     }
   }
 
@@ -160,6 +166,7 @@ export class RunExecution {
       this.#options.logger.error({ err: error, runId: this.claimed.run.id }, 'a cell could not be ended')
       this.stop('lost')
     } finally {
+      this.#live.end(cell.key, ran?.status ?? 'lost')
       this.#running -= 1
       this.#runningOfLane.set(position, (this.#runningOfLane.get(position) ?? 1) - 1)
       this.#spend.settle(lane, expected, {
@@ -181,6 +188,7 @@ export class RunExecution {
       accountId: run.accountId,
       ask,
       writer: this.#writer,
+      live: this.#live,
       readCaller: () => this.#readCaller(),
       findCharge: isBilled ? findCharge : null,
       waitForAnother: () => this.#waitForAnother(),

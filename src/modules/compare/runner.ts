@@ -3,6 +3,7 @@ import type { Borrower } from '../../storage/borrowing/borrower.ts'
 import type { MessageBus } from '../../storage/message-bus.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { claimRun, findStandingRuns, handBackStrays } from './claim-run.ts'
+import { createLiveSender } from './live/live-sender.ts'
 import { RunExecution, type ExecutionOptions } from './run-execution.ts'
 
 /** Claims runs for this process and works on them. */
@@ -15,9 +16,9 @@ export interface Runner {
   close(options: { graceMs: number }): Promise<void>
 }
 
-export interface RunnerOptions extends ExecutionOptions {
+export interface RunnerOptions extends Omit<ExecutionOptions, 'live'> {
   readonly borrower: Pick<Borrower, 'id' | 'onLost'>
-  readonly messageBus: Pick<MessageBus, 'subscribe'>
+  readonly messageBus: Pick<MessageBus, 'subscribe' | 'publish'>
   readonly logger: Logger
 }
 
@@ -28,6 +29,7 @@ const RUNS_AT_ONCE = 32
 
 export function createRunner(options: RunnerOptions): Runner {
   const { database, borrower, messageBus, logger } = options
+  const live = createLiveSender(options)
   const running = new Map<RunExecution, Promise<void>>()
   let claiming: Promise<void> | null = null
   let isWanted = false
@@ -54,7 +56,7 @@ export function createRunner(options: RunnerOptions): Runner {
     try {
       const claimed = await claimRun(database, borrower.id)
       if (claimed === null) return
-      start(new RunExecution(claimed, options))
+      start(new RunExecution(claimed, { ...options, live }))
       // There may be more runs.
       isWanted = true
     } catch (error) {
@@ -94,6 +96,7 @@ export function createRunner(options: RunnerOptions): Runner {
       }, graceMs)
       await Promise.all(running.values())
       clearTimeout(timer)
+      live.close()
     },
   }
 }

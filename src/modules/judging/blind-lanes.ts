@@ -69,6 +69,8 @@ export interface BlindView {
   /** Whether the lanes of this prompt are hidden, or, without an index, whether the lanes of any prompt are hidden. */
   isHidden(promptIndex?: number): boolean
   present<Cell extends TellingCell>(cell: Cell): Cell
+  /** Returns the name of a lane in the results of one prompt. */
+  nameLane(promptIndex: number, laneId: string): string
 }
 
 export function createBlindView(run: BlindRun, revealed: Revealed): BlindView {
@@ -76,6 +78,8 @@ export function createBlindView(run: BlindRun, revealed: Revealed): BlindView {
     isHidden: (promptIndex) =>
       promptIndex === undefined ? run.isBlind && !revealed.isAll : isHidden(run, promptIndex, revealed),
     present: (cell) => presentBlind(run, cell, revealed),
+    nameLane: (promptIndex, laneId) =>
+      isHidden(run, promptIndex, revealed) ? blindLaneId(run, promptIndex, laneId) : laneId,
   }
 }
 

@@ -9,15 +9,19 @@ import { MarkdownView } from '../../ui/text/markdown-view.tsx'
 
 interface ArenaAnswerProps {
   readonly cell: CompareCell
+  /** As far as it is written. */
+  readonly text: string | undefined
   readonly position: number
   readonly isWinner: boolean
   readonly onVote: (() => void) | undefined
 }
 
-export function ArenaAnswer({ cell, position, isWinner, onVote }: ArenaAnswerProps) {
+export function ArenaAnswer({ cell, text, position, isWinner, onVote }: ArenaAnswerProps) {
   const isWaiting = cell.status === 'pending' || cell.status === 'running'
+  const shown = cell.output ?? (isWaiting ? (text ?? null) : null)
   return (
     <article
+      aria-busy={isWaiting}
       aria-label={`Answer ${position}`}
       className={classNames(
         'flex min-w-0 flex-col rounded-lg border bg-surface',
@@ -32,14 +36,14 @@ export function ArenaAnswer({ cell, position, isWinner, onVote }: ArenaAnswerPro
         {onVote && <Button onClick={onVote}>Best ({position})</Button>}
       </header>
       <div className="grow px-4 py-3 text-sm">
-        {isWaiting && (
+        {isWaiting && text === undefined && (
           <div role="status" aria-label="Waiting for the answer" className="flex flex-col gap-2">
             <Skeleton className="h-4 w-full" />
             <Skeleton className="h-4 w-3/4" />
           </div>
         )}
         {cell.error && <p className="break-words text-bad">{cell.error.message}</p>}
-        {cell.output !== null && <MarkdownView text={cell.output} />}
+        {shown !== null && <MarkdownView text={shown} />}
       </div>
       {cell.latency_ms !== null && (
         <footer className="tabular flex flex-wrap gap-x-3 border-t border-line px-4 py-2 text-xs text-ink-faint">

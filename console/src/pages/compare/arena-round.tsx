@@ -8,6 +8,7 @@ import {
   type CompareCell,
   type Outcome,
 } from '../../api/compare.ts'
+import { nameOfCell, useRunTexts } from '../../api/run-texts.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { Button } from '../../ui/forms/button.tsx'
@@ -25,6 +26,7 @@ export function ArenaRound({ runId }: { readonly runId: string }) {
   const run = useQuery(runQuery(runId))
   const isRunning = run.data === undefined || isUnderWay(run.data)
   const cells = useQuery(cellsQuery(runId, isRunning))
+  const texts = useRunTexts(runId, isRunning)
   const [voted, setVoted] = useState<Vote | null>(null)
   const vote = useMutation({
     mutationFn: ({ laneId, outcome }: Vote) => voteOnPrompt(runId, laneId, outcome),
@@ -53,6 +55,7 @@ export function ArenaRound({ runId }: { readonly runId: string }) {
           <ArenaAnswer
             key={isNamed ? cell.model + cell.lane_id : cell.lane_id}
             cell={cell}
+            text={texts.get(nameOfCell(cell))}
             position={index + 1}
             isWinner={isNamed && isWinnerOf(run.data?.lanes, cell, voted)}
             onVote={canVote && cell.status === 'completed' ? () => give(index, 'winner') : undefined}
