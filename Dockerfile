@@ -15,7 +15,8 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Says that there is no console to build here, and lets the install go on.
 COPY console/scripts/prepare-console.cjs console/scripts/
-RUN npm ci --omit=dev && npm cache clean --force
+# The engine for GGUF models is an optional package.
+RUN npm ci --omit=dev && npm install --no-save --save-prod --omit=dev node-llama-cpp && npm cache clean --force
 COPY bin bin
 COPY cli cli
 COPY src src

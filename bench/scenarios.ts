@@ -1,3 +1,4 @@
+import { commandLine } from './scenarios/command-line.ts'
 import { credit } from './scenarios/credit.ts'
 import { deployments } from './scenarios/deployments.ts'
 import { embeddings } from './scenarios/embeddings.ts'
@@ -11,5 +12,5 @@ import { wires } from './scenarios/wires.ts'
 /** The scenarios of a run without flags, in this order. */
 export const scenarios: readonly Scenario[] = [requests, streams, wires, embeddings, tasks, media, credit]
 
-/** Those that take long and run only when they are named. */
-export const furtherScenarios: readonly Scenario[] = [deployments]
+/** Scenarios that run only when they are named: they take long, or concern the client. */
+export const furtherScenarios: readonly Scenario[] = [deployments, commandLine]

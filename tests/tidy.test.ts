@@ -79,7 +79,7 @@ const pages = listFiles('console/src').map(readSource)
 const everything = [
   ...sources,
   ...pages,
-  ...['cli', 'tests', 'bench', 'api-types', 'console/scripts']
+  ...['cli', 'tests', 'bench', 'api-types', 'packaging', 'console/scripts']
     .flatMap(listFiles)
     .filter((path) => !path.includes('/generated/'))
     .map(readSource),

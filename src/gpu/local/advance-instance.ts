@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../kernel/clock.ts'
 import type { InstanceFailure, LaunchOrder } from '../gpu-driver.ts'
-import { writeCommand, writeEnvironment, writeLlamaCommand } from './engine-command.ts'
+import { writeCommand, writeEnvironment, writeLlamaCommand, hasLlamaEngine } from './engine-command.ts'
 import type { EnginePlan, Placement } from './engine-plan.ts'
 import { failInstance } from './fail-instance.ts'
 import type { InstanceDirectory } from './instance-directory.ts'
@@ -26,7 +26,7 @@ export interface AdvanceOptions {
   readonly restartMsMax: number
 }
 
-const KEEPER = join(import.meta.dirname, 'engine-keeper.ts')
+const KEEPER = fileURLToPath(new URL('engine-keeper.ts', import.meta.url))
 /** A keeper needs little memory and few threads. */
 const KEEPER_FLAGS = ['--max-old-space-size=64', '--v8-pool-size=1']
 
@@ -53,6 +53,10 @@ export async function advanceInstance(
     await fail(model.failure)
     return null
   }
+  if (command.length === 0 && model.ggufPath !== null && !hasLlamaEngine()) {
+    await fail(ENGINE_MISSING)
+    return null
+  }
   try {
     const plan = await makePlan(directory, { placement, model }, options)
     if (plan === null) {
@@ -66,6 +70,12 @@ export async function advanceInstance(
   }
   startKeeper(directory.pathOf(instanceId), options.inherited)
   return null
+}
+
+const ENGINE_MISSING: InstanceFailure = {
+  code: 'engine_crashed',
+  message:
+    'The engine for GGUF models is not installed. Tell the operator to run "npm install node-llama-cpp".',
 }
 
 interface Planned {

@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { findPackageJSON } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { isOrderSafe, pickVariables } from '../check-order.ts'
 import type { LaunchOrder } from '../gpu-driver.ts'
 import type { EngineCommand, LocalSettings } from './local-settings.ts'
@@ -52,7 +53,16 @@ export function placeholdersOf(text: string): string[] {
   return [...text.matchAll(PLACEHOLDER)].flatMap(([, name]) => name ?? [])
 }
 
-const LLAMA_ENGINE = join(import.meta.dirname, 'llama', 'llama-engine.ts')
+const LLAMA_ENGINE = fileURLToPath(new URL('llama/llama-engine.ts', import.meta.url))
+
+/** Whether the built-in engine can run here. Its package is large, and an installed package of the gateway does not bring it. */
+export function hasLlamaEngine(): boolean {
+  try {
+    return findPackageJSON('node-llama-cpp', import.meta.url) !== undefined
+  } catch {
+    return false
+  }
+}
 
 interface LlamaCommandOptions {
   readonly order: LaunchOrder
