@@ -55,7 +55,8 @@ const CONSOLE_FLOORS: Readonly<Record<string, readonly string[]>> = {
   ui: ['api'],
   shell: ['ui', 'api'],
   snippets: ['ui', 'api'],
-  pages: ['shell', 'snippets', 'ui', 'api'],
+  keys: ['ui', 'api'],
+  pages: ['shell', 'snippets', 'keys', 'ui', 'api'],
 }
 
 /** Two files count tokens by the vendor of a model, independent of its provider; one file shows an example. */

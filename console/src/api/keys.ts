@@ -21,14 +21,25 @@ export interface KeySettings {
 /** The keys of the account, newest first. */
 export const keysQuery = () => cursorPages({ queryKey: ['keys'], fetchPage: fetchKeys })
 
+/** What is done with the keys of one account: one's own, or one that an operator looks at. */
+export interface KeyActions {
+  /** Of the list of keys. */
+  readonly queryKey: readonly string[]
+  readonly create: (body: KeySettings & { env: KeyEnvironment }) => Promise<{ name: string; key: string }>
+  readonly update: (id: string, body: Partial<KeySettings>) => Promise<ApiKey>
+  readonly revoke: (id: string) => Promise<unknown>
+}
+
 export const createKey = (body: KeySettings & { env: KeyEnvironment }) =>
   call(() => client.POST('/v1/tenants/me/api-keys', { body }))
 
-export const updateKey = (id: string, body: Partial<KeySettings>) =>
-  call(() => client.PATCH('/v1/tenants/me/api-keys/{id}', { params: { path: { id } }, body }))
-
-export const revokeKey = (id: string) =>
-  call(() => client.DELETE('/v1/tenants/me/api-keys/{id}', { params: { path: { id } } }))
+export const OWN_KEYS: KeyActions = {
+  queryKey: ['keys'],
+  create: createKey,
+  update: (id, body) =>
+    call(() => client.PATCH('/v1/tenants/me/api-keys/{id}', { params: { path: { id } }, body })),
+  revoke: (id) => call(() => client.DELETE('/v1/tenants/me/api-keys/{id}', { params: { path: { id } } })),
+}
 
 function fetchKeys(after: string | undefined, signal: AbortSignal) {
   return call(() =>

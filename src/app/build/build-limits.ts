@@ -8,7 +8,7 @@ import {
   type Deployments,
 } from '../../modules/deployments/deployments.ts'
 import { freeCredit, type Ledger } from '../../modules/ledger/ledger.ts'
-import { createLimits, type Balances, type Limits } from '../../modules/limits/limits.ts'
+import { createLimits, TierOverrides, type Balances, type Limits } from '../../modules/limits/limits.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
@@ -27,9 +27,13 @@ interface LimitParts {
   readonly logger: GatewayLogger
 }
 
-export function buildLimits(config: Config, { ledger, metrics, ...parts }: LimitParts): Limits {
+export async function buildLimits(
+  config: Config,
+  { ledger, metrics, ...parts }: LimitParts,
+): Promise<Limits> {
   return createLimits({
     ...parts,
+    overrides: await TierOverrides.open(parts),
     table: config.limits,
     balances: config.billing ? balancesOf(ledger) : PLENTY,
     observer: metrics.limits,

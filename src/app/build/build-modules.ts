@@ -168,7 +168,7 @@ async function openModules(
   opened.defer(() => ledger.close())
   const { billing, promoCodes } = buildBilling(config, { database, clock, ledger, logger })
   opened.defer(() => billing.close())
-  const limits = buildLimits(config, { database, messageBus, borrower, ledger, metrics, logger })
+  const limits = await buildLimits(config, { database, messageBus, borrower, ledger, metrics, logger })
   opened.defer(() => limits.close())
   const folding = startFoldingStoredBytes({ database, logger })
   opened.defer(() => folding.close())

@@ -6,9 +6,11 @@ import type { HotRoute, Route } from '../../http/route.ts'
 import { adminAccountRoutes } from '../../http/routes/operator/admin-accounts.ts'
 import { adminAuditRoutes } from '../../http/routes/operator/admin-audit.ts'
 import { adminCreditRoutes } from '../../http/routes/operator/admin-credit.ts'
+import { adminLimitRoutes } from '../../http/routes/operator/admin-limits.ts'
 import { adminLiveRoutes } from '../../http/routes/operator/admin-live.ts'
 import { adminPromoRoutes } from '../../http/routes/operator/admin-promo.ts'
 import { adminProviderRoutes } from '../../http/routes/operator/admin-providers.ts'
+import { adminUsageRoutes } from '../../http/routes/operator/admin-usage.ts'
 import { apiKeyRoutes } from '../../http/routes/account/api-keys.ts'
 import { chatRoutes } from '../../http/routes/text/chat.ts'
 import { compareDatasetRoutes } from '../../http/routes/compare/compare-datasets.ts'
@@ -188,6 +190,8 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...promoRoutes({ promoCodes }),
     ...adminAccountRoutes({ accounts, keys, usage, audit }),
     ...adminCreditRoutes({ accounts, billing, ledger: modules.ledger, audit }),
+    ...adminLimitRoutes({ accounts, limits: modules.limits, audit }),
+    ...adminUsageRoutes({ accounts, usage, clock: modules.clock }),
     ...adminPromoRoutes({ promoCodes, audit }),
     ...adminAuditRoutes({ audit }),
     ...adminLiveRoutes({ live: options.overview.live }),

@@ -35,8 +35,10 @@ function startGates({ usd, knownUsd }: { usd: number; knownUsd?: number }) {
     borrower: { id: 'a process', isTrusted: () => true, declareLost: async () => {}, onLost: () => {} },
     logger: silentLogger,
   }
+  const set: { tier: string | undefined } = { tier: undefined }
   const gates = createGates({
     table: DEFAULT_LIMITS,
+    tierSetFor: () => set.tier,
     rates: createBorrowedRates(parts),
     slots: createBorrowedSlots(parts),
     balances: {
@@ -52,6 +54,7 @@ function startGates({ usd, knownUsd }: { usd: number; knownUsd?: number }) {
   return {
     balance,
     counted,
+    set,
     open,
     tierOf: async (category?: string) => (await open(category)).account.tier.name,
     wait: () => void (nowMs += CHECK_EVERY_MS),
@@ -92,6 +95,26 @@ describe('the limits of an account', () => {
     expect(await tierOf()).toBe('free')
     balance.known = nanoUsdFromUsd(30)
     wait()
+    expect(await tierOf()).toBe('tier_2')
+  })
+
+  it('are those of the tier that the operator has set, without a query, until it is removed', async () => {
+    const { open, tierOf, set, counted, wait } = startGates({ usd: 30, knownUsd: 30 })
+    for (const tier of ['tier_4', 'free']) {
+      set.tier = tier
+      wait()
+      expect(open()).not.toBeInstanceOf(Promise)
+      expect(await tierOf()).toBe(tier)
+    }
+    expect(counted.reads).toBe(0)
+    set.tier = undefined
+    wait()
+    expect(await tierOf()).toBe('tier_2')
+  })
+
+  it('are those of the balance if the set tier is not in the table', async () => {
+    const { tierOf, set } = startGates({ usd: 30 })
+    set.tier = 'removed'
     expect(await tierOf()).toBe('tier_2')
   })
 

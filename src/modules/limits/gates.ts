@@ -60,6 +60,8 @@ export interface Gates {
 
 interface GatesOptions {
   readonly table: LimitTable
+  /** The name of the tier that the operator has set for an account. */
+  readonly tierSetFor: (accountId: string) => string | undefined
   readonly rates: BorrowedRates
   readonly slots: BorrowedSlots
   readonly balances: Balances
@@ -69,13 +71,23 @@ const CHECK_EVERY_MS = 500
 const GATES_MAX = 20_000
 
 /** Finds the limits of a key, and updates them when its account changes its tier. */
-export function createGates({ table, rates, slots, balances }: GatesOptions): Gates {
+export function createGates({ table, tierSetFor, rates, slots, balances }: GatesOptions): Gates {
+  const byName = new Map(table.tiers.map((tier) => [tier.name, tier]))
   const byCategory = new Map<string, Map<string, KeyGate>>()
   const accounts = new Map<string, AccountGate>()
   const readBalance = shareReads(balances.read)
 
+  /** A name that is no longer in the table counts as not set. */
+  const findSetTier = (accountId: string): Tier | undefined => {
+    const name = tierSetFor(accountId)
+    return name === undefined ? undefined : byName.get(name)
+  }
+
+  const tierFor = (accountId: string, balance: NanoUsd): Tier =>
+    findSetTier(accountId) ?? chooseTier(table.tiers, balance)
+
   const openAccount = (accountId: string, balance: NanoUsd): AccountGate => {
-    const tier = chooseTier(table.tiers, balance)
+    const tier = tierFor(accountId, balance)
     const known = accounts.get(accountId)
     if (known?.tier === tier) return known
     const { spendNanoUsdPerMinute: spend, concurrentRequests: capacity, requestsPerMinute } = tier
@@ -133,7 +145,7 @@ export function createGates({ table, rates, slots, balances }: GatesOptions): Ga
       if (known && isCurrent && nowMs < known.checkAtMs) return known
       byCategory.set(category, gates)
       const renew = (balance: NanoUsd): KeyGate => {
-        if (known && isCurrent && chooseTier(table.tiers, balance) === known.account.tier) {
+        if (known && isCurrent && tierFor(caller.accountId, balance) === known.account.tier) {
           known.checkAtMs = nowMs + CHECK_EVERY_MS
           return known
         }
@@ -141,6 +153,7 @@ export function createGates({ table, rates, slots, balances }: GatesOptions): Ga
         remember(gates, caller.keyId, gate)
         return gate
       }
+      if (findSetTier(caller.accountId) !== undefined) return renew(0n)
       const account = known && !known.account.isLeft ? known.account : accounts.get(caller.accountId)
       const tier = account?.tier
       const balance = balances.knownOf(caller.accountId)
@@ -154,6 +167,8 @@ export function createGates({ table, rates, slots, balances }: GatesOptions): Ga
       return known
     },
     tierOf(accountId) {
+      const setTier = findSetTier(accountId)
+      if (setTier !== undefined) return setTier
       const tier = accounts.get(accountId)?.tier
       const balance = balances.knownOf(accountId)
       if (tier && balance !== undefined && reaches(table, balance, tier))

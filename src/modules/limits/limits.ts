@@ -14,11 +14,13 @@ import type { Admission, LimitLayer, Refusal } from './admission.ts'
 import { createGates, type Balances } from './gates.ts'
 import { RefusedBodies, type RefusedBody } from './refused-bodies.ts'
 import type { LimitTable, TierLimits } from './limit-table.ts'
+import type { TierOverrides } from './tier-overrides.ts'
 
 export { reclaimSlots } from '../../storage/borrowing/borrowed-slots.ts'
 export type { Admission, RateState, Refusal, UsedUp } from './admission.ts'
 export { explainRefusal } from './explain-refusal.ts'
 export type { Balances } from './gates.ts'
+export { TierOverrides } from './tier-overrides.ts'
 export { parseLimitTable } from './parse-limit-table.ts'
 export { createUnauthenticatedThrottle, type UnauthenticatedThrottle } from './unauthenticated-throttle.ts'
 
@@ -31,8 +33,13 @@ interface AdmissionRequest {
   readonly tokens: number
 }
 
-interface CallerLimits extends TierLimits {
+export interface CallerLimits extends TierLimits {
   readonly tier: string
+}
+
+interface AccountLimits extends CallerLimits {
+  /** The tier that the operator has set, if it is in the table; null if the balance decides. */
+  readonly setTier: string | null
 }
 
 interface SlotRequest {
@@ -55,6 +62,11 @@ export interface Limits {
   acquireSlot(request: SlotRequest): QueuedSlot | Promise<QueuedSlot>
   /** Returns the limits that apply to the key. */
   describe(caller: Caller): Promise<CallerLimits>
+  describeAccount(accountId: string): Promise<AccountLimits>
+  /** The names of all tiers, in ascending order of balance. */
+  readonly tierNames: readonly string[]
+  /** Sets the tier of an account. Null leaves it to the balance. Returns when every process knows. */
+  setTier(accountId: string, tier: string | null): Promise<void>
   /** Returns the account's storage quota for a kind of data. */
   readonly quotaOf: QuotaOf
   readStoredBytes(accountId: string): Promise<Readonly<Record<StoredKind, number>>>
@@ -78,6 +90,7 @@ interface LimitsOptions {
   readonly borrower: Borrower
   readonly logger: Logger
   readonly table: LimitTable
+  readonly overrides: TierOverrides
   readonly balances: Balances
   readonly observer: LimitsObserver
 }
@@ -86,7 +99,8 @@ const RETRY_SECONDS_MAX = 60
 const COUNT_EVERY_MS = 2_000
 
 export function createLimits(options: LimitsOptions): Limits {
-  const { table, balances, observer } = options
+  const { table, overrides, balances, observer } = options
+  const tierSetFor = (accountId: string) => overrides.find(accountId)
   const away = new Set<string>()
   const noteOutage = (part: string) => (isAway: boolean) => {
     if (isAway) away.add(part)
@@ -96,7 +110,7 @@ export function createLimits(options: LimitsOptions): Limits {
   const rates = createBorrowedRates({ ...options, onOutage: noteOutage('rates') })
   const slots = createBorrowedSlots({ ...options, onOutage: noteOutage('slots') })
   const queues = createSlotQueues(options)
-  const gates = createGates({ table, rates, slots, balances })
+  const gates = createGates({ table, tierSetFor, rates, slots, balances })
   const refusedBodies = new RefusedBodies(gates)
   const { waitersMax, waitMsMax } = table.localModels
   const ticker = setInterval(
@@ -143,6 +157,13 @@ export function createLimits(options: LimitsOptions): Limits {
         requestsPerMinute: perMinute === Infinity ? null : perMinute,
       }
     },
+    async describeAccount(accountId) {
+      const tier = await gates.tierOf(accountId)
+      const isSet = overrides.find(accountId) === tier.name
+      return { ...tier, tier: tier.name, setTier: isSet ? tier.name : null }
+    },
+    tierNames: table.tiers.map(({ name }) => name),
+    setTier: (accountId, tier) => overrides.set(accountId, tier),
     quotaOf: (accountId, kind) => {
       const tier = gates.tierOf(accountId)
       return tier instanceof Promise
@@ -153,6 +174,7 @@ export function createLimits(options: LimitsOptions): Limits {
     readQueues: (pools) => queues.readStates(pools),
     async close() {
       clearInterval(ticker)
+      overrides.close()
       await Promise.all([rates.close(), slots.close(), queues.close()])
     },
   }

@@ -1,11 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { ApiKey } from '../../api/keys.ts'
-import {
-  accountKeysQuery,
-  accountLedgerQuery,
-  accountRequestsQuery,
-  type LedgerEntry,
-} from '../../api/operator.ts'
+import { accountLedgerQuery, accountRequestsQuery, type LedgerEntry } from '../../api/accounts.ts'
 import type { LoggedRequest } from '../../api/requests.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
@@ -15,11 +9,15 @@ import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Badge } from '../../ui/text/badge.tsx'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
 import { Time } from '../../ui/text/time.tsx'
+import { AccountKeys } from './account-keys.tsx'
+import { AccountLimitsView } from './account-limits-view.tsx'
+import { AccountUsage } from './account-usage.tsx'
 import { PaymentList } from './payment-list.tsx'
+import type { AccountTab } from './route.ts'
 
 interface AccountListsProps {
   readonly id: string
-  readonly tab: 'keys' | 'ledger' | 'payments' | 'requests'
+  readonly tab: AccountTab
 }
 
 /** What belongs to an account. Only the list of the open tab is loaded. */
@@ -28,15 +26,16 @@ export function AccountLists({ id, tab }: AccountListsProps) {
   return <List id={id} />
 }
 
-const LISTS = { keys: KeyList, ledger: LedgerList, payments: PaymentList, requests: RequestList }
+const LISTS = {
+  keys: AccountKeys,
+  usage: AccountUsage,
+  limits: AccountLimitsView,
+  ledger: LedgerList,
+  payments: PaymentList,
+  requests: RequestList,
+}
 
 const rowId = ({ id }: { readonly id: string }): string => id
-
-function KeyList({ id }: { readonly id: string }) {
-  const keys = useInfiniteQuery(accountKeysQuery(id))
-  const empty = <EmptyState icon="key" title="The account has no key" />
-  return <PagedTable label="Keys" query={keys} columns={KEY_COLUMNS} rowId={rowId} empty={empty} />
-}
 
 function LedgerList({ id }: { readonly id: string }) {
   const entries = useInfiniteQuery(accountLedgerQuery(id))
@@ -58,46 +57,6 @@ const timeColumn = {
   width: '128px',
   render: ({ created_at: at }: { readonly created_at: string }) => <Time at={at} form="short" />,
 }
-
-const KEY_COLUMNS: readonly Column<ApiKey>[] = [
-  { id: 'name', header: 'Name', render: ({ name }) => <span className="font-medium">{name}</span> },
-  {
-    id: 'prefix',
-    header: 'Key',
-    width: '144px',
-    isMinor: true,
-    render: ({ key_prefix: prefix }) => <span className="font-mono text-xs">{prefix}</span>,
-  },
-  {
-    id: 'state',
-    header: 'State',
-    width: '96px',
-    render: ({ is_active: isActive }) => (
-      <Badge tone={isActive ? 'good' : 'plain'}>{isActive ? 'active' : 'ended'}</Badge>
-    ),
-  },
-  {
-    id: 'scopes',
-    header: 'Scopes',
-    width: '200px',
-    isMinor: true,
-    render: ({ scopes }) => scopes.join(', '),
-  },
-  {
-    id: 'spent',
-    header: 'Spent',
-    width: '112px',
-    align: 'right',
-    render: ({ spent_usd: spentUsd }) => formatUsd(spentUsd),
-  },
-  {
-    id: 'used',
-    header: 'Last used',
-    width: '120px',
-    isMinor: true,
-    render: ({ last_used_at: at }) => <Time at={at} />,
-  },
-]
 
 const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
   timeColumn,

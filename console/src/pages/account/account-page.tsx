@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { accountBudgetQuery, changeAccountState, oneAccountQuery } from '../../api/operator.ts'
+import { accountBudgetQuery, changeAccountState, oneAccountQuery } from '../../api/accounts.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Button, buttonClass } from '../../ui/forms/button.tsx'
@@ -20,6 +20,8 @@ const route = getRouteApi('/shell/accounts/$id')
 
 const TABS = [
   { value: 'keys', label: 'Keys' },
+  { value: 'usage', label: 'Usage' },
+  { value: 'limits', label: 'Limits' },
   { value: 'ledger', label: 'Ledger' },
   { value: 'payments', label: 'Payments' },
   { value: 'requests', label: 'Requests' },

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
-import { adjustCredit } from '../../api/operator.ts'
+import { adjustCredit } from '../../api/accounts.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Button } from '../../ui/forms/button.tsx'

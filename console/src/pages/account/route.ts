@@ -1,11 +1,19 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { accountBudgetQuery, oneAccountQuery } from '../../api/operator.ts'
+import {
+  ACCOUNT_USAGE_PERIODS,
+  accountBudgetQuery,
+  oneAccountQuery,
+  type AccountUsagePeriod,
+} from '../../api/accounts.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
 
-const ACCOUNT_TABS = ['keys', 'ledger', 'payments', 'requests'] as const
+const ACCOUNT_TABS = ['keys', 'usage', 'limits', 'ledger', 'payments', 'requests'] as const
+export type AccountTab = (typeof ACCOUNT_TABS)[number]
 
 export interface AccountSearch {
-  readonly tab?: (typeof ACCOUNT_TABS)[number] | undefined
+  readonly tab?: AccountTab | undefined
+  /** How far back usage is shown. */
+  readonly period?: AccountUsagePeriod | undefined
 }
 
 export const accountRoute = createRoute({
@@ -13,7 +21,8 @@ export const accountRoute = createRoute({
   path: '/accounts/$id',
   validateSearch: (search: Record<string, unknown>): AccountSearch => {
     const tab = ACCOUNT_TABS.find((name) => name === search['tab'])
-    return tab ? { tab } : {}
+    const period = ACCOUNT_USAGE_PERIODS.find((name) => name === search['period'])
+    return { ...(tab && { tab }), ...(period && { period }) }
   },
   loader: ({ context: { queryClient }, params: { id } }) => {
     void queryClient.prefetchQuery(oneAccountQuery(id))

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { accountsQuery, type AccountFilters } from '../../api/operator.ts'
+import { accountsQuery, type AccountFilters } from '../../api/accounts.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
 
 export const accountsRoute = createRoute({

@@ -2,7 +2,10 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accountQuery } from '../../api/account.ts'
-import { keysQuery, type ApiKey } from '../../api/keys.ts'
+import { keysQuery, OWN_KEYS, type ApiKey } from '../../api/keys.ts'
+import { keyColumns } from '../../keys/key-columns.tsx'
+import { KeySheet } from '../../keys/key-sheet.tsx'
+import { NewKeyDialog } from '../../keys/new-key-dialog.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { Button } from '../../ui/forms/button.tsx'
@@ -11,9 +14,6 @@ import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
-import { KeySheet } from './key-sheet.tsx'
-import { keyColumns } from './key-columns.tsx'
-import { NewKeyDialog } from './new-key-dialog.tsx'
 import type { KeysSearch } from './route.ts'
 
 const route = getRouteApi('/shell/keys')
@@ -78,8 +78,8 @@ export function KeysPage() {
           </EmptyState>
         }
       />
-      {isMaking && <NewKeyDialog onClose={() => setIsMaking(false)} />}
-      {opened && <KeySheet apiKey={opened} onClose={() => change({ key: undefined })} />}
+      {isMaking && <NewKeyDialog actions={OWN_KEYS} onClose={() => setIsMaking(false)} />}
+      {opened && <KeySheet apiKey={opened} actions={OWN_KEYS} onClose={() => change({ key: undefined })} />}
     </Page>
   )
 }

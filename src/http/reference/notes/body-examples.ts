@@ -13,6 +13,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   'POST /v1/admin/accounts': { name: 'Example GmbH' },
   'POST /v1/admin/accounts/{id}/api-keys': { name: 'first key', scopes: ['inference', 'manage'] },
   'POST /v1/admin/accounts/{id}/credit': { amount_usd: 20, reason: 'Paid by invoice 17' },
+  'PATCH /v1/admin/accounts/{id}/api-keys/{key_id}': { name: 'first key, old', requests_per_minute: 60 },
   'PATCH /v1/admin/accounts/{id}/budget': { monthly_usd: 500, daily_usd: 50 },
   'POST /v1/admin/payments/{id}/refund': { amount_usd: 5 },
   'POST /v1/admin/promo-codes': { code: 'WELCOME', amount_usd: 5, redemptions_max: 100 },

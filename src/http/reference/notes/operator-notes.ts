@@ -18,6 +18,8 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/admin/accounts/{id}/activate': 'Activates a suspended account. Its keys work again.',
   'GET /v1/admin/accounts/{id}/api-keys': 'Lists the keys of an account, newest first.',
   'POST /v1/admin/accounts/{id}/api-keys': 'Makes a key for an account and returns its secret, this once.',
+  'PATCH /v1/admin/accounts/{id}/api-keys/{key_id}':
+    'Changes the name, the rights and the limits of a key of an account. Every process follows at once.',
   'DELETE /v1/admin/accounts/{id}/api-keys/{key_id}':
     'Revokes a key of an account on every process of the gateway.',
   'POST /v1/admin/accounts/{id}/credit':
@@ -26,6 +28,12 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/admin/accounts/{id}/ledger': 'Lists the movements of the credit of an account, newest first.',
   'GET /v1/admin/accounts/{id}/budget': 'Returns the budgets of an account and what is spent of them.',
   'PATCH /v1/admin/accounts/{id}/budget': 'Sets the budgets of an account. `null` removes one.',
+  'GET /v1/admin/accounts/{id}/limits':
+    'Returns the limits that apply to an account, their tier, and what the account has stored.',
+  'PATCH /v1/admin/accounts/{id}/limits':
+    'Sets the tier of an account, whatever its balance. `null` leaves the tier to the balance again. Running requests are not affected.',
+  'GET /v1/admin/accounts/{id}/usage/timeseries':
+    'Returns the usage of an account by hour or day, like `GET /v1/usage/timeseries`.',
   'GET /v1/admin/accounts/{id}/payments': 'Lists the payments of an account, newest first.',
   'POST /v1/admin/payments/{id}/refund':
     'Refunds a payment at its provider and takes the credit back, in whole or in part.',

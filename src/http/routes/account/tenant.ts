@@ -5,8 +5,7 @@ import type { Accounts } from '../../../modules/accounts/accounts.ts'
 import { ENVIRONMENTS, SCOPES, type Caller } from '../../../modules/keys/keys.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
 import { defineRoute, type Route } from '../../route.ts'
-
-const noLimit = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
+import { LimitsAnswer, limitsToWire, StoredAnswer, storedToWire } from './limits-wire.ts'
 
 const TenantAnswer = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -16,35 +15,8 @@ const TenantAnswer = Type.Object({
   balance_usd: Type.Number(),
   created_at: Type.String({ format: 'date-time' }),
   limits_tier: Type.String({ description: 'The set of limits that applies to the account.' }),
-  limits: Type.Object({
-    requests_per_minute: noLimit('How many requests this key may make a minute. Null sets no limit.'),
-    tokens_per_minute: noLimit('How many tokens this key may use a minute. Null sets no limit.'),
-    concurrent_requests: noLimit(
-      'How many requests the account may have running at once. Null sets no limit.',
-    ),
-    spend_usd_per_minute: Type.Union([Type.Number(), Type.Null()], {
-      description: 'What the account may spend a minute. Null sets no limit.',
-    }),
-    media_bytes_max: noLimit('How many bytes the files of the account may take. Null sets no limit.'),
-    dataset_bytes_max: noLimit('How many bytes its datasets may take. Null sets no limit.'),
-    task_bytes_max: noLimit(
-      'How many bytes the requests and results of its tasks may take. Null sets no limit.',
-    ),
-    stored_response_bytes_max: noLimit(
-      'How many bytes the answers kept for its Idempotency-Keys may take. Null sets no limit.',
-    ),
-    response_bytes_max: noLimit('How many bytes its stored responses may take. Null sets no limit.'),
-  }),
-  stored: Type.Object(
-    {
-      media_bytes: Type.Integer({ description: 'Of files.' }),
-      dataset_bytes: Type.Integer({ description: 'Of datasets, with all their versions.' }),
-      task_bytes: Type.Integer({ description: 'Of requests and results of tasks.' }),
-      stored_response_bytes: Type.Integer({ description: 'Of answers that are kept for Idempotency-Keys.' }),
-      response_bytes: Type.Integer({ description: 'Of stored responses, with what was asked.' }),
-    },
-    { description: 'What the account has stored now.' },
-  ),
+  limits: LimitsAnswer,
+  stored: StoredAnswer,
   key: Type.Object(
     {
       id: Type.String({ format: 'uuid' }),
@@ -119,7 +91,6 @@ export const tenantRoutes = ({ accounts, limits, mayUseSandbox, gateway }: Tenan
         limits.describe(caller),
         limits.readStoredBytes(caller.accountId),
       ])
-      const { spendNanoUsdPerMinute: spend, storedBytesMax: quotas } = applied
       return {
         id: account.id,
         object: 'tenant',
@@ -128,24 +99,8 @@ export const tenantRoutes = ({ accounts, limits, mayUseSandbox, gateway }: Tenan
         balance_usd: usdFromNanoUsd(account.balanceNanoUsd),
         created_at: toTimestamp(account.createdAtMs),
         limits_tier: applied.tier,
-        limits: {
-          requests_per_minute: applied.requestsPerMinute,
-          tokens_per_minute: applied.tokensPerMinute,
-          concurrent_requests: applied.concurrentRequests,
-          spend_usd_per_minute: spend === null ? null : usdFromNanoUsd(spend),
-          media_bytes_max: quotas.media,
-          dataset_bytes_max: quotas.dataset,
-          task_bytes_max: quotas.task,
-          stored_response_bytes_max: quotas.stored_response,
-          response_bytes_max: quotas.response,
-        },
-        stored: {
-          media_bytes: stored.media,
-          dataset_bytes: stored.dataset,
-          task_bytes: stored.task,
-          stored_response_bytes: stored.stored_response,
-          response_bytes: stored.response,
-        },
+        limits: limitsToWire(applied),
+        stored: storedToWire(stored),
         key: {
           id: caller.keyId,
           env: caller.environment,

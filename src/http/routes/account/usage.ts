@@ -1,10 +1,10 @@
+import type { Static } from 'typebox'
 import { toTimestamp, type Clock } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import { DAY_MS, floorDay, type Usage } from '../../../modules/usage/usage.ts'
 import { listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
-  AccountSpendingQuery,
   chooseGranularity,
   parseFilter,
   parseGroupLimit,
@@ -19,7 +19,6 @@ import {
 } from './usage-query.ts'
 import { shiftRange, summaryToWire } from './usage-summary.ts'
 import {
-  AccountSpendingAnswer,
   BudgetAnswer,
   budgetToWire,
   bucketToWire,
@@ -36,16 +35,12 @@ import {
   TodayAnswer,
 } from './usage-wire.ts'
 
-interface UsageParts {
+export interface UsageParts {
   readonly usage: Usage
   readonly clock: Clock
 }
 
-export const usageRoutes = (parts: UsageParts): Route[] => [
-  ...totalRoutes(parts),
-  ...detailRoutes(parts),
-  ...operatorRoutes(parts),
-]
+export const usageRoutes = (parts: UsageParts): Route[] => [...totalRoutes(parts), ...detailRoutes(parts)]
 
 const shared = { method: 'GET', tag: 'Usage', scope: 'any' } as const
 
@@ -107,22 +102,7 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
     summary: 'Read usage by hour or day',
     query: TimeseriesQuery,
     responses: { 200: { description: 'Every bucket of the range.', schema: TimeseriesAnswer } },
-    handle: async ({ caller: { accountId }, query }) => {
-      const usual = query.granularity === 'day' ? '30d' : '24h'
-      const { range } = parseRange(query, { usual, nowMs: clock.nowMs() })
-      const granularity = chooseGranularity(query.granularity, range)
-      const by = query.by ?? null
-      const filter = parseFilter(query)
-      const timeseries = await usage.readTimeseries({ accountId, range, granularity, by, filter })
-      return {
-        object: 'usage.timeseries',
-        tenant_id: accountId,
-        ...rangeToWire(range),
-        granularity,
-        by,
-        ...timeseriesToWire(timeseries),
-      }
-    },
+    handle: ({ caller: { accountId }, query }) => describeTimeseries({ usage, clock }, accountId, query),
   }),
   defineRoute({
     ...shared,
@@ -185,24 +165,23 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
   }),
 ]
 
-const operatorRoutes = ({ usage, clock }: UsageParts): Route[] => [
-  defineRoute({
-    method: 'GET',
-    tag: 'Operator',
-    scope: 'admin',
-    path: '/v1/admin/usage',
-    summary: 'Read what every account spent',
-    query: AccountSpendingQuery,
-    responses: { 200: { description: 'The dearest first, with shares.', schema: AccountSpendingAnswer } },
-    handle: async ({ query }) => {
-      const { range } = parseRange(query, { usual: '30d', nowMs: clock.nowMs() })
-      const [filter, limit] = [parseFilter(query), parseGroupLimit(query.limit)]
-      const spending = await usage.readSpendingOfAccounts({ range, filter, limit })
-      return {
-        object: 'usage.accounts',
-        ...rangeToWire(range),
-        ...spendingToWire(spending, ({ value, name }) => ({ tenant_id: value, name })),
-      }
-    },
-  }),
-]
+export async function describeTimeseries(
+  { usage, clock }: UsageParts,
+  accountId: string,
+  query: Static<typeof TimeseriesQuery>,
+): Promise<Static<typeof TimeseriesAnswer>> {
+  const usual = query.granularity === 'day' ? '30d' : '24h'
+  const { range } = parseRange(query, { usual, nowMs: clock.nowMs() })
+  const granularity = chooseGranularity(query.granularity, range)
+  const by = query.by ?? null
+  const filter = parseFilter(query)
+  const timeseries = await usage.readTimeseries({ accountId, range, granularity, by, filter })
+  return {
+    object: 'usage.timeseries',
+    tenant_id: accountId,
+    ...rangeToWire(range),
+    granularity,
+    by,
+    ...timeseriesToWire(timeseries),
+  }
+}

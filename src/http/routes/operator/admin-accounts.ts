@@ -14,7 +14,9 @@ import {
   KeyCreateBody,
   KeyCreatedAnswer,
   KeyRevokedAnswer,
+  KeyUpdateBody,
   Name,
+  parseKeyChanges,
   parseKeyRequest,
 } from '../account/api-key-wire.ts'
 
@@ -190,6 +192,28 @@ const accountKeyRoutes = (modules: AdminAccountModules): Route[] => {
         )
         reply.code(201)
         return { ...wire.fresh(record), key: token }
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'PATCH',
+      path: '/v1/admin/accounts/:id/api-keys/:key_id',
+      summary: 'Update an API key of an account',
+      params: AccountKeyParams,
+      body: KeyUpdateBody,
+      responses: { 200: { description: 'The key as it now is, on every process.', schema: KeyAnswer } },
+      handle: async ({ caller, params, body }) => {
+        const changes = parseKeyChanges(body)
+        const record = await audit.run(
+          {
+            actor: caller,
+            action: 'api_key.update',
+            target: { kind: 'api_key', id: params.key_id },
+            details: { account_id: params.id, ...body },
+          },
+          () => keys.update(caller, params.id, params.key_id, changes),
+        )
+        return wire.one(record)
       },
     }),
     defineRoute({

@@ -1,4 +1,4 @@
-import type { ApiKey, KeyEnvironment, KeyScope, KeySettings } from '../../api/keys.ts'
+import type { ApiKey, KeyEnvironment, KeyScope, KeySettings } from '../api/keys.ts'
 
 /** What is entered for a key, as text. */
 export interface KeyDraft {

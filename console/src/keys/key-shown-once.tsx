@@ -1,6 +1,6 @@
-import { Button } from '../../ui/forms/button.tsx'
-import { Dialog } from '../../ui/overlays/dialog.tsx'
-import { CodeBlock } from '../../ui/text/code-block.tsx'
+import { Button } from '../ui/forms/button.tsx'
+import { Dialog } from '../ui/overlays/dialog.tsx'
+import { CodeBlock } from '../ui/text/code-block.tsx'
 
 interface KeyShownOnceProps {
   readonly created: { readonly key: string; readonly name: string }

@@ -1,22 +1,27 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
-import { createKey } from '../../api/keys.ts'
-import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
-import { Button } from '../../ui/forms/button.tsx'
-import { Dialog } from '../../ui/overlays/dialog.tsx'
+import type { KeyActions } from '../api/keys.ts'
+import { ErrorPanel } from '../ui/feedback/error-panel.tsx'
+import { Button } from '../ui/forms/button.tsx'
+import { Dialog } from '../ui/overlays/dialog.tsx'
 import { NEW_KEY, settingsOfDraft } from './key-draft.ts'
 import { KeyFields } from './key-fields.tsx'
 import { KeyShownOnce } from './key-shown-once.tsx'
 
 const FORM_ID = 'new-key'
 
+interface NewKeyDialogProps {
+  readonly actions: KeyActions
+  readonly onClose: () => void
+}
+
 /** Makes a key, and shows it the one time that it can be seen. */
-export function NewKeyDialog({ onClose }: { readonly onClose: () => void }) {
+export function NewKeyDialog({ actions, onClose }: NewKeyDialogProps) {
   const queryClient = useQueryClient()
   const [draft, setDraft] = useState(NEW_KEY)
   const creation = useMutation({
-    mutationFn: () => createKey({ ...settingsOfDraft(draft), env: draft.env }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['keys'] }),
+    mutationFn: () => actions.create({ ...settingsOfDraft(draft), env: draft.env }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: actions.queryKey }),
   })
   if (creation.data) return <KeyShownOnce created={creation.data} onClose={onClose} />
   const submit = (event: FormEvent): void => {

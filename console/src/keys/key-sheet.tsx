@@ -1,26 +1,27 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
-import { revokeKey, updateKey, type ApiKey } from '../../api/keys.ts'
-import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
-import { formatUsd } from '../../ui/format/format-usd.ts'
-import { Button } from '../../ui/forms/button.tsx'
-import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx'
-import { Sheet } from '../../ui/overlays/sheet.tsx'
-import { showToast } from '../../ui/overlays/toasts.tsx'
-import { CopyableId } from '../../ui/text/copyable-id.tsx'
-import { DetailsList } from '../../ui/text/details-list.tsx'
-import { Time } from '../../ui/text/time.tsx'
+import type { ApiKey, KeyActions } from '../api/keys.ts'
+import { ErrorPanel } from '../ui/feedback/error-panel.tsx'
+import { formatUsd } from '../ui/format/format-usd.ts'
+import { Button } from '../ui/forms/button.tsx'
+import { ConfirmDialog } from '../ui/overlays/confirm-dialog.tsx'
+import { Sheet } from '../ui/overlays/sheet.tsx'
+import { showToast } from '../ui/overlays/toasts.tsx'
+import { CopyableId } from '../ui/text/copyable-id.tsx'
+import { DetailsList } from '../ui/text/details-list.tsx'
+import { Time } from '../ui/text/time.tsx'
 import { changedSettings, draftOfKey } from './key-draft.ts'
 import { KeyFields } from './key-fields.tsx'
 import { KeyState } from './key-state.tsx'
 
 interface KeySheetProps {
   readonly apiKey: ApiKey
+  readonly actions: KeyActions
   readonly onClose: () => void
 }
 
 /** One key: what it has done, what it may do, and its end. */
-export function KeySheet({ apiKey, onClose }: KeySheetProps) {
+export function KeySheet({ apiKey, actions, onClose }: KeySheetProps) {
   const queryClient = useQueryClient()
   const [isRevoking, setIsRevoking] = useState(false)
   return (
@@ -39,7 +40,7 @@ export function KeySheet({ apiKey, onClose }: KeySheetProps) {
         />
         {apiKey.is_active ? (
           <>
-            <KeySettingsForm key={apiKey.id} apiKey={apiKey} />
+            <KeySettingsForm key={apiKey.id} apiKey={apiKey} actions={actions} />
             <div className="flex flex-wrap items-center justify-between gap-3 border-t border-line pt-4">
               <p className="text-sm text-ink-soft">Programs that use a revoked key are refused at once.</p>
               <Button kind="danger" icon="trash" onClick={() => setIsRevoking(true)}>
@@ -57,8 +58,8 @@ export function KeySheet({ apiKey, onClose }: KeySheetProps) {
           description="Every process of the gateway refuses it from then on, and sessions that were started with it end. This cannot be undone."
           action="Revoke the key"
           onConfirm={async () => {
-            await revokeKey(apiKey.id)
-            await queryClient.invalidateQueries({ queryKey: ['keys'] })
+            await actions.revoke(apiKey.id)
+            await queryClient.invalidateQueries({ queryKey: actions.queryKey })
             showToast('The key is revoked', apiKey.name)
             onClose()
           }}
@@ -69,15 +70,15 @@ export function KeySheet({ apiKey, onClose }: KeySheetProps) {
   )
 }
 
-function KeySettingsForm({ apiKey }: { readonly apiKey: ApiKey }) {
+function KeySettingsForm({ apiKey, actions }: Omit<KeySheetProps, 'onClose'>) {
   const queryClient = useQueryClient()
   const saved = draftOfKey(apiKey)
   const [draft, setDraft] = useState(saved)
   const changes = changedSettings(saved, draft)
   const update = useMutation({
-    mutationFn: () => updateKey(apiKey.id, changes),
+    mutationFn: () => actions.update(apiKey.id, changes),
     onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: ['keys'] })
+      await queryClient.invalidateQueries({ queryKey: actions.queryKey })
       showToast('The key is changed', apiKey.name)
     },
   })

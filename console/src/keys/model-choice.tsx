@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { modelsQuery } from '../../api/models.ts'
-import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
-import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
-import { CheckboxField } from '../../ui/forms/checkbox-field.tsx'
-import { TextField } from '../../ui/forms/text-field.tsx'
+import { modelsQuery } from '../api/models.ts'
+import { ErrorPanel } from '../ui/feedback/error-panel.tsx'
+import { SkeletonRows } from '../ui/feedback/skeleton.tsx'
+import { CheckboxField } from '../ui/forms/checkbox-field.tsx'
+import { TextField } from '../ui/forms/text-field.tsx'
 
 interface ModelChoiceProps {
   /** Null: every model. */

@@ -1,5 +1,5 @@
-import type { ApiKey } from '../../api/keys.ts'
-import { Badge } from '../../ui/text/badge.tsx'
+import type { ApiKey } from '../api/keys.ts'
+import { Badge } from '../ui/text/badge.tsx'
 
 export function KeyState({ apiKey }: { readonly apiKey: ApiKey }) {
   if (apiKey.is_active) return <Badge tone="good">active</Badge>

@@ -1,8 +1,8 @@
-import type { ApiKey } from '../../api/keys.ts'
-import type { Column } from '../../ui/data/data-table.tsx'
-import { formatUsd } from '../../ui/format/format-usd.ts'
-import { RowLink } from '../../ui/text/row-link.tsx'
-import { Time } from '../../ui/text/time.tsx'
+import type { ApiKey } from '../api/keys.ts'
+import type { Column } from '../ui/data/data-table.tsx'
+import { formatUsd } from '../ui/format/format-usd.ts'
+import { RowLink } from '../ui/text/row-link.tsx'
+import { Time } from '../ui/text/time.tsx'
 import { KeyState } from './key-state.tsx'
 
 /** The columns of the list of keys. */

@@ -1,0 +1,95 @@
+import { Type, type Static } from 'typebox'
+import { invalidValue } from '../../../kernel/app-error.ts'
+import type { Accounts } from '../../../modules/accounts/accounts.ts'
+import type { Audit } from '../../../modules/audit/audit.ts'
+import type { Limits } from '../../../modules/limits/limits.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { LimitsAnswer, limitsToWire, StoredAnswer, storedToWire } from '../account/limits-wire.ts'
+
+const AccountParams = Type.Object({ id: Type.String({ description: 'The id of an account.' }) })
+
+// Unknown members are refused, so that a misspelt limit is not ignored.
+const TierBody = Type.Object(
+  {
+    tier: Type.Union([Type.String({ minLength: 1, maxLength: 40 }), Type.Null()], {
+      description: 'The name of a tier, whatever the balance. Null leaves the tier to the balance.',
+    }),
+  },
+  { additionalProperties: false, examples: [{ tier: 'tier_3' }] },
+)
+
+const AccountLimitsAnswer = Type.Object(
+  {
+    object: Type.Literal('account_limits'),
+    account_id: Type.String({ format: 'uuid' }),
+    tier: Type.String({ description: 'The set of limits that applies to the account.' }),
+    set_tier: Type.Union([Type.String(), Type.Null()], {
+      description: 'The tier that an operator has set. Null if the balance decides.',
+    }),
+    tiers: Type.Array(Type.String(), { description: 'Every tier, in ascending order of balance.' }),
+    limits: LimitsAnswer,
+    stored: StoredAnswer,
+  },
+  { title: 'AccountLimits' },
+)
+
+interface AdminLimitModules {
+  readonly accounts: Pick<Accounts, 'read'>
+  readonly limits: Pick<Limits, 'describeAccount' | 'readStoredBytes' | 'setTier' | 'tierNames'>
+  readonly audit: Audit
+}
+
+/** Operator routes for the limits of an account. */
+export const adminLimitRoutes = (modules: AdminLimitModules): Route[] => {
+  const { accounts, limits, audit } = modules
+  const shared = { tag: 'Operator', scope: 'admin', path: '/v1/admin/accounts/:id/limits' } as const
+
+  return [
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      summary: 'Read the limits of an account',
+      params: AccountParams,
+      responses: { 200: { description: 'The limits and what is stored.', schema: AccountLimitsAnswer } },
+      handle: async ({ params }) => describe(modules, (await accounts.read(params.id)).id),
+    }),
+    defineRoute({
+      ...shared,
+      method: 'PATCH',
+      summary: 'Set the tier of an account',
+      params: AccountParams,
+      body: TierBody,
+      responses: { 200: { description: 'The limits as they now are.', schema: AccountLimitsAnswer } },
+      handle: async ({ caller, params, body: { tier } }) => {
+        if (tier !== null && !limits.tierNames.includes(tier))
+          throw invalidValue('tier', `tier must be one of ${limits.tierNames.join(', ')}, or null.`)
+        const { id } = await accounts.read(params.id)
+        const target = { kind: 'account', id }
+        await audit.run({ actor: caller, action: 'limits.set', target, details: { tier } }, async () => {
+          await limits.setTier(id, tier)
+          return {}
+        })
+        return describe(modules, id)
+      },
+    }),
+  ]
+}
+
+async function describe(
+  { limits }: AdminLimitModules,
+  accountId: string,
+): Promise<Static<typeof AccountLimitsAnswer>> {
+  const [applied, stored] = await Promise.all([
+    limits.describeAccount(accountId),
+    limits.readStoredBytes(accountId),
+  ])
+  return {
+    object: 'account_limits',
+    account_id: accountId,
+    tier: applied.tier,
+    set_tier: applied.setTier,
+    tiers: [...limits.tierNames],
+    limits: limitsToWire(applied),
+    stored: storedToWire(stored),
+  }
+}
