@@ -1,7 +1,11 @@
 import type { Command } from 'commander'
+import type { NamedCommand } from './completion/command-tree.ts'
+
+/** Loads a client command. The commands of the operator are for the one that writes the completion of shells. */
+type Load = (operators?: readonly NamedCommand[]) => Promise<Command>
 
 /** The client commands. Each is loaded when it is called. */
-export const CLIENT_COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+export const CLIENT_COMMANDS: Readonly<Record<string, Load>> = {
   login: async () => (await import('./commands/login.ts')).login,
   logout: async () => (await import('./commands/logout.ts')).logout,
   whoami: async () => (await import('./commands/whoami.ts')).whoami,
@@ -24,4 +28,6 @@ export const CLIENT_COMMANDS: Readonly<Record<string, () => Promise<Command>>> =
   speak: async () => (await import('./commands/make/speak.ts')).speak,
   transcribe: async () => (await import('./commands/make/transcribe.ts')).transcribe,
   tasks: async () => (await import('./commands/tasks.ts')).tasks,
+  completion: async (operators = []) =>
+    (await import('./commands/completion.ts')).createCompletion(CLIENT_COMMANDS, operators),
 }

@@ -15,7 +15,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   const load = CLIENT_COMMANDS[name]
   if (load !== undefined && !isOperatorsKey(words)) {
     const { runClient } = await import('./run-client.ts')
-    return runClient(await load(), isHelp ? [...rest, '--help'] : rest)
+    return runClient(await load(namedOperators()), isHelp ? [...rest, '--help'] : rest)
   }
   const isOperators = Object.keys(OPERATOR_COMMANDS).some((known) => known.split(' ')[0] === name)
   if (!isOperators && !VERSION_WORDS.has(name)) return refuse(await describeUnknown(name))
@@ -48,11 +48,15 @@ async function describeUnknown(name: string): Promise<string> {
   return `There is no command "${name}".${meant === null ? '' : ` Did you mean "parkway ${meant}"?`}`
 }
 
+/** The commands of the operator that people run. */
+function namedOperators(): { name: string; summary: string }[] {
+  return Object.entries(OPERATOR_COMMANDS).flatMap(([name, { summary }]) =>
+    summary === null ? [] : [{ name, summary }],
+  )
+}
+
 async function describeProgram(): Promise<string> {
   const clients = await Promise.all(Object.values(CLIENT_COMMANDS).map((load) => load()))
-  const operators = Object.entries(OPERATOR_COMMANDS).flatMap(([name, { summary }]) =>
-    summary === null ? [] : [[name, summary] as const],
-  )
   return `A self-hosted gateway to AI models, and a client for it.
 
 Usage:
@@ -62,7 +66,7 @@ Use a gateway:
 ${table(clients.map((command: Command) => [command.name(), command.description()]))}
 
 Run a gateway:
-${table(operators)}
+${table(namedOperators().map(({ name, summary }) => [name, summary]))}
 
 "parkway COMMAND --help" tells what a command takes.
 `
