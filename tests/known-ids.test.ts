@@ -103,15 +103,20 @@ describe('a model that is not listed', () => {
   test('is listed on request', async () => {
     const idsOf = async (query: string) =>
       (await sandbox.request('GET', `/v1/models${query}`)).body.data.map(({ id }: { id: string }) => id)
-    const [plain, all, images] = await Promise.all([
+    const [plain, unlisted, all, images] = await Promise.all([
       idsOf(''),
       idsOf('?include=unlisted'),
+      idsOf('?include=all'),
       idsOf('?include=unlisted&category=image'),
     ])
+    const services = await Promise.all(
+      ['rerank', 'moderation', 'upscale', 'bg_remove'].map((category) => idsOf(`?category=${category}`)),
+    )
     expect(plain).toHaveLength(62)
-    expect(all).toEqual([...plain, ...UNLISTED.map(({ id }) => id)])
+    expect(unlisted).toEqual([...plain, ...UNLISTED.map(({ id }) => id)])
+    expect(new Set(all)).toEqual(new Set([...unlisted, ...services.flat()]))
     expect(images).toContain('dall-e-3')
-    const unknown = await sandbox.request('GET', '/v1/models?include=all')
+    const unknown = await sandbox.request('GET', '/v1/models?include=everything')
     expect([unknown.status, unknown.body.error.param]).toEqual([400, 'include'])
   })
 

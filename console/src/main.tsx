@@ -7,8 +7,10 @@ import { handleSignedOut } from './api/session-signals.ts'
 import { reloadWhenChunkIsGone } from './reload-when-chunk-is-gone.ts'
 import { createConsoleRouter } from './router.ts'
 import './styles.css'
+import { correctLanguage } from './ui/format/correct-language.ts'
 import { applyTheme } from './ui/theme.ts'
 
+correctLanguage(navigator)
 applyTheme()
 reloadWhenChunkIsGone()
 

@@ -26,6 +26,9 @@ describe.skipIf(NO_BROWSER !== null)('the first page of the console', () => {
     expect(Number(/\$([\d.]+)/.exec(shown)?.[1])).toBeGreaterThanOrEqual(answer.usage.cost_usd)
     await expectAccessible(page)
     await takeScreenshots(page, 'home')
+    await page.getByRole('link', { name: 'wan-2.6-t2v' }).click()
+    await page.getByRole('dialog').getByText('wan-2.6-t2v').first().waitFor()
+    expect(new URL(page.url()).pathname).toBe('/tasks')
     await close()
   })
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
-import { completion, failure } from '../upstreams/openai-server.ts'
+import { chunksOf, completion, failure, stream } from '../upstreams/openai-server.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { NO_BROWSER, openConsole } from './open-console.ts'
 import { takeScreenshots } from './take-screenshots.ts'
@@ -99,6 +99,40 @@ describe.skipIf(NO_BROWSER !== null)('the log in the console', () => {
     await page.getByText('Requests could not be loaded').waitFor()
     await page.getByText('req_0193').waitFor()
     await takeScreenshots(page, 'log-failing')
+    await close()
+  })
+
+  test('shows stored bodies when they are wanted, and says so where there are none', async () => {
+    const { body: me } = await gateway.request('GET', '/v1/tenants/me')
+    const storage = `/v1/admin/accounts/${me.id}/body-storage`
+    await gateway.request('PATCH', storage, { body: { enabled: true } })
+    gateway.upstream.respondWith(async () => stream(chunksOf('Stored **text**')))
+    const messages = [{ role: 'user', content: 'Keep this question' }]
+    const body = chatBody({ model: 'ordered', stream: true, messages })
+    const answer = await gateway.fetch('POST', CHAT, { body })
+    await answer.text()
+    const id = answer.headers.get('x-request-id') ?? ''
+    await expect
+      .poll(async () => (await gateway.request('GET', `/v1/requests/${id}`)).body.body_stored)
+      .toBe(true)
+    const { page, goto, close } = await openConsole(gateway)
+    const fetched: string[] = []
+    page.on('request', (request) => fetched.push(request.url()))
+    await goto(`/log?request=${id}`)
+    const details = page.getByRole('dialog', { name: 'Request' })
+    await details.getByRole('button', { name: 'Show the bodies' }).waitFor()
+    expect(fetched.filter((url) => url.endsWith('/body'))).toEqual([])
+    await details.getByRole('button', { name: 'Show the bodies' }).click()
+    await details.getByLabel('Request', { exact: true }).getByText('Keep this question').waitFor()
+    await details.locator('strong', { hasText: 'text' }).waitFor()
+    await details.getByLabel('Answer, as it was streamed').getByText('[DONE]').waitFor()
+    await expectAccessible(page)
+    await takeScreenshots(page, 'log-bodies')
+    await gateway.request('PATCH', storage, { body: { enabled: false } })
+    const plain = await gateway.fetch('POST', CHAT, { body: chatBody({ model: 'ordered' }) })
+    await plain.text()
+    await goto(`/log?request=${plain.headers.get('x-request-id')}`)
+    await details.getByText('The bodies of this request are not stored.').waitFor()
     await close()
   })
 })

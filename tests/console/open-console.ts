@@ -28,6 +28,8 @@ export interface OpenConsoleOptions {
   readonly width?: number
   readonly height?: number
   readonly theme?: 'light' | 'dark'
+  /** The language of the browser, which need not be a correct tag. */
+  readonly language?: string
   /** Messages of the browser that the test provokes. */
   readonly expected?: RegExp
 }
@@ -37,7 +39,7 @@ export async function openConsole(
   { baseUrl, key: ownKey }: Pick<TestGateway, 'baseUrl' | 'key'>,
   options: OpenConsoleOptions = {},
 ): Promise<OpenConsole> {
-  const { key = ownKey, width = 1440, height = 900, theme = 'light', expected } = options
+  const { key = ownKey, width = 1440, height = 900, theme = 'light', language, expected } = options
   const context = await (
     await launch()
   ).newContext({
@@ -55,6 +57,10 @@ export async function openConsole(
     const answer = await context.request.post('/v1/sessions', { data: { api_key: key } })
     expect(answer.status()).toBe(201)
   }
+  if (language !== undefined)
+    await context.addInitScript(
+      `Object.defineProperty(Navigator.prototype, 'language', { get: () => ${JSON.stringify(language)}, configurable: true })`,
+    )
   const page = await context.newPage()
   const failures: string[] = []
   page.on('pageerror', (error) => failures.push(error.message))

@@ -108,4 +108,15 @@ describe.skipIf(NO_BROWSER !== null)('usage in the console', () => {
     await takeScreenshots(page, 'usage-failing')
     await close()
   })
+
+  test.each(['en-US@posix', 'C', 'de-CH'])(
+    'draws charts in a browser of the language %s',
+    async (language) => {
+      const { page, goto, close } = await openConsole(gateway, { language })
+      await goto('/usage?period=24h')
+      await page.locator('canvas').first().waitFor()
+      expect(await page.evaluate(COUNT_COLOURED_PIXELS)).toBeGreaterThan(100)
+      await close()
+    },
+  )
 })

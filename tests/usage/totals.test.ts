@@ -238,6 +238,8 @@ describe('GET /v1/usage/today', () => {
       cost_usd: 0.000000006,
       previous: { requests: 1, cost_usd: 0.000000008 },
     })
+    // The request at midnight may be less than an hour old.
+    expect(body.burn_rate_usd_per_hour).toBe(now - midnight < HOUR_MS ? 0.000000007 : 0.000000004)
     expect(body.hours).toHaveLength(new Date(Date.parse(body.to) - 1).getUTCHours() + 1)
     expect(body.hours.reduce((sum: number, hour: { requests: number }) => sum + hour.requests, 0)).toBe(2)
   })

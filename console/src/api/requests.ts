@@ -5,6 +5,7 @@ import { cursorPages } from './cursor-pages.ts'
 type RequestsPage = Awaited<ReturnType<typeof fetchRequests>>
 export type LoggedRequest = RequestsPage['data'][number]
 export type RequestDetails = Awaited<ReturnType<typeof fetchRequest>>
+export type StoredBody = Awaited<ReturnType<typeof fetchBodies>>['request']
 export type RequestOutcome = 'completed' | 'failed' | 'refused' | 'disconnected'
 
 export const REQUEST_OUTCOMES: readonly RequestOutcome[] = ['completed', 'failed', 'refused', 'disconnected']
@@ -41,6 +42,15 @@ export const requestQuery = (id: string) =>
   queryOptions({
     queryKey: ['requests', 'one', id],
     queryFn: ({ signal }) => fetchRequest(id, signal),
+    // Bodies are stored a moment after the request.
+    staleTime: 5_000,
+  })
+
+/** The stored bodies of one request. */
+export const requestBodyQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['requests', 'body', id],
+    queryFn: ({ signal }) => fetchBodies(id, signal),
     staleTime: Infinity,
   })
 
@@ -60,4 +70,10 @@ function fetchRequests(
 
 function fetchRequest(id: string, signal: AbortSignal) {
   return call(() => client.GET('/v1/requests/{request_id}', { params: { path: { request_id: id } }, signal }))
+}
+
+function fetchBodies(id: string, signal: AbortSignal) {
+  return call(() =>
+    client.GET('/v1/requests/{request_id}/body', { params: { path: { request_id: id } }, signal }),
+  )
 }

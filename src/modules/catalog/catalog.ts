@@ -37,6 +37,8 @@ interface CatalogFilter {
   readonly vendor?: string | undefined
   /** Includes models that are kept only for clients that still use their names. */
   readonly includeUnlisted?: boolean | undefined
+  /** Includes service models of every category. */
+  readonly includeServices?: boolean | undefined
 }
 
 /** The part of a logger that the catalog uses. */
@@ -131,11 +133,11 @@ function createSnapshot(models: readonly CatalogModel[]): CatalogSnapshot {
 }
 
 function isSelected(model: CatalogModel, filter: CatalogFilter): boolean {
-  const { category, capability, vendor, includeUnlisted = false } = filter
+  const { category, capability, vendor, includeUnlisted = false, includeServices = false } = filter
   const isCategoryAsked = category !== undefined && category.toLowerCase() === model.category
   if (category !== undefined && !isCategoryAsked) return false
   const isService = serviceCategories.has(model.category)
-  if (!model.isListed && !(isService ? isCategoryAsked : includeUnlisted)) return false
+  if (!model.isListed && !(isService ? isCategoryAsked || includeServices : includeUnlisted)) return false
   if (vendor !== undefined && vendor.toLowerCase() !== model.vendor.toLowerCase()) return false
   return capability === undefined || (model.capabilities as ReadonlySet<string>).has(capability.toLowerCase())
 }

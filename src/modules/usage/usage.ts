@@ -36,6 +36,8 @@ export interface Usage {
   readBudget(accountId: string): Promise<Budget>
   /** Returns the totals of the range and of another one for comparison. */
   compareTotals(query: TotalsQuery, previous: UsageRange): Promise<UsageComparison>
+  /** Returns the spending of the last sixty minutes. */
+  readBurnRate(query: Omit<TotalsQuery, 'range'>): Promise<NanoUsd>
   readTimeseries(query: TimeseriesQuery): Promise<Timeseries>
   readSpending(query: SpendingQuery): Promise<Spending>
   readSpendingOfAccounts(query: Omit<SpendingQuery, 'accountId' | 'by'>): Promise<Spending>
@@ -80,6 +82,11 @@ export function createUsage({
           readTotals(database, { ...query, range: previousRange }),
         ])
         return { totals, previous }
+      }),
+    readBurnRate: (query) =>
+      afterPosting(async () => {
+        const range = lastHourAt(clock.nowMs())
+        return (await readTotals(database, { ...query, range })).costNanoUsd
       }),
     readTimeseries: (query) => afterPosting(() => readTimeseries(database, query)),
     readSpending: (query) => afterPosting(() => readSpending(database, query)),

@@ -1,17 +1,24 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { latestDeploymentsQuery } from '../../api/deployments.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { formatUsd } from '../../ui/format/format-usd.ts'
+import { buttonClass } from '../../ui/forms/button.tsx'
 import { Section } from '../../ui/layout/section.tsx'
-import { Badge, type Tone } from '../../ui/text/badge.tsx'
-
-const TONES: Readonly<Record<string, Tone>> = { running: 'good', failed: 'bad', stopped: 'plain' }
+import { DeploymentState } from '../../ui/text/deployment-state.tsx'
 
 export function LatestDeployments() {
   const { data, error, isPending, refetch } = useQuery(latestDeploymentsQuery)
   return (
-    <Section title="Deployments">
+    <Section
+      title="Deployments"
+      actions={
+        <Link to="/deployments" className={buttonClass('quiet')}>
+          All deployments
+        </Link>
+      }
+    >
       {isPending && <SkeletonRows count={3} />}
       {error && (
         <ErrorPanel title="Deployments could not be loaded" error={error} onRetry={() => void refetch()} />
@@ -24,13 +31,17 @@ export function LatestDeployments() {
       <ul className="flex flex-col gap-3">
         {data?.data.map((deployment) => (
           <li key={deployment.id} className="flex items-center gap-3 text-sm">
-            <span className="min-w-0 grow truncate">
+            <Link
+              to="/deployments/$id"
+              params={{ id: deployment.id }}
+              className="min-w-0 grow truncate hover:underline"
+            >
               {deployment.name} <span className="text-ink-faint">{deployment.huggingface_id}</span>
-            </span>
+            </Link>
             <span className="tabular text-xs whitespace-nowrap text-ink-faint">
               {formatUsd(deployment.hourly_cost)}/h
             </span>
-            <Badge tone={TONES[deployment.status] ?? 'accent'}>{deployment.status}</Badge>
+            <DeploymentState status={deployment.status} />
           </li>
         ))}
       </ul>

@@ -1,24 +1,25 @@
 import { useQuery } from '@tanstack/react-query'
-import { latestTasksQuery, type Task } from '../../api/tasks.ts'
+import { Link } from '@tanstack/react-router'
+import { latestTasksQuery } from '../../api/tasks.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { ProgressBar } from '../../ui/feedback/progress-bar.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
+import { buttonClass } from '../../ui/forms/button.tsx'
 import { Section } from '../../ui/layout/section.tsx'
-import { Badge, type Tone } from '../../ui/text/badge.tsx'
+import { TaskStatus } from '../../ui/text/task-status.tsx'
 import { Time } from '../../ui/text/time.tsx'
-
-const TONES: Readonly<Record<Task['status'], Tone>> = {
-  pending: 'plain',
-  processing: 'accent',
-  completed: 'good',
-  failed: 'bad',
-  cancelled: 'plain',
-}
 
 export function LatestTasks() {
   const { data, error, isPending, refetch } = useQuery(latestTasksQuery)
   return (
-    <Section title="Tasks">
+    <Section
+      title="Tasks"
+      actions={
+        <Link to="/tasks" className={buttonClass('quiet')}>
+          All tasks
+        </Link>
+      }
+    >
       {isPending && <SkeletonRows count={3} />}
       {error && <ErrorPanel title="Tasks could not be loaded" error={error} onRetry={() => void refetch()} />}
       {data?.data.length === 0 && (
@@ -30,13 +31,13 @@ export function LatestTasks() {
         {data?.data.map((task) => (
           <li key={task.id} className="flex flex-col gap-1.5">
             <div className="flex items-center gap-3 text-sm">
-              <span className="min-w-0 grow truncate">
+              <Link to="/tasks" search={{ task: task.id }} className="min-w-0 grow truncate hover:underline">
                 {task.model ?? task.task_type} <span className="text-ink-faint">{task.task_type}</span>
-              </span>
+              </Link>
               <span className="text-xs text-ink-faint">
                 <Time at={task.created_at} />
               </span>
-              <Badge tone={TONES[task.status]}>{task.status}</Badge>
+              <TaskStatus status={task.status} />
             </div>
             {task.status === 'processing' && (
               <ProgressBar

@@ -1,5 +1,4 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { budgetQuery } from '../../api/account.ts'
 import { latestDeploymentsQuery } from '../../api/deployments.ts'
 import { latestTasksQuery } from '../../api/tasks.ts'
 import { usageTodayQuery } from '../../api/usage.ts'
@@ -9,7 +8,6 @@ export const homeRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
   loader: ({ context: { queryClient } }) => {
-    void queryClient.prefetchQuery(budgetQuery)
     void queryClient.prefetchQuery(usageTodayQuery)
     void queryClient.prefetchQuery(latestTasksQuery)
     void queryClient.prefetchQuery(latestDeploymentsQuery)

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { budgetQuery } from '../../api/account.ts'
+import { accountQuery } from '../../api/account.ts'
 import { usageTodayQuery } from '../../api/usage.ts'
 import { Sparkline } from '../../ui/data/sparkline.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
@@ -11,9 +11,9 @@ import { describeDaysLeft } from './days-left.ts'
 
 /** Balance, requests, spending and tokens of today. */
 export function TodayFigures() {
-  const budget = useQuery(budgetQuery)
+  const account = useQuery(accountQuery)
   const today = useQuery(usageTodayQuery)
-  const failed = [budget, today].find(({ error }) => error !== null)
+  const failed = [account, today].find(({ error }) => error !== null)
   if (failed?.error)
     return (
       <ErrorPanel
@@ -28,8 +28,12 @@ export function TodayFigures() {
       <Cell>
         <Figure
           label="Balance"
-          value={budget.data && formatUsd(budget.data.balance_usd)}
-          note={budget.data && describeDaysLeft(budget.data.balance_usd, budget.data.burn_rate_usd_per_hour)}
+          value={account.data && formatUsd(account.data.balance_usd)}
+          note={
+            account.data &&
+            today.data &&
+            describeDaysLeft(account.data.balance_usd, today.data.burn_rate_usd_per_hour)
+          }
         />
       </Cell>
       <Cell>

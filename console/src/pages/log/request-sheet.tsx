@@ -9,6 +9,7 @@ import { CopyableId } from '../../ui/text/copyable-id.tsx'
 import { DetailsList } from '../../ui/text/details-list.tsx'
 import { Time } from '../../ui/text/time.tsx'
 import { RequestAttempts } from './request-attempts.tsx'
+import { RequestBodies } from './request-bodies.tsx'
 import { RequestOutcomeBadge } from './request-outcome.tsx'
 import { RequestTimings } from './request-timings.tsx'
 
@@ -36,6 +37,9 @@ export function RequestSheet({ id, onClose }: { readonly id: string; readonly on
           </Part>
           <Part title="Tokens and cost">
             <Charge request={request.data} />
+          </Part>
+          <Part title="Bodies">
+            <RequestBodies request={request.data} />
           </Part>
         </div>
       )}

@@ -5,7 +5,7 @@ import { Time } from '../../ui/text/time.tsx'
 import { filesOf } from './task-files.ts'
 import { TaskFileView } from './task-file-view.tsx'
 import { TaskProgress } from './task-progress.tsx'
-import { TaskStatus } from './task-status.tsx'
+import { TaskStatus } from '../../ui/text/task-status.tsx'
 import { TYPE_LABELS } from './tasks-search.ts'
 import { useShownTask } from './use-shown-task.ts'
 

@@ -12,7 +12,7 @@ import { TaskDeliveries } from './task-deliveries.tsx'
 import { filesOf } from './task-files.ts'
 import { TaskFileView } from './task-file-view.tsx'
 import { TaskProgress } from './task-progress.tsx'
-import { TaskStatus } from './task-status.tsx'
+import { TaskStatus } from '../../ui/text/task-status.tsx'
 
 export function TaskDetails({
   task,

@@ -5,7 +5,7 @@ import { formatUsd } from '../../ui/format/format-usd.ts'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
 import { Time } from '../../ui/text/time.tsx'
 import type { TaskListProps } from './task-gallery.tsx'
-import { TaskStatus } from './task-status.tsx'
+import { TaskStatus } from '../../ui/text/task-status.tsx'
 import { TYPE_LABELS } from './tasks-search.ts'
 import { useShownTask } from './use-shown-task.ts'
 

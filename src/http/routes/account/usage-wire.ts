@@ -108,6 +108,7 @@ export const TodayAnswer = Type.Object({
   ...SummaryAnswer.properties,
   object: Type.Literal('usage.today'),
   date: Type.String({ format: 'date', description: 'The day of UTC.' }),
+  burn_rate_usd_per_hour: Type.Number({ description: 'What the last sixty minutes cost.' }),
   hours: Type.Array(Bucket, { description: 'Every hour of the day so far.' }),
 })
 

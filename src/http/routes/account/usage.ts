@@ -81,14 +81,16 @@ const totalRoutes = ({ usage, clock }: UsageParts): Route[] => [
       const range = { fromMs: floorDay(nowMs), toMs: nowMs + 1, isUntilNow: true }
       const previousRange = shiftRange(range, DAY_MS)
       const filter = parseFilter(query)
-      const [comparison, { buckets }] = await Promise.all([
+      const [comparison, { buckets }, burnRate] = await Promise.all([
         usage.compareTotals({ accountId, range, filter }, previousRange),
         usage.readTimeseries({ accountId, range, filter, granularity: 'hour', by: null }),
+        usage.readBurnRate({ accountId, filter }),
       ])
       return {
         object: 'usage.today',
         date: toTimestamp(range.fromMs).slice(0, 10),
         ...summaryToWire({ accountId, window: null, range, previousRange, comparison }),
+        burn_rate_usd_per_hour: usdFromNanoUsd(burnRate),
         hours: buckets.map(bucketToWire),
       }
     },

@@ -18,8 +18,9 @@ const Query = Type.Object({
   capability: Type.Optional(Type.String({ description: 'One capability tag, such as `vision`.' })),
   vendor: Type.Optional(Type.String({ description: 'One vendor, in any case.' })),
   include: Type.Optional(
-    Type.Enum(['unlisted'], {
-      description: '`unlisted` adds models that work but are not in the plain list.',
+    Type.Enum(['unlisted', 'all'], {
+      description:
+        '`unlisted` adds models that work but are not in the plain list, `all` also the service models of every category.',
     }),
   ),
   ...AnthropicModelQuery,
@@ -45,7 +46,11 @@ export const modelRoutes = ({
 
   const listAllowed = (query: Static<typeof Query>, caller: Caller): CatalogModel[] =>
     catalog
-      .listFor(caller, { ...query, includeUnlisted: query.include === 'unlisted' })
+      .listFor(caller, {
+        ...query,
+        includeUnlisted: query.include !== undefined,
+        includeServices: query.include === 'all',
+      })
       .filter((model) => isAllowed(model, caller))
 
   return [
