@@ -28,6 +28,7 @@ export const CLIENT_COMMANDS: Readonly<Record<string, Load>> = {
   speak: async () => (await import('./commands/make/speak.ts')).speak,
   transcribe: async () => (await import('./commands/make/transcribe.ts')).transcribe,
   tasks: async () => (await import('./commands/tasks.ts')).tasks,
+  connect: async () => (await import('./commands/connect.ts')).connect,
   completion: async (operators = []) =>
     (await import('./commands/completion.ts')).createCompletion(CLIENT_COMMANDS, operators),
 }

@@ -1,4 +1,5 @@
 import { clientCommand } from '../client-command.ts'
+import { shellAssignment } from '../output/shell-assignment.ts'
 
 interface EnvOptions {
   readonly shell?: string
@@ -20,12 +21,6 @@ export const env = clientCommand<EnvOptions>({
       PARKWAY_API_KEY: apiKey,
     }
     if (isJson) return printJson(variables)
-    for (const [name, value] of Object.entries(variables)) output.line(assignment(shell, name, value))
+    for (const [name, value] of Object.entries(variables)) output.line(shellAssignment(shell, name, value))
   },
 })
-
-function assignment(shell: string, name: string, value: string): string {
-  if (shell.endsWith('fish')) return `set -gx ${name} '${value.replaceAll(/['\\]/g, String.raw`\$&`)}'`
-  if (/powershell|pwsh/i.test(shell)) return `$env:${name} = '${value.replaceAll("'", "''")}'`
-  return `export ${name}='${value.replaceAll("'", String.raw`'\''`)}'`
-}

@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { CommandFailure } from '../command-failure.ts'
+import { EXIT } from '../exit-codes.ts'
+import { shellAssignment } from '../output/shell-assignment.ts'
+import { hasJsonMember, setJsonString } from './edit/edit-json.ts'
+import { setProfileBlock } from './edit/edit-shell-profile.ts'
+import { setTable, setTopLevelString } from './edit/edit-toml.ts'
+
+/** What a tool is told about the gateway. */
+export interface ToolSettings {
+  readonly baseUrl: string
+  readonly apiKey: string
+  /** Null leaves the choice to the tool. */
+  readonly model: string | null
+  /** Whether to name `PARKWAY_API_KEY` instead of writing the key. */
+  readonly isKeyFromEnvironment: boolean
+}
+
+/** A tool that reads a file of its user. */
+export interface FileTool {
+  readonly title: string
+  /** Whether the tool needs a model to be named. */
+  readonly needsModel?: true
+  path(environment: NodeJS.ProcessEnv): string
+  /** Returns the text of the file with the gateway in it. */
+  edit(text: string, settings: ToolSettings): string | Promise<string>
+  /** What the person should know or do next. */
+  notes(text: string, settings: ToolSettings): readonly string[]
+}
+
+const claudeCode: FileTool = {
+  title: 'Claude Code',
+  path: ({ CLAUDE_CONFIG_DIR: directory }) => join(directory || join(homedir(), '.claude'), 'settings.json'),
+  edit(text, { baseUrl, apiKey, model }) {
+    const variables = {
+      ANTHROPIC_BASE_URL: baseUrl,
+      ANTHROPIC_AUTH_TOKEN: apiKey,
+      ...(model === null ? {} : { ANTHROPIC_MODEL: model }),
+    }
+    return Object.entries(variables).reduceRight(
+      (edited, [name, value]) => setJsonString(edited, ['env', name], value),
+      text,
+    )
+  },
+  notes: (text) => [
+    ...(hasJsonMember(text, ['env', 'ANTHROPIC_API_KEY'])
+      ? ['The file also sets ANTHROPIC_API_KEY: remove it, or both keys are sent.']
+      : []),
+    ...(hasJsonMember(text, ['apiKeyHelper'])
+      ? ['The file also has an apiKeyHelper: remove it if Claude Code uses the wrong key.']
+      : []),
+    'Start "claude" and look at /status.',
+  ],
+}
+
+const codex: FileTool = {
+  title: 'Codex',
+  path: ({ CODEX_HOME: directory }) => join(directory || join(homedir(), '.codex'), 'config.toml'),
+  edit(text, { baseUrl, apiKey, model, isKeyFromEnvironment }) {
+    const provider = {
+      name: 'Parkway',
+      base_url: `${baseUrl}/v1`,
+      // The variable is missing in editors that no shell has started, so the key itself is the default.
+      ...(isKeyFromEnvironment ? { env_key: 'PARKWAY_API_KEY' } : { experimental_bearer_token: apiKey }),
+      wire_api: 'responses',
+    }
+    const withTable = setTable(text, 'model_providers.parkway', provider)
+    const withModel = model === null ? withTable : setTopLevelString(withTable, 'model', model)
+    return setTopLevelString(withModel, 'model_provider', 'parkway')
+  },
+  notes: (_, { model, isKeyFromEnvironment }) => [
+    ...(isKeyFromEnvironment ? ['Codex reads the key from PARKWAY_API_KEY: see "parkway env".'] : []),
+    ...(model === null ? ['Codex asks for its own model. Name one of the gateway with --model.'] : []),
+    'Try: codex exec "Say hello."',
+  ],
+}
+
+const continueDev: FileTool = {
+  title: 'Continue',
+  needsModel: true,
+  path(environment) {
+    const directory = environment.CONTINUE_GLOBAL_DIR || join(homedir(), '.continue')
+    const path = join(directory, 'config.yaml')
+    if (!existsSync(path) && existsSync(join(directory, 'config.json')))
+      throw new CommandFailure(
+        EXIT.failed,
+        `Continue is configured by ${join(directory, 'config.json')}, which a new config.yaml would replace.`,
+        'Move its settings to config.yaml first: docs.continue.dev/reference/yaml-migration.',
+      )
+    return path
+  },
+  async edit(text, { baseUrl, apiKey, model }) {
+    const { setListEntry } = await import('./edit/edit-yaml.ts')
+    const head = text.trim() === '' ? 'name: Local config\nversion: 1.0.0\nschema: v1\n' : text
+    return setListEntry(head, 'models', {
+      name: `Parkway ${model ?? ''}`,
+      provider: 'openai',
+      model: model ?? '',
+      apiBase: `${baseUrl}/v1`,
+      apiKey,
+      roles: ['chat', 'edit', 'apply'],
+    })
+  },
+  notes: () => ['Choose the model in the panel of Continue.'],
+}
+
+const openai: FileTool = {
+  title: 'the OpenAI SDKs',
+  path(environment) {
+    const shell = environment.SHELL ?? ''
+    if (shell.endsWith('fish'))
+      return join(environment.XDG_CONFIG_HOME || join(homedir(), '.config'), 'fish', 'conf.d', 'parkway.fish')
+    if (shell.endsWith('zsh')) return join(environment.ZDOTDIR || homedir(), '.zshrc')
+    return join(homedir(), shell.endsWith('bash') ? '.bashrc' : '.profile')
+  },
+  edit(text, { baseUrl, apiKey }) {
+    const variables = { OPENAI_BASE_URL: `${baseUrl}/v1`, OPENAI_API_KEY: apiKey }
+    const shell = process.env.SHELL ?? 'sh'
+    return setProfileBlock(
+      text,
+      Object.entries(variables).map(([name, value]) => shellAssignment(shell, name, value)),
+    )
+  },
+  notes: () => ['Open a new shell. Programs with an OpenAI SDK then use the gateway.'],
+}
+
+export const FILE_TOOLS: Readonly<Record<string, FileTool>> = {
+  'claude-code': claudeCode,
+  codex,
+  openai,
+  continue: continueDev,
+}
