@@ -27,6 +27,10 @@ export const CLIENT_COMMANDS: Readonly<Record<string, Load>> = {
   music: async () => (await import('./commands/make/music.ts')).music,
   speak: async () => (await import('./commands/make/speak.ts')).speak,
   transcribe: async () => (await import('./commands/make/transcribe.ts')).transcribe,
+  embed: async () => (await import('./commands/text/embed.ts')).embed,
+  rerank: async () => (await import('./commands/text/rerank.ts')).rerank,
+  moderate: async () => (await import('./commands/text/moderate.ts')).moderate,
+  run: async () => (await import('./commands/text/run.ts')).run,
   tasks: async () => (await import('./commands/tasks.ts')).tasks,
   connect: async () => (await import('./commands/connect.ts')).connect,
   completion: async (operators = []) =>

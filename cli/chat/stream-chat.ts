@@ -1,17 +1,19 @@
-import type { Schemas } from '../api/gateway-client.ts'
+import type { GatewayClient, Schemas } from '../api/gateway-client.ts'
 import { readEvents } from '../api/read-events.ts'
-import type { CommandContext } from '../client-command.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
-import { printable } from '../output/printable.ts'
 
-type Content =
-  | string
-  | readonly ({ type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } })[]
+type Part = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } }
+export type Content = string | readonly Part[]
+
+export interface ChatMessage {
+  readonly role: 'system' | 'user' | 'assistant'
+  readonly content: Content
+}
 
 export interface ChatRequest {
   readonly model: string
-  readonly messages: readonly { role: 'system' | 'user' | 'assistant'; content: Content }[]
+  readonly messages: readonly ChatMessage[]
   readonly max_tokens?: number
   readonly reasoning_effort?: string
   readonly response_format?: object
@@ -29,52 +31,56 @@ interface Delta {
   readonly reasoning_content?: string | null
 }
 
-interface ChatEnd {
+/** Gets an answer as it arrives. */
+export interface AnswerSink {
+  text(part: string): void
+  reasoning(part: string): void
+}
+
+export interface ChatEnd {
   readonly model: string
-  readonly text: string
   readonly usage: Schemas['Usage'] | null
 }
 
-/** Asks a model and prints its answer as it arrives: the text as data, the reasoning dimmed beside it. */
+/** Asks a model and hands over its answer as it arrives. Throws if it ends early; what arrived has then been handed over. */
 export async function streamChat(
-  { output, connect }: CommandContext,
+  gateway: GatewayClient,
   request: ChatRequest,
-  onEnd: (end: ChatEnd) => void,
+  { sink, signal }: { sink: AnswerSink; signal?: AbortSignal },
 ): Promise<ChatEnd> {
-  const response = await connect().send('/v1/chat/completions', {
+  const response = await gateway.send('/v1/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ ...request, stream: true, stream_options: { include_usage: true } }),
+    ...(signal === undefined ? {} : { signal }),
   })
-  if (response.body === null) throw new CommandFailure(EXIT.failed, 'The gateway sent no answer.')
-  let end: ChatEnd = { model: request.model, text: '', usage: null }
+  if (response.body === null) throw cutShort('the gateway sent nothing.')
+  let end: ChatEnd = { model: request.model, usage: null }
   let isDone = false
   for await (const data of readEvents(response.body)) {
     if (data === '[DONE]') {
       isDone = true
       continue
     }
-    const chunk = JSON.parse(data) as Chunk
-    if (chunk.error !== undefined) throw cutShort(output, end, chunk.error.message ?? 'unknown reason')
+    const chunk = parseChunk(data)
+    if (chunk.error !== undefined) throw cutShort(chunk.error.message ?? 'unknown reason.')
     const delta = chunk.choices?.[0]?.delta
-    if (delta?.reasoning_content && output.isTerminal)
-      output.write(output.style('dim', printable(delta.reasoning_content)))
-    const text = delta?.content ?? ''
-    // A pipe gets the bytes of the model; a screen must not obey them.
-    if (text !== '') output.write(output.isTerminal ? printable(text) : text)
-    end = {
-      model: chunk.model ?? end.model,
-      text: end.text + text,
-      usage: chunk.usage ?? end.usage,
-    }
+    if (delta?.reasoning_content) sink.reasoning(delta.reasoning_content)
+    if (delta?.content) sink.text(delta.content)
+    end = { model: chunk.model ?? end.model, usage: chunk.usage ?? end.usage }
   }
-  if (!isDone) throw cutShort(output, end, 'the connection ended')
-  output.write('\n')
-  onEnd(end)
+  if (!isDone) throw cutShort('the connection was cut. What arrived is above.')
   return end
 }
 
-function cutShort(output: CommandContext['output'], { text }: ChatEnd, reason: string): CommandFailure {
-  if (text !== '') output.write('\n')
+function parseChunk(data: string): Chunk {
+  try {
+    return JSON.parse(data) as Chunk
+  } catch {
+    throw cutShort('the gateway sent an event that is not JSON.')
+  }
+}
+
+function cutShort(reason: string): CommandFailure {
   return new CommandFailure(EXIT.failed, `The answer is not complete: ${reason}`)
 }

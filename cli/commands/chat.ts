@@ -1,11 +1,13 @@
 import { clientCommand, type CommandContext } from '../client-command.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
+import { collect } from '../input/collect.ts'
 import { readImage, readTextFile } from '../input/read-attachment.ts'
 import { readStdin } from '../input/read-stdin.ts'
-import { formatUsd } from '../output/format-usd.ts'
-import { streamChat, type ChatRequest } from '../chat/stream-chat.ts'
+import { createAnswerPrinter, describeUsage } from '../chat/answer-printer.ts'
+import { attach, type Attachments } from '../chat/attachments.ts'
 import { parseSchema } from '../chat/parse-schema.ts'
+import { streamChat, type ChatEnd, type ChatMessage, type ChatRequest } from '../chat/stream-chat.ts'
 
 interface ChatOptions {
   readonly model?: string
@@ -21,11 +23,10 @@ const STDIN_BYTES_MAX = 4 * 1024 * 1024
 const DEFAULT_MODEL = 'gpt-4o-mini'
 const EFFORTS = ['low', 'medium', 'high']
 
-const collect = (value: string, before: string[] = []): string[] => [...before, value]
-
 export const chat = clientCommand<ChatOptions>({
   name: 'chat',
-  summary: 'Ask a model and stream its answer. Text on stdin is put before the prompt.',
+  summary:
+    'Ask a model and stream its answer. Text on stdin is put before the prompt. Without a prompt, a conversation begins.',
   example: 'git diff | parkway chat --model gpt-4o-mini "Write a commit message."',
   define: (command) =>
     command
@@ -38,16 +39,35 @@ export const chat = clientCommand<ChatOptions>({
       .option('--think <effort>', `how long to reason: ${EFFORTS.join(', ')}`)
       .option('--max-tokens <number>', 'the longest answer'),
   async act(context, options, ...words) {
-    const request = { ...describeRequest(options), messages: await buildMessages(options, words) }
+    const settings = describeRequest(options)
+    const attached = readAttachments(options)
+    const piped = process.stdin.isTTY ? '' : (await readStdin(STDIN_BYTES_MAX)).toString('utf8').trim()
+    const prompt = [piped, words.join(' ')].filter((part) => part !== '').join('\n\n')
+    if (prompt === '' && isConversation(context)) {
+      const { converse } = await import('../repl/converse.ts')
+      return converse(context, { settings, attached, system: options.system ?? null })
+    }
+    const request = { ...settings, messages: buildMessages(options, { attached, prompt }) }
     if (context.isJson) return context.printJson(await askAtOnce(context, request))
-    await streamChat(context, request, ({ usage, model }) => {
-      if (usage === null || !context.output.isTerminal) return
-      const { prompt_tokens: input, completion_tokens: output, cost_usd: cost } = usage
-      const price = cost === undefined ? '' : `, ${formatUsd(cost)}`
-      context.output.note(context.output.style('dim', `${model}: ${input} tokens in, ${output} out${price}`))
-    })
+    await ask(context, request)
   },
 })
+
+function isConversation({ isJson, output }: CommandContext): boolean {
+  return !isJson && output.isTerminal && process.stdin.isTTY
+}
+
+async function ask({ output, connect }: CommandContext, request: ChatRequest): Promise<void> {
+  const printer = createAnswerPrinter(output)
+  let end: ChatEnd
+  try {
+    end = await streamChat(connect(), request, { sink: printer })
+  } finally {
+    printer.end()
+  }
+  const usage = describeUsage(end)
+  if (usage !== null && output.isTerminal) output.note(output.style('dim', usage))
+}
 
 function describeRequest({
   model,
@@ -68,21 +88,21 @@ function describeRequest({
   }
 }
 
-async function buildMessages(
-  options: ChatOptions,
-  words: readonly string[],
-): Promise<ChatRequest['messages']> {
-  const piped = process.stdin.isTTY ? '' : (await readStdin(STDIN_BYTES_MAX)).toString('utf8').trim()
-  const files = (options.file ?? []).map(readTextFile)
-  const text = [...files, piped, words.join(' ')].filter((part) => part !== '').join('\n\n')
-  if (text === '') throw new CommandFailure(EXIT.usage, 'There is no prompt.', 'See "parkway chat --help".')
-  const images = (options.image ?? []).map((source) => ({
-    type: 'image_url' as const,
-    image_url: { url: readImage(source) },
-  }))
-  const content = images.length === 0 ? text : [{ type: 'text' as const, text }, ...images]
-  const system = options.system === undefined ? [] : [{ role: 'system' as const, content: options.system }]
-  return [...system, { role: 'user', content }]
+function readAttachments({ file = [], image = [] }: ChatOptions): Attachments {
+  return { texts: file.map(readTextFile), images: image.map(readImage) }
+}
+
+function buildMessages(
+  { system }: ChatOptions,
+  { attached, prompt }: { attached: Attachments; prompt: string },
+): ChatMessage[] {
+  const content = attach(prompt, attached)
+  if (content === '')
+    throw new CommandFailure(EXIT.usage, 'There is no prompt.', 'See "parkway chat --help".')
+  return [
+    ...(system === undefined ? [] : [{ role: 'system' as const, content: system }]),
+    { role: 'user', content },
+  ]
 }
 
 function askAtOnce({ connect }: CommandContext, request: ChatRequest): Promise<unknown> {

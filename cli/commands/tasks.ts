@@ -5,7 +5,7 @@ import { formatUsd } from '../output/format-usd.ts'
 import { printPairs } from '../output/print-pairs.ts'
 import { printTable } from '../output/print-table.ts'
 import { followTask, requireCompleted, type Task } from '../tasks/follow-task.ts'
-import { saveResults } from '../tasks/save-results.ts'
+import { saveResults } from '../files/save-results.ts'
 
 interface ListOptions {
   readonly status?: 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled'

@@ -12,6 +12,17 @@ const IMAGE_TYPES: Readonly<Record<string, string>> = {
   '.gif': 'image/gif',
 }
 
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  ...IMAGE_TYPES,
+  '.mp3': 'audio/mpeg',
+  '.wav': 'audio/wav',
+  '.flac': 'audio/flac',
+  '.ogg': 'audio/ogg',
+  '.m4a': 'audio/mp4',
+  '.webm': 'video/webm',
+  '.mp4': 'video/mp4',
+}
+
 /** Returns an image as the value of `image_url`: an address as it is, a file as a data URI. */
 export function readImage(source: string): string {
   if (/^https?:\/\//.test(source)) return source
@@ -22,6 +33,16 @@ export function readImage(source: string): string {
       `"${source}" is not an image that models read (PNG, JPEG, WebP, GIF).`,
     )
   return `data:${type};base64,${readFile(source).toString('base64')}`
+}
+
+/** Returns a file as a member of a request: media as a data URI, anything else as its text. */
+export function readFileValue(path: string): string {
+  const type = MEDIA_TYPES[extname(path).toLowerCase()]
+  if (type !== undefined) return `data:${type};base64,${readFile(path).toString('base64')}`
+  const text = readFile(path).toString('utf8')
+  if (text.includes('\u0000'))
+    throw new CommandFailure(EXIT.usage, `"${path}" is neither text nor a known kind of media.`)
+  return text
 }
 
 /** Returns a text file with its name, to put before the prompt. */

@@ -1,6 +1,6 @@
-import { stripVTControlCharacters } from 'node:util'
 import { printable } from './printable.ts'
 import type { Output } from './terminal.ts'
+import { cutToWidth, widthOf } from './text-width.ts'
 
 export interface Column<Row> {
   readonly title: string
@@ -29,11 +29,6 @@ export function printTable<Row>(output: Output, columns: readonly Column<Row>[],
   for (const row of cells) output.line(cut(format(row), output.columns))
 }
 
-function widthOf(text: string): number {
-  return stripVTControlCharacters(text).length
-}
-
 function cut(text: string, columns: number): string {
-  if (widthOf(text) <= columns) return text
-  return `${stripVTControlCharacters(text).slice(0, columns - 1)}…`
+  return widthOf(text) <= columns ? text : `${cutToWidth(text, columns - 1)}…`
 }

@@ -1,3 +1,5 @@
+import { cutToWidth } from './text-width.ts'
+
 const WIDTH = 24
 const FRAME_MS_MIN = 100
 
@@ -12,17 +14,22 @@ export interface ProgressBar {
 export function createProgressBar(stream: NodeJS.WriteStream, nowMs: () => number = Date.now): ProgressBar {
   const startedAtMs = nowMs()
   let drawnAtMs = 0
+  let isDrawn = false
   if (!stream.isTTY) return { show: () => {}, clear: () => {} }
   return {
     show(share, note) {
       if (nowMs() - drawnAtMs < FRAME_MS_MIN && share < 1) return
       drawnAtMs = nowMs()
+      isDrawn = true
       const filled = Math.round(Math.min(1, Math.max(0, share)) * WIDTH)
       const bar = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)}`
       const line = `${bar} ${String(Math.round(share * 100)).padStart(3)} %  ${note}${timeLeft(share, nowMs() - startedAtMs)}`
-      stream.write(`\r\u001b[2K${line.slice(0, Math.max(1, stream.columns - 1))}`)
+      stream.write(`\r\u001b[2K${cutToWidth(line, Math.max(1, stream.columns - 1))}`)
     },
-    clear: () => void stream.write('\r\u001b[2K'),
+    clear() {
+      if (isDrawn) stream.write('\r\u001b[2K')
+      isDrawn = false
+    },
   }
 }
 

@@ -6,7 +6,7 @@ type Style = Parameters<typeof styleText>[0]
 export interface Output {
   /** Whether data goes to a person's screen. */
   readonly isTerminal: boolean
-  /** The width of the screen; without one, lines are not cut. */
+  /** The width of the screen now; without one, lines are not cut. */
   readonly columns: number
   /** Writes data without a line end. */
   write(text: string): void
@@ -23,7 +23,9 @@ export function createOutput(streams: { stdout: NodeJS.WriteStream; stderr: Node
   const isTerminal = stdout.isTTY
   return {
     isTerminal,
-    columns: isTerminal ? stdout.columns : Number.POSITIVE_INFINITY,
+    get columns() {
+      return isTerminal ? stdout.columns : Number.POSITIVE_INFINITY
+    },
     write: (text) => void stdout.write(text),
     line: (text) => void stdout.write(`${text}\n`),
     note: (text) => void stderr.write(`${text}\n`),

@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { saveResults } from '../../cli/tasks/save-results.ts'
+import { explainFileError } from '../../cli/files/explain-file-error.ts'
+import { toFileName } from '../../cli/files/name-file.ts'
+import { saveResults } from '../../cli/files/save-results.ts'
 import type { Task } from '../../cli/tasks/follow-task.ts'
 
 const FILE = Buffer.alloc(300_000, 'x')
@@ -18,8 +20,14 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     ranges.push(request.headers.range)
     const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0)
-    response.writeHead(from === 0 ? 200 : 206, { 'content-length': FILE.length - from })
-    if (request.url?.startsWith('/cut') === true && from < CUT_AFTER)
+    const begin = from === 0 ? '' : `bytes ${from}-${FILE.length - 1}/${FILE.length}`
+    response.writeHead(from === 0 ? 200 : 206, {
+      'content-length': FILE.length - from,
+      ...(begin === '' ? {} : { 'content-range': begin }),
+    })
+    if (request.url?.startsWith('/always') === true)
+      response.write('x', () => setImmediate(() => response.destroy()))
+    else if (request.url?.startsWith('/cut') === true && from < CUT_AFTER)
       response.write(FILE.subarray(from, CUT_AFTER), () => setImmediate(() => response.destroy()))
     else response.end(FILE.subarray(from))
   })
@@ -53,4 +61,40 @@ test('a download that is cut continues where it ended, and only a whole file get
 test('a file that the gateway names stays in its directory', async () => {
   const [path = ''] = await saveResults(taskOf('/a.mp4', '../../../up'), { path: directory, isForced: false })
   expect(await readdir(directory)).toEqual([path.slice(directory.length + 1)])
+})
+
+test('a download that is cut again and again fails, and leaves no file', async () => {
+  const saving = saveResults(taskOf('/always.mp4'), { path: join(directory, 'a.mp4'), isForced: false })
+  await expect(saving).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining('cut 5 times') })
+  expect(ranges).toHaveLength(5)
+  expect(await readdir(directory)).toEqual([])
+})
+
+test('a full disk and a missing directory are explained', async () => {
+  const full = saveResults(taskOf('/a.mp4'), { path: join(directory, 'none', 'a.mp4'), isForced: false })
+  await expect(full).rejects.toMatchObject({ message: expect.stringContaining('directory does not exist') })
+  const error = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  expect(explainFileError('a.mp4', error)).toMatchObject({
+    exitCode: 1,
+    message: 'a.mp4 could not be saved: the disk is full.',
+    advice: expect.stringContaining('Free some space'),
+  })
+})
+
+test('a path becomes a name', () => {
+  expect(toFileName('../../etc/passwd')).toBe('__.._etc_passwd')
+})
+
+test.each([
+  ['C:\\Windows\\system.ini', 'C__Windows_system.ini'],
+  ['con', '_con'],
+  ['NUL.png', '_NUL.png'],
+  ['com1.mp4', '_com1.mp4'],
+  ['console.png', 'console.png'],
+  ['.bashrc', '_bashrc'],
+  ['name.', 'name_'],
+  ['a\u0000b\u001B[2J', 'a_b__2J'],
+  ['', '_'],
+])("the gateway's name %j becomes %j, which every system takes", (text, name) => {
+  expect(toFileName(text)).toBe(name)
 })

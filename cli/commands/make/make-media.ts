@@ -6,23 +6,26 @@ import { EXIT } from '../../exit-codes.ts'
 import { interruptible } from '../../interruption.ts'
 import { formatUsd } from '../../output/format-usd.ts'
 import { followTask, requireCompleted } from '../../tasks/follow-task.ts'
-import { requireFree, saveResults, type Target } from '../../tasks/save-results.ts'
+import { askBeforeReplacing } from '../../files/ask-before-replacing.ts'
+import { saveResults, type Target } from '../../files/save-results.ts'
 
 /** The options of all commands that make files. */
 export interface MakeOptions {
   readonly model?: string
   readonly output?: string
   readonly force?: boolean
+  readonly show?: boolean
   /** False with `--no-wait`: the task is not followed. True with `--wait`, which waits for rate limits. */
   readonly wait?: boolean
 }
 
 /** Adds the options of all commands that make files. */
-export function withMakeOptions(command: Command): Command {
+export function withMakeOptions(command: Command, { hasModel = true } = {}): Command {
+  if (hasModel) command.option('-m, --model <id>', 'the model; by default the first one that is ready')
   return command
-    .option('-m, --model <id>', 'the model; by default the first one that is ready')
     .option('-o, --output <path>', 'the file or directory to save to')
     .option('--force', 'replace files that exist')
+    .option('--show', 'show pictures in the terminal (kitty, iTerm2, sixel)')
     .option('--no-wait', 'print the task and end, without waiting for it')
 }
 
@@ -34,7 +37,7 @@ export async function makeMedia(
 ): Promise<void> {
   const gateway = context.connect()
   const target: Target = { path: options.output ?? null, isForced: options.force === true }
-  if (target.path !== null && !isDirectoryLike(target.path)) requireFree(target.path, target)
+  if (target.path !== null && !isDirectoryLike(target.path)) await askBeforeReplacing(target.path, target)
   if (options.wait === false) return printOrder(context, gateway, await order(gateway, path, body))
   // An interruption while the order is under way waits for its answer: only then can the task be cancelled.
   const task = await interruptible(async (signal) => {
@@ -44,7 +47,13 @@ export async function makeMedia(
   const saved = await saveResults(task, target)
   if (context.isJson) return context.printJson(task)
   for (const file of saved) context.output.line(file)
+  if (options.show === true) await showPictures(context, saved)
   context.output.note(`${task.model}, ${formatUsd(task.cost_usd ?? 0)}`)
+}
+
+async function showPictures({ output }: CommandContext, paths: readonly string[]): Promise<void> {
+  const { showPicture } = await import('../../pictures/show-picture.ts')
+  for (const path of paths) await showPicture(output, path, process.env)
 }
 
 async function printOrder(

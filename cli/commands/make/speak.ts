@@ -1,9 +1,9 @@
-import { writeFileSync } from 'node:fs'
 import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { readStdin } from '../../input/read-stdin.ts'
-import { requireFree } from '../../tasks/save-results.ts'
+import { askBeforeReplacing } from '../../files/ask-before-replacing.ts'
+import { saveResponseBody } from '../../files/save-response-body.ts'
 import { firstReadyModel } from './make-media.ts'
 
 interface SpeakOptions {
@@ -31,7 +31,7 @@ export const speak = clientCommand<SpeakOptions>({
   async act(context, options, ...words) {
     const { voice, format, force } = options
     const path = options.output ?? `speech.${format}`
-    requireFree(path, { path, isForced: force === true })
+    await askBeforeReplacing(path, { isForced: force === true })
     const input =
       words.length > 0 ? words.join(' ') : (await readStdin(STDIN_BYTES_MAX)).toString('utf8').trim()
     if (input === '') throw new CommandFailure(EXIT.usage, 'There is no text.')
@@ -47,7 +47,7 @@ export const speak = clientCommand<SpeakOptions>({
         ...(voice === undefined ? {} : { voice }),
       }),
     })
-    writeFileSync(path, Buffer.from(await response.arrayBuffer()))
+    await saveResponseBody(response, path)
     if (context.isJson) return context.printJson({ path })
     context.output.line(path)
   },

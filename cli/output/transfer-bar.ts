@@ -1,0 +1,49 @@
+import { createProgressBar } from './progress-bar.ts'
+import { printable } from './printable.ts'
+
+/** Shows how much of a file was sent or received, how fast, and how long the rest takes. */
+export interface TransferBar {
+  /** Begins, or continues at a position after a cut. A null total is not known. */
+  start(bytes: number, bytesTotal: number | null): void
+  add(bytes: number): void
+  clear(): void
+}
+
+/** Shorter transfers need no bar. */
+const HIDDEN_MS = 1_000
+
+export function createTransferBar(
+  stream: NodeJS.WriteStream,
+  { name, bytesTotal }: { name: string; bytesTotal: number | null },
+  nowMs: () => number = Date.now,
+): TransferBar {
+  const bar = createProgressBar(stream, nowMs)
+  const startedAtMs = nowMs()
+  let total = bytesTotal
+  let done = 0
+  let moved = 0
+  return {
+    start(bytes, bytesAll) {
+      done = bytes
+      total = bytesAll
+    },
+    add(bytes) {
+      done += bytes
+      moved += bytes
+      const elapsedMs = nowMs() - startedAtMs
+      if (elapsedMs < HIDDEN_MS) return
+      const rate = `${formatBytes((moved * 1_000) / elapsedMs)}/s`
+      const amount = total === null ? formatBytes(done) : `${formatBytes(done)} of ${formatBytes(total)}`
+      bar.show(total === null || total === 0 ? 0 : done / total, `${printable(name)}, ${amount}, ${rate}`)
+    },
+    clear: () => bar.clear(),
+  }
+}
+
+const UNITS = ['B', 'KB', 'MB', 'GB'] as const
+
+function formatBytes(bytes: number): string {
+  const step = bytes < 1_000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3))
+  const amount = bytes / 1_000 ** step
+  return `${step === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[step] ?? 'B'}`
+}
