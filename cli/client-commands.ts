@@ -32,6 +32,7 @@ export const CLIENT_COMMANDS: Readonly<Record<string, Load>> = {
   moderate: async () => (await import('./commands/text/moderate.ts')).moderate,
   run: async () => (await import('./commands/text/run.ts')).run,
   tasks: async () => (await import('./commands/tasks.ts')).tasks,
+  deploy: async () => (await import('./commands/deploy/deploy.ts')).deploy,
   connect: async () => (await import('./commands/connect.ts')).connect,
   completion: async (operators = []) =>
     (await import('./commands/completion.ts')).createCompletion(CLIENT_COMMANDS, operators),

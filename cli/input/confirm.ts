@@ -2,7 +2,7 @@ import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
 
 /** Whether a person can be asked. */
-function isInteractive(): boolean {
+export function isInteractive(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY
 }
 
