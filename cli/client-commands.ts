@@ -33,6 +33,7 @@ export const CLIENT_COMMANDS: Readonly<Record<string, Load>> = {
   run: async () => (await import('./commands/text/run.ts')).run,
   tasks: async () => (await import('./commands/tasks.ts')).tasks,
   deploy: async () => (await import('./commands/deploy/deploy.ts')).deploy,
+  admin: async () => (await import('./commands/admin/admin.ts')).admin,
   connect: async () => (await import('./commands/connect.ts')).connect,
   completion: async (operators = []) =>
     (await import('./commands/completion.ts')).createCompletion(CLIENT_COMMANDS, operators),

@@ -5,6 +5,7 @@ import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { requireConsent } from '../../input/confirm.ts'
+import { parseDate } from '../../input/parse-date.ts'
 import { parseUsd, parseWhole } from '../../input/parse-number.ts'
 import { formatUsd } from '../../output/format-usd.ts'
 import { printTable } from '../../output/print-table.ts'
@@ -137,10 +138,8 @@ function split(list: string): string[] {
 
 function parseExpiry(text: string): string {
   const days = /^(\d{1,4})d$/.exec(text)?.[1]
-  const date = days === undefined ? new Date(text) : new Date(Date.now() + Number(days) * 86_400_000)
-  if (Number.isNaN(date.getTime()))
-    throw new CommandFailure(EXIT.usage, '--expires takes days such as 90d, or a date such as 2030-01-31.')
-  return date.toISOString()
+  if (days === undefined) return parseDate('--expires', text)
+  return new Date(Date.now() + Number(days) * 86_400_000).toISOString()
 }
 
 function day(timestamp: string | null): string {

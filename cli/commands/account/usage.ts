@@ -2,6 +2,7 @@ import type { GatewayClient } from '../../api/gateway-client.ts'
 import { clientCommand, type CommandContext } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
+import { parseDate } from '../../input/parse-date.ts'
 import { parseWhole } from '../../input/parse-number.ts'
 import { formatUsd } from '../../output/format-usd.ts'
 import { printCsv } from '../../output/print-csv.ts'
@@ -69,16 +70,9 @@ function describeQuery({ window, from, to, key, model, env }: UsageOptions) {
   const range =
     from === undefined
       ? { window: known }
-      : { from: parseTime('--from', from), ...(to === undefined ? {} : { to: parseTime('--to', to) }) }
+      : { from: parseDate('--from', from), ...(to === undefined ? {} : { to: parseDate('--to', to) }) }
   // The gateway refuses environments that it does not know, and names them.
   return { ...range, key, model, env: env as 'live' | undefined }
-}
-
-function parseTime(option: string, text: string): string {
-  const date = new Date(text)
-  if (Number.isNaN(date.getTime()))
-    throw new CommandFailure(EXIT.usage, `${option} takes a date, such as 2030-01-31.`)
-  return date.toISOString()
 }
 
 async function printSpans(

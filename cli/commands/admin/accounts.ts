@@ -1,0 +1,136 @@
+import { Command } from 'commander'
+import type { GatewayClient } from '../../api/gateway-client.ts'
+import { readPages } from '../../api/read-pages.ts'
+import { clientCommand } from '../../client-command.ts'
+import { requireConsent } from '../../input/confirm.ts'
+import { parseUsd, parseWhole } from '../../input/parse-number.ts'
+import { formatUsd } from '../../output/format-usd.ts'
+import { printPairs } from '../../output/print-pairs.ts'
+import { printTable } from '../../output/print-table.ts'
+import { printable } from '../../output/printable.ts'
+
+interface ListOptions {
+  readonly search?: string
+  readonly status?: 'active' | 'suspended'
+  readonly limit: string
+}
+
+const list = clientCommand<ListOptions>({
+  name: 'list',
+  summary: 'List accounts with their balance.',
+  example: 'parkway admin accounts list --search acme',
+  define: (command) =>
+    command
+      .option('--search <text>', 'only accounts with this in their name, or with this id')
+      .option('--status <name>', 'active or suspended')
+      .option('--limit <number>', 'how many', '100'),
+  async act({ output, isJson, connect, printJsonLines }, { search, status, limit }) {
+    const gateway = connect()
+    const accounts = await readPages(parseWhole('--limit', limit), (page) =>
+      gateway.call((routes) =>
+        routes.GET('/v1/admin/accounts', { params: { query: { ...page, search, status } } }),
+      ),
+    )
+    if (isJson) return printJsonLines(accounts)
+    printTable(
+      output,
+      [
+        { title: 'account', of: ({ id }) => id },
+        { title: 'status', of: (account) => account.status },
+        { title: 'balance', of: (account) => formatUsd(account.balance_usd), isNumber: true },
+        { title: 'made', of: (account) => account.created_at.slice(0, 10) },
+        { title: 'name', of: ({ name }) => name },
+      ],
+      accounts,
+    )
+  },
+})
+
+const show = clientCommand({
+  name: 'show',
+  summary: 'Show an account: its balance, budgets and keys.',
+  example: 'parkway admin accounts show "$ACCOUNT_ID"',
+  define: (command) => command.argument('<account>', 'its id'),
+  async act({ output, isJson, connect, printJson }, _, id = '') {
+    const gateway = connect()
+    const params = { path: { id } }
+    const account = await readAccount(gateway, id)
+    if (isJson) return printJson(account)
+    const budget = await gateway.call((routes) => routes.GET('/v1/admin/accounts/{id}/budget', { params }))
+    const keys = await gateway.call((routes) => routes.GET('/v1/admin/accounts/{id}/api-keys', { params }))
+    printPairs(output, [
+      ['account', `${account.name} (${account.id})`],
+      ['status', account.status],
+      ['balance', formatUsd(account.balance_usd)],
+      ['budget a month', describeBudget(budget.monthly_usd, budget.monthly_spent_usd)],
+      ['budget a day', describeBudget(budget.daily_usd, budget.daily_spent_usd)],
+      ['keys', `${keys.data.filter((key) => key.is_active).length} active of ${keys.total}`],
+      ['made', account.created_at],
+    ])
+  },
+})
+
+interface CreateOptions {
+  readonly credit?: string
+}
+
+const create = clientCommand<CreateOptions>({
+  name: 'create',
+  summary: 'Make an account, without a key.',
+  example: 'parkway admin accounts create "Acme" --credit 10',
+  define: (command) =>
+    command.argument('<name>', 'its name').option('--credit <dollars>', 'credit to begin with'),
+  async act({ output, isJson, connect, printJson }, { credit }, name = '') {
+    const body = { name, ...(credit === undefined ? {} : { credit_usd: parseUsd('--credit', credit) }) }
+    const account = await connect().call((routes) => routes.POST('/v1/admin/accounts', { body }))
+    if (isJson) return printJson(account)
+    output.line(account.id)
+  },
+})
+
+const suspend = clientCommand<{ readonly yes?: boolean }>({
+  name: 'suspend',
+  summary: 'Refuse all requests of an account until it is activated again.',
+  example: 'parkway admin accounts suspend --yes "$ACCOUNT_ID"',
+  define: (command) => command.argument('<account>', 'its id').option('-y, --yes', 'do not ask'),
+  async act({ output, isJson, connect, printJson }, { yes }, id = '') {
+    const gateway = connect()
+    const { name } = await readAccount(gateway, id)
+    await requireConsent(`Suspend ${printable(name)} (${id})?`, yes === true)
+    const account = await gateway.call((routes) =>
+      routes.POST('/v1/admin/accounts/{id}/suspend', { params: { path: { id } } }),
+    )
+    if (isJson) return printJson(account)
+    output.line(`${printable(name)} is ${account.status}.`)
+  },
+})
+
+const activate = clientCommand({
+  name: 'activate',
+  summary: 'Allow requests of a suspended account again.',
+  example: 'parkway admin accounts activate "$ACCOUNT_ID"',
+  define: (command) => command.argument('<account>', 'its id'),
+  async act({ output, isJson, connect, printJson }, _, id = '') {
+    const account = await connect().call((routes) =>
+      routes.POST('/v1/admin/accounts/{id}/activate', { params: { path: { id } } }),
+    )
+    if (isJson) return printJson(account)
+    output.line(`${printable(account.name)} is ${account.status}.`)
+  },
+})
+
+function readAccount(gateway: GatewayClient, id: string) {
+  return gateway.call((routes) => routes.GET('/v1/admin/accounts/{id}', { params: { path: { id } } }))
+}
+
+function describeBudget(limit: number | null, spent: number | null): string {
+  return limit === null ? 'none' : `${formatUsd(spent ?? 0)} of ${formatUsd(limit)}`
+}
+
+export const accounts = new Command('accounts')
+  .description('List, show, make, suspend and activate accounts.')
+  .addCommand(list, { isDefault: true })
+  .addCommand(show)
+  .addCommand(create)
+  .addCommand(suspend)
+  .addCommand(activate)

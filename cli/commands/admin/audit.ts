@@ -1,0 +1,44 @@
+import { readPages } from '../../api/read-pages.ts'
+import { clientCommand } from '../../client-command.ts'
+import { parseWhole } from '../../input/parse-number.ts'
+import { printTable } from '../../output/print-table.ts'
+
+interface AuditOptions {
+  readonly target?: string
+  readonly limit: string
+}
+
+export const audit = clientCommand<AuditOptions>({
+  name: 'audit',
+  summary: 'List what operators did, newest first.',
+  example: 'parkway admin audit --limit 20',
+  define: (command) =>
+    command
+      .option('--target <id>', 'only what was done to this account, key or code')
+      .option('--limit <number>', 'how many', '50'),
+  async act({ output, isJson, connect, printJsonLines }, { target, limit }) {
+    const gateway = connect()
+    const entries = await readPages(parseWhole('--limit', limit), (page) =>
+      gateway.call((routes) =>
+        routes.GET('/v1/admin/audit', { params: { query: { ...page, target_id: target } } }),
+      ),
+    )
+    if (isJson) return printJsonLines(entries)
+    if (entries.length === 0) return output.note('Nothing was done.')
+    printTable(
+      output,
+      [
+        { title: 'time', of: (entry) => entry.created_at.slice(0, 19).replace('T', ' ') },
+        { title: 'action', of: ({ action }) => action },
+        { title: 'outcome', of: ({ outcome }) => outcome },
+        {
+          title: 'target',
+          of: ({ target: { kind, id } }) => [kind, id].filter((part) => part !== null).join(' '),
+        },
+        { title: 'by key', of: ({ actor }) => actor.key_id },
+        { title: 'details', of: ({ details }) => JSON.stringify(details) },
+      ],
+      entries,
+    )
+  },
+})

@@ -1,0 +1,103 @@
+import { Command } from 'commander'
+import type { Schemas } from '../../api/gateway-client.ts'
+import { readPages } from '../../api/read-pages.ts'
+import { clientCommand } from '../../client-command.ts'
+import { parseDate } from '../../input/parse-date.ts'
+import { parseUsd, parseWhole } from '../../input/parse-number.ts'
+import { formatUsd } from '../../output/format-usd.ts'
+import { printTable } from '../../output/print-table.ts'
+import { printable } from '../../output/printable.ts'
+
+const list = clientCommand<{ readonly limit: string }>({
+  name: 'list',
+  summary: 'List promo codes, and how often each was redeemed.',
+  example: 'parkway admin promo list',
+  define: (command) => command.option('--limit <number>', 'how many', '100'),
+  async act({ output, isJson, connect, printJsonLines }, { limit }) {
+    const gateway = connect()
+    const codes = await readPages(parseWhole('--limit', limit), (query) =>
+      gateway.call((routes) => routes.GET('/v1/admin/promo-codes', { params: { query } })),
+    )
+    if (isJson) return printJsonLines(codes)
+    if (codes.length === 0) return output.note('There are no promo codes.')
+    printTable(
+      output,
+      [
+        { title: 'id', of: ({ id }) => id },
+        { title: 'code', of: ({ code }) => code },
+        { title: 'credit', of: (code) => formatUsd(code.amount_usd), isNumber: true },
+        { title: 'redeemed', of: (code) => `${code.redemptions} of ${code.redemptions_max ?? 'any'}` },
+        { title: 'expires', of: (code) => code.expires_at?.slice(0, 10) ?? '-' },
+        { title: 'state', of: stateOf },
+      ],
+      codes,
+    )
+  },
+})
+
+interface CreateOptions {
+  readonly code?: string
+  readonly expires?: string
+  readonly creditDays?: string
+  readonly max?: string
+  readonly perAccount?: string
+}
+
+const create = clientCommand<CreateOptions>({
+  name: 'create',
+  summary: 'Make a promo code and print it.',
+  example: 'parkway admin promo create 5 --max 100 --credit-days 30',
+  define: (command) =>
+    command
+      .argument('<dollars>', 'the credit that it gives')
+      .option('--code <text>', 'the code; a random one unless told')
+      .option('--expires <date>', 'until when it can be redeemed')
+      .option('--credit-days <number>', 'for how many days the credit can be spent')
+      .option('--max <number>', 'how often it can be redeemed in all')
+      .option('--per-account <number>', 'how often one account can redeem it'),
+  async act({ output, isJson, connect, printJson }, options, dollars = '') {
+    const { code, expires, creditDays, max, perAccount } = options
+    const many = { max: 1_000_000 }
+    const body = {
+      amount_usd: parseUsd('The amount', dollars),
+      ...(code === undefined ? {} : { code }),
+      ...(expires === undefined ? {} : { expires_at: parseDate('--expires', expires) }),
+      ...(creditDays === undefined
+        ? {}
+        : { credit_expires_in_days: parseWhole('--credit-days', creditDays) }),
+      ...(max === undefined ? {} : { redemptions_max: parseWhole('--max', max, many) }),
+      ...(perAccount === undefined
+        ? {}
+        : { redemptions_per_account_max: parseWhole('--per-account', perAccount, many) }),
+    }
+    const made = await connect().call((routes) => routes.POST('/v1/admin/promo-codes', { body }))
+    if (isJson) return printJson(made)
+    output.note(`It gives ${formatUsd(made.amount_usd)}; its id is ${made.id}.`)
+    output.line(printable(made.code))
+  },
+})
+
+const disable = clientCommand({
+  name: 'disable',
+  summary: 'Make a promo code invalid. Credit that was redeemed stays.',
+  example: 'parkway admin promo disable "$PROMO_ID"',
+  define: (command) => command.argument('<promo>', 'its id'),
+  async act({ output, isJson, connect, printJson }, _, id = '') {
+    const code = await connect().call((routes) =>
+      routes.POST('/v1/admin/promo-codes/{id}/disable', { params: { path: { id } } }),
+    )
+    if (isJson) return printJson(code)
+    output.line(`${printable(code.code)} is disabled. It was redeemed ${code.redemptions} times.`)
+  },
+})
+
+function stateOf({ disabled_at: disabled, expires_at: expires }: Schemas['PromoCode']): string {
+  if (disabled !== null) return 'disabled'
+  return expires !== null && Date.parse(expires) < Date.now() ? 'expired' : 'valid'
+}
+
+export const promo = new Command('promo')
+  .description('List, make and disable promo codes.')
+  .addCommand(list, { isDefault: true })
+  .addCommand(create)
+  .addCommand(disable)

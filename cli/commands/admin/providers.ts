@@ -1,0 +1,78 @@
+import { Command } from 'commander'
+import { clientCommand } from '../../client-command.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { EXIT } from '../../exit-codes.ts'
+import { printTable } from '../../output/print-table.ts'
+import { printable } from '../../output/printable.ts'
+
+const list = clientCommand<{ readonly all?: boolean }>({
+  name: 'list',
+  summary: 'List the providers: configured, failing, how fast.',
+  example: 'parkway admin providers list --all',
+  define: (command) => command.option('--all', 'also providers that are not configured'),
+  async act({ output, isJson, connect, printJsonLines }, { all }) {
+    const { data } = await connect().call((routes) => routes.GET('/v1/admin/providers'))
+    const shown = all === true ? data : data.filter((provider) => provider.is_configured)
+    if (isJson) return printJsonLines(shown)
+    if (shown.length === 0)
+      return output.note(
+        'No provider is configured. "parkway admin providers list --all" lists what each needs.',
+      )
+    printTable(
+      output,
+      [
+        { title: 'provider', of: ({ id }) => id },
+        {
+          title: 'state',
+          of: (provider) => (provider.is_configured ? 'configured' : `needs ${provider.missing.join(', ')}`),
+        },
+        { title: 'models', of: ({ models }) => String(models.length), isNumber: true },
+        { title: 'requests', of: ({ recent }) => String(recent.requests), isNumber: true },
+        { title: 'failed', of: ({ recent }) => share(recent.error_share), isNumber: true },
+        { title: 'median ms', of: ({ recent }) => String(recent.latency_ms.p50 ?? '-'), isNumber: true },
+        {
+          title: 'broken',
+          of: ({ models }) =>
+            models
+              .filter(({ breaker }) => breaker.state !== 'closed')
+              .map(({ model }) => model)
+              .join(', ') || '-',
+        },
+      ],
+      shown,
+    )
+  },
+})
+
+const test = clientCommand<{ readonly model?: string }>({
+  name: 'test',
+  summary: 'Make a small call to a provider, charged to nobody. Fails if the call does.',
+  example: 'parkway admin providers test openai',
+  define: (command) =>
+    command.argument('<provider>', 'its name').option('-m, --model <id>', 'with this model'),
+  async act({ output, isJson, connect, printJson }, { model }, name = '') {
+    const result = await connect().call((routes) =>
+      routes.POST('/v1/admin/providers/{name}/test', {
+        params: { path: { name } },
+        body: model === undefined ? {} : { model },
+      }),
+    )
+    if (isJson) printJson(result)
+    const { is_ok: isOk, latency_ms: latencyMs, upstream_model: upstream, message, failure } = result
+    if (!isOk)
+      throw new CommandFailure(
+        EXIT.failed,
+        `${name} failed (${failure ?? 'unknown'}): ${printable(message ?? 'no message')}`,
+      )
+    if (!isJson) output.line(`${name} answered with ${printable(upstream)} in ${Math.round(latencyMs)} ms.`)
+  },
+})
+
+function share(value: number | null): string {
+  return value === null ? '-' : `${(value * 100).toFixed(1)} %`
+}
+
+export const providers = new Command('providers')
+  .description('List providers, or test one.')
+  .addCommand(list, { isDefault: true })
+  .addCommand(test)

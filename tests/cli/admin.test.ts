@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
+import { createOther } from '../deployments/deploy.ts'
+import { completion, failure } from '../upstreams/openai-server.ts'
+import { createHome, signIn, type Home } from './run-parkway.ts'
+
+let gateway: ChatGateway
+let home: Home
+let account: string
+
+const MISSING = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
+
+beforeAll(async () => {
+  gateway = await startChatGateway({
+    models: [modelEntry('cheap', [{ provider: 'openai', model: 'upstream' }])],
+  })
+  home = await createHome()
+  await signIn(home, gateway)
+  const made = await home.run(['admin', 'accounts', 'create', 'Acme', '--credit', '10'])
+  account = made.stdout.trim()
+})
+afterAll(async () => {
+  await home.remove()
+  await gateway.close()
+})
+
+const read = async (path: string) => (await gateway.request('GET', path)).body
+const admin = (...words: string[]) => home.run(['admin', ...words])
+const parseLines = (text: string): unknown[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+describe('accounts', () => {
+  test('are searched, shown, suspended and activated', async () => {
+    const found = await admin('accounts', '--search', 'acme')
+    expect(found.stdout).toMatch(new RegExp(`^${account} +active +\\$10\\.00 `, 'm'))
+    const { data } = await read('/v1/admin/accounts?search=acme')
+    expect(parseLines((await admin('accounts', 'list', '--search', 'acme', '--json')).stdout)).toEqual(data)
+    const shown = await admin('accounts', 'show', account)
+    expect(shown.stdout).toMatch(/^budget a day +none$/m)
+    expect(JSON.parse((await admin('accounts', 'show', account, '--json')).stdout)).toEqual(
+      await read(`/v1/admin/accounts/${account}`),
+    )
+    expect((await admin('accounts', 'suspend', account)).code).toBe(2)
+    expect((await admin('accounts', 'suspend', '--yes', account)).stdout).toBe('Acme is suspended.\n')
+    expect((await read(`/v1/admin/accounts/${account}`)).status).toBe('suspended')
+    expect((await admin('accounts', 'activate', account)).stdout).toBe('Acme is active.\n')
+  })
+})
+
+describe('credit', () => {
+  test('is given once for one word, and taken back', async () => {
+    const give = ['credit', account, '5', '--reason', 'invoice', '--once', 'invoice-7', '--yes']
+    expect((await admin(...give)).stdout).toBe('The balance of Acme is $15.00.\n')
+    expect((await admin(...give)).code).toBe(0)
+    expect((await read(`/v1/admin/accounts/${account}`)).balance_usd).toBe(15)
+    const taken = await admin('credit', '--reason', 'mistake', '--yes', '--json', '--', account, '-3')
+    expect(JSON.parse(taken.stdout)).toMatchObject({ amount_usd: -3, balance_usd: 12, reason: 'mistake' })
+    expect((await admin('credit', account, '5', '--yes')).code).toBe(2)
+    expect((await admin('credit', account, '5', '--reason', 'x')).code).toBe(2)
+  })
+})
+
+describe('promo codes', () => {
+  test('are made, listed and disabled', async () => {
+    const made = await admin(
+      'promo',
+      'create',
+      '5',
+      '--code',
+      'WELCOME-2030',
+      '--max',
+      '10',
+      '--credit-days',
+      '30',
+    )
+    expect([made.code, made.stdout]).toEqual([0, 'WELCOME-2030\n'])
+    const { data } = await read('/v1/admin/promo-codes')
+    expect(data[0]).toMatchObject({ redemptions_max: 10, credit_expires_in_days: 30 })
+    expect(parseLines((await admin('promo', 'list', '--json')).stdout)).toEqual(data)
+    expect((await admin('promo')).stdout).toMatch(/WELCOME-2030 +\$5\.00 +0 of 10 +- +valid$/m)
+    const disabled = await admin('promo', 'disable', data[0].id)
+    expect(disabled.stdout).toContain('WELCOME-2030 is disabled')
+    expect((await home.run(['redeem', 'WELCOME-2030'])).code).toBe(1)
+  })
+})
+
+test('the audit log tells what was done', async () => {
+  const { data } = await read(`/v1/admin/audit?target_id=${account}`)
+  const shown = await admin('audit', '--target', account, '--json')
+  expect(parseLines(shown.stdout)).toEqual(data)
+  expect((await admin('audit', '--target', account)).stdout).toMatch(/ account\.suspend +done +account /)
+  expect((await admin('audit', '--target', MISSING)).stderr).toBe('Nothing was done.\n')
+})
+
+test('providers are listed and tested', async () => {
+  expect((await admin('providers')).stdout).toMatch(/^openai +configured +\d+ /m)
+  expect((await admin('providers', 'list', '--all')).stdout).toMatch(/^anthropic +needs /m)
+  gateway.upstream.respondWith(completion())
+  const passed = await admin('providers', 'test', 'openai', '-m', 'cheap')
+  expect([passed.code, passed.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^openai answered with upstream in \d+ ms\.\n$/),
+  ])
+  gateway.upstream.respondWith(failure(401, {}))
+  const failed = await admin('providers', 'test', 'openai', '-m', 'cheap')
+  expect([failed.code, failed.stdout]).toEqual([1, ''])
+  expect(failed.stderr).toContain('openai failed')
+  const json = await admin('providers', 'test', 'openai', '-m', 'cheap', '--json')
+  expect([json.code, JSON.parse(json.stdout)]).toMatchObject([1, { object: 'provider_test', is_ok: false }])
+})
+
+test.each([
+  [['accounts', 'show', MISSING], 4],
+  [['accounts', 'suspend', '--yes', MISSING], 4],
+  [['accounts', '--status', 'asleep'], 1],
+  [['credit', MISSING, '5', '--reason', 'x', '--yes'], 4],
+  [['credit', MISSING, 'much', '--reason', 'x', '--yes'], 2],
+  [['promo', 'create', 'much'], 2],
+  [['promo', 'create', '5', '--expires', 'soon'], 2],
+  [['promo', 'disable', MISSING], 4],
+  [['providers', 'test', 'nobody'], 4],
+  [['nonsense'], 2],
+])('admin %j ends with %i', async (words, exitCode) => {
+  const { code, stdout, stderr } = await admin(...words)
+  expect([code, stdout]).toEqual([exitCode, ''])
+  expect(stderr).not.toBe('')
+})
+
+test('a key that does not operate the gateway is refused', async () => {
+  const environment = { PARKWAY_BASE_URL: gateway.baseUrl, PARKWAY_API_KEY: await createOther(gateway) }
+  for (const words of [['accounts'], ['promo'], ['audit'], ['providers']])
+    expect((await home.run(['admin', ...words], { environment })).code).toBe(1)
+})
