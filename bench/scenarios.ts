@@ -1,3 +1,4 @@
+import { clientProxy } from './scenarios/client-proxy.ts'
 import { commandLine } from './scenarios/command-line.ts'
 import { credit } from './scenarios/credit.ts'
 import { deployments } from './scenarios/deployments.ts'
@@ -13,4 +14,4 @@ import { wires } from './scenarios/wires.ts'
 export const scenarios: readonly Scenario[] = [requests, streams, wires, embeddings, tasks, media, credit]
 
 /** Scenarios that run only when they are named: they take long, or concern the client. */
-export const furtherScenarios: readonly Scenario[] = [deployments, commandLine]
+export const furtherScenarios: readonly Scenario[] = [deployments, commandLine, clientProxy]

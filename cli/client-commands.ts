@@ -37,4 +37,5 @@ export const CLIENT_COMMANDS: Readonly<Record<string, Load>> = {
   connect: async () => (await import('./commands/connect.ts')).connect,
   completion: async (operators = []) =>
     (await import('./commands/completion.ts')).createCompletion(CLIENT_COMMANDS, operators),
+  proxy: async () => (await import('./commands/proxy.ts')).proxy,
 }
