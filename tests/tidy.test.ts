@@ -41,7 +41,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 /** A module imports only modules of an earlier rank, and only their main file. */
 const MODULE_RANKS: readonly (readonly string[])[] = [
   ['accounts', 'keys', 'catalog', 'idempotency', 'ledger', 'audit'],
-  ['limits', 'billing', 'usage', 'media', 'sessions'],
+  ['limits', 'billing', 'budget-alerts', 'usage', 'media', 'sessions'],
   ['inference', 'tasks', 'deployments'],
   ['chat', 'embeddings', 'rerank', 'moderation', 'generation', 'transcription', 'speech', 'request-log'],
   ['judging', 'responses'],

@@ -15,6 +15,7 @@ import { modelRoute } from './pages/model/route.ts'
 import { modelsRoute } from './pages/models/route.ts'
 import { newDeploymentRoute } from './pages/new-deployment/route.ts'
 import { overviewRoute } from './pages/overview/route.ts'
+import { paymentsRoute } from './pages/payments/route.ts'
 import { playgroundRoute } from './pages/playground/route.ts'
 import { promoCodesRoute } from './pages/promo-codes/route.ts'
 import { providersRoute } from './pages/providers/route.ts'
@@ -44,6 +45,7 @@ const pages = {
   accountsRoute,
   accountRoute,
   providersRoute,
+  paymentsRoute,
   promoCodesRoute,
   auditRoute,
 }

@@ -67,39 +67,6 @@ describe.skipIf(NO_BROWSER !== null)('the pages of operators', () => {
     await close()
   })
 
-  test('a payment is refunded', async () => {
-    const bought = await gateway.request('POST', '/v1/payments/checkout', { body: { amount_usd: 5 } })
-    await fetch(`${bought.body.checkout_url}/pay`, { method: 'POST' })
-    const { body: own } = await gateway.request('GET', '/v1/tenants/me')
-    const { page, goto, close } = await openConsole(gateway)
-    await goto(`/accounts/${own.id}?tab=payments`)
-    await page.getByRole('button', { name: 'Refund' }).click()
-    await page.getByRole('button', { name: 'Refund the payment' }).click()
-    await page.getByRole('cell', { name: 'refunded', exact: true }).waitFor()
-    const after = await gateway.request('GET', '/v1/tenants/me')
-    expect(after.body.balance_usd).toBe(own.balance_usd - 5)
-    await close()
-  })
-
-  test('a promo code is made and disabled, on a phone', async () => {
-    const { page, goto, close } = await openConsole(gateway, { width: 390, height: 844 })
-    await goto('/promo-codes')
-    await page.getByText('No promo code yet').waitFor()
-    await page.getByRole('button', { name: 'New code' }).first().click()
-    await page.getByRole('textbox', { name: 'Code' }).fill('SPRING')
-    await page.getByRole('button', { name: 'Make the code' }).click()
-    await page.getByRole('cell', { name: 'SPRING' }).waitFor()
-    await expectAccessible(page)
-    await takeScreenshots(page, 'promo-codes')
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-    await page.getByRole('button', { name: 'Disable' }).click()
-    await page.getByRole('button', { name: 'Disable the code' }).click()
-    await page.getByRole('cell', { name: 'disabled' }).waitFor()
-    const redeemed = await gateway.request('POST', '/v1/promo/redeem', { body: { code: 'SPRING' } })
-    expect(redeemed.status).toBeGreaterThanOrEqual(400)
-    await close()
-  })
-
   test('a key without the scope admin does not see them', async () => {
     const made = await gateway.request('POST', '/v1/tenants/me/api-keys', {
       body: { name: 'Developer', scopes: ['inference', 'manage'] },

@@ -181,6 +181,7 @@ const ADMIN_ROUTES = [
   ['GET', '/v1/admin/accounts/:id/budget'],
   ['PATCH', '/v1/admin/accounts/:id/budget'],
   ['GET', '/v1/admin/accounts/:id/payments'],
+  ['GET', '/v1/admin/payments'],
   ['POST', '/v1/admin/payments/:id/refund'],
   ['GET', AUDIT],
 ] as const

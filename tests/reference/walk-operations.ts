@@ -2,6 +2,8 @@ import { expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { safetensorsFile, startHub } from '../upstreams/hub-server.ts'
 import { startTestGateway, type TestAnswer } from '../support/start-test-gateway.ts'
+import { walkAccount, walkOperator } from './walk-account-operations.ts'
+import type { Call, MakeCall } from './walk-call.ts'
 
 export interface WalkedAnswer {
   /** For example `GET /v1/models/{id}`. */
@@ -9,15 +11,6 @@ export interface WalkedAnswer {
   readonly status: number
   readonly contentType: string
   readonly body: unknown
-}
-
-interface Call {
-  readonly params?: Readonly<Record<string, string>>
-  readonly query?: string
-  /** Default: the example of the document. Null sends no body. */
-  readonly body?: unknown
-  readonly key?: string | null
-  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface Walk {
@@ -99,7 +92,6 @@ export async function walkOperations(): Promise<Walk> {
   }
 }
 
-type MakeCall = (operation: string, given?: Call) => Promise<TestAnswer['body']>
 type Until = (read: () => Promise<{ status: string }>) => Promise<void>
 
 async function walkSessions(
@@ -229,72 +221,4 @@ async function walkConversations(call: MakeCall): Promise<void> {
   await call('GET /v1/compare/conversations')
   await call('GET /v1/compare/conversations/{id}', { params })
   await call('DELETE /v1/compare/conversations/{id}', { params })
-}
-
-async function walkAccount(call: MakeCall): Promise<void> {
-  await call('GET /v1/tenants/me')
-  const { id } = await call('POST /v1/tenants/me/api-keys')
-  await call('GET /v1/tenants/me/api-keys')
-  await call('GET /v1/tenants/me/api-keys/{id}', { params: { id } })
-  await call('PATCH /v1/tenants/me/api-keys/{id}', { params: { id } })
-  await call('DELETE /v1/tenants/me/api-keys/{id}', { params: { id } })
-  const views = ['budget', 'summary', 'today', 'timeseries', 'spending', 'gpu-billing', 'records', 'latency']
-  for (const view of views) await call(`GET /v1/usage/${view}`)
-  const { data: requests } = await call('GET /v1/requests')
-  await call('GET /v1/requests/{request_id}', { params: { request_id: requests[0].request_id } })
-  await call('GET /v1/body-storage')
-  await call('PATCH /v1/body-storage')
-  await call('POST /v1/rerank')
-  const { data: stored } = await call('GET /v1/requests', { query: '?operation=rerank' })
-  await call('GET /v1/requests/{request_id}/body', { params: { request_id: stored[0].request_id } })
-  await call('GET /v1/payments/config')
-  const payment = await call('POST /v1/payments/checkout')
-  await call('GET /v1/payments/{id}', { params: { id: payment.id } })
-  const code = await call('POST /v1/admin/promo-codes')
-  await call('POST /v1/promo/redeem')
-  await call('GET /v1/payments/history')
-  const params = { id: code.id }
-  await call('GET /v1/admin/promo-codes')
-  await call('GET /v1/admin/promo-codes/{id}', { params })
-  await call('GET /v1/admin/promo-codes/{id}/redemptions', { params })
-  await call('POST /v1/admin/promo-codes/{id}/disable', { params, body: null })
-}
-
-async function walkOperator(call: MakeCall): Promise<void> {
-  const { id } = await call('POST /v1/admin/accounts')
-  const params = { id }
-  const key = await call('POST /v1/admin/accounts/{id}/api-keys', { params })
-  await call('GET /v1/admin/accounts/{id}/api-keys', { params })
-  await call('PATCH /v1/admin/accounts/{id}/api-keys/{key_id}', { params: { id, key_id: key.id } })
-  await call('DELETE /v1/admin/accounts/{id}/api-keys/{key_id}', { params: { id, key_id: key.id } })
-  await call('POST /v1/admin/accounts/{id}/credit', { params })
-  await call('PATCH /v1/admin/accounts/{id}/budget', { params })
-  await call('GET /v1/admin/accounts/{id}/budget', { params })
-  await call('PATCH /v1/admin/accounts/{id}/limits', { params })
-  await call('GET /v1/admin/accounts/{id}/limits', { params })
-  await call('GET /v1/admin/accounts/{id}/usage/timeseries', { params, query: '?window=24h' })
-  await call('GET /v1/admin/accounts/{id}/ledger', { params })
-  await call('GET /v1/admin/accounts/{id}/payments', { params })
-  await call('POST /v1/admin/accounts/{id}/suspend', { params, body: null })
-  await call('POST /v1/admin/accounts/{id}/activate', { params, body: null })
-  await call('GET /v1/admin/accounts')
-  await call('GET /v1/admin/accounts/{id}', { params })
-  await call('GET /v1/admin/usage')
-  const { id: accountId } = await call('GET /v1/tenants/me')
-  const query = `?account_id=${accountId}`
-  const { data: requests } = await call('GET /v1/admin/requests', { query })
-  await call('GET /v1/admin/requests/{request_id}', {
-    params: { request_id: requests[0].request_id },
-    query,
-  })
-  await call('GET /v1/admin/requests/{request_id}/body', {
-    params: { request_id: requests[0].request_id },
-    query,
-  })
-  await call('PATCH /v1/admin/accounts/{id}/body-storage', { params })
-  await call('GET /v1/admin/accounts/{id}/body-storage', { params })
-  await call('GET /v1/admin/audit')
-  await call('GET /v1/admin/providers')
-  await call('GET /healthz')
-  await call('GET /readyz')
 }

@@ -4,6 +4,15 @@ import { cursorPages } from './cursor-pages.ts'
 
 export type Payment = Schemas['Payment']
 
+export const PAYMENT_KINDS: readonly Payment['kind'][] = ['checkout', 'promo', 'adjustment', 'refund']
+
+export const PAYMENT_KIND_NAMES: Readonly<Record<Payment['kind'], string>> = {
+  checkout: 'Top-up',
+  promo: 'Promo code',
+  adjustment: 'Adjustment',
+  refund: 'Refund',
+}
+
 /** How credit can be bought. */
 export const paymentConfigQuery = queryOptions({
   queryKey: ['payments', 'config'],

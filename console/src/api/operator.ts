@@ -4,6 +4,7 @@ import { cursorPages } from './cursor-pages.ts'
 
 export type AuditEntry = Awaited<ReturnType<typeof fetchAudit>>['data'][number]
 export type PromoCode = Schemas['PromoCode']
+export type Redemption = Awaited<ReturnType<typeof fetchRedemptions>>['data'][number]
 export type ProviderStatus = Schemas['ProviderStatus']
 export type LiveOverview = Schemas['LiveOverview']
 
@@ -20,6 +21,12 @@ export const promoCodesQuery = () =>
       call(() => client.GET('/v1/admin/promo-codes', { params: { query: { after, limit: 100 } }, signal })),
   })
 
+export const redemptionsQuery = (id: string) =>
+  cursorPages({
+    queryKey: ['promo-codes', id, 'redemptions'],
+    fetchPage: (after, signal) => fetchRedemptions(id, after, signal),
+  })
+
 /** The state of every provider over all processes. */
 export const providersQuery = queryOptions({
   queryKey: ['providers'],
@@ -27,20 +34,17 @@ export const providersQuery = queryOptions({
   refetchInterval: 15_000,
 })
 
-/** Returns the rest of a payment at the provider and takes its credit back. */
-export const refundPayment = (id: string, idempotencyKey: string) =>
-  call(() =>
-    client.POST('/v1/admin/payments/{id}/refund', {
-      params: { path: { id }, header: { 'Idempotency-Key': idempotencyKey } },
-      body: {},
-    }),
-  )
+interface PromoCodeDraft {
+  readonly code?: string
+  readonly amount_usd: number
+  readonly expires_at: string | null
+  readonly credit_expires_in_days: number | null
+  readonly redemptions_max: number | null
+  readonly redemptions_per_account_max: number
+}
 
-export const createPromoCode = (body: {
-  code?: string
-  amount_usd: number
-  redemptions_max: number | null
-}) => call(() => client.POST('/v1/admin/promo-codes', { body }))
+export const createPromoCode = (body: PromoCodeDraft) =>
+  call(() => client.POST('/v1/admin/promo-codes', { body }))
 
 export const disablePromoCode = (id: string) =>
   call(() => client.POST('/v1/admin/promo-codes/{id}/disable', { params: { path: { id } } }))
@@ -48,6 +52,15 @@ export const disablePromoCode = (id: string) =>
 /** Sends the smallest real request to a provider. */
 export const testProvider = (name: string) =>
   call(() => client.POST('/v1/admin/providers/{name}/test', { params: { path: { name } }, body: {} }))
+
+function fetchRedemptions(id: string, after: string | undefined, signal: AbortSignal) {
+  return call(() =>
+    client.GET('/v1/admin/promo-codes/{id}/redemptions', {
+      params: { path: { id }, query: { after, limit: 100 } },
+      signal,
+    }),
+  )
+}
 
 function fetchAudit(targetId: string | undefined, after: string | undefined, signal: AbortSignal) {
   return call(() =>

@@ -45,6 +45,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       { label: 'Overview', to: '/overview', icon: 'gauge' },
       { label: 'Accounts', to: '/accounts', icon: 'people' },
       { label: 'Providers', to: '/providers', icon: 'plug' },
+      { label: 'Payments', to: '/payments', icon: 'card' },
       { label: 'Promo codes', to: '/promo-codes', icon: 'tag' },
       { label: 'Audit log', to: '/audit', icon: 'book' },
     ],

@@ -5,13 +5,16 @@ import {
   type Billing,
   type PromoCodes,
 } from '../../modules/billing/billing.ts'
+import { createBudgetAlerts, type BudgetAlerts } from '../../modules/budget-alerts/budget-alerts.ts'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
+import { checkWebhookUrl, queueAlertWebhook } from '../../modules/tasks/tasks.ts'
 import type { PaymentProvider } from '../../payments/payment-provider.ts'
 import { createStripeProvider } from '../../payments/stripe/stripe-provider.ts'
 import { createTestCheckout } from '../../payments/test-checkout/test-checkout.ts'
 import type { Database } from '../../storage/database.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Config } from '../settings/config.ts'
+import { allowedWebhookHosts } from './build-tasks.ts'
 
 interface BillingParts {
   readonly database: Database
@@ -20,11 +23,19 @@ interface BillingParts {
   readonly logger: GatewayLogger
 }
 
+export interface BuiltBilling {
+  readonly billing: Billing
+  readonly promoCodes: PromoCodes
+  readonly budgetAlerts: BudgetAlerts
+}
+
 export function buildBilling(
   config: Config,
   parts: BillingParts,
-): { billing: Billing; promoCodes: PromoCodes } {
-  return {
+  opened: AsyncDisposableStack,
+): BuiltBilling {
+  const isAllowedHost = allowedWebhookHosts(config)
+  const built = {
     billing: createBilling({
       ...parts,
       providers: choosePaymentProviders(config, parts.clock),
@@ -33,7 +44,15 @@ export function buildBilling(
       sweepIntervalMs: config.paymentSweepIntervalMs,
     }),
     promoCodes: createPromoCodes(parts),
+    budgetAlerts: createBudgetAlerts({
+      ...parts,
+      checkWebhookUrl: (url) => checkWebhookUrl(url, isAllowedHost),
+      queueWebhook: queueAlertWebhook,
+    }),
   }
+  opened.defer(() => built.billing.close())
+  opened.defer(() => built.budgetAlerts.close())
+  return built
 }
 
 /**

@@ -2,7 +2,6 @@ import { systemClock, type Clock } from '../../kernel/clock.ts'
 import { countTokens } from '../../kernel/count-tokens.ts'
 import { createAccounts, type Accounts } from '../../modules/accounts/accounts.ts'
 import { createAudit, type Audit } from '../../modules/audit/audit.ts'
-import type { Billing, PromoCodes } from '../../modules/billing/billing.ts'
 import { createCatalog, type Catalog } from '../../modules/catalog/catalog.ts'
 import { createChat, type Chat } from '../../modules/chat/chat.ts'
 import type { AskChat, Compare, Datasets } from '../../modules/compare/compare.ts'
@@ -39,7 +38,7 @@ import { startFoldingStoredBytes } from '../../storage/stored-bytes/fold-stored-
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../../telemetry/tracing.ts'
-import { buildBilling } from './build-billing.ts'
+import { buildBilling, type BuiltBilling } from './build-billing.ts'
 import { buildCompare } from './build-compare.ts'
 import { buildDeployments, type BuiltDeployments } from './build-deployments.ts'
 import { buildGeneration } from './build-generation.ts'
@@ -54,7 +53,7 @@ import { ownUrlOf } from '../settings/own-url.ts'
 import { createShortageWatch, type ShortageWatch } from '../process/shortage-watch.ts'
 import { VERSION } from '../version.ts'
 
-export interface Modules extends BuiltDeployments, BuiltUsage {
+export interface Modules extends BuiltBilling, BuiltDeployments, BuiltUsage {
   /** The database's time. */
   readonly clock: Clock
   readonly database: Database
@@ -64,8 +63,6 @@ export interface Modules extends BuiltDeployments, BuiltUsage {
   readonly accounts: Accounts
   readonly ledger: Ledger
   readonly audit: Audit
-  readonly billing: Billing
-  readonly promoCodes: PromoCodes
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
   readonly mayUseSandbox: MayUseSandbox
@@ -166,8 +163,7 @@ async function openModules(
     observer: metrics.ledger,
   })
   opened.defer(() => ledger.close())
-  const { billing, promoCodes } = buildBilling(config, { database, clock, ledger, logger })
-  opened.defer(() => billing.close())
+  const billed = buildBilling(config, { database, clock, ledger, logger }, opened)
   const limits = await buildLimits(config, { database, messageBus, borrower, ledger, metrics, logger })
   opened.defer(() => limits.close())
   const folding = startFoldingStoredBytes({ database, logger })
@@ -257,8 +253,7 @@ async function openModules(
     accounts: createAccounts({ database, clock, keys, credit: ledger }),
     ledger,
     audit: createAudit({ database, clock }),
-    billing,
-    promoCodes,
+    ...billed,
     catalog,
     providers,
     mayUseSandbox,

@@ -8,10 +8,12 @@ import { adminAuditRoutes } from '../../http/routes/operator/admin-audit.ts'
 import { adminCreditRoutes } from '../../http/routes/operator/admin-credit.ts'
 import { adminLimitRoutes } from '../../http/routes/operator/admin-limits.ts'
 import { adminLiveRoutes } from '../../http/routes/operator/admin-live.ts'
+import { adminPaymentRoutes } from '../../http/routes/operator/admin-payments.ts'
 import { adminPromoRoutes } from '../../http/routes/operator/admin-promo.ts'
 import { adminProviderRoutes } from '../../http/routes/operator/admin-providers.ts'
 import { adminUsageRoutes } from '../../http/routes/operator/admin-usage.ts'
 import { apiKeyRoutes } from '../../http/routes/account/api-keys.ts'
+import { budgetAlertRoutes } from '../../http/routes/account/budget-alerts.ts'
 import { chatRoutes } from '../../http/routes/text/chat.ts'
 import { compareDatasetRoutes } from '../../http/routes/compare/compare-datasets.ts'
 import { compareRunRoutes } from '../../http/routes/compare/compare-runs.ts'
@@ -169,7 +171,8 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       guard: options.guard,
       publicUrl: config.publicUrl,
     }),
-    ...usageRoutes({ usage, clock: modules.clock }),
+    ...usageRoutes({ usage, budgetAlerts: modules.budgetAlerts, clock: modules.clock }),
+    ...budgetAlertRoutes({ budgetAlerts: modules.budgetAlerts }),
     ...usageLatencyRoutes({ usage, clock: modules.clock }),
     ...requestLogRoutes({
       requestLog: modules.requestLog,
@@ -192,6 +195,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...adminCreditRoutes({ accounts, billing, ledger: modules.ledger, audit }),
     ...adminLimitRoutes({ accounts, limits: modules.limits, audit }),
     ...adminUsageRoutes({ accounts, usage, clock: modules.clock }),
+    ...adminPaymentRoutes({ accounts, billing, audit }),
     ...adminPromoRoutes({ promoCodes, audit }),
     ...adminAuditRoutes({ audit }),
     ...adminLiveRoutes({ live: options.overview.live }),

@@ -29,13 +29,12 @@ interface TaskParts extends Pick<
 }
 
 export function buildTasks(config: Config, { catalog, providers, ledger, ...parts }: TaskParts): Tasks {
-  const allowed = parseAllowedHosts(config.outboundAllow)
   return createTasks({
     ...parts,
     ledger: config.billing ? ledger : null,
     retentionMs: daysToMs(config.resultRetentionDays),
     addressMs: config.mediaAddressHours * HOUR_MS,
-    isAllowedHost: (url) => allowed.hasHost(url) || allowed.hasAddress(url.hostname),
+    isAllowedHost: allowedWebhookHosts(config),
     isCancelBilled: (provider) => providers.get(provider)?.refundsCancelled !== true,
     providerOf: (modelId) => {
       const routes = catalog.resolve(modelId)?.routes ?? []
@@ -44,4 +43,10 @@ export function buildTasks(config: Config, { catalog, providers, ledger, ...part
       )
     },
   })
+}
+
+/** The hosts that may be called over plain http. */
+export function allowedWebhookHosts(config: Config): (url: URL) => boolean {
+  const allowed = parseAllowedHosts(config.outboundAllow)
+  return (url) => allowed.hasHost(url) || allowed.hasAddress(url.hostname)
 }

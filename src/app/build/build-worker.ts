@@ -1,4 +1,6 @@
+import { alertEventToWire } from '../../http/routes/account/budget-alerts.ts'
 import { toTaskAnswer } from '../../http/routes/tasks/task-wire.ts'
+import { sweepBudgetAlerts } from '../../modules/budget-alerts/budget-alerts.ts'
 import { sweepResponses } from '../../modules/responses/responses.ts'
 import { sweepSessions } from '../../modules/sessions/sessions.ts'
 import { sweepRuns, createRunner, type Runner } from '../../modules/compare/compare.ts'
@@ -33,7 +35,7 @@ export async function buildWorker(
 ): Promise<Worker> {
   // Loaded only in processes with a worker.
   const { createWorker } = await import('../../worker/worker.ts')
-  const { database, messageBus, ledger, media, tasks, outbound, performer } = modules
+  const { database, messageBus, ledger, media, tasks, budgetAlerts, outbound, performer } = modules
   const borrower = await createBorrower({ database, logger, leaseMs: config.leaseMs, reclaimers: RECLAIMERS })
   try {
     const worker = await createWorker({
@@ -56,13 +58,15 @@ export async function buildWorker(
           database,
           outbound,
           clock: modules.clock,
-          readTask: (accountId, taskId) => tasks.read(accountId, taskId),
-          toWire: toTaskAnswer,
+          describeTask: async (accountId, taskId) => toTaskAnswer(await tasks.read(accountId, taskId)),
+          describeAlert: async (accountId, alertId) =>
+            alertEventToWire(await budgetAlerts.read(accountId, alertId)),
           logger,
         }),
       sweep: async () => {
         await sweepResults(database, (mediaIds) => media.remove(mediaIds))
         await sweepTickets(database)
+        await sweepBudgetAlerts(database)
         await sweepSessions(database)
         await sweepResponses(database)
         await sweepRuns(database, daysToMs(config.compareRetentionDays))

@@ -22,6 +22,7 @@ export const ListQuery = Type.Object({
 /** The second name of a list besides `data`, because clients read one or the other. */
 export type ListName =
   | 'accounts'
+  | 'alerts'
   | 'codes'
   | 'conversations'
   | 'datasets'

@@ -22,13 +22,15 @@ import {
   readHostedCheckout,
   type HostedCheckout,
 } from './hosted-checkout.ts'
+import { listAllPayments, type AccountPayment, type PaymentFilter } from './list-all-payments.ts'
 import { listPayments, readPayment, type Payment } from './payment-record.ts'
 import { refundPayment, type RefundRequest } from './refund-payment.ts'
 import { startSweep } from './sweep-checkouts.ts'
 import { findTestModeProblem, type TestModeRules } from './test-mode.ts'
 
 export type { HostedCheckout } from './hosted-checkout.ts'
-export type { Payment } from './payment-record.ts'
+export type { AccountPayment, PaymentFilter } from './list-all-payments.ts'
+export { PAYMENT_KINDS, PAYMENT_STATUSES, type Payment } from './payment-record.ts'
 export type { PromoCode } from './promo-code.ts'
 export type { RedemptionRecord } from './manage-promo-codes.ts'
 export { createPromoCodes, type PromoCodes } from './promo-codes.ts'
@@ -50,6 +52,8 @@ export interface Billing {
   /** Asks the provider first if the payment is open, so that a customer sees a payment that was just made. */
   read(accountId: string, paymentId: string): Promise<Payment>
   list(accountId: string, page: PageRequest): Promise<Page<Payment>>
+  /** Lists payments of all accounts, newest first. */
+  listAll(filter: PaymentFilter, page: PageRequest): Promise<Page<AccountPayment>>
   receiveWebhook(provider: string, webhook: Webhook): Promise<void>
   /**
    * Handles the return of a customer from the provider's page. The session id is secret enough to authorise showing the payment.
@@ -137,6 +141,7 @@ export function createBilling(options: BillingOptions): Billing {
       return readPayment(database, payment.id, accountId)
     },
     list: (accountId, page) => listPayments(database, accountId, page),
+    listAll: (filter, page) => listAllPayments(database, filter, page),
     receiveWebhook: async (name, webhook) => {
       const provider = providers.get(name)
       if (provider === undefined) throw notFound('payment provider')

@@ -27,6 +27,7 @@ export interface RedemptionRecord {
   /** The id of the payment in the account's history. */
   readonly id: string
   readonly accountId: string
+  readonly accountName: string
   readonly amountNanoUsd: NanoUsd
   readonly redeemedAtMs: number
 }
@@ -110,8 +111,9 @@ export async function listRedemptions(
 ): Promise<Page<RedemptionRecord>> {
   const { id, redemptions } = await readPromoCode(database, promoCodeId)
   const rows = await database.query<RedemptionRow>(
-    `SELECT payments.id, payments.account_id, amount_nano_usd, created_at
+    `SELECT payments.id, payments.account_id, accounts.name AS account_name, amount_nano_usd, payments.created_at
      FROM promo_redemptions JOIN payments ON payments.id = payment_id
+     JOIN accounts ON accounts.id = payments.account_id
      WHERE promo_code_id = $1 AND payment_id < $2 ORDER BY payment_id DESC LIMIT $3`,
     [id, afterId ?? ID_AFTER_ALL, limit + 1],
   )
@@ -119,6 +121,7 @@ export async function listRedemptions(
     items: rows.slice(0, limit).map((row) => ({
       id: row.id,
       accountId: row.account_id,
+      accountName: row.account_name,
       amountNanoUsd: row.amount_nano_usd,
       redeemedAtMs: row.created_at.getTime(),
     })),
@@ -130,6 +133,7 @@ export async function listRedemptions(
 interface RedemptionRow {
   readonly id: string
   readonly account_id: string
+  readonly account_name: string
   readonly amount_nano_usd: bigint
   readonly created_at: Date
 }

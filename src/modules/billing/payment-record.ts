@@ -4,19 +4,22 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 
-type PaymentKind = 'checkout' | 'promo' | 'adjustment' | 'refund'
+export const PAYMENT_KINDS = ['checkout', 'promo', 'adjustment', 'refund'] as const
+type PaymentKind = (typeof PAYMENT_KINDS)[number]
 
-export type PaymentStatus =
-  | 'pending'
-  | 'processing'
-  | 'completed'
-  | 'failed'
-  | 'expired'
-  | 'cancelled'
-  | 'refunded'
-  | 'partially_refunded'
-  | 'disputed'
-  | 'returned'
+export const PAYMENT_STATUSES = [
+  'pending',
+  'processing',
+  'completed',
+  'failed',
+  'expired',
+  'cancelled',
+  'refunded',
+  'partially_refunded',
+  'disputed',
+  'returned',
+] as const
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 
 /** A change of an account's credit, completed or planned: a purchase, a promo code, an adjustment or a refund. */
 export interface Payment {

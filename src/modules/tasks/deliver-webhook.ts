@@ -4,7 +4,6 @@ import type { Outbound } from '../../outbound/outbound.ts'
 import type { Database } from '../../storage/database.ts'
 import { addJob } from '../../storage/job-queue.ts'
 import { messageOf } from '../../storage/storage-error.ts'
-import type { Task } from './task.ts'
 import { recordAttempt, type DueDelivery, type WebhookAttempt } from './webhook-delivery.ts'
 import { readSigningSecrets } from './webhook-secret.ts'
 
@@ -31,12 +30,13 @@ export interface DeliverOptions {
   readonly database: Database
   readonly outbound: Pick<Outbound, 'fetch'>
   readonly clock: Clock
-  readonly readTask: (accountId: string, taskId: string) => Promise<Task>
   /** The body of `GET /v1/tasks/{id}`. */
-  readonly toWire: (task: Task) => unknown
+  readonly describeTask: (accountId: string, taskId: string) => Promise<unknown>
+  /** The event `budget.alert`. */
+  readonly describeAlert: (accountId: string, budgetAlertId: string) => Promise<unknown>
 }
 
-/** Makes one attempt to deliver the webhook of a finished task. Any 2xx status counts as delivered. */
+/** Makes one attempt to deliver the webhook of a finished task or of a budget alert. Any 2xx status counts as delivered. */
 export async function deliverWebhook(options: DeliverOptions, delivery: DueDelivery): Promise<void> {
   const { database } = options
   const attempt = await tryOnce(options, delivery)
@@ -57,8 +57,7 @@ export async function deliverWebhook(options: DeliverOptions, delivery: DueDeliv
 
 async function tryOnce(options: DeliverOptions, delivery: DueDelivery): Promise<WebhookAttempt> {
   const { database, outbound, clock } = options
-  const task = await options.readTask(delivery.accountId, delivery.taskId)
-  const body = JSON.stringify(options.toWire(task))
+  const body = JSON.stringify(await describeSubject(options, delivery))
   const secrets = await readSigningSecrets(database, delivery.accountId)
   const startedMs = clock.nowMs()
   const beganMs = clock.monotonicMs()
@@ -84,4 +83,13 @@ async function tryOnce(options: DeliverOptions, delivery: DueDelivery): Promise<
   } catch (error) {
     return { ...attempt, error: messageOf(error), duration_ms: Math.round(clock.monotonicMs() - beganMs) }
   }
+}
+
+function describeSubject(
+  { describeTask, describeAlert }: DeliverOptions,
+  { accountId, taskId, budgetAlertId }: DueDelivery,
+): Promise<unknown> {
+  if (taskId !== null) return describeTask(accountId, taskId)
+  if (budgetAlertId !== null) return describeAlert(accountId, budgetAlertId)
+  throw new Error('a webhook tells of nothing')
 }

@@ -1,8 +1,8 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
-import type { Database, Queryable } from '../../storage/database.ts'
+import type { Database } from '../../storage/database.ts'
 import { addJob } from '../../storage/job-queue.ts'
-import { listDeliveries, TAKEN_MS, type WebhookDelivery } from './webhook-delivery.ts'
+import { findDelivery, TAKEN_MS, type WebhookDelivery } from './webhook-delivery.ts'
 
 /** Attempts of one delivery, with those that were asked for. */
 const ATTEMPTS_MAX = 100
@@ -26,12 +26,13 @@ export async function redeliverWebhook(
       [deliveryId],
     )
     if (again !== undefined) await addJob(transaction, 'webhook', { runAt: again.next_attempt_at })
-    return readDelivery(transaction, accountId, row.task_id)
+    const delivery = await findDelivery(transaction, accountId, deliveryId)
+    if (delivery === undefined) throw notFound('webhook delivery')
+    return delivery
   })
 }
 
 interface StateRow {
-  readonly task_id: string
   readonly attempts: number
   /** An attempt runs now, or is about to. */
   readonly is_taken: boolean
@@ -39,7 +40,7 @@ interface StateRow {
 }
 
 const READ = `
-  SELECT task_id, jsonb_array_length(attempts) AS attempts,
+  SELECT jsonb_array_length(attempts) AS attempts,
     status = 'pending' AND next_attempt_at <= now() + $4 * interval '1 millisecond' AS is_taken,
     coalesce((attempts -> -1 ->> 'at')::timestamptz > now() - $3 * interval '1 second', false) AS is_recent
   FROM webhook_deliveries WHERE id = $1 AND account_id = $2 FOR UPDATE`
@@ -51,14 +52,4 @@ function requireTurn({ attempts, is_taken: isTaken, is_recent: isRecent }: State
   if (!isRecent) return
   const message = `The webhook was called less than ${PAUSE_SECONDS} s ago. Try again in ${PAUSE_SECONDS} s.`
   throw new AppError('rate_limit_exceeded', message, { retryAfterSeconds: PAUSE_SECONDS })
-}
-
-async function readDelivery(
-  queryable: Queryable,
-  accountId: string,
-  taskId: string,
-): Promise<WebhookDelivery> {
-  const [delivery] = await listDeliveries(queryable, accountId, taskId)
-  if (delivery === undefined) throw notFound('webhook delivery')
-  return delivery
 }

@@ -28,7 +28,7 @@ import { messageOf } from '../../storage/storage-error.ts'
 import { deliverWebhook, type DeliverOptions } from './deliver-webhook.ts'
 
 export type { Claim, TaskLimits } from './claim-tasks.ts'
-export type { WebhookDelivery } from './webhook-delivery.ts'
+export { queueAlertWebhook, type WebhookDelivery } from './webhook-delivery.ts'
 export { ATTEMPTS_MAX, reclaimTasks } from './hand-back-tasks.ts'
 export { sweepResults } from './sweep-results.ts'
 export { isTerminal, TASK_STATUSES, TASK_TYPES } from './task.ts'
@@ -67,7 +67,7 @@ export interface Tasks {
   /** Returns what the task was created with. */
   readOrder(accountId: string, taskId: string): Promise<StoredOrder>
   listDeliveries(accountId: string, taskId: string): Promise<WebhookDelivery[]>
-  /** Of all tasks of the account, those of the newest task first. */
+  /** Of all tasks and budget alerts of the account, those of the newest first. */
   listAllDeliveries(
     accountId: string,
     status: WebhookDelivery['status'] | null,
@@ -163,7 +163,7 @@ export function createTasks(options: TasksOptions): Tasks {
 const URL_LENGTH_MAX = 2_048
 
 /** Refuses at creation a URL that could never be called. Allows https, and http to hosts that the operator permits. */
-function checkWebhookUrl(text: string, isAllowedHost: (url: URL) => boolean): void {
+export function checkWebhookUrl(text: string, isAllowedHost: (url: URL) => boolean): void {
   const url = parseWebAddress(text)
   if (url === null || text.length > URL_LENGTH_MAX || url.username !== '' || url.password !== '')
     throw invalidValue('webhook_url', 'webhook_url must be an address such as https://example.com/hook.')
@@ -185,7 +185,7 @@ export async function deliverDueWebhooks(
       due.map((delivery) =>
         deliverWebhook(options, delivery).catch((error: unknown) => {
           // The delivery becomes due again when its lease ends.
-          logger.warn({ reason: messageOf(error), taskId: delivery.taskId }, 'a webhook could not be tried')
+          logger.warn({ reason: messageOf(error), deliveryId: delivery.id }, 'a webhook could not be tried')
         }),
       ),
     )

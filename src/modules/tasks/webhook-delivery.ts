@@ -1,6 +1,7 @@
 import { toStorableJson } from '../../kernel/storable-text.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { addJob } from '../../storage/job-queue.ts'
 
 /** A part of a SQL statement. Queues webhooks for the tasks that the preceding part `tasks` has finished. */
 export const INSERT_DELIVERIES = `
@@ -10,7 +11,9 @@ export const INSERT_DELIVERIES = `
 /** The state of one webhook delivery. */
 export interface WebhookDelivery {
   readonly id: string
-  readonly taskId: string
+  /** Either it tells of a task, or of a budget alert. */
+  readonly taskId: string | null
+  readonly budgetAlertId: string | null
   readonly url: string
   readonly status: 'pending' | 'delivered' | 'failed'
   readonly attempts: readonly WebhookAttempt[]
@@ -29,7 +32,8 @@ export interface WebhookAttempt {
 
 interface DeliveryRow {
   readonly id: string
-  readonly task_id: string
+  readonly task_id: string | null
+  readonly budget_alert_id: string | null
   readonly url: string
   readonly status: WebhookDelivery['status']
   readonly attempts: WebhookAttempt[]
@@ -50,12 +54,14 @@ export async function listDeliveries(
   return rows.map(deliveryFromRow)
 }
 
-const COLUMNS = 'id, task_id, url, status, attempts, next_attempt_at, created_at, completed_at'
+const COLUMNS =
+  'id, task_id, budget_alert_id, url, status, attempts, next_attempt_at, created_at, completed_at'
 
 function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
   return {
     id: row.id,
     taskId: row.task_id,
+    budgetAlertId: row.budget_alert_id,
     url: row.url,
     status: row.status,
     attempts: row.attempts,
@@ -65,7 +71,10 @@ function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
   }
 }
 
-/** Lists the deliveries of an account, those of the newest task first. The cursor is a task's id, which rises with time. */
+/** What a delivery tells of. These ids rise with time. */
+const SUBJECT_ID = 'coalesce(task_id, budget_alert_id)'
+
+/** Lists the deliveries of an account, those of the newest task or alert first. The cursor is its id. */
 export async function listAllDeliveries(
   queryable: Queryable,
   accountId: string,
@@ -75,8 +84,8 @@ export async function listAllDeliveries(
   const isListed = 'account_id = $1 AND ($2::text IS NULL OR status = $2)'
   const [rows, [count]] = await Promise.all([
     queryable.query<DeliveryRow>(
-      `SELECT ${COLUMNS} FROM webhook_deliveries WHERE ${isListed} AND task_id < $3
-       ORDER BY task_id DESC LIMIT $4`,
+      `SELECT ${COLUMNS} FROM webhook_deliveries WHERE ${isListed} AND ${SUBJECT_ID} < $3
+       ORDER BY ${SUBJECT_ID} DESC LIMIT $4`,
       [accountId, status, afterId ?? ID_AFTER_ALL, limit + 1],
     ),
     queryable.query<{ total: bigint }>(`SELECT count(*) AS total FROM webhook_deliveries WHERE ${isListed}`, [
@@ -91,10 +100,37 @@ export async function listAllDeliveries(
   }
 }
 
+/** Reads one delivery of an account, or returns undefined. */
+export async function findDelivery(
+  queryable: Queryable,
+  accountId: string,
+  deliveryId: string,
+): Promise<WebhookDelivery | undefined> {
+  const [row] = await queryable.query<DeliveryRow>(
+    `SELECT ${COLUMNS} FROM webhook_deliveries WHERE id = $1 AND account_id = $2`,
+    [deliveryId, accountId],
+  )
+  return row && deliveryFromRow(row)
+}
+
+/** Queues a webhook that tells of a budget alert, in the transaction that raises it. */
+export async function queueAlertWebhook(
+  transaction: Queryable,
+  { accountId, budgetAlertId, url }: { accountId: string; budgetAlertId: string; url: string },
+): Promise<void> {
+  await transaction.query(
+    `INSERT INTO webhook_deliveries (id, budget_alert_id, account_id, url, next_attempt_at)
+     VALUES (gen_random_uuid(), $1, $2, $3, now())`,
+    [budgetAlertId, accountId, url],
+  )
+  await addJob(transaction, 'webhook')
+}
+
 /** A due webhook that this process has leased. */
 export interface DueDelivery {
   readonly id: string
-  readonly taskId: string
+  readonly taskId: string | null
+  readonly budgetAlertId: string | null
   readonly accountId: string
   readonly url: string
   readonly attemptsMade: number
@@ -106,7 +142,8 @@ export const TAKEN_MS = 60_000
 export async function takeDueDeliveries(queryable: Queryable, limit: number): Promise<DueDelivery[]> {
   const rows = await queryable.query<{
     id: string
-    task_id: string
+    task_id: string | null
+    budget_alert_id: string | null
     account_id: string
     url: string
     attempts: number
@@ -114,6 +151,7 @@ export async function takeDueDeliveries(queryable: Queryable, limit: number): Pr
   return rows.map((row) => ({
     id: row.id,
     taskId: row.task_id,
+    budgetAlertId: row.budget_alert_id,
     accountId: row.account_id,
     url: row.url,
     attemptsMade: row.attempts,
@@ -125,7 +163,7 @@ const TAKE_DUE = `
   WHERE id IN (
     SELECT id FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= now()
     ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-  RETURNING id, task_id, account_id, url, jsonb_array_length(attempts) AS attempts`
+  RETURNING id, task_id, budget_alert_id, account_id, url, jsonb_array_length(attempts) AS attempts`
 
 /** Stores an attempt. Returns the time of the next one by the database clock, or null if it was delivered or the last. */
 export async function recordAttempt(

@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
 import { accountQuery } from '../../api/account.ts'
 import { Button } from '../../ui/forms/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { AlertNotices } from './alert-notices.tsx'
+import { AlertsSheet } from './alerts-sheet.tsx'
 import { BudgetSection } from './budget-section.tsx'
 import { PaymentHistory } from './payment-history.tsx'
 import { PromoSection } from './promo-section.tsx'
@@ -16,12 +19,18 @@ export function BillingPage() {
   const { back } = route.useSearch()
   const navigate = route.useNavigate()
   const { data: account } = useQuery(accountQuery)
+  const [areAlertsOpen, setAreAlertsOpen] = useState(false)
   const mayPay = account?.key.scopes.includes('manage') === true
   return (
     <Page>
       <PageHeader
         title="Billing"
         description="Credit of this account: what is left, how to get more, and what moved it."
+        actions={
+          <Button icon="warn" onClick={() => setAreAlertsOpen(true)}>
+            Budget alerts
+          </Button>
+        }
       />
       {back && (
         <p
@@ -39,6 +48,7 @@ export function BillingPage() {
           </Button>
         </p>
       )}
+      <AlertNotices />
       <BudgetSection />
       {mayPay && (
         <div className="grid gap-6 lg:grid-cols-2">
@@ -47,6 +57,7 @@ export function BillingPage() {
         </div>
       )}
       <PaymentHistory />
+      {areAlertsOpen && <AlertsSheet mayChange={mayPay} onClose={() => setAreAlertsOpen(false)} />}
     </Page>
   )
 }

@@ -1,6 +1,7 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import { disablePromoCode, promoCodesQuery, type PromoCode } from '../../api/operator.ts'
+import { promoCodesQuery, type PromoCode } from '../../api/operator.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
@@ -9,17 +10,22 @@ import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Button } from '../../ui/forms/button.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
-import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx'
-import { Badge } from '../../ui/text/badge.tsx'
-import { CopyableId } from '../../ui/text/copyable-id.tsx'
+import { RowLink } from '../../ui/text/row-link.tsx'
 import { Time } from '../../ui/text/time.tsx'
+import { CodeSheet } from './code-sheet.tsx'
+import { CodeState } from './code-state.tsx'
 import { NewCodeDialog } from './new-code-dialog.tsx'
 
+const route = getRouteApi('/shell/promo-codes')
+
 export function PromoCodesPage() {
-  const queryClient = useQueryClient()
   const codes = useInfiniteQuery(promoCodesQuery())
   const [isMaking, setIsMaking] = useState(false)
-  const [disabling, setDisabling] = useState<PromoCode | null>(null)
+  const { code: openedId } = route.useSearch()
+  const navigate = route.useNavigate()
+  const open = (id: string | undefined): void =>
+    void navigate({ search: id === undefined ? {} : { code: id }, replace: true })
+  const opened = codes.data?.pages.flatMap(({ data }) => data).find(({ id }) => id === openedId)
   const newCode = (
     <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
       New code
@@ -35,8 +41,9 @@ export function PromoCodesPage() {
       <PagedTable
         label="Promo codes"
         query={codes}
-        columns={columnsOf(setDisabling)}
+        columns={columnsOf((code) => open(code.id))}
         rowId={({ id }) => id}
+        onOpen={({ id }) => open(id)}
         empty={
           <EmptyState icon="tag" title="No promo code yet" action={newCode}>
             A code gives credit to each account that redeems it.
@@ -44,32 +51,23 @@ export function PromoCodesPage() {
         }
       />
       {isMaking && <NewCodeDialog onClose={() => setIsMaking(false)} />}
-      {disabling && (
-        <ConfirmDialog
-          title={`Disable ${disabling.code}?`}
-          description="Nobody can redeem it from then on. Credit that it gave stays."
-          action="Disable the code"
-          onConfirm={async () => {
-            await disablePromoCode(disabling.id)
-            await queryClient.invalidateQueries({ queryKey: ['promo-codes'] })
-          }}
-          onClose={() => setDisabling(null)}
-        />
-      )}
+      {opened && <CodeSheet code={opened} onClose={() => open(undefined)} />}
     </Page>
   )
 }
 
-function columnsOf(onDisable: (code: PromoCode) => void): Column<PromoCode>[] {
+function columnsOf(onOpen: (code: PromoCode) => void): Column<PromoCode>[] {
   return [
-    { id: 'code', header: 'Code', render: ({ code }) => <CopyableId id={code} label="code" /> },
+    {
+      id: 'code',
+      header: 'Code',
+      render: (code) => <RowLink onOpen={() => onOpen(code)}>{code.code}</RowLink>,
+    },
     {
       id: 'state',
       header: 'State',
       width: '104px',
-      render: ({ disabled_at: at }) => (
-        <Badge tone={at === null ? 'good' : 'plain'}>{at === null ? 'active' : 'disabled'}</Badge>
-      ),
+      render: (code) => <CodeState code={code} />,
     },
     {
       id: 'redeemed',
@@ -95,16 +93,13 @@ function columnsOf(onDisable: (code: PromoCode) => void): Column<PromoCode>[] {
       render: ({ amount_usd: amountUsd }) => formatUsd(amountUsd),
     },
     {
-      id: 'disable',
-      header: 'Action',
-      width: '112px',
+      id: 'lasts',
+      header: 'Credit lasts',
+      width: '120px',
       align: 'right',
-      render: (code) =>
-        code.disabled_at === null && (
-          <Button kind="quiet" onClick={() => onDisable(code)}>
-            Disable
-          </Button>
-        ),
+      isMinor: true,
+      render: ({ credit_expires_in_days: days }) =>
+        days === null ? 'for ever' : `${formatCount(days)} days`,
     },
   ]
 }

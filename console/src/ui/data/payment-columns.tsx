@@ -1,17 +1,10 @@
-import type { Payment } from '../../api/billing.ts'
+import { PAYMENT_KIND_NAMES, type Payment } from '../../api/billing.ts'
 import { formatUsd } from '../format/format-usd.ts'
 import { Icon } from '../icon.tsx'
 import { Badge, type Tone } from '../text/badge.tsx'
 import { CopyableId } from '../text/copyable-id.tsx'
 import { Time } from '../text/time.tsx'
 import type { Column } from './data-table.tsx'
-
-const KINDS: Readonly<Record<Payment['kind'], string>> = {
-  checkout: 'Top-up',
-  promo: 'Promo code',
-  adjustment: 'Adjustment',
-  refund: 'Refund',
-}
 
 const TONES: Partial<Record<Payment['status'], Tone>> = {
   completed: 'good',
@@ -29,7 +22,7 @@ export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
     width: '128px',
     render: ({ created_at: at }) => <Time at={at} form="short" />,
   },
-  { id: 'kind', header: 'Kind', width: '112px', render: ({ kind }) => KINDS[kind] },
+  { id: 'kind', header: 'Kind', width: '112px', render: ({ kind }) => PAYMENT_KIND_NAMES[kind] },
   {
     id: 'status',
     header: 'State',

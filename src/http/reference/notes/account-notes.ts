@@ -21,6 +21,14 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
     'Takes the key of the session once more. Routes that change credit ask for this when it was entered more than 15 minutes ago ' +
     '(403 `confirmation_required`).',
   'DELETE /v1/sessions/{id}': 'Ends a session. `current` is the session of the request.',
+  'GET /v1/budget-alerts':
+    'Lists when the account had spent a part of a budget, newest first. Each threshold raises one alert in a day or month of UTC, ' +
+    'within seconds of the charge that reaches it.',
+  'GET /v1/budget-alerts/settings':
+    'Returns which parts of a budget raise an alert, and the webhook that is told.',
+  'PATCH /v1/budget-alerts/settings':
+    'Sets which parts of a budget raise an alert, and a webhook that is told. The webhook gets the signed event `budget.alert` with ' +
+    'the alert as `data`. A threshold that is reached already raises its alert at once, if it has not in this period.',
   'GET /v1/usage/budget':
     'Returns what the account spent in the current periods, and what its balance and budgets leave.',
   'GET /v1/usage/summary':

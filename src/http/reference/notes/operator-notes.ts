@@ -35,6 +35,8 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/admin/accounts/{id}/usage/timeseries':
     'Returns the usage of an account by hour or day, like `GET /v1/usage/timeseries`.',
   'GET /v1/admin/accounts/{id}/payments': 'Lists the payments of an account, newest first.',
+  'GET /v1/admin/payments':
+    'Lists payments of all accounts, newest first: what was bought, redeemed, adjusted and refunded. The filters are combined.',
   'POST /v1/admin/payments/{id}/refund':
     'Refunds a payment at its provider and takes the credit back, in whole or in part.',
   'GET /v1/admin/promo-codes': 'Lists every promo code, newest first.',

@@ -32,6 +32,7 @@ export const SHARED_FIELD_NOTES: Readonly<Record<string, string>> = {
   user: 'An id of your end user. It is passed on to the upstream.',
   tenant_id: 'The id of the account.',
   account_id: 'The id of the account.',
+  account_name: 'The name of the account.',
   key_id: 'The id of the API key.',
   env: 'The environment of the key: `dev`, `test`, `live` or `prod`.',
   scopes: 'What the key may do.',

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
-import type { Payment } from '../../../modules/billing/billing.ts'
+import { PAYMENT_KINDS, PAYMENT_STATUSES, type Payment } from '../../../modules/billing/billing.ts'
 
 const nullableTime = (description: string) =>
   Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description })
@@ -10,20 +10,9 @@ export const PaymentAnswer = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     object: Type.Literal('payment'),
-    kind: Type.Enum(['checkout', 'promo', 'adjustment', 'refund']),
+    kind: Type.Enum([...PAYMENT_KINDS]),
     amount_usd: Type.Number({ description: 'Negative when credit was taken.' }),
-    status: Type.Enum([
-      'pending',
-      'processing',
-      'completed',
-      'failed',
-      'expired',
-      'cancelled',
-      'refunded',
-      'partially_refunded',
-      'disputed',
-      'returned',
-    ]),
+    status: Type.Enum([...PAYMENT_STATUSES]),
     created_at: Type.String({ format: 'date-time' }),
     completed_at: nullableTime('When the credit moved.'),
     receipt_url: Type.Optional(Type.String()),

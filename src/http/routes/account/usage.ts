@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { toTimestamp, type Clock } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
+import type { BudgetAlerts } from '../../../modules/budget-alerts/budget-alerts.ts'
 import { DAY_MS, floorDay, type Usage } from '../../../modules/usage/usage.ts'
 import { listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -17,10 +18,9 @@ import {
   TimeseriesQuery,
   TodayQuery,
 } from './usage-query.ts'
+import { BudgetAnswer, budgetToWire } from './budget-wire.ts'
 import { shiftRange, summaryToWire } from './usage-summary.ts'
 import {
-  BudgetAnswer,
-  budgetToWire,
   bucketToWire,
   costToWire,
   GpuBillingAnswer,
@@ -40,17 +40,30 @@ export interface UsageParts {
   readonly clock: Clock
 }
 
-export const usageRoutes = (parts: UsageParts): Route[] => [...totalRoutes(parts), ...detailRoutes(parts)]
+interface UsageRouteParts extends UsageParts {
+  readonly budgetAlerts: Pick<BudgetAlerts, 'readReached'>
+}
+
+export const usageRoutes = (parts: UsageRouteParts): Route[] => [
+  ...totalRoutes(parts),
+  ...detailRoutes(parts),
+]
 
 const shared = { method: 'GET', tag: 'Usage', scope: 'any' } as const
 
-const totalRoutes = ({ usage, clock }: UsageParts): Route[] => [
+const totalRoutes = ({ usage, clock, budgetAlerts }: UsageRouteParts): Route[] => [
   defineRoute({
     ...shared,
     path: '/v1/usage/budget',
     summary: 'Read what the account may still spend',
     responses: { 200: { description: 'The month so far, and what remains.', schema: BudgetAnswer } },
-    handle: async ({ caller: { accountId } }) => budgetToWire(accountId, await usage.readBudget(accountId)),
+    handle: async ({ caller: { accountId } }) => {
+      const [budget, reached] = await Promise.all([
+        usage.readBudget(accountId),
+        budgetAlerts.readReached(accountId),
+      ])
+      return budgetToWire(accountId, budget, reached)
+    },
   }),
   defineRoute({
     ...shared,

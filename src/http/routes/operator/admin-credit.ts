@@ -10,14 +10,13 @@ import type { BudgetPeriod, Ledger, LedgerEntry } from '../../../modules/ledger/
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
-import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
+import { defineRoute, type Route } from '../../route.ts'
 import { PaymentAnswer, paymentToWire } from '../account/payment-wire.ts'
+import { readOperatorKey } from './read-operator-key.ts'
 
 const TEXT = '^[^\\u0000-\\u001f\\u007f]*$'
-const IDEMPOTENCY_KEY_LENGTH_MAX = 255
 
 const AccountParams = Type.Object({ id: Type.String({ description: 'The id of an account.' }) })
-const PaymentParams = Type.Object({ id: Type.String({ description: 'The id of a payment.' }) })
 
 // Unknown members are refused, so that a misspelt limit is not ignored.
 const CreditBody = Type.Object(
@@ -75,16 +74,6 @@ const EntryAnswer = Type.Object({
   created_at: Type.String({ format: 'date-time' }),
 })
 
-// Unknown members are refused, so that a misspelt limit is not ignored.
-const RefundBody = Type.Object(
-  {
-    amount_usd: Type.Optional(
-      Type.Number({ minimum: 0, maximum: USD_MAX, description: 'What is left of the payment when absent.' }),
-    ),
-  },
-  { additionalProperties: false },
-)
-
 interface AdminCreditModules {
   readonly accounts: Accounts
   readonly billing: Billing
@@ -98,7 +87,6 @@ const shared = { tag: 'Operator', scope: 'admin' } as const
 export const adminCreditRoutes = (modules: AdminCreditModules): Route[] => [
   ...creditRoutes(modules),
   ...budgetRoutes(modules),
-  ...accountPaymentRoutes(modules),
 ]
 
 const creditRoutes = ({ accounts, billing, ledger, audit }: AdminCreditModules): Route[] => [
@@ -206,60 +194,6 @@ const budgetRoutes = ({ accounts, ledger, audit }: AdminCreditModules): Route[] 
       },
     }),
   ]
-}
-
-const accountPaymentRoutes = ({ accounts, billing, audit }: AdminCreditModules): Route[] => [
-  defineRoute({
-    ...shared,
-    method: 'GET',
-    path: '/v1/admin/accounts/:id/payments',
-    summary: 'List the payments of an account',
-    params: AccountParams,
-    query: ListQuery,
-    responses: { 200: { description: 'Newest first.', schema: listSchema('payments', PaymentAnswer) } },
-    handle: async ({ params, query }) => {
-      const page = parsePageRequest(query)
-      const { id: accountId } = await accounts.read(params.id)
-      return listAnswer('payments', await billing.list(accountId, page), paymentToWire)
-    },
-  }),
-  defineRoute({
-    ...shared,
-    method: 'POST',
-    path: '/v1/admin/payments/:id/refund',
-    needsConfirmation: true,
-    summary: 'Refund a payment',
-    params: PaymentParams,
-    body: RefundBody,
-    responses: {
-      200: { description: 'The money goes back and the credit is gone.', schema: PaymentAnswer },
-    },
-    handle: async ({ caller, params, body, headers }) => {
-      const amountNanoUsd = body.amount_usd === undefined ? null : parseUsd('amount_usd', body.amount_usd)
-      const idempotencyKey = readOperatorKey(caller.accountId, headers)
-      const target = { kind: 'payment', id: params.id }
-      const payment = await audit.run(
-        { actor: caller, action: 'payment.refund', target, details: body },
-        () => billing.refund({ paymentId: params.id, amountNanoUsd, idempotencyKey }),
-      )
-      return paymentToWire(payment)
-    },
-  }),
-]
-
-function readOperatorKey(
-  operatorAccountId: string,
-  headers: RouteRequest<unknown, unknown, unknown>['headers'],
-): { operatorAccountId: string; key: string } | null {
-  const key = headers['idempotency-key']?.toString() ?? ''
-  if (key === '') return null
-  if (key.length > IDEMPOTENCY_KEY_LENGTH_MAX) {
-    throw invalidValue(
-      'Idempotency-Key',
-      `Idempotency-Key must have at most ${IDEMPOTENCY_KEY_LENGTH_MAX} characters.`,
-    )
-  }
-  return { operatorAccountId, key }
 }
 
 function parseLimit(param: string, usd: number | null | undefined): NanoUsd | null | undefined {

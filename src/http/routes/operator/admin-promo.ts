@@ -65,6 +65,7 @@ const CodeAnswer = Type.Object(
 const RedemptionAnswer = Type.Object({
   id: Type.String({ format: 'uuid', description: 'Of the payment in the history of the account.' }),
   account_id: Type.String({ format: 'uuid' }),
+  account_name: Type.String(),
   amount_usd: Type.Number(),
   redeemed_at: Type.String({ format: 'date-time' }),
 })
@@ -189,6 +190,7 @@ function redemptionToWire(redemption: RedemptionRecord): Static<typeof Redemptio
   return {
     id: redemption.id,
     account_id: redemption.accountId,
+    account_name: redemption.accountName,
     amount_usd: usdFromNanoUsd(redemption.amountNanoUsd),
     redeemed_at: toTimestamp(redemption.redeemedAtMs),
   }

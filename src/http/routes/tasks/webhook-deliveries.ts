@@ -16,7 +16,12 @@ const DeliveryListQuery = Type.Object({
 
 const DeliveryAnswer = Type.Object({
   id: Type.String({ format: 'uuid', description: 'Sent as `webhook-id`.' }),
-  task_id: Type.String({ format: 'uuid', description: 'The task that it tells of.' }),
+  task_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+    description: 'The task that it tells of.',
+  }),
+  budget_alert_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+    description: 'The budget alert that it tells of.',
+  }),
   url: Type.String(),
   status: Type.Enum(['pending', 'delivered', 'failed']),
   attempts: Type.Array(
@@ -63,15 +68,18 @@ export function webhookDeliveryRoutes({ tasks, parseTaskId }: WebhookDeliveryRou
       query: DeliveryListQuery,
       responses: {
         200: {
-          description: 'Those of the newest task first.',
+          description: 'Those of the newest task or budget alert first.',
           schema: listSchema('deliveries', DeliveryAnswer),
         },
       },
       handle: async ({ caller, query }) => {
         const page = parsePageRequest(query)
         const found = await tasks.listAllDeliveries(caller.accountId, query.status ?? null, page)
-        // Pages continue after a task, because the ids of deliveries have no order.
-        const items = found.items.map((delivery) => ({ id: delivery.taskId, delivery }))
+        // Pages continue after a task or an alert, because the ids of deliveries have no order.
+        const items = found.items.map((delivery) => ({
+          id: delivery.taskId ?? delivery.budgetAlertId ?? delivery.id,
+          delivery,
+        }))
         return listAnswer('deliveries', { ...found, items }, ({ delivery }) => toWire(delivery))
       },
     }),
@@ -92,6 +100,7 @@ function toWire(delivery: WebhookDelivery): Static<typeof DeliveryAnswer> {
   return {
     id: delivery.id,
     task_id: delivery.taskId,
+    budget_alert_id: delivery.budgetAlertId,
     url: delivery.url,
     status: delivery.status,
     attempts: [...delivery.attempts],

@@ -61,6 +61,11 @@ export function recordCharges({ charge, sums, writer }: RecordedCharges): string
     FROM grouped WHERE cost_nano_usd > 0 GROUP BY account_id, day, key_id
     ON CONFLICT (account_id, day, key_id, writer) DO UPDATE SET
       spent_nano_usd = spend_by_day.spent_nano_usd + excluded.spent_nano_usd
+    RETURNING account_id, day
+  ), noted_budgets AS (
+    -- Budgets are compared with thresholds later, outside of the charge.
+    INSERT INTO budget_checks (account_id, day)
+    SELECT DISTINCT account_id, totalled.day FROM totalled JOIN spend_budgets USING (account_id)
   )`
 }
 

@@ -63,6 +63,7 @@ export async function readBudgets(queryable: Queryable, accountId: string, nowMs
   }))
 }
 
+/** Sets or removes a budget, and has it compared with the thresholds of alerts. */
 export async function writeBudget(
   queryable: Queryable,
   accountId: string,
@@ -77,7 +78,10 @@ export async function writeBudget(
     return
   }
   await queryable.query(
-    `INSERT INTO spend_budgets (account_id, period, limit_nano_usd) VALUES ($1, $2, $3)
+    `WITH noted AS (
+       INSERT INTO budget_checks (account_id, day) VALUES ($1, (now() AT TIME ZONE 'UTC')::date)
+     )
+     INSERT INTO spend_budgets (account_id, period, limit_nano_usd) VALUES ($1, $2, $3)
      ON CONFLICT (account_id, period) DO UPDATE SET limit_nano_usd = excluded.limit_nano_usd, updated_at = now()`,
     [accountId, period, limitNanoUsd],
   )

@@ -1,0 +1,162 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState, type FormEvent } from 'react'
+import { describeFailure } from '../../api/api-error.ts'
+import {
+  alertSettingsQuery,
+  budgetAlertsQuery,
+  changeAlertSettings,
+  type BudgetAlert,
+  type BudgetAlertSettings,
+} from '../../api/budget-alerts.ts'
+import type { Column } from '../../ui/data/data-table.tsx'
+import { PagedTable } from '../../ui/data/paged-table.tsx'
+import { EmptyState } from '../../ui/feedback/empty-state.tsx'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
+import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
+import { formatUsd } from '../../ui/format/format-usd.ts'
+import { Button } from '../../ui/forms/button.tsx'
+import { TextField } from '../../ui/forms/text-field.tsx'
+import { Sheet } from '../../ui/overlays/sheet.tsx'
+import { showToast } from '../../ui/overlays/toasts.tsx'
+import { Time } from '../../ui/text/time.tsx'
+
+interface AlertsSheetProps {
+  readonly mayChange: boolean
+  readonly onClose: () => void
+}
+
+/** When budgets raise an alert, and the alerts so far. */
+export function AlertsSheet({ mayChange, onClose }: AlertsSheetProps) {
+  const alerts = useInfiniteQuery(budgetAlertsQuery())
+  return (
+    <Sheet title="Budget alerts" isOpen onClose={onClose} side="right">
+      <div className="flex flex-col gap-6">
+        {mayChange && <SettingsView />}
+        <PagedTable
+          label="Budget alerts"
+          query={alerts}
+          columns={COLUMNS}
+          rowId={({ id }) => id}
+          empty={
+            <EmptyState icon="warn" title="No alert yet">
+              Each threshold raises one alert in a day or month of UTC.
+            </EmptyState>
+          }
+        />
+      </div>
+    </Sheet>
+  )
+}
+
+function SettingsView() {
+  const { data, error, refetch } = useQuery(alertSettingsQuery)
+  if (error)
+    return (
+      <ErrorPanel
+        title="The settings of alerts could not be loaded"
+        error={error}
+        onRetry={() => void refetch()}
+      />
+    )
+  return data ? <SettingsForm settings={data} /> : <SkeletonRows count={2} />
+}
+
+function SettingsForm({ settings }: { readonly settings: BudgetAlertSettings }) {
+  const queryClient = useQueryClient()
+  const saved = {
+    thresholds: settings.thresholds_percent.join(', '),
+    webhookUrl: settings.webhook_url ?? '',
+  }
+  const [thresholds, setThresholds] = useState(saved.thresholds)
+  const [webhookUrl, setWebhookUrl] = useState(saved.webhookUrl)
+  const update = useMutation({
+    mutationFn: () =>
+      changeAlertSettings({
+        thresholds_percent: numbersOf(thresholds),
+        webhook_url: webhookUrl.trim() === '' ? null : webhookUrl.trim(),
+      }),
+    onSuccess: async (changed) => {
+      setThresholds(changed.thresholds_percent.join(', '))
+      showToast('The alerts are set')
+      await queryClient.invalidateQueries({ queryKey: ['budget-alerts'] })
+    },
+  })
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    update.mutate()
+  }
+  const isSame = thresholds === saved.thresholds && webhookUrl === saved.webhookUrl
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      <TextField
+        label="Thresholds in percent"
+        placeholder="No alerts"
+        inputMode="numeric"
+        pattern="[0-9, ]*"
+        hint="Of the budget of a day or a month."
+        value={thresholds}
+        onChange={setThresholds}
+      />
+      <TextField
+        label="Webhook"
+        type="url"
+        placeholder="https://example.com/hook"
+        hint="Called with the signed event budget.alert. Leave it empty for none."
+        value={webhookUrl}
+        onChange={setWebhookUrl}
+        error={update.error && describeFailure(update.error).message}
+      />
+      <div className="flex justify-end">
+        <Button kind="primary" type="submit" isBusy={update.isPending} disabled={isSame}>
+          Save alerts
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** Numbers that are divided by commas or spaces. */
+function numbersOf(text: string): number[] {
+  return text
+    .split(/[, ]+/)
+    .filter((word) => word !== '')
+    .map(Number)
+}
+
+const COLUMNS: readonly Column<BudgetAlert>[] = [
+  {
+    id: 'time',
+    header: 'Time',
+    width: '128px',
+    render: ({ created_at: at }) => <Time at={at} form="short" />,
+  },
+  {
+    id: 'period',
+    header: 'Period',
+    render: ({ period, period_start: start }) =>
+      period === 'day' ? start : start.slice(0, 'YYYY-MM'.length),
+  },
+  {
+    id: 'threshold',
+    header: 'Threshold',
+    width: '96px',
+    align: 'right',
+    render: ({ threshold_percent: percent }) => `${percent} %`,
+  },
+  {
+    id: 'spent',
+    header: 'Spent',
+    width: '112px',
+    align: 'right',
+    isMinor: true,
+    render: ({ spent_usd: spentUsd }) => formatUsd(spentUsd),
+  },
+  {
+    id: 'limit',
+    header: 'Budget',
+    width: '112px',
+    align: 'right',
+    isMinor: true,
+    render: ({ limit_usd: limitUsd }) => formatUsd(limitUsd),
+  },
+]

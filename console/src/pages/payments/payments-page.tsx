@@ -1,0 +1,58 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { allPaymentsQuery, type AccountPayment } from '../../api/all-payments.ts'
+import type { Column } from '../../ui/data/data-table.tsx'
+import { PagedTable } from '../../ui/data/paged-table.tsx'
+import { PAYMENT_COLUMNS } from '../../ui/data/payment-columns.tsx'
+import { useRefunds } from '../../ui/data/use-refunds.tsx'
+import { EmptyState } from '../../ui/feedback/empty-state.tsx'
+import { Page } from '../../ui/layout/page.tsx'
+import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { PaymentFilterBar } from './payment-filter-bar.tsx'
+
+const route = getRouteApi('/shell/payments')
+
+/** What changed the credit of any account except for usage. */
+export function PaymentsPage() {
+  const filters = route.useSearch()
+  const payments = useInfiniteQuery(allPaymentsQuery(filters))
+  const refunds = useRefunds()
+  const [time, ...others] = PAYMENT_COLUMNS
+  return (
+    <Page>
+      <PageHeader
+        title="Payments"
+        description="Top-ups, promo codes, adjustments and refunds of all accounts, with their receipts."
+      />
+      <PaymentFilterBar filters={filters} total={payments.data?.pages[0]?.total} />
+      <PagedTable
+        label="Payments"
+        query={payments}
+        columns={[...(time ? [time] : []), ACCOUNT_COLUMN, ...others, refunds.column]}
+        rowId={({ id }) => id}
+        empty={
+          <EmptyState icon="card" title="No payment matches">
+            Change or clear the filters.
+          </EmptyState>
+        }
+      />
+      {refunds.dialog}
+    </Page>
+  )
+}
+
+const ACCOUNT_COLUMN: Column<AccountPayment> = {
+  id: 'account',
+  header: 'Account',
+  width: '168px',
+  render: ({ account_id: id, account_name: name }) => (
+    <Link
+      to="/accounts/$id"
+      params={{ id }}
+      search={{ tab: 'payments' }}
+      className="font-medium hover:text-accent hover:underline"
+    >
+      {name}
+    </Link>
+  ),
+}

@@ -1,0 +1,51 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState, type ReactNode } from 'react'
+import { refundPayment } from '../../api/all-payments.ts'
+import type { Payment } from '../../api/billing.ts'
+import { formatUsd } from '../format/format-usd.ts'
+import { Button } from '../forms/button.tsx'
+import { ConfirmDialog } from '../overlays/confirm-dialog.tsx'
+import type { Column } from './data-table.tsx'
+
+interface Refunding {
+  readonly payment: Payment
+  /** Makes a second click the same refund. */
+  readonly idempotencyKey: string
+}
+
+/** A column with a button for each payment that an operator can refund, and the question before it. */
+export function useRefunds(): { readonly column: Column<Payment>; readonly dialog: ReactNode } {
+  const queryClient = useQueryClient()
+  const [refunding, setRefunding] = useState<Refunding | null>(null)
+  const column: Column<Payment> = {
+    id: 'refund',
+    header: 'Action',
+    width: '104px',
+    align: 'right',
+    render: (payment) =>
+      isRefundable(payment) && (
+        <Button kind="quiet" onClick={() => setRefunding({ payment, idempotencyKey: crypto.randomUUID() })}>
+          Refund
+        </Button>
+      ),
+  }
+  const dialog = refunding && (
+    <ConfirmDialog
+      title={`Refund ${formatUsd(refunding.payment.amount_usd)}?`}
+      description="The money goes back, and what is left of the payment is taken from the credit. This cannot be undone."
+      action="Refund the payment"
+      onConfirm={async () => {
+        await refundPayment(refunding.payment.id, refunding.idempotencyKey)
+        await Promise.all(
+          ['accounts', 'all-payments'].map((name) => queryClient.invalidateQueries({ queryKey: [name] })),
+        )
+      }}
+      onClose={() => setRefunding(null)}
+    />
+  )
+  return { column, dialog }
+}
+
+function isRefundable({ kind, status }: Payment): boolean {
+  return kind === 'checkout' && (status === 'completed' || status === 'partially_refunded')
+}

@@ -1,0 +1,129 @@
+import { Type, type Static } from 'typebox'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import { usdFromNanoUsd } from '../../../kernel/money.ts'
+import {
+  THRESHOLDS_MAX,
+  type AlertSettings,
+  type BudgetAlert,
+  type BudgetAlerts,
+} from '../../../modules/budget-alerts/budget-alerts.ts'
+import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
+import { defineRoute, type Route } from '../../route.ts'
+
+const URL_LENGTH_MAX = 2_048
+
+const AlertAnswer = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    object: Type.Literal('budget_alert'),
+    period: Type.Enum(['day', 'month'], { description: 'The budget that it is about.' }),
+    period_start: Type.String({ format: 'date', description: 'The first day of the period, in UTC.' }),
+    threshold_percent: Type.Integer({ description: 'The part of the budget that was reached.' }),
+    limit_usd: Type.Number({ description: 'The budget at that time.' }),
+    spent_usd: Type.Number({ description: 'What was spent of it at that time.' }),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'BudgetAlert' },
+)
+
+const SettingsAnswer = Type.Object(
+  {
+    object: Type.Literal('budget_alert_settings'),
+    tenant_id: Type.String({ format: 'uuid' }),
+    thresholds_percent: Type.Array(Type.Integer(), {
+      description: 'Parts of a budget that raise an alert, rising. Empty for no alerts.',
+    }),
+    webhook_url: Type.Union([Type.String(), Type.Null()], { description: 'Called for each alert.' }),
+  },
+  { title: 'BudgetAlertSettings' },
+)
+
+// Unknown members are refused, so that a misspelt threshold is not ignored.
+const SettingsBody = Type.Object(
+  {
+    thresholds_percent: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), {
+        maxItems: THRESHOLDS_MAX,
+        description: 'Parts of a budget that raise an alert. Empty for no alerts; absent leaves them.',
+      }),
+    ),
+    webhook_url: Type.Optional(
+      Type.Union([Type.String({ maxLength: URL_LENGTH_MAX }), Type.Null()], {
+        description: 'An address that is called for each alert. Null for none; absent leaves it.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ thresholds_percent: [50, 80, 95], webhook_url: 'https://example.com/hook' }],
+  },
+)
+
+/** Alerts of the account's budgets. */
+export const budgetAlertRoutes = ({ budgetAlerts }: { budgetAlerts: BudgetAlerts }): Route[] => [
+  defineRoute({
+    method: 'GET',
+    tag: 'Usage',
+    scope: 'any',
+    path: '/v1/budget-alerts',
+    summary: 'List the budget alerts of the account',
+    query: ListQuery,
+    responses: { 200: { description: 'Newest first.', schema: listSchema('alerts', AlertAnswer) } },
+    handle: async ({ caller, query }) =>
+      listAnswer('alerts', await budgetAlerts.list(caller.accountId, parsePageRequest(query)), alertToWire),
+  }),
+  defineRoute({
+    method: 'GET',
+    tag: 'Usage',
+    scope: 'manage',
+    path: '/v1/budget-alerts/settings',
+    summary: 'Read when budgets raise an alert',
+    responses: { 200: { description: 'The thresholds and the webhook.', schema: SettingsAnswer } },
+    handle: async ({ caller: { accountId } }) =>
+      settingsToWire(accountId, await budgetAlerts.readSettings(accountId)),
+  }),
+  defineRoute({
+    method: 'PATCH',
+    tag: 'Usage',
+    scope: 'manage',
+    path: '/v1/budget-alerts/settings',
+    summary: 'Set when budgets raise an alert',
+    body: SettingsBody,
+    responses: { 200: { description: 'The settings as they now are.', schema: SettingsAnswer } },
+    handle: async ({ caller: { accountId }, body }) => {
+      const { thresholds_percent: thresholdsPercent, webhook_url: webhookUrl } = body
+      const settings = await budgetAlerts.changeSettings(accountId, {
+        ...(thresholdsPercent !== undefined && { thresholdsPercent }),
+        ...(webhookUrl !== undefined && { webhookUrl }),
+      })
+      return settingsToWire(accountId, settings)
+    },
+  }),
+]
+
+/** The body of a webhook that tells of an alert. */
+export function alertEventToWire(alert: BudgetAlert) {
+  return { type: 'budget.alert', timestamp: toTimestamp(alert.createdAtMs), data: alertToWire(alert) }
+}
+
+function alertToWire(alert: BudgetAlert): Static<typeof AlertAnswer> {
+  return {
+    id: alert.id,
+    object: 'budget_alert',
+    period: alert.period,
+    period_start: alert.periodStart,
+    threshold_percent: alert.thresholdPercent,
+    limit_usd: usdFromNanoUsd(alert.limitNanoUsd),
+    spent_usd: usdFromNanoUsd(alert.spentNanoUsd),
+    created_at: toTimestamp(alert.createdAtMs),
+  }
+}
+
+function settingsToWire(accountId: string, settings: AlertSettings): Static<typeof SettingsAnswer> {
+  return {
+    object: 'budget_alert_settings',
+    tenant_id: accountId,
+    thresholds_percent: [...settings.thresholdsPercent],
+    webhook_url: settings.webhookUrl,
+  }
+}

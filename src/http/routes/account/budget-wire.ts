@@ -1,0 +1,65 @@
+import { Type, type Static } from 'typebox'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import { usdFromNanoUsd } from '../../../kernel/money.ts'
+import type { ReachedThresholds } from '../../../modules/budget-alerts/budget-alerts.ts'
+import type { Budget } from '../../../modules/usage/usage.ts'
+
+const Time = Type.String({ format: 'date-time' })
+
+export const BudgetAnswer = Type.Object({
+  object: Type.Literal('usage.budget'),
+  tenant_id: Type.String({ format: 'uuid' }),
+  limit_usd: Type.Number({
+    description: 'The budget of the month; without one, `spent_usd` plus the balance.',
+  }),
+  spent_usd: Type.Number({ description: 'Spent in this month of UTC.' }),
+  remaining_usd: Type.Number({
+    description: 'What can be spent from now on, by the balance and by every budget.',
+  }),
+  held_usd: Type.Number({ description: 'The part of `remaining_usd` set aside for work in progress.' }),
+  balance_usd: Type.Number(),
+  burn_rate_usd_per_hour: Type.Number({ description: 'Spent in the last sixty minutes.' }),
+  period_start: Time,
+  period_end: Time,
+  budgets: Type.Array(
+    Type.Object({
+      period: Type.Enum(['day', 'month']),
+      limit_usd: Type.Number(),
+      spent_usd: Type.Number(),
+      alerted_percent: Type.Union([Type.Integer(), Type.Null()], {
+        description: 'The highest threshold that has raised an alert in this period. Null for none.',
+      }),
+    }),
+  ),
+  updated_at: Type.String({ format: 'date-time', description: 'When these amounts were read.' }),
+  version: Type.Integer({
+    description: 'The same number means that no amount but the burn rate has changed.',
+  }),
+})
+
+export function budgetToWire(
+  accountId: string,
+  budget: Budget,
+  reached: ReachedThresholds,
+): Static<typeof BudgetAnswer> {
+  return {
+    object: 'usage.budget',
+    tenant_id: accountId,
+    limit_usd: usdFromNanoUsd(budget.limitNanoUsd),
+    spent_usd: usdFromNanoUsd(budget.spentNanoUsd),
+    remaining_usd: usdFromNanoUsd(budget.remainingNanoUsd),
+    held_usd: usdFromNanoUsd(budget.heldNanoUsd),
+    balance_usd: usdFromNanoUsd(budget.balanceNanoUsd),
+    burn_rate_usd_per_hour: usdFromNanoUsd(budget.burnRateNanoUsdPerHour),
+    period_start: toTimestamp(budget.month.fromMs),
+    period_end: toTimestamp(budget.month.toMs),
+    budgets: budget.budgets.map(({ period, limitNanoUsd, spentNanoUsd }) => ({
+      period,
+      limit_usd: usdFromNanoUsd(limitNanoUsd),
+      spent_usd: usdFromNanoUsd(spentNanoUsd),
+      alerted_percent: reached[period],
+    })),
+    updated_at: toTimestamp(budget.readAtMs),
+    version: budget.version,
+  }
+}

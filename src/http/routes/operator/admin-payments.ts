@@ -1,0 +1,142 @@
+import { Type, type Static } from 'typebox'
+import { invalidValue } from '../../../kernel/app-error.ts'
+import { isUuid } from '../../../kernel/identifiers.ts'
+import type { Accounts } from '../../../modules/accounts/accounts.ts'
+import type { Audit } from '../../../modules/audit/audit.ts'
+import {
+  PAYMENT_KINDS,
+  PAYMENT_STATUSES,
+  type AccountPayment,
+  type Billing,
+  type PaymentFilter,
+} from '../../../modules/billing/billing.ts'
+import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
+import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
+import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { PaymentAnswer, paymentToWire } from '../account/payment-wire.ts'
+import { readOperatorKey } from './read-operator-key.ts'
+
+const AccountParams = Type.Object({ id: Type.String({ description: 'The id of an account.' }) })
+const PaymentParams = Type.Object({ id: Type.String({ description: 'The id of a payment.' }) })
+
+const PaymentsQuery = Type.Object({
+  ...ListQuery.properties,
+  account_id: Type.Optional(
+    Type.String({ maxLength: 64, description: 'The id of an account: only its payments.' }),
+  ),
+  kind: Type.Optional(Type.Enum([...PAYMENT_KINDS], { description: 'Only payments of this kind.' })),
+  status: Type.Optional(Type.Enum([...PAYMENT_STATUSES], { description: 'Only payments of this status.' })),
+  since: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Only payments made at this time or later, RFC 3339.' }),
+  ),
+  until: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Only payments made before this time, RFC 3339.' }),
+  ),
+})
+
+const AccountPaymentAnswer = Type.Object(
+  {
+    ...PaymentAnswer.properties,
+    account_id: Type.String({ format: 'uuid' }),
+    account_name: Type.String(),
+  },
+  { title: 'AccountPayment' },
+)
+
+// Unknown members are refused, so that a misspelt limit is not ignored.
+const RefundBody = Type.Object(
+  {
+    amount_usd: Type.Optional(
+      Type.Number({ minimum: 0, maximum: USD_MAX, description: 'What is left of the payment when absent.' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+interface AdminPaymentModules {
+  readonly accounts: Pick<Accounts, 'read'>
+  readonly billing: Pick<Billing, 'list' | 'listAll' | 'refund'>
+  readonly audit: Audit
+}
+
+const shared = { tag: 'Operator', scope: 'admin' } as const
+
+/** Operator routes for payments, of one account and of all. */
+export const adminPaymentRoutes = ({ accounts, billing, audit }: AdminPaymentModules): Route[] => [
+  defineRoute({
+    ...shared,
+    method: 'GET',
+    path: '/v1/admin/payments',
+    summary: 'List the payments of all accounts',
+    query: PaymentsQuery,
+    responses: {
+      200: { description: 'Newest first.', schema: listSchema('payments', AccountPaymentAnswer) },
+    },
+    handle: async ({ query }) => {
+      const page = parsePageRequest(query)
+      return listAnswer('payments', await billing.listAll(parseFilter(query), page), accountPaymentToWire)
+    },
+  }),
+  defineRoute({
+    ...shared,
+    method: 'GET',
+    path: '/v1/admin/accounts/:id/payments',
+    summary: 'List the payments of an account',
+    params: AccountParams,
+    query: ListQuery,
+    responses: { 200: { description: 'Newest first.', schema: listSchema('payments', PaymentAnswer) } },
+    handle: async ({ params, query }) => {
+      const page = parsePageRequest(query)
+      const { id: accountId } = await accounts.read(params.id)
+      return listAnswer('payments', await billing.list(accountId, page), paymentToWire)
+    },
+  }),
+  defineRoute({
+    ...shared,
+    method: 'POST',
+    path: '/v1/admin/payments/:id/refund',
+    needsConfirmation: true,
+    summary: 'Refund a payment',
+    params: PaymentParams,
+    body: RefundBody,
+    responses: {
+      200: { description: 'The money goes back and the credit is gone.', schema: PaymentAnswer },
+    },
+    handle: async ({ caller, params, body, headers }) => {
+      const amountNanoUsd = body.amount_usd === undefined ? null : parseUsd('amount_usd', body.amount_usd)
+      const idempotencyKey = readOperatorKey(caller.accountId, headers)
+      const target = { kind: 'payment', id: params.id }
+      const payment = await audit.run(
+        { actor: caller, action: 'payment.refund', target, details: body },
+        () => billing.refund({ paymentId: params.id, amountNanoUsd, idempotencyKey }),
+      )
+      return paymentToWire(payment)
+    },
+  }),
+]
+
+function parseFilter(query: Static<typeof PaymentsQuery>): PaymentFilter {
+  const { account_id: accountId, since, until } = query
+  if (accountId !== undefined && !isUuid(accountId))
+    throw invalidValue('account_id', 'account_id must be the id of an account.')
+  const sinceMs = since === undefined ? null : parseTimestamp('since', since)
+  const untilMs = until === undefined ? null : parseTimestamp('until', until)
+  if (sinceMs !== null && untilMs !== null && sinceMs >= untilMs)
+    throw invalidValue('since', 'since must be earlier than until.')
+  return {
+    accountId: accountId ?? null,
+    kind: query.kind ?? null,
+    status: query.status ?? null,
+    sinceMs,
+    untilMs,
+  }
+}
+
+function accountPaymentToWire(payment: AccountPayment): Static<typeof AccountPaymentAnswer> {
+  return {
+    ...paymentToWire(payment),
+    account_id: payment.accountId,
+    account_name: payment.accountName,
+  }
+}

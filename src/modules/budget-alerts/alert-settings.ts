@@ -1,0 +1,50 @@
+import type { Database, Queryable } from '../../storage/database.ts'
+
+export interface AlertSettings {
+  /** Rising, in percent of a budget. Empty for no alerts. */
+  readonly thresholdsPercent: readonly number[]
+  /** Null if nobody is called. Alerts can be read all the same. */
+  readonly webhookUrl: string | null
+}
+
+/** For accounts that have set nothing. Below 100, because requests are refused before a budget is fully spent. */
+export const DEFAULT_THRESHOLDS_PERCENT: readonly number[] = [80, 95]
+
+interface SettingsRow {
+  readonly thresholds_percent: number[]
+  readonly webhook_url: string | null
+}
+
+export async function readAlertSettings(queryable: Queryable, accountId: string): Promise<AlertSettings> {
+  const [row] = await queryable.query<SettingsRow>(
+    'SELECT thresholds_percent, webhook_url FROM budget_alert_settings WHERE account_id = $1',
+    [accountId],
+  )
+  if (row === undefined) return { thresholdsPercent: DEFAULT_THRESHOLDS_PERCENT, webhookUrl: null }
+  return { thresholdsPercent: row.thresholds_percent, webhookUrl: row.webhook_url }
+}
+
+/** Changes the settings and has the budgets checked against them. */
+export async function changeAlertSettings(
+  database: Database,
+  accountId: string,
+  changes: Partial<AlertSettings>,
+  nowMs: number,
+): Promise<AlertSettings> {
+  return database.transaction(async (transaction) => {
+    // Two changes at once must not undo each other.
+    await transaction.query('SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId])
+    const next = { ...(await readAlertSettings(transaction, accountId)), ...changes }
+    await transaction.query(WRITE, [accountId, next.thresholdsPercent, next.webhookUrl])
+    await transaction.query('INSERT INTO budget_checks (account_id, day) VALUES ($1, $2::date)', [
+      accountId,
+      new Date(nowMs).toISOString().slice(0, 'YYYY-MM-DD'.length),
+    ])
+    return next
+  })
+}
+
+const WRITE = `
+  INSERT INTO budget_alert_settings (account_id, thresholds_percent, webhook_url) VALUES ($1, $2, $3)
+  ON CONFLICT (account_id) DO UPDATE SET thresholds_percent = excluded.thresholds_percent,
+    webhook_url = excluded.webhook_url, updated_at = now()`

@@ -1,0 +1,75 @@
+import type { MakeCall } from './walk-call.ts'
+
+/** Operations on the account of the caller. */
+export async function walkAccount(call: MakeCall): Promise<void> {
+  await call('GET /v1/tenants/me')
+  const { id } = await call('POST /v1/tenants/me/api-keys')
+  await call('GET /v1/tenants/me/api-keys')
+  await call('GET /v1/tenants/me/api-keys/{id}', { params: { id } })
+  await call('PATCH /v1/tenants/me/api-keys/{id}', { params: { id } })
+  await call('DELETE /v1/tenants/me/api-keys/{id}', { params: { id } })
+  const views = ['budget', 'summary', 'today', 'timeseries', 'spending', 'gpu-billing', 'records', 'latency']
+  for (const view of views) await call(`GET /v1/usage/${view}`)
+  await call('PATCH /v1/budget-alerts/settings')
+  await call('GET /v1/budget-alerts/settings')
+  await call('GET /v1/budget-alerts')
+  const { data: requests } = await call('GET /v1/requests')
+  await call('GET /v1/requests/{request_id}', { params: { request_id: requests[0].request_id } })
+  await call('GET /v1/body-storage')
+  await call('PATCH /v1/body-storage')
+  await call('POST /v1/rerank')
+  const { data: stored } = await call('GET /v1/requests', { query: '?operation=rerank' })
+  await call('GET /v1/requests/{request_id}/body', { params: { request_id: stored[0].request_id } })
+  await call('GET /v1/payments/config')
+  const payment = await call('POST /v1/payments/checkout')
+  await call('GET /v1/payments/{id}', { params: { id: payment.id } })
+  const code = await call('POST /v1/admin/promo-codes')
+  await call('POST /v1/promo/redeem')
+  await call('GET /v1/payments/history')
+  const params = { id: code.id }
+  await call('GET /v1/admin/promo-codes')
+  await call('GET /v1/admin/promo-codes/{id}', { params })
+  await call('GET /v1/admin/promo-codes/{id}/redemptions', { params })
+  await call('POST /v1/admin/promo-codes/{id}/disable', { params, body: null })
+}
+
+/** Operations of operators. */
+export async function walkOperator(call: MakeCall): Promise<void> {
+  const { id } = await call('POST /v1/admin/accounts')
+  const params = { id }
+  const key = await call('POST /v1/admin/accounts/{id}/api-keys', { params })
+  await call('GET /v1/admin/accounts/{id}/api-keys', { params })
+  await call('PATCH /v1/admin/accounts/{id}/api-keys/{key_id}', { params: { id, key_id: key.id } })
+  await call('DELETE /v1/admin/accounts/{id}/api-keys/{key_id}', { params: { id, key_id: key.id } })
+  await call('POST /v1/admin/accounts/{id}/credit', { params })
+  await call('PATCH /v1/admin/accounts/{id}/budget', { params })
+  await call('GET /v1/admin/accounts/{id}/budget', { params })
+  await call('PATCH /v1/admin/accounts/{id}/limits', { params })
+  await call('GET /v1/admin/accounts/{id}/limits', { params })
+  await call('GET /v1/admin/accounts/{id}/usage/timeseries', { params, query: '?window=24h' })
+  await call('GET /v1/admin/accounts/{id}/ledger', { params })
+  await call('GET /v1/admin/accounts/{id}/payments', { params })
+  await call('GET /v1/admin/payments', { query: `?account_id=${id}` })
+  await call('POST /v1/admin/accounts/{id}/suspend', { params, body: null })
+  await call('POST /v1/admin/accounts/{id}/activate', { params, body: null })
+  await call('GET /v1/admin/accounts')
+  await call('GET /v1/admin/accounts/{id}', { params })
+  await call('GET /v1/admin/usage')
+  const { id: accountId } = await call('GET /v1/tenants/me')
+  const query = `?account_id=${accountId}`
+  const { data: requests } = await call('GET /v1/admin/requests', { query })
+  await call('GET /v1/admin/requests/{request_id}', {
+    params: { request_id: requests[0].request_id },
+    query,
+  })
+  await call('GET /v1/admin/requests/{request_id}/body', {
+    params: { request_id: requests[0].request_id },
+    query,
+  })
+  await call('PATCH /v1/admin/accounts/{id}/body-storage', { params })
+  await call('GET /v1/admin/accounts/{id}/body-storage', { params })
+  await call('GET /v1/admin/audit')
+  await call('GET /v1/admin/providers')
+  await call('GET /healthz')
+  await call('GET /readyz')
+}
