@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface ReceivedWebhook {
+interface ReceivedWebhook {
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
 }
