@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, request, type IncomingMessage, type Server } from 'node:http'
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -124,7 +124,7 @@ describe('a page of another site', () => {
 
 describe('what the gateway sends', () => {
   let server: Server
-  let handle: (request: IncomingMessage, response: import('node:http').ServerResponse) => void
+  let handle: (request: IncomingMessage, response: ServerResponse) => void
   let environment: Record<string, string>
 
   beforeAll(async () => {
