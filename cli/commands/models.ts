@@ -1,6 +1,6 @@
-import { Command } from 'commander'
 import type { Schemas } from '../api/gateway-client.ts'
 import { clientCommand } from '../client-command.ts'
+import { commandGroup } from '../command-group.ts'
 import { printPairs } from '../output/print-pairs.ts'
 import { printTable } from '../output/print-table.ts'
 
@@ -70,7 +70,10 @@ function describe(model: Schemas['Model']): [string, string][] {
   ]
 }
 
-export const models = new Command('models')
-  .description('List models, or show one.')
-  .addCommand(list, { isDefault: true })
-  .addCommand(show)
+export const models = commandGroup({
+  name: 'models',
+  summary: 'List models, or show one.',
+  example: 'parkway models',
+  byDefault: list,
+  others: [show],
+})

@@ -1,5 +1,5 @@
-import { Command } from 'commander'
 import { clientCommand } from '../client-command.ts'
+import { commandGroup } from '../command-group.ts'
 import { interruptible } from '../interruption.ts'
 import { formatUsd } from '../output/format-usd.ts'
 import { printPairs } from '../output/print-pairs.ts'
@@ -122,10 +122,10 @@ function describe(task: Task): [string, string][] {
   ]
 }
 
-export const tasks = new Command('tasks')
-  .description('List, follow, cancel and download tasks.')
-  .addCommand(list, { isDefault: true })
-  .addCommand(show)
-  .addCommand(follow)
-  .addCommand(cancel)
-  .addCommand(download)
+export const tasks = commandGroup({
+  name: 'tasks',
+  summary: 'List, follow, cancel and download tasks.',
+  example: 'parkway tasks',
+  byDefault: list,
+  others: [show, follow, cancel, download],
+})

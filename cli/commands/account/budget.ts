@@ -1,5 +1,5 @@
-import { Command } from 'commander'
 import { clientCommand } from '../../client-command.ts'
+import { commandGroup } from '../../command-group.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { parseUsd } from '../../input/parse-number.ts'
@@ -81,7 +81,10 @@ function bar(share: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`
 }
 
-export const budget = new Command('budget')
-  .description('Show the budgets of the account, or set them.')
-  .addCommand(show, { isDefault: true })
-  .addCommand(set)
+export const budget = commandGroup({
+  name: 'budget',
+  summary: 'Show the budgets of the account, or set them.',
+  example: 'parkway budget',
+  byDefault: show,
+  others: [set],
+})

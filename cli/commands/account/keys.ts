@@ -1,7 +1,7 @@
-import { Command } from 'commander'
 import type { GatewayClient } from '../../api/gateway-client.ts'
 import { readPages } from '../../api/read-pages.ts'
 import { clientCommand } from '../../client-command.ts'
+import { commandGroup } from '../../command-group.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { requireConsent } from '../../input/confirm.ts'
@@ -146,8 +146,10 @@ function day(timestamp: string | null): string {
   return timestamp === null ? '-' : timestamp.slice(0, 10)
 }
 
-export const keys = new Command('keys')
-  .description('List, make and revoke keys of the account.')
-  .addCommand(list, { isDefault: true })
-  .addCommand(create)
-  .addCommand(revoke)
+export const keys = commandGroup({
+  name: 'keys',
+  summary: 'List, make and revoke keys of the account.',
+  example: 'parkway keys',
+  byDefault: list,
+  others: [create, revoke],
+})

@@ -1,7 +1,7 @@
-import { Command } from 'commander'
 import type { GatewayClient } from '../../api/gateway-client.ts'
 import { readPages } from '../../api/read-pages.ts'
 import { clientCommand } from '../../client-command.ts'
+import { commandGroup } from '../../command-group.ts'
 import { requireConsent } from '../../input/confirm.ts'
 import { parseUsd, parseWhole } from '../../input/parse-number.ts'
 import { formatUsd } from '../../output/format-usd.ts'
@@ -127,10 +127,10 @@ function describeBudget(limit: number | null, spent: number | null): string {
   return limit === null ? 'none' : `${formatUsd(spent ?? 0)} of ${formatUsd(limit)}`
 }
 
-export const accounts = new Command('accounts')
-  .description('List, show, make, suspend and activate accounts.')
-  .addCommand(list, { isDefault: true })
-  .addCommand(show)
-  .addCommand(create)
-  .addCommand(suspend)
-  .addCommand(activate)
+export const accounts = commandGroup({
+  name: 'accounts',
+  summary: 'List, show, make, suspend and activate accounts.',
+  example: 'parkway admin accounts',
+  byDefault: list,
+  others: [show, create, suspend, activate],
+})

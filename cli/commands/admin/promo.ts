@@ -1,7 +1,7 @@
-import { Command } from 'commander'
 import type { Schemas } from '../../api/gateway-client.ts'
 import { readPages } from '../../api/read-pages.ts'
 import { clientCommand } from '../../client-command.ts'
+import { commandGroup } from '../../command-group.ts'
 import { parseDate } from '../../input/parse-date.ts'
 import { parseUsd, parseWhole } from '../../input/parse-number.ts'
 import { formatUsd } from '../../output/format-usd.ts'
@@ -96,8 +96,10 @@ function stateOf({ disabled_at: disabled, expires_at: expires }: Schemas['PromoC
   return expires !== null && Date.parse(expires) < Date.now() ? 'expired' : 'valid'
 }
 
-export const promo = new Command('promo')
-  .description('List, make and disable promo codes.')
-  .addCommand(list, { isDefault: true })
-  .addCommand(create)
-  .addCommand(disable)
+export const promo = commandGroup({
+  name: 'promo',
+  summary: 'List, make and disable promo codes.',
+  example: 'parkway admin promo',
+  byDefault: list,
+  others: [create, disable],
+})

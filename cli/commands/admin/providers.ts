@@ -1,5 +1,5 @@
-import { Command } from 'commander'
 import { clientCommand } from '../../client-command.ts'
+import { commandGroup } from '../../command-group.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { printTable } from '../../output/print-table.ts'
@@ -72,7 +72,10 @@ function share(value: number | null): string {
   return value === null ? '-' : `${(value * 100).toFixed(1)} %`
 }
 
-export const providers = new Command('providers')
-  .description('List providers, or test one.')
-  .addCommand(list, { isDefault: true })
-  .addCommand(test)
+export const providers = commandGroup({
+  name: 'providers',
+  summary: 'List providers, or test one.',
+  example: 'parkway admin providers',
+  byDefault: list,
+  others: [test],
+})

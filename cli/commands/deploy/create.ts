@@ -1,4 +1,3 @@
-import { ApiFailure } from '../../api/api-failure.ts'
 import type { GatewayClient, Schemas } from '../../api/gateway-client.ts'
 import { clientCommand, type CommandContext } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
@@ -110,9 +109,10 @@ async function completeOrder(
   if (model === undefined && !isInteractive())
     throw new CommandFailure(EXIT.usage, 'Name a model of the hub, such as Qwen/Qwen3-8B.')
   const hubId = model ?? (await (await import('../../deployments/ask-deployment.ts')).askModel(gateway))
-  const validation = await validate(gateway, hubId, { settings, isTierKnown: tier !== undefined })
-  if (validation !== null) report(context, validation)
-  if (tier !== undefined && tier !== AUTOMATIC) {
+  const validation = await validate(gateway, hubId, settings)
+  const isTierKnown = tier !== undefined && tier !== AUTOMATIC
+  report(context, validation, { isFinal: !isTierKnown })
+  if (isTierKnown) {
     const { data } = await gateway.call((routes) => routes.GET('/v1/gpu-tiers'))
     const price = data.find(({ id }) => id === tier)?.price_per_hour_usd ?? null
     return { huggingface_id: hubId, gpu_tier: tier, price }
@@ -123,35 +123,33 @@ async function completeOrder(
   return { huggingface_id: hubId, gpu_tier: chosen.tier.id, price: chosen.tier.price_per_hour_usd }
 }
 
-/** Asks the hub about the model. If the hub is away, a tier that was named is tried without it. */
-async function validate(
+function validate(
   gateway: GatewayClient,
   hubId: string,
-  { settings, isTierKnown }: { settings: Settings; isTierKnown: boolean },
-): Promise<Schemas['HubValidation'] | null> {
-  const { quantization, max_model_len, hf_token } = settings
+  { quantization, max_model_len, hf_token }: Settings,
+): Promise<Schemas['HubValidation']> {
   const body = { huggingface_id: hubId, quantization, max_model_len, hf_token }
-  try {
-    return await gateway.call((routes) => routes.POST('/v1/hf/validate', { body }))
-  } catch (error) {
-    if (isTierKnown && error instanceof ApiFailure && error.status >= 502) return null
-    throw error
-  }
+  return gateway.call((routes) => routes.POST('/v1/hf/validate', { body }))
 }
 
-function report({ output }: CommandContext, validation: Schemas['HubValidation']): void {
-  for (const warning of validation.warnings) output.note(`Note: ${printable(warning)}`)
-  if (!validation.valid)
+/** Tells what the hub knows of the model. With a tier that was named, the gateway decides: it may run without the hub. */
+function report(
+  { output }: CommandContext,
+  validation: Schemas['HubValidation'],
+  { isFinal }: { isFinal: boolean },
+): void {
+  const { model_id: id, valid, errors, warnings, parameters, architecture, format, license } = validation
+  const notes = valid || isFinal ? warnings : [...errors, ...warnings]
+  for (const note of notes) output.note(`Note: ${printable(note)}`)
+  if (!valid && isFinal)
     throw new CommandFailure(
       EXIT.failed,
-      `${printable(validation.model_id)} cannot be deployed: ${validation.errors.map(printable).join(' ')}`,
+      `${printable(id)} cannot be deployed: ${errors.map(printable).join(' ')}`,
     )
-  const billions =
-    validation.parameters === null ? '' : `, ${(validation.parameters / 1e9).toFixed(1)} billion parameters`
+  if (!valid) return
+  const size = parameters === null ? '' : `, ${(parameters / 1e9).toFixed(1)} billion parameters`
   output.note(
-    printable(
-      `${validation.model_id}: ${validation.architecture ?? validation.format ?? 'model'}${billions}, licence ${validation.license ?? 'unknown'}`,
-    ),
+    printable(`${id}: ${architecture ?? format ?? 'model'}${size}, licence ${license ?? 'unknown'}`),
   )
 }
 

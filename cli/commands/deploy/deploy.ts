@@ -1,18 +1,12 @@
-import { Command } from 'commander'
+import { commandGroup } from '../../command-group.ts'
 import { create } from './create.ts'
 import { billing, list, metrics, show, templates } from './inspect.ts'
 import { events, logs, remove, start, stop } from './operate.ts'
 
-export const deploy = new Command('deploy')
-  .description('Deploy a model of the hub on a GPU, and look after deployments.')
-  .addCommand(create, { isDefault: true })
-  .addCommand(list)
-  .addCommand(show)
-  .addCommand(start)
-  .addCommand(stop)
-  .addCommand(remove)
-  .addCommand(events)
-  .addCommand(logs)
-  .addCommand(metrics)
-  .addCommand(billing)
-  .addCommand(templates)
+export const deploy = commandGroup({
+  name: 'deploy',
+  summary: 'Deploy a model of the hub on a GPU, and look after deployments.',
+  example: 'parkway deploy list',
+  byDefault: create,
+  others: [list, show, start, stop, remove, events, logs, metrics, billing, templates],
+})

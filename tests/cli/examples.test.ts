@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { chmod, cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import sharp from 'sharp'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deploy, startGpuGateway, waitForStatus } from '../deployments/deploy.ts'
+import { click } from '../payments/open-checkout.ts'
+import { eventually } from '../support/eventually.ts'
+import type { TestGateway } from '../support/start-test-gateway.ts'
+import { createHome, homeEnvironment, signIn, type Home } from './run-parkway.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+/** The id in the examples of the help. */
+const SOME_ID = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
+
+/** Examples that cannot run here, with the reason. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  'parkway proxy': 'runs until it is interrupted; tests/cli/proxy.test.ts runs it',
+  'parkway admin providers test': 'needs the key of a provider; tests/cli/admin.test.ts runs it',
+}
+
+let gateway: TestGateway
+let home: Home
+
+beforeAll(async () => {
+  gateway = await startGpuGateway({ PARKWAY_BOOTSTRAP_CREDIT_USD: '1000' })
+  home = await createHome()
+  await signIn(home, gateway)
+  const directory = join(home.directory, 'files')
+  await mkdir(join(home.directory, 'bin'))
+  await mkdir(join(directory, 'results'), { recursive: true })
+  const program = join(home.directory, 'bin', 'parkway')
+  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'cli/main.ts')}' "$@"\n`)
+  await chmod(program, 0o755)
+  const picture = sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
+  for (const name of ['room.png', 'small.png', 'cup.jpg']) await picture.toFile(join(directory, name))
+  await home.run(['speak', '-o', join(directory, 'talk.mp3'), 'Hello and welcome'])
+  await writeFile(join(directory, 'notes.jsonl'), '{"text": "one"}\n{"text": "two"}\n')
+  await writeFile(join(directory, 'answers.txt'), 'Send it back within a month.\nWe open at nine.\n')
+  await promised('git', ['init', '-q'], directory)
+})
+afterAll(async () => {
+  await home.remove()
+  await gateway.close()
+})
+
+/** What an example needs: an id instead of the one in the help, and variables. */
+interface Preparation {
+  readonly id?: string
+  readonly variables?: Record<string, string>
+  /** Called with what the example prints. */
+  readonly onOutput?: (text: string) => void
+}
+
+const post = async (path: string, body: object = {}) => (await gateway.request('POST', path, { body })).body
+const createAccount = async (): Promise<Preparation> => {
+  const { id } = await post('/v1/admin/accounts', { name: 'Acme' })
+  return { variables: { ACCOUNT_ID: id } }
+}
+const makeImage = async (): Promise<Preparation> => ({
+  id: (await home.run(['image', '--no-wait', 'A tree'])).stdout.trim(),
+})
+const deployOne = async (): Promise<Preparation> => {
+  const id = await deploy(gateway)
+  await waitForStatus(gateway, id, 'running')
+  return { id }
+}
+
+/** By the words of the command. */
+const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
+  'parkway login': async () => ({ variables: { PARKWAY_API_KEY: gateway.key } }),
+  'parkway logout': () => signIn(home, gateway, ['--profile', 'work']).then(() => ({})),
+  'parkway profiles': () => signIn(home, gateway, ['--profile', 'work']).then(() => ({})),
+  'parkway keys revoke': async () => ({ id: (await post('/v1/tenants/me/api-keys')).id }),
+  'parkway redeem': () =>
+    post('/v1/admin/promo-codes', { amount_usd: 1, code: 'WELCOME-2030' }).then(() => ({})),
+  'parkway topup': async () => ({
+    onOutput: (text) => {
+      const url = /http:\S+/.exec(text)?.[0]
+      if (url !== undefined) void click(url, 'pay')
+    },
+  }),
+  'parkway tasks show': makeImage,
+  'parkway tasks follow': makeImage,
+  'parkway tasks download': async () => {
+    const { id = '' } = await makeImage()
+    await eventually(async () => {
+      expect((await gateway.request('GET', `/v1/tasks/${id}`)).body.status).toBe('completed')
+    })
+    return { id }
+  },
+  'parkway tasks cancel': async () => ({
+    id: (await home.run(['music', '--no-wait', '[[sandbox:hang]] rain'])).stdout.trim(),
+  }),
+  'parkway deploy show': deployOne,
+  'parkway deploy start': deployOne,
+  'parkway deploy stop': deployOne,
+  'parkway deploy rm': deployOne,
+  'parkway deploy events': deployOne,
+  'parkway deploy logs': deployOne,
+  'parkway deploy metrics': deployOne,
+  'parkway deploy billing': deployOne,
+  'parkway admin accounts show': createAccount,
+  'parkway admin accounts suspend': createAccount,
+  'parkway admin accounts activate': createAccount,
+  'parkway admin credit': createAccount,
+  'parkway admin promo disable': async () => ({
+    variables: { PROMO_ID: (await post('/v1/admin/promo-codes', { amount_usd: 1 })).id },
+  }),
+}
+
+/** The sections of docs/cli.md, which another test keeps equal to the help of the commands. */
+const SECTIONS = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')
+  .split(/^## (?=parkway )/m)
+  .slice(1)
+  .map((text): [string, string] => [text.split('\n')[0] ?? '', /^Example:\n {2}(.+)$/m.exec(text)?.[1] ?? ''])
+
+test('every command has an example', () => {
+  expect(SECTIONS.length).toBeGreaterThan(50)
+  expect(SECTIONS.filter(([, example]) => example === '').map(([name]) => name)).toEqual([])
+})
+
+test.each(SECTIONS.filter(([name]) => NOT_RUN[name] === undefined))(
+  'the example of %s works',
+  async (name, example) => {
+    const { id = SOME_ID, ...others } = (await PREPARATIONS[name]?.()) ?? {}
+    const directory = await mkdtemp(join(home.directory, 'work-'))
+    await cp(join(home.directory, 'files'), directory, { recursive: true })
+    const line = example.replaceAll(SOME_ID, id).replaceAll('https://gateway.example.com', gateway.baseUrl)
+    const { code, stderr } = await promised('bash', ['-c', `set -o pipefail; ${line}`], directory, others)
+    expect([line, code, code === 0 ? '' : stderr]).toEqual([line, 0, ''])
+    // The examples share one home: the login of one must not be lost by the logout of another.
+    await signIn(home, gateway)
+    for (const { id: deployment } of (await gateway.request('GET', '/v1/deployments?limit=100')).body.data)
+      await gateway.request('DELETE', `/v1/deployments/${deployment}`)
+  },
+)
+
+function promised(
+  program: string,
+  words: readonly string[],
+  cwd: string,
+  { variables = {}, onOutput }: Pick<Preparation, 'variables' | 'onOutput'> = {},
+): Promise<{ code: number | null; stderr: string }> {
+  return new Promise((done, fail) => {
+    const own = homeEnvironment(home)
+    const env = {
+      ...own,
+      PATH: `${join(home.directory, 'bin')}:${own.PATH}`,
+      SHELL: '/bin/bash',
+      ...variables,
+    }
+    const child = spawn(program, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let stderr = ''
+    child.stdout.on('data', (part: Buffer) => onOutput?.(part.toString()))
+    child.stderr.on('data', (part: Buffer) => (stderr += part.toString()))
+    child.on('error', fail)
+    child.on('close', (code) => done({ code, stderr }))
+  })
+}
