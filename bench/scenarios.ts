@@ -1,5 +1,6 @@
 import { clientProxy } from './scenarios/client-proxy.ts'
 import { commandLine } from './scenarios/command-line.ts'
+import { browserConsole } from './scenarios/console.ts'
 import { credit } from './scenarios/credit.ts'
 import { deployments } from './scenarios/deployments.ts'
 import { embeddings } from './scenarios/embeddings.ts'
@@ -14,4 +15,4 @@ import { wires } from './scenarios/wires.ts'
 export const scenarios: readonly Scenario[] = [requests, streams, wires, embeddings, tasks, media, credit]
 
 /** Scenarios that run only when they are named: they take long, or concern the client. */
-export const furtherScenarios: readonly Scenario[] = [deployments, commandLine, clientProxy]
+export const furtherScenarios: readonly Scenario[] = [deployments, commandLine, clientProxy, browserConsole]

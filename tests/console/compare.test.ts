@@ -118,6 +118,62 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
     await close()
   })
 
+  test('asks lanes with their own parameters about the prompts of a file', async () => {
+    const { page, goto, close } = await openConsole(gateway)
+    await goto('/compare?tab=runs')
+    await page.getByRole('button', { name: 'New run' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Model 1', { exact: true }).selectOption(MODELS[0] ?? '')
+    await dialog.getByLabel('Model 2', { exact: true }).selectOption(MODELS[0] ?? '')
+    await dialog.getByLabel('Temperature 2').fill('0.2')
+    await dialog.getByLabel('System prompt 2').fill('Answer in one word.')
+    await dialog.getByLabel('Prompts', { exact: true }).selectOption('file')
+    expect(await dialog.getByRole('button', { name: 'Start the run' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('File', { exact: true }).setInputFiles({
+      name: 'rivers.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('prompt,expected\n"Which river, in Bern?",Aare\nWhich river in Paris?,Seine\n'),
+    })
+    await expectAccessible(page)
+    await takeScreenshots(page, 'compare-new-run-file')
+    await dialog.getByRole('button', { name: 'Start the run' }).click()
+    await page.waitForURL(/\/compare\/[0-9a-f-]{36}/)
+    const { body: run } = await gateway.request(
+      'GET',
+      new URL(page.url()).pathname.replace('/compare', '/v1/compare/runs'),
+    )
+    expect(run.cells_total).toBe(4)
+    expect(run.lanes[1]).toMatchObject({ params: { temperature: 0.2, system: 'Answer in one word.' } })
+    const { body: datasets } = await gateway.request('GET', '/v1/compare/datasets')
+    expect(datasets.data.map(({ name }: { name: string }) => name)).toContain('rivers')
+    await close()
+  })
+
+  test('is cancelled, and goes on with what was not asked', async () => {
+    const { body: run } = await gateway.request('POST', '/v1/compare/runs', {
+      body: { name: 'Long', prompts: ['[[sandbox:latency ms=600000]] Hi', 'Hello'], models: MODELS },
+    })
+    const { page, goto, close } = await openConsole(gateway)
+    await goto(`/compare/${run.id}`)
+    await expect
+      .poll(async () => (await gateway.request('GET', `/v1/compare/runs/${run.id}`)).body.cells_done)
+      .toBe(2)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('2 of 4 answers failed or were never asked for.').waitFor()
+    await expectAccessible(page)
+    await takeScreenshots(page, 'compare-resume')
+    await dialog.getByLabel('Budget (USD)').fill('2')
+    await dialog.getByRole('button', { name: 'Ask for the rest' }).click()
+    await page.getByRole('button', { name: 'Cancel' }).waitFor()
+    const { body: resumed } = await gateway.request('GET', `/v1/compare/runs/${run.id}`)
+    expect([resumed.status, resumed.budget_usd, resumed.cells_done]).toEqual(['running', 2, 2])
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByText('cancelled', { exact: true }).waitFor()
+    await close()
+  })
+
   test('says what to do first, fits on a phone, and tells what failed', async () => {
     const { key } = await createAccountKey(gateway, { name: 'Nothing compared', credit_usd: 1 })
     const { page, goto, close } = await openConsole(gateway, { key, width: 390, height: 844 })

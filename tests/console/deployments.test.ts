@@ -139,4 +139,25 @@ describe.skipIf(NO_BROWSER !== null)('the deployments of the console', () => {
     await page.getByText('The deployment could not be loaded').waitFor()
     await close()
   })
+
+  test('begin with a template, which fills in the wizard', async () => {
+    const { body } = await gateway.request('GET', '/v1/deployment-templates')
+    const template = body.data.find(
+      ({ huggingface_id: id }: { huggingface_id: string }) => id === 'Qwen/Qwen3-8B',
+    )
+    const { page, goto, close } = await openConsole(gateway)
+    await goto('/deployments/new')
+    await page.getByRole('button', { name: template.name }).click()
+    await expect.poll(() => page.getByLabel('Id on the hub').inputValue()).toBe(template.huggingface_id)
+    await page.getByText('Qwen3ForCausalLM').waitFor()
+    await page.getByRole('radio', { checked: true }).waitFor({ state: 'attached' })
+    const sent = page.waitForRequest((request) => request.method() === 'POST')
+    await page.getByRole('button', { name: 'Create the deployment' }).click()
+    expect((await sent).postDataJSON()).toMatchObject({
+      huggingface_id: template.huggingface_id,
+      gpu_tier: template.gpu_tier,
+    })
+    await page.waitForURL(/\/deployments\/[0-9a-f-]{36}/)
+    await close()
+  })
 })

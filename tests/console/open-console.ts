@@ -93,7 +93,15 @@ function launch(): Promise<Browser> {
     executablePath,
     env: { ...definedOf(process.env), ...environment },
     // Tests run as root in containers, and load only pages of our own.
-    args: ['--no-sandbox', '--headless=shell', '--disable-gpu', '--no-zygote'],
+    args: [
+      '--no-sandbox',
+      '--headless=shell',
+      '--disable-gpu',
+      '--no-zygote',
+      // A microphone that beeps.
+      '--use-fake-device-for-media-stream',
+      '--use-fake-ui-for-media-stream',
+    ],
   })
   return browser
 }

@@ -121,4 +121,24 @@ describe.skipIf(NO_BROWSER !== null)('a conversation in the playground', () => {
     await page.getByRole('alert').getByText('req_4711').waitFor()
     await close()
   })
+
+  test('asks for an answer that fits a JSON schema', async () => {
+    const { page, goto, close } = await openConsole(gateway)
+    await goto('/playground?model=gpt-5.6')
+    const field = page.getByLabel('JSON schema of the answer')
+    await field.fill('{"type": "object"')
+    await page.getByText('not valid JSON').waitFor()
+    const schema = { type: 'object', properties: { colour: { enum: ['green'] } }, required: ['colour'] }
+    await field.fill(JSON.stringify(schema))
+    await expect.poll(() => new URL(page.url()).searchParams.get('schema')).toContain('colour')
+    await page.getByLabel('Message').fill('Which colour?')
+    const sent = page.waitForRequest('**/v1/chat/completions')
+    await page.getByLabel('Message').press('Enter')
+    expect((await sent).postDataJSON().response_format).toMatchObject({
+      type: 'json_schema',
+      json_schema: { schema },
+    })
+    await page.getByText('"green"').waitFor()
+    await close()
+  })
 })

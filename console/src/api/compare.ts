@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { call, client, type Schemas } from './client.ts'
 import { cursorPages } from './cursor-pages.ts'
+import { sendOperation } from './send-operation.ts'
 
 export type CompareRun = Schemas['CompareRun']
 export type CompareCell = Schemas['CompareCell']
@@ -18,7 +19,11 @@ export const runListQuery = () => ({
     fetchPage: (after, signal) =>
       call(() => client.GET('/v1/compare/runs', { params: { query: { after, limit: 50 } }, signal })),
   }),
-  refetchInterval: 5_000,
+  refetchInterval: ({
+    state,
+  }: {
+    readonly state: { readonly data?: { readonly pages: readonly unknown[] } | undefined }
+  }) => ((state.data?.pages.length ?? 0) > 1 ? (false as const) : 5_000),
 })
 
 export const runQuery = (id: string) =>
@@ -56,6 +61,15 @@ export const createRun = (body: Schemas['CompareRunRequest']) =>
 export const cancelRun = (id: string) =>
   call(() => client.POST('/v1/compare/runs/{run_id}/cancel', { params: { path: { run_id: id } } }))
 
+/** Asks what failed or was never asked. */
+export const resumeRun = (id: string, budgetUsd: number | null) =>
+  call(() =>
+    client.POST('/v1/compare/runs/{run_id}/resume', {
+      params: { path: { run_id: id } },
+      body: { budget_usd: budgetUsd },
+    }),
+  )
+
 export type Outcome = 'winner' | 'tie' | 'both_bad'
 
 /** Votes on the first prompt of a run. For a tie any lane can be named. */
@@ -84,6 +98,16 @@ export const datasetsQuery = queryOptions({
 
 export const createDataset = (name: string, prompts: readonly string[]) =>
   call(() => client.POST('/v1/compare/datasets', { body: { name, prompts: [...prompts] } }))
+
+/** Makes a dataset of a file of CSV, or of JSON lines. Without a name it is named like the file. */
+export async function uploadDataset(file: File, name: string): Promise<Schemas['CompareDataset']> {
+  const { json } = await sendOperation(
+    { path: '/v1/compare/datasets', body: name === '' ? {} : { name }, files: { file } },
+    new AbortController().signal,
+  )
+  // The shape is that of the API's own document.
+  return json as Schemas['CompareDataset']
+}
 
 /** What changed between two runs of one dataset. */
 export const diffQuery = (id: string, against: string) =>

@@ -10,7 +10,7 @@ interface CellGridProps {
 
 const LOOKS: Readonly<Record<CompareCell['status'], string>> = {
   pending: 'bg-sunken text-ink-faint',
-  running: 'animate-pulse bg-accent-soft text-accent',
+  running: 'bg-accent-soft text-accent',
   completed: 'bg-good-soft text-good',
   failed: 'bg-bad-soft text-bad',
 }

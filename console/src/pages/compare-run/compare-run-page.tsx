@@ -1,26 +1,17 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import {
-  cancelRun,
-  cellsQuery,
-  isUnderWay,
-  runQuery,
-  type CompareCell,
-  type CompareRun,
-} from '../../api/compare.ts'
+import { cellsQuery, isUnderWay, runQuery, type CompareCell, type CompareRun } from '../../api/compare.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { ProgressBar } from '../../ui/feedback/progress-bar.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { formatUsd } from '../../ui/format/format-usd.ts'
-import { Button, buttonClass } from '../../ui/forms/button.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { Section } from '../../ui/layout/section.tsx'
-import { showFailure } from '../../ui/overlays/toasts.tsx'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
 import { RunState } from '../../ui/text/run-state.tsx'
+import { RunActions } from './run-actions.tsx'
 import { CellGrid } from './cell-grid.tsx'
 import { CellSheet } from './cell-sheet.tsx'
 import { LaneStatistics } from './lane-statistics.tsx'
@@ -105,35 +96,6 @@ function Loaded({ run }: { readonly run: CompareRun }) {
         />
       )}
       {open && <CellSheet cell={open} onClose={() => setOpen(null)} />}
-    </>
-  )
-}
-
-function RunActions({ run }: { readonly run: CompareRun }) {
-  const queryClient = useQueryClient()
-  const cancel = useMutation({
-    mutationFn: () => cancelRun(run.id),
-    onSuccess: () => void queryClient.invalidateQueries({ queryKey: ['compare'] }),
-    onError: (error) => showFailure('The run was not cancelled', error),
-  })
-  return (
-    <>
-      {isUnderWay(run) && (
-        <Button icon="stop" isBusy={cancel.isPending} onClick={() => cancel.mutate()}>
-          Cancel
-        </Button>
-      )}
-      {(['csv', 'json'] as const).map((format) => (
-        <a
-          key={format}
-          href={`/v1/compare/runs/${run.id}/export?format=${format}`}
-          download={`run.${format}`}
-          className={buttonClass()}
-        >
-          <Icon name="download" />
-          {format.toUpperCase()}
-        </a>
-      ))}
     </>
   )
 }

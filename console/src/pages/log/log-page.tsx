@@ -1,5 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { refreshPages } from '../../api/cursor-pages.ts'
 import { requestsQuery, type LoggedRequest } from '../../api/requests.ts'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
@@ -17,6 +18,7 @@ const route = getRouteApi('/shell/log')
 export function LogPage() {
   const { request: openedId, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
+  const queryClient = useQueryClient()
   const requests = useInfiniteQuery(requestsQuery(filters))
   const setSearch = (search: LogSearch): void => void navigate({ search, replace: true })
   const open = ({ request_id: request }: LoggedRequest): void => setSearch({ ...filters, request })
@@ -28,7 +30,11 @@ export function LogPage() {
         title="Log"
         description="Every request of this account, newest first, with its attempts, timings, tokens and cost."
         actions={
-          <Button icon="retry" isBusy={requests.isRefetching} onClick={() => void requests.refetch()}>
+          <Button
+            icon="retry"
+            isBusy={requests.isRefetching}
+            onClick={() => void refreshPages(queryClient, requestsQuery(filters).queryKey)}
+          >
             Refresh
           </Button>
         }

@@ -2,12 +2,12 @@ import { isRunning, type Task } from '../../api/tasks.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Time } from '../../ui/text/time.tsx'
+import { LiveTask } from './live-task.tsx'
 import { filesOf } from './task-files.ts'
 import { TaskFileView } from './task-file-view.tsx'
 import { TaskProgress } from './task-progress.tsx'
 import { TaskStatus } from '../../ui/text/task-status.tsx'
 import { TYPE_LABELS } from './tasks-search.ts'
-import { useShownTask } from './use-shown-task.ts'
 
 interface TaskCardProps {
   readonly task: Task
@@ -16,7 +16,10 @@ interface TaskCardProps {
 
 /** What a task has made, or how far it is. */
 export function TaskCard({ task: known, onOpen }: TaskCardProps) {
-  const task = useShownTask(known)
+  return <LiveTask task={known}>{(task) => <Card task={task} onOpen={onOpen} />}</LiveTask>
+}
+
+function Card({ task, onOpen }: TaskCardProps) {
   const title = task.prompt ?? TYPE_LABELS[task.task_type]
   return (
     <article className="relative flex h-full flex-col overflow-hidden rounded-lg border border-line bg-surface transition-colors hover:border-line-strong">

@@ -1,20 +1,22 @@
-import { isRunning, type Task } from '../../api/tasks.ts'
+import type { Task } from '../../api/tasks.ts'
+import { useMemo } from 'react'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { formatDuration } from '../../ui/format/format-duration.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
 import { Time } from '../../ui/text/time.tsx'
+import { LiveTask } from './live-task.tsx'
 import type { TaskListProps } from './task-gallery.tsx'
 import { TaskStatus } from '../../ui/text/task-status.tsx'
 import { TYPE_LABELS } from './tasks-search.ts'
-import { useShownTask } from './use-shown-task.ts'
 
 /** All tasks in lines. */
 export function TaskTable({ tasks, onOpen, onEnd, isLoadingMore }: TaskListProps) {
+  const columns = useMemo(() => columnsFor(onOpen), [onOpen])
   return (
     <DataTable
       label="Tasks"
-      columns={columnsFor(onOpen)}
+      columns={columns}
       rows={tasks}
       rowId={({ id }) => id}
       onOpen={onOpen}
@@ -74,14 +76,17 @@ const columnsFor = (onOpen: (task: Task) => void): Column<Task>[] => [
 ]
 
 function LiveStatus({ task: known }: { readonly task: Task }) {
-  const task = useShownTask(known)
   return (
-    <span className="flex items-center gap-2">
-      <TaskStatus status={task.status} />
-      {isRunning(task) && task.status === 'processing' && (
-        <span className="tabular text-xs text-ink-soft">{task.progress} %</span>
+    <LiveTask task={known}>
+      {(task) => (
+        <span className="flex items-center gap-2">
+          <TaskStatus status={task.status} />
+          {task.status === 'processing' && (
+            <span className="tabular text-xs text-ink-soft">{task.progress} %</span>
+          )}
+        </span>
       )}
-    </span>
+    </LiveTask>
   )
 }
 

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, type ReactNode } from 'react'
+import { memo, useEffect, useRef, type ReactNode } from 'react'
 import { classNames } from '../class-names.ts'
 
 export interface Column<Row> {
@@ -28,7 +28,7 @@ interface DataTableProps<Row> {
 }
 
 const ROW_HEIGHT_PX = 40
-const ROWS_AHEAD = 12
+const ROWS_AHEAD = 6
 
 /** A table that renders only the rows in view, and asks for more at its end. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
@@ -90,21 +90,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             const row = rows[index]
             if (row === undefined) return null
             return (
-              <tr
-                key={rowId(row)}
-                aria-rowindex={index + 1}
-                onClick={onOpen && (() => onOpen(row))}
-                className={classNames(
-                  'border-b border-line last:border-b-0',
-                  onOpen && 'cursor-pointer hover:bg-sunken',
-                )}
-              >
-                {columns.map((column) => (
-                  <td key={column.id} className={cellClass(column, 'h-10 truncate')}>
-                    {column.render(row)}
-                  </td>
-                ))}
-              </tr>
+              <TableRow key={rowId(row)} row={row} position={index + 1} columns={columns} onOpen={onOpen} />
             )
           })}
           <Space heightPx={virtual.getTotalSize() - (last?.end ?? 0)} columnCount={columns.length} />
@@ -118,6 +104,33 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     </div>
   )
 }
+
+interface TableRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'onOpen'> {
+  readonly row: Row
+  readonly position: number
+}
+
+function PlainTableRow<Row>({ row, position, columns, onOpen }: TableRowProps<Row>) {
+  return (
+    <tr
+      aria-rowindex={position}
+      onClick={onOpen && (() => onOpen(row))}
+      className={classNames(
+        'border-b border-line last:border-b-0',
+        onOpen && 'cursor-pointer hover:bg-sunken',
+      )}
+    >
+      {columns.map((column) => (
+        <td key={column.id} className={cellClass(column, 'h-10 truncate')}>
+          {column.render(row)}
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+// Rows that stay in view are not rendered again while the table scrolls. The type of a memoised component has no type parameters.
+const TableRow = memo(PlainTableRow) as typeof PlainTableRow
 
 function cellClass<Row>({ align, isMinor }: Column<Row>, more: string): string {
   return classNames(

@@ -1,4 +1,6 @@
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+/** Read once, because asking the browser takes longer than writing a time. */
+const ZONE = LOCAL.resolvedOptions().timeZone
 const SHORT = new Intl.DateTimeFormat(undefined, {
   month: 'short',
   day: 'numeric',
@@ -9,7 +11,7 @@ const DAY = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short'
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
 
 export function formatLocalTime(atMs: number): string {
-  return `${LOCAL.format(atMs)} ${Intl.DateTimeFormat().resolvedOptions().timeZone}`
+  return `${LOCAL.format(atMs)} ${ZONE}`
 }
 
 export function formatUtcTime(atMs: number): string {

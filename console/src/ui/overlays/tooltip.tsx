@@ -1,6 +1,7 @@
-import { useId, useRef, type ReactNode } from 'react'
+import { useCallback, useId, useRef, useState, type ReactNode } from 'react'
 
 interface TooltipProps {
+  /** Rendered when it is shown. */
   readonly content: ReactNode
   readonly children: ReactNode
   readonly className?: string | undefined
@@ -15,17 +16,18 @@ const GAP_PX = 6
 export function Tooltip({ content, children, className }: TooltipProps) {
   const id = useId()
   const trigger = useRef<HTMLSpanElement>(null)
-  const popup = useRef<HTMLSpanElement>(null)
-  const show = (): void => {
-    if (trigger.current === null || popup.current === null) return
-    popup.current.showPopover()
-    placeAbove(popup.current, trigger.current.getBoundingClientRect())
-  }
-  const hide = (): void => popup.current?.hidePopover()
+  const [isOpen, setIsOpen] = useState(false)
+  const place = useCallback((popup: HTMLSpanElement | null) => {
+    if (popup === null || trigger.current === null) return
+    popup.showPopover()
+    placeAbove(popup, trigger.current.getBoundingClientRect())
+  }, [])
+  const show = (): void => setIsOpen(true)
+  const hide = (): void => setIsOpen(false)
   return (
     <span
       ref={trigger}
-      aria-describedby={id}
+      aria-describedby={isOpen ? id : undefined}
       className={className}
       onPointerEnter={show}
       onPointerLeave={hide}
@@ -34,15 +36,17 @@ export function Tooltip({ content, children, className }: TooltipProps) {
       onKeyDown={(event) => event.key === 'Escape' && hide()}
     >
       {children}
-      <span
-        ref={popup}
-        id={id}
-        role="tooltip"
-        popover="manual"
-        className="fixed inset-auto m-0 max-w-80 rounded-md border border-line bg-surface px-2.5 py-1.5 text-left text-xs font-normal whitespace-normal text-ink shadow-float"
-      >
-        {content}
-      </span>
+      {isOpen && (
+        <span
+          ref={place}
+          id={id}
+          role="tooltip"
+          popover="manual"
+          className="fixed inset-auto m-0 max-w-80 rounded-md border border-line bg-surface px-2.5 py-1.5 text-left text-xs font-normal whitespace-normal text-ink shadow-float"
+        >
+          {content}
+        </span>
+      )}
     </span>
   )
 }

@@ -14,17 +14,19 @@ export function Time({ at, form = 'relative' }: TimeProps) {
   const atMs = typeof at === 'number' ? at : Date.parse(at)
   const shown = form === 'short' ? formatShortTime(atMs) : formatRelativeTime(atMs)
   return (
-    <Tooltip
-      content={
-        <span className="tabular flex flex-col">
-          <span>{formatUtcTime(atMs)}</span>
-          <span>{formatLocalTime(atMs)}</span>
-        </span>
-      }
-    >
+    <Tooltip content={<FullTimes atMs={atMs} />}>
       <time dateTime={new Date(atMs).toISOString()} tabIndex={0} className="tabular whitespace-nowrap">
         {shown}
       </time>
     </Tooltip>
+  )
+}
+
+function FullTimes({ atMs }: { readonly atMs: number }) {
+  return (
+    <span className="tabular flex flex-col">
+      <span>{formatUtcTime(atMs)}</span>
+      <span>{formatLocalTime(atMs)}</span>
+    </span>
   )
 }
