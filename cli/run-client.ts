@@ -36,7 +36,7 @@ function report(error: unknown): number {
   }
   const requestId = error instanceof ApiFailure ? error.requestId : null
   process.stderr.write(`parkway: ${printable(error.message)}\n`)
-  if (error.advice !== null) process.stderr.write(`  ${error.advice}\n`)
+  if (error.advice !== null) process.stderr.write(`  ${printable(error.advice)}\n`)
   if (requestId !== null) process.stderr.write(`  Request id: ${printable(requestId)}\n`)
   return error.exitCode
 }

@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from 'commander'
+import { defaultOf } from '../command-group.ts'
 
 /** What a shell proposes for a word: files, words of the gateway, fixed words, or nothing. */
 export type WordKind = 'file' | ListKind | readonly string[] | null
@@ -54,7 +55,9 @@ export function describeCommands(
 function describe(command: Command, parent: string): CompletedCommand[] {
   const path = `${parent}/${command.name()}`
   const children = command.commands.map((child) => ({ name: child.name(), summary: child.description() }))
-  const options = command.options.filter(({ hidden }) => !hidden).map(describeOption)
+  // The options of the command that is meant by default may follow the group at once.
+  const own = [...command.options, ...(defaultOf(command)?.options ?? [])]
+  const options = own.filter(({ hidden }) => !hidden).map(describeOption)
   return [
     {
       path,

@@ -110,6 +110,12 @@ const openai: FileTool = {
   title: 'the OpenAI SDKs',
   path(environment) {
     const shell = environment.SHELL ?? ''
+    if (process.platform === 'win32' && shell === '')
+      throw new CommandFailure(
+        EXIT.failed,
+        'There is no shell profile to write on Windows.',
+        'Set OPENAI_BASE_URL and OPENAI_API_KEY with setx; "parkway env --shell powershell" prints them.',
+      )
     if (shell.endsWith('fish'))
       return join(environment.XDG_CONFIG_HOME || join(homedir(), '.config'), 'fish', 'conf.d', 'parkway.fish')
     if (shell.endsWith('zsh')) return join(environment.ZDOTDIR || homedir(), '.zshrc')

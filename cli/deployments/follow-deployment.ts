@@ -82,6 +82,14 @@ export async function followStart(
       `The deployment ${id} is ${deployment.status}: ${deployment.error_message ?? deployment.status_reason ?? 'no reason was told'}`,
       `See "parkway deploy logs ${id}".`,
     )
+  } catch (error) {
+    throw error instanceof CommandFailure && error.exitCode === EXIT.gatewayAway
+      ? new CommandFailure(
+          error.exitCode,
+          error.message,
+          `The deployment ${id} goes on without you, and costs money. Look at it with "parkway deploy show ${id}".`,
+        )
+      : error
   } finally {
     bar.clear()
   }

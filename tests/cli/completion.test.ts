@@ -63,6 +63,7 @@ describe.each(Object.keys(SHELLS) as (keyof typeof SHELLS)[])('%s', (shell) => {
         ['--nam', 'parkway keys create --name'],
       ])
       await complete(session, [['parkway admin-', 'parkway admin-key']])
+      await complete(session, [['parkway models --cat', 'parkway models --category']])
       await complete(session, [['parkway completion fi', 'parkway completion fish']])
       await complete(session, [[`parkway models show ${begin(model)}`, `parkway models show ${model}`]])
       await complete(session, [[`parkway chat --model ${begin(model)}`, `chat --model ${model}`]])

@@ -1,4 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOther, deploy, startGpuGateway, waitForStatus } from '../deployments/deploy.ts'
 import { eventually } from '../support/eventually.ts'
@@ -46,6 +49,14 @@ afterAll(async () => {
   await gateway.close()
   await hub.close()
 })
+
+async function passOn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await text(request)
+  const { url = '/', method = 'GET' } = request
+  const answer = await gateway.fetch(method, url, body === '' ? {} : { body })
+  response.writeHead(answer.status, { 'content-type': 'application/json' })
+  response.end(await answer.text())
+}
 
 const read = async (path: string) => (await gateway.request('GET', path)).body
 const stopAll = async () => {
@@ -125,6 +136,25 @@ describe('deploy', () => {
     const { code, stderr } = await running
     expect([code, stderr]).toEqual([130, expect.stringContaining(`parkway deploy stop ${id}`)])
     expect((await read(`/v1/deployments/${id}`)).desired_state).toBe('running')
+    await stopAll()
+  })
+
+  test('says that the deployment goes on if the gateway is away while it is followed', async () => {
+    const proxy = createServer((request, response) => {
+      if (request.url?.includes('/events') === true) {
+        proxy.close()
+        proxy.closeAllConnections()
+        return
+      }
+      void passOn(request, response)
+    })
+    await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done))
+    const { port } = proxy.address() as AddressInfo
+    const environment = { PARKWAY_BASE_URL: `http://127.0.0.1:${port}`, PARKWAY_API_KEY: gateway.key }
+    const words = 'deploy Qwen/Qwen3-8B --tier l40s_48gb --yes'.split(' ')
+    const { code, stdout, stderr } = await home.run(words, { environment })
+    expect([code, stdout]).toEqual([7, ''])
+    expect(stderr).toMatch(/goes on without you.*parkway deploy show /)
     await stopAll()
   })
 

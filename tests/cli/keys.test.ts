@@ -42,7 +42,7 @@ describe('a key', () => {
     expect(table.stdout).toContain('Report')
     expect(table.stdout).not.toContain(key)
     const lines = await home.run(['keys', 'list', '--json'])
-    expect(parseLines(lines.stdout)).toEqual(body.data)
+    expect(withoutUse(parseLines(lines.stdout))).toEqual(withoutUse(body.data))
 
     const revoked = await home.run(['keys', 'revoke', '--yes', record.id])
     expect([revoked.code, revoked.stdout]).toEqual([0, expect.stringContaining('Report')])
@@ -65,7 +65,7 @@ describe('a key', () => {
       await gateway.request('POST', '/v1/tenants/me/api-keys', { body: { name: `n${index}` } })
     const { body } = await gateway.request('GET', '/v1/tenants/me/api-keys?limit=2')
     const lines = await home.run(['keys', 'list', '--all', '--limit', '2', '--json'])
-    expect(parseLines(lines.stdout)).toEqual(body.data)
+    expect(withoutUse(parseLines(lines.stdout))).toEqual(withoutUse(body.data))
   })
 })
 
@@ -103,7 +103,12 @@ test('a key without the scope manage makes no key, and nobody without a key does
   }
 })
 
-function parseLines(text: string): unknown[] {
+/** The last use is written some seconds later, possibly between two readings. */
+function withoutUse(keys: object[]): object[] {
+  return keys.map((key) => ({ ...key, last_used_at: null }))
+}
+
+function parseLines(text: string): object[] {
   return text
     .trim()
     .split('\n')

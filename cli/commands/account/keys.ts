@@ -77,9 +77,11 @@ const create = clientCommand<CreateOptions>({
     if (isJson) return printJson(key)
     // Only the key is data, so that scripts can read it.
     output.note(
-      `A key for ${key.env} with the scopes ${key.scopes.join(', ')}; its id is ${key.id}. It is shown this once: keep it.`,
+      printable(
+        `A key for ${key.env} with the scopes ${key.scopes.join(', ')}; its id is ${key.id}. It is shown this once: keep it.`,
+      ),
     )
-    output.line(key.key)
+    output.line(printable(key.key))
   },
 })
 
@@ -96,12 +98,12 @@ const revoke = clientCommand<{ readonly yes?: boolean }>({
     const account = await gateway.call((routes) => routes.GET('/v1/tenants/me'))
     const isOwn = account.key.id === id
     await requireConsent(
-      `Revoke ${key.key_prefix} (${printable(key.name)})${isOwn ? ', the key of this profile itself' : ''}?`,
+      printable(`Revoke ${key.key_prefix} (${key.name})${isOwn ? ', the key of this profile itself' : ''}?`),
       yes === true,
     )
     const revoked = await gateway.call((routes) => routes.DELETE('/v1/tenants/me/api-keys/{id}', path))
     if (isJson) return printJson(revoked)
-    output.line(`Revoked ${key.key_prefix} (${printable(key.name)}).`)
+    output.line(printable(`Revoked ${key.key_prefix} (${key.name}).`))
   },
 })
 

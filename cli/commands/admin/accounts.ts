@@ -84,7 +84,7 @@ const create = clientCommand<CreateOptions>({
     const body = { name, ...(credit === undefined ? {} : { credit_usd: parseUsd('--credit', credit) }) }
     const account = await connect().call((routes) => routes.POST('/v1/admin/accounts', { body }))
     if (isJson) return printJson(account)
-    output.line(account.id)
+    output.line(printable(account.id))
   },
 })
 

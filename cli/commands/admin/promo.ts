@@ -72,7 +72,7 @@ const create = clientCommand<CreateOptions>({
     }
     const made = await connect().call((routes) => routes.POST('/v1/admin/promo-codes', { body }))
     if (isJson) return printJson(made)
-    output.note(`It gives ${formatUsd(made.amount_usd)}; its id is ${made.id}.`)
+    output.note(printable(`It gives ${formatUsd(made.amount_usd)}; its id is ${made.id}.`))
     output.line(printable(made.code))
   },
 })

@@ -60,16 +60,25 @@ export const create = clientCommand<CreateOptions>({
       options.yes === true,
     )
     const body = { ...settings, huggingface_id: order.huggingface_id, gpu_tier: order.gpu_tier }
-    const created = await gateway.call((routes) => routes.POST('/v1/deployments', { body }))
-    if (!options.follow) return isJson ? printJson(created) : output.line(created.id)
-    output.note(`Deployment ${created.id}. Ctrl-C ends only the waiting.`)
-    const deployment = await interruptible((signal) =>
-      followStart(gateway, created.id, { signal, onEvent: (event) => output.note(describeEvent(event)) }),
-    )
+    // An interruption while the order is under way waits for its answer: without the id, nobody could stop the deployment.
+    const deployment = await interruptible(async (signal) => {
+      const created = await gateway.call((routes) => routes.POST('/v1/deployments', { body }))
+      if (!options.follow) return created
+      output.note(`Deployment ${printable(created.id)}. Ctrl-C ends only the waiting.`)
+      return followStart(gateway, created.id, {
+        signal,
+        onEvent: (event) => output.note(describeEvent(event)),
+      })
+    })
     if (isJson) return printJson(deployment)
-    output.line(deployment.id)
-    output.note(`It answers: parkway chat -m ${deployment.model_id} "Hello!"`)
-    output.note(`It costs ${formatUsd(deployment.hourly_cost)} an hour: parkway deploy stop ${deployment.id}`)
+    output.line(printable(deployment.id))
+    if (!options.follow) return
+    output.note(printable(`It answers: parkway chat -m ${deployment.model_id} "Hello!"`))
+    output.note(
+      printable(
+        `It costs ${formatUsd(deployment.hourly_cost)} an hour: parkway deploy stop ${deployment.id}`,
+      ),
+    )
   },
 })
 

@@ -27,7 +27,9 @@ export const start = clientCommand<{ readonly follow: boolean }>({
       ? await interruptible((signal) => followStart(gateway, path.id, { signal, onEvent: () => {} }))
       : ordered
     if (isJson) return printJson(deployment)
-    output.line(`${deployment.id} is ${deployment.status}, for ${formatUsd(deployment.hourly_cost)} an hour.`)
+    output.line(
+      `${printable(deployment.id)} is ${deployment.status}, for ${formatUsd(deployment.hourly_cost)} an hour.`,
+    )
   },
 })
 
@@ -43,7 +45,7 @@ export const stop = clientCommand({
     )
     if (isJson) return printJson(deployment)
     output.line(
-      `${deployment.id} is ${deployment.status}. It cost ${formatUsd(deployment.budget_spent_usd)}.`,
+      `${printable(deployment.id)} is ${deployment.status}. It cost ${formatUsd(deployment.budget_spent_usd)}.`,
     )
   },
 })
@@ -62,7 +64,7 @@ export const remove = clientCommand<{ readonly yes?: boolean }>({
     await requireConsent(`Delete ${printable(name)} (${printable(model)})?`, yes === true)
     const deleted = await gateway.call((routes) => routes.DELETE('/v1/deployments/{id}', { params }))
     if (isJson) return printJson(deleted)
-    output.line(`Deleted ${deleted.id}.`)
+    output.line(`Deleted ${printable(deleted.id)}.`)
   },
 })
 
