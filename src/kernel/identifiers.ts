@@ -31,6 +31,11 @@ export function createRequestId(nowMs: number): string {
   return `${REQUEST_PREFIX}${lastMsText}7${random.slice(0, 3)}8${random.slice(3, 18)}`
 }
 
+/** The reverse of `uuidOfRequest`. */
+export function requestIdOf(uuid: string): string {
+  return REQUEST_PREFIX + uuid.replaceAll('-', '').toLowerCase()
+}
+
 /** Returns the 32 digits without the prefix. */
 export function uuidOfRequest(requestId: string): string {
   return requestId.slice(REQUEST_PREFIX.length)

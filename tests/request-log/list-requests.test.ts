@@ -190,7 +190,10 @@ describe('GET /v1/requests/{request_id}', () => {
       streaming_ms: 1178,
       total_ms: 1234,
     }
-    expect([status, body]).toEqual([200, { ...listed.data[0], timings, attempts: null, body_stored: false }])
+    expect([status, body]).toEqual([
+      200,
+      { ...listed.data[0], timings, attempts: null, task: null, body_stored: false },
+    ])
   })
 
   test('404: a text that is no id', async () => {

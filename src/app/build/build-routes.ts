@@ -177,6 +177,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...requestLogRoutes({
       requestLog: modules.requestLog,
       storedBodies: modules.storedBodies,
+      tasks: modules.tasks,
       accounts,
       clock: modules.clock,
     }),

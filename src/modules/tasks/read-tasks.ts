@@ -1,3 +1,4 @@
+import { requestIdOf } from '../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Task, TaskFilter } from './task.ts'
@@ -26,6 +27,31 @@ export async function listTasks(
     total: Number(count?.total ?? 0),
     hasMore: rows.length > limit,
   }
+}
+
+/** The task that a request has made, for the request log. */
+export interface TaskOfRequest {
+  readonly id: string
+  readonly type: string
+  readonly status: Task['status']
+  /** The try that runs, or that was the last. From 1. */
+  readonly attempt: number
+  readonly startedAt: Date | null
+  readonly completedAt: Date | null
+}
+
+/** Returns null for a request that has made no task, or one of another account. */
+export async function findTaskOfRequest(
+  queryable: Queryable,
+  accountId: string,
+  requestUuid: string,
+): Promise<TaskOfRequest | null> {
+  const [task] = await queryable.query<TaskOfRequest>(
+    `SELECT id, type, status, attempt, started_at AS "startedAt", completed_at AS "completedAt"
+     FROM tasks WHERE request_id = $1 AND account_id = $2`,
+    [requestIdOf(requestUuid), accountId],
+  )
+  return task ?? null
 }
 
 /** Counts the tasks of all accounts. */

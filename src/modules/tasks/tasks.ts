@@ -10,7 +10,7 @@ import { cancelTask, type CancelOptions } from './cancel-task.ts'
 import { TaskCreator, type TaskLedger } from './create-tasks.ts'
 import { presentResult } from './present-result.ts'
 import { readOrder, type StoredOrder } from './read-order.ts'
-import { countTasks, listTasks } from './read-tasks.ts'
+import { countTasks, findTaskOfRequest, listTasks, type TaskOfRequest } from './read-tasks.ts'
 import { isTerminal, type Task, type TaskFilter, type TaskOrder } from './task.ts'
 import { createTaskChanges, type TaskBus } from './task-changes.ts'
 import { TaskReader } from './task-reader.ts'
@@ -28,6 +28,7 @@ import { messageOf } from '../../storage/storage-error.ts'
 import { deliverWebhook, type DeliverOptions } from './deliver-webhook.ts'
 
 export type { Claim, TaskLimits } from './claim-tasks.ts'
+export type { TaskOfRequest } from './read-tasks.ts'
 export { queueAlertWebhook, type WebhookDelivery } from './webhook-delivery.ts'
 export { ATTEMPTS_MAX, reclaimTasks } from './hand-back-tasks.ts'
 export { sweepResults } from './sweep-results.ts'
@@ -64,6 +65,8 @@ export interface Tasks {
   cancel(accountId: string, taskId: string): Promise<Task>
   /** Counts the tasks of all accounts. */
   count(): Promise<{ pending: number; processing: number }>
+  /** Returns the task that a request has made; null for none. */
+  findOfRequest(accountId: string, requestUuid: string): Promise<TaskOfRequest | null>
   /** Returns what the task was created with. */
   readOrder(accountId: string, taskId: string): Promise<StoredOrder>
   listDeliveries(accountId: string, taskId: string): Promise<WebhookDelivery[]>
@@ -147,6 +150,7 @@ export function createTasks(options: TasksOptions): Tasks {
       return task
     },
     count: () => countTasks(database),
+    findOfRequest: (accountId, requestUuid) => findTaskOfRequest(database, accountId, requestUuid),
     readOrder: (accountId, taskId) => readOrder(database, accountId, taskId),
     listDeliveries: async (accountId, taskId) => {
       const { id } = await reader.read(accountId, taskId)

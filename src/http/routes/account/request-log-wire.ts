@@ -3,6 +3,7 @@ import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { AttemptDetails } from '../../../modules/inference/inference.ts'
 import { LOG_OUTCOMES, type LogEntry } from '../../../modules/request-log/request-log.ts'
+import type { TaskOfRequest } from '../../../modules/tasks/tasks.ts'
 import { costFields, costToWire, tokenFields, tokensToWire, wireOf, WIRE_NAMES } from './usage-wire.ts'
 
 const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
@@ -113,6 +114,17 @@ export const RequestAnswer = Type.Object({
   ...entryFields,
   timings: Timings,
   attempts: nullable(Type.Array(AttemptAnswer), 'In order. Null if they were not recorded.'),
+  task: nullable(
+    Type.Object({
+      id: Type.String({ format: 'uuid', description: 'For `GET /v1/tasks/{id}`.' }),
+      type: Type.String(),
+      status: Type.String({ description: 'How the task is now.' }),
+      attempts: Type.Integer({ description: 'How many times workers have tried it.' }),
+      started_at: nullable(Type.String({ format: 'date-time' }), 'Null while it has not begun.'),
+      completed_at: nullable(Type.String({ format: 'date-time' }), 'Null until it has ended.'),
+    }),
+    'The task that the request has made. Null if it made none, or if the task is deleted.',
+  ),
   body_stored: Type.Boolean({ description: 'Whether `GET /v1/requests/{request_id}/body` has its bodies.' }),
 })
 
@@ -151,7 +163,11 @@ export function entryToWire(entry: LogEntry): Static<typeof RequestEntryAnswer> 
   }
 }
 
-export function requestToWire(entry: LogEntry, isBodyStored: boolean): Static<typeof RequestAnswer> {
+export function requestToWire(
+  entry: LogEntry,
+  task: TaskOfRequest | null,
+  isBodyStored: boolean,
+): Static<typeof RequestAnswer> {
   const { attempts, latencyMs, firstTokenMs } = entry
   return {
     ...entryToWire(entry),
@@ -163,6 +179,14 @@ export function requestToWire(entry: LogEntry, isBodyStored: boolean): Static<ty
       total_ms: latencyMs,
     },
     attempts: attempts?.map(attemptToWire) ?? null,
+    task: task && {
+      id: task.id,
+      type: task.type,
+      status: task.status,
+      attempts: task.attempt,
+      started_at: task.startedAt && toTimestamp(task.startedAt.getTime()),
+      completed_at: task.completedAt && toTimestamp(task.completedAt.getTime()),
+    },
     body_stored: isBodyStored,
   }
 }

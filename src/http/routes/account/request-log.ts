@@ -1,6 +1,7 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
 import type { LogPage, RequestLog, StoredBodies } from '../../../modules/request-log/request-log.ts'
+import type { Tasks } from '../../../modules/tasks/tasks.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   AccountQuery,
@@ -16,6 +17,7 @@ import { entryToWire, RequestAnswer, RequestPageAnswer, requestToWire } from './
 interface RequestLogParts {
   readonly requestLog: RequestLog
   readonly storedBodies: Pick<StoredBodies, 'has'>
+  readonly tasks: Pick<Tasks, 'findOfRequest'>
   readonly accounts: Pick<Accounts, 'read'>
   readonly clock: Clock
 }
@@ -82,9 +84,17 @@ const operatorRoutes = (parts: RequestLogParts): Route[] => [
   }),
 ]
 
-async function readRequest({ requestLog, storedBodies }: RequestLogParts, accountId: string, uuid: string) {
+async function readRequest(
+  { requestLog, storedBodies, tasks }: RequestLogParts,
+  accountId: string,
+  uuid: string,
+) {
   const entry = await requestLog.read(accountId, uuid)
-  return requestToWire(entry, await storedBodies.has(accountId, uuid))
+  const [task, isBodyStored] = await Promise.all([
+    tasks.findOfRequest(accountId, uuid),
+    storedBodies.has(accountId, uuid),
+  ])
+  return requestToWire(entry, task, isBodyStored)
 }
 
 function pageToWire({ entries, nextCursor }: LogPage) {
