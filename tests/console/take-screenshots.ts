@@ -18,9 +18,11 @@ export async function takeScreenshots(page: Page, name: string): Promise<void> {
     for (const theme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width, height: width > 600 ? 900 : 844 })
       await page.emulateMedia({ colorScheme: theme })
-      // The new size and colours are painted with the next frame.
+      // The new size and colours are painted with the next frame, and colours fade.
       await page.evaluate(
-        'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
+        `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+          .then(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))
+          .then(() => undefined)`,
       )
       await page.screenshot({ path: join(DIRECTORY, `${name}-${width}-${theme}.png`) })
     }

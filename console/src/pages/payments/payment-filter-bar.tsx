@@ -60,6 +60,9 @@ export function PaymentFilterBar({ filters, total }: PaymentFilterBarProps) {
         value={filters.since ?? ''}
         onChange={(since) => change({ since: since === '' ? undefined : since })}
       />
+      <span aria-hidden="true" className="text-xs text-ink-faint">
+        to
+      </span>
       <TextField
         label="To, in UTC"
         isLabelHidden

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { allPaymentsQuery, type AccountPayment } from '../../api/all-payments.ts'
+import type { Payment } from '../../api/billing.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { PAYMENT_COLUMNS } from '../../ui/data/payment-columns.tsx'
@@ -28,7 +29,7 @@ export function PaymentsPage() {
       <PagedTable
         label="Payments"
         query={payments}
-        columns={[...(time ? [time] : []), ACCOUNT_COLUMN, ...others, refunds.column]}
+        columns={[...(time ? [time] : []), ACCOUNT_COLUMN, ...others.map(toMinor), refunds.column]}
         rowId={({ id }) => id}
         empty={
           <EmptyState icon="card" title="No payment matches">
@@ -41,10 +42,15 @@ export function PaymentsPage() {
   )
 }
 
+/** On a phone the account, the state and the amount must do. */
+function toMinor(column: Column<Payment>): Column<Payment> {
+  return column.id === 'kind' ? { ...column, isMinor: true } : column
+}
+
 const ACCOUNT_COLUMN: Column<AccountPayment> = {
   id: 'account',
   header: 'Account',
-  width: '168px',
+  width: '144px',
   render: ({ account_id: id, account_name: name }) => (
     <Link
       to="/accounts/$id"

@@ -20,6 +20,7 @@ export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
     id: 'time',
     header: 'Time',
     width: '128px',
+    isMinor: true,
     render: ({ created_at: at }) => <Time at={at} form="short" />,
   },
   { id: 'kind', header: 'Kind', width: '112px', render: ({ kind }) => PAYMENT_KIND_NAMES[kind] },
@@ -33,16 +34,20 @@ export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
     id: 'reason',
     header: 'Reason',
     isMinor: true,
-    render: ({ reason }) => <span className="text-ink-soft">{reason}</span>,
+    render: ({ reason }) => (
+      <span title={reason} className="text-ink-soft">
+        {reason}
+      </span>
+    ),
   },
   {
     id: 'id',
     header: 'Id',
-    width: '168px',
+    width: '152px',
     isMinor: true,
     render: ({ id }) => <CopyableId id={id} label="payment id" isShort />,
   },
-  { id: 'receipt', header: 'Receipt', width: '96px', isMinor: true, render: renderReceipt },
+  { id: 'receipt', header: 'Receipt', width: '80px', isMinor: true, render: renderReceipt },
   {
     id: 'amount',
     header: 'Amount',

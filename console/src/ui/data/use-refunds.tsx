@@ -24,7 +24,11 @@ export function useRefunds(): { readonly column: Column<Payment>; readonly dialo
     align: 'right',
     render: (payment) =>
       isRefundable(payment) && (
-        <Button kind="quiet" onClick={() => setRefunding({ payment, idempotencyKey: crypto.randomUUID() })}>
+        <Button
+          kind="quiet"
+          className="-mr-3 max-sm:mr-0 max-sm:px-0"
+          onClick={() => setRefunding({ payment, idempotencyKey: crypto.randomUUID() })}
+        >
           Refund
         </Button>
       ),

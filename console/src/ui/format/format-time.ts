@@ -7,6 +7,13 @@ const SHORT = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
   minute: '2-digit',
 })
+const SHORT_WITH_YEAR = new Intl.DateTimeFormat(undefined, {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+})
 const DAY = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric' })
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
 
@@ -36,7 +43,8 @@ export function formatRelativeTime(atMs: number): string {
   return DAY.format(atMs)
 }
 
-/** Writes date and time in little room, in local time. */
+/** Writes date and time in little room, in local time; the year only if it is another one. */
 export function formatShortTime(atMs: number): string {
-  return SHORT.format(atMs)
+  const isThisYear = new Date(atMs).getFullYear() === new Date().getFullYear()
+  return (isThisYear ? SHORT : SHORT_WITH_YEAR).format(atMs)
 }

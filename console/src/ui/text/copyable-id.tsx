@@ -17,7 +17,7 @@ export function CopyableId({ id, label = 'id', isShort }: CopyableIdProps) {
       <span className="truncate font-mono text-xs" title={id}>
         {shown}
       </span>
-      <CopyButton text={id} label={`Copy ${label}`} className="size-6" />
+      <CopyButton text={id} label={`Copy ${label}`} className="-my-1" />
     </span>
   )
 }
