@@ -56,7 +56,7 @@ export function NewRunDialog({ onClose }: { readonly onClose: () => void }) {
         </Button>
       }
     >
-      <TextField label="Name" value={name} onChange={setName} hint="The models unless told." />
+      <TextField label="Name" value={name} onChange={setName} hint="Empty: it is named after the models." />
       <LaneDrafts lanes={lanes} onChange={setLanes} />
       <PromptSource draft={prompts} onChange={setPrompts} />
       <div className="grid grid-cols-3 gap-4 max-sm:grid-cols-1">

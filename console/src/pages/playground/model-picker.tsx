@@ -33,7 +33,7 @@ export function ModelPicker({ models, model, kind: wanted, onChange }: ModelPick
           label: is_ready ? display_name : `${display_name} (not ready)`,
         }))}
         onChange={(id) => onChange({ model: id })}
-        className="w-56 max-sm:grow"
+        className="w-56 max-sm:w-auto max-sm:min-w-0 max-sm:flex-1"
       />
     </div>
   )

@@ -8,7 +8,7 @@ export function NoTasks() {
       icon="image"
       title="No tasks yet"
       action={
-        <div className="w-full max-w-xl text-left">
+        <div className="w-full max-w-xl min-w-0 text-left">
           <CodeBlock code={firstTask()} language="bash" label="How to make a first task" />
         </div>
       }

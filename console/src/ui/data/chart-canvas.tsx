@@ -91,9 +91,26 @@ function axesOf(
 ): NonNullable<Options['axes']> {
   const shared = { stroke: ink, font: '11px system-ui', ticks: { show: false } }
   return [
-    { ...shared, grid: { show: false }, size: 40 },
+    {
+      ...shared,
+      grid: { show: false },
+      size: 28,
+      values: (_, times, __, ___, step) => nameTimes(times, step),
+    },
     { ...shared, grid: { stroke: line, width: 1 }, size: 64, values: (_, values) => values.map(formatValue) },
   ]
+}
+
+const HOUR = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+
+/** Names the times of the axis: hours, and the day where one begins, or days only. */
+function nameTimes(timesSeconds: readonly number[], stepSeconds: number): string[] {
+  return timesSeconds.map((timeSeconds) => {
+    const at = new Date(timeSeconds * 1000)
+    const isDay = stepSeconds >= DAY_SECONDS || (at.getHours() === 0 && at.getMinutes() === 0)
+    return (isDay ? DAY : HOUR).format(at)
+  })
 }
 
 function drawnSeries(label: string, colour: string, kind: ChartKind | 'area'): Series {

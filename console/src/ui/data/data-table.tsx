@@ -132,11 +132,13 @@ function PlainTableRow<Row>({ row, position, columns, onOpen }: TableRowProps<Ro
 // Rows that stay in view are not rendered again while the table scrolls. The type of a memoised component has no type parameters.
 const TableRow = memo(PlainTableRow) as typeof PlainTableRow
 
-function cellClass<Row>({ align, isMinor }: Column<Row>, more: string): string {
+function cellClass<Row>({ align, isMinor, width }: Column<Row>, more: string): string {
   return classNames(
     'px-3 first:pl-4 last:pr-4',
     align === 'right' ? 'tabular text-right' : 'text-left',
     isMinor && 'max-md:hidden',
+    // On a phone columns are as wide as their content, and a long name would push the others out of view.
+    width === undefined && 'max-sm:max-w-[45vw]',
     more,
   )
 }
