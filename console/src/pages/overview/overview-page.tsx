@@ -73,7 +73,7 @@ function Rates({ events }: { readonly events: readonly LiveOverview[] }) {
   const now = events.at(-1)
   const course = (read: (event: LiveOverview) => number): number[] => events.map(read)
   return (
-    <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
+    <div className="grid grid-cols-2 gap-4 lg:grid-cols-4">
       <Section>
         <Figure
           label="Requests"
