@@ -34,6 +34,8 @@ export const CLIENT_COMMANDS: Readonly<Record<string, Load>> = {
   tasks: async () => (await import('./commands/tasks.ts')).tasks,
   deploy: async () => (await import('./commands/deploy/deploy.ts')).deploy,
   admin: async () => (await import('./commands/admin/admin.ts')).admin,
+  compare: async () => (await import('./commands/compare/compare.ts')).compare,
+  datasets: async () => (await import('./commands/compare/datasets.ts')).datasets,
   connect: async () => (await import('./commands/connect.ts')).connect,
   completion: async (operators = []) =>
     (await import('./commands/completion.ts')).createCompletion(CLIENT_COMMANDS, operators),

@@ -2,6 +2,7 @@ import createClient, { type Client } from 'openapi-fetch'
 import type { components, paths } from '../../api-types/generated/gateway-api.ts'
 import type { Connection } from '../profile/find-connection.ts'
 import { ApiFailure, gatewayAway } from './api-failure.ts'
+import { countUpload } from './count-upload.ts'
 import { createLimitWaiter, type Patience } from './wait-for-limit.ts'
 
 /** The schemas of the API by name. */
@@ -23,6 +24,8 @@ interface Message {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | FormData
   readonly signal?: AbortSignal
+  /** Told how many bytes of a form were sent since the last time. */
+  readonly onSent?: (bytes: number) => void
 }
 
 interface Outcome<Data> {
@@ -49,11 +52,25 @@ export function createGatewayClient(connection: Connection, patience: Patience |
     send: (path, message) =>
       waitForLimit(async () => {
         const response = await reach(baseUrl, () =>
-          fetch(new URL(path, baseUrl), { ...message, headers: { ...headers, ...message.headers } }),
+          fetch(new URL(path, baseUrl), encodeMessage(message, headers)),
         )
         if (!response.ok) throw new ApiFailure(await response.json().catch(() => null), response)
         return response
       }),
+  }
+}
+
+/** Called for each try, because a stream can be sent only once. */
+function encodeMessage({ onSent, body, ...message }: Message, own: Record<string, string>): RequestInit {
+  const headers = { ...own, ...message.headers }
+  if (onSent === undefined || !(body instanceof FormData))
+    return { ...message, headers, ...(body === undefined ? {} : { body }) }
+  const upload = countUpload(body, onSent)
+  return {
+    ...message,
+    headers: { ...headers, 'content-type': upload.contentType },
+    body: upload.body,
+    duplex: 'half',
   }
 }
 

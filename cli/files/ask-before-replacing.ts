@@ -1,14 +1,21 @@
 import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
+import { explainFileError } from './explain-file-error.ts'
 
-/** Asks on a terminal before a file is replaced, and refuses without one. Call it before anything is paid for. */
+/**
+ * Asks on a terminal before a file is replaced, and refuses without one. Also refuses a directory that does not exist. Call it before
+ * anything is paid for. Returns whether a file that exists may be replaced.
+ */
 export async function askBeforeReplacing(
   path: string,
   { isForced }: { readonly isForced: boolean },
-): Promise<void> {
-  if (isForced || !existsSync(path)) return
-  if (process.stdin.isTTY && process.stderr.isTTY && (await confirmReplacing(path))) return
+): Promise<boolean> {
+  if (!existsSync(dirname(path)))
+    throw explainFileError(path, Object.assign(new Error('no such directory'), { code: 'ENOENT' }))
+  if (isForced || !existsSync(path)) return isForced
+  if (process.stdin.isTTY && process.stderr.isTTY && (await confirmReplacing(path))) return true
   throw new CommandFailure(
     EXIT.failed,
     `${path} exists.`,

@@ -1,11 +1,11 @@
-import { existsSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, ftruncateSync, openSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
 import { createTransferBar, type TransferBar } from '../output/transfer-bar.ts'
 import { explainFileError } from './explain-file-error.ts'
-import { appendBody, partOf, readLength } from './save-response-body.ts'
+import { partOf, readLength, writeBody } from './save-response-body.ts'
 
 const TRIES_MAX = 5
 const PAUSE_MS = 200
@@ -15,8 +15,12 @@ export async function downloadFile(url: string, path: string): Promise<void> {
   const part = partOf(path)
   const bar = createTransferBar(process.stderr, { name: path, bytesTotal: null })
   try {
-    await rm(part, { force: true })
-    await downloadInTries(url, { path, part, bar })
+    const file = openSync(part, 'w')
+    try {
+      await downloadInTries(url, { path, file, bar })
+    } finally {
+      closeSync(file)
+    }
     await rename(part, path)
   } catch (error) {
     await rm(part, { force: true })
@@ -28,7 +32,8 @@ export async function downloadFile(url: string, path: string): Promise<void> {
 
 interface Download {
   readonly path: string
-  readonly part: string
+  /** Open for writing. */
+  readonly file: number
   readonly bar: TransferBar
 }
 
@@ -49,20 +54,23 @@ async function downloadInTries(url: string, download: Download): Promise<void> {
   }
 }
 
-async function downloadRest(url: string, { part, bar }: Download): Promise<void> {
-  const begun = existsSync(part) ? statSync(part).size : 0
+async function downloadRest(url: string, { file, bar }: Download): Promise<void> {
+  const begun = fstatSync(file).size
   // A compressed body cannot be continued at a position of the file.
   const headers = { 'accept-encoding': 'identity', ...(begun === 0 ? {} : { range: `bytes=${begun}-` }) }
   const response = await fetch(url, { headers })
+  // Everything arrived before the cut.
   if (response.status === 416 && begun > 0) return
   if (!response.ok)
     throw new CommandFailure(EXIT.failed, `The file could not be fetched: status ${response.status}.`)
   const isContinued = response.status === 206 && startOf(response) === begun
-  const length = readLength(response)
-  bar.start(isContinued ? begun : 0, length === null ? null : length + (isContinued ? begun : 0))
-  if (response.status === 206 && !isContinued && begun > 0)
+  if (response.status === 206 && !isContinued)
     throw new CommandFailure(EXIT.failed, 'The gateway continued the file at another place.')
-  await appendBody(response, { part, flags: isContinued ? 'a' : 'w', bar })
+  const position = isContinued ? begun : 0
+  ftruncateSync(file, position)
+  const length = readLength(response)
+  bar.start(position, length === null ? null : position + length)
+  await writeBody(response, { file, position, bar })
 }
 
 function startOf(response: Response): number | null {

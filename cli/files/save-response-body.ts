@@ -1,4 +1,5 @@
-import { open, rename, rm } from 'node:fs/promises'
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { createTransferBar, type TransferBar } from '../output/transfer-bar.ts'
 import { explainFileError } from './explain-file-error.ts'
 
@@ -7,7 +8,12 @@ export async function saveResponseBody(response: Response, path: string): Promis
   const part = partOf(path)
   const bar = createTransferBar(process.stderr, { name: path, bytesTotal: readLength(response) })
   try {
-    await appendBody(response, { part, flags: 'w', bar })
+    const file = openSync(part, 'w')
+    try {
+      await writeBody(response, { file, position: 0, bar })
+    } finally {
+      closeSync(file)
+    }
     await rename(part, path)
   } catch (error) {
     await rm(part, { force: true })
@@ -22,21 +28,21 @@ export function partOf(path: string): string {
   return `${path}.part`
 }
 
-/** Writes a body to the end of a file, and shows how far it is. */
-export async function appendBody(
+/** Writes a body from a position of an open file on, and shows how far it is. */
+export async function writeBody(
   response: Response,
-  { part, flags, bar }: { part: string; flags: 'a' | 'w'; bar: TransferBar },
+  { file, position, bar }: { file: number; position: number; bar: TransferBar },
 ): Promise<void> {
   if (response.body === null) return
-  const file = await open(part, flags)
-  try {
-    // Each piece is written before the next one is read, so that a cut loses nothing that arrived.
-    for await (const bytes of response.body) {
-      await file.writeFile(bytes)
-      bar.add(bytes.length)
+  let at = position
+  // Written at once: when a connection breaks, fetch drops what arrived and was not yet taken.
+  for await (const bytes of response.body) {
+    for (let done = 0; done < bytes.length;) {
+      const written = writeSync(file, bytes, done, bytes.length - done, at)
+      done += written
+      at += written
     }
-  } finally {
-    await file.close()
+    bar.add(bytes.length)
   }
 }
 

@@ -38,6 +38,7 @@ beforeAll(async () => {
   await home.run(['speak', '-o', join(directory, 'talk.mp3'), 'Hello and welcome'])
   await writeFile(join(directory, 'notes.jsonl'), '{"text": "one"}\n{"text": "two"}\n')
   await writeFile(join(directory, 'answers.txt'), 'Send it back within a month.\nWe open at nine.\n')
+  await writeFile(join(directory, 'capitals.csv'), 'prompt,expected\nThe capital of France?,Paris\n')
   await promised('git', ['init', '-q'], directory)
 })
 afterAll(async () => {
@@ -67,6 +68,15 @@ const deployOne = async (): Promise<Preparation> => {
   return { id }
 }
 
+const compareTwo = async (): Promise<Preparation> => {
+  const models = ['-m', 'gpt-4o-mini', '-m', 'gpt-5.4']
+  const { stdout } = await home.run(['compare', 'run', ...models, '--json', 'Why is the sky blue?'])
+  return { id: JSON.parse(stdout).id }
+}
+const makeDataset = async (): Promise<Preparation> => ({
+  id: (await post('/v1/compare/datasets', { name: 'one', prompts: ['Why?'] })).id,
+})
+
 /** By the words of the command. */
 const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   'parkway login': async () => ({ variables: { PARKWAY_API_KEY: gateway.key } }),
@@ -93,6 +103,11 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   'parkway tasks cancel': async () => ({
     id: (await home.run(['music', '--no-wait', '[[sandbox:hang]] rain'])).stdout.trim(),
   }),
+  'parkway compare show': compareTwo,
+  'parkway compare vote': compareTwo,
+  'parkway compare export': compareTwo,
+  'parkway datasets show': makeDataset,
+  'parkway datasets rm': makeDataset,
   'parkway deploy show': deployOne,
   'parkway deploy start': deployOne,
   'parkway deploy stop': deployOne,

@@ -36,8 +36,7 @@ export async function makeMedia(
   options: MakeOptions,
 ): Promise<void> {
   const gateway = context.connect()
-  const target: Target = { path: options.output ?? null, isForced: options.force === true }
-  if (target.path !== null && !isDirectoryLike(target.path)) await askBeforeReplacing(target.path, target)
+  const target = await chooseTarget(options)
   if (options.wait === false) return printOrder(context, gateway, await order(gateway, path, body))
   // An interruption while the order is under way waits for its answer: only then can the task be cancelled.
   const task = await interruptible(async (signal) => {
@@ -49,6 +48,13 @@ export async function makeMedia(
   for (const file of saved) context.output.line(file)
   if (options.show === true) await showPictures(context, saved)
   context.output.note(`${task.model}, ${formatUsd(task.cost_usd ?? 0)}`)
+}
+
+/** Asks before the order, so that nothing is paid for in vain. */
+async function chooseTarget({ output: path, force }: MakeOptions): Promise<Target> {
+  const isForced = force === true
+  if (path === undefined || isDirectoryLike(path)) return { path: path ?? null, isForced }
+  return { path, isForced: await askBeforeReplacing(path, { isForced }) }
 }
 
 async function showPictures({ output }: CommandContext, paths: readonly string[]): Promise<void> {

@@ -1,0 +1,99 @@
+import { clientCommand } from '../../client-command.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { followRun } from '../../compare/follow-run.ts'
+import { printRun } from '../../compare/print-run.ts'
+import { readPrompts } from '../../compare/read-prompts.ts'
+import { EXIT } from '../../exit-codes.ts'
+import { collect } from '../../input/collect.ts'
+import { interruptible } from '../../interruption.ts'
+
+interface RunOptions {
+  readonly model?: string[]
+  readonly lane?: string[]
+  readonly file?: string
+  readonly dataset?: string
+  readonly name?: string
+  readonly repeats?: string
+  readonly budget?: string
+  readonly judge?: string
+  readonly blind?: boolean
+  readonly follow?: boolean
+}
+
+export const run = clientCommand<RunOptions>({
+  name: 'run',
+  summary: 'Ask several models the same prompts, and compare them. Ctrl-C cancels the run.',
+  example: 'parkway compare run -m gpt-4o-mini -m gpt-5.4 "Why is the sky blue?"',
+  define: (command) =>
+    command
+      .argument('[prompt...]', 'a single prompt')
+      .option('-m, --model <id>', 'a model, at least two', collect)
+      .option(
+        '--lane <JSON>',
+        'a model with parameters, such as {"model":"gpt-5.4","temperature":0}',
+        collect,
+      )
+      .option('-f, --file <path>', 'prompts, one a line, as text or JSON; - for stdin')
+      .option('--dataset <id>', 'the prompts of a dataset')
+      .option('--name <text>', 'the name of the run')
+      .option('--repeats <number>', 'how often each model answers each prompt')
+      .option('--budget <usd>', 'end when the answers have cost so much')
+      .option('--judge <model>', 'a model that judges the answers')
+      .option('--blind', 'hide which lane is which until you vote')
+      .option('--no-follow', 'print the id of the run and end'),
+  async act({ output, isJson, connect, printJson }, options, ...words) {
+    const gateway = connect()
+    const body = await describeOrder(options, words.join(' '))
+    // An interruption while the order is under way waits for its answer: only then can the run be cancelled.
+    const ended = await interruptible(async (signal) => {
+      const created = await gateway.call((routes) => routes.POST('/v1/compare/runs', { body }))
+      return options.follow === false ? created : followRun(gateway, created.id, signal)
+    })
+    if (isJson) printJson(ended)
+    else if (options.follow === false) output.line(ended.id)
+    else printRun(output, ended)
+    if (ended.status === 'failed')
+      throw new CommandFailure(EXIT.failed, ended.error?.message ?? 'The run has failed.')
+  },
+})
+
+async function describeOrder(options: RunOptions, prompt: string) {
+  const { file, dataset, name, judge, blind } = options
+  const sources = [prompt, file ?? '', dataset ?? ''].filter((source) => source !== '')
+  if (sources.length !== 1)
+    throw new CommandFailure(EXIT.usage, 'Give one of a prompt, --file and --dataset.')
+  const prompts =
+    file === undefined
+      ? dataset === undefined
+        ? { prompt }
+        : { dataset_id: dataset }
+      : { prompts: (await readPrompts(file)) as string[] }
+  const lanes = [...(options.model ?? []).map((model) => ({ model })), ...(options.lane ?? []).map(parseLane)]
+  if (lanes.length < 2) throw new CommandFailure(EXIT.usage, 'A comparison takes at least two models (-m).')
+  const repeats = readNumber('--repeats', options.repeats)
+  const budget = readNumber('--budget', options.budget)
+  return {
+    ...prompts,
+    lanes,
+    ...(name === undefined ? {} : { name }),
+    ...(repeats === undefined ? {} : { repeats }),
+    ...(budget === undefined ? {} : { budget_usd: budget }),
+    ...(judge === undefined ? {} : { judge: { model: judge } }),
+    ...(blind === undefined ? {} : { blind }),
+  }
+}
+
+function parseLane(text: string): { model: string } {
+  try {
+    return JSON.parse(text) as { model: string }
+  } catch (error) {
+    throw new CommandFailure(EXIT.usage, `--lane takes JSON: ${(error as Error).message}.`)
+  }
+}
+
+function readNumber(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const value = Number(text)
+  if (!(value > 0)) throw new CommandFailure(EXIT.usage, `${option} takes a number above 0.`)
+  return value
+}

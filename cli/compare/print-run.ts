@@ -1,0 +1,64 @@
+import { formatUsd } from '../output/format-usd.ts'
+import { printPairs } from '../output/print-pairs.ts'
+import { printTable } from '../output/print-table.ts'
+import type { Output } from '../output/terminal.ts'
+import type { Run } from './follow-run.ts'
+
+type Lane = Run['lanes'][number]
+type Mean = { readonly mean: number; readonly low: number; readonly high: number } | null | undefined
+
+/** Prints a run and its lanes: means with their 95 % intervals after the end, medians before. */
+export function printRun(output: Output, run: Run): void {
+  printPairs(output, [
+    ['run', run.id],
+    ['name', run.name],
+    ['status', run.error === null ? run.status : `${run.status}: ${run.error.message}`],
+    ['answers', `${run.cells_done} of ${run.cells_total}, ${run.cells_failed} failed`],
+    ['cost', formatUsd(run.cost_usd)],
+  ])
+  output.line('')
+  printTable<Lane>(
+    output,
+    [
+      { title: 'lane', of: ({ name, winner }) => `${winner ? '* ' : '  '}${name}` },
+      { title: 'answers', of: ({ stats }) => String(stats.completed), isNumber: true },
+      {
+        title: 'score',
+        of: ({ stats }) => interval(stats.confidence?.score, formatShare) ?? formatShare(stats.score),
+      },
+      {
+        title: 'latency ms',
+        of: ({ stats }) =>
+          interval(stats.confidence?.latency_ms, formatWhole) ?? formatWhole(stats.latency_ms.p50),
+      },
+      {
+        title: 'first token ms',
+        of: ({ stats }) => interval(stats.confidence?.ttft_ms, formatWhole) ?? formatWhole(stats.ttft_ms.p50),
+      },
+      {
+        title: 'tokens/s',
+        of: ({ stats }) =>
+          interval(stats.confidence?.output_tokens_per_second, formatWhole) ??
+          formatWhole(stats.output_tokens_per_second),
+      },
+      { title: 'cost', of: ({ stats }) => formatUsd(stats.cost_usd), isNumber: true },
+      { title: 'wins', of: ({ wins }) => String(wins), isNumber: true },
+      { title: 'lane id', of: ({ id }) => id },
+    ],
+    run.lanes,
+  )
+}
+
+function interval(mean: Mean, format: (value: number) => string): string | null {
+  return mean === null || mean === undefined
+    ? null
+    : `${format(mean.mean)} (${format(mean.low)}–${format(mean.high)})`
+}
+
+function formatWhole(value: number | null): string {
+  return value === null ? '-' : String(Math.round(value))
+}
+
+function formatShare(value: number | null): string {
+  return value === null ? '-' : value.toFixed(2)
+}

@@ -1,0 +1,72 @@
+import { formatUsd } from '../output/format-usd.ts'
+import { printable } from '../output/printable.ts'
+import { cutToWidth, widthOf } from '../output/text-width.ts'
+import type { Run } from './follow-run.ts'
+
+/** Shows the lanes of a run while it is running. */
+interface RunGrid {
+  show(run: Run): void
+  /** Removes the grid: the result is printed below. */
+  end(): void
+}
+
+const BAR_WIDTH = 20
+const NAME_WIDTH_MAX = 32
+/** Without a terminal, one line for each tenth. */
+const STEP_PERCENT = 10
+
+/** A line for each lane on a terminal, drawn again in its place; plain lines without one. */
+export function createRunGrid(stream: NodeJS.WriteStream): RunGrid {
+  return stream.isTTY ? createLiveGrid(stream) : createPlainLines(stream)
+}
+
+function createLiveGrid(stream: NodeJS.WriteStream): RunGrid {
+  let drawn = 0
+  // Up to the first line of the grid, and everything below is removed.
+  const erase = (): string => (drawn === 0 ? '' : `\u001B[${drawn}A\r\u001B[0J`)
+  return {
+    show(run) {
+      const lines = describeLanes(run).map((line) => cutToWidth(line, Math.max(1, stream.columns - 1)))
+      stream.write(`${erase()}${lines.join('\n')}\n`)
+      drawn = lines.length
+    },
+    end() {
+      stream.write(erase())
+      drawn = 0
+    },
+  }
+}
+
+function createPlainLines(stream: NodeJS.WriteStream): RunGrid {
+  let shownPercent = -1
+  return {
+    show({ progress, cells_done: done, cells_failed: failed, cells_total: total, cost_usd: cost }) {
+      const step = Math.floor(progress / STEP_PERCENT) * STEP_PERCENT
+      if (step <= shownPercent) return
+      shownPercent = step
+      const failures = failed === 0 ? '' : `, ${failed} failed`
+      stream.write(`${done + failed} of ${total} answers${failures}, ${formatUsd(cost)}\n`)
+    },
+    end: () => {},
+  }
+}
+
+function describeLanes(run: Run): string[] {
+  const cells = run.cells_total / Math.max(1, run.lanes.length)
+  const names = run.lanes.map(({ name }) => cutToWidth(printable(name), NAME_WIDTH_MAX))
+  const width = Math.max(...names.map((name) => widthOf(name)))
+  const lanes = run.lanes.map(({ stats }, index) => {
+    const name = names[index] ?? ''
+    const filled = Math.round(((stats.completed + stats.failed) / Math.max(1, cells)) * BAR_WIDTH)
+    const bar = `${'█'.repeat(filled)}${'░'.repeat(Math.max(0, BAR_WIDTH - filled))}`
+    const failed = stats.failed === 0 ? '' : `, ${stats.failed} failed`
+    const median = stats.latency_ms.p50 === null ? '' : `, ${stats.latency_ms.p50} ms`
+    return `${name}${' '.repeat(width - widthOf(name))}  ${bar} ${stats.completed}/${cells}${failed}${median}, ${formatUsd(stats.cost_usd)}`
+  })
+  const elapsedS = run.started_at === null ? 0 : (Date.now() - Date.parse(run.started_at)) / 1_000
+  const left =
+    run.progress < 5 || elapsedS < 1
+      ? ''
+      : `, ${Math.round((elapsedS * (100 - run.progress)) / run.progress)} s left`
+  return [...lanes, `${run.status}, ${run.progress} %, ${formatUsd(run.cost_usd)}${left}`]
+}

@@ -1,0 +1,151 @@
+import type { ChildProcess } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { KEY, startInTerminal } from './in-terminal.ts'
+import { createHome, signIn, type Home } from './run-parkway.ts'
+
+let gateway: TestGateway
+let home: Home
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+  home = await createHome()
+  await signIn(home, gateway)
+})
+afterAll(async () => {
+  await home.remove()
+  await gateway.close()
+})
+
+const models = ['-m', 'gpt-4o-mini', '-m', 'gpt-5.4']
+const UNKNOWN = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
+const write = (name: string, text: string) => writeFile(join(home.directory, name), text)
+const readRuns = async (query = '') => (await gateway.request('GET', `/v1/compare/runs${query}`)).body.data
+
+describe('a comparison', () => {
+  test('runs prompts of a file, as text and as JSON, and shows its lanes with intervals', async () => {
+    await write(
+      'prompts.txt',
+      'Why?\n\n{"prompt":"2 + 2?","expected":{"type":"contains","value":"4"}}\nHow?\n',
+    )
+    const { code, stdout, stderr } = await home.run([
+      'compare',
+      'run',
+      ...models,
+      '-f',
+      'prompts.txt',
+      '--repeats',
+      '2',
+      '--name',
+      'Small ones',
+    ])
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/^\d+ of 12 answers, \$[\s\S]*12 of 12 answers/),
+    ])
+    expect(stdout).toMatch(/^status +completed$/m)
+    expect(stdout).toMatch(/^ +gpt-4o-mini +6 +\d\.\d\d \(\d\.\d\d–\d\.\d\d\) +\d+ \(\d+–\d+\)/m)
+    const [run] = await readRuns()
+    expect(run).toMatchObject({ name: 'Small ones', prompts_total: 3, repeats: 2, status: 'completed' })
+    const shown = await home.run(['compare', 'show', '--json', run.id])
+    expect(JSON.parse(shown.stdout)).toEqual(
+      (await gateway.request('GET', `/v1/compare/runs/${run.id}`)).body,
+    )
+    const answers = await home.run(['compare', 'show', '--answers', run.id])
+    expect([answers.code, answers.stdout]).toEqual([0, expect.stringContaining('gpt-5.4, prompt 2')])
+    const listed = await home.run(['compare', 'list', '--json'])
+    expect(JSON.parse(listed.stdout.split('\n')[0] ?? '')).toMatchObject({ id: run.id })
+    expect((await home.run(['compare'])).stdout).toContain(run.id)
+  })
+
+  test('is voted on by name, and exported', async () => {
+    const { stdout } = await home.run(['compare', 'run', ...models, '--json', 'Why is the sky blue?'])
+    const run = JSON.parse(stdout)
+    const voted = await home.run(['compare', 'vote', run.id, 'gpt-5.4', '--reason', 'Shorter.', '--json'])
+    const [, lane] = run.lanes
+    expect(JSON.parse(voted.stdout)).toMatchObject({
+      winner_lane_id: lane.id,
+      vote: { outcome: 'winner', reason: 'Shorter.', winner_lane_id: lane.id },
+    })
+    const tie = await home.run(['compare', 'vote', run.id, lane.id, '--prompt', '0', '--tie'])
+    expect([tie.code, tie.stdout]).toEqual([0, expect.stringMatching(/^Voted: tie\.\n[\s\S]*\* gpt-5\.4/)])
+    const saved = await home.run(['compare', 'export', '-o', 'run.csv', run.id])
+    expect([saved.code, saved.stdout]).toEqual([0, 'run.csv\n'])
+    expect((await readFile(join(home.directory, 'run.csv'), 'utf8')).split('\r\n')).toHaveLength(4)
+    expect((await home.run(['compare', 'export', '-o', 'run.csv', run.id])).code).toBe(1)
+    const piped = await home.run(['compare', 'export', run.id])
+    expect(JSON.parse(piped.stdout)).toMatchObject({ object: 'compare.export', run: { id: run.id } })
+  })
+
+  test('is cancelled by an interruption', async () => {
+    let child: ChildProcess | undefined
+    const running = home.run(['compare', 'run', ...models, '[[sandbox:hang]] hello'], {
+      onStart: (started) => (child = started),
+    })
+    const [run] = await eventually(async () => {
+      const runs = await readRuns('?status=running')
+      expect(runs).toHaveLength(1)
+      return runs
+    })
+    child?.kill('SIGINT')
+    const { code, stderr } = await running
+    expect([code, stderr]).toEqual([130, expect.stringMatching(/was cancelled after 0 of 2 answers\. \$/)])
+    expect((await readRuns('?status=cancelled'))[0].id).toBe(run.id)
+  })
+
+  test('is a live grid on a terminal, which gives way to the result', async () => {
+    const words = ['compare', 'run', ...models, '[[sandbox:latency ms=1500]] hello']
+    const terminal = startInTerminal(home, words, { columns: 150 })
+    await terminal.waitFor(/^gpt-4o-mini +[█░]{20} 0\/1, \$0\.00$/m)
+    await terminal.waitFor('status   completed')
+    expect(await terminal.ended()).toBe(0)
+    expect(terminal.screen()).not.toMatch(/[█░]/)
+    const second = startInTerminal(home, ['compare', 'run', ...models, '[[sandbox:hang]] hello'])
+    await second.waitFor('0/1')
+    second.type(KEY.interrupt)
+    expect(await second.ended()).toBe(130)
+  })
+
+  test.each([
+    [['compare', 'run', '-m', 'gpt-4o-mini', 'x'], 2, 'two models'],
+    [['compare', 'run', ...models], 2, 'one of a prompt'],
+    [['compare', 'run', ...models, '-f', '/nowhere'], 2, '/nowhere'],
+    [['compare', 'run', ...models, '--lane', '{', 'x'], 2, '--lane'],
+    [['compare', 'run', ...models, '--repeats', '0', 'x'], 2, '--repeats'],
+    [['compare', 'run', '-m', 'gpt-4o-mini', '-m', 'no-such', 'x'], 4, 'no-such'],
+    [['compare', 'run', ...models, '--dataset', UNKNOWN], 4, ''],
+    [['compare', 'show', UNKNOWN], 4, ''],
+    [['compare', 'vote', UNKNOWN, 'x'], 4, ''],
+    [['compare', 'export', UNKNOWN], 4, ''],
+    [['compare', 'export', '--format', 'xml', UNKNOWN], 2, '--format'],
+    [['datasets', 'show', UNKNOWN], 4, ''],
+    [['datasets', 'rm', UNKNOWN], 4, ''],
+    [['datasets', 'create', '/nowhere'], 2, '/nowhere'],
+    [['datasets', 'create', '/nowhere.csv'], 2, '/nowhere.csv'],
+  ])('%j ends with %i and says why', async (words, exitCode, reason) => {
+    const { code, stdout, stderr } = await home.run(words)
+    expect([code, stdout, stderr]).toEqual([exitCode, '', expect.stringContaining(reason)])
+  })
+})
+
+test('a dataset is made of a CSV file or of lines, shown, used and deleted', async () => {
+  await write('capitals.csv', 'prompt,expected\nThe capital of France?,Paris\nOf Peru?,Lima\n')
+  const created = await home.run(['datasets', 'create', '--name', 'Capitals', 'capitals.csv'])
+  expect([created.code, created.stderr]).toEqual([0, '2 prompts\n'])
+  const id = created.stdout.trim()
+  const lines = await home.run(['datasets', 'create', '-', '--description', 'two', '--json'], {
+    stdin: 'one\n{"prompt":"two"}\n',
+  })
+  expect(JSON.parse(lines.stdout)).toMatchObject({ name: 'stdin', description: 'two', prompts_total: 2 })
+  expect((await home.run(['datasets', 'show', id])).stdout).toMatch(/^ +1 +"Lima" +Of Peru\?$/m)
+  const { body } = await gateway.request('GET', `/v1/compare/datasets/${id}`)
+  expect(JSON.parse((await home.run(['datasets', 'show', '--json', id])).stdout)).toEqual(body)
+  expect((await home.run(['datasets'])).stdout).toContain('Capitals')
+  const run = await home.run(['compare', 'run', ...models, '--dataset', id, '--no-follow'])
+  expect([run.code, run.stdout]).toEqual([0, expect.stringMatching(/^[\da-f-]{36}\n$/)])
+  expect((await home.run(['datasets', 'rm', id])).stdout).toBe(`Deleted ${id}.\n`)
+  expect((await home.run(['datasets', 'show', id])).code).toBe(4)
+})
