@@ -73,8 +73,8 @@ function CellButton({
         LOOKS[cell.status],
       )}
     >
-      <span>{cell.status}</span>
-      <span>
+      <span className="truncate">{cell.status}</span>
+      <span className="shrink-0 whitespace-nowrap">
         {cell.score !== null && `score ${cell.score} · `}
         {cell.latency_ms !== null && formatDuration(cell.latency_ms)}
       </span>
