@@ -5,7 +5,7 @@ import { accountsQuery, type Account } from '../../api/accounts.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
-import { formatCount } from '../../ui/format/format-count.ts'
+import { formatCountOf } from '../../ui/format/format-count.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Button } from '../../ui/forms/button.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
@@ -40,7 +40,7 @@ export function AccountsPage() {
         }
       />
       <FilterBar
-        count={total === undefined ? undefined : `${formatCount(total)} accounts`}
+        count={total === undefined ? undefined : formatCountOf(total, 'account')}
         {...((filters.search || filters.status) && {
           onClear: () => void navigate({ to: '/accounts', search: {}, replace: true }),
         })}

@@ -1,3 +1,4 @@
+import { formatCountOf } from '../../ui/format/format-count.ts'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -53,7 +54,7 @@ function Loaded({ run }: { readonly run: CompareRun }) {
         description={
           <span className="tabular flex flex-wrap items-center gap-x-3 gap-y-1">
             <RunState status={run.status} />
-            <span>{run.cells_total} answers</span>
+            <span>{formatCountOf(run.cells_total, 'answer')}</span>
             <span>
               {formatUsd(run.cost_usd)}
               {run.budget_usd !== null && ` of ${formatUsd(run.budget_usd)}`} USD

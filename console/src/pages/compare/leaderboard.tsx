@@ -6,7 +6,7 @@ import { IntervalBar } from '../../ui/data/interval-bar.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
-import { formatCount, formatShare } from '../../ui/format/format-count.ts'
+import { formatCountOf, formatShare } from '../../ui/format/format-count.ts'
 import { SegmentedControl } from '../../ui/forms/segmented-control.tsx'
 
 type Row = Schemas['CompareLeaderboard']['data'][number]
@@ -35,7 +35,9 @@ export function Leaderboard({ source, onSource }: LeaderboardProps) {
           onChange={(chosen) => onSource(chosen === 'all' ? undefined : chosen)}
         />
         {board.data && (
-          <span className="tabular text-xs text-ink-faint">{formatCount(board.data.votes.total)} votes</span>
+          <span className="tabular text-xs text-ink-faint">
+            {formatCountOf(board.data.votes.total, 'vote')}
+          </span>
         )}
       </div>
       {board.isPending && <SkeletonRows />}

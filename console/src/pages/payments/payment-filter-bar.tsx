@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { oneAccountQuery } from '../../api/accounts.ts'
 import { ACCOUNT_ID, PAYMENT_STATUSES, type PaymentFilters } from '../../api/all-payments.ts'
 import { PAYMENT_KIND_NAMES, PAYMENT_KINDS } from '../../api/billing.ts'
-import { formatCount } from '../../ui/format/format-count.ts'
+import { formatCountOf } from '../../ui/format/format-count.ts'
 import { Button } from '../../ui/forms/button.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
@@ -34,7 +34,7 @@ export function PaymentFilterBar({ filters, total }: PaymentFilterBarProps) {
   const isFiltered = Object.keys(filters).length > 0
   return (
     <FilterBar
-      count={total === undefined ? undefined : `${formatCount(total)} payments`}
+      count={total === undefined ? undefined : formatCountOf(total, 'payment')}
       {...(isFiltered && { onClear: () => void navigate({ to: '/payments', search: {}, replace: true }) })}
     >
       <AccountFilter id={filters.account} onChange={(account) => change({ account })} />

@@ -24,3 +24,8 @@ export function formatBytes(bytes: number): string {
   const value = bytes / 1000 ** step
   return `${value >= 100 || step === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[step]}`
 }
+
+/** A number of things: `1 account`, `2 accounts`. */
+export function formatCountOf(count: number, thing: string): string {
+  return `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`
+}
