@@ -9,7 +9,8 @@ const INTRODUCTION = `# The command line
 gateway. In a checkout it is \`npx parkway\`. The client talks to the HTTP API only.
 
 Data goes to stdout, everything else to stderr. \`--json\` prints exactly the JSON of the API, lists as JSON lines. Colour is used
-only on a terminal, and not with \`NO_COLOR\`. Profiles are in \`~/.config/parkway/profiles.json\`, readable only for their user.
+only on a terminal, and not with \`NO_COLOR\`. \`--wait\` waits for rate limits up to ten minutes in all. Profiles are in \`~/.config/parkway/profiles.json\`, readable only for their user.
+The last 1,000 prompts of conversations are in \`~/.local/state/parkway/chat-history\`, likewise.
 
 | variable | |
 |---|---|
@@ -17,6 +18,7 @@ only on a terminal, and not with \`NO_COLOR\`. Profiles are in \`~/.config/parkw
 | \`PARKWAY_API_KEY\` | A key to use instead of a profile. |
 | \`PARKWAY_BASE_URL\` | The address of the gateway, instead of that of the profile. |
 | \`PARKWAY_MODEL\` | The model of \`chat\`. |
+| \`PARKWAY_PICTURES\` | How \`--show\` shows pictures: \`kitty\`, \`iterm\`, \`sixel\` or \`none\`. By default the terminal's variables tell. |
 
 | exit code | |
 |---|---|
