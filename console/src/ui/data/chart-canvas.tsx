@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react'
 import UPlot, { type Options, type Series } from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { formatUtcTime } from '../format/format-time.ts'
 import { useIsDark } from '../theme.ts'
 import { seriesColour, stackSeries, type ChartKind, type ChartSeries } from './chart-series.ts'
 
@@ -34,6 +35,7 @@ export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, forma
     const options: Options = {
       width: element.clientWidth,
       height: heightPx,
+      tzDate: (timeSeconds) => UPlot.tzDate(new Date(timeSeconds * 1000), 'Etc/UTC'),
       legend: { show: false },
       cursor: { y: false, points: { size: 6 } },
       padding: [8, 16, 0, 0],
@@ -101,14 +103,15 @@ function axesOf(
   ]
 }
 
-const HOUR = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
-const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+// Sums are those of hours and days in UTC. In local time a bar could have the name of the day before.
+const HOUR = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' })
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 /** Names the times of the axis: hours, and the day where one begins, or days only. */
 function nameTimes(timesSeconds: readonly number[], stepSeconds: number): string[] {
   return timesSeconds.map((timeSeconds) => {
     const at = new Date(timeSeconds * 1000)
-    const isDay = stepSeconds >= DAY_SECONDS || (at.getHours() === 0 && at.getMinutes() === 0)
+    const isDay = stepSeconds >= DAY_SECONDS || (at.getUTCHours() === 0 && at.getUTCMinutes() === 0)
     return (isDay ? DAY : HOUR).format(at)
   })
 }
@@ -144,7 +147,7 @@ function showReading(
     ({ label, values }) => `${label}: ${formatOrNothing(values[index ?? 0], formatValue)}`,
   )
   reading.replaceChildren(
-    ...[new Date(time * 1000).toLocaleString(), ...lines].map((text) => {
+    ...[formatUtcTime(time * 1000), ...lines].map((text) => {
       const row = document.createElement('div')
       row.textContent = text
       return row

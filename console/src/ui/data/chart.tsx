@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState } from 'react'
 import { Skeleton } from '../feedback/skeleton.tsx'
-import { formatShortTime } from '../format/format-time.ts'
+import { formatUtcTime } from '../format/format-time.ts'
 import { Button } from '../forms/button.tsx'
 import { useIsDark } from '../theme.ts'
 import { seriesColour, type ChartKind, type ChartSeries } from './chart-series.ts'
@@ -84,8 +84,8 @@ function ChartTable({ title, timesSeconds, series, formatValue }: Omit<ChartProp
     {
       id: 'time',
       header: 'Time',
-      width: '160px',
-      render: ({ timeSeconds }) => formatShortTime(timeSeconds * 1000),
+      width: '192px',
+      render: ({ timeSeconds }) => formatUtcTime(timeSeconds * 1000),
     },
     ...series.map(({ label }, index): Column<ChartRow> => ({
       id: label,
