@@ -8,7 +8,7 @@ import { endWithReader } from './output/terminal.ts'
 
 /** Runs a client command and returns its exit code. */
 export async function runClient(command: Command, words: readonly string[]): Promise<number> {
-  endWithReader(process.stdout)
+  endWithReader(process)
   watchInterruptions()
   try {
     // The parent gives the usage line its first word.

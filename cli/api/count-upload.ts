@@ -3,9 +3,10 @@ interface CountedUpload {
   readonly contentType: string
 }
 
-/** Encodes a form as a stream that tells how many bytes were taken from it. Its files are read while they are sent. */
-export function countUpload(form: FormData, onSent: (bytes: number) => void): CountedUpload {
-  const encoded = new Response(form)
+/** Encodes a body as a stream that tells how many bytes were taken from it. Files of a form are read while they are sent. */
+export function countUpload(body: string | FormData, onSent: (bytes: number) => void): CountedUpload {
+  // A blob is read in pieces.
+  const encoded = new Response(typeof body === 'string' ? new Blob([body]) : body)
   const counter = new TransformStream<Uint8Array, Uint8Array>({
     transform(bytes, controller) {
       onSent(bytes.length)

@@ -19,12 +19,12 @@ export interface GatewayClient {
   send(path: string, message: Message): Promise<Response>
 }
 
-interface Message {
+export interface Message {
   readonly method: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | FormData
   readonly signal?: AbortSignal
-  /** Told how many bytes of a form were sent since the last time. */
+  /** Told how many bytes of the body were sent since the last time. */
   readonly onSent?: (bytes: number) => void
 }
 
@@ -63,12 +63,12 @@ export function createGatewayClient(connection: Connection, patience: Patience |
 /** Called for each try, because a stream can be sent only once. */
 function encodeMessage({ onSent, body, ...message }: Message, own: Record<string, string>): RequestInit {
   const headers = { ...own, ...message.headers }
-  if (onSent === undefined || !(body instanceof FormData))
+  if (onSent === undefined || body === undefined)
     return { ...message, headers, ...(body === undefined ? {} : { body }) }
   const upload = countUpload(body, onSent)
   return {
     ...message,
-    headers: { ...headers, 'content-type': upload.contentType },
+    headers: { ...headers, ...(typeof body === 'string' ? {} : { 'content-type': upload.contentType }) },
     body: upload.body,
     duplex: 'half',
   }

@@ -3,7 +3,8 @@ import { commandGroup } from '../command-group.ts'
 import { interruptible } from '../interruption.ts'
 import { formatUsd } from '../output/format-usd.ts'
 import { printPairs } from '../output/print-pairs.ts'
-import { printTable } from '../output/print-table.ts'
+import { printTable, type Column } from '../output/print-table.ts'
+import { watchTable } from '../output/watch-table.ts'
 import { followTask, requireCompleted, type Task } from '../tasks/follow-task.ts'
 import { saveResults } from '../files/save-results.ts'
 
@@ -11,7 +12,20 @@ interface ListOptions {
   readonly status?: 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled'
   readonly model?: string
   readonly limit: string
+  readonly watch?: boolean
 }
+
+const NO_TASKS = 'There are no tasks.'
+
+const COLUMNS: readonly Column<Task>[] = [
+  { title: 'task', of: ({ id }) => id },
+  { title: 'kind', of: (task) => task.task_type },
+  { title: 'status', of: (task) => task.status },
+  { title: 'done', of: ({ progress }) => `${progress} %`, isNumber: true },
+  { title: 'cost', of: (task) => (task.cost_usd === null ? '-' : formatUsd(task.cost_usd)), isNumber: true },
+  { title: 'model', of: (task) => task.model },
+  { title: 'made', of: (task) => task.created_at },
+]
 
 const list = clientCommand<ListOptions>({
   name: 'list',
@@ -21,29 +35,18 @@ const list = clientCommand<ListOptions>({
     command
       .option('--status <name>', 'only tasks in this state')
       .option('--model <id>', 'only tasks of this model')
-      .option('--limit <number>', 'how many', '20'),
-  async act({ output, isJson, connect, printJsonLines }, { status, model, limit }) {
+      .option('--limit <number>', 'how many', '20')
+      .option('-w, --watch', 'keep the table up to date until Ctrl-C'),
+  async act({ output, isJson, connect, printJsonLines }, { status, model, limit, watch }) {
+    const gateway = connect()
     const query = { status, model, limit: Number(limit) }
-    const { data } = await connect().call((routes) => routes.GET('/v1/tasks', { params: { query } }))
-    if (isJson) return printJsonLines(data)
-    if (data.length === 0) return output.note('There are no tasks.')
-    printTable(
-      output,
-      [
-        { title: 'task', of: ({ id }) => id },
-        { title: 'kind', of: (task) => task.task_type },
-        { title: 'status', of: (task) => task.status },
-        { title: 'done', of: ({ progress }) => `${progress} %`, isNumber: true },
-        {
-          title: 'cost',
-          of: (task) => (task.cost_usd === null ? '-' : formatUsd(task.cost_usd)),
-          isNumber: true,
-        },
-        { title: 'model', of: (task) => task.model },
-        { title: 'made', of: (task) => task.created_at },
-      ],
-      data,
-    )
+    const read = async () =>
+      (await gateway.call((routes) => routes.GET('/v1/tasks', { params: { query } }))).data
+    if (watch === true && !isJson) return watchTable(output, { columns: COLUMNS, read, empty: NO_TASKS })
+    const tasks = await read()
+    if (isJson) return printJsonLines(tasks)
+    if (tasks.length === 0) return output.note(NO_TASKS)
+    printTable(output, COLUMNS, tasks)
   },
 })
 

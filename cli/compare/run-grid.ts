@@ -1,4 +1,5 @@
 import { formatUsd } from '../output/format-usd.ts'
+import { createLiveLines } from '../output/live-lines.ts'
 import { printable } from '../output/printable.ts'
 import { cutToWidth, widthOf } from '../output/text-width.ts'
 import type { Run } from './follow-run.ts'
@@ -21,20 +22,8 @@ export function createRunGrid(stream: NodeJS.WriteStream): RunGrid {
 }
 
 function createLiveGrid(stream: NodeJS.WriteStream): RunGrid {
-  let drawn = 0
-  // Up to the first line of the grid, and everything below is removed.
-  const erase = (): string => (drawn === 0 ? '' : `\u001B[${drawn}A\r\u001B[0J`)
-  return {
-    show(run) {
-      const lines = describeLanes(run).map((line) => cutToWidth(line, Math.max(1, stream.columns - 1)))
-      stream.write(`${erase()}${lines.join('\n')}\n`)
-      drawn = lines.length
-    },
-    end() {
-      stream.write(erase())
-      drawn = 0
-    },
-  }
+  const lines = createLiveLines(stream)
+  return { show: (run) => lines.show(describeLanes(run)), end: () => lines.clear() }
 }
 
 function createPlainLines(stream: NodeJS.WriteStream): RunGrid {

@@ -13,6 +13,13 @@ const GAP = '  '
 
 /** Prints rows under titles. On a terminal the last column is cut at its edge; in a pipe nothing is. */
 export function printTable<Row>(output: Output, columns: readonly Column<Row>[], rows: readonly Row[]): void {
+  const [titles = '', ...lines] = formatTable(columns, rows)
+  output.line(output.style('bold', cut(titles, output.columns)))
+  for (const line of lines) output.line(cut(line, output.columns))
+}
+
+/** Returns the line of titles, and a line for each row. */
+export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
   const cells = rows.map((row) => columns.map(({ of }) => printable(of(row)).replaceAll(/\s+/g, ' ')))
   const widths = columns.map(({ title }, index) =>
     Math.max(title.length, ...cells.map((row) => widthOf(row[index] ?? ''))),
@@ -25,8 +32,7 @@ export function printTable<Row>(output: Output, columns: readonly Column<Row>[],
         return index === row.length - 1 ? cell : cell + padding
       })
       .join(GAP)
-  output.line(output.style('bold', cut(format(columns.map(({ title }) => title)), output.columns)))
-  for (const row of cells) output.line(cut(format(row), output.columns))
+  return [columns.map(({ title }) => title), ...cells].map(format)
 }
 
 function cut(text: string, columns: number): string {

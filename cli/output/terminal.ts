@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { EXIT } from '../exit-codes.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -33,10 +34,18 @@ export function createOutput(streams: { stdout: NodeJS.WriteStream; stderr: Node
   }
 }
 
-/** Ends the program quietly if its reader has gone (`parkway models | head`). */
-export function endWithReader(stdout: NodeJS.WriteStream): void {
+/** Ends the program quietly if its reader has gone (`parkway models | head`), and with a reason if its output cannot be written. */
+export function endWithReader({
+  stdout,
+  stderr,
+}: {
+  stdout: NodeJS.WriteStream
+  stderr: NodeJS.WriteStream
+}): void {
   stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit(0)
+    if (error.code === 'EPIPE') process.exit(EXIT.ok)
+    const reason = error.code === 'ENOSPC' ? 'the disk is full' : error.message
+    stderr.write(`parkway: The output could not be written: ${reason}.\n`)
+    process.exit(EXIT.failed)
   })
 }

@@ -1,4 +1,6 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { createHome, signIn, type Home } from './run-parkway.ts'
@@ -36,6 +38,8 @@ test('tiers are listed', async () => {
   const { body } = await gateway.request('GET', '/v1/gpu-tiers')
   const { code, stdout } = await home.run(['tiers'])
   expect([code, stdout]).toEqual([0, expect.stringContaining(body.data[0].id)])
+  const lines = (await home.run(['tiers', '--json'])).stdout.trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line).id)).toEqual(body.data.map(({ id }: { id: string }) => id))
 })
 
 test('a reader that leaves early ends the program quietly', async () => {
@@ -47,6 +51,20 @@ test('a reader that leaves early ends the program quietly', async () => {
     ),
   )
   expect([stdout.trim().split('\n').at(-1), stderr]).toEqual(['0', ''])
+})
+
+test('an output that cannot be written is a failure with its reason', async () => {
+  const full = openSync('/dev/full', 'w')
+  const env = { ...process.env, PARKWAY_BASE_URL: gateway.baseUrl, PARKWAY_API_KEY: gateway.key }
+  const child = spawn(process.execPath, ['cli/main.ts', 'models', 'list'], {
+    env,
+    stdio: ['ignore', full, 'pipe'],
+  })
+  let said = ''
+  child.stderr?.on('data', (part: Buffer) => (said += part.toString()))
+  const [code] = await once(child, 'close')
+  closeSync(full)
+  expect([code, said]).toEqual([1, 'parkway: The output could not be written: the disk is full.\n'])
 })
 
 test('the program lists its commands, and proposes one for a misspelt one', async () => {

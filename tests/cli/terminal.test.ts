@@ -44,6 +44,18 @@ describe('in a terminal', () => {
     expect(shown).toContain('gpt-4o-mini')
   })
 
+  test('a watched table follows its tasks until Ctrl-C', async () => {
+    await signIn(home, gateway)
+    const terminal = startInTerminal(home, ['tasks', 'list', '--watch'])
+    await terminal.waitFor('There are no tasks.')
+    const made = await home.run(['image', '-o', 'watched.png', 'A cup'])
+    expect(made.code).toBe(0)
+    const shown = await terminal.waitFor('completed')
+    expect(shown).not.toContain('There are no tasks.')
+    terminal.type(KEY.interrupt)
+    expect(await terminal.ended()).toBe(0)
+  })
+
   test('colours are left out with NO_COLOR', async () => {
     await signIn(home, gateway)
     const coloured = startInTerminal(home, ['models', '--category', 'llm'])

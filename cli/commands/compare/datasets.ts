@@ -1,6 +1,7 @@
 import { openAsBlob } from 'node:fs'
 import { basename } from 'node:path'
 import type { Schemas } from '../../api/gateway-client.ts'
+import { sendUpload } from '../../api/send-upload.ts'
 import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { commandGroup } from '../../command-group.ts'
@@ -57,11 +58,9 @@ const create = clientCommand<CreateOptions>({
       name: name ?? (path === '-' ? 'stdin' : basename(path)),
       ...(description === undefined ? {} : { description }),
     })
-    const response = await connect().send('/v1/compare/datasets', {
-      method: 'POST',
-      body,
-      headers: typeof body === 'string' ? { 'content-type': 'application/json' } : {},
-    })
+    const headers = typeof body === 'string' ? { 'content-type': 'application/json' } : {}
+    const message = { method: 'POST', body, headers }
+    const response = await sendUpload(connect(), '/v1/compare/datasets', message, basename(path))
     const dataset = (await response.json()) as Schemas['CompareDataset']
     if (isJson) return printJson(dataset)
     output.line(dataset.id)

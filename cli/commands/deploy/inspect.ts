@@ -5,14 +5,28 @@ import type { Deployment } from '../../deployments/follow-deployment.ts'
 import { parseWhole } from '../../input/parse-number.ts'
 import { formatUsd } from '../../output/format-usd.ts'
 import { printPairs } from '../../output/print-pairs.ts'
-import { printTable } from '../../output/print-table.ts'
+import { printTable, type Column } from '../../output/print-table.ts'
+import { watchTable } from '../../output/watch-table.ts'
 import { sparkline } from '../../output/sparkline.ts'
 
 interface ListOptions {
   readonly status?: Deployment['status']
   readonly all?: boolean
   readonly limit: string
+  readonly watch?: boolean
 }
+
+const NO_DEPLOYMENTS = 'There are no deployments. Make one with "parkway deploy".'
+
+const COLUMNS: readonly Column<Deployment>[] = [
+  { title: 'deployment', of: ({ id }) => id },
+  { title: 'status', of: (deployment) => deployment.status },
+  { title: 'tier', of: (deployment) => deployment.gpu_tier },
+  { title: '$ an hour', of: (deployment) => deployment.hourly_cost.toFixed(2), isNumber: true },
+  { title: 'spent', of: (deployment) => formatUsd(deployment.budget_spent_usd), isNumber: true },
+  { title: 'model', of: (deployment) => deployment.huggingface_id },
+  { title: 'name', of: ({ name }) => name },
+]
 
 export const list = clientCommand<ListOptions>({
   name: 'list',
@@ -22,31 +36,25 @@ export const list = clientCommand<ListOptions>({
     command
       .option('--status <name>', 'only deployments in this state')
       .option('--all', 'also deleted ones')
-      .option('--limit <number>', 'how many', '100'),
-  async act({ output, isJson, connect, printJsonLines }, { status, all, limit }) {
+      .option('--limit <number>', 'how many', '100')
+      .option('-w, --watch', 'keep the table up to date until Ctrl-C'),
+  async act({ output, isJson, connect, printJsonLines }, { status, all, limit, watch }) {
     const gateway = connect()
-    const deployments = await readPages(parseWhole('--limit', limit), (page) =>
-      gateway.call((routes) => routes.GET('/v1/deployments', { params: { query: { ...page, status } } })),
-    )
-    const shown =
-      all === true || status !== undefined
-        ? deployments
-        : deployments.filter((deployment) => deployment.status !== 'deleted')
-    if (isJson) return printJsonLines(shown)
-    if (shown.length === 0) return output.note('There are no deployments. Make one with "parkway deploy".')
-    printTable(
-      output,
-      [
-        { title: 'deployment', of: ({ id }) => id },
-        { title: 'status', of: (deployment) => deployment.status },
-        { title: 'tier', of: (deployment) => deployment.gpu_tier },
-        { title: '$ an hour', of: (deployment) => deployment.hourly_cost.toFixed(2), isNumber: true },
-        { title: 'spent', of: (deployment) => formatUsd(deployment.budget_spent_usd), isNumber: true },
-        { title: 'model', of: (deployment) => deployment.huggingface_id },
-        { title: 'name', of: ({ name }) => name },
-      ],
-      shown,
-    )
+    const count = parseWhole('--limit', limit)
+    const read = async () => {
+      const deployments = await readPages(count, (page) =>
+        gateway.call((routes) => routes.GET('/v1/deployments', { params: { query: { ...page, status } } })),
+      )
+      const isShown = (one: Deployment): boolean =>
+        all === true || status !== undefined || one.status !== 'deleted'
+      return deployments.filter(isShown)
+    }
+    if (watch === true && !isJson)
+      return watchTable(output, { columns: COLUMNS, read, empty: NO_DEPLOYMENTS })
+    const deployments = await read()
+    if (isJson) return printJsonLines(deployments)
+    if (deployments.length === 0) return output.note(NO_DEPLOYMENTS)
+    printTable(output, COLUMNS, deployments)
   },
 })
 

@@ -1,3 +1,4 @@
+import { sendUpload } from '../../api/send-upload.ts'
 import type { Command } from 'commander'
 import type { GatewayClient, Schemas } from '../../api/gateway-client.ts'
 import type { CommandContext } from '../../client-command.ts'
@@ -90,7 +91,7 @@ export async function firstReadyModel(
 }
 
 async function order(gateway: GatewayClient, path: string, body: object): Promise<Schemas['TaskReceipt']> {
-  const response = await gateway.send(path, {
+  const response = await sendUpload(gateway, path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', prefer: 'respond-async' },
     body: JSON.stringify(body),

@@ -1,9 +1,9 @@
 import { openAsBlob } from 'node:fs'
 import { basename } from 'node:path'
+import { sendUpload } from '../../api/send-upload.ts'
 import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
-import { createTransferBar } from '../../output/transfer-bar.ts'
 import { printable } from '../../output/printable.ts'
 import { firstReadyModel } from './make-media.ts'
 
@@ -32,10 +32,8 @@ export const transcribe = clientCommand<TranscribeOptions>({
     form.set('file', recording, basename(path))
     form.set('response_format', context.isJson ? 'json' : format)
     if (language !== undefined) form.set('language', language)
-    const bar = createTransferBar(process.stderr, { name: basename(path), bytesTotal: recording.size })
-    const response = await gateway
-      .send('/v1/audio/transcriptions', { method: 'POST', body: form, onSent: (bytes) => bar.add(bytes) })
-      .finally(() => bar.clear())
+    const message = { method: 'POST', body: form }
+    const response = await sendUpload(gateway, '/v1/audio/transcriptions', message, basename(path))
     if (context.isJson) return context.printJson(await response.json())
     context.output.line(printable((await response.text()).trimEnd()))
   },

@@ -1,3 +1,4 @@
+import { sendUpload } from '../../api/send-upload.ts'
 import { clientCommand, type CommandContext } from '../../client-command.ts'
 import { collect } from '../../input/collect.ts'
 import { parseModelInputs } from '../../input/parse-model-inputs.ts'
@@ -53,7 +54,7 @@ async function callAtOnce(
   { output: path, force }: RunOptions,
 ): Promise<void> {
   if (path !== undefined) await askBeforeReplacing(path, { isForced: force === true })
-  const response = await context.connect().send(endpoint, {
+  const response = await sendUpload(context.connect(), endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),

@@ -1,0 +1,23 @@
+import { createTransferBar } from '../output/transfer-bar.ts'
+import type { GatewayClient, Message } from './gateway-client.ts'
+
+interface UploadMessage extends Omit<Message, 'onSent'> {
+  readonly body: string | FormData
+}
+
+/** Sends a body that may be large, with a bar while it is on its way. */
+export async function sendUpload(
+  gateway: Pick<GatewayClient, 'send'>,
+  path: string,
+  message: UploadMessage,
+  name = 'the request',
+): Promise<Response> {
+  const bar = createTransferBar(process.stderr, { name, bytesTotal: sizeOf(message.body) })
+  return gateway.send(path, { ...message, onSent: (bytes) => bar.add(bytes) }).finally(() => bar.clear())
+}
+
+/** Of a form, its files: its other fields are short. */
+function sizeOf(body: string | FormData): number {
+  if (typeof body === 'string') return Buffer.byteLength(body)
+  return [...body.values()].reduce((sum, value) => sum + (typeof value === 'string' ? 0 : value.size), 0)
+}
