@@ -73,7 +73,12 @@ export function startInTerminal(
       child.resize(columns, lines)
       screen.resize(columns, lines)
     },
-    ended: () => ended,
+    async ended() {
+      const code = await ended
+      // The screen takes what was written in its own time.
+      await new Promise<void>((done) => screen.write('', done))
+      return code
+    },
     kill: () => child.kill('SIGKILL'),
   }
 }
