@@ -138,6 +138,24 @@ describe.skipIf(NO_BROWSER !== null)('the tasks of the console', () => {
     await close()
   })
 
+  test('are reached from the log of the request that made them', async () => {
+    const made = await gateway.request('POST', '/v1/images/generations', {
+      body: { model: 'flux-schnell', prompt: 'A paper boat' },
+      headers: { prefer: 'respond-async' },
+    })
+    await untilEnded(made.body.id)
+    const requestId = made.headers.get('x-request-id') ?? ''
+    await expect
+      .poll(async () => (await gateway.request('GET', `/v1/requests/${requestId}`)).status)
+      .toBe(200)
+    const { page, goto, close } = await openConsole(gateway)
+    await goto(`/log?request=${requestId}`)
+    await page.getByRole('dialog', { name: 'Request' }).getByRole('link', { name: 'image' }).click()
+    await page.getByRole('dialog').getByText('A paper boat').first().waitFor()
+    expect(new URL(page.url()).searchParams.get('task')).toBe(made.body.id)
+    await close()
+  })
+
   test('fit on a phone, and tell what failed when the API does', async () => {
     const { page, goto, close } = await openConsole(gateway, { width: 390, height: 844 })
     await goto('/tasks')

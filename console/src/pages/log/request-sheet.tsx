@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { requestQuery, type RequestDetails } from '../../api/requests.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -7,6 +8,7 @@ import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Sheet } from '../../ui/overlays/sheet.tsx'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
 import { DetailsList } from '../../ui/text/details-list.tsx'
+import { Badge } from '../../ui/text/badge.tsx'
 import { Time } from '../../ui/text/time.tsx'
 import { RequestAttempts } from './request-attempts.tsx'
 import { RequestBodies } from './request-bodies.tsx'
@@ -72,8 +74,21 @@ function Facts({ request }: { readonly request: RequestDetails }) {
         Key: request.key_name ?? request.key_id,
         Environment: request.env,
         'End user': request.user,
+        Task: request.task && <TaskOfRequest task={request.task} />,
       }}
     />
+  )
+}
+
+function TaskOfRequest({ task }: { readonly task: NonNullable<RequestDetails['task']> }) {
+  return (
+    <span className="flex flex-wrap items-center gap-x-2">
+      <Link to="/tasks" search={{ task: task.id }} className="text-accent hover:underline">
+        {task.type}
+      </Link>
+      <Badge>{task.status}</Badge>
+      {task.attempts > 1 && <span className="text-ink-soft">tried {task.attempts} times</span>}
+    </span>
   )
 }
 
