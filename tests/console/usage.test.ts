@@ -53,7 +53,7 @@ describe.skipIf(NO_BROWSER !== null)('usage in the console', () => {
     await page.getByRole('region', { name: 'Groups' }).getByText('careful').waitFor()
     await expectAccessible(page)
     await takeScreenshots(page, 'usage-full')
-    expect(await page.evaluate(COUNT_COLOURED_PIXELS)).toBeGreaterThan(100)
+    await expect.poll(() => page.evaluate(COUNT_COLOURED_PIXELS)).toBeGreaterThan(100)
     await page.getByRole('button', { name: 'Table' }).click()
     await page.getByRole('region', { name: 'Spend in US dollars' }).getByText('=quick').waitFor()
     const [download] = await Promise.all([
@@ -115,7 +115,7 @@ describe.skipIf(NO_BROWSER !== null)('usage in the console', () => {
       const { page, goto, close } = await openConsole(gateway, { language })
       await goto('/usage?period=24h')
       await page.locator('canvas').first().waitFor()
-      expect(await page.evaluate(COUNT_COLOURED_PIXELS)).toBeGreaterThan(100)
+      await expect.poll(() => page.evaluate(COUNT_COLOURED_PIXELS)).toBeGreaterThan(100)
       await close()
     },
   )
