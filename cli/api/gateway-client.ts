@@ -24,7 +24,7 @@ export interface Message {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | FormData
   readonly signal?: AbortSignal
-  /** Told how many bytes of the body were sent since the last time. */
+  /** Called with the number of bytes of the body that were sent since the last call. */
   readonly onSent?: (bytes: number) => void
 }
 

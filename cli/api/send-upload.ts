@@ -5,6 +5,8 @@ interface UploadMessage extends Omit<Message, 'onSent'> {
   readonly body: string | FormData
 }
 
+const COUNTED_BYTES_MIN = 1024 * 1024
+
 /** Sends a body that may be large, with a bar while it is on its way. */
 export async function sendUpload(
   gateway: Pick<GatewayClient, 'send'>,
@@ -12,7 +14,10 @@ export async function sendUpload(
   message: UploadMessage,
   name = 'the request',
 ): Promise<Response> {
-  const bar = createTransferBar(process.stderr, { name, bytesTotal: sizeOf(message.body) })
+  const bytesTotal = sizeOf(message.body)
+  // A small body is sent at once, so that an early refusal of the gateway cannot cut it.
+  if (bytesTotal < COUNTED_BYTES_MIN) return gateway.send(path, message)
+  const bar = createTransferBar(process.stderr, { name, bytesTotal })
   return gateway.send(path, { ...message, onSent: (bytes) => bar.add(bytes) }).finally(() => bar.clear())
 }
 

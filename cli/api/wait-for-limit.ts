@@ -3,7 +3,7 @@ import { pauseUnlessInterrupted } from '../interruption.ts'
 import { printable } from '../output/printable.ts'
 import { ApiFailure } from './api-failure.ts'
 
-/** How long a command may wait for rate limits in all, and who is told about it. */
+/** The total time that a command may wait for rate limits, and what reports each wait. */
 export interface Patience {
   readonly waitMsMax: number
   readonly onWait: (sentence: string) => void

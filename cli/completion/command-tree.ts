@@ -4,7 +4,7 @@ import { defaultOf } from '../command-group.ts'
 /** What a shell proposes for a word: files, words of the gateway, fixed words, or nothing. */
 export type WordKind = 'file' | ListKind | readonly string[] | null
 
-/** Words that the program lists while somebody types. */
+/** Words that the program itself lists when the user presses Tab. */
 export const LIST_KINDS = ['models', 'deployments', 'tasks', 'tiers', 'profiles'] as const
 export type ListKind = (typeof LIST_KINDS)[number]
 

@@ -2,7 +2,7 @@ import type { GatewayClient } from '../api/gateway-client.ts'
 import { profilePath, readProfiles } from '../profile/profile-file.ts'
 import type { ListKind } from './command-tree.ts'
 
-/** Longer than this, nobody waits after a tab. */
+/** The longest time that Tab may take. */
 const ANSWER_MS_MAX = 2_000
 const COUNT = 100
 

@@ -91,7 +91,7 @@ function showDifference(
   for (const line of lines) output.note(line)
 }
 
-/** The person may take a minute to answer, and the tool may write its settings meanwhile. */
+/** Checks the file again, because the tool may have written it while the user was answering. */
 function requireUnchanged({ path, content }: UserFile): void {
   const now = readUserFile(path).content
   if (now === content || (now !== null && content !== null && now.equals(content))) return
@@ -100,7 +100,7 @@ function requireUnchanged({ path, content }: UserFile): void {
 
 function apply(name: string, file: UserFile, after: Buffer): void {
   const record = readRecord(name)
-  // Connecting twice keeps the file from before the first time, unless somebody else has changed it since.
+  // A second `connect` keeps the backup of the first, unless the file was changed in between.
   const isOurs =
     record !== null &&
     record.path === file.path &&

@@ -8,7 +8,7 @@ import { hasJsonMember, setJsonString } from './edit/edit-json.ts'
 import { setProfileBlock } from './edit/edit-shell-profile.ts'
 import { setTable, setTopLevelString } from './edit/edit-toml.ts'
 
-/** What a tool is told about the gateway. */
+/** The values that are written into the configuration of a tool. */
 export interface ToolSettings {
   readonly baseUrl: string
   readonly apiKey: string

@@ -52,7 +52,7 @@ function compare(old: readonly string[], fresh: readonly string[]): Step[] {
   return steps
 }
 
-/** For long files: what lies between the common beginning and the common end is replaced. */
+/** The diff of long files: all lines between the common beginning and the common end are shown as replaced. */
 function replaceMiddle(old: readonly string[], fresh: readonly string[]): Step[] {
   const shorter = Math.min(old.length, fresh.length)
   let head = 0

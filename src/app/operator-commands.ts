@@ -18,7 +18,7 @@ export const OPERATOR_COMMANDS: Readonly<Record<string, OperatorCommand>> = {
     load: async () => (await import('./commands/check-config.ts')).checkConfig,
   },
   'admin-key create': {
-    summary: 'Make a key in the database and print it, once; also for who lost the first one.',
+    summary: 'Make a key in the database and print it once. Use it if the first key is lost.',
     load: async () => (await import('./commands/create-key.ts')).createKey,
   },
   'sign-in-link': {

@@ -107,7 +107,7 @@ const revoke = clientCommand<{ readonly yes?: boolean }>({
   },
 })
 
-/** Who has no key yet is probably the operator, who has another command. */
+/** A user without a key is probably the operator, so the advice also names the operator's command. */
 function requireKey(connect: () => GatewayClient): GatewayClient {
   try {
     return connect()

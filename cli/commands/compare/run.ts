@@ -44,7 +44,7 @@ export const run = clientCommand<RunOptions>({
   async act({ output, isJson, connect, printJson }, options, ...words) {
     const gateway = connect()
     const body = await describeOrder(options, words.join(' '))
-    // An interruption while the order is under way waits for its answer: only then can the run be cancelled.
+    // Ctrl-C during the request takes effect after its answer, because cancelling needs the id of the run.
     const ended = await interruptible(async (signal) => {
       const created = await gateway.call((routes) => routes.POST('/v1/compare/runs', { body }))
       return options.follow === false ? created : followRun(gateway, created.id, signal)

@@ -60,7 +60,7 @@ export const create = clientCommand<CreateOptions>({
       options.yes === true,
     )
     const body = { ...settings, huggingface_id: order.huggingface_id, gpu_tier: order.gpu_tier }
-    // An interruption while the order is under way waits for its answer: without the id, nobody could stop the deployment.
+    // Ctrl-C during the request takes effect after its answer, because stopping needs the id of the deployment.
     const deployment = await interruptible(async (signal) => {
       const created = await gateway.call((routes) => routes.POST('/v1/deployments', { body }))
       if (!options.follow) return created

@@ -39,7 +39,7 @@ export async function makeMedia(
   const gateway = context.connect()
   const target = await chooseTarget(options)
   if (options.wait === false) return printOrder(context, gateway, await order(gateway, path, body))
-  // An interruption while the order is under way waits for its answer: only then can the task be cancelled.
+  // Ctrl-C during the request takes effect after its answer, because cancelling needs the id of the task.
   const task = await interruptible(async (signal) => {
     const { id } = await order(gateway, path, body)
     return requireCompleted(await followTask(gateway, id, signal))

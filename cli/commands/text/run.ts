@@ -36,7 +36,7 @@ export const run = clientCommand<RunOptions>({
   },
 })
 
-/** A chat model takes `prompt` and `system`, too, because nobody likes to type messages as JSON. */
+/** A chat model also accepts `prompt` and `system`, which are easier to type than messages as JSON. */
 function toRequest(endpoint: string, inputs: Record<string, unknown>): Record<string, unknown> {
   const { prompt, system, ...others } = inputs
   if (endpoint !== '/v1/chat/completions' || others.messages !== undefined || typeof prompt !== 'string')

@@ -18,7 +18,7 @@ interface CursorPagesOptions<Row, List extends Page<Row>> {
 /** Pages kept in memory. Above that, a filter helps more than scrolling. */
 const PAGES_MAX = 2_000
 
-/** A list of more pages is read again only when somebody asks for it, because all of its pages are, one after the other. */
+/** A list with more pages is refetched only on request, because a refetch reads all of its pages one after the other. */
 const REFETCHED_PAGES_MAX = 3
 
 interface PagesState {
