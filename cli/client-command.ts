@@ -44,7 +44,7 @@ export function clientCommand<Options extends object = object>(definition: Clien
     .description(summary)
     .option('--json', 'print exactly the JSON of the API')
     .option('--profile <name>', 'use another profile than the current one')
-    .option('--wait', 'wait as long as rate limits tell, instead of ending')
+    .option('--wait', 'wait as long as rate limits tell, instead of ending with 6')
     .addHelpText('after', `\nExample:\n  ${example}`)
   const defined = define === undefined ? command : define(command)
   return defined.action(async (...passed: unknown[]) => {

@@ -80,6 +80,23 @@ describe('a gateway that is limited once', () => {
     expect([code, stderr]).toEqual([0, 'Too many requests. Waiting 1 s.\nToo many requests. Waiting 0 s.\n'])
   })
 
+  test.each([
+    ['--wait', '--no-wait'],
+    ['--no-wait', '--wait'],
+  ])('takes an order with %s %s: waits for the limit, and not for the task', async (...flags) => {
+    answers = [refused('0'), () => ({ status: 202, body: { id: 'task-1', status: 'pending' } })]
+    const { code, stdout, stderr } = await home.run(['image', '-m', 'any', ...flags, 'A tree'], {
+      environment,
+    })
+    expect([code, stdout, stderr]).toEqual([0, 'task-1\n', 'Too many requests. Waiting 0 s.\n'])
+  })
+
+  test('is not waited for with --no-wait alone', async () => {
+    answers = [refused('0'), () => ({ status: 202, body: { id: 'task-1', status: 'pending' } })]
+    const { code, stdout } = await home.run(['image', '-m', 'any', '--no-wait', 'A tree'], { environment })
+    expect([code, stdout]).toEqual([6, ''])
+  })
+
   test('is not waited for longer than ten minutes, and not if it names no time', async () => {
     answers = [refused('601')]
     const long = await home.run(['models', 'list', '--wait'], { environment })

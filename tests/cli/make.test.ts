@@ -66,6 +66,15 @@ describe('a task', () => {
     expect((await home.run(['tasks', 'show', '01a1e900-0fc9-7eff-b14c-dd4471e0969d'])).code).toBe(4)
   })
 
+  test('is printed with --no-wait and followed with --wait, in any combination', async () => {
+    for (const flags of [['--wait', '--no-wait'], ['--no-wait', '--wait'], ['--no-wait']]) {
+      const { code, stdout } = await home.run(['image', ...flags, 'A tree'])
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/^[\da-f-]{36}\n$/)])
+    }
+    const followed = await home.run(['image', '--wait', '-o', 'waited.png', 'A tree'])
+    expect([followed.code, followed.stdout]).toEqual([0, 'waited.png\n'])
+  })
+
   test('is cancelled by an interruption, with what was given back', async () => {
     let child: ChildProcess | undefined
     const running = home.run(['music', '-o', 'rain.mp3', '[[sandbox:hang]] rain'], {

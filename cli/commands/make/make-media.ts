@@ -1,5 +1,5 @@
 import { sendUpload } from '../../api/send-upload.ts'
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import type { GatewayClient, Schemas } from '../../api/gateway-client.ts'
 import type { CommandContext } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
@@ -16,8 +16,8 @@ export interface MakeOptions {
   readonly output?: string
   readonly force?: boolean
   readonly show?: boolean
-  /** False with `--no-wait`: the task is not followed. True with `--wait`, which waits for rate limits. */
-  readonly wait?: boolean
+  /** The task is printed, and not followed. */
+  readonly noWait?: boolean
 }
 
 /** Adds the options of all commands that make files. */
@@ -27,7 +27,17 @@ export function withMakeOptions(command: Command, { hasModel = true } = {}): Com
     .option('-o, --output <path>', 'the file or directory to save to')
     .option('--force', 'replace files that exist')
     .option('--show', 'show pictures in the terminal (kitty, iTerm2, sixel)')
-    .option('--no-wait', 'print the task and end, without waiting for it')
+    .addOption(noWait())
+}
+
+/** Has its own value, because commander treats `--no-wait` as the negation of `--wait`, which waits for rate limits. */
+function noWait(): Option {
+  const option = new Option(
+    '--no-wait',
+    'print the id of the task and end, without following it; may be combined with --wait',
+  )
+  option.negate = false
+  return option
 }
 
 /** Orders work as a task, waits for it with a progress bar, saves the files, and prints their paths and the cost. */
@@ -38,7 +48,7 @@ export async function makeMedia(
 ): Promise<void> {
   const gateway = context.connect()
   const target = await chooseTarget(options)
-  if (options.wait === false) return printOrder(context, gateway, await order(gateway, path, body))
+  if (options.noWait === true) return printOrder(context, gateway, await order(gateway, path, body))
   // Ctrl-C during the request takes effect after its answer, because cancelling needs the id of the task.
   const task = await interruptible(async (signal) => {
     const { id } = await order(gateway, path, body)
