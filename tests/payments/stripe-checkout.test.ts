@@ -148,20 +148,29 @@ describe('coming back from Stripe', () => {
 })
 
 describe('an incomplete configuration', () => {
-  test('503: Stripe without its webhook secret takes no payments and never falls back to the test checkout', async () => {
-    const half = await startStripeStage({ STRIPE_WEBHOOK_SECRET: '' })
-    try {
-      const { status, body } = await half.gateway.request('POST', CHECKOUT, { body: { amount_usd: 5 } })
-      expect([status, body.error.code]).toEqual([503, 'provider_not_configured'])
-      const { body: config } = await half.gateway.request('GET', '/v1/payments/config')
-      expect(config).toMatchObject({ provider: 'stripe', available: false })
-      const webhook = await half.gateway.request('POST', '/v1/payments/webhook/stripe', {
-        key: null,
-        body: {},
-      })
-      expect(webhook.status).toBe(503)
-    } finally {
-      await half.close()
-    }
-  })
+  test.each([
+    ['its webhook secret', { STRIPE_WEBHOOK_SECRET: '' }],
+    [
+      'both of its secrets',
+      { STRIPE_SECRET_KEY: '', STRIPE_WEBHOOK_SECRET: '', STRIPE_PUBLISHABLE_KEY: 'pk_live_1' },
+    ],
+  ])(
+    '503: Stripe without %s takes no payments and never falls back to the test checkout',
+    async (_, settings) => {
+      const half = await startStripeStage(settings)
+      try {
+        const { status, body } = await half.gateway.request('POST', CHECKOUT, { body: { amount_usd: 5 } })
+        expect([status, body.error.code]).toEqual([503, 'provider_not_configured'])
+        const { body: config } = await half.gateway.request('GET', '/v1/payments/config')
+        expect(config).toMatchObject({ provider: 'stripe', available: false })
+        const webhook = await half.gateway.request('POST', '/v1/payments/webhook/stripe', {
+          key: null,
+          body: {},
+        })
+        expect(webhook.status).toBe(503)
+      } finally {
+        await half.close()
+      }
+    },
+  )
 })

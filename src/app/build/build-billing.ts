@@ -56,15 +56,16 @@ export function buildBilling(
 }
 
 /**
- * Chooses Stripe if its secret key or webhook secret is set. So an incomplete configuration never falls back to the test
- * checkout, which gives credit for free.
+ * Chooses Stripe if any of its keys is set. So an incomplete configuration never falls back to the test checkout, which
+ * gives credit for free.
  */
 function choosePaymentProviders(
   { stripeSecretKey, stripeWebhookSecret, stripePublishableKey, stripeApiBaseUrl }: Config,
   clock: Clock,
 ): [PaymentProvider, ...PaymentProvider[]] {
   const testCheckout = createTestCheckout()
-  if (stripeSecretKey === null && stripeWebhookSecret === null) return [testCheckout]
+  if ([stripeSecretKey, stripeWebhookSecret, stripePublishableKey].every((key) => key === null))
+    return [testCheckout]
   const stripe = createStripeProvider({
     secretKey: stripeSecretKey,
     webhookSecret: stripeWebhookSecret,
