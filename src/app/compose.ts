@@ -82,7 +82,6 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
           })
     const overview = buildOverview(config, {
       modules,
-      sessions,
       isWorkerRunning: () => worker?.isRunning() === true,
       isShuttingDown: () => isShuttingDown,
     })
@@ -154,7 +153,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       bootstrap.created && config.bootstrapKey === null && config.role !== 'worker'
         ? await createFirstCode(modules.database, logger)
         : null
-    const refusals = endRefusedRequests({ server, keys, clock: modules.clock })
+    const refusals = endRefusedRequests({ server, keys, sessions, clock: modules.clock })
     begun.defer(() => refusals.close())
     if (config.role !== 'api') worker = await buildWorker(config, { ...options, modules })
     return {

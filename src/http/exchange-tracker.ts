@@ -70,17 +70,25 @@ export class ExchangeTracker {
     return callers
   }
 
-  /** Ends the running requests of a key, and cuts the connection if the client does not read. */
-  cancelOfKey(keyId: string, reason: Error): void {
-    // Skip requests that change something, because one of them may be revoking this key.
+  /** Ends the running requests of these callers, and cuts the connection if the client does not read. */
+  cancelOf(isMeant: (caller: Caller) => boolean, reason: Error): void {
+    // Skip requests that change something, because one of them may be revoking this key or ending this session.
     const ended = this.#running.filter(
-      ({ caller, incoming }) => caller?.keyId === keyId && !CHANGES.has(incoming.method ?? ''),
+      ({ caller, incoming }) => caller !== null && isMeant(caller) && !CHANGES.has(incoming.method ?? ''),
     )
     for (const exchange of ended) exchange.cancellation.cancel(reason)
     if (ended.length === 0) return
     setTimeout(() => {
       for (const { response } of ended) if (response.writableNeedDrain) response.destroy()
     }, CUT_OFF_AFTER_MS).unref()
+  }
+
+  /** Returns the ids of the sessions of running requests. */
+  sessionIds(): Set<string> {
+    const sessionIds = new Set<string>()
+    for (const { caller } of this.#running)
+      if (caller?.session !== undefined) sessionIds.add(caller.session.id)
+    return sessionIds
   }
 
   cancelAll(reason: Error): void {

@@ -67,8 +67,10 @@ export interface Server {
   listen(options: { host: string; port: number; sharePort: boolean }): Promise<{ host: string; port: number }>
   /** The callers of running requests by key id. */
   runningCallers(): ReadonlyMap<string, Caller>
-  /** Ends the running requests of a key with this error; a stream gets it as its last frame. */
-  endRequestsOf(keyId: string, reason: AppError): void
+  /** The ids of the sessions of running requests. */
+  runningSessions(): ReadonlySet<string>
+  /** Ends the running requests of these callers with this error; a stream gets it as its last frame. */
+  endRequestsOf(isMeant: (caller: Caller) => boolean, reason: AppError): void
   /** Stops accepting, waits this long for running requests, then aborts them. */
   close(options: { graceMs: number; beforeAborting?: () => void }): Promise<void>
 }
@@ -151,7 +153,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     },
 
     runningCallers: () => tracker.callers(),
-    endRequestsOf: (keyId, reason) => tracker.cancelOfKey(keyId, reason),
+    runningSessions: () => tracker.sessionIds(),
+    endRequestsOf: (isMeant, reason) => tracker.cancelOf(isMeant, reason),
 
     async close({ graceMs, beforeAborting }) {
       isClosing = true

@@ -66,6 +66,22 @@ describe('the log of a deployment', () => {
     expect(log.lines().at(-1)).toEqual({ type: 'end', reason: 'deleted' })
   })
 
+  test('ends with an error frame when the key that follows it is revoked', async () => {
+    const id = await deploy(gateway)
+    await waitForStatus(gateway, id, 'running')
+    const { body: key } = await gateway.request('POST', '/v1/tenants/me/api-keys', { body: { name: 'log' } })
+    const log = await follow(id, { key: key.key })
+    const kept = await follow(id)
+    await eventually(() => expect(log.lines().length).toBeGreaterThan(0))
+    await gateway.request('DELETE', `/v1/tenants/me/api-keys/${key.id}`)
+    await log.ended
+    expect(log.lines().at(-1).error.code).toBe('invalid_api_key')
+    expect(log.text()).not.toContain('[DONE]')
+    await gateway.request('POST', `/v1/deployments/${id}/stop`)
+    await kept.ended
+    expect(kept.lines().at(-1)).toEqual({ type: 'end', reason: 'stopped' })
+  })
+
   test('contains the reason of an engine failure', async () => {
     const id = await deploy(gateway, { env: { SANDBOX_FAILURE: 'out_of_memory' } })
     await waitForStatus(gateway, id, 'error')

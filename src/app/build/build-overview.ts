@@ -8,7 +8,6 @@ import { createRecentProviders } from '../overview/recent-providers.ts'
 import type { LiveFeed } from '../../http/routes/operator/admin-live.ts'
 import type { ProviderStatuses } from '../../http/routes/operator/admin-providers.ts'
 import { AppError } from '../../kernel/app-error.ts'
-import type { Sessions } from '../../modules/sessions/sessions.ts'
 import type { Config } from '../settings/config.ts'
 import { listLocalModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
@@ -22,13 +21,12 @@ export interface Overview {
 
 interface OverviewParts {
   readonly modules: Modules
-  readonly sessions: Pick<Sessions, 'isValid'>
   readonly isWorkerRunning: () => boolean
   readonly isShuttingDown: () => boolean
 }
 
 export function buildOverview(config: Config, parts: OverviewParts): Overview {
-  const { modules, sessions, isWorkerRunning, isShuttingDown } = parts
+  const { modules, isWorkerRunning, isShuttingDown } = parts
   const { messageBus, metrics, readPool, ledger, catalog, providers, clock } = modules
   const recent = createRecentProviders(() => metrics.figures().byProvider)
   const createReport = createReporter({ config, metrics, recent, readPool, ledger, isWorkerRunning })
@@ -48,7 +46,7 @@ export function buildOverview(config: Config, parts: OverviewParts): Overview {
   }
   return {
     providers: createProviderStatuses({ config, catalog, providers, reports, clock }),
-    live: createLiveFeed({ readOverview, isSessionValid: (id) => sessions.isValid(id), isShuttingDown }),
+    live: createLiveFeed({ readOverview, isShuttingDown }),
     close: () => {
       recent.close()
       reports.close()

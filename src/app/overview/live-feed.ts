@@ -3,22 +3,17 @@ import type { Static } from 'typebox'
 import type { LiveFeed, LiveOverview } from '../../http/routes/operator/admin-live.ts'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { Caller } from '../../modules/keys/keys.ts'
 
 interface LiveFeedOptions {
   readonly readOverview: () => Promise<Static<typeof LiveOverview>>
-  /** Whether the session of a stream has not ended. */
-  readonly isSessionValid: (sessionId: string) => Promise<boolean>
   readonly isShuttingDown: () => boolean
 }
 
 const EVENT_MS = 2_000
 const STREAMS_MAX = 20
-/** Sessions are looked up less often than events are sent. */
-const EVENTS_PER_CHECK = 5
 
 /** Streams of live figures. All streams of a process share one reading. */
-export function createLiveFeed({ readOverview, isSessionValid, isShuttingDown }: LiveFeedOptions): LiveFeed {
+export function createLiveFeed({ readOverview, isShuttingDown }: LiveFeedOptions): LiveFeed {
   let streams = 0
   let latest: { readonly atMs: number; readonly text: Promise<Buffer> } | null = null
 
@@ -30,15 +25,11 @@ export function createLiveFeed({ readOverview, isSessionValid, isShuttingDown }:
     }
     return latest.text
   }
-  const mayLook = async ({ session }: Caller, event: number): Promise<boolean> =>
-    session === undefined || event % EVENTS_PER_CHECK !== 0 || isSessionValid(session.id)
-
-  async function* follow(caller: Caller, cancellation: Cancellation): AsyncGenerator<readonly Buffer[]> {
+  async function* follow(cancellation: Cancellation): AsyncGenerator<readonly Buffer[]> {
     try {
-      for (let event = 1; !isShuttingDown(); event += 1) {
+      while (!isShuttingDown()) {
         yield [await read()]
         await pause(cancellation)
-        if (!(await mayLook(caller, event))) throw new AppError('invalid_session', 'The session has ended.')
       }
     } finally {
       streams -= 1
@@ -46,13 +37,13 @@ export function createLiveFeed({ readOverview, isSessionValid, isShuttingDown }:
   }
 
   return {
-    open(caller, cancellation) {
+    open(cancellation) {
       if (streams >= STREAMS_MAX) {
         const message = `At most ${STREAMS_MAX} streams of live figures at once for each process.`
         throw new AppError('concurrency_limit_reached', message, { retryAfterSeconds: 5 })
       }
       streams += 1
-      return follow(caller, cancellation)
+      return follow(cancellation)
     },
   }
 }

@@ -1,34 +1,42 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Caller, KeyChange, Keys } from '../../modules/keys/keys.ts'
+import { invalidSession, type Sessions } from '../../modules/sessions/sessions.ts'
 import type { Server } from '../server.ts'
 
 interface EndRefusedRequestsOptions {
-  readonly server: Pick<Server, 'runningCallers' | 'endRequestsOf'>
+  readonly server: Pick<Server, 'runningCallers' | 'runningSessions' | 'endRequestsOf'>
   readonly keys: Pick<Keys, 'onChange' | 'callerOf'>
+  readonly sessions: Pick<Sessions, 'findEnded'>
   readonly clock: Clock
 }
 
 /** How often to check expiries and to retry failed reads. */
 const TICK_MS = 250
+/** Sessions are read from the database, so they are checked less often. */
+const SESSION_TICK_MS = 2_000
 
 /**
- * Ends running requests of keys that were revoked, have expired, or belong to a suspended account. After a change the key is
- * read from the database, because most changes do not refuse it.
+ * Ends running requests of keys that were revoked, have expired, or belong to a suspended account, and of sessions that have
+ * ended. After a change the key is read from the database, because most changes do not refuse it.
  */
-export function endRefusedRequests({ server, keys, clock }: EndRefusedRequestsOptions): { close(): void } {
+export function endRefusedRequests(options: EndRefusedRequestsOptions): { close(): void } {
+  const { server, keys, clock } = options
   const suspects = new Map<string, Caller>()
+  /** Expiries of keys that changed after their running requests began. */
+  const changedExpiries = new Map<string, number | null>()
   let isReading = false
   let isClosed = false
 
   const endIfRefused = async ({ accountId, keyId }: Caller): Promise<void> => {
     try {
-      await keys.callerOf(accountId, keyId)
+      const { expiresAtMs = null } = await keys.callerOf(accountId, keyId)
+      changedExpiries.set(keyId, expiresAtMs)
     } catch (error) {
       const isRefused =
         error instanceof AppError && (error.code === 'invalid_api_key' || error.code === 'account_suspended')
       if (!isRefused) throw error
-      server.endRequestsOf(keyId, error)
+      server.endRequestsOf((caller) => caller.keyId === keyId, error)
     }
   }
 
@@ -59,13 +67,42 @@ export function endRefusedRequests({ server, keys, clock }: EndRefusedRequestsOp
   keys.onChange((change) => suspect((caller) => isAbout(change, caller)))
   const ticker = setInterval(() => {
     const nowMs = clock.nowMs()
-    suspect(({ expiresAtMs = null }) => expiresAtMs !== null && expiresAtMs <= nowMs)
+    const running = server.runningCallers()
+    for (const keyId of changedExpiries.keys()) if (!running.has(keyId)) changedExpiries.delete(keyId)
+    suspect(({ keyId, expiresAtMs = null }) => {
+      const changed = changedExpiries.get(keyId)
+      const endsAtMs = changed === undefined ? expiresAtMs : changed
+      return endsAtMs !== null && endsAtMs <= nowMs
+    })
   }, TICK_MS).unref()
+  const sessionTicker = setInterval(createSessionCheck(options), SESSION_TICK_MS).unref()
   return {
     close: () => {
       isClosed = true
       clearInterval(ticker)
+      clearInterval(sessionTicker)
     },
+  }
+}
+
+/** Returns a function that ends the running requests of sessions that have ended. It reads the database only if there are any. */
+function createSessionCheck({ server, sessions }: EndRefusedRequestsOptions): () => void {
+  let isReading = false
+  const endOfEnded = async (running: readonly string[]): Promise<void> => {
+    const ended = new Set(await sessions.findEnded(running))
+    if (ended.size === 0) return
+    server.endRequestsOf(({ session }) => session !== undefined && ended.has(session.id), invalidSession())
+  }
+  return () => {
+    const running = server.runningSessions()
+    if (isReading || running.size === 0) return
+    isReading = true
+    endOfEnded([...running])
+      // The database is unavailable; the next tick retries.
+      .catch(() => {})
+      .finally(() => {
+        isReading = false
+      })
   }
 }
 

@@ -29,8 +29,8 @@ export interface Sessions {
   startWithCode(code: string, userAgent: string): Promise<StartedSession>
   /** Returns the caller of the session's key. Throws `invalid_session`, or what a request with the key would get. */
   authenticate(token: string): Promise<Caller>
-  /** Whether the session has not ended. Unlike a request, this does not keep it alive. */
-  isValid(sessionId: string): Promise<boolean>
+  /** Returns those of the sessions that have ended. Unlike a request, this does not keep them alive. */
+  findEnded(sessionIds: readonly string[]): Promise<string[]>
   /** Notes that the key was entered again. Throws if it is another key than that of the session. */
   confirm(caller: Caller, entered: Caller): Promise<Session>
   /** Returns the sessions of the caller's key, or of all keys of its account if it can manage the account; newest first. */
@@ -75,9 +75,13 @@ export function createSessions({
       })
       return Object.freeze({ ...caller, session: { id: row.id, isConfirmed: row.is_confirmed } })
     },
-    isValid: async (sessionId) => {
-      const rows = await database.query(`SELECT 1 FROM sessions WHERE id = $1 AND ${IS_VALID}`, [sessionId])
-      return rows.length > 0
+    findEnded: async (sessionIds) => {
+      const valid = await database.query<{ id: string }>(
+        `SELECT id FROM sessions WHERE id = ANY ($1::uuid[]) AND ${IS_VALID}`,
+        [sessionIds],
+      )
+      const validIds = new Set(valid.map(({ id }) => id))
+      return sessionIds.filter((id) => !validIds.has(id))
     },
     confirm: async ({ accountId, session }, entered) => {
       const [row] = await database.query<SessionRow>(
@@ -182,6 +186,7 @@ function visibleKeyOf({ scopes, keyId }: Caller): string | null {
   return scopes.has('manage') || scopes.has('admin') ? null : keyId
 }
 
-function invalidSession(): AppError {
+/** The error of a request whose session has ended. */
+export function invalidSession(): AppError {
   return new AppError('invalid_session', 'The session has ended. Sign in again.')
 }

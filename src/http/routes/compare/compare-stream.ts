@@ -61,7 +61,7 @@ export const compareStreamRoutes = ({ compare, judging }: StreamRouteOptions): R
       const run = await compare.read(caller.accountId, params.run_id)
       const view = await judging.viewRun(run, caller.keyId)
       const events = toWire(compare.follow(run, exchange.cancellation), run, view)
-      await sendEventReply(reply, events, exchange.id)
+      await sendEventReply(reply, events, exchange)
     },
   }),
 ]

@@ -57,9 +57,9 @@ export const deploymentLogRoutes = ({
         const lines = await deployments.readLogs(caller.accountId, params.id, linesMax)
         return { deployment_id: params.id, lines: [...lines] }
       }
-      const { cancellation, id: requestId } = exchange
+      const { cancellation } = exchange
       const events = await deployments.followLogs(caller.accountId, params.id, { linesMax, cancellation })
-      await sendEventReply(reply, events, requestId)
+      await sendEventReply(reply, events, exchange)
       return undefined
     },
   }),

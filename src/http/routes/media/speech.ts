@@ -111,7 +111,7 @@ async function speak(
     const audio = await speech.speak({ caller, requestId, record, cancellation, model: body.model, work })
     setGatewayHeaders(reply, exchange, record)
     if (body.stream_format === 'sse')
-      return sendEventReply(reply, speechEvents(audio.batches, work, record), requestId)
+      return sendEventReply(reply, speechEvents(audio.batches, work, record), exchange)
     reply.type(audio.contentType)
     return sendAudio(reply, audio.batches, (error) => onStreamError(error, requestId))
   })

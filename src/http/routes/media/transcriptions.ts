@@ -199,7 +199,7 @@ async function answer(
     }),
   )
   if (body.stream === true && format === 'json' && !isTranslation)
-    return sendEventReply(reply, transcriptEvents(transcript), exchange.id)
+    return sendEventReply(reply, transcriptEvents(transcript), exchange)
   const { contentType, body: text } = formatTranscript(transcript, {
     format,
     withSegments: granularities.length === 0 || granularities.includes('segment'),

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import type { Cancellation } from '../../../kernel/cancellation.ts'
-import type { Caller } from '../../../modules/keys/keys.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
@@ -108,8 +107,8 @@ export const LiveOverview = Type.Object(
 
 /** Live figures over all processes. */
 export interface LiveFeed {
-  /** Throws if there are too many streams. The batches end on shutdown and when the caller may no longer look. */
-  open(caller: Caller, cancellation: Cancellation): AsyncIterable<readonly Buffer[]>
+  /** Throws if there are too many streams. The batches end on shutdown and on cancellation. */
+  open(cancellation: Cancellation): AsyncIterable<readonly Buffer[]>
 }
 
 export const adminLiveRoutes = ({ live }: { live: LiveFeed }): Route[] => [
@@ -127,9 +126,9 @@ export const adminLiveRoutes = ({ live }: { live: LiveFeed }): Route[] => [
         contentType: 'text/event-stream',
       },
     },
-    handle: async ({ caller, exchange, reply }) => {
-      const events = live.open(caller, exchange.cancellation)
-      await sendEventReply(reply, events, exchange.id)
+    handle: async ({ exchange, reply }) => {
+      const events = live.open(exchange.cancellation)
+      await sendEventReply(reply, events, exchange)
     },
   }),
 ]

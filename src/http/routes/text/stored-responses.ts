@@ -105,10 +105,10 @@ export const storedResponseRoutes = ({ responses }: { responses: Responses }): R
       },
       handle: async ({ caller, params, query, exchange, reply }) => {
         if (query.stream !== true) return responses.read(caller.accountId, params.id)
-        const { cancellation, id: requestId } = exchange
+        const { cancellation } = exchange
         const from = { startingAfter: query.starting_after ?? -1, cancellation }
         const batches = await responses.follow(caller.accountId, params.id, from)
-        await sendEventReply(reply, batches, requestId, responsesWire)
+        await sendEventReply(reply, batches, exchange, responsesWire)
         return undefined
       },
     }),
