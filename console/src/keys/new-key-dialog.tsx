@@ -1,14 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import type { KeyActions } from '../api/keys.ts'
-import { ErrorPanel } from '../ui/feedback/error-panel.tsx'
-import { Button } from '../ui/forms/button.tsx'
-import { Dialog } from '../ui/overlays/dialog.tsx'
+import { FormDialog } from '../ui/overlays/form-dialog.tsx'
 import { NEW_KEY, settingsOfDraft } from './key-draft.ts'
 import { KeyFields } from './key-fields.tsx'
 import { KeyShownOnce } from './key-shown-once.tsx'
-
-const FORM_ID = 'new-key'
 
 interface NewKeyDialogProps {
   readonly actions: KeyActions
@@ -24,34 +20,16 @@ export function NewKeyDialog({ actions, onClose }: NewKeyDialogProps) {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: actions.queryKey }),
   })
   if (creation.data) return <KeyShownOnce created={creation.data} onClose={onClose} />
-  const submit = (event: FormEvent): void => {
-    event.preventDefault()
-    creation.mutate()
-  }
   return (
-    <Dialog
+    <FormDialog
       title="New key"
-      isOpen
+      action="Make the key"
+      work={creation}
+      failure="The key could not be made"
+      isIncomplete={draft.name.trim() === '' || draft.scopes.length === 0}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            type="submit"
-            form={FORM_ID}
-            isBusy={creation.isPending}
-            disabled={draft.name.trim() === '' || draft.scopes.length === 0}
-          >
-            Make the key
-          </Button>
-        </>
-      }
     >
-      <form id={FORM_ID} onSubmit={submit} className="flex flex-col gap-4 pt-2">
-        <KeyFields draft={draft} onChange={setDraft} hasEnvironment />
-        {creation.error && <ErrorPanel title="The key could not be made" error={creation.error} />}
-      </form>
-    </Dialog>
+      <KeyFields draft={draft} onChange={setDraft} hasEnvironment />
+    </FormDialog>
   )
 }

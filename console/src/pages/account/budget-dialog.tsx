@@ -1,10 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { setAccountBudget } from '../../api/accounts.ts'
-import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
-import { Button } from '../../ui/forms/button.tsx'
 import { TextField } from '../../ui/forms/text-field.tsx'
-import { Dialog } from '../../ui/overlays/dialog.tsx'
+import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
 
 interface BudgetDialogProps {
   readonly id: string
@@ -25,31 +23,18 @@ export function BudgetDialog({ id, monthlyUsd, dailyUsd, onClose }: BudgetDialog
       onClose()
     },
   })
-  const submit = (event: FormEvent): void => {
-    event.preventDefault()
-    update.mutate()
-  }
   const shared = { type: 'number', min: '0', step: 'any', placeholder: 'No limit' } as const
   return (
-    <Dialog
+    <FormDialog
       title="Set budgets"
-      isOpen
+      action="Save budgets"
+      work={update}
+      failure="The budgets could not be set"
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form="set-budget" isBusy={update.isPending}>
-            Save budgets
-          </Button>
-        </>
-      }
     >
-      <form id="set-budget" onSubmit={submit} className="flex flex-col gap-4">
-        <TextField label="A month, in USD" {...shared} value={monthly} onChange={setMonthly} />
-        <TextField label="A day, in USD" {...shared} value={daily} onChange={setDaily} />
-        {update.error && <ErrorPanel title="The budgets could not be set" error={update.error} />}
-      </form>
-    </Dialog>
+      <TextField label="A month, in USD" {...shared} value={monthly} onChange={setMonthly} />
+      <TextField label="A day, in USD" {...shared} value={daily} onChange={setDaily} />
+    </FormDialog>
   )
 }
 

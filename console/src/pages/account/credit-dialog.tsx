@@ -1,12 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { adjustCredit } from '../../api/accounts.ts'
-import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { formatUsd } from '../../ui/format/format-usd.ts'
-import { Button } from '../../ui/forms/button.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { TextField } from '../../ui/forms/text-field.tsx'
-import { Dialog } from '../../ui/overlays/dialog.tsx'
+import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
 import { showToast } from '../../ui/overlays/toasts.tsx'
 
 const DIRECTIONS = [
@@ -43,47 +41,29 @@ export function CreditDialog({ id, onClose }: { readonly id: string; readonly on
       onClose()
     },
   })
-  const submit = (event: FormEvent): void => {
-    event.preventDefault()
-    adjustment.mutate()
-  }
   return (
-    <Dialog
+    <FormDialog
       title="Change credit"
-      isOpen
+      action={direction === 'give' ? 'Give' : 'Deduct'}
+      work={adjustment}
+      failure="The credit could not be changed"
+      isIncomplete={!(Number(amountUsd) > 0) || reason.trim() === ''}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            type="submit"
-            form="change-credit"
-            isBusy={adjustment.isPending}
-            disabled={!(Number(amountUsd) > 0) || reason.trim() === ''}
-          >
-            {direction === 'give' ? 'Give' : 'Deduct'}
-          </Button>
-        </>
-      }
     >
-      <form id="change-credit" onSubmit={submit} className="flex flex-col gap-4">
-        <div className="grid grid-cols-2 gap-4">
-          <SelectField label="What to do" value={direction} choices={DIRECTIONS} onChange={setDirection} />
-          <SelectField label="Class" value={creditClass} choices={CLASSES} onChange={setCreditClass} />
-        </div>
-        <TextField
-          label="Amount in USD"
-          type="number"
-          min="0"
-          step="any"
-          required
-          value={amountUsd}
-          onChange={setAmountUsd}
-        />
-        <TextField label="Reason" required maxLength={500} value={reason} onChange={setReason} />
-        {adjustment.error && <ErrorPanel title="The credit could not be changed" error={adjustment.error} />}
-      </form>
-    </Dialog>
+      <div className="grid grid-cols-2 gap-4">
+        <SelectField label="What to do" value={direction} choices={DIRECTIONS} onChange={setDirection} />
+        <SelectField label="Class" value={creditClass} choices={CLASSES} onChange={setCreditClass} />
+      </div>
+      <TextField
+        label="Amount in USD"
+        type="number"
+        min="0"
+        step="any"
+        required
+        value={amountUsd}
+        onChange={setAmountUsd}
+      />
+      <TextField label="Reason" required maxLength={500} value={reason} onChange={setReason} />
+    </FormDialog>
   )
 }

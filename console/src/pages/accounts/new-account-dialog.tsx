@@ -1,10 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { createAccount } from '../../api/accounts.ts'
-import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
-import { Button } from '../../ui/forms/button.tsx'
 import { TextField } from '../../ui/forms/text-field.tsx'
-import { Dialog } from '../../ui/overlays/dialog.tsx'
+import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
 
 export function NewAccountDialog({ onClose }: { readonly onClose: () => void }) {
   const queryClient = useQueryClient()
@@ -17,43 +15,25 @@ export function NewAccountDialog({ onClose }: { readonly onClose: () => void }) 
       onClose()
     },
   })
-  const submit = (event: FormEvent): void => {
-    event.preventDefault()
-    creation.mutate()
-  }
   return (
-    <Dialog
+    <FormDialog
       title="New account"
-      isOpen
+      action="Make the account"
+      work={creation}
+      failure="The account could not be made"
+      isIncomplete={name.trim() === ''}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            type="submit"
-            form="new-account"
-            isBusy={creation.isPending}
-            disabled={name.trim() === ''}
-          >
-            Make the account
-          </Button>
-        </>
-      }
     >
-      <form id="new-account" onSubmit={submit} className="flex flex-col gap-4">
-        <TextField label="Name" required maxLength={200} value={name} onChange={setName} />
-        <TextField
-          label="Credit in USD"
-          type="number"
-          min="0"
-          step="any"
-          required
-          value={creditUsd}
-          onChange={setCreditUsd}
-        />
-        {creation.error && <ErrorPanel title="The account could not be made" error={creation.error} />}
-      </form>
-    </Dialog>
+      <TextField label="Name" required maxLength={200} value={name} onChange={setName} />
+      <TextField
+        label="Credit in USD"
+        type="number"
+        min="0"
+        step="any"
+        required
+        value={creditUsd}
+        onChange={setCreditUsd}
+      />
+    </FormDialog>
   )
 }

@@ -1,10 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { createPromoCode } from '../../api/operator.ts'
-import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
-import { Button } from '../../ui/forms/button.tsx'
 import { TextField } from '../../ui/forms/text-field.tsx'
-import { Dialog } from '../../ui/overlays/dialog.tsx'
+import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
 
 const WHOLE = { type: 'number', inputMode: 'numeric', min: '1', step: '1' } as const
 
@@ -31,76 +29,63 @@ export function NewCodeDialog({ onClose }: { readonly onClose: () => void }) {
       onClose()
     },
   })
-  const submit = (event: FormEvent): void => {
-    event.preventDefault()
-    creation.mutate()
-  }
   return (
-    <Dialog
+    <FormDialog
       title="New promo code"
-      isOpen
+      action="Make the code"
+      work={creation}
+      failure="The code could not be made"
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form="new-code" isBusy={creation.isPending}>
-            Make the code
-          </Button>
-        </>
-      }
     >
-      <form id="new-code" onSubmit={submit} className="flex flex-col gap-4">
+      <TextField
+        label="Code"
+        placeholder="Made up if empty"
+        minLength={4}
+        maxLength={64}
+        pattern="[A-Za-z0-9_\-]*"
+        value={code}
+        onChange={setCode}
+      />
+      <div className="grid gap-4 sm:grid-cols-2">
         <TextField
-          label="Code"
-          placeholder="Made up if empty"
-          minLength={4}
-          maxLength={64}
-          pattern="[A-Za-z0-9_\-]*"
-          value={code}
-          onChange={setCode}
+          label="Credit in USD"
+          type="number"
+          min="0"
+          step="any"
+          required
+          value={amountUsd}
+          onChange={setAmountUsd}
         />
-        <div className="grid gap-4 sm:grid-cols-2">
-          <TextField
-            label="Credit in USD"
-            type="number"
-            min="0"
-            step="any"
-            required
-            value={amountUsd}
-            onChange={setAmountUsd}
-          />
-          <TextField
-            label="Credit lasts, in days"
-            {...WHOLE}
-            max="3650"
-            placeholder="For ever"
-            value={creditDays}
-            onChange={setCreditDays}
-          />
-          <TextField
-            label="Redemptions in all"
-            {...WHOLE}
-            placeholder="Any number"
-            value={most}
-            onChange={setMost}
-          />
-          <TextField
-            label="Redemptions by one account"
-            {...WHOLE}
-            required
-            value={mostByAccount}
-            onChange={setMostByAccount}
-          />
-        </div>
         <TextField
-          label="Code expires"
-          type="datetime-local"
-          hint="In your time zone. Leave it empty for a code that does not expire."
-          value={expiresAt}
-          onChange={setExpiresAt}
+          label="Credit lasts, in days"
+          {...WHOLE}
+          max="3650"
+          placeholder="For ever"
+          value={creditDays}
+          onChange={setCreditDays}
         />
-        {creation.error && <ErrorPanel title="The code could not be made" error={creation.error} />}
-      </form>
-    </Dialog>
+        <TextField
+          label="Redemptions in all"
+          {...WHOLE}
+          placeholder="Any number"
+          value={most}
+          onChange={setMost}
+        />
+        <TextField
+          label="Redemptions by one account"
+          {...WHOLE}
+          required
+          value={mostByAccount}
+          onChange={setMostByAccount}
+        />
+      </div>
+      <TextField
+        label="Code expires"
+        type="datetime-local"
+        hint="In your time zone. Leave it empty for a code that does not expire."
+        value={expiresAt}
+        onChange={setExpiresAt}
+      />
+    </FormDialog>
   )
 }
