@@ -27,7 +27,10 @@ export const proxy = clientCommand<ProxyOptions>({
         'another address than loopback: whoever reaches it uses your key',
         '127.0.0.1',
       )
-      .option('-m, --model <id>', 'the model of all requests, whatever they name (JSON bodies only)')
+      .option(
+        '-m, --model <id>',
+        'the model of all calls, whatever they name in JSON or in a form; comparisons keep theirs',
+      )
       .option(
         '--allow-host <name>',
         'a host name that clients use for it, more than once for several',

@@ -1,36 +1,60 @@
-/** Routes of one call to a model, where a body without a model gets the pinned one. */
-const MODEL_ROUTES: ReadonlySet<string> = new Set([
-  '/v1/chat/completions',
-  '/v1/completions',
-  '/v1/messages',
-  '/v1/messages/count_tokens',
-  '/v1/responses',
-  '/v1/embeddings',
-])
+import type { IncomingMessage } from 'node:http'
+import { BodyRefused } from './body-refused.ts'
+import { isModelRoute } from './model-routes.ts'
+import { boundaryOf, pinFormModel } from './pin-form-model.ts'
+import { pinJsonModel } from './pin-json-model.ts'
 
-/** Replaces the model of a JSON body. Returns null for a body that names no model, which is passed on as it is. */
-export function pinModel(body: Buffer, path: string, model: string): Buffer | null {
-  const value = parseExactly(body.toString('utf8'))
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-  const isNamed = 'model' in value && typeof value.model === 'string'
-  if (!isNamed && !MODEL_ROUTES.has(path.split('?', 1)[0] ?? '')) return null
-  return Buffer.from(JSON.stringify({ ...value, model }))
+/** What is sent to the gateway. A null body is passed on as it arrives. */
+interface PinnedRequest {
+  readonly path: string
+  readonly body: Buffer | AsyncIterable<Buffer> | null
 }
 
-/** The compiler does not know these members of the language yet. */
-const ExactJson = JSON as unknown as {
-  parse(text: string, revive: (key: string, value: unknown, at: { source?: string }) => unknown): unknown
-  rawJSON(text: string): unknown
-}
+/** Of JSON bodies, which are read whole. All others are streamed. */
+const JSON_BYTES_MAX = 32 * 1024 * 1024
 
-/** Keeps numbers as they are written: `seed` may have more digits than a number of JavaScript. */
-function parseExactly(text: string): unknown {
-  try {
-    return ExactJson.parse(text, (_, value, { source }) =>
-      typeof value === 'number' && source !== undefined ? ExactJson.rawJSON(source) : value,
-    )
-  } catch {
-    // The gateway says what is wrong with it.
-    return null
+/** Replaces the model that a request names: in JSON, in a form, or in the query of the list of voices. */
+export async function pinModel(
+  request: IncomingMessage,
+  path: string,
+  model: string,
+): Promise<PinnedRequest> {
+  const { method, headers } = request
+  if (method === 'GET') return { path: pinQueryModel(path, model), body: null }
+  // The gateway reads no compressed bodies.
+  if (method !== 'POST' || headers['content-encoding'] !== undefined) return { path, body: null }
+  const contentType = headers['content-type'] ?? ''
+  if (/^application\/(?:[\w.-]+\+)?json\b/i.test(contentType)) {
+    const whole = await readWhole(request)
+    return { path, body: pinJsonModel(whole, path, model) ?? whole }
   }
+  const boundary = boundaryOf(contentType)
+  if (boundary === null) return { path, body: null }
+  return { path, body: pinFormModel(bytesOf(request), { boundary, model, isAdded: isModelRoute(path) }) }
+}
+
+/** Other routes have a `model` in their query to filter what is listed. */
+function pinQueryModel(path: string, model: string): string {
+  const [route = '', query = ''] = path.split('?', 2)
+  const members = new URLSearchParams(query)
+  if (route !== '/v1/audio/voices' || !members.has('model')) return path
+  members.set('model', model)
+  return `${route}?${members.toString()}`
+}
+
+async function readWhole(request: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = []
+  let length = 0
+  for await (const part of bytesOf(request)) {
+    length += part.length
+    if (length > JSON_BYTES_MAX)
+      throw new BodyRefused(413, 'body_too_large', `The body is larger than ${JSON_BYTES_MAX} bytes.`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
+}
+
+/** The connection stays open for the answer if not everything is read. */
+function bytesOf(request: IncomingMessage): AsyncIterable<Buffer> {
+  return request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
 }

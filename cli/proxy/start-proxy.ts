@@ -2,6 +2,7 @@ import {
   createServer,
   request as requestHttp,
   Agent,
+  type ClientRequest,
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http'
@@ -9,6 +10,7 @@ import { request as requestHttps, Agent as SecureAgent } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import type { Connection } from '../profile/find-connection.ts'
+import { BodyRefused } from './body-refused.ts'
 import { findForeignOrigin, isLoopback } from './check-origin.ts'
 import { headersForClient, headersForGateway } from './forwarded-headers.ts'
 import { pinModel } from './pin-model.ts'
@@ -29,8 +31,6 @@ export interface Proxy {
 }
 
 const CONNECTIONS_MAX = 1_000
-/** Of bodies whose model is replaced. All others are streamed. */
-const PINNED_BYTES_MAX = 32 * 1024 * 1024
 const CONNECT_MS_MAX = 10_000
 const CLOSE_MS_MAX = 10_000
 
@@ -46,10 +46,18 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       if (!server.listening) server.closeIdleConnections()
     })
     const foreign = findForeignOrigin(request.headers, policy)
-    if (foreign !== null) return refuse(response, 403, 'forbidden_origin', foreign)
+    if (foreign !== null) return refuse(response, { status: 403, code: 'forbidden_origin', message: foreign })
     if (request.url?.startsWith('/') !== true)
-      return refuse(response, 400, 'invalid_request', 'The path of the request must begin with a slash.')
-    return void forward({ request, response, target, agent, options })
+      return refuse(response, {
+        status: 400,
+        code: 'invalid_request',
+        message: 'The path of the request must begin with a slash.',
+      })
+    forward({ request, response, target, agent, options }).catch((error: unknown) => {
+      // The client has left while it sent its body, unless the body is refused.
+      if (error instanceof BodyRefused) refuse(response, error)
+      else response.destroy()
+    })
   })
   server.maxConnections = CONNECTIONS_MAX
   server.on('upgrade', (_, socket) => {
@@ -91,36 +99,28 @@ interface Forwarded {
 
 async function forward({ request, response, target, agent, options }: Forwarded): Promise<void> {
   const { connection, model } = options
-  const path = request.url ?? '/'
-  let headers = headersForGateway(request.rawHeaders, connection.apiKey)
-  let body: Buffer | null = null
-  if (model !== null && isJson(request)) {
-    const whole = await readWhole(request).catch(() => undefined)
-    if (whole === undefined) return void response.destroy()
-    if (whole === null)
-      return refuse(response, 413, 'body_too_large', `The body is larger than ${PINNED_BYTES_MAX} bytes.`)
-    body = pinModel(whole, path, model) ?? whole
-    headers = [...withoutLength(headers), 'Content-Length', String(body.length)]
-  }
+  const asked = request.url ?? '/'
+  const pinned = model === null ? { path: asked, body: null } : await pinModel(request, asked, model)
+  const { path, body } = pinned
   const outgoing = (target.protocol === 'https:' ? requestHttps : requestHttp)({
     agent,
     host: target.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: target.port,
     path: `${target.pathname.replace(/\/$/, '')}${path}`,
     method: request.method ?? 'GET',
-    headers: [...headers, 'Host', target.host],
+    headers: [
+      ...describeBody(headersForGateway(request.rawHeaders, connection.apiKey), body),
+      'Host',
+      target.host,
+    ],
   })
-  outgoing.on('socket', (socket) => {
-    if (!socket.connecting) return
-    const timer = setTimeout(
-      () => outgoing.destroy(new Error('the connection took too long')),
-      CONNECT_MS_MAX,
-    )
-    for (const event of ['connect', 'close'] as const) socket.once(event, () => clearTimeout(timer))
-  })
+  limitConnecting(outgoing)
   outgoing.on('error', (error) => {
     if (response.headersSent || response.destroyed) response.destroy()
-    else refuse(response, 502, 'gateway_unreachable', `${target.origin} does not answer: ${error.message}`)
+    else {
+      const message = `${target.origin} does not answer: ${error.message}`
+      refuse(response, { status: 502, code: 'gateway_unreachable', message })
+    }
   })
   outgoing.on('response', (answer) => {
     response.writeHead(answer.statusCode ?? 502, headersForClient(answer.rawHeaders))
@@ -131,31 +131,43 @@ async function forward({ request, response, target, agent, options }: Forwarded)
   })
   // A client that leaves ends the work at the gateway.
   response.on('close', () => outgoing.destroy())
-  if (body === null) pipeline(request, outgoing).catch(() => {})
-  else outgoing.end(body)
+  if (body instanceof Buffer) outgoing.end(body)
+  else
+    await pipeline(body ?? request, outgoing).catch((error: unknown) => {
+      // Everything else ends the answer too, and is reported there.
+      if (error instanceof BodyRefused) throw error
+    })
 }
 
-const isJson = ({ method, headers }: IncomingMessage): boolean =>
-  method === 'POST' &&
-  /^application\/(?:[\w.-]+\+)?json\b/i.test(headers['content-type'] ?? '') &&
-  headers['content-encoding'] === undefined
+function limitConnecting(outgoing: ClientRequest): void {
+  outgoing.on('socket', (socket) => {
+    if (!socket.connecting) return
+    const timer = setTimeout(
+      () => outgoing.destroy(new Error('the connection took too long')),
+      CONNECT_MS_MAX,
+    )
+    for (const event of ['connect', 'close'] as const) socket.once(event, () => clearTimeout(timer))
+  })
+}
 
-/** Returns null for a body that is too large. */
-async function readWhole(request: IncomingMessage): Promise<Buffer | null> {
-  const parts: Buffer[] = []
-  let length = 0
-  for await (const part of request as AsyncIterable<Buffer>) {
-    length += part.length
-    if (length > PINNED_BYTES_MAX) return null
-    parts.push(part)
-  }
-  return Buffer.concat(parts)
+/** The length of a body that is changed while it arrives is not known. Node then sends it in chunks. */
+function describeBody(headers: readonly string[], body: Buffer | AsyncIterable<Buffer> | null): string[] {
+  if (body === null) return [...headers]
+  const kept = withoutLength(headers)
+  return body instanceof Buffer ? [...kept, 'Content-Length', String(body.length)] : kept
 }
 
 const withoutLength = (headers: readonly string[]): string[] =>
   headers.filter((_, index) => headers[index - (index % 2)]?.toLowerCase() !== 'content-length')
 
-function refuse(response: ServerResponse, status: number, code: string, message: string): void {
+interface Refusal {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+}
+
+function refuse(response: ServerResponse, { status, code, message }: Refusal): void {
+  if (response.headersSent) return void response.destroy()
   const body = errorBody(code, message)
   response
     .writeHead(status, {

@@ -1,46 +1,30 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
-import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
-import { createHome, homeEnvironment, signIn, type Home } from './run-parkway.ts'
-
-const PROGRAM = resolve(import.meta.dirname, '../../cli/main.ts')
+import { createHome, signIn, type Home } from './run-parkway.ts'
+import { createProxies } from './run-proxy.ts'
 
 let gateway: TestGateway
 let home: Home
-const started: ChildProcess[] = []
+const running = createProxies()
 
 beforeAll(async () => {
   gateway = await startTestGateway()
   home = await createHome()
   await signIn(home, gateway)
 })
-afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL')
-})
+afterEach(() => running.end())
 afterAll(async () => {
   await home.remove()
   await gateway.close()
 })
 
-/** Starts the proxy as a person does, and waits until it names its address. */
-async function startProxy(words: readonly string[] = [], environment: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [PROGRAM, 'proxy', '--port', '0', ...words], {
-    env: { ...homeEnvironment(home), ...environment },
-  })
-  started.push(child)
-  let printed = ''
-  for await (const part of child.stdout) {
-    printed += String(part)
-    if (printed.endsWith('\n')) break
-  }
-  return { url: printed.trim(), child, ended: once(child, 'close') }
-}
+const startProxy = (words?: readonly string[], environment?: Record<string, string>) =>
+  running.start(home, words, environment)
 
 const CHAT = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }
 const json = (body: unknown) => ({
@@ -62,19 +46,6 @@ describe('the proxy', () => {
     const account = await fetch(`${url}/v1/tenants/me`, { headers })
     expect([account.status, await account.json()]).toMatchObject([200, { key: {} }])
     expect((await fetch(`${url}/v1/nothing`)).status).toBe(404)
-  })
-
-  test('pins a model, and leaves bodies alone that name none', async () => {
-    const { url } = await startProxy(['--model', 'claude-sonnet-5'])
-    const chat = await fetch(`${url}/v1/chat/completions`, json(CHAT))
-    expect(await chat.json()).toMatchObject({ model: 'claude-sonnet-5' })
-    const { model: _, ...nameless } = CHAT
-    const other = await fetch(`${url}/v1/chat/completions`, json(nameless))
-    expect(await other.json()).toMatchObject({ model: 'claude-sonnet-5' })
-    const key = await fetch(`${url}/v1/tenants/me/api-keys`, json({ name: 'made through the proxy' }))
-    expect(key.status).toBe(201)
-    const wrong = await fetch(`${url}/v1/chat/completions`, { ...json(null), body: '{"model":' })
-    expect(wrong.status).toBe(400)
   })
 
   test('is left in order: requests that run are finished', async () => {
