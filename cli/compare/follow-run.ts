@@ -3,27 +3,59 @@ import type { GatewayClient, Schemas } from '../api/gateway-client.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
 import { formatUsd } from '../output/format-usd.ts'
+import { openRunFeed, type RunFeed } from './run-feed.ts'
 import { createRunGrid } from './run-grid.ts'
 
 export type Run = Schemas['CompareRun']
 
-const LOOK_MS = 500
+interface FollowOptions {
+  readonly signal: AbortSignal
+  /** Makes the failure of a command that was interrupted. */
+  readonly onInterrupt: (gateway: GatewayClient, id: string) => Promise<CommandFailure>
+}
 
-/** Shows a run until it has ended: a live grid on a terminal, else a line for each step. Cancels it if the signal is aborted. */
-export async function followRun(gateway: GatewayClient, id: string, signal: AbortSignal): Promise<Run> {
+/** How often texts are drawn. */
+const DRAW_MS = 100
+/** How often the run is read while its stream tells of ended answers, or there is no stream. */
+const READ_MS = 500
+/** How often the run is read while its stream tells of nothing. */
+const QUIET_READ_MS = 5_000
+
+/** Shows a run until it has ended: a live grid on a terminal, else a line for each step. */
+export async function followRun(
+  gateway: GatewayClient,
+  id: string,
+  { signal, onInterrupt }: FollowOptions,
+): Promise<Run> {
   const grid = createRunGrid(process.stderr)
+  const feed = openRunFeed(gateway, id)
   try {
     for (;;) {
       const run = await readRun(gateway, id, signal)
-      grid.show(run)
+      grid.show(run, feed.texts)
       if (hasEnded(run)) return run
-      await pause(LOOK_MS, undefined, { signal })
+      await waitForChange(feed, signal, () => grid.show(run, feed.texts))
     }
   } catch (error) {
     if (!signal.aborted) throw error
-    throw await cancel(gateway, id)
+    throw await onInterrupt(gateway, id)
   } finally {
+    feed.close()
     grid.end()
+  }
+}
+
+/** Waits until the run should be read again, and draws meanwhile. */
+async function waitForChange(feed: RunFeed, signal: AbortSignal, draw: () => void): Promise<void> {
+  const beganMs = performance.now()
+  let hasChanged = false
+  for (;;) {
+    await pause(DRAW_MS, undefined, { signal })
+    const news = feed.takeNews()
+    hasChanged ||= news === 'cell'
+    const waitMs = hasChanged || !feed.isOpen() ? READ_MS : QUIET_READ_MS
+    if (news === 'end' || performance.now() - beganMs >= waitMs) return
+    draw()
   }
 }
 
@@ -41,7 +73,8 @@ export function readRun(gateway: GatewayClient, id: string, signal?: AbortSignal
   )
 }
 
-async function cancel(gateway: GatewayClient, id: string): Promise<CommandFailure> {
+/** Cancels the run that an interrupted command made. */
+export async function cancelRun(gateway: GatewayClient, id: string): Promise<CommandFailure> {
   const path = { run_id: id }
   const run = await gateway.call((routes) =>
     routes.POST('/v1/compare/runs/{run_id}/cancel', { params: { path } }),

@@ -6,13 +6,19 @@ import type { Run } from './follow-run.ts'
 
 /** Shows the lanes of a run while it is running. */
 interface RunGrid {
-  show(run: Run): void
+  /** @param texts what lanes are writing, by their ids */
+  show(run: Run, texts: ReadonlyMap<string, string>): void
   /** Removes the grid: the result is printed below. */
   end(): void
 }
 
 const BAR_WIDTH = 20
 const NAME_WIDTH_MAX = 32
+/** With fewer columns than this beside the figures, no text is shown. */
+const TEXT_WIDTH_MIN = 16
+/** Two blanks, the mark of a cut, and the last column, which stays empty. */
+const TEXT_MARGIN = 4
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 /** Without a terminal, one line for each tenth. */
 const STEP_PERCENT = 10
 
@@ -23,7 +29,18 @@ export function createRunGrid(stream: NodeJS.WriteStream): RunGrid {
 
 function createLiveGrid(stream: NodeJS.WriteStream): RunGrid {
   const lines = createLiveLines(stream)
-  return { show: (run) => lines.show(describeLanes(run)), end: () => lines.clear() }
+  let shown = ''
+  return {
+    show(run, texts) {
+      const described = describeLanes(run, texts, stream.columns)
+      const key = [stream.columns, stream.rows, ...described].join('\n')
+      // Drawn only after a change, because some terminals flicker.
+      if (key === shown) return
+      shown = key
+      lines.show(described)
+    },
+    end: () => lines.clear(),
+  }
 }
 
 function createPlainLines(stream: NodeJS.WriteStream): RunGrid {
@@ -40,17 +57,18 @@ function createPlainLines(stream: NodeJS.WriteStream): RunGrid {
   }
 }
 
-function describeLanes(run: Run): string[] {
+function describeLanes(run: Run, texts: ReadonlyMap<string, string>, columns: number): string[] {
   const cells = run.cells_total / Math.max(1, run.lanes.length)
   const names = run.lanes.map(({ name }) => cutToWidth(printable(name), NAME_WIDTH_MAX))
   const width = Math.max(...names.map((name) => widthOf(name)))
-  const lanes = run.lanes.map(({ stats }, index) => {
+  const lanes = run.lanes.map(({ id, stats }, index) => {
     const name = names[index] ?? ''
     const filled = Math.round(((stats.completed + stats.failed) / Math.max(1, cells)) * BAR_WIDTH)
     const bar = `${'█'.repeat(filled)}${'░'.repeat(Math.max(0, BAR_WIDTH - filled))}`
     const failed = stats.failed === 0 ? '' : `, ${stats.failed} failed`
     const median = stats.latency_ms.p50 === null ? '' : `, ${stats.latency_ms.p50} ms`
-    return `${name}${' '.repeat(width - widthOf(name))}  ${bar} ${stats.completed}/${cells}${failed}${median}, ${formatUsd(stats.cost_usd)}`
+    const line = `${name}${' '.repeat(width - widthOf(name))}  ${bar} ${stats.completed}/${cells}${failed}${median}, ${formatUsd(stats.cost_usd)}`
+    return `${line}${describeText(texts.get(id) ?? '', columns - widthOf(line))}`
   })
   const elapsedS = run.started_at === null ? 0 : (Date.now() - Date.parse(run.started_at)) / 1_000
   const left =
@@ -58,4 +76,18 @@ function describeLanes(run: Run): string[] {
       ? ''
       : `, ${Math.round((elapsedS * (100 - run.progress)) / run.progress)} s left`
   return [...lanes, `${run.status}, ${run.progress} %, ${formatUsd(run.cost_usd)}${left}`]
+}
+
+/** Returns the end of a text as far as there is room in the line. */
+function describeText(text: string, columns: number): string {
+  const words = printable(text.replaceAll(/\s+/g, ' ').trimEnd())
+  if (words === '' || columns < TEXT_WIDTH_MIN) return ''
+  const characters = Array.from(graphemes.segment(words), ({ segment }) => segment)
+  let first = characters.length
+  // From the end, because the last words are the new ones.
+  for (let room = columns - TEXT_MARGIN; first > 0; first -= 1) {
+    room -= widthOf(characters[first - 1] ?? '')
+    if (room < 0) break
+  }
+  return `  ${first === 0 ? '' : '…'}${characters.slice(first).join('')}`
 }

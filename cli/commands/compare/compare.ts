@@ -1,12 +1,13 @@
 import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { commandGroup } from '../../command-group.ts'
-import { readRun, type Run } from '../../compare/follow-run.ts'
+import { followRun, readRun, type Run } from '../../compare/follow-run.ts'
 import { printRun } from '../../compare/print-run.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { askBeforeReplacing } from '../../files/ask-before-replacing.ts'
 import { saveResponseBody } from '../../files/save-response-body.ts'
 import { formatUsd } from '../../output/format-usd.ts'
+import { interruptible } from '../../interruption.ts'
 import { printable } from '../../output/printable.ts'
 import { printTable } from '../../output/print-table.ts'
 import { run } from './run.ts'
@@ -43,6 +44,7 @@ const list = clientCommand<ListOptions>({
 })
 
 interface ShowOptions {
+  readonly follow?: boolean
   readonly answers?: boolean
 }
 
@@ -51,10 +53,15 @@ const show = clientCommand<ShowOptions>({
   summary: 'Show a run: its lanes with means and 95 % intervals, and what the votes say.',
   example: 'parkway compare show --answers 01a1e900-0fc9-7eff-b14c-dd4471e0969d',
   define: (command) =>
-    command.argument('<run>', 'its id').option('--answers', 'also the first answers of each lane'),
-  async act({ output, isJson, connect, printJson }, { answers }, id = '') {
+    command
+      .argument('<run>', 'its id')
+      .option('-f, --follow', 'show it live until it has ended; Ctrl-C leaves it running')
+      .option('--answers', 'also the first answers of each lane'),
+  async act({ output, isJson, connect, printJson }, { follow, answers }, id = '') {
     const gateway = connect()
-    const found = await readRun(gateway, id)
+    const found = await (follow === true
+      ? interruptible((signal) => followRun(gateway, id, { signal, onInterrupt: leaveRun }))
+      : readRun(gateway, id))
     if (isJson) return printJson(found)
     printRun(output, found)
     const path = { run_id: id }
@@ -70,6 +77,14 @@ const show = clientCommand<ShowOptions>({
       }
   },
 })
+
+async function leaveRun(_gateway: unknown, id: string): Promise<CommandFailure> {
+  return new CommandFailure(
+    EXIT.interrupted,
+    `The run ${id} goes on.`,
+    `"parkway compare show ${id}" shows it.`,
+  )
+}
 
 interface VoteOptions {
   readonly prompt?: string

@@ -1,6 +1,6 @@
 import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
-import { followRun } from '../../compare/follow-run.ts'
+import { cancelRun, followRun } from '../../compare/follow-run.ts'
 import { printRun } from '../../compare/print-run.ts'
 import { readPrompts } from '../../compare/read-prompts.ts'
 import { EXIT } from '../../exit-codes.ts'
@@ -47,7 +47,9 @@ export const run = clientCommand<RunOptions>({
     // Ctrl-C during the request takes effect after its answer, because cancelling needs the id of the run.
     const ended = await interruptible(async (signal) => {
       const created = await gateway.call((routes) => routes.POST('/v1/compare/runs', { body }))
-      return options.follow === false ? created : followRun(gateway, created.id, signal)
+      return options.follow === false
+        ? created
+        : followRun(gateway, created.id, { signal, onInterrupt: cancelRun })
     })
     if (isJson) printJson(ended)
     else if (options.follow === false) output.line(ended.id)
