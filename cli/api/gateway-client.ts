@@ -24,8 +24,16 @@ export interface Message {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | FormData
   readonly signal?: AbortSignal
-  /** Called with the number of bytes of the body that were sent since the last call. */
-  readonly onSent?: (bytes: number) => void
+  /** Called for each try, because a request is sent again after a rate limit. */
+  readonly watchUpload?: () => UploadWatch
+}
+
+/** Follows how much of a body is sent. */
+interface UploadWatch {
+  /** Called with the number of bytes since the last call. */
+  add(bytes: number): void
+  /** Called when the gateway has answered, or the request has failed. */
+  clear(): void
 }
 
 interface Outcome<Data> {
@@ -51,9 +59,10 @@ export function createGatewayClient(connection: Connection, patience: Patience |
       }),
     send: (path, message) =>
       waitForLimit(async () => {
+        const upload = message.watchUpload?.() ?? null
         const response = await reach(baseUrl, () =>
-          fetch(new URL(path, baseUrl), encodeMessage(message, headers)),
-        )
+          fetch(new URL(path, baseUrl), encodeMessage(message, headers, upload)),
+        ).finally(() => upload?.clear())
         if (!response.ok) throw new ApiFailure(await response.json().catch(() => null), response)
         return response
       }),
@@ -61,11 +70,15 @@ export function createGatewayClient(connection: Connection, patience: Patience |
 }
 
 /** Called for each try, because a stream can be sent only once. */
-function encodeMessage({ onSent, body, ...message }: Message, own: Record<string, string>): RequestInit {
+function encodeMessage(
+  { watchUpload: _, body, ...message }: Message,
+  own: Record<string, string>,
+  watch: UploadWatch | null,
+): RequestInit {
   const headers = { ...own, ...message.headers }
-  if (onSent === undefined || body === undefined)
+  if (watch === null || body === undefined)
     return { ...message, headers, ...(body === undefined ? {} : { body }) }
-  const upload = countUpload(body, onSent)
+  const upload = countUpload(body, (bytes) => watch.add(bytes))
   return {
     ...message,
     headers: { ...headers, ...(typeof body === 'string' ? {} : { 'content-type': upload.contentType }) },

@@ -1,7 +1,7 @@
 import { createTransferBar } from '../output/transfer-bar.ts'
 import type { GatewayClient, Message } from './gateway-client.ts'
 
-interface UploadMessage extends Omit<Message, 'onSent'> {
+interface UploadMessage extends Omit<Message, 'watchUpload'> {
   readonly body: string | FormData
 }
 
@@ -17,8 +17,8 @@ export async function sendUpload(
   const bytesTotal = sizeOf(message.body)
   // A small body is sent at once, so that an early refusal of the gateway cannot cut it.
   if (bytesTotal < COUNTED_BYTES_MIN) return gateway.send(path, message)
-  const bar = createTransferBar(process.stderr, { name, bytesTotal })
-  return gateway.send(path, { ...message, onSent: (bytes) => bar.add(bytes) }).finally(() => bar.clear())
+  const watchUpload = () => createTransferBar(process.stderr, { name, bytesTotal })
+  return gateway.send(path, { ...message, watchUpload })
 }
 
 /** Of a form, its files: its other fields are short. */

@@ -17,11 +17,12 @@ export function createProgressBar(stream: NodeJS.WriteStream, nowMs: () => numbe
   let isDrawn = false
   if (!stream.isTTY) return { show: () => {}, clear: () => {} }
   return {
-    show(share, note) {
+    show(part, note) {
+      const share = Math.min(1, Math.max(0, part))
       if (nowMs() - drawnAtMs < FRAME_MS_MIN && share < 1) return
       drawnAtMs = nowMs()
       isDrawn = true
-      const filled = Math.round(Math.min(1, Math.max(0, share)) * WIDTH)
+      const filled = Math.round(share * WIDTH)
       const bar = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)}`
       const line = `${bar} ${String(Math.round(share * 100)).padStart(3)} %  ${note}${timeLeft(share, nowMs() - startedAtMs)}`
       stream.write(`\r\u001b[2K${cutToWidth(line, Math.max(1, stream.columns - 1))}`)

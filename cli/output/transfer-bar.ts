@@ -6,6 +6,7 @@ export interface TransferBar {
   /** Begins, or continues at a position after a cut. A null total is not known. */
   start(bytes: number, bytesTotal: number | null): void
   add(bytes: number): void
+  /** Removes the bar. It is not drawn again, even if the rest of a refused upload is still on its way. */
   clear(): void
 }
 
@@ -22,6 +23,7 @@ export function createTransferBar(
   let total = bytesTotal
   let done = 0
   let moved = 0
+  let isOver = false
   return {
     start(bytes, bytesAll) {
       done = bytes
@@ -31,12 +33,17 @@ export function createTransferBar(
       done += bytes
       moved += bytes
       const elapsedMs = nowMs() - startedAtMs
-      if (elapsedMs < HIDDEN_MS) return
+      if (elapsedMs < HIDDEN_MS || isOver) return
       const rate = `${formatBytes((moved * 1_000) / elapsedMs)}/s`
-      const amount = total === null ? formatBytes(done) : `${formatBytes(done)} of ${formatBytes(total)}`
-      bar.show(total === null || total === 0 ? 0 : done / total, `${printable(name)}, ${amount}, ${rate}`)
+      // A form is a little longer than its files.
+      const shown = Math.min(done, total ?? done)
+      const amount = total === null ? formatBytes(done) : `${formatBytes(shown)} of ${formatBytes(total)}`
+      bar.show(total === null || total === 0 ? 0 : shown / total, `${printable(name)}, ${amount}, ${rate}`)
     },
-    clear: () => bar.clear(),
+    clear() {
+      isOver = true
+      bar.clear()
+    },
   }
 }
 

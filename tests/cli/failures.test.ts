@@ -119,6 +119,36 @@ test('an upload that takes long shows how far it is, how fast, and how long the 
   expect(terminal.screen()).toBe('hello')
 })
 
+test('an upload that is sent again after a rate limit begins again at 0 %', async () => {
+  await writeFile(join(home.directory, 'talk.wav'), Buffer.alloc(24_000_000))
+  let tries = 0
+  let isSeen = false
+  const environment = await startUpstream((request, response) => {
+    tries += 1
+    const isLimited = tries === 1
+    // Reads slowly until the second bar was seen.
+    request.on('data', () => {
+      request.pause()
+      setTimeout(() => request.resume(), isLimited || isSeen ? 0 : 20)
+    })
+    request.on('end', () => {
+      response.writeHead(isLimited ? 429 : 200, { 'content-type': 'text/plain', 'retry-after': '0' })
+      response.end('hello')
+    })
+  })
+  const words = ['transcribe', '-m', 'x', '--wait', 'talk.wav']
+  const terminal = startInTerminal(home, words, { environment })
+  await terminal.waitFor('Waiting 0 s.')
+  await terminal.waitFor(/\n[█░]{24} +\d+ % +talk\.wav/)
+  isSeen = true
+  expect(await terminal.ended()).toBe(0)
+  const [first = '', again = ''] = terminal.raw().split('Waiting 0 s.')
+  const shares = (text: string) => [...text.matchAll(/(\d+) %/g)].map(([, share]) => Number(share))
+  expect(Math.max(...shares(first), ...shares(again))).toBeLessThanOrEqual(100)
+  expect(shares(again)[0]).toBeLessThan(100)
+  expect(terminal.screen()).toMatch(/^The gateway answered with status 429\. Waiting 0 s\.\nhello$/)
+})
+
 test('a download that takes long shows the same', async () => {
   const bytes = Buffer.alloc(30_000)
   const count = 100
