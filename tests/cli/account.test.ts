@@ -1,22 +1,14 @@
 import type { ChildProcess } from 'node:child_process'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { click } from '../payments/open-checkout.ts'
 import { createOther } from '../deployments/deploy.ts'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 
-let gateway: TestGateway
-let home: Home
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
 
 beforeAll(async () => {
-  gateway = await startTestGateway()
-  home = await createHome()
-  await signIn(home, gateway)
   for (const model of ['gpt-4o', 'gpt-4o-mini', 'gpt-4o-mini']) await home.run(['chat', '-m', model, 'Hi'])
-})
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
 })
 
 describe('usage', () => {

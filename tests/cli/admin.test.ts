@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { modelEntry, startChatGateway } from '../chat/start-chat-gateway.ts'
 import { createOther } from '../deployments/deploy.ts'
 import { completion, failure } from '../upstreams/openai-server.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 
-let gateway: ChatGateway
-let home: Home
+const { gateway, home } = await startGatewayAndHome(() =>
+  startChatGateway({
+    models: [modelEntry('cheap', [{ provider: 'openai', model: 'upstream' }])],
+  }),
+)
 let account: string
 
 const MISSING = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
 
 beforeAll(async () => {
-  gateway = await startChatGateway({
-    models: [modelEntry('cheap', [{ provider: 'openai', model: 'upstream' }])],
-  })
-  home = await createHome()
-  await signIn(home, gateway)
   const made = await home.run(['admin', 'accounts', 'create', 'Acme', '--credit', '10'])
   account = made.stdout.trim()
-})
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
 })
 
 const read = async (path: string) => (await gateway.request('GET', path)).body

@@ -3,22 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { startTestGateway } from '../support/start-test-gateway.ts'
 import { createOther } from '../deployments/deploy.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 
-let gateway: TestGateway
-let home: Home
-
-beforeAll(async () => {
-  gateway = await startTestGateway()
-  home = await createHome()
-  await signIn(home, gateway)
-})
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
-})
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
 
 describe('chat', () => {
   test('streams the answer to the prompt and to what is on stdin', async () => {

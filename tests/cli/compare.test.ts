@@ -1,24 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 import { KEY, startInTerminal } from './in-terminal.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
 
-let gateway: TestGateway
-let home: Home
-
-beforeAll(async () => {
-  gateway = await startTestGateway()
-  home = await createHome()
-  await signIn(home, gateway)
-})
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
-})
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
 
 const models = ['-m', 'gpt-4o-mini', '-m', 'gpt-5.4']
 const UNKNOWN = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'

@@ -3,10 +3,10 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 import { startInTerminal, type TerminalSession } from './in-terminal.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../cli/main.ts')
 const TAB = '\t'
@@ -22,14 +22,10 @@ const SHELLS = {
   fish: { start: ['fish', '--no-config', '-i'], load: 'parkway completion fish | source' },
 } as const
 
-let gateway: TestGateway
-let home: Home
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
 let model: string
 
 beforeAll(async () => {
-  gateway = await startTestGateway()
-  home = await createHome()
-  await signIn(home, gateway)
   const ids = (await gateway.request('GET', '/v1/models')).body.data.map(({ id }: { id: string }) => id)
   model = ids.find((id: string) => ids.filter((other: string) => other.startsWith(begin(id))).length === 1)
   await writeFile(join(home.directory, 'some recording.wav'), '')
@@ -37,10 +33,6 @@ beforeAll(async () => {
   await mkdir(bin)
   await writeFile(join(bin, 'parkway'), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`)
   await chmod(join(bin, 'parkway'), 0o755)
-})
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
 })
 
 const begin = (id: string) => id.slice(0, -3)

@@ -2,13 +2,12 @@ import type { ChildProcess } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createOther, deploy, startGpuGateway, waitForStatus } from '../deployments/deploy.ts'
 import { eventually } from '../support/eventually.ts'
-import type { TestGateway } from '../support/start-test-gateway.ts'
-import { safetensorsFile, startHub, type HubServer } from '../upstreams/hub-server.ts'
+import { safetensorsFile, startHub } from '../upstreams/hub-server.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 import { KEY, startInTerminal } from './in-terminal.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
 
 const CONFIG = {
   architectures: ['Qwen3ForCausalLM'],
@@ -24,31 +23,21 @@ const CONFIG = {
 }
 const MISSING = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
 
-let hub: HubServer
-let gateway: TestGateway
-let home: Home
-
-beforeAll(async () => {
-  hub = await startHub({
-    'Qwen/Qwen3-8B': {
-      info: { cardData: { license: 'apache-2.0' } },
-      files: {
-        'config.json': CONFIG,
-        'tokenizer_config.json': { chat_template: '{{ messages }}' },
-        'model.safetensors': safetensorsFile({ a: { dtype: 'BF16', shape: [8_190_735_360] } }),
-      },
+const hub = await startHub({
+  'Qwen/Qwen3-8B': {
+    info: { cardData: { license: 'apache-2.0' } },
+    files: {
+      'config.json': CONFIG,
+      'tokenizer_config.json': { chat_template: '{{ messages }}' },
+      'model.safetensors': safetensorsFile({ a: { dtype: 'BF16', shape: [8_190_735_360] } }),
     },
-    'org/empty': { files: {} },
-  })
-  gateway = await startGpuGateway({ HF_ENDPOINT: hub.url, PARKWAY_OUTBOUND_ALLOW: hub.cdnHost })
-  home = await createHome()
-  await signIn(home, gateway)
+  },
+  'org/empty': { files: {} },
 })
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
-  await hub.close()
-})
+afterAll(() => hub.close())
+const { gateway, home } = await startGatewayAndHome(() =>
+  startGpuGateway({ HF_ENDPOINT: hub.url, PARKWAY_OUTBOUND_ALLOW: hub.cdnHost }),
+)
 
 async function passOn(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await text(request)

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { chmod, cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import sharp from 'sharp'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { deploy, startGpuGateway, waitForStatus } from '../deployments/deploy.ts'
 import { click } from '../payments/open-checkout.ts'
 import { eventually } from '../support/eventually.ts'
-import type { TestGateway } from '../support/start-test-gateway.ts'
-import { createHome, homeEnvironment, signIn, type Home } from './run-parkway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
+import { homeEnvironment, signIn } from './run-parkway.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 /** The id in the examples of the help. */
@@ -20,13 +20,11 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'parkway admin providers test': 'needs the key of a provider; tests/cli/admin.test.ts runs it',
 }
 
-let gateway: TestGateway
-let home: Home
+const { gateway, home } = await startGatewayAndHome(() =>
+  startGpuGateway({ PARKWAY_BOOTSTRAP_CREDIT_USD: '1000' }),
+)
 
 beforeAll(async () => {
-  gateway = await startGpuGateway({ PARKWAY_BOOTSTRAP_CREDIT_USD: '1000' })
-  home = await createHome()
-  await signIn(home, gateway)
   const directory = join(home.directory, 'files')
   await mkdir(join(home.directory, 'bin'))
   await mkdir(join(directory, 'results'), { recursive: true })
@@ -40,10 +38,6 @@ beforeAll(async () => {
   await writeFile(join(directory, 'answers.txt'), 'Send it back within a month.\nWe open at nine.\n')
   await writeFile(join(directory, 'capitals.csv'), 'prompt,expected\nThe capital of France?,Paris\n')
   await promised('git', ['init', '-q'], directory)
-})
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
 })
 
 /** What an example needs: an id instead of the one in the help, and variables. */

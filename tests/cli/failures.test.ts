@@ -2,29 +2,19 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { readFile, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 import { KEY, startInTerminal } from './in-terminal.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
 
-let gateway: TestGateway
-let home: Home
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
 const servers: Server[] = []
 
-beforeAll(async () => {
-  gateway = await startTestGateway()
-  home = await createHome()
-  await signIn(home, gateway)
-})
 afterEach(() => {
   for (const server of servers.splice(0)) {
     server.closeAllConnections()
     server.close()
   }
-})
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
 })
 
 async function startUpstream(listener: RequestListener) {

@@ -1,24 +1,16 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 
-let gateway: TestGateway
-let home: Home
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
 beforeAll(async () => {
-  gateway = await startTestGateway()
-  home = await createHome()
-  await signIn(home, gateway)
   ajv.addSchema((await gateway.request('GET', '/openapi.json')).body, 'document')
   await home.run(['image', '-o', 'cup.png', 'A cup'])
   await home.run(['keys', 'create', '--name', 'second'])
   await home.run(['admin', 'promo', 'create', '5'])
-})
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
 })
 
 describe('--json prints what the API describes', () => {

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { describe, expect, test } from 'vitest'
+import { startTestGateway } from '../support/start-test-gateway.ts'
 import { createOther } from '../deployments/deploy.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
+import { createHome } from './run-parkway.ts'
 
-let gateway: TestGateway
-let home: Home
-
-beforeAll(async () => {
-  gateway = await startTestGateway()
-  home = await createHome()
-  await signIn(home, gateway)
-})
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
-})
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
 
 const MISSING = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
 

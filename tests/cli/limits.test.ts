@@ -3,16 +3,13 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
-import { createHome, type Home } from './run-parkway.ts'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 
-let gateway: TestGateway
-let home: Home
+const { gateway, home } = await startGatewayAndHome(startTestGateway, { isSignedIn: false })
 let limited: Record<string, string>
 
 beforeAll(async () => {
-  gateway = await startTestGateway()
-  home = await createHome()
   const { body } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
     body: { name: 'slow', env: 'dev', scopes: ['inference'], requests_per_minute: 1 },
   })
@@ -21,10 +18,6 @@ beforeAll(async () => {
     key: body.key,
     body: { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] },
   })
-})
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
 })
 
 describe('a rate limit', () => {

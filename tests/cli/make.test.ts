@@ -1,23 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 
-let gateway: TestGateway
-let home: Home
-
-beforeAll(async () => {
-  gateway = await startTestGateway()
-  home = await createHome()
-  await signIn(home, gateway)
-})
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
-})
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
 
 const read = (name: string) => readFile(join(home.directory, name))
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47])

@@ -1,24 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { detectProtocol } from '../../cli/pictures/detect-protocol.ts'
 import { encodeSixel } from '../../cli/pictures/encode-sixel.ts'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 import { startInTerminal } from './in-terminal.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
 
-let gateway: TestGateway
-let home: Home
-
-beforeAll(async () => {
-  gateway = await startTestGateway()
-  home = await createHome()
-  await signIn(home, gateway)
-})
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
-})
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
 
 const show = async (environment: Record<string, string>) => {
   const terminal = startInTerminal(home, ['image', '--show', '--force', '-o', 'a.png', 'A cup'], {

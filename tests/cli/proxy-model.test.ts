@@ -9,27 +9,17 @@ import { isModelRoute } from '../../cli/proxy/model-routes.ts'
 import { pinFormModel } from '../../cli/proxy/pin-form-model.ts'
 import { wavOf } from '../audio/audio-files.ts'
 import { eventually } from '../support/eventually.ts'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 import { createProxies } from './run-proxy.ts'
 
 const PINNED_STT = 'whisper-large-v3'
 const TRANSCRIPTIONS = '/v1/audio/transcriptions'
 
-let gateway: TestGateway
-let home: Home
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
 const proxies = createProxies()
 
-beforeAll(async () => {
-  gateway = await startTestGateway()
-  home = await createHome()
-  await signIn(home, gateway)
-})
 afterEach(() => proxies.end())
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
-})
 
 const json = (body: unknown) => ({
   method: 'POST',

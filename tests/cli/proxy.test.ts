@@ -4,24 +4,14 @@ import { connect, type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 import { createProxies } from './run-proxy.ts'
 
-let gateway: TestGateway
-let home: Home
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
 const running = createProxies()
 
-beforeAll(async () => {
-  gateway = await startTestGateway()
-  home = await createHome()
-  await signIn(home, gateway)
-})
 afterEach(() => running.end())
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
-})
 
 const startProxy = (words?: readonly string[], environment?: Record<string, string>) =>
   running.start(home, words, environment)

@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { describe, expect, test } from 'vitest'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 import { KEY, startInTerminal } from './in-terminal.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
+import { createHome, signIn } from './run-parkway.ts'
 
-let gateway: TestGateway
-let home: Home
-
-beforeAll(async () => {
-  gateway = await startTestGateway()
-  home = await createHome()
-})
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
-})
+const { gateway, home } = await startGatewayAndHome(startTestGateway, { isSignedIn: false })
 
 describe('in a terminal', () => {
   test('login asks for the key, does not show it, and keeps it', async () => {

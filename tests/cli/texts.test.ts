@@ -1,21 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
-import { createHome, signIn, type Home } from './run-parkway.ts'
+import { describe, expect, test } from 'vitest'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
 
-let gateway: TestGateway
-let home: Home
-
-beforeAll(async () => {
-  gateway = await startTestGateway()
-  home = await createHome()
-  await signIn(home, gateway)
-})
-afterAll(async () => {
-  await home.remove()
-  await gateway.close()
-})
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
 
 const linesOf = (text: string) =>
   text
