@@ -71,16 +71,17 @@ export function createGatewayClient(connection: Connection, patience: Patience |
 
 /** Called for each try, because a stream can be sent only once. */
 function encodeMessage(
-  { watchUpload: _, body, ...message }: Message,
+  { method, headers: special, body, signal }: Message,
   own: Record<string, string>,
   watch: UploadWatch | null,
 ): RequestInit {
-  const headers = { ...own, ...message.headers }
-  if (watch === null || body === undefined)
-    return { ...message, headers, ...(body === undefined ? {} : { body }) }
+  const headers = { ...own, ...special }
+  const init = { method, headers, ...(signal === undefined ? {} : { signal }) }
+  if (body === undefined) return init
+  if (watch === null) return { ...init, body }
   const upload = countUpload(body, (bytes) => watch.add(bytes))
   return {
-    ...message,
+    ...init,
     headers: { ...headers, ...(typeof body === 'string' ? {} : { 'content-type': upload.contentType }) },
     body: upload.body,
     duplex: 'half',

@@ -2,6 +2,7 @@ import { clientCommand, type CommandContext } from '../client-command.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
 import { collect } from '../input/collect.ts'
+import { parseWhole } from '../input/parse-number.ts'
 import { readImage, readTextFile } from '../input/read-attachment.ts'
 import { readStdin } from '../input/read-stdin.ts'
 import { createAnswerPrinter, describeUsage } from '../chat/answer-printer.ts'
@@ -42,7 +43,7 @@ export const chat = clientCommand<ChatOptions>({
     const settings = describeRequest(options)
     const attached = readAttachments(options)
     const piped = process.stdin.isTTY ? '' : (await readStdin(STDIN_BYTES_MAX)).toString('utf8').trim()
-    const prompt = [piped, words.join(' ')].filter((part) => part !== '').join('\n\n')
+    const prompt = [piped, words.join(' ')].filter((part) => part.trim() !== '').join('\n\n')
     if (prompt === '' && isConversation(context)) {
       const { converse } = await import('../repl/converse.ts')
       return converse(context, { settings, attached, system: options.system ?? null })
@@ -77,9 +78,8 @@ function describeRequest({
 }: ChatOptions): Omit<ChatRequest, 'messages'> {
   if (think !== undefined && !EFFORTS.includes(think))
     throw new CommandFailure(EXIT.usage, `--think takes ${EFFORTS.join(', ')}.`)
-  const tokens = maxTokens === undefined ? undefined : Number(maxTokens)
-  if (tokens !== undefined && !(Number.isInteger(tokens) && tokens > 0))
-    throw new CommandFailure(EXIT.usage, '--max-tokens takes a whole number.')
+  const tokens =
+    maxTokens === undefined ? undefined : parseWhole('--max-tokens', maxTokens, { max: 10_000_000 })
   return {
     model: model ?? (process.env.PARKWAY_MODEL || DEFAULT_MODEL),
     ...(tokens === undefined ? {} : { max_tokens: tokens }),

@@ -7,6 +7,8 @@ import { printTable, type Column } from '../output/print-table.ts'
 import { watchTable } from '../output/watch-table.ts'
 import { followTask, requireCompleted, type Task } from '../tasks/follow-task.ts'
 import { saveResults } from '../files/save-results.ts'
+import { parseWhole } from '../input/parse-number.ts'
+import { readPages } from '../api/read-pages.ts'
 
 interface ListOptions {
   readonly status?: 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled'
@@ -39,9 +41,11 @@ const list = clientCommand<ListOptions>({
       .option('-w, --watch', 'keep the table up to date until Ctrl-C'),
   async act({ output, isJson, connect, printJsonLines }, { status, model, limit, watch }) {
     const gateway = connect()
-    const query = { status, model, limit: Number(limit) }
-    const read = async () =>
-      (await gateway.call((routes) => routes.GET('/v1/tasks', { params: { query } }))).data
+    const count = parseWhole('--limit', limit)
+    const read = () =>
+      readPages(count, (page) =>
+        gateway.call((routes) => routes.GET('/v1/tasks', { params: { query: { ...page, status, model } } })),
+      )
     if (watch === true && !isJson) return watchTable(output, { columns: COLUMNS, read, empty: NO_TASKS })
     const tasks = await read()
     if (isJson) return printJsonLines(tasks)

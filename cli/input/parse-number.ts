@@ -8,6 +8,12 @@ export function parseWhole(option: string, text: string, { min = 1, max = 10_000
   throw new CommandFailure(EXIT.usage, `${option} takes a whole number from ${min} to ${max}.`)
 }
 
+/** Reads a number of an option that may have decimals. Throws if it is none: without it a request would use, and charge, a default. */
+export function parseDecimal(option: string, text: string): number {
+  if (/^\d{1,9}(?:\.\d{1,9})?$/.test(text.trim())) return Number(text)
+  throw new CommandFailure(EXIT.usage, `${option} takes a number, such as 4.`)
+}
+
 /** Reads an amount in dollars, with or without the sign. Throws if it is none. */
 export function parseUsd(option: string, text: string): number {
   const digits = /^([+-]?)\$?(\d{1,9}(?:\.\d{1,9})?)$/.exec(text.trim())

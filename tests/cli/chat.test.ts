@@ -17,6 +17,11 @@ describe('chat', () => {
     expect(stdout.endsWith('\n')).toBe(true)
   })
 
+  test('refuses a prompt of blanks', async () => {
+    const { code, stdout, stderr } = await home.run(['chat', '  \t'])
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('There is no prompt.')])
+  })
+
   test('prints exactly the JSON of the API with --json', async () => {
     const { code, stdout } = await home.run(['chat', '--json', '--max-tokens', '20', 'hello'])
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { object: 'chat.completion', usage: {} }])

@@ -42,6 +42,19 @@ describe('an image', () => {
   })
 })
 
+test.each([
+  ['image', '--count', 'two'],
+  ['image', '--count', '0'],
+  ['video', '--duration', '4s'],
+  ['music', '--duration', ''],
+  ['music', '--duration', '-1'],
+])('%s with %s "%s" is refused, and nothing is ordered', async (command, option, value) => {
+  const before = (await gateway.request('GET', '/v1/tasks?limit=100')).body.data.length
+  const { code, stdout, stderr } = await home.run([command, `${option}=${value}`, 'A tree'])
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(`parkway: ${option} takes a `)])
+  expect((await gateway.request('GET', '/v1/tasks?limit=100')).body.data).toHaveLength(before)
+})
+
 describe('a task', () => {
   test('is printed with --no-wait, followed, shown and downloaded', async () => {
     const { stdout } = await home.run(['image', '--no-wait', 'A tree'])
@@ -52,6 +65,8 @@ describe('a task', () => {
     const saved = await home.run(['tasks', 'download', id, '-o', 'tree.png'])
     expect([saved.stdout, (await read('tree.png')).subarray(0, 4)]).toEqual(['tree.png\n', PNG])
     expect((await home.run(['tasks'])).stdout).toContain(id)
+    expect((await home.run(['tasks', '--limit', '200', '--json'])).stdout).toContain(id)
+    expect((await home.run(['tasks', '--limit', 'all'])).code).toBe(2)
     expect((await home.run(['tasks', 'show', '01a1e900-0fc9-7eff-b14c-dd4471e0969d'])).code).toBe(4)
   })
 

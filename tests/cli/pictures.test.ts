@@ -7,7 +7,7 @@ import { startTestGateway } from '../support/start-test-gateway.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
 import { startInTerminal } from './in-terminal.ts'
 
-const { gateway, home } = await startGatewayAndHome(startTestGateway)
+const { home } = await startGatewayAndHome(startTestGateway)
 
 const show = async (environment: Record<string, string>) => {
   const terminal = startInTerminal(home, ['image', '--show', '--force', '-o', 'a.png', 'A cup'], {

@@ -8,7 +8,7 @@ import { startTestGateway } from '../support/start-test-gateway.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
 import { createProxies } from './run-proxy.ts'
 
-const { gateway, home } = await startGatewayAndHome(startTestGateway)
+const { home } = await startGatewayAndHome(startTestGateway)
 const running = createProxies()
 
 afterEach(() => running.end())

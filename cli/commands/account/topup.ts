@@ -25,7 +25,7 @@ export const topup = clientCommand<TopupOptions>({
       .addHelpText('after', '\nCtrl-C only ends the waiting: the address stays valid until it expires.'),
   async act({ output, isJson, connect, printJson }, { follow }, dollars = '') {
     const gateway = connect()
-    const body = { amount_usd: parseUsd('The amount', dollars) }
+    const body = { amount_usd: parseUsd('<dollars>', dollars) }
     const checkout = await gateway.call((routes) => routes.POST('/v1/payments/checkout', { body }))
     if (!follow) return isJson ? printJson(checkout) : output.line(requireWebAddress(checkout.checkout_url))
     const address = requireWebAddress(checkout.checkout_url)

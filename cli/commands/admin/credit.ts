@@ -28,7 +28,7 @@ export const credit = clientCommand<CreditOptions>({
       .option('--once <word>', 'the same word gives the credit only once')
       .option('-y, --yes', 'do not ask'),
   async act({ output, isJson, connect, printJson }, options, id = '', dollars = '') {
-    const amount = parseUsd('The amount', dollars)
+    const amount = parseUsd('<dollars>', dollars)
     const expiresAt = options.expires === undefined ? undefined : parseDate('--expires', options.expires)
     const gateway = connect()
     const params = { path: { id } }

@@ -59,7 +59,7 @@ const create = clientCommand<CreateOptions>({
     const { code, expires, creditDays, max, perAccount } = options
     const many = { max: 1_000_000 }
     const body = {
-      amount_usd: parseUsd('The amount', dollars),
+      amount_usd: parseUsd('<dollars>', dollars),
       ...(code === undefined ? {} : { code }),
       ...(expires === undefined ? {} : { expires_at: parseDate('--expires', expires) }),
       ...(creditDays === undefined

@@ -1,4 +1,5 @@
 import { clientCommand } from '../../client-command.ts'
+import { parseWhole } from '../../input/parse-number.ts'
 import { firstReadyModel, makeMedia, withMakeOptions, type MakeOptions } from './make-media.ts'
 
 interface ImageOptions extends MakeOptions {
@@ -17,14 +18,15 @@ export const image = clientCommand<ImageOptions>({
       .option('--quality <name>', 'low, medium or high, where the model knows it')
       .option('-n, --count <number>', 'how many images'),
   async act(context, options, ...words) {
-    const { size, quality, count } = options
+    const { size, quality } = options
+    const count = options.count === undefined ? undefined : parseWhole('--count', options.count)
     const model = options.model ?? (await firstReadyModel(context.connect(), { category: 'image' }))
     const body = {
       model,
       prompt: words.join(' '),
       ...(size === undefined ? {} : { size }),
       ...(quality === undefined ? {} : { quality }),
-      ...(count === undefined ? {} : { n: Number(count) }),
+      ...(count === undefined ? {} : { n: count }),
     }
     await makeMedia(context, { path: '/v1/images/generations', body }, options)
   },

@@ -1,4 +1,5 @@
 import { clientCommand } from '../../client-command.ts'
+import { parseDecimal } from '../../input/parse-number.ts'
 import { makeMedia, withMakeOptions, type MakeOptions } from './make-media.ts'
 
 interface MusicOptions extends MakeOptions {
@@ -19,7 +20,7 @@ export const music = clientCommand<MusicOptions>({
     const body = {
       prompt: words.join(' '),
       ...(model === undefined ? {} : { model }),
-      ...(duration === undefined ? {} : { duration: Number(duration) }),
+      ...(duration === undefined ? {} : { duration: parseDecimal('--duration', duration) }),
     }
     await makeMedia(context, { path: '/v1/audio/music', body }, options)
   },

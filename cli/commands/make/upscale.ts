@@ -1,4 +1,5 @@
 import { clientCommand } from '../../client-command.ts'
+import { parseDecimal } from '../../input/parse-number.ts'
 import { readImage } from '../../input/read-attachment.ts'
 import { makeMedia, withMakeOptions, type MakeOptions } from './make-media.ts'
 
@@ -20,7 +21,7 @@ export const upscale = clientCommand<UpscaleOptions>({
     const body = {
       image: readImage(image),
       ...(model === undefined ? {} : { model }),
-      ...(scale === undefined ? {} : { scale: Number(scale) }),
+      ...(scale === undefined ? {} : { scale: parseDecimal('--scale', scale) }),
     }
     await makeMedia(context, { path: '/v1/images/upscale', body }, options)
   },

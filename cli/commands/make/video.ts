@@ -1,4 +1,5 @@
 import { clientCommand } from '../../client-command.ts'
+import { parseDecimal } from '../../input/parse-number.ts'
 import { readImage } from '../../input/read-attachment.ts'
 import { firstReadyModel, makeMedia, withMakeOptions, type MakeOptions } from './make-media.ts'
 
@@ -18,13 +19,14 @@ export const video = clientCommand<VideoOptions>({
       .option('--duration <seconds>', 'its length')
       .option('--ratio <ratio>', 'such as 16:9'),
   async act(context, options, ...words) {
-    const { image, duration, ratio } = options
+    const { image, ratio } = options
+    const duration = options.duration === undefined ? undefined : parseDecimal('--duration', options.duration)
     const model = options.model ?? (await firstReadyModel(context.connect(), { category: 'video' }))
     const body = {
       model,
       prompt: words.join(' '),
       ...(image === undefined ? {} : { image_url: readImage(image) }),
-      ...(duration === undefined ? {} : { duration: Number(duration) }),
+      ...(duration === undefined ? {} : { duration }),
       ...(ratio === undefined ? {} : { aspect_ratio: ratio }),
     }
     await makeMedia(context, { path: '/v1/videos/generations', body }, options)

@@ -2,6 +2,7 @@ import { clientCommand, type CommandContext } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { collect } from '../../input/collect.ts'
+import { parseWhole } from '../../input/parse-number.ts'
 import { inBatches, readInputs, type TextInput } from '../../input/read-inputs.ts'
 import { formatUsd } from '../../output/format-usd.ts'
 import { printable } from '../../output/printable.ts'
@@ -30,9 +31,8 @@ export const embed = clientCommand<EmbedOptions>({
       .option('--dimensions <number>', 'the length of the vectors, where the model can choose it'),
   async act(context, options, ...words) {
     const gateway = context.connect()
-    const dimensions = options.dimensions === undefined ? undefined : Number(options.dimensions)
-    if (dimensions !== undefined && !(Number.isInteger(dimensions) && dimensions > 0))
-      throw new CommandFailure(EXIT.usage, '--dimensions takes a whole number.')
+    const dimensions =
+      options.dimensions === undefined ? undefined : parseWhole('--dimensions', options.dimensions)
     let model = options.model
     let done = 0
     let costUsd = 0

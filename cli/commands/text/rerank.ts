@@ -2,6 +2,7 @@ import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { collect } from '../../input/collect.ts'
+import { parseWhole } from '../../input/parse-number.ts'
 import { readInputs } from '../../input/read-inputs.ts'
 import { formatUsd } from '../../output/format-usd.ts'
 import { printTable } from '../../output/print-table.ts'
@@ -29,9 +30,7 @@ export const rerank = clientCommand<RerankOptions>({
       .option('--top <number>', 'only the best'),
   async act({ output, isJson, connect, printJson }, options, query = '', ...words) {
     const { model, top, file = [] } = options
-    const best = top === undefined ? undefined : Number(top)
-    if (best !== undefined && !(Number.isInteger(best) && best > 0))
-      throw new CommandFailure(EXIT.usage, '--top takes a whole number.')
+    const best = top === undefined ? undefined : parseWhole('--top', top)
     const documents = await readDocuments(words, file)
     const body = {
       query,
