@@ -15,6 +15,10 @@ export function MarkdownView({ text }: { readonly text: string }) {
       {render(text).map((block, index) =>
         block.kind === 'code' ? (
           <CodeBlock key={index} code={block.code} language={block.language} />
+        ) : block.kind === 'text' ? (
+          <div key={index} className="whitespace-pre-wrap">
+            {block.text}
+          </div>
         ) : (
           // The renderer has removed everything but text, links and structure.
           <div key={index} dangerouslySetInnerHTML={{ __html: block.html }} />

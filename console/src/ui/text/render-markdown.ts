@@ -4,12 +4,29 @@ import { marked, type Token } from 'marked'
 export type MarkdownBlock =
   | { readonly kind: 'html'; readonly html: string }
   | { readonly kind: 'code'; readonly code: string; readonly language: string }
+  | { readonly kind: 'text'; readonly text: string }
+
+const LENGTH_MAX = 200_000
+/** More levels than people write. The parser calls itself for each, and its time grows with their square. */
+const TOO_DEEP = /^(?:[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \t])){25}|^[ \t]{120}/m
+/** The parser tries every pair of these characters. */
+const LONG_MARKS = /[*_~]{500}/
 
 /**
  * Splits a text of a model into blocks of safe HTML and of code. Models repeat what others wrote, so nothing that loads,
- * runs or submits survives.
+ * runs or submits survives. A text that is too much for the parser stays as it is.
  */
 export function renderMarkdown(text: string): MarkdownBlock[] {
+  const asText: MarkdownBlock[] = [{ kind: 'text', text }]
+  if (text.length > LENGTH_MAX || TOO_DEEP.test(text) || LONG_MARKS.test(text)) return asText
+  try {
+    return splitIntoBlocks(text)
+  } catch {
+    return asText
+  }
+}
+
+function splitIntoBlocks(text: string): MarkdownBlock[] {
   const blocks: MarkdownBlock[] = []
   let pending: Token[] = []
   const flush = (): void => {
