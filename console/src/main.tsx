@@ -6,6 +6,7 @@ import { createQueryClient } from './api/query-client.ts'
 import { handleSignedOut } from './api/session-signals.ts'
 import { reloadWhenChunkIsGone } from './reload-when-chunk-is-gone.ts'
 import { createConsoleRouter } from './router.ts'
+import { followOtherTabs } from './shell/follow-other-tabs.ts'
 import './styles.css'
 import { correctLanguage } from './ui/format/correct-language.ts'
 import { applyTheme } from './ui/theme.ts'
@@ -22,6 +23,7 @@ handleSignedOut(() => {
   if (pathname === '/sign-in') return
   void router.navigate({ to: '/sign-in', search: href === '/' ? {} : { next: href }, replace: true })
 })
+followOtherTabs(queryClient)
 
 const place = document.querySelector('#console')
 if (place === null) throw new Error('the page has no place for the console')

@@ -63,13 +63,53 @@ describe.skipIf(NO_BROWSER !== null)('signing in to the console', () => {
     await close()
   })
 
-  test('leads to no other site', async () => {
+  test.each([
+    'https://elsewhere.example/',
+    '//elsewhere.example/',
+    '/\\elsewhere.example/',
+    // The browser removes the first segment of this path, and two slashes remain.
+    '/.//elsewhere.example/',
+  ])('leads to no other site: %s', async (next) => {
     const { page, goto, close } = await openConsole(gateway, { key: null })
-    await goto('/sign-in?next=https%3A%2F%2Felsewhere.example%2F')
+    await goto(`/sign-in?next=${encodeURIComponent(next)}`)
     await page.getByLabel('API key').fill(gateway.key)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Home' }).waitFor()
     expect(new URL(page.url()).origin).toBe(gateway.baseUrl)
+    await close()
+  })
+
+  test('in one tab takes along a tab that waits, and signing out too', async () => {
+    const { page, context, goto, close } = await openConsole(gateway, { key: null })
+    await goto('/sign-in?next=%2Fkeys')
+    const other = await context.newPage()
+    await other.goto('/sign-in')
+    await other.getByLabel('API key').fill(gateway.key)
+    await other.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Keys' }).waitFor()
+    await other.getByRole('button', { name: /First account/ }).click()
+    await other.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Parkway' }).waitFor()
+    expect(page.url()).toBe(`${gateway.baseUrl}/sign-in?next=%2Fkeys`)
+    await close()
+  })
+
+  test('to another account in another tab leaves nothing of the account before', async () => {
+    const { body: account } = await gateway.request('POST', '/v1/admin/accounts', {
+      body: { name: 'Orchard' },
+    })
+    const { body: key } = await gateway.request('POST', `/v1/admin/accounts/${account.id}/api-keys`, {
+      body: { name: 'Of the orchard', scopes: ['inference', 'manage'] },
+    })
+    const { page, context, goto, close } = await openConsole(gateway)
+    await goto('/keys')
+    await page.getByRole('button', { name: 'First key' }).waitFor()
+    const other = await context.newPage()
+    await other.goto('/sign-in')
+    await other.getByLabel('API key').fill(key.key)
+    await other.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Of the orchard' }).waitFor()
+    expect(await page.getByText('First key').count()).toBe(0)
     await close()
   })
 })

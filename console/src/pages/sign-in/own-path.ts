@@ -2,5 +2,7 @@
 export function ownPath(next: string | undefined): string {
   if (next === undefined || !next.startsWith('/')) return '/'
   const address = new URL(next, location.origin)
-  return address.origin === location.origin ? address.pathname + address.search : '/'
+  // A path with two slashes at its beginning is the address of another site.
+  const isOwn = address.origin === location.origin && !address.pathname.startsWith('//')
+  return isOwn ? address.pathname + address.search : '/'
 }

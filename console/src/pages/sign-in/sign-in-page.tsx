@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState, type FormEvent } from 'react'
 import { describeFailure } from '../../api/api-error.ts'
+import { handleSessionChange } from '../../api/session-signals.ts'
 import { signInWithCode, signInWithKey } from '../../api/sessions.ts'
 import { Button } from '../../ui/forms/button.tsx'
 import { TextField } from '../../ui/forms/text-field.tsx'
@@ -34,6 +35,14 @@ export function SignInPage() {
     event.preventDefault()
     void attempt(signInWithKey(apiKey.trim()))
   }
+  // A tab that waits here goes on when the person signs in with another one.
+  useEffect(
+    () =>
+      handleSessionChange((change) => {
+        if (change === 'in') location.replace(ownPath(next))
+      }),
+    [next],
+  )
   useCodeOfLink((code) => void attempt(signInWithCode(code)))
 
   return (
