@@ -5,6 +5,7 @@ import { auditQuery, type AuditEntry } from '../../api/operator.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
+import { Button } from '../../ui/forms/button.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
 import { Page } from '../../ui/layout/page.tsx'
@@ -47,9 +48,19 @@ export function AuditPage() {
         rowId={({ id }) => id}
         onOpen={setOpened}
         empty={
-          <EmptyState icon="book" title="No entry">
-            Nothing was done to this object, or nothing was done yet.
-          </EmptyState>
+          target === undefined ? (
+            <EmptyState icon="book" title="No entry yet">
+              What operators change, such as credit, accounts and promo codes, appears here.
+            </EmptyState>
+          ) : (
+            <EmptyState
+              icon="book"
+              title="No entry matches"
+              action={<Button onClick={() => filter('')}>Clear the filter</Button>}
+            >
+              Nothing was done to the object with this id.
+            </EmptyState>
+          )
         }
       />
       {opened && <EntrySheet entry={opened} onClose={() => setOpened(null)} />}

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { Schemas } from '../../api/client.ts'
 import { leaderboardQuery } from '../../api/compare.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
@@ -7,6 +8,7 @@ import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { formatCountOf, formatShare } from '../../ui/format/format-count.ts'
+import { buttonClass } from '../../ui/forms/button.tsx'
 import { SegmentedControl } from '../../ui/forms/segmented-control.tsx'
 
 type Row = Schemas['CompareLeaderboard']['data'][number]
@@ -49,7 +51,15 @@ export function Leaderboard({ source, onSource }: LeaderboardProps) {
         />
       )}
       {board.data && board.data.data.length === 0 && (
-        <EmptyState icon="compare" title="No votes yet">
+        <EmptyState
+          icon="compare"
+          title="No votes yet"
+          action={
+            <Link to="/compare" search={{}} className={buttonClass('primary')}>
+              Open the arena
+            </Link>
+          }
+        >
           Vote for an answer in the arena, or give a run a judge. Six comparisons make an interval.
         </EmptyState>
       )}

@@ -8,12 +8,14 @@ import { KeySheet } from '../../keys/key-sheet.tsx'
 import { NewKeyDialog } from '../../keys/new-key-dialog.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
+import { formatCountOf } from '../../ui/format/format-count.ts'
 import { Button } from '../../ui/forms/button.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
 import type { KeysSearch } from './route.ts'
 
 const route = getRouteApi('/shell/keys')
@@ -29,7 +31,9 @@ export function KeysPage() {
   const opened = all.find(({ id }) => id === search.key)
   const change = (next: Partial<KeysSearch>): void =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
-  const open = ({ id }: ApiKey): void => change({ key: id })
+  const open = ({ id }: ApiKey): void =>
+    void navigate({ search: (old) => ({ ...old, key: id }), ...AS_DETAIL })
+  const close = useCloseDetail(() => change({ key: undefined }))
   const newKey = account?.key.scopes.includes('manage') && (
     <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
       New key
@@ -43,7 +47,7 @@ export function KeysPage() {
         actions={newKey}
       />
       <FilterBar
-        count={keys.data && `${shown.length} of ${keys.data.pages[0]?.total ?? 0} keys`}
+        count={keys.data && `${shown.length} of ${formatCountOf(keys.data.pages[0]?.total ?? 0, 'key')}`}
         {...((search.search || search.all) && {
           onClear: () => change({ search: undefined, all: undefined }),
         })}
@@ -79,7 +83,7 @@ export function KeysPage() {
         }
       />
       {isMaking && <NewKeyDialog actions={OWN_KEYS} onClose={() => setIsMaking(false)} />}
-      {opened && <KeySheet apiKey={opened} actions={OWN_KEYS} onClose={() => change({ key: undefined })} />}
+      {opened && <KeySheet apiKey={opened} actions={OWN_KEYS} onClose={close} />}
     </Page>
   )
 }

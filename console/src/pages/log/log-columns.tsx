@@ -14,7 +14,7 @@ export function logColumns(onOpen: (request: LoggedRequest) => void): Column<Log
       id: 'time',
       header: 'Time',
       width: '152px',
-      render: (request) => <Time at={request.created_at} form="short" />,
+      render: (request) => <Time at={request.created_at} form="clock" />,
     },
     {
       id: 'model',

@@ -4,10 +4,11 @@ import { refreshPages } from '../../api/cursor-pages.ts'
 import { requestsQuery, type LoggedRequest } from '../../api/requests.ts'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
-import { formatCount } from '../../ui/format/format-count.ts'
+import { formatCount, formatCountOf } from '../../ui/format/format-count.ts'
 import { Button, buttonClass } from '../../ui/forms/button.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
 import { logColumns } from './log-columns.tsx'
 import { LogFilters } from './log-filters.tsx'
 import type { LogSearch } from './log-search.ts'
@@ -21,7 +22,9 @@ export function LogPage() {
   const queryClient = useQueryClient()
   const requests = useInfiniteQuery(requestsQuery(filters))
   const setSearch = (search: LogSearch): void => void navigate({ search, replace: true })
-  const open = ({ request_id: request }: LoggedRequest): void => setSearch({ ...filters, request })
+  const open = ({ request_id: request }: LoggedRequest): void =>
+    void navigate({ search: { ...filters, request }, ...AS_DETAIL })
+  const close = useCloseDetail(() => setSearch(filters))
   const shown = requests.data?.pages.reduce((sum, { data }) => sum + data.length, 0)
   const isFiltered = Object.keys(filters).length > 0
   return (
@@ -43,7 +46,11 @@ export function LogPage() {
         filters={filters}
         onChange={setSearch}
         count={
-          shown === undefined ? undefined : `${formatCount(shown)}${requests.hasNextPage ? '+' : ''} requests`
+          shown === undefined
+            ? undefined
+            : requests.hasNextPage
+              ? `${formatCount(shown)}+ requests`
+              : formatCountOf(shown, 'request')
         }
       />
       <PagedTable
@@ -72,7 +79,7 @@ export function LogPage() {
           </EmptyState>
         }
       />
-      {openedId !== undefined && <RequestSheet id={openedId} onClose={() => setSearch(filters)} />}
+      {openedId !== undefined && <RequestSheet id={openedId} onClose={close} />}
     </Page>
   )
 }

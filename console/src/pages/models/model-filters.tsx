@@ -1,5 +1,6 @@
 import { useCallback } from 'react'
 import { MODEL_KINDS, type Model } from '../../api/model-kinds.ts'
+import { formatCountOf } from '../../ui/format/format-count.ts'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField, type Choice } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
@@ -19,7 +20,7 @@ export function ModelFilters({ models, search, foundCount, onChange, onClear }: 
   return (
     <FilterBar
       onClear={Object.keys(search).length > 0 ? onClear : undefined}
-      count={`${foundCount} of ${models.length} models`}
+      count={`${foundCount} of ${formatCountOf(models.length, 'model')}`}
     >
       <SearchField
         label="Search models"

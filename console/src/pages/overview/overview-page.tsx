@@ -4,7 +4,13 @@ import type { LiveOverview } from '../../api/operator.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { Sparkline } from '../../ui/data/sparkline.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
-import { formatBytes, formatCount, formatShare, formatShortCount } from '../../ui/format/format-count.ts'
+import {
+  formatBytes,
+  formatCount,
+  formatCountOf,
+  formatShare,
+  formatShortCount,
+} from '../../ui/format/format-count.ts'
 import { formatDuration } from '../../ui/format/format-duration.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Page } from '../../ui/layout/page.tsx'
@@ -145,7 +151,7 @@ function Parts({ now }: { readonly now: LiveOverview | undefined }) {
           label="Workers"
           value={now && formatCount(now.workers.running)}
           unit="running"
-          note={now && `${now.workers.slots} tasks at once, ${now.workers.stopped} stopped`}
+          note={now && `${formatCountOf(now.workers.slots, 'task')} at once, ${now.workers.stopped} stopped`}
         />
         <Figure
           label="Database"

@@ -7,6 +7,7 @@ import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { PAYMENT_COLUMNS } from '../../ui/data/payment-columns.tsx'
 import { useRefunds } from '../../ui/data/use-refunds.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
+import { Button, buttonClass } from '../../ui/forms/button.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { PaymentFilterBar } from './payment-filter-bar.tsx'
@@ -16,6 +17,8 @@ const route = getRouteApi('/shell/payments')
 /** What changed the credit of any account except for usage. */
 export function PaymentsPage() {
   const filters = route.useSearch()
+  const navigate = route.useNavigate()
+  const isFiltered = Object.values(filters).some((value) => value !== undefined)
   const payments = useInfiniteQuery(allPaymentsQuery(filters))
   const refunds = useRefunds()
   const [time, ...others] = PAYMENT_COLUMNS
@@ -32,9 +35,27 @@ export function PaymentsPage() {
         columns={[...(time ? [time] : []), ACCOUNT_COLUMN, ...others.map(toMinor), refunds.column]}
         rowId={({ id }) => id}
         empty={
-          <EmptyState icon="card" title="No payment matches">
-            Change or clear the filters.
-          </EmptyState>
+          isFiltered ? (
+            <EmptyState
+              icon="card"
+              title="No payment matches"
+              action={<Button onClick={() => void navigate({ search: {} })}>Clear the filters</Button>}
+            >
+              Change or clear the filters.
+            </EmptyState>
+          ) : (
+            <EmptyState
+              icon="card"
+              title="No payment yet"
+              action={
+                <Link to="/accounts" className={buttonClass()}>
+                  See the accounts
+                </Link>
+              }
+            >
+              Top-ups, redeemed promo codes, adjustments and refunds of all accounts appear here.
+            </EmptyState>
+          )
         }
       />
       {refunds.dialog}

@@ -5,11 +5,12 @@ import { promoCodesQuery, type PromoCode } from '../../api/operator.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
-import { formatCount } from '../../ui/format/format-count.ts'
+import { formatCount, formatCountOf } from '../../ui/format/format-count.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Button } from '../../ui/forms/button.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
 import { RowLink } from '../../ui/text/row-link.tsx'
 import { Time } from '../../ui/text/time.tsx'
 import { CodeSheet } from './code-sheet.tsx'
@@ -23,8 +24,8 @@ export function PromoCodesPage() {
   const [isMaking, setIsMaking] = useState(false)
   const { code: openedId } = route.useSearch()
   const navigate = route.useNavigate()
-  const open = (id: string | undefined): void =>
-    void navigate({ search: id === undefined ? {} : { code: id }, replace: true })
+  const open = ({ id }: PromoCode): void => void navigate({ search: { code: id }, ...AS_DETAIL })
+  const close = useCloseDetail(() => void navigate({ search: {}, replace: true }))
   const opened = codes.data?.pages.flatMap(({ data }) => data).find(({ id }) => id === openedId)
   const newCode = (
     <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
@@ -41,9 +42,9 @@ export function PromoCodesPage() {
       <PagedTable
         label="Promo codes"
         query={codes}
-        columns={columnsOf((code) => open(code.id))}
+        columns={columnsOf(open)}
         rowId={({ id }) => id}
-        onOpen={({ id }) => open(id)}
+        onOpen={open}
         empty={
           <EmptyState icon="tag" title="No promo code yet" action={newCode}>
             A code gives credit to each account that redeems it.
@@ -51,7 +52,7 @@ export function PromoCodesPage() {
         }
       />
       {isMaking && <NewCodeDialog onClose={() => setIsMaking(false)} />}
-      {opened && <CodeSheet code={opened} onClose={() => open(undefined)} />}
+      {opened && <CodeSheet code={opened} onClose={close} />}
     </Page>
   )
 }
@@ -98,8 +99,7 @@ function columnsOf(onOpen: (code: PromoCode) => void): Column<PromoCode>[] {
       width: '120px',
       align: 'right',
       isMinor: true,
-      render: ({ credit_expires_in_days: days }) =>
-        days === null ? 'for ever' : `${formatCount(days)} days`,
+      render: ({ credit_expires_in_days: days }) => (days === null ? 'for ever' : formatCountOf(days, 'day')),
     },
   ]
 }

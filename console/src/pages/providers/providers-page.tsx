@@ -5,12 +5,14 @@ import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
-import { formatCount, formatShare } from '../../ui/format/format-count.ts'
+import { formatCount, formatCountOf, formatShare } from '../../ui/format/format-count.ts'
 import { formatDuration } from '../../ui/format/format-duration.ts'
+import { Button } from '../../ui/forms/button.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
 import { Badge } from '../../ui/text/badge.tsx'
 import { RowLink } from '../../ui/text/row-link.tsx'
 import { ProviderSheet } from './provider-sheet.tsx'
@@ -25,7 +27,10 @@ export function ProvidersPage() {
   const opened = providers.data?.data.find(({ id }) => id === provider)
   const configured = providers.data?.data.filter((one) => one.is_configured).length
   const open = ({ id }: ProviderStatus): void =>
-    void navigate({ search: (old) => ({ ...old, provider: id }), replace: true })
+    void navigate({ search: (old) => ({ ...old, provider: id }), ...AS_DETAIL })
+  const close = useCloseDetail(
+    () => void navigate({ search: (old) => ({ ...old, provider: undefined }), replace: true }),
+  )
   return (
     <Page>
       <PageHeader
@@ -57,8 +62,15 @@ export function ProvidersPage() {
         />
       )}
       {providers.data && rows.length === 0 && (
-        <EmptyState icon="plug" title="No provider is configured">
-          Requests are answered by the sandbox. Show all providers to see which setting each of them needs.
+        <EmptyState
+          icon="plug"
+          title="No provider is configured"
+          action={
+            <Button onClick={() => void navigate({ search: { all: true } })}>Show all providers</Button>
+          }
+        >
+          Requests are answered by the sandbox. The list of all providers tells which setting each of them
+          needs.
         </EmptyState>
       )}
       {rows.length > 0 && (
@@ -70,12 +82,7 @@ export function ProvidersPage() {
           onOpen={open}
         />
       )}
-      {opened && (
-        <ProviderSheet
-          provider={opened}
-          onClose={() => void navigate({ search: (old) => ({ ...old, provider: undefined }), replace: true })}
-        />
-      )}
+      {opened && <ProviderSheet provider={opened} onClose={close} />}
     </Page>
   )
 }
@@ -129,7 +136,7 @@ const HIGH_ERROR_SHARE = 0.1
 function ProviderState({ is_configured: isConfigured, models, recent }: ProviderStatus) {
   if (!isConfigured) return <Badge>not configured</Badge>
   const open = models.filter(({ breaker }) => breaker.state !== 'closed').length
-  if (open > 0) return <Badge tone="bad">{open} breakers open</Badge>
+  if (open > 0) return <Badge tone="bad">{formatCountOf(open, 'breaker')} open</Badge>
   if ((recent.error_share ?? 0) > HIGH_ERROR_SHARE) return <Badge tone="warn">failing</Badge>
   return <Badge tone="good">configured</Badge>
 }

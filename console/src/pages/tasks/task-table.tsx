@@ -4,6 +4,7 @@ import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { formatDuration } from '../../ui/format/format-duration.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
+import { RowLink } from '../../ui/text/row-link.tsx'
 import { Time } from '../../ui/text/time.tsx'
 import { LiveTask } from './live-task.tsx'
 import type { TaskListProps } from './task-gallery.tsx'
@@ -32,13 +33,7 @@ const columnsFor = (onOpen: (task: Task) => void): Column<Task>[] => [
     id: 'prompt',
     header: 'Task',
     render: (task) => (
-      <button
-        type="button"
-        className="max-w-full truncate text-left font-medium hover:underline"
-        onClick={() => onOpen(task)}
-      >
-        {task.prompt ?? TYPE_LABELS[task.task_type]}
-      </button>
+      <RowLink onOpen={() => onOpen(task)}>{task.prompt ?? TYPE_LABELS[task.task_type]}</RowLink>
     ),
   },
   {

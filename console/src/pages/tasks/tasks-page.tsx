@@ -7,6 +7,7 @@ import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { Button } from '../../ui/forms/button.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
 import { GallerySkeleton, TaskGallery } from './task-gallery.tsx'
 import { NoTasks } from './no-tasks.tsx'
 import { TaskSheet } from './task-sheet.tsx'
@@ -22,10 +23,18 @@ export function TasksPage() {
   const { view, status, type, model, task: openId } = search
   const tasks = useInfiniteQuery(taskListQuery({ status, task_type: type, model }))
   const change = useCallback(
-    (changed: Partial<TasksSearch>) => void navigate({ search: (old) => ({ ...old, ...changed }) }),
+    (changed: Partial<TasksSearch>) =>
+      void navigate({ search: (old) => ({ ...old, ...changed }), replace: true }),
     [navigate],
   )
-  const open = useCallback((task: Task) => change({ task: task.id }), [change])
+  const open = useCallback(
+    ({ id }: Task) => void navigate({ search: (old) => ({ ...old, task: id }), ...AS_DETAIL }),
+    [navigate],
+  )
+  const close = useCloseDetail(useCallback(() => change({ task: undefined }), [change]))
+  // Another task takes the place of the open one, so that Back closes it too.
+  const openInstead = (id: string): void =>
+    void navigate({ search: (old) => ({ ...old, task: id }), state: (old) => old, replace: true })
   const rows = tasks.data?.pages.flatMap(({ data }) => data) ?? []
   const isFiltered = status !== undefined || type !== undefined || model !== undefined
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = tasks
@@ -62,8 +71,8 @@ export function TasksPage() {
           key={openId}
           id={openId}
           known={rows.find(({ id }) => id === openId)}
-          onClose={() => change({ task: undefined })}
-          onOpen={(id) => change({ task: id })}
+          onClose={close}
+          onOpen={openInstead}
         />
       )}
     </Page>

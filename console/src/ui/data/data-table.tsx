@@ -134,7 +134,7 @@ const TableRow = memo(PlainTableRow) as typeof PlainTableRow
 
 function cellClass<Row>({ align, isMinor, width }: Column<Row>, more: string): string {
   return classNames(
-    'px-3 first:pl-4 last:pr-4',
+    'px-3 first:pl-4 last:pr-4 max-sm:px-2',
     align === 'right' ? 'tabular text-right' : 'text-left',
     isMinor && 'max-md:hidden',
     // On a phone columns are as wide as their content, and a long name would push the others out of view.

@@ -14,6 +14,7 @@ const SHORT_WITH_YEAR = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
   minute: '2-digit',
 })
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const DAY = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric' })
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
 
@@ -47,4 +48,10 @@ export function formatRelativeTime(atMs: number): string {
 export function formatShortTime(atMs: number): string {
   const isThisYear = new Date(atMs).getFullYear() === new Date().getFullYear()
   return (isThisYear ? SHORT : SHORT_WITH_YEAR).format(atMs)
+}
+
+/** Writes the time of today with seconds, and that of another day with its date. */
+export function formatClockTime(atMs: number): string {
+  const isToday = new Date(atMs).toDateString() === new Date().toDateString()
+  return isToday ? CLOCK.format(atMs) : formatShortTime(atMs)
 }
