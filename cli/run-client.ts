@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { ApiFailure } from './api/api-failure.ts'
+import { connectionCut, isCut } from './api/read-body.ts'
 import { CommandFailure } from './command-failure.ts'
 import { EXIT } from './exit-codes.ts'
 import { watchInterruptions } from './interruption.ts'
@@ -10,6 +11,8 @@ import { endWithReader } from './output/terminal.ts'
 export async function runClient(command: Command, words: readonly string[]): Promise<number> {
   endWithReader(process)
   watchInterruptions()
+  // Of streams that nobody awaits, such as a file that cannot be read while it is sent.
+  process.on('uncaughtException', (error) => process.exit(report(error)))
   try {
     // The parent gives the usage line its first word.
     const program = new Command('parkway').addCommand(command)
@@ -30,8 +33,13 @@ function inheritExit(command: Command): void {
 function report(error: unknown): number {
   // commander has printed the help, or what is wrong with the words.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  if (isCut(error)) return report(connectionCut())
   if (!(error instanceof CommandFailure)) {
-    process.stderr.write(`parkway: ${printable(error instanceof Error ? error.message : String(error))}\n`)
+    const reason = printable(error instanceof Error ? error.message : String(error))
+    process.stderr.write(`parkway: The command failed unexpectedly: ${reason}\n`)
+    process.stderr.write(
+      '  The gateway may be of another version than this program, or no Parkway gateway.\n',
+    )
     return EXIT.failed
   }
   const requestId = error instanceof ApiFailure ? error.requestId : null

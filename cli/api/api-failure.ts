@@ -1,8 +1,10 @@
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 
-interface ErrorBody {
-  readonly error?: { readonly message?: unknown; readonly code?: unknown; readonly request_id?: unknown }
+interface ErrorMembers {
+  readonly message?: unknown
+  readonly code?: unknown
+  readonly request_id?: unknown
 }
 
 /** An error response of the gateway. */
@@ -14,11 +16,7 @@ export class ApiFailure extends CommandFailure {
   readonly retryAfterS: number | null
 
   constructor(body: unknown, response: Response) {
-    const {
-      message,
-      code,
-      request_id: requestId,
-    } = (isRecord(body) ? (body as ErrorBody).error : undefined) ?? {}
+    const { message, code, request_id: requestId } = errorOf(body)
     const retryAfterS = readSeconds(response.headers.get('retry-after'))
     super(
       exitCodeOf(response.status),
@@ -30,6 +28,45 @@ export class ApiFailure extends CommandFailure {
     this.requestId = typeof requestId === 'string' ? requestId : response.headers.get('x-request-id')
     this.retryAfterS = retryAfterS
   }
+}
+
+/** Statuses of a server between the client and the gateway that does not reach it. */
+const UNREACHED: ReadonlySet<number> = new Set([502, 503, 504])
+
+/** Returns the failure of a response that is not a success: of the gateway, or of another server at its address. */
+export function failureOf(baseUrl: string, body: unknown, response: Response): CommandFailure {
+  const { status } = response
+  if (status >= 300 && status < 400) return redirected(baseUrl, response.headers.get('location'))
+  if (typeof errorOf(body).message === 'string') return new ApiFailure(body, response)
+  if (UNREACHED.has(status))
+    return new CommandFailure(
+      EXIT.gatewayAway,
+      `The gateway at ${baseUrl} is away: the server before it answered with status ${status}.`,
+      'Try again in a while, or tell its operator.',
+    )
+  if (status === 404)
+    return notAGateway(baseUrl, 'it answered with status 404, without the reason that a gateway gives')
+  return new ApiFailure(body, response)
+}
+
+/** Another server than a gateway answers. */
+export function notAGateway(baseUrl: string, evidence: string): CommandFailure {
+  return new CommandFailure(
+    EXIT.gatewayAway,
+    `What answers at ${baseUrl} is not a Parkway gateway: ${evidence}.`,
+    'Check the address of the profile (parkway profiles).',
+  )
+}
+
+/** The key is not sent on to an address that the user did not name. */
+function redirected(baseUrl: string, location: string | null): CommandFailure {
+  const place =
+    location !== null && URL.canParse(location, baseUrl) ? new URL(location, baseUrl).origin : null
+  return new CommandFailure(
+    EXIT.gatewayAway,
+    `${baseUrl} does not serve the API, but leads to ${place ?? 'another address'}.`,
+    `If that is your gateway, sign in there: parkway login --url ${place ?? '…'}`,
+  )
 }
 
 /** A gateway that cannot be reached. */
@@ -47,6 +84,13 @@ function describeCause(cause: unknown): string | null {
   // A name with several addresses fails with one error per address and no message of its own.
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : null
   return cause.message !== '' ? cause.message : first instanceof Error ? first.message : cause.name
+}
+
+/** Other servers write the reason as text. */
+function errorOf(body: unknown): ErrorMembers {
+  const error: unknown = isRecord(body) && 'error' in body ? body.error : null
+  if (typeof error === 'string') return { message: error }
+  return isRecord(error) ? error : {}
 }
 
 function exitCodeOf(status: number): ExitCode {

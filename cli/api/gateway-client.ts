@@ -1,7 +1,7 @@
 import createClient, { type Client } from 'openapi-fetch'
 import type { components, paths } from '../../api-types/generated/gateway-api.ts'
 import type { Connection } from '../profile/find-connection.ts'
-import { ApiFailure, gatewayAway } from './api-failure.ts'
+import { failureOf, gatewayAway, notAGateway } from './api-failure.ts'
 import { countUpload } from './count-upload.ts'
 import { createLimitWaiter, type Patience } from './wait-for-limit.ts'
 
@@ -46,7 +46,7 @@ interface Outcome<Data> {
 export function createGatewayClient(connection: Connection, patience: Patience | null = null): GatewayClient {
   const { baseUrl, apiKey } = connection
   const headers = { authorization: `Bearer ${apiKey}`, 'user-agent': 'parkway-cli' }
-  const routes = createClient<paths>({ baseUrl, headers })
+  const routes = createClient<paths>({ baseUrl, headers, redirect: 'manual' })
   const waitForLimit = createLimitWaiter(patience)
   return {
     connection,
@@ -54,7 +54,8 @@ export function createGatewayClient(connection: Connection, patience: Patience |
     call: (send) =>
       waitForLimit(async () => {
         const { data, error, response } = await reach(baseUrl, () => send(routes))
-        if (!response.ok || data === undefined) throw new ApiFailure(error, response)
+        if (!response.ok) throw failureOf(baseUrl, error, response)
+        if (typeof data !== 'object' || data === null) throw notAGateway(baseUrl, 'its answer is empty')
         return data
       }),
     send: (path, message) =>
@@ -63,7 +64,11 @@ export function createGatewayClient(connection: Connection, patience: Patience |
         const response = await reach(baseUrl, () =>
           fetch(new URL(path, baseUrl), encodeMessage(message, headers, upload)),
         ).finally(() => upload?.clear())
-        if (!response.ok) throw new ApiFailure(await response.json().catch(() => null), response)
+        if (!response.ok) throw failureOf(baseUrl, await response.json().catch(() => null), response)
+        if (response.headers.get('content-type')?.startsWith('text/html') === true) {
+          await response.body?.cancel()
+          throw notAGateway(baseUrl, 'it sent a page for browsers')
+        }
         return response
       }),
   }
@@ -76,7 +81,7 @@ function encodeMessage(
   watch: UploadWatch | null,
 ): RequestInit {
   const headers = { ...own, ...special }
-  const init = { method, headers, ...(signal === undefined ? {} : { signal }) }
+  const init = { method, headers, redirect: 'manual' as const, ...(signal === undefined ? {} : { signal }) }
   if (body === undefined) return init
   if (watch === null) return { ...init, body }
   const upload = countUpload(body, (bytes) => watch.add(bytes))
@@ -93,6 +98,8 @@ async function reach<Result>(baseUrl: string, send: () => Promise<Result>): Prom
     return await send()
   } catch (error) {
     if (error instanceof Error && error.name === 'AbortError') throw error
-    throw gatewayAway(baseUrl, error)
+    throw error instanceof SyntaxError
+      ? notAGateway(baseUrl, 'its answer is not JSON')
+      : gatewayAway(baseUrl, error)
   }
 }

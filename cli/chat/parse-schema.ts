@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
+import { explainReadError } from '../files/explain-read-error.ts'
 
 /** Returns the `response_format` for a schema that is given as JSON or as the path of a file with it. */
 export function parseSchema(source: string): object {
@@ -9,7 +10,7 @@ export function parseSchema(source: string): object {
     try {
       text = readFileSync(source, 'utf8')
     } catch (error) {
-      throw new CommandFailure(EXIT.usage, `The schema cannot be read: ${(error as Error).message}.`)
+      throw explainReadError(source, error)
     }
   }
   try {

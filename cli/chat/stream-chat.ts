@@ -1,3 +1,4 @@
+import { notAGateway } from '../api/api-failure.ts'
 import type { GatewayClient, Schemas } from '../api/gateway-client.ts'
 import { readEvents } from '../api/read-events.ts'
 import { CommandFailure } from '../command-failure.ts'
@@ -55,6 +56,8 @@ export async function streamChat(
     ...(signal === undefined ? {} : { signal }),
   })
   if (response.body === null) throw cutShort('the gateway sent nothing.')
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true)
+    throw notAGateway(gateway.connection.baseUrl, 'it does not stream its answer')
   let end: ChatEnd = { model: request.model, usage: null }
   let isDone = false
   for await (const data of readEvents(response.body)) {

@@ -1,3 +1,4 @@
+import { readJson } from '../api/read-body.ts'
 import { clientCommand, type CommandContext } from '../client-command.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -112,5 +113,5 @@ function askAtOnce({ connect }: CommandContext, request: ChatRequest): Promise<u
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(request),
     })
-    .then((response) => response.json())
+    .then(readJson)
 }

@@ -1,6 +1,9 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
+import { CommandFailure } from '../command-failure.ts'
+import { EXIT } from '../exit-codes.ts'
 import { createTransferBar, type TransferBar } from '../output/transfer-bar.ts'
+import { connectionCut, isCut } from '../api/read-body.ts'
 import { explainFileError } from './explain-file-error.ts'
 
 /** Saves the body of a response. Only a complete file gets its name. */
@@ -17,7 +20,7 @@ export async function saveResponseBody(response: Response, path: string): Promis
     await rename(part, path)
   } catch (error) {
     await rm(part, { force: true })
-    throw explainFileError(path, error)
+    throw isCut(error) ? connectionCut() : explainFileError(path, error)
   } finally {
     bar.clear()
   }
@@ -33,7 +36,7 @@ export async function writeBody(
   response: Response,
   { file, position, bar }: { file: number; position: number; bar: TransferBar },
 ): Promise<void> {
-  if (response.body === null) return
+  if (response.body === null) throw nothingSent()
   let at = position
   // Written at once: when a connection breaks, fetch drops what arrived and was not yet taken.
   for await (const bytes of response.body) {
@@ -44,7 +47,10 @@ export async function writeBody(
     }
     bar.add(bytes.length)
   }
+  if (at === 0) throw nothingSent()
 }
+
+const nothingSent = () => new CommandFailure(EXIT.failed, 'The gateway sent an empty file.')
 
 /** Returns how many bytes follow, or null if the gateway does not tell. */
 export function readLength(response: Response): number | null {

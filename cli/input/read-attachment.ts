@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
+import { explainReadError } from '../files/explain-read-error.ts'
 
 const BYTES_MAX = 20 * 1024 * 1024
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
@@ -58,7 +59,6 @@ function readFile(path: string): Buffer {
       throw new CommandFailure(EXIT.usage, `"${path}" is larger than ${BYTES_MAX / 1024 / 1024} MiB.`)
     return readFileSync(path)
   } catch (error) {
-    if (error instanceof CommandFailure) throw error
-    throw new CommandFailure(EXIT.usage, `"${path}" cannot be read: ${(error as Error).message}.`)
+    throw explainReadError(path, error)
   }
 }

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
+import { explainReadError } from '../files/explain-read-error.ts'
 import { readLines } from './read-lines.ts'
 
 /** One text to work on. */
@@ -55,7 +56,7 @@ async function* parseLines(stream: AsyncIterable<Buffer>, name: string): AsyncGe
     }
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error)) throw error
-    throw new CommandFailure(EXIT.usage, `"${name}" cannot be read: ${error.message}.`)
+    throw explainReadError(name, error)
   }
 }
 

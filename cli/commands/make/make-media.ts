@@ -1,3 +1,5 @@
+import { notAGateway } from '../../api/api-failure.ts'
+import { readJson } from '../../api/read-body.ts'
 import { sendUpload } from '../../api/send-upload.ts'
 import { Option, type Command } from 'commander'
 import type { GatewayClient, Schemas } from '../../api/gateway-client.ts'
@@ -106,7 +108,10 @@ async function order(gateway: GatewayClient, path: string, body: object): Promis
     headers: { 'content-type': 'application/json', prefer: 'respond-async' },
     body: JSON.stringify(body),
   })
-  return (await response.json()) as Schemas['TaskReceipt']
+  const receipt = (await readJson(response)) as Schemas['TaskReceipt'] | null
+  if (typeof receipt?.id !== 'string')
+    throw notAGateway(gateway.connection.baseUrl, 'its answer names no task')
+  return receipt
 }
 
 function isDirectoryLike(path: string): boolean {

@@ -1,3 +1,4 @@
+import { notAGateway } from '../../api/api-failure.ts'
 import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
@@ -47,8 +48,16 @@ export const speak = clientCommand<SpeakOptions>({
         ...(voice === undefined ? {} : { voice }),
       }),
     })
+    requireAudio(response)
     await saveResponseBody(response, path)
     if (context.isJson) return context.printJson({ path })
     context.output.line(path)
   },
 })
+
+/** Anything else would be saved as a recording that cannot be played. */
+function requireAudio(response: Response): void {
+  const type = response.headers.get('content-type') ?? 'nothing'
+  if (!/^(?:audio|video)\/|^application\/octet-stream/.test(type))
+    throw notAGateway(new URL(response.url).origin, `it sent ${type} instead of a recording`)
+}

@@ -1,9 +1,11 @@
-import { openAsBlob } from 'node:fs'
+import { openAsBlob, statSync } from 'node:fs'
 import { basename } from 'node:path'
+import { readJson, readText } from '../../api/read-body.ts'
 import { sendUpload } from '../../api/send-upload.ts'
 import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
+import { explainReadError } from '../../files/explain-read-error.ts'
 import { printable } from '../../output/printable.ts'
 import { firstReadyModel } from './make-media.ts'
 
@@ -34,16 +36,17 @@ export const transcribe = clientCommand<TranscribeOptions>({
     if (language !== undefined) form.set('language', language)
     const message = { method: 'POST', body: form }
     const response = await sendUpload(gateway, '/v1/audio/transcriptions', message, basename(path))
-    if (context.isJson) return context.printJson(await response.json())
-    context.output.line(printable((await response.text()).trimEnd()))
+    if (context.isJson) return context.printJson(await readJson(response))
+    context.output.line(printable((await readText(response)).trimEnd()))
   },
 })
 
 /** The file is read while it is sent, so that a long recording needs little memory. */
 async function openRecording(path: string): Promise<Blob> {
   try {
+    if (!statSync(path).isFile()) throw new CommandFailure(EXIT.usage, `"${path}" is not a file.`)
     return await openAsBlob(path)
   } catch (error) {
-    throw new CommandFailure(EXIT.usage, `"${path}" cannot be read: ${(error as Error).message}.`)
+    throw explainReadError(path, error)
   }
 }

@@ -1,3 +1,4 @@
+import { readText } from '../../api/read-body.ts'
 import { sendUpload } from '../../api/send-upload.ts'
 import { clientCommand, type CommandContext } from '../../client-command.ts'
 import { collect } from '../../input/collect.ts'
@@ -66,7 +67,7 @@ async function callAtOnce(
     await saveResponseBody(response, saved)
     return context.isJson ? context.printJson({ path: saved }) : context.output.line(saved)
   }
-  const text = await response.text()
+  const text = await readText(response)
   if (context.isJson && type.startsWith('application/json')) return context.printJson(JSON.parse(text))
   const shown = type.startsWith('application/json') ? describeAnswer(JSON.parse(text)) : text
   context.output.line(context.output.isTerminal ? printable(shown) : shown)
