@@ -37,7 +37,8 @@ const UNREACHED: ReadonlySet<number> = new Set([502, 503, 504])
 export function failureOf(baseUrl: string, body: unknown, response: Response): CommandFailure {
   const { status } = response
   if (status >= 300 && status < 400) return redirected(baseUrl, response.headers.get('location'))
-  if (typeof errorOf(body).message === 'string') return new ApiFailure(body, response)
+  const { message, code } = errorOf(body)
+  if (typeof (message ?? code) === 'string') return new ApiFailure(body, response)
   if (UNREACHED.has(status))
     return new CommandFailure(
       EXIT.gatewayAway,
