@@ -73,9 +73,17 @@ function createContext({ json, profile, wait }: SharedOptions): CommandContext {
     profile,
     connect: () => connectTo(findConnection(profile, process.env, readProfiles(profilePath(process.env)))),
     connectTo,
-    printJson: (value) => output.line(JSON.stringify(value, null, 2)),
+    printJson: (value) => output.line(toJson(value, 2)),
     printJsonLines: (values) => {
-      for (const value of values) output.line(JSON.stringify(value))
+      for (const value of values) output.line(toJson(value))
     },
   }
+}
+
+/** Escapes also the control characters that JSON allows in texts, because a terminal obeys them. */
+function toJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replaceAll(
+    /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

@@ -15,7 +15,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   const load = CLIENT_COMMANDS[name]
   if (load !== undefined && !isOperatorsKey(words)) {
     const { runClient } = await import('./run-client.ts')
-    return runClient(await load(namedOperators()), isHelp ? [...rest, '--help'] : rest)
+    return runClient(await load(namedOperators()), isHelp ? [...rest, '--help'] : rest, findNearest)
   }
   const isOperators = Object.keys(OPERATOR_COMMANDS).some((known) => known.split(' ')[0] === name)
   if (!isOperators && !VERSION_WORDS.has(name)) return refuse(await describeUnknown(name))
@@ -43,9 +43,13 @@ function refuse(sentence: string): number {
 }
 
 async function describeUnknown(name: string): Promise<string> {
-  const { nearestName } = await import('../src/app/settings/nearest-name.ts')
-  const meant = nearestName(name, [...Object.keys(CLIENT_COMMANDS), ...Object.keys(OPERATOR_COMMANDS)])
+  const meant = await findNearest(name, [...Object.keys(CLIENT_COMMANDS), ...Object.keys(OPERATOR_COMMANDS)])
   return `There is no command "${name}".${meant === null ? '' : ` Did you mean "parkway ${meant}"?`}`
+}
+
+async function findNearest(word: string, names: readonly string[]): Promise<string | null> {
+  const { nearestName } = await import('../src/app/settings/nearest-name.ts')
+  return nearestName(word, names)
 }
 
 /** The commands of the operator that people run. */

@@ -1,14 +1,22 @@
 import { Command, CommanderError } from 'commander'
 import { ApiFailure } from './api/api-failure.ts'
 import { connectionCut, isCut } from './api/read-body.ts'
+import { defaultOf } from './command-group.ts'
 import { CommandFailure } from './command-failure.ts'
 import { EXIT } from './exit-codes.ts'
 import { watchInterruptions } from './interruption.ts'
 import { printable } from './output/printable.ts'
 import { endWithReader } from './output/terminal.ts'
 
+/** Returns the name that a word was probably meant to be, or null. */
+type FindNearest = (word: string, names: readonly string[]) => Promise<string | null>
+
 /** Runs a client command and returns its exit code. */
-export async function runClient(command: Command, words: readonly string[]): Promise<number> {
+export async function runClient(
+  command: Command,
+  words: readonly string[],
+  findNearest: FindNearest,
+): Promise<number> {
   endWithReader(process)
   watchInterruptions()
   // Of streams that nobody awaits, such as a file that cannot be read while it is sent.
@@ -16,7 +24,8 @@ export async function runClient(command: Command, words: readonly string[]): Pro
   try {
     // The parent gives the usage line its first word.
     const program = new Command('parkway').addCommand(command)
-    inheritExit(program)
+    prepare(program)
+    await requireKnownCommand(command, words, findNearest)
     await program.parseAsync([command.name(), ...words], { from: 'user' })
     return EXIT.ok
   } catch (error) {
@@ -24,10 +33,34 @@ export async function runClient(command: Command, words: readonly string[]): Pro
   }
 }
 
-/** Makes commander throw instead of ending the process. It copies the setting only to commands that are created later. */
-function inheritExit(command: Command): void {
+/**
+ * Makes commander throw instead of ending the process, and report errors as this program does. It copies the settings only to commands
+ * that are created later.
+ */
+function prepare(command: Command): void {
   command.exitOverride()
-  for (const child of command.commands) inheritExit(child)
+  command.configureOutput({
+    outputError: (text, write) => write(printable(text.replace(/^error: /, 'parkway: '))),
+  })
+  for (const child of command.commands) prepare(child)
+}
+
+/** A misspelt command of a group would be taken for an argument of the command that the group means by default. */
+async function requireKnownCommand(
+  group: Command,
+  [word = '']: readonly string[],
+  findNearest: FindNearest,
+): Promise<void> {
+  const meant = defaultOf(group)
+  if (meant === null || meant.registeredArguments.length > 0 || word === '' || word.startsWith('-')) return
+  const names = group.commands.map((command) => command.name())
+  if (word === 'help' || names.includes(word)) return
+  const near = await findNearest(word, names)
+  throw new CommandFailure(
+    EXIT.usage,
+    `There is no command "${group.name()} ${word}".${near === null ? '' : ` Did you mean "parkway ${group.name()} ${near}"?`}`,
+    `See "parkway ${group.name()} --help".`,
+  )
 }
 
 function report(error: unknown): number {

@@ -1,3 +1,4 @@
+import { canRedraw, sizeOf } from './can-redraw.ts'
 import { cutToWidth } from './text-width.ts'
 
 /** Lines at the end of a terminal that are drawn again in their place. */
@@ -8,15 +9,17 @@ export interface LiveLines {
 }
 
 export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
+  if (!canRedraw(stream)) return createAddedLines(stream)
   let drawn = 0
   // Up to the first line, and everything below is removed.
   const erase = (): string => (drawn === 0 ? '' : `\u001B[${drawn}A\r\u001B[0J`)
   return {
     show(lines) {
       // A line that wraps or scrolls away could not be found again.
+      const { columns, rows } = sizeOf(stream)
       const shown = lines
-        .slice(0, Math.max(1, stream.rows - 1))
-        .map((line) => cutToWidth(line, Math.max(1, stream.columns - 1)))
+        .slice(0, Math.max(1, rows - 1))
+        .map((line) => cutToWidth(line, Math.max(1, columns - 1)))
       stream.write(`${erase()}${shown.map((line) => `${line}\n`).join('')}`)
       drawn = shown.length
     },
@@ -24,5 +27,17 @@ export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
       stream.write(erase())
       drawn = 0
     },
+  }
+}
+
+/** For a terminal that cannot move its cursor: the lines that are new or have changed, below each other. */
+function createAddedLines(stream: NodeJS.WriteStream): LiveLines {
+  let before: readonly string[] = []
+  return {
+    show(lines) {
+      for (const line of lines) if (!before.includes(line)) stream.write(`${line}\n`)
+      before = lines
+    },
+    clear: () => {},
   }
 }

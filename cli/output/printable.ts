@@ -1,6 +1,9 @@
-/** Control characters other than tab and line feed, which could move the cursor, set the title or answer for the user. */
+/**
+ * Control characters other than tab and line feed, which could move the cursor, set the title or answer for the user, and those that
+ * change the direction of the text after them, so that it reads as something else.
+ */
 // oxlint-disable-next-line no-control-regex
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
 /** Makes text from outside safe to print on a terminal. */
 export function printable(text: string): string {

@@ -1,9 +1,10 @@
+import { canRedraw, sizeOf } from './can-redraw.ts'
 import { cutToWidth } from './text-width.ts'
 
 const WIDTH = 24
 const FRAME_MS_MIN = 100
 
-/** A bar on one line of the terminal; without a terminal nothing is drawn. */
+/** A bar on one line of the terminal. Without a terminal that moves its cursor nothing is drawn. */
 export interface ProgressBar {
   /** Draws a share from 0 to 1 with a note beside it. */
   show(share: number, note: string): void
@@ -15,7 +16,7 @@ export function createProgressBar(stream: NodeJS.WriteStream, nowMs: () => numbe
   const startedAtMs = nowMs()
   let drawnAtMs = 0
   let isDrawn = false
-  if (!stream.isTTY) return { show: () => {}, clear: () => {} }
+  if (!canRedraw(stream)) return { show: () => {}, clear: () => {} }
   return {
     show(part, note) {
       const share = Math.min(1, Math.max(0, part))
@@ -25,7 +26,7 @@ export function createProgressBar(stream: NodeJS.WriteStream, nowMs: () => numbe
       const filled = Math.round(share * WIDTH)
       const bar = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)}`
       const line = `${bar} ${String(Math.round(share * 100)).padStart(3)} %  ${note}${timeLeft(share, nowMs() - startedAtMs)}`
-      stream.write(`\r\u001b[2K${cutToWidth(line, Math.max(1, stream.columns - 1))}`)
+      stream.write(`\r\u001b[2K${cutToWidth(line, Math.max(1, sizeOf(stream).columns - 1))}`)
     },
     clear() {
       if (isDrawn) stream.write('\r\u001b[2K')

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import { EXIT } from '../exit-codes.ts'
+import { sizeOf } from './can-redraw.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -25,7 +26,7 @@ export function createOutput(streams: { stdout: NodeJS.WriteStream; stderr: Node
   return {
     isTerminal,
     get columns() {
-      return isTerminal ? stdout.columns : Number.POSITIVE_INFINITY
+      return isTerminal ? sizeOf(stdout).columns : Number.POSITIVE_INFINITY
     },
     write: (text) => void stdout.write(text),
     line: (text) => void stdout.write(`${text}\n`),

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import type { ReadStream } from 'node:tty'
+import { canRedraw } from '../output/can-redraw.ts'
 
 const PASTE_BEGIN = '\u001B[200~'
 const PASTE_END = '\u001B[201~'
@@ -71,11 +72,14 @@ export function openKeyboard(
   }
 
   // The program may end in the middle of an answer.
-  const unmark = (): void => void stdout.write('\u001B[?2004l')
+  const mark = (sequence: string): void => {
+    if (canRedraw(stdout)) stdout.write(sequence)
+  }
+  const unmark = (): void => mark('\u001B[?2004l')
   process.on('exit', unmark)
   stdin.setRawMode(true)
   stdin.on('data', onData)
-  stdout.write('\u001B[?2004h')
+  mark('\u001B[?2004h')
   return {
     keys,
     readLine() {

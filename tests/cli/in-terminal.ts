@@ -50,7 +50,7 @@ export function startInTerminal(
   const [file, ...args] = options.program ?? [process.execPath, PROGRAM, ...words]
   const screen = new xterm.Terminal({ cols, rows, scrollback: 10_000, allowProposedApi: true })
   const env = { ...homeEnvironment(home), TERM: 'xterm-256color', LANG: 'C.UTF-8', ...environment }
-  const child = spawn(file, args, { name: 'xterm-256color', cols, rows, cwd: directory, env })
+  const child = spawn(file, args, { name: env.TERM, cols, rows, cwd: directory, env })
   let raw = ''
   const listeners = new Set<() => void>()
   child.onData((text) => {

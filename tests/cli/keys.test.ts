@@ -67,7 +67,7 @@ test.each([
   [['keys', 'create', '--expires', 'soon'], 2, '--expires'],
   [['keys', 'create', '--scopes', 'root'], 1, 'scopes'],
   [['keys', 'list', '--limit', '-1'], 2, '--limit'],
-  [['keys', 'forget'], 2, 'too many arguments'],
+  [['keys', 'forget'], 2, 'There is no command'],
 ])('%j ends with %i and says why', async (words, exitCode, reason) => {
   const { code, stdout, stderr } = await home.run(words)
   expect([code, stdout]).toEqual([exitCode, ''])
@@ -104,3 +104,12 @@ function parseLines(text: string): object[] {
     .split('\n')
     .map((line) => JSON.parse(line))
 }
+
+test('a name cannot change the terminal or the direction of a line, in a table or as JSON', async () => {
+  const name = 'a\u202eb\u2066c\u009b31md'
+  expect((await home.run(['keys', 'create', '--name', name])).code).toBe(0)
+  expect((await home.run(['keys'])).stdout).toMatch(/ abc31md$/m)
+  const json = (await home.run(['keys', '--json'])).stdout
+  expect(json).not.toMatch(/[\u202e\u2066\u009b]/)
+  expect(parseLines(json)).toContainEqual(expect.objectContaining({ name }))
+})

@@ -65,3 +65,14 @@ test('the program lists its commands, and proposes one for a misspelt one', asyn
   expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('"parkway models"')])
   expect((await home.run(['help', 'chat'])).stdout).toContain('Example:')
 })
+
+test.each([
+  [['models', 'shwo'], 'There is no command "models shwo". Did you mean "parkway models show"?'],
+  [['tasks', 'nonsense'], 'There is no command "tasks nonsense".'],
+  [['models', '--categroy', 'llm'], "unknown option '--categroy'\n(Did you mean --category?)"],
+  [['redeem'], "missing required argument 'code'"],
+])('%j is refused with what is wrong', async (words, sentence) => {
+  const { code, stdout, stderr } = await home.run(words)
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr.startsWith(`parkway: ${sentence}\n`)).toBe(true)
+})

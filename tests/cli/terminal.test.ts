@@ -1,8 +1,11 @@
+import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
 import { KEY, startInTerminal } from './in-terminal.ts'
 import { createHome, signIn } from './run-parkway.ts'
+
+const PROGRAM = resolve(import.meta.dirname, '../../cli/main.ts')
 
 const { gateway, home } = await startGatewayAndHome(startTestGateway, { isSignedIn: false })
 
@@ -54,5 +57,56 @@ describe('in a terminal', () => {
     expect(await Promise.all([coloured.ended(), plain.ended()])).toEqual([0, 0])
     expect(coloured.raw()).toContain('\u001B[')
     expect(plain.raw()).not.toContain('\u001B[')
+  })
+
+  test('a terminal that cannot move its cursor gets plain lines', async () => {
+    await signIn(home, gateway)
+    const environment = { TERM: 'dumb' }
+    for (const words of [
+      ['models', '--category', 'llm'],
+      ['image', '-o', 'dumb.png', 'A cup'],
+      ['chat', 'hi'],
+    ]) {
+      const terminal = startInTerminal(home, words, { environment })
+      expect([words, await terminal.ended()]).toEqual([words, 0])
+      expect(terminal.raw()).not.toContain('\u001B')
+    }
+    const watched = startInTerminal(home, ['tasks', 'list', '--watch'], { environment })
+    await watched.waitFor('completed')
+    const talking = startInTerminal(home, ['chat'], { environment })
+    await talking.waitFor(/^>/m)
+    talking.type(KEY.end)
+    watched.type(KEY.interrupt)
+    expect(await Promise.all([watched.ended(), talking.ended()])).toEqual([0, 0])
+    expect(watched.raw() + talking.raw()).not.toContain('\u001B')
+  })
+
+  test('a terminal without a size is taken for one of 80 columns', async () => {
+    await signIn(home, gateway)
+    await home.run(['keys', 'create', '--name', '\u65e5'.repeat(60)])
+    const start = (words: string) =>
+      startInTerminal(home, [], {
+        program: ['sh', '-c', `stty cols 0 rows 0; exec '${process.execPath}' '${PROGRAM}' ${words}`],
+        columns: 200,
+      })
+    const listed = start('keys')
+    expect(await listed.ended()).toBe(0)
+    const lines = listed.screen().split('\n')
+    expect(lines[0]).toMatch(/^id +key /)
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80)
+    const watched = start('tasks list --watch')
+    await watched.waitFor('completed')
+    watched.type(KEY.interrupt)
+    expect(await watched.ended()).toBe(0)
+  })
+
+  test('a narrow terminal gets one line for each row', async () => {
+    await signIn(home, gateway)
+    for (const columns of [1, 5, 20]) {
+      const terminal = startInTerminal(home, ['models', '--category', 'tts'], { columns })
+      expect(await terminal.ended()).toBe(0)
+      const { body } = await gateway.request('GET', '/v1/models?category=tts')
+      expect(terminal.screen().split('\n')).toHaveLength(body.data.length + 1)
+    }
   })
 })
