@@ -16,6 +16,7 @@ export const tiers = clientCommand<TiersOptions>({
       live === true ? routes.GET('/v1/gpu-tiers/live') : routes.GET('/v1/gpu-tiers'),
     )
     if (isJson) return printJsonLines(data)
+    if (data.length === 0) return output.note('The gateway offers no GPUs.')
     printTable(
       output,
       [

@@ -12,6 +12,8 @@ export async function askBeforeReplacing(
   path: string,
   { isForced }: { readonly isForced: boolean },
 ): Promise<boolean> {
+  if (path === '-')
+    throw new CommandFailure(EXIT.usage, 'This command does not write to stdout.', 'Name a file with -o.')
   if (!existsSync(dirname(path)))
     throw explainFileError(path, Object.assign(new Error('no such directory'), { code: 'ENOENT' }))
   if (isForced || !existsSync(path)) return isForced

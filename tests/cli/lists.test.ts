@@ -76,3 +76,11 @@ test.each([
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr.startsWith(`parkway: ${sentence}\n`)).toBe(true)
 })
+
+test.each([
+  [['models', '--category', 'nothing'], 'No model is like that. "parkway models" lists all.\n'],
+  [['admin', 'accounts', '--search', 'nobody at all'], 'No account is like that.\n'],
+])('%j says that there is nothing, and prints nothing', async (words, sentence) => {
+  expect(await home.run(words)).toEqual({ code: 0, stdout: '', stderr: sentence })
+  expect(await home.run([...words, '--json'])).toEqual({ code: 0, stdout: '', stderr: '' })
+})

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
+import { startInTerminal } from './in-terminal.ts'
 
 const { gateway, home } = await startGatewayAndHome(startTestGateway)
 
@@ -106,4 +107,24 @@ test('a text is spoken into a file, and the file is written down', async () => {
   expect([written.code, written.stdout]).toEqual([0, expect.stringMatching(/\w+/)])
   expect(JSON.parse((await home.run(['transcribe', '--json', 'hello.wav'])).stdout)).toHaveProperty('text')
   expect((await home.run(['transcribe', 'nowhere.wav'])).code).toBe(2)
+})
+
+test('a recording is written to stdout with -o -, and not to a terminal', async () => {
+  const { code, stdout, stderr } = await home.run(['speak', '--format', 'wav', '-o', '-', 'Hello'])
+  expect([code, stdout.slice(0, 4), stderr]).toEqual([0, 'RIFF', ''])
+  const terminal = startInTerminal(home, ['speak', '-o', '-', 'Hello'])
+  expect([await terminal.ended(), terminal.screen()]).toEqual([2, expect.stringContaining('cannot be shown')])
+  const silent = startInTerminal(home, ['speak', '-o', 'silent.mp3'])
+  expect([await silent.ended(), silent.screen()]).toEqual([2, expect.stringContaining('There is no text.')])
+})
+
+test('a directory that does not exist, and stdout for a picture, are refused before anything is ordered', async () => {
+  const before = (await gateway.request('GET', '/v1/tasks?limit=100')).body.data.length
+  const nowhere = await home.run(['image', '-o', 'nowhere/', 'A cup'])
+  expect([nowhere.code, nowhere.stderr]).toEqual([
+    1,
+    expect.stringContaining('There is no directory nowhere/.'),
+  ])
+  expect((await home.run(['image', '-o', '-', 'A cup'])).code).toBe(2)
+  expect((await gateway.request('GET', '/v1/tasks?limit=100')).body.data).toHaveLength(before)
 })

@@ -1,6 +1,7 @@
 import { notAGateway } from '../../api/api-failure.ts'
 import { readJson } from '../../api/read-body.ts'
 import { sendUpload } from '../../api/send-upload.ts'
+import { existsSync } from 'node:fs'
 import { Option, type Command } from 'commander'
 import type { GatewayClient, Schemas } from '../../api/gateway-client.ts'
 import type { CommandContext } from '../../client-command.ts'
@@ -66,7 +67,16 @@ export async function makeMedia(
 /** Asks before the order, so that nothing is paid for in vain. */
 async function chooseTarget({ output: path, force }: MakeOptions): Promise<Target> {
   const isForced = force === true
-  if (path === undefined || isDirectoryLike(path)) return { path: path ?? null, isForced }
+  if (path === undefined) return { path: null, isForced }
+  if (isDirectoryLike(path)) {
+    if (!existsSync(path))
+      throw new CommandFailure(
+        EXIT.failed,
+        `There is no directory ${path}.`,
+        'Create it, or choose another place with -o.',
+      )
+    return { path, isForced }
+  }
   return { path, isForced: await askBeforeReplacing(path, { isForced }) }
 }
 

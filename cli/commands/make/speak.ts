@@ -1,3 +1,4 @@
+import { pipeline } from 'node:stream/promises'
 import { notAGateway } from '../../api/api-failure.ts'
 import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
@@ -27,15 +28,21 @@ export const speak = clientCommand<SpeakOptions>({
       .option('-m, --model <id>', 'the model; by default the first one that is ready')
       .option('--voice <name>', 'whose voice')
       .option('--format <name>', 'mp3, wav, opus, flac, aac or pcm', 'mp3')
-      .option('-o, --output <path>', 'the file to save to')
+      .option('-o, --output <path>', 'the file to save to; - is stdout')
       .option('--force', 'replace a file that exists'),
   async act(context, options, ...words) {
     const { voice, format, force } = options
     const path = options.output ?? `speech.${format}`
-    await askBeforeReplacing(path, { isForced: force === true })
-    const input =
-      words.length > 0 ? words.join(' ') : (await readStdin(STDIN_BYTES_MAX)).toString('utf8').trim()
-    if (input === '') throw new CommandFailure(EXIT.usage, 'There is no text.')
+    const isPiped = path === '-'
+    if (isPiped && context.output.isTerminal)
+      throw new CommandFailure(
+        EXIT.usage,
+        'A recording cannot be shown on a terminal.',
+        'Pipe it to a player, or name a file with -o.',
+      )
+    if (!isPiped) await askBeforeReplacing(path, { isForced: force === true })
+    const input = words.length > 0 ? words.join(' ') : await readText()
+    if (input.trim() === '') throw new CommandFailure(EXIT.usage, 'There is no text.')
     const gateway = context.connect()
     const model = options.model ?? (await firstReadyModel(gateway, { category: 'tts' }))
     const response = await gateway.send('/v1/audio/speech', {
@@ -49,6 +56,7 @@ export const speak = clientCommand<SpeakOptions>({
       }),
     })
     requireAudio(response)
+    if (isPiped) return pipeBody(response)
     await saveResponseBody(response, path)
     if (context.isJson) return context.printJson({ path })
     context.output.line(path)
@@ -60,4 +68,12 @@ function requireAudio(response: Response): void {
   const type = response.headers.get('content-type') ?? 'nothing'
   if (!/^(?:audio|video)\/|^application\/octet-stream/.test(type))
     throw notAGateway(new URL(response.url).origin, `it sent ${type} instead of a recording`)
+}
+
+async function readText(): Promise<string> {
+  return process.stdin.isTTY ? '' : (await readStdin(STDIN_BYTES_MAX)).toString('utf8').trim()
+}
+
+async function pipeBody({ body }: Response): Promise<void> {
+  if (body !== null) await pipeline(body, process.stdout, { end: false })
 }
