@@ -49,7 +49,9 @@ test('a commit is done exactly once, whenever its connection is cut', async () =
   let charged = 0
   for (let round = 0; round < 60; round += 1) {
     const holds = await Promise.all(
-      Array.from({ length: 10 }, () => process.ledger.hold(payer, { wantedNanoUsd: 7n, leastNanoUsd: 7n })),
+      Array.from({ length: 10 }, async () =>
+        process.ledger.hold(payer, { wantedNanoUsd: 7n, leastNanoUsd: 7n }),
+      ),
     )
     const outcomes = await Promise.allSettled(
       holds.map((hold) => hold.settle({ costNanoUsd: 7n, record: usageOf(payer), isDelivered: false })),
