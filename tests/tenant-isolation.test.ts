@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createStranger } from './compare/start-compare-gateway.ts'
 import { waitForRun } from './compare/wait-for-run.ts'
 import { deploy, waitForStatus } from './deployments/deploy.ts'
 import { waitForTask } from './generation/wait-for-task.ts'
@@ -54,14 +55,8 @@ let stranger: string
 
 beforeAll(async () => {
   gateway = await startTestGateway()
-  const { body: account } = await gateway.request('POST', '/v1/admin/accounts', {
-    body: { name: 'stranger' },
-  })
-  const { body: key } = await gateway.request('POST', `/v1/admin/accounts/${account.id}/api-keys`, {
-    // Even with the scope `admin`, the tenant routes do not give access to another account.
-    body: { scopes: ['inference', 'manage', 'admin'] },
-  })
-  stranger = key.key
+  // Even with the scope `admin`, the tenant routes do not give access to another account.
+  stranger = await createStranger(gateway)
 })
 
 afterAll(async () => {
@@ -195,30 +190,33 @@ test('an account can read itself and no other', async () => {
 })
 
 test('a request of one account is not in the usage of another', async () => {
+  const [owner, other] = [await createStranger(gateway, 1), await createStranger(gateway)]
   const { status, headers } = await gateway.request('POST', '/v1/chat/completions', {
+    key: owner,
     body: { model: 'gpt-5.4', messages: [{ role: 'user', content: 'Mine' }], max_tokens: 5 },
   })
   expect(status).toBe(200)
-  const { body: own } = await gateway.request('GET', '/v1/usage/records')
+  const { body: own } = await gateway.request('GET', '/v1/usage/records', { key: owner })
   expect(own.data[0].request_id).toBe(headers.get('x-request-id'))
   for (const query of ['', '?after=ffffffff-ffff-ffff-ffff-ffffffffffff', `?key=${own.data[0].key_id}`]) {
-    const { body } = await gateway.request('GET', `/v1/usage/records${query}`, { key: stranger })
+    const { body } = await gateway.request('GET', `/v1/usage/records${query}`, { key: other })
     expect([body.data, body.total]).toEqual([[], 0])
   }
   for (const path of ['summary', 'today', 'spending']) {
-    const { body } = await gateway.request('GET', `/v1/usage/${path}`, { key: stranger })
+    const { body } = await gateway.request('GET', `/v1/usage/${path}`, { key: other })
     expect([path, body.requests]).toEqual([path, 0])
   }
 })
 
 test('the usage records of an account are only its own', async () => {
+  const other = await createStranger(gateway)
   const ask = (key: string) => gateway.request('POST', '/v1/moderations', { key, body: { input: 'Hi' } })
   // Our request lies between two requests of the other account, so it is within that account's time range.
-  const first = await ask(stranger)
+  const first = await ask(other)
   const ours = await ask(gateway.key)
-  const second = await ask(stranger)
+  const second = await ask(other)
   expect([first.status, ours.status, second.status]).toEqual([200, 200, 200])
-  const { body } = await gateway.request('GET', '/v1/usage/records?limit=100', { key: stranger })
+  const { body } = await gateway.request('GET', '/v1/usage/records?limit=100', { key: other })
   const found = body.data.map(({ request_id: id }: { request_id: string }) => id)
   expect(found).toEqual([second, first].map(({ headers }) => headers.get('x-request-id')))
   expect(body.total).toBe(2)

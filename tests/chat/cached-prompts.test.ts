@@ -12,6 +12,7 @@ beforeAll(async () => {
         vendor: 'Anthropic',
         price: { unit: 'token', input_usd_per_1m: 1, output_usd_per_1m: 10 },
       }),
+      modelEntry('summed', [{ provider: 'openai', model: 'summed' }]),
       modelEntry('unpriced', [{ provider: 'openai', model: 'other' }], {
         price: { unit: 'token', input_usd_per_1m: 1, output_usd_per_1m: 10 },
       }),
@@ -146,7 +147,7 @@ describe('the usage of cached prompts', () => {
   })
 
   test('gives the hit rate in the summary', async () => {
-    const model = 'unpriced'
+    const model = 'summed'
     const before = (await gateway.request('GET', `/v1/usage/summary?model=${model}`)).body
     expect(before).toMatchObject({ cached_tokens: 0, cache_hit_rate: null })
     await usageOf('chat', CACHED, { model })

@@ -10,9 +10,9 @@ import {
   pacedStream,
   silence,
   stream,
-  textCompletion,
   type Reply,
 } from '../upstreams/openai-server.ts'
+import { createAccountKey } from '../clients/create-key.ts'
 import { readPieces } from './read-events.ts'
 import {
   CHAT,
@@ -35,6 +35,7 @@ beforeAll(async () => {
     models: [
       modelEntry('native', [{ provider: 'vllm', model: 'native' }]),
       modelEntry('through-chat', [{ provider: 'tgi', model: 'through-chat' }]),
+      modelEntry('uncounted', [{ provider: 'tgi', model: 'uncounted' }]),
     ],
     providers: ['vllm', 'tgi'],
   })
@@ -56,9 +57,12 @@ async function metric(pattern: RegExp): Promise<number> {
 const DISCONNECTS = /parkway_client_disconnects_total\{route="\/v1\/chat\/completions",model="native"\} (\d+)/
 const COMPLETION_TOKENS =
   /parkway_tokens_total\{model="native",provider="vllm",direction="completion"\} (\d+)/
-/** A model without a vendor bill. */
+/** A model without a vendor bill, whose disconnects and upstream calls the tests count. */
 const LOCAL = { model: 'native' }
+/** The same for tests that end before the gateway has counted them. */
+const UNCOUNTED = { model: 'uncounted' }
 const ABORTED = /parkway_upstream_attempts_total\{provider="vllm",outcome="aborted"\} (\d+)/
+const IN_FLIGHT = /parkway_requests_in_flight\{route="\/v1\/chat\/completions"\} (\d+)/
 
 describe('a client that disconnects from the operator’s own server', () => {
   test.each<[string, Reply, boolean]>([
@@ -119,20 +123,23 @@ describe('a client that disconnects from the operator’s own server', () => {
   test('does not affect the next request', async () => {
     gateway.upstream.respondWith(silence, stream(chunksOf('Hello')))
     const client = new AbortController()
-    const asking = gateway.fetch('POST', CHAT, { body: chatBody(LOCAL), signal: client.signal })
+    const asking = gateway.fetch('POST', CHAT, { body: chatBody(UNCOUNTED), signal: client.signal })
     await gateway.upstream.requestNumber(0)
     client.abort()
     await expect(asking).rejects.toThrow()
-    const response = await gateway.fetch('POST', CHAT, { body: chatBody({ ...LOCAL, stream: true }) })
+    const response = await gateway.fetch('POST', CHAT, { body: chatBody({ ...UNCOUNTED, stream: true }) })
     expect(await response.text()).toContain('Hello')
   })
 
   test('leaves no request in flight', async () => {
-    gateway.upstream.respondWith(textCompletion())
-    await gateway.request('POST', COMPLETIONS, { body: { model: 'native', prompt: 'x' } })
-    await eventually(async () =>
-      expect(await metric(/parkway_requests_in_flight\{route="\/v1\/chat\/completions"\} (\d+)/)).toBe(0),
-    )
+    gateway.upstream.respondWith(silence)
+    const client = new AbortController()
+    const asking = gateway.fetch('POST', CHAT, { body: chatBody(UNCOUNTED), signal: client.signal })
+    await gateway.upstream.requestNumber(0)
+    expect(await metric(IN_FLIGHT)).toBeGreaterThan(0)
+    client.abort()
+    await expect(asking).rejects.toThrow()
+    await eventually(async () => expect(await metric(IN_FLIGHT)).toBe(0))
   })
 })
 
@@ -140,7 +147,7 @@ describe('a client that reads slowly', () => {
   test('slows the upstream down instead of filling memory, and gets everything when it continues', async () => {
     const endless = endlessStream()
     gateway.upstream.respondWith(endless.reply)
-    const response = await openUnread(chatBody({ ...LOCAL, stream: true }))
+    const response = await openUnread(chatBody({ ...UNCOUNTED, stream: true }))
     expect(response.statusCode).toBe(200)
     const stalledBytes = await untilStalled(() => endless.written.bytes)
     // The kernel buffers of two connections, plus a quarter of a megabyte in the gateway.
@@ -159,7 +166,7 @@ describe('a client that reads slowly', () => {
   test('can disconnect while it is not reading', async () => {
     const endless = endlessStream()
     gateway.upstream.respondWith(endless.reply)
-    const response = await openUnread(chatBody({ ...LOCAL, stream: true }))
+    const response = await openUnread(chatBody({ ...UNCOUNTED, stream: true }))
     await untilStalled(() => endless.written.bytes)
     response.destroy()
     const request = await gateway.upstream.requestNumber(0)
@@ -167,11 +174,12 @@ describe('a client that reads slowly', () => {
   })
 })
 
-/** Opens a stream without reading its body. */
+/** Opens a stream without reading its body, for an account that can pay for what fills all buffers. */
 async function openUnread(body: object): Promise<IncomingMessage> {
+  const { key } = await createAccountKey(gateway, { name: 'slow reader', credit_usd: 1_000 })
   const request = httpRequest(gateway.baseUrl + CHAT, {
     method: 'POST',
-    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
   })
   request.on('error', () => {})
   request.end(JSON.stringify(body))

@@ -18,6 +18,10 @@ beforeAll(async () => {
         { provider: 'together', model: 'with-fallback', priority: 0 },
         { provider: 'vllm', model: 'with-fallback', priority: 1 },
       ]),
+      modelEntry('failing-with-fallback', [
+        { provider: 'together', model: 'failing-with-fallback', priority: 0 },
+        { provider: 'vllm', model: 'failing-with-fallback', priority: 1 },
+      ]),
       modelEntry('refusing', [
         { provider: 'together', model: 'refusing', priority: 0 },
         { provider: 'vllm', model: 'refusing', priority: 1 },
@@ -75,10 +79,10 @@ describe('failing prompts of one account', () => {
 describe('an upstream that fails for several accounts', () => {
   test('is skipped if there is another, and still called if there is none', async () => {
     failOn('')
-    await askOften(4, careful, 'with-fallback', 'hello')
-    await askOften(4, other, 'with-fallback', 'hello')
+    await askOften(4, careful, 'failing-with-fallback', 'hello')
+    await askOften(4, other, 'failing-with-fallback', 'hello')
     gateway.upstream.requests.length = 0
-    expect((await ask(other, 'with-fallback', 'hello')).status).toBe(200)
+    expect((await ask(other, 'failing-with-fallback', 'hello')).status).toBe(200)
     expect(providersAsked()).toEqual(['vllm'])
 
     await askOften(4, careful, 'dying', 'hello')

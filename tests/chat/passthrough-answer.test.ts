@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createAccountKey } from '../clients/create-key.ts'
 import { completion, json, USAGE } from '../upstreams/openai-server.ts'
 import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from './start-chat-gateway.ts'
 
@@ -37,7 +38,11 @@ const ask = (members: object = {}) =>
 
 describe('a complete answer', () => {
   test('has the upstream’s members, our model id, and usage with its cost', async () => {
-    const { status, body, headers } = await ask()
+    const { key } = await createAccountKey(gateway, { name: 'new', credit_usd: 10 })
+    const { status, body, headers } = await gateway.request('POST', CHAT, {
+      key,
+      body: chatBody({ model: 'round' }),
+    })
     expect(status).toBe(200)
     expect(body).toEqual({
       id: 'chatcmpl-upstream',

@@ -12,9 +12,10 @@ beforeAll(async () => {
         { provider: 'ollama', model: 'm', priority: 0 },
       ]),
       modelEntry('two-keys', [{ provider: 'openai', model: 'm' }]),
+      modelEntry('throttled-key', [{ provider: 'together', model: 'm' }]),
     ],
-    providers: ['vllm', 'ollama'],
-    settings: { OPENAI_API_KEY: 'key-one,key-two' },
+    providers: ['vllm', 'ollama', 'together'],
+    settings: { OPENAI_API_KEY: 'key-one,key-two', TOGETHER_API_KEY: 'key-one,key-two' },
   })
 })
 
@@ -86,15 +87,15 @@ describe.each(['two-routes', 'two-keys'])('requests that share a prompt, with %s
 
 test('a prompt whose key is throttled moves to the other key and is still answered', async () => {
   const asked = { members: { prompt_cache_key: 'throttled' } }
-  const own = await placeOf('two-keys', asked)
+  const own = await placeOf('throttled-key', asked)
   gateway.upstream.respondWith(async ({ headers }) =>
     own.endsWith(String(headers['authorization'])) ? failure(429) : completion(),
   )
-  const other = await placeOf('two-keys', asked)
+  const other = await placeOf('throttled-key', asked)
   expect(other).not.toBe(own)
   gateway.upstream.respondWith(completion())
   // The second key stays in use while the first one is paused after its 429.
-  expect(await placeOf('two-keys', asked)).toBe(other)
+  expect(await placeOf('throttled-key', asked)).toBe(other)
 })
 
 test('a prompt whose route fails is answered by the other route, and returns later', async () => {

@@ -47,9 +47,16 @@ beforeAll(async () => {
       modelEntry('on-vllm', [{ ...vllm }]),
       modelEntry('on-ollama', [{ ...ollama }]),
       modelEntry('fragile', [{ ...together }]),
+      // Each at a provider of its own, because a refused key rests for all models.
+      modelEntry('one-key-refused', [{ provider: 'fireworks', model: 'm' }]),
+      modelEntry('all-keys-refused', [{ provider: 'deepseek', model: 'm' }]),
     ],
-    providers: ['vllm', 'ollama', 'together'],
-    settings: { LMSTUDIO_BASE_URL: await refusedUrl(), OPENAI_API_KEY: 'key-one, key-two,key-three' },
+    providers: ['vllm', 'ollama', 'together', 'fireworks', 'deepseek'],
+    settings: {
+      LMSTUDIO_BASE_URL: await refusedUrl(),
+      FIREWORKS_API_KEY: 'key-one, key-two,key-three',
+      DEEPSEEK_API_KEY: 'key-one, key-two,key-three',
+    },
   })
 })
 
@@ -200,21 +207,21 @@ describe('several keys of one upstream', () => {
   const keysUsed = () => gateway.upstream.requests.map(({ headers }) => headers.authorization)
 
   test('are used in turn, and a refused key rests while others answer', async () => {
-    for (let count = 0; count < 3; count += 1) await ask('gpt-4o-mini')
+    for (let count = 0; count < 3; count += 1) await ask('one-key-refused')
     expect(new Set(keysUsed())).toEqual(new Set(['Bearer key-one', 'Bearer key-two', 'Bearer key-three']))
     gateway.upstream.requests.length = 0
     gateway.upstream.respondWith((request) =>
       request.headers.authorization === 'Bearer key-two' ? failure(401) : completion(),
     )
     const statuses: number[] = []
-    for (let count = 0; count < 6; count += 1) statuses.push((await ask('gpt-4o-mini')).status)
+    for (let count = 0; count < 6; count += 1) statuses.push((await ask('one-key-refused')).status)
     expect(statuses).toEqual([200, 200, 200, 200, 200, 200])
     expect(keysUsed().filter((key) => key === 'Bearer key-two')).toHaveLength(1)
   })
 
   test('502 if all of them are refused', async () => {
     gateway.upstream.respondWith(failure(403))
-    const { status, body } = await ask('gpt-4o-mini')
+    const { status, body } = await ask('all-keys-refused')
     expect([status, body.error.code]).toEqual([502, 'provider_error'])
     expect(new Set(keysUsed()).size).toBeGreaterThan(1)
     expect(gateway.upstream.requests.length).toBeLessThanOrEqual(4)

@@ -41,6 +41,7 @@ let gateway: TestGateway
 beforeAll(async () => {
   hub = await startHub({
     'org/good': GOOD,
+    'org/unread': GOOD,
     'org/gated': { ...one({ 'model.safetensors': WEIGHTS }, { gated: 'manual' }), token: 'hf_right' },
     'org/pickled': one({ 'pytorch_model.bin': Buffer.alloc(10) }),
     'org/empty': { files: {} },
@@ -83,12 +84,12 @@ const preview = (query: string) => gateway.request('GET', `/v1/deployments/previ
 
 describe('validating a model', () => {
   test('reads the headers of the weight files, never the weights', async () => {
-    const { status, body } = await validate({ huggingface_id: 'org/good' })
+    const { status, body } = await validate({ huggingface_id: 'org/unread' })
     expect([status, body]).toEqual([
       200,
       {
         valid: true,
-        model_id: 'org/good',
+        model_id: 'org/unread',
         revision: COMMIT,
         architecture: 'LlamaForCausalLM',
         model_type: 'llama',

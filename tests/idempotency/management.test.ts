@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAccountKey } from '../clients/create-key.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 
@@ -7,6 +7,10 @@ let accountId: string
 
 beforeAll(async () => {
   gateway = await startTestGateway()
+  await gateway.request('POST', '/v1/admin/promo-codes', { body: { code: 'GIFT', amount_usd: 1 } })
+})
+
+beforeEach(async () => {
   accountId = (await createAccountKey(gateway, { name: 'customer', credit_usd: 1 })).accountId
 })
 
@@ -28,7 +32,7 @@ describe('every POST that changes something', () => {
       { amount_usd: 2 },
     ],
     ['a promo code', () => '/v1/admin/promo-codes', { code: 'WELCOME', amount_usd: 1 }, { code: 'OTHER' }],
-    ['a redemption', () => '/v1/promo/redeem', { code: 'WELCOME' }],
+    ['a redemption', () => '/v1/promo/redeem', { code: 'GIFT' }],
     ['a checkout', () => '/v1/payments/checkout', { amount_usd: 5 }],
   ])('is done once: %s', async (name, path, body, change = { name: 'else' }) => {
     const send = async () => {

@@ -235,6 +235,16 @@ test('an Idempotency-Key is refused if no further answer may be stored, and stor
 })
 
 test('the counted bytes equal those of the rows, before and after they are added up', async () => {
+  const key = await account()
+  const task = { prompt: 'Rain', duration: 5 }
+  const stored = [
+    await makeDataset(key, 100),
+    await gateway.request('POST', '/v1/audio/music', { key, body: task }),
+    await gateway.request('POST', IMAGES, { key, body: IMAGE }),
+    await chat(key, 'one'),
+  ]
+  expect(stored.map(({ status }) => status)).toEqual([201, 202, 200, 200])
+  const { id } = (await gateway.request('GET', '/v1/tenants/me', { key })).body
   const counted = `SELECT account_id, kind, stored_bytes_of(account_id, kind) AS bytes FROM (
       SELECT account_id, kind FROM stored_bytes UNION SELECT account_id, kind FROM stored_byte_changes) AS known
     WHERE stored_bytes_of(account_id, kind) <> 0 ORDER BY 1, 2`
@@ -247,13 +257,18 @@ test('the counted bytes equal those of the rows, before and after they are added
     UNION ALL SELECT account_id, 'dataset', sum(octet_length(prompts::text)) FROM compare_dataset_versions
       JOIN compare_datasets ON id = dataset_id GROUP BY 1
     ORDER BY 1, 2`
+  interface Count {
+    account_id: string
+    kind: string
+  }
   const read = () =>
     database.transaction(async (transaction) => {
       await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
-      return { counted: await transaction.query(counted), held: await transaction.query(held) }
+      return { counted: await transaction.query<Count>(counted), held: await transaction.query(held) }
     })
   const before = await read()
-  expect(before.counted.length).toBeGreaterThan(4)
+  const kinds = before.counted.filter(({ account_id: owner }) => owner === id).map(({ kind }) => kind)
+  expect(kinds).toEqual(['dataset', 'media', 'stored_response', 'task'])
   expect(before.counted).toEqual(before.held)
   await Promise.all([foldStoredBytes(database), foldStoredBytes(database)])
   const after = await read()

@@ -16,7 +16,11 @@ export async function startNativeGateway(settings: Record<string, string> = {}):
   const gateway = await startChatGateway({
     models: [
       modelEntry('claude', [own]),
-      modelEntry('either', [own, { provider: 'openai', model: 'upstream-model', priority: 2 }]),
+      // Under another name than `claude`, because failures are counted for each name.
+      modelEntry('either', [
+        { ...own, model: 'either-upstream' },
+        { provider: 'openai', model: 'upstream-model', priority: 2 },
+      ]),
     ],
     settings: { ANTHROPIC_API_KEY: ANTHROPIC_KEY, ANTHROPIC_BASE_URL: anthropic.baseUrl, ...settings },
   })

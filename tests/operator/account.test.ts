@@ -9,6 +9,7 @@ let account: { id: string; key: string; keyId: string }
 
 beforeAll(async () => {
   gateway = await startTestGateway()
+  account = await createAccount()
 })
 
 afterAll(async () => {
@@ -32,28 +33,26 @@ const actionsOn = async (targetId: string): Promise<string[]> => {
 
 describe('the limits of an account', () => {
   test('200: are those of its balance, until an operator sets a tier', async () => {
-    account = await createAccount()
-    const before = await gateway.request('GET', `${ACCOUNTS}/${account.id}/limits`)
+    const { id, key } = await createAccount()
+    const before = await gateway.request('GET', `${ACCOUNTS}/${id}/limits`)
     expect(before.status).toBe(200)
     expect(before.body).toMatchObject({
       object: 'account_limits',
-      account_id: account.id,
+      account_id: id,
       tier: 'tier_2',
       set_tier: null,
       tiers: ['free', 'tier_1', 'tier_2', 'tier_3', 'tier_4'],
       limits: { requests_per_minute: 120_000, spend_usd_per_minute: 200 },
       stored: { media_bytes: 0 },
     })
-    const set = await change(`${account.id}/limits`, { tier: 'free' })
+    const set = await change(`${id}/limits`, { tier: 'free' })
     expect(set.body).toMatchObject({ tier: 'free', set_tier: 'free', limits: { requests_per_minute: 6_000 } })
     await expect
-      .poll(async () => (await gateway.request('GET', '/v1/tenants/me', { key: account.key })).body)
+      .poll(async () => (await gateway.request('GET', '/v1/tenants/me', { key })).body)
       .toMatchObject({ limits_tier: 'free', limits: { requests_per_minute: 6_000 } })
-    const removed = await change(`${account.id}/limits`, { tier: null })
+    const removed = await change(`${id}/limits`, { tier: null })
     expect(removed.body).toMatchObject({ tier: 'tier_2', set_tier: null })
-    expect(await actionsOn(account.id)).toEqual(
-      expect.arrayContaining(['limits.set done', 'limits.set done']),
-    )
+    expect(await actionsOn(id)).toEqual(expect.arrayContaining(['limits.set done', 'limits.set done']))
   })
 
   test('200: a set tier holds in every process, and after a restart', async () => {

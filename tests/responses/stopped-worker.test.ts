@@ -1,18 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { connectDatabase } from '../../src/storage/connect-database.ts'
 import { CHAT, startChatGateway, UPSTREAM_KEY, type ChatGateway } from '../chat/start-chat-gateway.ts'
+import { createAccountKey } from '../clients/create-key.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { chunksOf, pacedStream, stream } from '../upstreams/openai-server.ts'
 
 let gateway: ChatGateway
+let key: string
 
 beforeAll(async () => {
   gateway = await startChatGateway({ settings: { PARKWAY_ROLE: 'api' } })
 })
 
 afterAll(() => gateway.close())
+
+beforeEach(async () => {
+  key = (await createAccountKey(gateway, { name: 'tenant', credit_usd: 5 })).key
+})
 
 const startWorker = () =>
   startTestGateway({
@@ -28,14 +34,14 @@ const startWorker = () =>
 const WHOLE = stream(chunksOf('one ', 'two ', 'three'))
 
 async function recordsOf(operation: string): Promise<{ cost_usd: number; outcome: string }[]> {
-  const { body } = await gateway.request('GET', '/v1/usage/records?limit=50')
+  const { body } = await gateway.request('GET', '/v1/usage/records?limit=50', { key })
   return body.data.filter((record: { operation: string }) => record.operation === operation)
 }
 
 test('a background response whose worker stops is made again and charged once, completely', async () => {
   gateway.upstream.respondWith(WHOLE)
   const asked = { model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'Count' }] }
-  await gateway.request('POST', CHAT, { body: asked })
+  await gateway.request('POST', CHAT, { key, body: asked })
   const [{ cost_usd: wholeCost } = { cost_usd: 0 }] = await eventually(async () => {
     const records = await recordsOf('chat')
     expect(records).toHaveLength(1)
@@ -47,6 +53,7 @@ test('a background response whose worker stops is made again and charged once, c
   gateway.upstream.respondWith(stream(chunksOf('one ').slice(0, 2), { ending: 'hang' }), WHOLE)
   const first = await startWorker()
   const { body } = await gateway.request('POST', '/v1/responses', {
+    key,
     body: { model: 'gpt-4o-mini', input: 'Count', background: true },
   })
   const { abandoned } = await gateway.upstream.requestNumber(0)
@@ -57,7 +64,7 @@ test('a background response whose worker stops is made again and charged once, c
   const second = await startWorker()
   try {
     const done = await eventually(async () => {
-      const { body: response } = await gateway.request('GET', `/v1/responses/${body.id}`)
+      const { body: response } = await gateway.request('GET', `/v1/responses/${body.id}`, { key })
       expect(response.status).toBe('completed')
       return response
     })
@@ -79,9 +86,8 @@ test('a worker whose claim another worker has writes nothing of the response and
     const paced = pacedStream()
     gateway.upstream.requests.length = 0
     gateway.upstream.respondWith(paced.reply, WHOLE)
-    const recordsBefore = await recordsOf('responses')
     const body = { model: 'gpt-4o-mini', input: 'Count', background: true, stream: true }
-    const streamed = gateway.request('POST', '/v1/responses', { body })
+    const streamed = gateway.request('POST', '/v1/responses', { key, body })
     const { abandoned } = await gateway.upstream.requestNumber(0)
     await database.query(`UPDATE tasks SET worker_id = gen_random_uuid() WHERE status = 'processing'`)
     const [first, second] = chunksOf('one ')
@@ -89,12 +95,12 @@ test('a worker whose claim another worker has writes nothing of the response and
     paced.release(second ?? {})
     await abandoned
     expect(await database.query('SELECT FROM response_events')).toEqual([])
-    expect(await recordsOf('responses')).toEqual(recordsBefore)
+    expect(await recordsOf('responses')).toEqual([])
 
     await database.query(`UPDATE tasks SET status = 'pending', worker_id = NULL WHERE status = 'processing'`)
     expect((await streamed).body).toContain('"text":"one two three"')
     expect(gateway.upstream.requests).toHaveLength(2)
-    expect(await recordsOf('responses')).toHaveLength(recordsBefore.length + 1)
+    expect(await recordsOf('responses')).toHaveLength(1)
   } finally {
     await worker.close()
     await database.close()

@@ -33,7 +33,7 @@ export type Reply = ScriptedReply | ((request: RecordedRequest) => ScriptedReply
 export interface ScriptedServer {
   baseUrl: string
   requests: RecordedRequest[]
-  /** Replies for the next requests in order. The last one is repeated. */
+  /** Replies for the next requests in order. The last one is repeated. Without any, the usual reply of the server. */
   respondWith(...replies: readonly Reply[]): void
   /** Resolves with the request of this number, counted from zero, once it has arrived. */
   requestNumber(index: number): Promise<RecordedRequest>

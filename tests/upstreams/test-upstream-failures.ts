@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { Cancellation } from '../../src/kernel/cancellation.ts'
 import { failureOf } from './call-provider.ts'
 import { htmlPage, silence } from './openai-server.ts'
@@ -20,6 +20,9 @@ export function testUpstreamFailures(
   { server, perform, refusal, cutReply }: FailureOptions,
 ): void {
   describe(`when the upstream of ${name} fails`, () => {
+    // Back to its usual replies, for the tests that run after these.
+    afterEach(() => server().respondWith())
+
     const fail = (reply: ScriptedReply) => {
       server().respondWith(reply)
       return failureOf(perform(new Cancellation()))

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createStranger } from '../compare/start-compare-gateway.ts'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { startUsageGateway, type UsageGateway } from './start-usage-gateway.ts'
 
@@ -24,17 +25,19 @@ const chat = (key: string, stream = false) =>
   })
 
 test('the cost of a chat is in every usage route once its answer has ended', async () => {
+  const owner = await createStranger(gateway, 10)
   const { body: key } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
+    key: owner,
     body: { name: 'counted', limit_usd: 5 },
   })
   const answer = await chat(key.key)
-  const { body: before } = await gateway.get('/v1/usage/budget')
+  const { body: before } = await gateway.get('/v1/usage/budget', owner)
   const streamed = await chat(key.key, true)
   expect([answer.status, streamed.status]).toEqual([200, 200])
   const cost: number = answer.body.usage.cost_usd
   expect(cost).toBeGreaterThan(0)
 
-  const { body: records } = await gateway.get(`/v1/usage/records?key=${key.id}`)
+  const { body: records } = await gateway.get(`/v1/usage/records?key=${key.id}`, owner)
   expect(records.total).toBe(2)
   const [last, first] = records.data
   expect(first).toMatchObject({
@@ -54,14 +57,14 @@ test('the cost of a chat is in every usage route once its answer has ended', asy
 
   const total = first.cost_usd + last.cost_usd
   const near = expect.closeTo(total, 9)
-  const spending = await gateway.get('/v1/usage/spending?by=key')
+  const spending = await gateway.get('/v1/usage/spending?by=key', owner)
   expect(spending.body.data).toMatchObject([{ value: key.id, name: 'counted', requests: 2, cost_usd: near }])
-  const series = await gateway.get(`/v1/usage/timeseries?key=${key.id}`)
+  const series = await gateway.get(`/v1/usage/timeseries?key=${key.id}`, owner)
   expect(series.body.data.at(-1).requests + series.body.data.at(-2).requests).toBe(2)
-  const summary = await gateway.get('/v1/usage/summary?window=24h&provider=sandbox')
+  const summary = await gateway.get('/v1/usage/summary?window=24h&provider=sandbox', owner)
   expect(summary.body).toMatchObject({ requests: 2, cost_usd: near })
 
-  const { body: after } = await gateway.get('/v1/usage/budget')
+  const { body: after } = await gateway.get('/v1/usage/budget', owner)
   expect(after).toMatchObject({ spent_usd: near, burn_rate_usd_per_hour: near, limit_usd: 10 })
   expect(after.balance_usd).toBeCloseTo(10 - total, 9)
   expect(after.version).not.toBe(before.version)

@@ -168,10 +168,9 @@ describe('in a process that was declared dead', () => {
 })
 
 describe('a charge that the database refuses', () => {
-  const errors: string[] = []
-  const logger: Logger = { ...silentLogger, error: (_details, message) => void errors.push(message) }
-
   test('is undone and logged, and its credit is free again', async () => {
+    const errors: string[] = []
+    const logger: Logger = { ...silentLogger, error: (_details, message) => void errors.push(message) }
     const process = await stage.createProcess({ logger })
     const payer = await stage.createPayer(100n)
     const hold = await holdOf(process, payer, 100n)
@@ -182,7 +181,7 @@ describe('a charge that the database refuses', () => {
   })
 
   test('does not undo delivered charges, and no answer is both charged and refused', async () => {
-    const process = await stage.createProcess({ logger })
+    const process = await stage.createProcess({ logger: silentLogger })
     const payer = await stage.createPayer(1_000n)
     const [bad, delivered, waiting] = await holdMany(process, payer, 3, 10n)
     if (!bad || !delivered || !waiting) throw new Error('three were held')

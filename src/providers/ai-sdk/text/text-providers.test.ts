@@ -87,6 +87,7 @@ describe.each(Object.entries(VENDORS))('embeddings of %s', (name, vendor) => {
 
   beforeEach(() => {
     server.requests.length = 0
+    server.respondWith()
     provider = vendor.create({ apiKeys: ['key-1'], baseUrl: server.baseUrl })
   })
 
