@@ -98,7 +98,12 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
       .first()
       .click()
     await page.getByRole('dialog').getByText('Latency').waitFor()
-    await page.keyboard.press('Escape')
+    // The answer is in the address: it survives a reload, and Back closes it.
+    await page.reload()
+    await page.getByRole('dialog').getByText('Latency').waitFor()
+    await page.goBack()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(page.url()).toBe(`${gateway.baseUrl}/compare/${firstId}`)
 
     const { body: first } = await gateway.request('GET', `/v1/compare/runs/${firstId}`)
     const { body: second } = await gateway.request('POST', '/v1/compare/runs', {
@@ -115,6 +120,23 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
     await goto('/compare?tab=runs')
     await page.getByRole('link', { name: 'Capitals, second' }).waitFor()
     await takeScreenshots(page, 'compare-runs')
+    await close()
+  })
+
+  test('of more answers than the grid shows says so', async () => {
+    const { body: run } = await gateway.request('POST', '/v1/compare/runs', {
+      body: { models: MODELS, prompt: 'Hello' },
+    })
+    await untilEnded(run.id)
+    const { page, goto, close } = await openConsole(gateway)
+    const { body: ended } = await gateway.request('GET', `/v1/compare/runs/${run.id}`)
+    await page.route(`**/v1/compare/runs/${run.id}`, (route) =>
+      route.fulfill({ json: { ...ended, cells_total: 12_000 } }),
+    )
+    await goto(`/compare/${run.id}`)
+    await page
+      .getByText(`The first ${MODELS.length} of 12,000 answers. The export has all of them.`)
+      .waitFor()
     await close()
   })
 

@@ -27,6 +27,7 @@ describe.skipIf(NO_BROWSER !== null)('the details of a row', () => {
     ['/keys', 'Keys', 'First key', 'key'],
     ['/providers?all=true', 'Providers', 'openai', 'provider'],
     ['/promo-codes', 'Promo codes', 'APPLE', 'code'],
+    ['/audit', 'Audit log', 'promo_code.create', 'entry'],
     ['/tasks?view=list', 'Tasks', 'A cube', 'task'],
   ])('of %s are closed by Back, by Escape, and stay open after a reload', async (path, title, row, name) => {
     const { page, goto } = opened

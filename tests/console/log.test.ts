@@ -79,10 +79,20 @@ describe.skipIf(NO_BROWSER !== null)('the log in the console', () => {
     await page.getByText('100+ requests').waitFor()
     await expectAccessible(page)
     await takeScreenshots(page, 'log-full')
+    const hidden = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('[aria-label="Requests"]'))`
+    expect(await page.evaluate(hidden)).toBeLessThanOrEqual(0)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
     expect(await page.locator('tbody tr').count()).toBeLessThan(60)
     await page.evaluate(`document.querySelector('[aria-label="Requests"]').scrollTo(0, 1e6)`)
     await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('112')
+    // A long name is cut before it pushes the cost out of view.
+    const { body: list } = await gateway.request('GET', '/v1/requests?limit=10')
+    const long = { model: 'byom-01a1ead8-cdbe-7f0a-8b3f-c4662f6004ef', cost_usd: 0.0000048 }
+    const data = list.data.map((request: object) => ({ ...request, ...long }))
+    await page.route('**/v1/requests?*', (route) => route.fulfill({ json: { ...list, data } }))
+    await goto('/log')
+    await page.getByText('byom-').first().waitFor()
+    expect(await page.evaluate(hidden)).toBeLessThanOrEqual(0)
     await close()
   })
 

@@ -9,6 +9,7 @@ export type CompareCell = Schemas['CompareCell']
 const POLL_MS = 700
 /** Cells that the grid of a run shows at most. The export has all of them. */
 const CELL_PAGES_MAX = 20
+const CELLS_A_PAGE = 100
 
 export const isUnderWay = ({ status }: Pick<CompareRun, 'status'>): boolean =>
   status === 'queued' || status === 'running'
@@ -43,7 +44,7 @@ export const cellsQuery = (id: string, isRunning: boolean) =>
       const cells: CompareCell[] = []
       let after: string | undefined
       for (let page = 0; page < CELL_PAGES_MAX; page += 1) {
-        const params = { path: { run_id: id }, query: { after, limit: 100 } }
+        const params = { path: { run_id: id }, query: { after, limit: CELLS_A_PAGE } }
         const list = await call(() => client.GET('/v1/compare/runs/{run_id}/results', { params, signal }))
         cells.push(...list.data)
         if (list.next_cursor === null) break
@@ -52,7 +53,9 @@ export const cellsQuery = (id: string, isRunning: boolean) =>
       return cells
     },
     placeholderData: keepPreviousData,
-    refetchInterval: isRunning ? POLL_MS : false,
+    // A large run is read less often, because each reading is a request for every page.
+    refetchInterval: ({ state }) =>
+      isRunning && POLL_MS * Math.max(1, Math.ceil((state.data?.length ?? 0) / CELLS_A_PAGE)),
   })
 
 export const createRun = (body: Schemas['CompareRunRequest']) =>

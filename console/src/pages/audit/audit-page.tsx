@@ -1,6 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
 import { auditQuery, type AuditEntry } from '../../api/operator.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
@@ -11,6 +10,7 @@ import { FilterBar } from '../../ui/layout/filter-bar.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { Sheet } from '../../ui/overlays/sheet.tsx'
+import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
 import { Badge, type Tone } from '../../ui/text/badge.tsx'
 import { CodeBlock } from '../../ui/text/code-block.tsx'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
@@ -21,10 +21,15 @@ import { Time } from '../../ui/text/time.tsx'
 const route = getRouteApi('/shell/audit')
 
 export function AuditPage() {
-  const { target } = route.useSearch()
+  const { target, entry: openedId } = route.useSearch()
   const navigate = route.useNavigate()
   const entries = useInfiniteQuery(auditQuery(target))
-  const [opened, setOpened] = useState<AuditEntry | null>(null)
+  const opened = entries.data?.pages.flatMap(({ data }) => data).find(({ id }) => id === openedId)
+  const open = ({ id }: AuditEntry): void =>
+    void navigate({ search: (old) => ({ ...old, entry: id }), ...AS_DETAIL })
+  const close = useCloseDetail(
+    () => void navigate({ search: (old) => ({ ...old, entry: undefined }), replace: true }),
+  )
   const filter = (id: string): void =>
     void navigate({ search: id === '' ? {} : { target: id }, replace: true })
   return (
@@ -44,9 +49,9 @@ export function AuditPage() {
       <PagedTable
         label="Audit entries"
         query={entries}
-        columns={columnsOf(setOpened)}
+        columns={columnsOf(open)}
         rowId={({ id }) => id}
-        onOpen={setOpened}
+        onOpen={open}
         empty={
           target === undefined ? (
             <EmptyState icon="book" title="No entry yet">
@@ -63,7 +68,7 @@ export function AuditPage() {
           )
         }
       />
-      {opened && <EntrySheet entry={opened} onClose={() => setOpened(null)} />}
+      {opened && <EntrySheet entry={opened} onClose={close} />}
     </Page>
   )
 }

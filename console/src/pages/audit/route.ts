@@ -5,14 +5,18 @@ import { shellRoute } from '../../shell/shell-route.tsx'
 interface AuditSearch {
   /** The id of what was changed. */
   readonly target?: string | undefined
+  /** The id of the entry that is open. */
+  readonly entry?: string | undefined
 }
 
 export const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/audit',
-  validateSearch: ({ target }: Record<string, unknown>): AuditSearch =>
-    typeof target === 'string' && target !== '' ? { target } : {},
-  loaderDeps: ({ search }) => search,
+  validateSearch: ({ target, entry }: Record<string, unknown>): AuditSearch => ({
+    target: typeof target === 'string' && target !== '' ? target : undefined,
+    entry: typeof entry === 'string' && entry !== '' ? entry : undefined,
+  }),
+  loaderDeps: ({ search: { target } }) => ({ target }),
   loader: ({ context, deps }) => {
     void context.queryClient.prefetchInfiniteQuery(auditQuery(deps.target))
   },

@@ -70,7 +70,7 @@ function CellButton({
       onClick={() => onOpen(cell)}
       className={classNames(
         'tabular flex h-8 w-full min-w-24 items-center justify-between gap-2 rounded px-2 text-left hover:ring-1 hover:ring-line-strong',
-        LOOKS[cell.status],
+        cell.status === 'completed' && cell.score === 0 ? 'bg-warn-soft text-warn' : LOOKS[cell.status],
       )}
     >
       <span className="truncate">{cell.status}</span>

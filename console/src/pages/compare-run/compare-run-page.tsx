@@ -1,7 +1,6 @@
-import { formatCountOf } from '../../ui/format/format-count.ts'
+import { formatCount, formatCountOf } from '../../ui/format/format-count.ts'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
 import { cellsQuery, isUnderWay, runQuery, type CompareCell, type CompareRun } from '../../api/compare.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { ProgressBar } from '../../ui/feedback/progress-bar.tsx'
@@ -10,6 +9,7 @@ import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { Section } from '../../ui/layout/section.tsx'
+import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
 import { RunState } from '../../ui/text/run-state.tsx'
 import { RunActions } from './run-actions.tsx'
@@ -42,11 +42,16 @@ export function CompareRunPage() {
 }
 
 function Loaded({ run }: { readonly run: CompareRun }) {
-  const { against } = route.useSearch()
+  const { against, cell: openKey } = route.useSearch()
   const navigate = route.useNavigate()
   const isRunning = isUnderWay(run)
   const cells = useQuery(cellsQuery(run.id, isRunning))
-  const [open, setOpen] = useState<CompareCell | null>(null)
+  const opened = cells.data?.find((cell) => keyOf(cell) === openKey)
+  const open = (cell: CompareCell): void =>
+    void navigate({ search: (old) => ({ ...old, cell: keyOf(cell) }), ...AS_DETAIL })
+  const close = useCloseDetail(
+    () => void navigate({ search: (old) => ({ ...old, cell: undefined }), replace: true }),
+  )
   return (
     <>
       <PageHeader
@@ -86,7 +91,13 @@ function Loaded({ run }: { readonly run: CompareRun }) {
             onRetry={() => void cells.refetch()}
           />
         )}
-        {cells.data && <CellGrid run={run} cells={cells.data} onOpen={setOpen} />}
+        {cells.data && <CellGrid run={run} cells={cells.data} onOpen={open} />}
+        {cells.data && cells.data.length < run.cells_total && (
+          <p className="mt-3 text-xs text-ink-soft">
+            The first {formatCount(cells.data.length)} of {formatCount(run.cells_total)} answers. The export
+            has all of them.
+          </p>
+        )}
       </Section>
       {run.dataset_id !== null && (
         <RunDiff
@@ -96,7 +107,11 @@ function Loaded({ run }: { readonly run: CompareRun }) {
           onAgainst={(chosen) => void navigate({ search: { against: chosen } })}
         />
       )}
-      {open && <CellSheet cell={open} onClose={() => setOpen(null)} />}
+      {opened && <CellSheet cell={opened} onClose={close} />}
     </>
   )
+}
+
+function keyOf({ prompt_index: prompt, repeat, lane_id: laneId }: CompareCell): string {
+  return `${prompt + 1}.${repeat + 1}.${laneId}`
 }

@@ -5,13 +5,16 @@ import { shellRoute } from '../../shell/shell-route.tsx'
 export interface CompareRunSearch {
   /** Another run of the same dataset. */
   readonly against?: string | undefined
+  /** The answer that is open: prompt, repeat and lane. */
+  readonly cell?: string | undefined
 }
 
 export const compareRunRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/compare/$id',
-  validateSearch: ({ against }: Record<string, unknown>): CompareRunSearch => ({
+  validateSearch: ({ against, cell }: Record<string, unknown>): CompareRunSearch => ({
     against: typeof against === 'string' && against !== '' ? against : undefined,
+    cell: typeof cell === 'string' && cell !== '' ? cell : undefined,
   }),
   loader: ({ context, params }) => {
     void context.queryClient.prefetchQuery(runQuery(params.id))

@@ -77,7 +77,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               <th
                 key={column.id}
                 scope="col"
-                className={cellClass(column, 'h-9 truncate text-xs font-medium text-ink-soft')}
+                className={cellClass(column, columns, 'h-9 truncate text-xs font-medium text-ink-soft')}
               >
                 {column.header}
               </th>
@@ -121,7 +121,7 @@ function PlainTableRow<Row>({ row, position, columns, onOpen }: TableRowProps<Ro
       )}
     >
       {columns.map((column) => (
-        <td key={column.id} className={cellClass(column, 'h-10 truncate')}>
+        <td key={column.id} className={cellClass(column, columns, 'h-10 truncate')}>
           {column.render(row)}
         </td>
       ))}
@@ -132,13 +132,21 @@ function PlainTableRow<Row>({ row, position, columns, onOpen }: TableRowProps<Ro
 // Rows that stay in view are not rendered again while the table scrolls. The type of a memoised component has no type parameters.
 const TableRow = memo(PlainTableRow) as typeof PlainTableRow
 
-function cellClass<Row>({ align, isMinor, width }: Column<Row>, more: string): string {
+/** From this number of columns on, a name gets less room on a phone. */
+const MANY_COLUMNS = 4
+
+function cellClass<Row>(
+  { align, isMinor, width }: Column<Row>,
+  columns: readonly Column<Row>[],
+  more: string,
+): string {
+  const isCramped = columns.filter((column) => !column.isMinor).length >= MANY_COLUMNS
   return classNames(
     'px-3 first:pl-4 last:pr-4 max-sm:px-2',
     align === 'right' ? 'tabular text-right' : 'text-left',
     isMinor && 'max-md:hidden',
     // On a phone columns are as wide as their content, and a long name would push the others out of view.
-    width === undefined && 'max-sm:max-w-[45vw]',
+    width === undefined && (isCramped ? 'max-sm:max-w-[24vw]' : 'max-sm:max-w-[45vw]'),
     more,
   )
 }
