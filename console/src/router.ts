@@ -22,6 +22,7 @@ import { providersRoute } from './pages/providers/route.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
 import { tasksRoute } from './pages/tasks/route.ts'
 import { usageRoute } from './pages/usage/route.ts'
+import { FailedPage } from './shell/failed-page.tsx'
 import { rootRoute } from './shell/root-route.tsx'
 import { shellRoute } from './shell/shell-route.tsx'
 
@@ -60,6 +61,8 @@ export function createConsoleRouter(queryClient: QueryClient) {
     // The query cache decides what is fresh.
     defaultPreloadStaleTime: 0,
     scrollRestoration: true,
+    // In the place of the page, so that the navigation around it stays.
+    defaultErrorComponent: FailedPage,
   })
 }
 

@@ -1,6 +1,7 @@
 import createClient from 'openapi-fetch'
 import type { components, paths } from '../../../api-types/generated/gateway-api.ts'
 import { type ApiError, describeFailure, toApiError } from './api-error.ts'
+import { noteReachable } from './reachability.ts'
 import { announceSignedOut, confirmKey } from './session-signals.ts'
 
 /** The schemas of the API by name. */
@@ -33,8 +34,11 @@ async function attempt<Data>(
     outcome = await send()
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
-    return { failure: describeFailure(error) }
+    const failure = describeFailure(error)
+    if (failure.code === 'unreachable') noteReachable(false)
+    return { failure }
   }
+  noteReachable(true)
   const { data, error, response } = outcome
   if (response.ok) return { data: data as Data }
   const failure = toApiError(error, response)

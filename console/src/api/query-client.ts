@@ -7,8 +7,11 @@ const RETRIES_MAX = 2
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
+      mutations: { networkMode: 'always' },
       queries: {
         staleTime: 10_000,
+        // A gateway on this machine or in this network answers without the internet too.
+        networkMode: 'always',
         retry: (count, error) => count < RETRIES_MAX && isWorthRetrying(error),
       },
     },

@@ -3,6 +3,7 @@ import { lazy, Suspense, useState } from 'react'
 import { IconButton } from '../ui/forms/icon-button.tsx'
 import { AccountCorner } from './account-corner.tsx'
 import { CommandPalette } from './command-palette.tsx'
+import { ConnectionBanner } from './connection-banner.tsx'
 import { ConfirmKeyDialog } from './confirm-key-dialog.tsx'
 import { NavigationList } from './navigation-list.tsx'
 import { Wordmark } from './wordmark.tsx'
@@ -38,6 +39,7 @@ export function Shell() {
           <div className="grow" />
           <AccountCorner />
         </header>
+        <ConnectionBanner />
         <LoadingLine />
         <main id="page" tabIndex={-1} className="min-h-0 grow overflow-y-auto outline-none">
           <Outlet />

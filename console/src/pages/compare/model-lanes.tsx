@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { modelsQuery } from '../../api/models.ts'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { Button } from '../../ui/forms/button.tsx'
 import { IconButton } from '../../ui/forms/icon-button.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
@@ -15,6 +16,9 @@ const COUNT_MIN = 2
 /** The models that are compared, two at least. */
 export function ModelLanes({ models, onChange, countMax }: ModelLanesProps) {
   const choices = useChatModels()
+  const { error, refetch } = useQuery(modelsQuery)
+  if (error && choices.length === 0)
+    return <ErrorPanel title="Models could not be loaded" error={error} onRetry={() => void refetch()} />
   return (
     <fieldset className="flex flex-wrap items-end gap-3">
       <legend className="mb-1 text-xs font-medium text-ink-soft">Models</legend>
@@ -38,7 +42,10 @@ export function ModelLanes({ models, onChange, countMax }: ModelLanesProps) {
         </div>
       ))}
       {models.length < countMax && (
-        <Button icon="plus" onClick={() => onChange([...models, choices[models.length]?.value ?? ''])}>
+        <Button
+          icon="plus"
+          onClick={() => onChange([...models, (choices[models.length] ?? choices[0])?.value ?? ''])}
+        >
           Add a model
         </Button>
       )}

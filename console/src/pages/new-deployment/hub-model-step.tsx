@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { templatesQuery, type DeploymentTemplate } from '../../api/deployment-plans.ts'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { Button } from '../../ui/forms/button.tsx'
 import { TextField } from '../../ui/forms/text-field.tsx'
 import { Section } from '../../ui/layout/section.tsx'
@@ -50,6 +51,15 @@ export function HubModelStep({ hubId, isLooking, onChoose, onTemplate }: HubMode
           Look at it
         </Button>
       </form>
+      {templates.error && hubId === '' && (
+        <div className="mt-6">
+          <ErrorPanel
+            title="Templates could not be loaded"
+            error={templates.error}
+            onRetry={() => void templates.refetch()}
+          />
+        </div>
+      )}
       {templates.data && hubId === '' && (
         <>
           <p className="mt-6 mb-2 text-xs font-medium text-ink-soft">Or begin with a template</p>
