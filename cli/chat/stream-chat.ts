@@ -56,8 +56,11 @@ export async function streamChat(
     ...(signal === undefined ? {} : { signal }),
   })
   if (response.body === null) throw cutShort('the gateway sent nothing.')
-  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true)
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
+    // The program would not end while a body arrives.
+    await response.body.cancel()
     throw notAGateway(gateway.connection.baseUrl, 'it does not stream its answer')
+  }
   let end: ChatEnd = { model: request.model, usage: null }
   let isDone = false
   for await (const data of readEvents(response.body)) {

@@ -158,3 +158,26 @@ test('a download that takes long shows the same', async () => {
   isSeen = true
   expect(await terminal.ended()).toBe(0)
 })
+
+test('Ctrl-C during an order says what it waits for, and a second one leaves at once', async () => {
+  const asked = Promise.withResolvers<void>()
+  const environment = await startUpstream(() => asked.resolve())
+  const terminal = startInTerminal(home, ['image', '-m', 'x', 'A cup'], { environment })
+  await asked.promise
+  terminal.type(KEY.interrupt)
+  await terminal.waitFor('The task is cancelled as soon as the gateway has answered.')
+  terminal.type(KEY.interrupt)
+  expect(await terminal.ended()).toBe(130)
+})
+
+test.each([['chat'], ['speak']])(
+  '%s ends when a server that is no gateway never ends its answer',
+  async (name) => {
+    const environment = await startUpstream((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' })
+      response.write('something')
+    })
+    const { code, stderr } = await home.run([name, '-m', 'x', 'Hello'], { environment })
+    expect([code, stderr]).toEqual([7, expect.stringContaining('is not a Parkway gateway')])
+  },
+)

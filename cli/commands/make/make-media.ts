@@ -13,6 +13,9 @@ import { followTask, requireCompleted } from '../../tasks/follow-task.ts'
 import { askBeforeReplacing } from '../../files/ask-before-replacing.ts'
 import { saveResults, type Target } from '../../files/save-results.ts'
 
+const WAITS_FOR_TASK =
+  'The task is cancelled as soon as the gateway has answered. Ctrl-C again leaves at once, and the task goes on.'
+
 /** The options of all commands that make files. */
 export interface MakeOptions {
   readonly model?: string
@@ -54,7 +57,11 @@ export async function makeMedia(
   if (options.noWait === true) return printOrder(context, gateway, await order(gateway, path, body))
   // Ctrl-C during the request takes effect after its answer, because cancelling needs the id of the task.
   const task = await interruptible(async (signal) => {
-    const { id } = await order(gateway, path, body)
+    const explain = () => context.output.note(WAITS_FOR_TASK)
+    signal.addEventListener('abort', explain)
+    const { id } = await order(gateway, path, body).finally(() =>
+      signal.removeEventListener('abort', explain),
+    )
     return requireCompleted(await followTask(gateway, id, signal))
   })
   const saved = await saveResults(task, target)

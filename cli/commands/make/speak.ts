@@ -55,7 +55,7 @@ export const speak = clientCommand<SpeakOptions>({
         ...(voice === undefined ? {} : { voice }),
       }),
     })
-    requireAudio(response)
+    await requireAudio(response)
     if (isPiped) return pipeBody(response)
     await saveResponseBody(response, path)
     if (context.isJson) return context.printJson({ path })
@@ -64,10 +64,12 @@ export const speak = clientCommand<SpeakOptions>({
 })
 
 /** Anything else would be saved as a recording that cannot be played. */
-function requireAudio(response: Response): void {
+async function requireAudio(response: Response): Promise<void> {
   const type = response.headers.get('content-type') ?? 'nothing'
-  if (!/^(?:audio|video)\/|^application\/octet-stream/.test(type))
-    throw notAGateway(new URL(response.url).origin, `it sent ${type} instead of a recording`)
+  if (/^(?:audio|video)\/|^application\/octet-stream/.test(type)) return
+  // The program would not end while a body arrives.
+  await response.body?.cancel()
+  throw notAGateway(new URL(response.url).origin, `it sent ${type} instead of a recording`)
 }
 
 async function readText(): Promise<string> {
