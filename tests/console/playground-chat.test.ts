@@ -72,6 +72,28 @@ describe.skipIf(NO_BROWSER !== null)('a conversation in the playground', () => {
     await close()
   })
 
+  test('shows the end of a long answer to a long question, and leaves who reads further up in peace', async () => {
+    const { page, goto, close } = await openConsole(gateway, { width: 390, height: 844 })
+    const long = Array.from({ length: 80 }, (_, line) => `Line ${line}`).join('\n\n')
+    await scriptChat(page, [[{ content: long }], [{ content: 'Second' }]])
+    await goto('/playground?model=gpt-5.6')
+    await page.getByLabel('Message').fill(long)
+    await page.getByRole('button', { name: 'Send' }).click()
+    const log = page.getByRole('log')
+    const hiddenPx = () => log.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight)
+    await log.locator('.markdown', { hasText: 'Line 79' }).waitFor()
+    await expect.poll(hiddenPx).toBeLessThan(2)
+    await log.evaluate((one) => one.scrollTo(0, 0))
+    await page.setViewportSize({ width: 380, height: 844 })
+    await expect.poll(hiddenPx).toBeGreaterThan(500)
+    // A message of one's own is shown in any case.
+    await page.getByLabel('Message').fill('Again')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await log.locator('.markdown', { hasText: 'Second' }).waitFor()
+    await expect.poll(hiddenPx).toBeLessThan(2)
+    await close()
+  })
+
   test('sends the turns before, and pictures', async () => {
     const { page, goto, close } = await openConsole(gateway)
     const sent = await scriptChat(page, [[{ content: 'One.' }], [{ content: 'Two.' }]])

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import type { Model } from '../../../api/model-kinds.ts'
 import { ShowCodeDialog } from '../../../snippets/show-code-dialog.tsx'
 import { Button } from '../../../ui/forms/button.tsx'
@@ -15,6 +15,7 @@ import { ChatMessageView } from './chat-message-view.tsx'
 import { ChatParameters } from './chat-parameters.tsx'
 import { Composer } from './composer.tsx'
 import { useChat } from './use-chat.ts'
+import { useEndInView } from './use-end-in-view.ts'
 
 interface ChatPanelProps {
   readonly model: Model
@@ -28,7 +29,7 @@ export function ChatPanel({ model, search, onSearch, picker }: ChatPanelProps) {
   const chat = useChat(model.id, search)
   const [code, setCode] = useState<ApiCall | null>(null)
   const [isSheetOpen, setIsSheetOpen] = useState(false)
-  const end = useEndInView(chat.messages)
+  const end = useEndInView(chat.messages.length)
   const showCode = (): void => {
     try {
       setCode({ path: '/v1/chat/completions', body: buildChatBody(model.id, chat.messages, search) })
@@ -123,19 +124,4 @@ function Introduction({ model }: { readonly model: Model }) {
       )}
     </div>
   )
-}
-
-const FOLLOWED_PX = 160
-
-/** Follows the answer as it grows, unless the person has scrolled up to read. */
-function useEndInView(messages: readonly unknown[]) {
-  const shown = messages.at(-1)
-  const end = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    const scroller = end.current?.closest('[role=log]')
-    if (!scroller) return
-    const distancePx = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight
-    if (shown !== undefined && distancePx < FOLLOWED_PX) scroller.scrollTop = scroller.scrollHeight
-  }, [shown])
-  return end
 }
