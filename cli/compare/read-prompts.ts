@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
+import { explainReadError } from '../files/explain-read-error.ts'
 import { readLines } from '../input/read-lines.ts'
 
 /** A prompt as the API takes it: a text, or an object with `prompt` or `messages`. */
@@ -22,7 +23,7 @@ export async function readPrompts(path: string): Promise<Prompt[]> {
     }
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error)) throw error
-    throw new CommandFailure(EXIT.usage, `"${path}" cannot be read: ${error.message}.`)
+    throw explainReadError(path, error)
   }
   if (prompts.length === 0) throw new CommandFailure(EXIT.usage, `${path} has no prompts.`)
   return prompts

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
@@ -10,6 +10,8 @@ import { KEY, startInTerminal } from './in-terminal.ts'
 const { gateway, home } = await startGatewayAndHome(startTestGateway)
 
 const models = ['-m', 'gpt-4o-mini', '-m', 'gpt-5.4']
+const MISSING = 'cannot be read: there is no such file.\n'
+const DIRECTORY = 'cannot be read: it is a directory.\n'
 const UNKNOWN = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
 const write = (name: string, text: string) => writeFile(join(home.directory, name), text)
 const readRuns = async (query = '') => (await gateway.request('GET', `/v1/compare/runs${query}`)).body.data
@@ -71,18 +73,18 @@ describe('a comparison', () => {
 
   test('is cancelled by an interruption', async () => {
     let child: ChildProcess | undefined
-    const running = home.run(['compare', 'run', ...models, '[[sandbox:hang]] hello'], {
-      onStart: (started) => (child = started),
-    })
-    const [run] = await eventually(async () => {
-      const runs = await readRuns('?status=running')
-      expect(runs).toHaveLength(1)
-      return runs
+    const words = ['compare', 'run', ...models, '--name', 'Endless', '[[sandbox:hang]] hello']
+    const running = home.run(words, { onStart: (started) => (child = started) })
+    const run = await eventually(async () => {
+      const runs: { id: string; name: string }[] = await readRuns('?status=running')
+      const started = runs.find(({ name }) => name === 'Endless')
+      expect(started).toBeDefined()
+      return started
     })
     child?.kill('SIGINT')
     const { code, stderr } = await running
     expect([code, stderr]).toEqual([130, expect.stringMatching(/was cancelled after 0 of 2 answers\. \$/)])
-    expect((await readRuns('?status=cancelled'))[0].id).toBe(run.id)
+    expect(await readRuns('?status=cancelled')).toContainEqual(expect.objectContaining({ id: run?.id }))
   })
 
   test('is a live grid on a terminal, which gives way to the result', async () => {
@@ -101,7 +103,8 @@ describe('a comparison', () => {
   test.each([
     [['compare', 'run', '-m', 'gpt-4o-mini', 'x'], 2, 'two models'],
     [['compare', 'run', ...models], 2, 'one of a prompt'],
-    [['compare', 'run', ...models, '-f', '/nowhere'], 2, '/nowhere'],
+    [['compare', 'run', ...models, '-f', '/nowhere'], 2, `"/nowhere" ${MISSING}`],
+    [['compare', 'run', ...models, '-f', '/'], 2, `"/" ${DIRECTORY}`],
     [['compare', 'run', ...models, '--lane', '{', 'x'], 2, '--lane'],
     [['compare', 'run', ...models, '--repeats', '0', 'x'], 2, '--repeats'],
     [['compare', 'run', '-m', 'gpt-4o-mini', '-m', 'no-such', 'x'], 4, 'no-such'],
@@ -112,9 +115,12 @@ describe('a comparison', () => {
     [['compare', 'export', '--format', 'xml', UNKNOWN], 2, '--format'],
     [['datasets', 'show', UNKNOWN], 4, ''],
     [['datasets', 'rm', UNKNOWN], 4, ''],
-    [['datasets', 'create', '/nowhere'], 2, '/nowhere'],
-    [['datasets', 'create', '/nowhere.csv'], 2, '/nowhere.csv'],
+    [['datasets', 'create', '/nowhere'], 2, `"/nowhere" ${MISSING}`],
+    [['datasets', 'create', '/nowhere.csv'], 2, `"/nowhere.csv" ${MISSING}`],
+    [['datasets', 'create', '/'], 2, `"/" ${DIRECTORY}`],
+    [['datasets', 'create', 'directory.csv'], 2, '"directory.csv" is not a file.\n'],
   ])('%j ends with %i and says why', async (words, exitCode, reason) => {
+    await mkdir(join(home.directory, 'directory.csv'), { recursive: true })
     const { code, stdout, stderr } = await home.run(words)
     expect([code, stdout, stderr]).toEqual([exitCode, '', expect.stringContaining(reason)])
   })

@@ -1,12 +1,10 @@
-import { openAsBlob } from 'node:fs'
 import { basename } from 'node:path'
 import type { Schemas } from '../../api/gateway-client.ts'
 import { sendUpload } from '../../api/send-upload.ts'
 import { clientCommand } from '../../client-command.ts'
-import { CommandFailure } from '../../command-failure.ts'
 import { commandGroup } from '../../command-group.ts'
 import { readPrompts } from '../../compare/read-prompts.ts'
-import { EXIT } from '../../exit-codes.ts'
+import { openUpload } from '../../files/open-upload.ts'
 import { printPairs } from '../../output/print-pairs.ts'
 import { printTable } from '../../output/print-table.ts'
 
@@ -77,11 +75,7 @@ async function describeContent(
     return JSON.stringify({ ...members, prompts: await readPrompts(path) })
   const form = new FormData()
   for (const [name, value] of Object.entries(members)) form.set(name, value)
-  try {
-    form.set('file', await openAsBlob(path), basename(path))
-  } catch (error) {
-    throw new CommandFailure(EXIT.usage, `"${path}" cannot be read: ${(error as Error).message}.`)
-  }
+  form.set('file', await openUpload(path), basename(path))
   return form
 }
 

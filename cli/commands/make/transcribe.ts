@@ -1,11 +1,8 @@
-import { openAsBlob, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { readJson, readText } from '../../api/read-body.ts'
 import { sendUpload } from '../../api/send-upload.ts'
 import { clientCommand } from '../../client-command.ts'
-import { CommandFailure } from '../../command-failure.ts'
-import { EXIT } from '../../exit-codes.ts'
-import { explainReadError } from '../../files/explain-read-error.ts'
+import { openUpload } from '../../files/open-upload.ts'
 import { printable } from '../../output/printable.ts'
 import { firstReadyModel } from './make-media.ts'
 
@@ -27,7 +24,7 @@ export const transcribe = clientCommand<TranscribeOptions>({
       .option('--format <name>', 'text, srt or vtt', 'text'),
   async act(context, options, path = '') {
     const { language, format } = options
-    const recording = await openRecording(path)
+    const recording = await openUpload(path)
     const gateway = context.connect()
     const form = new FormData()
     form.set('model', options.model ?? (await firstReadyModel(gateway, { category: 'stt' })))
@@ -40,13 +37,3 @@ export const transcribe = clientCommand<TranscribeOptions>({
     context.output.line(printable((await readText(response)).trimEnd()))
   },
 })
-
-/** The file is read while it is sent, so that a long recording needs little memory. */
-async function openRecording(path: string): Promise<Blob> {
-  try {
-    if (!statSync(path).isFile()) throw new CommandFailure(EXIT.usage, `"${path}" is not a file.`)
-    return await openAsBlob(path)
-  } catch (error) {
-    throw explainReadError(path, error)
-  }
-}
