@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { modelEntry, startChatGateway } from '../chat/start-chat-gateway.ts'
 import { createOther } from '../deployments/deploy.ts'
 import { completion, failure } from '../upstreams/openai-server.ts'
@@ -9,17 +9,14 @@ const { gateway, home } = await startGatewayAndHome(() =>
     models: [modelEntry('cheap', [{ provider: 'openai', model: 'upstream' }])],
   }),
 )
-let account: string
-
 const MISSING = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
-
-beforeAll(async () => {
-  const made = await home.run(['admin', 'accounts', 'create', 'Acme', '--credit', '10'])
-  account = made.stdout.trim()
-})
 
 const read = async (path: string) => (await gateway.request('GET', path)).body
 const admin = (...words: string[]) => home.run(['admin', ...words])
+const createAccount = async (name: string): Promise<string> => {
+  const made = await admin('accounts', 'create', name, '--credit', '10')
+  return made.stdout.trim()
+}
 const parseLines = (text: string): unknown[] =>
   text
     .trim()
@@ -27,7 +24,8 @@ const parseLines = (text: string): unknown[] =>
     .map((line) => JSON.parse(line))
 
 describe('accounts', () => {
-  test('are searched, shown, suspended and activated', async () => {
+  test('are made, searched, shown, suspended and activated', async () => {
+    const account = await createAccount('Acme')
     const found = await admin('accounts', '--search', 'acme')
     expect(found.stdout).toMatch(new RegExp(`^${account} +active +\\$10\\.00 `, 'm'))
     const { data } = await read('/v1/admin/accounts?search=acme')
@@ -46,8 +44,9 @@ describe('accounts', () => {
 
 describe('credit', () => {
   test('is given once for one word, and taken back', async () => {
+    const account = await createAccount('Globex')
     const give = ['credit', account, '5', '--reason', 'invoice', '--once', 'invoice-7', '--yes']
-    expect((await admin(...give)).stdout).toBe('The balance of Acme is $15.00.\n')
+    expect((await admin(...give)).stdout).toBe('The balance of Globex is $15.00.\n')
     expect((await admin(...give)).code).toBe(0)
     expect((await read(`/v1/admin/accounts/${account}`)).balance_usd).toBe(15)
     const taken = await admin('credit', '--reason', 'mistake', '--yes', '--json', '--', account, '-3')
@@ -82,6 +81,8 @@ describe('promo codes', () => {
 })
 
 test('the audit log tells what was done', async () => {
+  const account = await createAccount('Initech')
+  await gateway.request('POST', `/v1/admin/accounts/${account}/suspend`)
   const { data } = await read(`/v1/admin/audit?target_id=${account}`)
   const shown = await admin('audit', '--target', account, '--json')
   expect(parseLines(shown.stdout)).toEqual(data)

@@ -11,6 +11,7 @@ beforeAll(async () => {
   await home.run(['image', '-o', 'cup.png', 'A cup'])
   await home.run(['keys', 'create', '--name', 'second'])
   await home.run(['admin', 'promo', 'create', '5'])
+  await home.run(['compare', 'run', '-m', 'gpt-4o-mini', '-m', 'gpt-5.4', '--no-follow', 'Hi'])
 })
 
 describe('--json prints what the API describes', () => {

@@ -1,32 +1,36 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startTestGateway } from '../support/start-test-gateway.ts'
-import { startGatewayAndHome } from './gateway-and-home.ts'
-import { createHome, signIn } from './run-parkway.ts'
+import { createHome, signIn, type Home } from './run-parkway.ts'
 
-const { gateway, home } = await startGatewayAndHome(startTestGateway, { isSignedIn: false })
+const gateway = await startTestGateway()
+
+afterAll(() => gateway.close())
+
+async function createOwnHome(): Promise<Home> {
+  const home = await createHome()
+  onTestFinished(() => home.remove())
+  return home
+}
 
 describe('a profile', () => {
   test('is made by a login with a valid key, readable only for its user, and forgotten by a logout', async () => {
-    const own = await createHome()
-    try {
-      const signedIn = await signIn(own, { ...gateway, baseUrl: `${gateway.baseUrl}/v1/` })
-      expect([signedIn.code, signedIn.stdout]).toEqual([0, expect.stringContaining(gateway.baseUrl)])
-      const path = join(own.configDirectory, 'profiles.json')
-      expect((await stat(path)).mode & 0o777).toBe(0o600)
-      const whoami = await own.run(['whoami', '--json'])
-      const { body: account } = await gateway.request('GET', '/v1/tenants/me')
-      expect(JSON.parse(whoami.stdout)).toMatchObject({ id: account.id, key: account.key })
-      expect((await own.run(['logout'])).code).toBe(0)
-      expect(await readFile(path, 'utf8')).not.toContain(gateway.key)
-      expect((await own.run(['whoami'])).code).toBe(3)
-    } finally {
-      await own.remove()
-    }
+    const home = await createOwnHome()
+    const signedIn = await signIn(home, { ...gateway, baseUrl: `${gateway.baseUrl}/v1/` })
+    expect([signedIn.code, signedIn.stdout]).toEqual([0, expect.stringContaining(gateway.baseUrl)])
+    const path = join(home.configDirectory, 'profiles.json')
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    const whoami = await home.run(['whoami', '--json'])
+    const { body: account } = await gateway.request('GET', '/v1/tenants/me')
+    expect(JSON.parse(whoami.stdout)).toMatchObject({ id: account.id, key: account.key })
+    expect((await home.run(['logout'])).code).toBe(0)
+    expect(await readFile(path, 'utf8')).not.toContain(gateway.key)
+    expect((await home.run(['whoami'])).code).toBe(3)
   })
 
   test('is not made with a wrong key', async () => {
+    const home = await createOwnHome()
     const refused = await signIn(home, { ...gateway, key: 'pk-dev-wrong' }, ['--profile', 'wrong'])
     expect([refused.code, refused.stdout]).toEqual([3, ''])
     expect(refused.stderr).toMatch(/Request id: req_/)
@@ -34,6 +38,7 @@ describe('a profile', () => {
   })
 
   test('is one of several, of which one is current, and shows no key', async () => {
+    const home = await createOwnHome()
     await signIn(home, gateway, ['--profile', 'first'])
     await signIn(home, gateway, ['--profile', 'second'])
     const { stdout } = await home.run(['profiles', '--use', 'first', '--json'])
@@ -55,6 +60,8 @@ describe('a profile', () => {
   })
 
   test('gives way to PARKWAY_API_KEY and PARKWAY_BASE_URL', async () => {
+    const home = await createOwnHome()
+    await signIn(home, gateway)
     const environment = { PARKWAY_API_KEY: 'pk-dev-wrong', PARKWAY_BASE_URL: gateway.baseUrl }
     expect((await home.run(['whoami'], { environment })).code).toBe(3)
     const valid = { ...environment, PARKWAY_API_KEY: gateway.key }
@@ -62,19 +69,16 @@ describe('a profile', () => {
   })
 
   test('in an unreadable file is reported with the path', async () => {
-    const own = await createHome()
-    try {
-      await signIn(own, gateway)
-      await writeFile(join(own.configDirectory, 'profiles.json'), '{"profiles": [1')
-      const { code, stderr } = await own.run(['whoami'])
-      expect([code, stderr]).toEqual([1, expect.stringContaining('profiles.json')])
-    } finally {
-      await own.remove()
-    }
+    const home = await createOwnHome()
+    await signIn(home, gateway)
+    await writeFile(join(home.configDirectory, 'profiles.json'), '{"profiles": [1')
+    const { code, stderr } = await home.run(['whoami'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('profiles.json')])
   })
 })
 
 test('env prints variables that a shell takes over as they are', async () => {
+  const home = await createOwnHome()
   await signIn(home, gateway)
   const { stdout } = await home.run(['env', '--shell', '/bin/sh'])
   expect(stdout).toContain(`export OPENAI_BASE_URL='${gateway.baseUrl}/v1'\n`)

@@ -1,23 +1,26 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { createOther } from '../deployments/deploy.ts'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
 import { KEY, startInTerminal } from './in-terminal.ts'
-import { createHome, signIn } from './run-parkway.ts'
+import { createHome } from './run-parkway.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../cli/main.ts')
 
-const { gateway, home } = await startGatewayAndHome(startTestGateway, { isSignedIn: false })
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
 
 describe('in a terminal', () => {
   test('login asks for the key, does not show it, and keeps it', async () => {
-    const terminal = startInTerminal(home, ['login', '--url', gateway.baseUrl])
+    const own = await createHome()
+    const terminal = startInTerminal(own, ['login', '--url', gateway.baseUrl])
     await terminal.waitFor(`API key for ${gateway.baseUrl}`)
     terminal.type(gateway.key + KEY.enter)
     await terminal.waitFor('Signed in to')
     expect(await terminal.ended()).toBe(0)
     expect(terminal.raw()).not.toContain(gateway.key)
-    expect(await home.run(['whoami'])).toMatchObject({ code: 0 })
+    expect(await own.run(['whoami'])).toMatchObject({ code: 0 })
+    await own.remove()
   })
 
   test('login that is interrupted changes nothing', async () => {
@@ -31,7 +34,6 @@ describe('in a terminal', () => {
   })
 
   test('an answer is followed by its tokens and its cost', async () => {
-    await signIn(home, gateway)
     const terminal = startInTerminal(home, ['chat', '--max-tokens', '20', 'hello'])
     const shown = await terminal.waitFor(/tokens in, \d+ out, \$/)
     expect(await terminal.ended()).toBe(0)
@@ -39,10 +41,10 @@ describe('in a terminal', () => {
   })
 
   test('a watched table follows its tasks until Ctrl-C', async () => {
-    await signIn(home, gateway)
-    const terminal = startInTerminal(home, ['tasks', 'list', '--watch'])
+    const environment = { PARKWAY_BASE_URL: gateway.baseUrl, PARKWAY_API_KEY: await createOther(gateway) }
+    const terminal = startInTerminal(home, ['tasks', 'list', '--watch'], { environment })
     await terminal.waitFor('There are no tasks.')
-    const made = await home.run(['image', '-o', 'watched.png', 'A cup'])
+    const made = await home.run(['image', '-o', 'watched.png', 'A cup'], { environment })
     expect(made.code).toBe(0)
     const shown = await terminal.waitFor('completed')
     expect(shown).not.toContain('There are no tasks.')
@@ -51,7 +53,6 @@ describe('in a terminal', () => {
   })
 
   test('colours are left out with NO_COLOR', async () => {
-    await signIn(home, gateway)
     const coloured = startInTerminal(home, ['models', '--category', 'llm'])
     const plain = startInTerminal(home, ['models', '--category', 'llm'], { environment: { NO_COLOR: '1' } })
     expect(await Promise.all([coloured.ended(), plain.ended()])).toEqual([0, 0])
@@ -60,7 +61,6 @@ describe('in a terminal', () => {
   })
 
   test('a terminal that cannot move its cursor gets plain lines', async () => {
-    await signIn(home, gateway)
     const environment = { TERM: 'dumb' }
     for (const words of [
       ['models', '--category', 'llm'],
@@ -82,7 +82,6 @@ describe('in a terminal', () => {
   })
 
   test('a terminal without a size is taken for one of 80 columns', async () => {
-    await signIn(home, gateway)
     await home.run(['keys', 'create', '--name', '\u65e5'.repeat(60)])
     const start = (words: string) =>
       startInTerminal(home, [], {
@@ -94,6 +93,7 @@ describe('in a terminal', () => {
     const lines = listed.screen().split('\n')
     expect(lines[0]).toMatch(/^id +key /)
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80)
+    await home.run(['image', '-o', 'sized.png', 'A cup'])
     const watched = start('tasks list --watch')
     await watched.waitFor('completed')
     watched.type(KEY.interrupt)
@@ -101,7 +101,6 @@ describe('in a terminal', () => {
   })
 
   test('a narrow terminal gets one line for each row', async () => {
-    await signIn(home, gateway)
     for (const columns of [1, 5, 20]) {
       const terminal = startInTerminal(home, ['models', '--category', 'tts'], { columns })
       expect(await terminal.ended()).toBe(0)
