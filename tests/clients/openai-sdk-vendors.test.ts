@@ -37,7 +37,8 @@ describe.each(VENDORS)('the OpenAI SDK with $name', (vendor) => {
 
   beforeAll(async () => {
     server = await vendor.start()
-    gateway = await startTestGateway({ settings: vendor.settings(server.baseUrl) })
+    const settings = { ...vendor.settings(server.baseUrl), PARKWAY_DRAIN_MS_MAX: '200' }
+    gateway = await startTestGateway({ settings })
     client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 })
   })
 
