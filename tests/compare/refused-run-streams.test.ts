@@ -104,7 +104,8 @@ describe('the stream of a run ends with an error frame, and other streams of the
 })
 
 test('the stream of a run ends with an error frame when its account is suspended', async () => {
-  const { accountId, key } = await createAccount(gateway, { creditUsd: 1 })
+  // Enough for both lanes at once: with less, a lane may wait for the credit that the other holds.
+  const { accountId, key } = await createAccount(gateway, { creditUsd: 10 })
   const { id, finish } = await begin(key)
   const refused = await follow(id, { key })
   await gateway.request('POST', `/v1/admin/accounts/${accountId}/suspend`)
