@@ -121,6 +121,8 @@ describe('an idle deployment', () => {
     expect(steps.map(({ to }) => to).join(' ')).toBe(
       'queued creating starting running sleeping starting running',
     )
+    await stage.deployments.wish(caller, id, 'deleted')
+    await stage.pass(reconciler, MINUTE_MS)
   })
 
   test('is stopped with the reason instead of woken if the account has too little credit', async () => {

@@ -7,12 +7,15 @@ const MIDNIGHT = '2026-11-15T00:00:00.000Z'
 
 let stage: UsageStage
 let accountId: string
+let startedMs: number
 
 beforeAll(async () => {
   stage = await setUsageStage()
+  startedMs = stage.nowMs
 })
 
 beforeEach(async () => {
+  stage.nowMs = startedMs
   accountId = await stage.addAccount()
 })
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Queryable } from '../../../storage/database.ts'
 import { verifyLedger, type Payer } from '../ledger.ts'
+import { postCharges } from '../journal/post-charges.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from '../testing/ledger-stage.ts'
 
 let stage: LedgerStage
@@ -22,6 +23,7 @@ beforeAll(async () => {
     const usage = { writer: borrower.writer, record: usageOf(payer) }
     await ledger.settleHold(transaction, { key: 'settled', chargedNanoUsd: 20n, reason: 'work', usage })
   })
+  await postCharges(stage.database)
 })
 
 afterAll(() => stage.close())

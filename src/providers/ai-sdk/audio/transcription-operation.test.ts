@@ -63,6 +63,13 @@ afterAll(async () => {
   for (const server of servers.values()) await server.close()
 })
 
+beforeEach(() => {
+  for (const server of servers.values()) {
+    server.requests.length = 0
+    server.respondWith()
+  }
+})
+
 function serverOf(name: string): ScriptedServer {
   const server = servers.get(name)
   if (server === undefined) throw new Error(`no server of ${name}`)
@@ -83,10 +90,6 @@ async function transcribe(name: string, members: Partial<TranscriptionCall> = {}
 }
 
 describe.each(Object.entries(VENDORS))('transcription of %s', (name, vendor) => {
-  beforeEach(() => {
-    serverOf(name).requests.length = 0
-  })
-
   test('returns text, language, words and the sentences made of them', async () => {
     expect(await transcribe(name, { withWords: true })).toMatchObject({
       text: 'Hello there. Bye.',
@@ -130,17 +133,6 @@ describe.each(Object.entries(VENDORS))('transcription of %s', (name, vendor) => 
 describe('the request to a vendor', () => {
   const queryOf = ({ path }: { path: string }) =>
     Object.fromEntries(new URL(path, 'http://localhost').searchParams)
-
-  beforeAll(async () => {
-    for (const [name, { start }] of Object.entries(VENDORS)) {
-      await servers.get(name)?.close()
-      servers.set(name, await start())
-    }
-  })
-
-  beforeEach(() => {
-    for (const server of servers.values()) server.requests.length = 0
-  })
 
   test('Deepgram: has the language, or asks to detect it', async () => {
     await transcribe('deepgram', { language: 'tr' })
