@@ -31,10 +31,10 @@ const list = clientCommand<ListOptions>({
       output,
       [
         { title: 'model', of: ({ id }) => id },
-        { title: 'kind', of: (model) => model.category },
-        { title: 'context', of: ({ context }) => context, isNumber: true },
-        { title: 'ready', of: (model) => (model.is_ready ? 'yes' : 'no') },
-        { title: 'price', of: ({ pricing }) => pricing },
+        { title: 'kind', of: (model) => model.category, rank: 3 },
+        { title: 'context', of: ({ context }) => context, isNumber: true, rank: 5 },
+        { title: 'ready', of: (model) => (model.is_ready ? 'yes' : 'no'), rank: 2 },
+        { title: 'price', of: ({ pricing }) => pricing, rank: 4, isText: true },
       ],
       shown,
     )

@@ -39,8 +39,8 @@ export const profiles = clientCommand<ProfilesOptions>({
       output,
       [
         { title: 'profile', of: ({ name, is_current: isCurrent }) => `${isCurrent ? '* ' : '  '}${name}` },
-        { title: 'gateway', of: (row) => row.base_url },
-        { title: 'key', of: (row) => `${row.key_prefix}…` },
+        { title: 'gateway', of: (row) => row.base_url, rank: 2, isText: true },
+        { title: 'key', of: (row) => `${row.key_prefix}…`, rank: 3 },
       ],
       rows,
     )

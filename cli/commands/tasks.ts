@@ -21,12 +21,17 @@ const NO_TASKS = 'There are no tasks.'
 
 const COLUMNS: readonly Column<Task>[] = [
   { title: 'task', of: ({ id }) => id },
-  { title: 'kind', of: (task) => task.task_type },
-  { title: 'status', of: (task) => task.status },
-  { title: 'done', of: ({ progress }) => `${progress} %`, isNumber: true },
-  { title: 'cost', of: (task) => (task.cost_usd === null ? '-' : formatUsd(task.cost_usd)), isNumber: true },
-  { title: 'model', of: (task) => task.model },
-  { title: 'made', of: (task) => task.created_at },
+  { title: 'kind', of: (task) => task.task_type, rank: 2 },
+  { title: 'status', of: (task) => task.status, rank: 1 },
+  { title: 'done', of: ({ progress }) => `${progress} %`, isNumber: true, rank: 3 },
+  {
+    title: 'cost',
+    of: (task) => (task.cost_usd === null ? '-' : formatUsd(task.cost_usd)),
+    isNumber: true,
+    rank: 4,
+  },
+  { title: 'model', of: (task) => task.model, rank: 5, isText: true },
+  { title: 'made', of: (task) => task.created_at, rank: 6 },
 ]
 
 const list = clientCommand<ListOptions>({

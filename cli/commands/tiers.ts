@@ -21,10 +21,15 @@ export const tiers = clientCommand<TiersOptions>({
       output,
       [
         { title: 'tier', of: ({ id }) => id },
-        { title: 'gpu', of: (tier) => `${tier.gpu_count > 1 ? `${tier.gpu_count} × ` : ''}${tier.gpu_name}` },
-        { title: 'memory GB', of: (tier) => String(tier.vram_gb), isNumber: true },
-        { title: '$ an hour', of: (tier) => tier.price_per_hour_usd.toFixed(2), isNumber: true },
-        { title: 'free', of: ({ capacity }) => capacity, isNumber: true },
+        {
+          title: 'gpu',
+          of: (tier) => `${tier.gpu_count > 1 ? `${tier.gpu_count} × ` : ''}${tier.gpu_name}`,
+          rank: 5,
+          isText: true,
+        },
+        { title: 'memory GB', of: (tier) => String(tier.vram_gb), isNumber: true, rank: 3 },
+        { title: '$ an hour', of: (tier) => tier.price_per_hour_usd.toFixed(2), isNumber: true, rank: 2 },
+        { title: 'free', of: ({ capacity }) => capacity, isNumber: true, rank: 4 },
       ],
       data,
     )

@@ -21,29 +21,33 @@ export function printRun(output: Output, run: Run): void {
     output,
     [
       { title: 'lane', of: ({ name, winner }) => `${winner ? '* ' : '  '}${name}` },
-      { title: 'answers', of: ({ stats }) => String(stats.completed), isNumber: true },
+      { title: 'answers', of: ({ stats }) => String(stats.completed), isNumber: true, rank: 6 },
       {
         title: 'score',
         of: ({ stats }) => interval(stats.confidence?.score, formatShare) ?? formatShare(stats.score),
+        rank: 2,
       },
       {
         title: 'latency ms',
         of: ({ stats }) =>
           interval(stats.confidence?.latency_ms, formatWhole) ?? formatWhole(stats.latency_ms.p50),
+        rank: 4,
       },
       {
         title: 'first token ms',
         of: ({ stats }) => interval(stats.confidence?.ttft_ms, formatWhole) ?? formatWhole(stats.ttft_ms.p50),
+        rank: 7,
       },
       {
         title: 'tokens/s',
         of: ({ stats }) =>
           interval(stats.confidence?.output_tokens_per_second, formatWhole) ??
           formatWhole(stats.output_tokens_per_second),
+        rank: 8,
       },
-      { title: 'cost', of: ({ stats }) => formatUsd(stats.cost_usd), isNumber: true },
-      { title: 'wins', of: ({ wins }) => String(wins), isNumber: true },
-      { title: 'lane id', of: ({ id }) => id },
+      { title: 'cost', of: ({ stats }) => formatUsd(stats.cost_usd), isNumber: true, rank: 3 },
+      { title: 'wins', of: ({ wins }) => String(wins), isNumber: true, rank: 5 },
+      { title: 'lane id', of: ({ id }) => id, rank: 9 },
     ],
     run.lanes,
   )

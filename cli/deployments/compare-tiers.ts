@@ -32,16 +32,21 @@ export async function compareTiers(
 
 export const TIER_COLUMNS: readonly Column<TierFit>[] = [
   { title: 'tier', of: ({ tier }) => tier.id },
-  { title: 'memory', of: ({ preview }) => drawMemory(preview) },
+  { title: 'memory', of: ({ preview }) => drawMemory(preview), rank: 7 },
   {
     title: 'needed GB',
     of: ({ preview }) => (preview.required_vram_gb === null ? '?' : preview.required_vram_gb.toFixed(1)),
     isNumber: true,
+    rank: 5,
   },
-  { title: 'of', of: ({ preview }) => preview.available_vram_gb.toFixed(1), isNumber: true },
-  { title: 'fit', of: ({ preview }) => ({ fits: 'fits', tight: 'tight', no: 'too small' })[preview.fit] },
-  { title: '$ an hour', of: ({ tier }) => tier.price_per_hour_usd.toFixed(2), isNumber: true },
-  { title: 'free', of: ({ tier }) => tier.capacity },
+  { title: 'of', of: ({ preview }) => preview.available_vram_gb.toFixed(1), isNumber: true, rank: 6 },
+  {
+    title: 'fit',
+    of: ({ preview }) => ({ fits: 'fits', tight: 'tight', no: 'too small' })[preview.fit],
+    rank: 2,
+  },
+  { title: '$ an hour', of: ({ tier }) => tier.price_per_hour_usd.toFixed(2), isNumber: true, rank: 3 },
+  { title: 'free', of: ({ tier }) => tier.capacity, rank: 4 },
 ]
 
 export function drawMemory(preview: Schemas['DeploymentPreview']): string {

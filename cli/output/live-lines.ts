@@ -1,5 +1,6 @@
+import { stripVTControlCharacters } from 'node:util'
 import { canRedraw, sizeOf } from './can-redraw.ts'
-import { cutToWidth } from './text-width.ts'
+import { cutToWidth, widthOf } from './text-width.ts'
 
 /** Lines at the end of a terminal that are drawn again in their place. */
 export interface LiveLines {
@@ -17,9 +18,7 @@ export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
     show(lines) {
       // A line that wraps or scrolls away could not be found again.
       const { columns, rows } = sizeOf(stream)
-      const shown = lines
-        .slice(0, Math.max(1, rows - 1))
-        .map((line) => cutToWidth(line, Math.max(1, columns - 1)))
+      const shown = lines.slice(0, Math.max(1, rows - 1)).map((line) => fit(line, Math.max(1, columns - 1)))
       stream.write(`${erase()}${shown.map((line) => `${line}\n`).join('')}`)
       drawn = shown.length
     },
@@ -28,6 +27,11 @@ export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
       drawn = 0
     },
   }
+}
+
+/** Styles take no column. */
+function fit(line: string, columns: number): string {
+  return widthOf(stripVTControlCharacters(line)) <= columns ? line : cutToWidth(line, columns)
 }
 
 /** For a terminal that cannot move its cursor: the lines that are new or have changed, below each other. */

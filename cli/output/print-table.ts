@@ -1,3 +1,4 @@
+import { fitColumns, GAP, LEFT_OUT } from './fit-columns.ts'
 import { printable } from './printable.ts'
 import type { Output } from './terminal.ts'
 import { cutToWidth, widthOf } from './text-width.ts'
@@ -7,32 +8,69 @@ export interface Column<Row> {
   readonly of: (row: Row) => string
   /** Numbers are aligned at their end. */
   readonly isNumber?: boolean
+  /**
+   * Which columns a narrow screen shows. 1 is always shown: what identifies the row. A higher rank is left out first. By default 1
+   * for the first column, and 5 for others.
+   */
+  readonly rank?: number
+  /** Whether cells may be shortened on a narrow screen, because their beginning is enough to recognize them. */
+  readonly isText?: boolean
 }
 
-const GAP = '  '
+const USUAL_RANK = 5
 
-/** Prints rows under titles. On a terminal the last column is cut at its edge; in a pipe nothing is. */
+/** Prints rows under titles. On a terminal only what fits is shown, the important columns first; in a pipe everything is. */
 export function printTable<Row>(output: Output, columns: readonly Column<Row>[], rows: readonly Row[]): void {
-  const [titles = '', ...lines] = formatTable(columns, rows)
-  output.line(output.style('bold', cut(titles, output.columns)))
-  for (const line of lines) output.line(cut(line, output.columns))
+  const { titles, lines } = formatTable(columns, rows, output.columns)
+  for (const title of titles) output.line(output.style('bold', title))
+  for (const line of lines) output.line(line)
 }
 
-/** Returns the line of titles, and a line for each row. */
-export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
+interface FormattedTable {
+  readonly titles: readonly string[]
+  readonly lines: readonly string[]
+}
+
+/** Formats a table for a screen. Columns of rank 1 that do not fit beside each other are written below each other. */
+export function formatTable<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  screen: number,
+): FormattedTable {
+  const titles = columns.map(({ title }) => title)
   const cells = rows.map((row) => columns.map(({ of }) => printable(of(row)).replaceAll(/\s+/g, ' ')))
-  const widths = columns.map(({ title }, index) =>
-    Math.max(title.length, ...cells.map((row) => widthOf(row[index] ?? ''))),
-  )
-  const format = (row: readonly string[]): string =>
-    row
-      .map((cell, index) => {
-        const padding = ' '.repeat(Math.max(0, (widths[index] ?? 0) - widthOf(cell)))
-        if (columns[index]?.isNumber === true) return padding + cell
-        return index === row.length - 1 ? cell : cell + padding
-      })
-      .join(GAP)
-  return [columns.map(({ title }) => title), ...cells].map(format)
+  const sizes = columns.map(({ title, isText = false, rank }, index) => ({
+    width: cells.reduce((width, row) => Math.max(width, widthOf(row[index] ?? '')), title.length),
+    rank: rank ?? (index === 0 ? 1 : USUAL_RANK),
+    isText,
+  }))
+  const fit = fitColumns(sizes, screen)
+  if (fit === null) {
+    const stack = (row: readonly string[]): string[] =>
+      row
+        .filter((_, index) => sizes[index]?.rank === 1)
+        .map((cell, position) => cut(position === 0 ? cell : `${GAP}${cell}`, screen))
+    return { titles: stack(titles), lines: cells.flatMap(stack) }
+  }
+  const format = (row: readonly string[]): string => formatLine(row, fit.widths, columns)
+  return { titles: [format(titles) + (fit.isComplete ? '' : LEFT_OUT)], lines: cells.map(format) }
+}
+
+function formatLine(
+  row: readonly string[],
+  widths: readonly number[],
+  columns: readonly { isNumber?: boolean }[],
+): string {
+  const shown = [...row.keys()].filter((index) => (widths[index] ?? 0) > 0)
+  return shown
+    .map((index) => {
+      const width = widths[index] ?? 0
+      const cell = cut(row[index] ?? '', width)
+      const padding = ' '.repeat(Math.max(0, width - widthOf(cell)))
+      if (columns[index]?.isNumber === true) return padding + cell
+      return index === shown.at(-1) ? cell : cell + padding
+    })
+    .join(GAP)
 }
 
 function cut(text: string, columns: number): string {

@@ -23,8 +23,10 @@ export async function watchTable<Row>(
   await interruptible(async (signal) => {
     while (!signal.aborted) {
       const rows = await read()
-      const [titles = '', ...lines] = formatTable(columns, rows)
-      if (live !== null) live.show(rows.length === 0 ? [empty] : [output.style('bold', titles), ...lines])
+      // Lines that are drawn again leave the last column free.
+      const { titles, lines } = formatTable(columns, rows, Math.max(1, output.columns - 1))
+      const bold = titles.map((title) => output.style('bold', title))
+      if (live !== null) live.show(rows.length === 0 ? [empty] : [...bold, ...lines])
       else for (const line of lines) if (!before.includes(line)) output.line(line)
       before = lines
       // The end of the watch is its purpose, not a failure.

@@ -96,7 +96,7 @@ async function printSpans(
     output,
     [
       ...columns,
-      { title: '', of: (row) => '█'.repeat(Math.ceil((row.cost_usd / (highest || 1)) * BAR_WIDTH)) },
+      { title: '', of: (row) => '█'.repeat(Math.ceil((row.cost_usd / (highest || 1)) * BAR_WIDTH)), rank: 7 },
     ],
     usage.data,
   )
@@ -130,10 +130,10 @@ async function printGroups(
   printTable(
     output,
     [
-      { title: by, of: ({ name }) => name },
+      { title: by, of: ({ name }) => name, isText: true },
       ...FIGURES,
-      { title: 'share', of: ({ share }) => `${(share * 100).toFixed(1)} %`, isNumber: true },
-      { title: 'spend over time', of: ({ trend }) => trend },
+      { title: 'share', of: ({ share }) => `${(share * 100).toFixed(1)} %`, isNumber: true, rank: 4 },
+      { title: 'spend over time', of: ({ trend }) => trend, rank: 7 },
     ],
     [...rows, ...rest, total],
   )
@@ -153,10 +153,15 @@ function start(timestamp: string, span: Span): string {
 }
 
 const FIGURES: readonly Column<Figures>[] = [
-  { title: 'requests', of: (row) => row.requests.toLocaleString('en-US'), isNumber: true },
-  { title: 'tokens in', of: (row) => row.prompt_tokens.toLocaleString('en-US'), isNumber: true },
-  { title: 'tokens out', of: (row) => row.completion_tokens.toLocaleString('en-US'), isNumber: true },
-  { title: 'cost', of: (row) => formatUsd(row.cost_usd), isNumber: true },
+  { title: 'requests', of: (row) => row.requests.toLocaleString('en-US'), isNumber: true, rank: 3 },
+  { title: 'tokens in', of: (row) => row.prompt_tokens.toLocaleString('en-US'), isNumber: true, rank: 5 },
+  {
+    title: 'tokens out',
+    of: (row) => row.completion_tokens.toLocaleString('en-US'),
+    isNumber: true,
+    rank: 6,
+  },
+  { title: 'cost', of: (row) => formatUsd(row.cost_usd), isNumber: true, rank: 2 },
 ]
 
 /** The same for other programs: numbers without signs and separators. */

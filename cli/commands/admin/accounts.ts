@@ -37,10 +37,10 @@ const list = clientCommand<ListOptions>({
       output,
       [
         { title: 'account', of: ({ id }) => id },
-        { title: 'status', of: (account) => account.status },
-        { title: 'balance', of: (account) => formatUsd(account.balance_usd), isNumber: true },
-        { title: 'made', of: (account) => account.created_at.slice(0, 10) },
-        { title: 'name', of: ({ name }) => name },
+        { title: 'status', of: (account) => account.status, rank: 3 },
+        { title: 'balance', of: (account) => formatUsd(account.balance_usd), isNumber: true, rank: 2 },
+        { title: 'made', of: (account) => account.created_at.slice(0, 10), rank: 4 },
+        { title: 'name', of: ({ name }) => name, rank: 1, isText: true },
       ],
       accounts,
     )

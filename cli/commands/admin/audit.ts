@@ -29,14 +29,16 @@ export const audit = clientCommand<AuditOptions>({
       output,
       [
         { title: 'time', of: (entry) => entry.created_at.slice(0, 19).replace('T', ' ') },
-        { title: 'action', of: ({ action }) => action },
-        { title: 'outcome', of: ({ outcome }) => outcome },
+        { title: 'action', of: ({ action }) => action, rank: 1 },
+        { title: 'outcome', of: ({ outcome }) => outcome, rank: 3 },
         {
           title: 'target',
           of: ({ target: { kind, id } }) => [kind, id].filter((part) => part !== null).join(' '),
+          rank: 2,
+          isText: true,
         },
-        { title: 'by key', of: ({ actor }) => actor.key_id },
-        { title: 'details', of: ({ details }) => JSON.stringify(details) },
+        { title: 'by key', of: ({ actor }) => actor.key_id, rank: 5 },
+        { title: 'details', of: ({ details }) => JSON.stringify(details), rank: 4, isText: true },
       ],
       entries,
     )

@@ -24,11 +24,15 @@ const list = clientCommand<{ readonly limit: string }>({
       output,
       [
         { title: 'id', of: ({ id }) => id },
-        { title: 'code', of: ({ code }) => code },
-        { title: 'credit', of: (code) => formatUsd(code.amount_usd), isNumber: true },
-        { title: 'redeemed', of: (code) => `${code.redemptions} of ${code.redemptions_max ?? 'any'}` },
-        { title: 'expires', of: (code) => code.expires_at?.slice(0, 10) ?? '-' },
-        { title: 'state', of: stateOf },
+        { title: 'code', of: ({ code }) => code, rank: 1 },
+        { title: 'credit', of: (code) => formatUsd(code.amount_usd), isNumber: true, rank: 3 },
+        {
+          title: 'redeemed',
+          of: (code) => `${code.redemptions} of ${code.redemptions_max ?? 'any'}`,
+          rank: 4,
+        },
+        { title: 'expires', of: (code) => code.expires_at?.slice(0, 10) ?? '-', rank: 5 },
+        { title: 'state', of: stateOf, rank: 2 },
       ],
       codes,
     )

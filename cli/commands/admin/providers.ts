@@ -25,11 +25,18 @@ const list = clientCommand<{ readonly all?: boolean }>({
         {
           title: 'state',
           of: (provider) => (provider.is_configured ? 'configured' : `needs ${provider.missing.join(', ')}`),
+          rank: 2,
+          isText: true,
         },
-        { title: 'models', of: ({ models }) => String(models.length), isNumber: true },
-        { title: 'requests', of: ({ recent }) => String(recent.requests), isNumber: true },
-        { title: 'failed', of: ({ recent }) => share(recent.error_share), isNumber: true },
-        { title: 'median ms', of: ({ recent }) => String(recent.latency_ms.p50 ?? '-'), isNumber: true },
+        { title: 'models', of: ({ models }) => String(models.length), isNumber: true, rank: 6 },
+        { title: 'requests', of: ({ recent }) => String(recent.requests), isNumber: true, rank: 5 },
+        { title: 'failed', of: ({ recent }) => share(recent.error_share), isNumber: true, rank: 3 },
+        {
+          title: 'median ms',
+          of: ({ recent }) => String(recent.latency_ms.p50 ?? '-'),
+          isNumber: true,
+          rank: 7,
+        },
         {
           title: 'broken',
           of: ({ models }) =>
@@ -37,6 +44,8 @@ const list = clientCommand<{ readonly all?: boolean }>({
               .filter(({ breaker }) => breaker.state !== 'closed')
               .map(({ model }) => model)
               .join(', ') || '-',
+          rank: 4,
+          isText: true,
         },
       ],
       shown,

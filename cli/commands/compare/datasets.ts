@@ -28,9 +28,9 @@ const list = clientCommand<ListOptions>({
       output,
       [
         { title: 'dataset', of: ({ id }) => id },
-        { title: 'prompts', of: (row) => String(row.prompts_total), isNumber: true },
-        { title: 'changed', of: (row) => row.updated_at },
-        { title: 'name', of: ({ name }) => name },
+        { title: 'prompts', of: (row) => String(row.prompts_total), isNumber: true, rank: 2 },
+        { title: 'changed', of: (row) => row.updated_at, rank: 3 },
+        { title: 'name', of: ({ name }) => name, rank: 1, isText: true },
       ],
       data,
     )
@@ -107,8 +107,13 @@ const show = clientCommand<ShowOptions>({
       output,
       [
         { title: 'prompt', of: ({ position }) => String(position), isNumber: true },
-        { title: 'expected', of: ({ expected }) => (expected === null ? '-' : JSON.stringify(expected)) },
-        { title: 'text', of: ({ messages }) => textOf(messages.at(-1)) },
+        {
+          title: 'expected',
+          of: ({ expected }) => (expected === null ? '-' : JSON.stringify(expected)),
+          rank: 2,
+          isText: true,
+        },
+        { title: 'text', of: ({ messages }) => textOf(messages.at(-1)), rank: 1, isText: true },
       ],
       dataset.prompts.map((prompt, position) => ({ ...prompt, position })),
     )

@@ -20,12 +20,12 @@ const NO_DEPLOYMENTS = 'There are no deployments. Make one with "parkway deploy"
 
 const COLUMNS: readonly Column<Deployment>[] = [
   { title: 'deployment', of: ({ id }) => id },
-  { title: 'status', of: (deployment) => deployment.status },
-  { title: 'tier', of: (deployment) => deployment.gpu_tier },
-  { title: '$ an hour', of: (deployment) => deployment.hourly_cost.toFixed(2), isNumber: true },
-  { title: 'spent', of: (deployment) => formatUsd(deployment.budget_spent_usd), isNumber: true },
-  { title: 'model', of: (deployment) => deployment.huggingface_id },
-  { title: 'name', of: ({ name }) => name },
+  { title: 'status', of: (deployment) => deployment.status, rank: 2 },
+  { title: 'tier', of: (deployment) => deployment.gpu_tier, rank: 6 },
+  { title: '$ an hour', of: (deployment) => deployment.hourly_cost.toFixed(2), isNumber: true, rank: 3 },
+  { title: 'spent', of: (deployment) => formatUsd(deployment.budget_spent_usd), isNumber: true, rank: 4 },
+  { title: 'model', of: (deployment) => deployment.huggingface_id, rank: 5, isText: true },
+  { title: 'name', of: ({ name }) => name, rank: 1, isText: true },
 ]
 
 export const list = clientCommand<ListOptions>({
@@ -115,9 +115,9 @@ export const billing = clientCommand({
       output,
       [
         { title: 'from', of: ({ from }) => from.slice(0, 19) },
-        { title: 'to', of: ({ to }) => to?.slice(0, 19) ?? 'now' },
-        { title: 'seconds', of: ({ seconds }) => String(Math.round(seconds)), isNumber: true },
-        { title: 'cost', of: (interval) => formatUsd(interval.cost_usd), isNumber: true },
+        { title: 'to', of: ({ to }) => to?.slice(0, 19) ?? 'now', rank: 3 },
+        { title: 'seconds', of: ({ seconds }) => String(Math.round(seconds)), isNumber: true, rank: 4 },
+        { title: 'cost', of: (interval) => formatUsd(interval.cost_usd), isNumber: true, rank: 2 },
       ],
       bill.intervals,
     )
@@ -178,9 +178,9 @@ export const templates = clientCommand({
       output,
       [
         { title: 'model', of: (template) => template.huggingface_id },
-        { title: 'tier', of: (template) => template.gpu_tier },
-        { title: 'context', of: ({ defaults }) => String(defaults.max_model_len), isNumber: true },
-        { title: 'for', of: ({ description }) => description },
+        { title: 'tier', of: (template) => template.gpu_tier, rank: 2 },
+        { title: 'context', of: ({ defaults }) => String(defaults.max_model_len), isNumber: true, rank: 3 },
+        { title: 'for', of: ({ description }) => description, rank: 4, isText: true },
       ],
       data,
     )

@@ -44,8 +44,8 @@ export const rerank = clientCommand<RerankOptions>({
       output,
       [
         { title: 'score', of: (result) => result.relevance_score.toFixed(3), isNumber: true },
-        { title: 'line', of: ({ index }) => String(index + 1), isNumber: true },
-        { title: 'document', of: ({ index }) => documents[index] ?? '' },
+        { title: 'line', of: ({ index }) => String(index + 1), isNumber: true, rank: 2 },
+        { title: 'document', of: ({ index }) => documents[index] ?? '', rank: 1, isText: true },
       ],
       ranking.results,
     )

@@ -1,0 +1,72 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
+import { KEY, startInTerminal } from './in-terminal.ts'
+
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
+
+const NAME = 'Nightly report of the quarter and the year'
+const WIDE_NAME = '\u65e5'.repeat(30)
+const TITLES = ['id', 'key', 'env', 'scopes', 'spent', 'limit', 'last used', 'expires', 'name']
+let id: string
+let wideId: string
+
+beforeAll(async () => {
+  const create = async (name: string): Promise<string> =>
+    (await gateway.request('POST', '/v1/tenants/me/api-keys', { body: { name } })).body.id
+  id = await create(NAME)
+  wideId = await create(WIDE_NAME)
+})
+
+const splitTitles = (line = ''): string[] => line.trim().split(/ {2,}/)
+
+/** Lists the keys on a screen. A line that is too long would appear as two. */
+async function listKeys(columns: number): Promise<string[]> {
+  const terminal = startInTerminal(home, ['keys'], { columns })
+  expect(await terminal.ended()).toBe(0)
+  return terminal.screen().split('\n')
+}
+
+describe('a table', () => {
+  test('is complete on a wide screen', async () => {
+    const [titles, ...rows] = await listKeys(200)
+    expect(splitTitles(titles)).toEqual(TITLES)
+    expect(rows.find((row) => row.startsWith(id))).toMatch(new RegExp(` inference,manage .* ${NAME}$`))
+  })
+
+  test('shows the important columns on a narrow screen, shortens texts and marks that columns are missing', async () => {
+    const { body } = await gateway.request('GET', '/v1/tenants/me/api-keys')
+    const at80 = await listKeys(80)
+    expect(splitTitles(at80[0])).toEqual(['id', 'key', 'spent', 'expires', 'name', '…'])
+    const at60 = await listKeys(60)
+    expect(splitTitles(at60[0])).toEqual(['id', 'name', '…'])
+    expect(at60).toHaveLength(body.data.length + 1)
+    expect(at60).toContain(`${id}  Nightly report of …`)
+    // Each of these characters takes two columns.
+    expect(at60).toContain(`${wideId}  ${WIDE_NAME.slice(0, 9)}…`)
+  })
+
+  test('shows what identifies a row below each other if it does not fit on a line', async () => {
+    const lines = await listKeys(40)
+    expect(lines.slice(0, 2)).toEqual(['id', '  name'])
+    const row = lines.indexOf(id)
+    expect(lines.slice(row, row + 2)).toEqual([id, `  ${NAME.slice(0, 37)}…`])
+  })
+
+  test('is complete without a terminal', async () => {
+    const { stdout } = await home.run(['keys'], { environment: { COLUMNS: '40' } })
+    const [titles, ...rows] = stdout.trimEnd().split('\n')
+    expect(splitTitles(titles)).toEqual(TITLES)
+    expect(rows.find((row) => row.startsWith(wideId))).toMatch(new RegExp(` ${WIDE_NAME}$`))
+  })
+
+  test('that is watched fits on the screen, also after the screen has become narrower', async () => {
+    expect((await home.run(['image', '--no-wait', 'A cup'])).code).toBe(0)
+    const terminal = startInTerminal(home, ['tasks', 'list', '--watch'], { columns: 200 })
+    await terminal.waitFor(/^task +kind +status +done +cost +model +made$/m)
+    terminal.resize(60, 24)
+    await terminal.waitFor(/^task +kind +status +…\n[\da-f-]{36} +image +\w+$/m)
+    terminal.type(KEY.interrupt)
+    expect(await terminal.ended()).toBe(0)
+  })
+})
