@@ -66,7 +66,7 @@ function createContext({ json, profile, wait }: SharedOptions): CommandContext {
     wait === true
       ? { waitMsMax: LIMIT_WAIT_MS_MAX, onWait: (sentence: string) => output.note(sentence) }
       : null
-  const connectTo = (connection: Connection) => createGatewayClient(connection, patience)
+  const connectTo = (connection: Connection) => createGatewayClient(connection, { patience })
   return {
     output,
     isJson: json === true,

@@ -80,6 +80,15 @@ export function gatewayAway(baseUrl: string, error: unknown): CommandFailure {
   )
 }
 
+/** A gateway that has taken the connection, and sends nothing. */
+export function gatewaySilent(baseUrl: string, silenceMs: number): CommandFailure {
+  return new CommandFailure(
+    EXIT.gatewayAway,
+    `The gateway at ${baseUrl} took the request, but sent nothing for ${silenceMs / 1_000} s.`,
+    'Try again in a while. If it stays silent, check the address of the profile (parkway profiles), or tell its operator.',
+  )
+}
+
 function describeCause(cause: unknown): string | null {
   if (!(cause instanceof Error)) return null
   // A name with several addresses fails with one error per address and no message of its own.

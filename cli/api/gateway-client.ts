@@ -1,7 +1,9 @@
 import createClient, { type Client } from 'openapi-fetch'
 import type { components, paths } from '../../api-types/generated/gateway-api.ts'
 import type { Connection } from '../profile/find-connection.ts'
+import { CommandFailure } from '../command-failure.ts'
 import { failureOf, gatewayAway, notAGateway } from './api-failure.ts'
+import { createBoundedFetch } from './bounded-fetch.ts'
 import { countUpload } from './count-upload.ts'
 import { createLimitWaiter, type Patience } from './wait-for-limit.ts'
 
@@ -42,11 +44,24 @@ interface Outcome<Data> {
   readonly response: Response
 }
 
-/** Without patience, a rate limit fails at once. */
-export function createGatewayClient(connection: Connection, patience: Patience | null = null): GatewayClient {
+interface ClientOptions {
+  /** Without patience, a rate limit fails at once. */
+  readonly patience?: Patience | null
+  /** How long a read waits for the gateway to send something. */
+  readonly silenceMsMax?: number
+}
+
+/** The gateway itself waits less for the services behind it. */
+const READ_SILENCE_MS_MAX = 30_000
+
+export function createGatewayClient(
+  connection: Connection,
+  { patience = null, silenceMsMax = READ_SILENCE_MS_MAX }: ClientOptions = {},
+): GatewayClient {
   const { baseUrl, apiKey } = connection
   const headers = { authorization: `Bearer ${apiKey}`, 'user-agent': 'parkway-cli' }
-  const routes = createClient<paths>({ baseUrl, headers, redirect: 'manual' })
+  const boundedFetch = createBoundedFetch(silenceMsMax)
+  const routes = createClient<paths>({ baseUrl, headers, redirect: 'manual', fetch: boundedFetch })
   const waitForLimit = createLimitWaiter(patience)
   return {
     connection,
@@ -97,7 +112,8 @@ async function reach<Result>(baseUrl: string, send: () => Promise<Result>): Prom
   try {
     return await send()
   } catch (error) {
-    if (error instanceof Error && error.name === 'AbortError') throw error
+    if (error instanceof CommandFailure || (error instanceof Error && error.name === 'AbortError'))
+      throw error
     throw error instanceof SyntaxError
       ? notAGateway(baseUrl, 'its answer is not JSON')
       : gatewayAway(baseUrl, error)
