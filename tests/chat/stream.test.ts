@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createAccountKey } from '../clients/create-key.ts'
 import { chunk, chunksOf, event, heldBack, pacedStream, stream, USAGE } from '../upstreams/openai-server.ts'
 import { readEvents, readPieces } from './read-events.ts'
 import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from './start-chat-gateway.ts'
@@ -32,7 +33,9 @@ async function read(entries: readonly (string | object)[], members: object = {},
 describe('a stream', () => {
   test('has headers that prevent buffering and caching by proxies', async () => {
     gateway.upstream.respondWith(stream(chunksOf('Hello')))
-    const response = await open()
+    const { key } = await createAccountKey(gateway, { name: 'new', credit_usd: 10 })
+    const body = chatBody({ model: 'round', stream: true })
+    const response = await gateway.fetch('POST', CHAT, { key, body })
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/event-stream; charset=utf-8',

@@ -5,7 +5,7 @@ import type { TestDatabase } from '../../src/storage/testing/test-database.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { waitForTask } from '../generation/wait-for-task.ts'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 import { createOldDatabase, OLD } from './old-database.ts'
 
 /** $5 paid plus $1 promotional credit, minus a task, four chat calls, and three more chat calls from the journal. */
@@ -13,6 +13,9 @@ const BALANCE_USD = 5 + 1 - 0.003 - 0.000_397 - 0.000_099
 
 let database: TestDatabase
 let gateway: TestGateway
+/** As the upgrade left them, before a test spends anything. */
+let account: TestAnswer
+let usage: TestAnswer
 
 beforeAll(async () => {
   database = await createOldDatabase()
@@ -23,6 +26,8 @@ beforeAll(async () => {
     // No worker: the pending work is left to the test that checks it.
     settings: { PARKWAY_ROLE: 'api' },
   })
+  account = await ask('GET', '/v1/tenants/me')
+  usage = await ask('GET', '/v1/usage/records?from=2026-11-16T00:00:00Z&to=2026-11-17T00:00:00Z')
 })
 
 afterAll(async () => {
@@ -36,11 +41,9 @@ const ask = (method: string, path: string, body?: unknown, headers: Record<strin
 const chatBody = (content: string) => ({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] })
 
 describe('a database of the previous release is upgraded', () => {
-  test('with every dollar, also of charges that were only in the journal', async () => {
-    const { status, body } = await ask('GET', '/v1/tenants/me')
-    expect(status).toBe(200)
-    expect(body.balance_usd).toBeCloseTo(BALANCE_USD, 9)
-    const usage = await ask('GET', '/v1/usage/records?from=2026-11-16T00:00:00Z&to=2026-11-17T00:00:00Z')
+  test('with every dollar, also of charges that were only in the journal', () => {
+    expect(account.status).toBe(200)
+    expect(account.body.balance_usd).toBeCloseTo(BALANCE_USD, 9)
     expect(usage.body.data).toHaveLength(7)
   })
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Cancellation } from '../../kernel/cancellation.ts'
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { AbandonedWork, Drains, type DrainLimits } from './drains.ts'
@@ -32,10 +32,11 @@ function leaveSent(options: Parameters<typeof begin>[0] = {}) {
   return begun
 }
 
-beforeEach(() => {
+// One clock for all tests, because all deadlines of a process share a timer.
+beforeAll(() => {
   vi.useFakeTimers()
 })
-afterEach(() => {
+afterAll(() => {
   vi.useRealTimers()
 })
 
