@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { createUser } from './create-user.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { NO_BROWSER, openConsole, type OpenConsole } from './open-console.ts'
 import { takeScreenshots } from './take-screenshots.ts'
@@ -36,17 +37,16 @@ describe.skipIf(NO_BROWSER !== null)('budget alerts in the console', () => {
   })
 
   test('an alert is a notice while its period lasts, and stays in the list', async () => {
-    const answer = await gateway.request('POST', '/v1/chat/completions', {
+    const user = await createUser(gateway)
+    await user.request('PATCH', '/v1/budget-alerts/settings', { body: { thresholds_percent: [50, 90] } })
+    const answer = await user.request('POST', '/v1/chat/completions', {
       body: { model: 'gpt-5.4', messages: [{ role: 'user', content: 'Hi' }] },
     })
-    const { body: own } = await gateway.request('GET', '/v1/tenants/me')
-    await gateway.request('PATCH', `/v1/admin/accounts/${own.id}/budget`, {
+    await gateway.request('PATCH', `/v1/admin/accounts/${user.accountId}/budget`, {
       body: { monthly_usd: Math.ceil((answer.body.usage.cost_usd / 0.7) * 1e9) / 1e9 },
     })
-    await expect
-      .poll(async () => (await gateway.request('GET', '/v1/budget-alerts')).body.total, POLL)
-      .toBe(1)
-    const { page, goto } = opened
+    await expect.poll(async () => (await user.request('GET', '/v1/budget-alerts')).body.total, POLL).toBe(1)
+    const { page, goto, close } = await openConsole(user)
     await goto('/billing')
     await page.getByText('50 % of the budget of this month was reached').waitFor()
     await expectAccessible(page)
@@ -56,6 +56,7 @@ describe.skipIf(NO_BROWSER !== null)('budget alerts in the console', () => {
     await sheet.getByRole('cell', { name: '50 %' }).waitFor()
     await expectAccessible(page)
     await takeScreenshots(page, 'billing-alerts')
+    await close()
   })
 
   test('alerts that cannot be read say so', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createAccountKey } from '../clients/create-key.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { createUser } from './create-user.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { NO_BROWSER, openConsole } from './open-console.ts'
 import { takeScreenshots } from './take-screenshots.ts'
@@ -23,7 +23,8 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
   }
 
   test('is a blind vote with a key in the arena, and names come after it', async () => {
-    const { page, goto, close } = await openConsole(gateway)
+    const user = await createUser(gateway)
+    const { page, goto, close } = await openConsole(user)
     await goto('/compare')
     await page.getByLabel('Model 1', { exact: true }).selectOption(MODELS[0] ?? '')
     await page.getByLabel('Model 2', { exact: true }).selectOption(MODELS[1] ?? '')
@@ -43,7 +44,7 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
     await answers.getByText('your vote', { exact: true }).waitFor()
     for (const model of MODELS) await answers.getByRole('heading', { name: model }).waitFor()
     await takeScreenshots(page, 'arena-voted')
-    const { body: board } = await gateway.request('GET', '/v1/compare/leaderboard')
+    const { body: board } = await user.request('GET', '/v1/compare/leaderboard')
     expect(board.votes).toMatchObject({ total: 1, human: 1 })
 
     await page.getByRole('tab', { name: 'Leaderboard' }).click()
@@ -197,8 +198,8 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
   })
 
   test('says what to do first, fits on a phone, and tells what failed', async () => {
-    const { key } = await createAccountKey(gateway, { name: 'Nothing compared', credit_usd: 1 })
-    const { page, goto, close } = await openConsole(gateway, { key, width: 390, height: 844 })
+    const user = await createUser(gateway)
+    const { page, goto, close } = await openConsole(user, { width: 390, height: 844 })
     await goto('/compare?tab=leaderboard')
     await page.getByText('No votes yet').waitFor()
     await goto('/compare?tab=runs')

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startGpuGateway, waitForStatus } from '../deployments/deploy.ts'
+import { deploy, startGpuGateway, waitForStatus } from '../deployments/deploy.ts'
 import type { TestGateway } from '../support/start-test-gateway.ts'
 import { safetensorsFile, startHub, type HubServer } from '../upstreams/hub-server.ts'
+import { createUser } from './create-user.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { NO_BROWSER, openConsole } from './open-console.ts'
 import { takeScreenshots } from './take-screenshots.ts'
@@ -41,7 +42,8 @@ describe.skipIf(NO_BROWSER !== null)('the deployments of the console', () => {
   })
 
   test('lead from nothing over the wizard to a chat, and are stopped and deleted', async () => {
-    const { page, goto, close } = await openConsole(gateway)
+    const user = await createUser(gateway)
+    const { page, goto, close } = await openConsole(user)
     await goto('/deployments')
     await page.getByText('No deployments yet').waitFor()
     await expectAccessible(page)
@@ -69,7 +71,7 @@ describe.skipIf(NO_BROWSER !== null)('the deployments of the console', () => {
 
     await page.getByRole('heading', { name: 'My Qwen' }).waitFor()
     const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
-    await waitForStatus(gateway, id, 'running')
+    await waitForStatus(user, id, 'running')
     await page.getByText('running', { exact: true }).first().waitFor()
     await page.getByRole('textbox', { name: 'Message' }).fill('[[sandbox:echo Good day from the engine]]')
     await page.keyboard.press('Enter')
@@ -137,6 +139,28 @@ describe.skipIf(NO_BROWSER !== null)('the deployments of the console', () => {
     await takeScreenshots(page, 'deployments-failing')
     await goto('/deployments/01890000-0000-7000-8000-000000000000')
     await page.getByText('The deployment could not be loaded').waitFor()
+    await close()
+  })
+
+  test('show the log up to the error that ended it, and follow it again', async () => {
+    const id = await deploy(gateway)
+    const { page, goto, close } = await openConsole(gateway)
+    const error = { message: 'The gateway is shutting down.', code: 'service_unavailable' }
+    const events = [{ type: 'line', line: 'The last line' }, { error }]
+    await page.route('**/logs?follow=true*', (route) =>
+      route.fulfill({
+        contentType: 'text/event-stream',
+        body: events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''),
+      }),
+    )
+    await goto(`/deployments/${id}?tab=logs`)
+    await page.getByText('The log could not be followed').waitFor()
+    await page.getByText(error.message).waitFor()
+    await page.getByLabel('Log of the engine').getByText('The last line').waitFor()
+    expect(await page.getByText('The log has ended').count()).toBe(0)
+    await page.unroute('**/logs?follow=true*')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Following the log').waitFor()
     await close()
   })
 

@@ -6,8 +6,11 @@ import { takeScreenshots } from './take-screenshots.ts'
 
 describe.skipIf(NO_BROWSER !== null)('keys in the console', () => {
   let gateway: TestGateway
+  let crawlerId: string
   beforeAll(async () => {
     gateway = await startTestGateway()
+    const made = await gateway.request('POST', '/v1/tenants/me/api-keys', { body: { name: 'Crawler' } })
+    crawlerId = made.body.id
   })
   afterAll(() => gateway.close())
 
@@ -58,7 +61,6 @@ describe.skipIf(NO_BROWSER !== null)('keys in the console', () => {
   })
 
   test('the settings of a key are changed with the keyboard alone', async () => {
-    const made = await gateway.request('POST', '/v1/tenants/me/api-keys', { body: { name: 'Crawler' } })
     const { page, goto, close } = await openConsole(gateway)
     await goto('/keys?search=craw')
     await page.getByRole('button', { name: 'Crawler' }).focus()
@@ -72,7 +74,7 @@ describe.skipIf(NO_BROWSER !== null)('keys in the console', () => {
     await page.getByText('The key is changed').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('cell', { name: '$0.00 of $7.00' }).waitFor()
-    const path = `/v1/tenants/me/api-keys/${made.body.id}`
+    const path = `/v1/tenants/me/api-keys/${crawlerId}`
     expect((await gateway.request('GET', path)).body.limit_usd).toBe(7)
     await close()
   })

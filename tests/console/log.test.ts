@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
 import { chunksOf, completion, failure, stream } from '../upstreams/openai-server.ts'
+import { createUser } from './create-user.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { NO_BROWSER, openConsole } from './open-console.ts'
 import { takeScreenshots } from './take-screenshots.ts'
@@ -17,7 +18,7 @@ describe.skipIf(NO_BROWSER !== null)('the log in the console', () => {
   afterAll(() => gateway.close())
 
   test('without requests says how to send the first', async () => {
-    const { page, goto, close } = await openConsole(gateway)
+    const { page, goto, close } = await openConsole(await createUser(gateway))
     await goto('/log')
     await page.getByText('No request yet').waitFor()
     await expectAccessible(page)
@@ -29,10 +30,11 @@ describe.skipIf(NO_BROWSER !== null)('the log in the console', () => {
 
   test('shows a request with the attempt that failed and the one that answered', async () => {
     gateway.upstream.respondWith(async ({ path }) => (path.startsWith('/vllm') ? failure(503) : completion()))
-    const answer = await gateway.fetch('POST', CHAT, { body: chatBody({ model: 'ordered', user: 'ada' }) })
+    const user = await createUser(gateway)
+    const answer = await user.fetch('POST', CHAT, { body: chatBody({ model: 'ordered', user: 'ada' }) })
     await answer.text()
     const requestId = answer.headers.get('x-request-id') ?? ''
-    const { page, goto, close } = await openConsole(gateway)
+    const { page, goto, close } = await openConsole(user)
     await goto('/log')
     await page.getByRole('button', { name: 'ordered' }).focus()
     await page.keyboard.press('Enter')
@@ -49,9 +51,14 @@ describe.skipIf(NO_BROWSER !== null)('the log in the console', () => {
   })
 
   test('keeps its filters in the address', async () => {
-    const refused = await gateway.request('POST', CHAT, { body: chatBody({ model: 'nowhere' }) })
-    expect(refused.status).toBe(404)
-    const { page, goto, close } = await openConsole(gateway)
+    gateway.upstream.respondWith(async () => completion())
+    const user = await createUser(gateway)
+    for (const [model, status] of [
+      ['ordered', 200],
+      ['nowhere', 404],
+    ])
+      expect((await user.request('POST', CHAT, { body: chatBody({ model }) })).status).toBe(status)
+    const { page, goto, close } = await openConsole(user)
     await goto('/log')
     const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr')
     await expect.poll(() => rows.count()).toBe(2)
@@ -59,7 +66,7 @@ describe.skipIf(NO_BROWSER !== null)('the log in the console', () => {
     await expect.poll(() => rows.count()).toBe(1)
     expect(new URL(page.url()).search).toBe('?outcome=completed')
     await page.getByRole('button', { name: 'More filters' }).click()
-    await page.getByLabel('Provider').fill('vllm')
+    await page.getByLabel('Provider').fill('elsewhere')
     await page.getByText('No request matches').waitFor()
     await page.reload()
     await page.getByText('No request matches').waitFor()
@@ -70,9 +77,10 @@ describe.skipIf(NO_BROWSER !== null)('the log in the console', () => {
 
   test('pages by cursor, on a phone too', async () => {
     gateway.upstream.respondWith(async () => completion())
+    const user = await createUser(gateway)
     for (let index = 0; index < 110; index += 1)
-      expect((await gateway.request('POST', CHAT, { body: chatBody({ model: 'ordered' }) })).status).toBe(200)
-    const { page, goto, close } = await openConsole(gateway, { width: 390, height: 844 })
+      expect((await user.request('POST', CHAT, { body: chatBody({ model: 'ordered' }) })).status).toBe(200)
+    const { page, goto, close } = await openConsole(user, { width: 390, height: 844 })
     await goto('/log')
     const table = page.getByRole('table')
     await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('100')
@@ -84,9 +92,9 @@ describe.skipIf(NO_BROWSER !== null)('the log in the console', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
     expect(await page.locator('tbody tr').count()).toBeLessThan(60)
     await page.evaluate(`document.querySelector('[aria-label="Requests"]').scrollTo(0, 1e6)`)
-    await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('112')
+    await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('110')
     // A long name is cut before it pushes the cost out of view.
-    const { body: list } = await gateway.request('GET', '/v1/requests?limit=10')
+    const { body: list } = await user.request('GET', '/v1/requests?limit=10')
     const long = { model: 'byom-01a1ead8-cdbe-7f0a-8b3f-c4662f6004ef', cost_usd: 0.0000048 }
     const data = list.data.map((request: object) => ({ ...request, ...long }))
     await page.route('**/v1/requests?*', (route) => route.fulfill({ json: { ...list, data } }))

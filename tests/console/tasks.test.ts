@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createAccountKey } from '../clients/create-key.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { createUser } from './create-user.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { NO_BROWSER, openConsole } from './open-console.ts'
 import { takeScreenshots } from './take-screenshots.ts'
@@ -25,8 +25,8 @@ describe.skipIf(NO_BROWSER !== null)('the tasks of the console', () => {
     hook.close()
   })
 
-  async function make(path: string, body: object): Promise<string> {
-    const answer = await gateway.request('POST', path, { body, headers: { prefer: 'respond-async' } })
+  async function make(path: string, body: object, user = gateway): Promise<string> {
+    const answer = await user.request('POST', path, { body, headers: { prefer: 'respond-async' } })
     expect(answer.status).toBe(202)
     return answer.body.id
   }
@@ -39,8 +39,7 @@ describe.skipIf(NO_BROWSER !== null)('the tasks of the console', () => {
   }
 
   test('say how to make the first one', async () => {
-    const { key } = await createAccountKey(gateway, { name: 'Nothing made', credit_usd: 1 })
-    const { page, goto, close } = await openConsole(gateway, { key })
+    const { page, goto, close } = await openConsole(await createUser(gateway))
     await goto('/tasks')
     await page.getByText('No tasks yet').waitFor()
     await expectAccessible(page)
@@ -116,7 +115,10 @@ describe.skipIf(NO_BROWSER !== null)('the tasks of the console', () => {
   })
 
   test('are filtered by the address of the page, with the keyboard alone', async () => {
-    const { page, goto, close } = await openConsole(gateway)
+    const user = await createUser(gateway)
+    await make('/v1/audio/music', { prompt: 'A slow waltz', duration: 10 }, user)
+    await make('/v1/videos/generations', { model: 'wan-2.6-t2v', prompt: 'Waves on a beach' }, user)
+    const { page, goto, close } = await openConsole(user)
     await goto('/tasks?view=list&type=music')
     const table = page.getByRole('region', { name: 'Tasks' })
     await table.getByText('A slow waltz').waitFor()
@@ -157,7 +159,10 @@ describe.skipIf(NO_BROWSER !== null)('the tasks of the console', () => {
   })
 
   test('fit on a phone, and tell what failed when the API does', async () => {
-    const { page, goto, close } = await openConsole(gateway, { width: 390, height: 844 })
+    const user = await createUser(gateway)
+    const prompt = '[[sandbox:job ms=600000]] A very long film'
+    await make('/v1/videos/generations', { model: 'wan-2.6-t2v', prompt }, user)
+    const { page, goto, close } = await openConsole(user, { width: 390, height: 844 })
     await goto('/tasks')
     await page.getByRole('button', { name: /A very long film/ }).waitFor()
     const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
 import { chunksOf, completion, stream } from '../upstreams/openai-server.ts'
+import { createUser } from './create-user.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { NO_BROWSER, openConsole } from './open-console.ts'
 import { takeScreenshots } from './take-screenshots.ts'
@@ -25,11 +26,17 @@ describe.skipIf(NO_BROWSER !== null)('usage in the console', () => {
       ),
       providers: ['vllm'],
     })
+    gateway.upstream.respondWith(async ({ body }) =>
+      Reflect.get(Object(body), 'stream') === true ? stream(chunksOf('Hello')) : completion(),
+    )
+    for (const model of ['=quick', '=quick', 'careful', 'small'])
+      for (const isStream of [false, true])
+        await (await gateway.fetch('POST', CHAT, { body: chatBody({ model, stream: isStream }) })).text()
   })
   afterAll(() => gateway.close())
 
   test('without requests says what to do', async () => {
-    const { page, goto, close } = await openConsole(gateway)
+    const { page, goto, close } = await openConsole(await createUser(gateway))
     await goto('/usage')
     await page.getByText('Nothing was used in this period').waitFor()
     await expectAccessible(page)
@@ -38,12 +45,6 @@ describe.skipIf(NO_BROWSER !== null)('usage in the console', () => {
   })
 
   test('shows spend by group as a chart, as a table and as CSV', async () => {
-    gateway.upstream.respondWith(async ({ body }) =>
-      Reflect.get(Object(body), 'stream') === true ? stream(chunksOf('Hello')) : completion(),
-    )
-    for (const model of ['=quick', '=quick', 'careful', 'small'])
-      for (const isStream of [false, true])
-        await (await gateway.fetch('POST', CHAT, { body: chatBody({ model, stream: isStream }) })).text()
     const summary = await gateway.request('GET', '/v1/usage/summary?window=24h')
     expect(summary.body.requests).toBe(8)
 
