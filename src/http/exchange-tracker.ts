@@ -1,3 +1,4 @@
+import { Cancellation } from '../kernel/cancellation.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { createRequestId } from '../kernel/identifiers.ts'
 import { ClientDisconnected } from '../kernel/client-disconnected.ts'
@@ -18,10 +19,11 @@ export interface ExchangeObserver {
 }
 
 const CHANGES: ReadonlySet<string> = new Set(['PATCH', 'DELETE'])
-const CUT_OFF_AFTER_MS = 500
 
 /** Tracks every request until its last byte is sent or its client disconnects. */
 export class ExchangeTracker {
+  /** Cancelled when the server begins to close. */
+  readonly shutdown = new Cancellation()
   readonly #observer: ExchangeObserver
   readonly #clock: Clock
   // Not a Set: after it grows, its old tables keep ended requests alive through many garbage collections.
@@ -47,7 +49,8 @@ export class ExchangeTracker {
     response: ResponseMessage,
     route: string,
   ): Exchange<Incoming> {
-    const exchange = new Exchange(createRequestId(this.#clock.nowMs()), incoming, response, route)
+    const id = createRequestId(this.#clock.nowMs())
+    const exchange = new Exchange(id, incoming, response, route, this.shutdown)
     exchange.position = this.#running.push(exchange) - 1
     this.#observer.started(route)
     // `close` is emitted after `finish` and also without it, so one listener covers both.
@@ -76,11 +79,7 @@ export class ExchangeTracker {
     const ended = this.#running.filter(
       ({ caller, incoming }) => caller !== null && isMeant(caller) && !CHANGES.has(incoming.method ?? ''),
     )
-    for (const exchange of ended) exchange.cancellation.cancel(reason)
-    if (ended.length === 0) return
-    setTimeout(() => {
-      for (const { response } of ended) if (response.writableNeedDrain) response.destroy()
-    }, CUT_OFF_AFTER_MS).unref()
+    for (const exchange of ended) exchange.end(reason)
   }
 
   /** Returns the ids of the sessions of running requests. */

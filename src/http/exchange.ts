@@ -7,6 +7,9 @@ import type { RequestMessage, ResponseMessage } from './message.ts'
 import type { BodyCapture } from './answers/capture-bodies.ts'
 import type { Recording } from './answers/replay-recording.ts'
 
+/** How long a client of an ended request gets to read what was written. */
+const CUT_OFF_AFTER_MS = 500
+
 /** One request and its response, with their state while they run. */
 export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   /** The id of the first attempt, if a request with an idempotency key continues an interrupted one. */
@@ -14,6 +17,8 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   readonly startedMs = performance.now()
   /** Cancelled when the client disconnects, or when the server stops waiting for running requests. */
   readonly cancellation = new Cancellation()
+  /** Cancelled when the server begins to close. Shared by all requests. */
+  readonly shutdown: Cancellation
   readonly incoming: Incoming
   readonly response: ResponseMessage
   /** The pattern of the route, or `unmatched`. */
@@ -39,10 +44,25 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   /** The bodies of a key whose bodies are stored. */
   capture: BodyCapture | null = null
 
-  constructor(id: string, incoming: Incoming, response: ResponseMessage, route: string) {
+  constructor(
+    id: string,
+    incoming: Incoming,
+    response: ResponseMessage,
+    route: string,
+    shutdown: Cancellation,
+  ) {
     this.id = id
     this.incoming = incoming
     this.response = response
     this.route = route
+    this.shutdown = shutdown
+  }
+
+  /** Cancels the work, and cuts the connection if the client does not read. A stream gets the reason as its last frame. */
+  end(reason: unknown): void {
+    this.cancellation.cancel(reason)
+    setTimeout(() => {
+      if (this.response.writableNeedDrain) this.response.destroy()
+    }, CUT_OFF_AFTER_MS).unref()
   }
 }

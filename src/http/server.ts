@@ -71,7 +71,7 @@ export interface Server {
   runningSessions(): ReadonlySet<string>
   /** Ends the running requests of these callers with this error; a stream gets it as its last frame. */
   endRequestsOf(isMeant: (caller: Caller) => boolean, reason: AppError): void
-  /** Stops accepting, waits this long for running requests, then aborts them. */
+  /** Stops accepting, ends streams that only follow stored work, waits this long for other requests, then aborts them. */
   close(options: { graceMs: number; beforeAborting?: () => void }): Promise<void>
 }
 
@@ -158,6 +158,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 
     async close({ graceMs, beforeAborting }) {
       isClosing = true
+      tracker.shutdown.cancel(
+        new AppError('service_unavailable', 'The gateway is shutting down. Connect again to go on.', {
+          retryAfterSeconds: 1,
+        }),
+      )
       const closed = new Promise<void>((resolve) => {
         http.close(() => resolve())
       })

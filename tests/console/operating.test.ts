@@ -56,9 +56,16 @@ describe.skipIf(NO_BROWSER !== null)('operating the gateway in the console', () 
     await close()
   })
 
-  test('the overview says when it is not live', async () => {
+  test.each([
+    ['it is not live', null],
+    ['the stream ends with an error', { error: { message: 'The gateway is shutting down.' } }],
+  ])('the overview says when %s', async (_, event) => {
     const { page, close } = await openConsole(gateway)
-    await page.route('**/v1/admin/live', (route) => route.abort())
+    await page.route('**/v1/admin/live', (route) =>
+      event === null
+        ? route.abort()
+        : route.fulfill({ contentType: 'text/event-stream', body: `data: ${JSON.stringify(event)}\n\n` }),
+    )
     await page.goto('/overview')
     await page.getByText('The figures are not live').waitFor()
     await takeScreenshots(page, 'overview-failing')

@@ -84,6 +84,9 @@ export async function* followLogs(id: string, signal: AbortSignal): AsyncGenerat
   }
   for await (const data of readEvents(response.body)) {
     const event: unknown = JSON.parse(data)
+    const error: unknown =
+      typeof event === 'object' && event !== null ? Reflect.get(event, 'error') : undefined
+    if (error !== undefined) throw toApiError(event, response)
     const line: unknown = typeof event === 'object' && event !== null ? Reflect.get(event, 'line') : undefined
     if (typeof line === 'string') yield line
   }

@@ -18,9 +18,10 @@ export function useLiveOverview(): LiveState {
   useEffect(() => {
     const source = new EventSource('/v1/admin/live')
     source.addEventListener('message', ({ data }) => {
-      // The last word of a stream that the gateway ends, before the browser connects again.
+      // A stream that the gateway ends has this or an error as its last event, before the browser connects again.
       if (typeof data !== 'string' || data === '[DONE]') return
-      const overview: LiveOverview = JSON.parse(data)
+      const overview: LiveOverview | { readonly error: unknown } = JSON.parse(data)
+      if ('error' in overview) return
       setState(({ events }) => ({ events: [...events, overview].slice(-EVENTS_MAX), failure: null }))
     })
     source.addEventListener('error', () => {

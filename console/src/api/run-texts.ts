@@ -15,7 +15,9 @@ export function useRunTexts(runId: string, isRunning: boolean): ReadonlyMap<stri
     const source = new EventSource(`/v1/compare/runs/${runId}/stream`)
     source.addEventListener('message', ({ data }) => {
       if (typeof data !== 'string' || data === '[DONE]') return
-      const event: RunEvent = JSON.parse(data)
+      const event: RunEvent | { readonly error: unknown } = JSON.parse(data)
+      // A gateway that shuts down says so. The browser connects again by itself.
+      if ('error' in event) return
       if (event.type === 'text') {
         setTexts((known) => new Map(known).set(nameOfCell(event), addPart(known, event)))
         return

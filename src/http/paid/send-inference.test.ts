@@ -2,6 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { AppError } from '../../kernel/app-error.ts'
+import { Cancellation } from '../../kernel/cancellation.ts'
 import { createInferenceRecord } from '../../modules/inference/inference.ts'
 import { Exchange } from '../exchange.ts'
 import { sendStream } from './send-inference.ts'
@@ -19,7 +20,7 @@ const LONG_MS = 60_000
 function startStream({ isHeld }: { isHeld: boolean }) {
   const incoming = new IncomingMessage(new Socket())
   const response = new ServerResponse(incoming)
-  const exchange = new Exchange('req_0', incoming, response, '/v1/chat/completions')
+  const exchange = new Exchange('req_0', incoming, response, '/v1/chat/completions', new Cancellation())
   const record = createInferenceRecord('chat')
   const fail = async () => {
     if (isHeld) record.balanceNanoUsd = 1n

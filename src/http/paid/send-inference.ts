@@ -10,6 +10,7 @@ import {
 } from '../../modules/inference/inference.ts'
 import type { Limits } from '../../modules/limits/limits.ts'
 import type { Exchange } from '../exchange.ts'
+import { followUntilShutdown } from '../answers/follow-until-shutdown.ts'
 import { admitRequest } from '../answers/rate-headers.ts'
 import type { DirectRequest } from '../route.ts'
 import {
@@ -128,7 +129,8 @@ export async function sendStream(
   stopWaiting()
   if (result.kind !== 'stream') throw new Error('a whole answer came back where a stream was asked for')
   if (!response.headersSent) writeHead()
-  await sendEvents(response, result.batches, { requestId, onError, recording, wire })
+  const batches = exchange.goesOnAlone ? followUntilShutdown(result.batches, exchange) : result.batches
+  await sendEvents(response, batches, { requestId, onError, recording, wire })
 }
 
 function pushGatewayHeaders(headers: string[], exchange: Exchange, record: InferenceRecord): void {

@@ -32,9 +32,11 @@ function FollowedLog({ id, status, onRetry }: EngineLogProps & { readonly onRetr
   return (
     <div className="flex flex-col gap-3">
       {error !== null && <ErrorPanel title="The log could not be followed" error={error} onRetry={onRetry} />}
-      <p role="status" className="text-xs text-ink-faint">
-        {isOver ? `The log has ended. The deployment is ${status}.` : 'Following the log'}
-      </p>
+      {error === null && (
+        <p role="status" className="text-xs text-ink-faint">
+          {isOver ? `The log has ended. The deployment is ${status}.` : 'Following the log'}
+        </p>
+      )}
       <pre
         ref={place}
         tabIndex={0}

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { RUN_STATUSES, type Compare, type Run, type RunEvent } from '../../../modules/compare/compare.ts'
 import type { BlindView, Judging } from '../../../modules/judging/judging.ts'
+import { followUntilShutdown } from '../../answers/follow-until-shutdown.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { Uuid } from './compare-cell-wire.ts'
@@ -61,7 +62,7 @@ export const compareStreamRoutes = ({ compare, judging }: StreamRouteOptions): R
       const run = await compare.read(caller.accountId, params.run_id)
       const view = await judging.viewRun(run, caller.keyId)
       const events = toWire(compare.follow(run, exchange.cancellation), run, view)
-      await sendEventReply(reply, events, exchange)
+      await sendEventReply(reply, followUntilShutdown(events, exchange), exchange)
     },
   }),
 ]

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Deployments } from '../../../modules/deployments/deployments.ts'
+import { followUntilShutdown } from '../../answers/follow-until-shutdown.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
@@ -59,7 +60,7 @@ export const deploymentLogRoutes = ({
       }
       const { cancellation } = exchange
       const events = await deployments.followLogs(caller.accountId, params.id, { linesMax, cancellation })
-      await sendEventReply(reply, events, exchange)
+      await sendEventReply(reply, followUntilShutdown(events, exchange), exchange)
       return undefined
     },
   }),

@@ -3,6 +3,7 @@ import type { Responses } from '../../../modules/responses/responses.ts'
 import { ResponseObject } from '../../../wires/openai-responses/response-answer.ts'
 import { responsesWire } from '../../../wires/openai-responses/responses-wire.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import { followUntilShutdown } from '../../answers/follow-until-shutdown.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
 
 const ITEMS_LIMIT_DEFAULT = 20
@@ -108,7 +109,7 @@ export const storedResponseRoutes = ({ responses }: { responses: Responses }): R
         const { cancellation } = exchange
         const from = { startingAfter: query.starting_after ?? -1, cancellation }
         const batches = await responses.follow(caller.accountId, params.id, from)
-        await sendEventReply(reply, batches, exchange, responsesWire)
+        await sendEventReply(reply, followUntilShutdown(batches, exchange), exchange, responsesWire)
         return undefined
       },
     }),
