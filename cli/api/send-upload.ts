@@ -1,4 +1,4 @@
-import { createTransferBar } from '../output/transfer-bar.ts'
+import { createTransferBar } from '../output/bars/transfer-bar.ts'
 import type { GatewayClient, Message } from './gateway-client.ts'
 
 interface UploadMessage extends Omit<Message, 'watchUpload'> {

@@ -1,8 +1,8 @@
 import type { Schemas } from '../api/gateway-client.ts'
 import { clientCommand } from '../client-command.ts'
 import { commandGroup } from '../command-group.ts'
-import { printPairs } from '../output/print-pairs.ts'
-import { printTable } from '../output/print-table.ts'
+import { printPairs } from '../output/tables/print-pairs.ts'
+import { printTable } from '../output/tables/print-table.ts'
 
 interface ListOptions {
   readonly category?: string

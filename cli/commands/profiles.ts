@@ -1,7 +1,7 @@
 import { clientCommand } from '../client-command.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
-import { printTable } from '../output/print-table.ts'
+import { printTable } from '../output/tables/print-table.ts'
 import { profilePath, readProfiles, writeProfiles } from '../profile/profile-file.ts'
 
 interface ProfilesOptions {

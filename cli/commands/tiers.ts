@@ -1,5 +1,5 @@
 import { clientCommand } from '../client-command.ts'
-import { printTable } from '../output/print-table.ts'
+import { printTable } from '../output/tables/print-table.ts'
 
 interface TiersOptions {
   readonly live?: boolean

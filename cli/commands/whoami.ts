@@ -1,6 +1,6 @@
 import { clientCommand } from '../client-command.ts'
 import { formatUsd } from '../output/format-usd.ts'
-import { printPairs } from '../output/print-pairs.ts'
+import { printPairs } from '../output/tables/print-pairs.ts'
 
 export const whoami = clientCommand({
   name: 'whoami',

@@ -1,6 +1,6 @@
 import { formatUsd } from '../output/format-usd.ts'
-import { printPairs } from '../output/print-pairs.ts'
-import { printTable } from '../output/print-table.ts'
+import { printPairs } from '../output/tables/print-pairs.ts'
+import { printTable } from '../output/tables/print-table.ts'
 import type { Output } from '../output/terminal.ts'
 import type { Run } from './follow-run.ts'
 

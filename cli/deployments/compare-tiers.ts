@@ -1,6 +1,6 @@
 import type { GatewayClient, Schemas } from '../api/gateway-client.ts'
-import { memoryBar } from '../output/memory-bar.ts'
-import type { Column } from '../output/print-table.ts'
+import { memoryBar } from '../output/bars/memory-bar.ts'
+import type { Column } from '../output/tables/print-table.ts'
 
 /** A tier with what the model would be on it. */
 export interface TierFit {

@@ -4,7 +4,7 @@ import type { GatewayClient, Schemas } from '../api/gateway-client.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
 import { formatUsd } from '../output/format-usd.ts'
-import { createProgressBar } from '../output/progress-bar.ts'
+import { createProgressBar } from '../output/bars/progress-bar.ts'
 
 export type Deployment = Schemas['Deployment']
 export type DeploymentEvent = Schemas['DeploymentEvent']

@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
-import { createTransferBar, type TransferBar } from '../output/transfer-bar.ts'
+import { createTransferBar, type TransferBar } from '../output/bars/transfer-bar.ts'
 import { explainFileError } from './explain-file-error.ts'
 import { partOf, readLength, writeBody } from './save-response-body.ts'
 

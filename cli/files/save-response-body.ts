@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
-import { createTransferBar, type TransferBar } from '../output/transfer-bar.ts'
+import { createTransferBar, type TransferBar } from '../output/bars/transfer-bar.ts'
 import { connectionCut, isCut } from '../api/read-body.ts'
 import { explainFileError } from './explain-file-error.ts'
 

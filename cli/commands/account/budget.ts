@@ -4,7 +4,7 @@ import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { parseUsd } from '../../input/parse-number.ts'
 import { formatUsd } from '../../output/format-usd.ts'
-import { printPairs } from '../../output/print-pairs.ts'
+import { printPairs } from '../../output/tables/print-pairs.ts'
 
 const BAR_WIDTH = 20
 

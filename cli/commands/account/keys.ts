@@ -8,7 +8,7 @@ import { requireConsent } from '../../input/confirm.ts'
 import { parseDate } from '../../input/parse-date.ts'
 import { parseUsd, parseWhole } from '../../input/parse-number.ts'
 import { formatUsd } from '../../output/format-usd.ts'
-import { printTable } from '../../output/print-table.ts'
+import { printTable } from '../../output/tables/print-table.ts'
 import { printable } from '../../output/printable.ts'
 
 const list = clientCommand<{ readonly limit: string; readonly all?: boolean }>({

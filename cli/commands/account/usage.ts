@@ -5,9 +5,9 @@ import { EXIT } from '../../exit-codes.ts'
 import { parseDate } from '../../input/parse-date.ts'
 import { parseWhole } from '../../input/parse-number.ts'
 import { formatUsd } from '../../output/format-usd.ts'
-import { printCsv } from '../../output/print-csv.ts'
-import { printTable, type Column } from '../../output/print-table.ts'
-import { sparkline } from '../../output/sparkline.ts'
+import { printCsv } from '../../output/tables/print-csv.ts'
+import { printTable, type Column } from '../../output/tables/print-table.ts'
+import { sparkline } from '../../output/bars/sparkline.ts'
 
 interface UsageOptions {
   readonly by: string

@@ -5,8 +5,8 @@ import { commandGroup } from '../../command-group.ts'
 import { requireConsent } from '../../input/confirm.ts'
 import { parseUsd, parseWhole } from '../../input/parse-number.ts'
 import { formatUsd } from '../../output/format-usd.ts'
-import { printPairs } from '../../output/print-pairs.ts'
-import { printTable } from '../../output/print-table.ts'
+import { printPairs } from '../../output/tables/print-pairs.ts'
+import { printTable } from '../../output/tables/print-table.ts'
 import { printable } from '../../output/printable.ts'
 
 interface ListOptions {

@@ -1,7 +1,7 @@
 import { readPages } from '../../api/read-pages.ts'
 import { clientCommand } from '../../client-command.ts'
 import { parseWhole } from '../../input/parse-number.ts'
-import { printTable } from '../../output/print-table.ts'
+import { printTable } from '../../output/tables/print-table.ts'
 
 interface AuditOptions {
   readonly target?: string

@@ -2,7 +2,7 @@ import { clientCommand } from '../../client-command.ts'
 import { commandGroup } from '../../command-group.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
-import { printTable } from '../../output/print-table.ts'
+import { printTable } from '../../output/tables/print-table.ts'
 import { printable } from '../../output/printable.ts'
 
 const list = clientCommand<{ readonly all?: boolean }>({

@@ -9,7 +9,7 @@ import { saveResponseBody } from '../../files/save-response-body.ts'
 import { formatUsd } from '../../output/format-usd.ts'
 import { interruptible } from '../../interruption.ts'
 import { printable } from '../../output/printable.ts'
-import { printTable } from '../../output/print-table.ts'
+import { printTable } from '../../output/tables/print-table.ts'
 import { run } from './run.ts'
 
 interface ListOptions {

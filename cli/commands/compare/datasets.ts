@@ -5,8 +5,8 @@ import { clientCommand } from '../../client-command.ts'
 import { commandGroup } from '../../command-group.ts'
 import { readPrompts } from '../../compare/read-prompts.ts'
 import { openUpload } from '../../files/open-upload.ts'
-import { printPairs } from '../../output/print-pairs.ts'
-import { printTable } from '../../output/print-table.ts'
+import { printPairs } from '../../output/tables/print-pairs.ts'
+import { printTable } from '../../output/tables/print-table.ts'
 
 interface ListOptions {
   readonly limit: string

@@ -9,7 +9,7 @@ import { isInteractive, requireConsent } from '../../input/confirm.ts'
 import { parseUsd, parseWhole } from '../../input/parse-number.ts'
 import { interruptible } from '../../interruption.ts'
 import { formatUsd } from '../../output/format-usd.ts'
-import { printTable } from '../../output/print-table.ts'
+import { printTable } from '../../output/tables/print-table.ts'
 import { printable } from '../../output/printable.ts'
 
 interface CreateOptions {

@@ -4,10 +4,10 @@ import { toDeploymentId } from '../../deployments/deployment-id.ts'
 import type { Deployment } from '../../deployments/follow-deployment.ts'
 import { parseWhole } from '../../input/parse-number.ts'
 import { formatUsd } from '../../output/format-usd.ts'
-import { printPairs } from '../../output/print-pairs.ts'
-import { printTable, type Column } from '../../output/print-table.ts'
-import { watchTable } from '../../output/watch-table.ts'
-import { sparkline } from '../../output/sparkline.ts'
+import { printPairs } from '../../output/tables/print-pairs.ts'
+import { printTable, type Column } from '../../output/tables/print-table.ts'
+import { watchTable } from '../../output/tables/watch-table.ts'
+import { sparkline } from '../../output/bars/sparkline.ts'
 
 interface ListOptions {
   readonly status?: Deployment['status']

@@ -5,7 +5,7 @@ import { collect } from '../../input/collect.ts'
 import { parseWhole } from '../../input/parse-number.ts'
 import { readInputs } from '../../input/read-inputs.ts'
 import { formatUsd } from '../../output/format-usd.ts'
-import { printTable } from '../../output/print-table.ts'
+import { printTable } from '../../output/tables/print-table.ts'
 
 interface RerankOptions {
   readonly model?: string

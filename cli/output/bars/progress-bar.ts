@@ -1,5 +1,5 @@
-import { canRedraw, sizeOf } from './can-redraw.ts'
-import { cutToWidth } from './text-width.ts'
+import { canRedraw, sizeOf } from '../can-redraw.ts'
+import { cutToWidth } from '../text-width.ts'
 
 const WIDTH = 24
 const FRAME_MS_MIN = 100

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { interruptible } from '../interruption.ts'
-import { createLiveLines } from './live-lines.ts'
+import { interruptible } from '../../interruption.ts'
+import { createLiveLines } from '../live-lines.ts'
 import { formatTable, type Column } from './print-table.ts'
-import type { Output } from './terminal.ts'
+import type { Output } from '../terminal.ts'
 
 interface WatchedTable<Row> {
   readonly columns: readonly Column<Row>[]

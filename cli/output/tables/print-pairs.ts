@@ -1,5 +1,5 @@
-import { printable } from './printable.ts'
-import type { Output } from './terminal.ts'
+import { printable } from '../printable.ts'
+import type { Output } from '../terminal.ts'
 
 /** Prints names with their values below each other. */
 export function printPairs(output: Output, pairs: readonly (readonly [string, string])[]): void {

@@ -1,5 +1,5 @@
 import { createProgressBar } from './progress-bar.ts'
-import { printable } from './printable.ts'
+import { printable } from '../printable.ts'
 
 /** Shows how much of a file was sent or received, how fast, and how long the rest takes. */
 export interface TransferBar {

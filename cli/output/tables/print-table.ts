@@ -1,7 +1,7 @@
 import { fitColumns, GAP, LEFT_OUT } from './fit-columns.ts'
-import { printable } from './printable.ts'
-import type { Output } from './terminal.ts'
-import { cutToWidth, widthOf } from './text-width.ts'
+import { printable } from '../printable.ts'
+import type { Output } from '../terminal.ts'
+import { cutToWidth, widthOf } from '../text-width.ts'
 
 export interface Column<Row> {
   readonly title: string

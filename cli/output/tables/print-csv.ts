@@ -1,6 +1,6 @@
-import { printable } from './printable.ts'
+import { printable } from '../printable.ts'
 import type { Column } from './print-table.ts'
-import type { Output } from './terminal.ts'
+import type { Output } from '../terminal.ts'
 
 /** Prints rows as comma-separated values (RFC 4180) with a line of titles. */
 export function printCsv<Row>(output: Output, columns: readonly Column<Row>[], rows: readonly Row[]): void {
