@@ -74,6 +74,49 @@ describe('results', () => {
     )
   })
 
+  test('have the prompts of the page, once each', async () => {
+    const { body: page } = await results('?limit=8')
+    expect(page.prompts).toEqual([
+      { prompt_index: 0, id: 'case 0', text: NASTY[0], is_cut: false },
+      { prompt_index: 1, id: 'case 1', text: NASTY[1], is_cut: false },
+    ])
+    const { body: one } = await results('?prompt_index=7')
+    expect(one.prompts).toEqual([{ prompt_index: 7, id: 'case 7', text: NASTY[7], is_cut: false }])
+    expect((await results('?status=failed')).body.prompts).toEqual([])
+  })
+
+  test('have the beginning of a long prompt, and only what the user said last', async () => {
+    const long = '🎈'.repeat(2_001)
+    const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } }
+    const parts = [{ type: 'text', text: 'First' }, picture, { type: 'text', text: 'Second' }]
+    const { id } = await makeRun(gateway, {
+      models: ['red', 'blue'],
+      prompts: [
+        long,
+        '🎈'.repeat(2_000),
+        { system: 'Be brief', messages: [{ role: 'user', content: parts }] },
+        {
+          messages: [
+            { role: 'user', content: 'Before' },
+            { role: 'assistant', content: 'Yes' },
+            { role: 'user', content: 'After' },
+          ],
+        },
+        { messages: [{ role: 'system', content: 'Nobody asks' }] },
+      ],
+    })
+    const { body } = await gateway.request('GET', `${RUNS}/${id}/results`)
+    expect(
+      body.prompts.map(({ text, is_cut: isCut }: { text: string; is_cut: boolean }) => [text, isCut]),
+    ).toEqual([
+      ['🎈'.repeat(2_000), true],
+      ['🎈'.repeat(2_000), false],
+      ['First\nSecond', false],
+      ['After', false],
+      ['', false],
+    ])
+  })
+
   test('are filtered by lane, prompt and status', async () => {
     const [red] = run.lanes
     expect((await results(`?lane_id=${red.id}`)).body.total).toBe(18)

@@ -92,6 +92,7 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
     const firstId = new URL(page.url()).pathname.split('/').at(-1) ?? ''
     await untilEnded(firstId)
     await expect.poll(() => page.getByRole('button', { name: /^completed/ }).count()).toBe(6)
+    await page.getByRole('rowheader', { name: '2 Capital of Italy?' }).waitFor()
     await expectAccessible(page)
     await takeScreenshots(page, 'compare-run')
     await page
@@ -99,6 +100,9 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
       .first()
       .click()
     await page.getByRole('dialog').getByText('Latency').waitFor()
+    await page.getByRole('dialog').getByText('Capital of France?', { exact: true }).waitFor()
+    await expectAccessible(page)
+    await takeScreenshots(page, 'compare-cell')
     // The answer is in the address: it survives a reload, and Back closes it.
     await page.reload()
     await page.getByRole('dialog').getByText('Latency').waitFor()

@@ -5,6 +5,7 @@ import { sendOperation } from './send-operation.ts'
 
 export type CompareRun = Schemas['CompareRun']
 export type CompareCell = Schemas['CompareCell']
+export type ComparePrompt = Schemas['ComparePrompt']
 
 const POLL_MS = 700
 /** Cells that the grid of a run shows at most. The export has all of them. */
@@ -35,27 +36,29 @@ export const runQuery = (id: string) =>
     refetchInterval: ({ state }) => (state.data === undefined || isUnderWay(state.data) ? POLL_MS : false),
   })
 
-/** The cells of a run, read again while it is under way. */
+/** The cells of a run and the beginnings of its prompts, read again while it is under way. */
 export const cellsQuery = (id: string, isRunning: boolean) =>
   queryOptions({
     // The key changes when the run ends, so that the last answers are read too.
     queryKey: ['compare', 'cells', id, isRunning],
     queryFn: async ({ signal }) => {
       const cells: CompareCell[] = []
+      const prompts = new Map<number, ComparePrompt>()
       let after: string | undefined
       for (let page = 0; page < CELL_PAGES_MAX; page += 1) {
         const params = { path: { run_id: id }, query: { after, limit: CELLS_A_PAGE } }
         const list = await call(() => client.GET('/v1/compare/runs/{run_id}/results', { params, signal }))
         cells.push(...list.data)
+        for (const prompt of list.prompts) prompts.set(prompt.prompt_index, prompt)
         if (list.next_cursor === null) break
         after = list.next_cursor
       }
-      return cells
+      return { cells, prompts }
     },
     placeholderData: keepPreviousData,
     // A large run is read less often, because each reading is a request for every page.
     refetchInterval: ({ state }) =>
-      isRunning && POLL_MS * Math.max(1, Math.ceil((state.data?.length ?? 0) / CELLS_A_PAGE)),
+      isRunning && POLL_MS * Math.max(1, Math.ceil((state.data?.cells.length ?? 0) / CELLS_A_PAGE)),
   })
 
 export const createRun = (body: Schemas['CompareRunRequest']) =>

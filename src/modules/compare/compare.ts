@@ -16,8 +16,9 @@ import {
   type CellPage,
   type CellPageRequest,
 } from './read-cells.ts'
+import { readPrompts, type PromptExcerpt } from './read-prompts.ts'
 import { listRuns, readRun, type RunFilter } from './read-runs.ts'
-import type { Run } from './run.ts'
+import type { Cell, Run } from './run.ts'
 import { CANCELLED_TOPIC } from './runner.ts'
 
 export { AnswerText } from './answer-text.ts'
@@ -33,6 +34,7 @@ export type { RunEvent } from './live/follow-run.ts'
 export type { LaneOrder, RunOrder } from './new-run.ts'
 export { PromptInputs, toPromptCases, type PromptCase } from './prompt-case.ts'
 export type { AskedCell } from './read-cells.ts'
+export { EXCERPT_LENGTH_MAX, type PromptExcerpt } from './read-prompts.ts'
 export { CELL_STATUSES, RUN_STATUSES } from './run.ts'
 export type { Cell, Lane, Run } from './run.ts'
 export { createRunner, type Runner } from './runner.ts'
@@ -44,6 +46,8 @@ export interface Compare {
   read(accountId: string, runId: string): Promise<Run>
   list(accountId: string, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   listCells(run: Run, filter: CellFilter, page: CellPageRequest): Promise<CellPage>
+  /** The beginning of each prompt that these cells answer. */
+  readPrompts(run: Run, cells: readonly Cell[]): Promise<readonly PromptExcerpt[]>
   /** All cells, a part at a time. */
   streamCells(run: Run): AsyncIterable<readonly AskedCell[]>
   /** What its cells answer while they are answered, until the run ends. */
@@ -71,6 +75,7 @@ export function createCompare({ database, messageBus, inference, clock, logger }
     read: (accountId, runId) => readRun(database, accountId, runId),
     list: (accountId, filter, page) => listRuns(database, accountId, filter, page),
     listCells: (run, filter, page) => listCells(database, run, filter, page),
+    readPrompts: (run, cells) => readPrompts(database, run, cells),
     streamCells: (run) => streamCells(database, run),
     follow: createFollowRun({ messageBus, read: (accountId, runId) => readRun(database, accountId, runId) }),
     cancel: async (accountId, runId) => {

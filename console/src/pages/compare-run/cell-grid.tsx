@@ -1,10 +1,12 @@
-import type { CompareCell, CompareRun } from '../../api/compare.ts'
+import type { CompareCell, ComparePrompt, CompareRun } from '../../api/compare.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { formatDuration } from '../../ui/format/format-duration.ts'
 
 interface CellGridProps {
   readonly run: CompareRun
   readonly cells: readonly CompareCell[]
+  /** By their position. */
+  readonly prompts: ReadonlyMap<number, ComparePrompt>
   readonly onOpen: (cell: CompareCell) => void
 }
 
@@ -16,7 +18,7 @@ const LOOKS: Readonly<Record<CompareCell['status'], string>> = {
 }
 
 /** Every answer of a run: a line a prompt and repeat, a column a lane. */
-export function CellGrid({ run, cells, onOpen }: CellGridProps) {
+export function CellGrid({ run, cells, prompts, onOpen }: CellGridProps) {
   const lines = Map.groupBy(cells, ({ prompt_index: prompt, repeat }) => `${prompt + 1}.${repeat + 1}`)
   // The lanes of a blind run have another name in every prompt until there is a vote.
   const isHidden = cells.some(({ model }) => model === '')
@@ -25,7 +27,7 @@ export function CellGrid({ run, cells, onOpen }: CellGridProps) {
       <table className="w-full border-separate border-spacing-1 text-xs">
         <thead>
           <tr>
-            <th scope="col" className="w-16 text-left font-medium text-ink-soft">
+            <th scope="col" className="text-left font-medium text-ink-soft">
               Prompt
             </th>
             {run.lanes.map((lane, index) => (
@@ -38,8 +40,12 @@ export function CellGrid({ run, cells, onOpen }: CellGridProps) {
         <tbody>
           {[...lines].map(([line, ofLine]) => (
             <tr key={line}>
-              <th scope="row" className="tabular text-left font-normal text-ink-faint">
-                {run.repeats > 1 ? line : line.split('.')[0]}
+              <th
+                scope="row"
+                className="tabular max-w-28 truncate pr-2 text-left font-normal text-ink-soft sm:max-w-72"
+              >
+                <span className="text-ink-faint">{run.repeats > 1 ? line : line.split('.')[0]}</span>{' '}
+                {prompts.get(ofLine[0]?.prompt_index ?? -1)?.text}
               </th>
               {(isHidden
                 ? ofLine

@@ -46,7 +46,7 @@ function Loaded({ run }: { readonly run: CompareRun }) {
   const navigate = route.useNavigate()
   const isRunning = isUnderWay(run)
   const cells = useQuery(cellsQuery(run.id, isRunning))
-  const opened = cells.data?.find((cell) => keyOf(cell) === openKey)
+  const opened = cells.data?.cells.find((cell) => keyOf(cell) === openKey)
   const open = (cell: CompareCell): void =>
     void navigate({ search: (old) => ({ ...old, cell: keyOf(cell) }), ...AS_DETAIL })
   const close = useCloseDetail(
@@ -91,11 +91,11 @@ function Loaded({ run }: { readonly run: CompareRun }) {
             onRetry={() => void cells.refetch()}
           />
         )}
-        {cells.data && <CellGrid run={run} cells={cells.data} onOpen={open} />}
-        {cells.data && cells.data.length < run.cells_total && (
+        {cells.data && <CellGrid run={run} {...cells.data} onOpen={open} />}
+        {cells.data && cells.data.cells.length < run.cells_total && (
           <p className="mt-3 text-xs text-ink-soft">
-            The first {formatCount(cells.data.length)} of {formatCount(run.cells_total)} answers. The export
-            has all of them.
+            The first {formatCount(cells.data.cells.length)} of {formatCount(run.cells_total)} answers. The
+            export has all of them.
           </p>
         )}
       </Section>
@@ -107,7 +107,9 @@ function Loaded({ run }: { readonly run: CompareRun }) {
           onAgainst={(chosen) => void navigate({ search: { against: chosen } })}
         />
       )}
-      {opened && <CellSheet cell={opened} onClose={close} />}
+      {opened && (
+        <CellSheet cell={opened} prompt={cells.data?.prompts.get(opened.prompt_index)} onClose={close} />
+      )}
     </>
   )
 }

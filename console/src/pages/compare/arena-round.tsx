@@ -36,7 +36,7 @@ export function ArenaRound({ runId }: { readonly runId: string }) {
     },
     onError: (error) => showFailure('The vote was not counted', error),
   })
-  const answers = cells.data ?? []
+  const answers = cells.data?.cells ?? []
   // Names are shown as soon as this key has voted, also in an earlier visit.
   const isNamed = answers.some(({ model }) => model !== '')
   const canVote =

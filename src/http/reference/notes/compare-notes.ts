@@ -7,7 +7,8 @@ export const COMPARE_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/compare/runs/{run_id}':
     'Returns a run with its progress, its cost so far and, for each lane, latency, speed, cost and score with 95 % intervals.',
   'GET /v1/compare/runs/{run_id}/results':
-    'Lists the cells: one answer of one lane to one prompt. In a blind run the lanes stay hidden until you vote.',
+    'Lists the cells: one answer of one lane to one prompt. `prompts` has the beginning of each prompt of the page. In a ' +
+    'blind run the lanes stay hidden until you vote.',
   'GET /v1/compare/runs/{run_id}/stream':
     'Streams the answers of a run as events while they are written: parts of texts, ended cells, and the end of the run. In a ' +
     'blind run lanes have the names of the results. Each process has at most ten such streams of an account.',

@@ -1,7 +1,13 @@
 import { Type, type TSchema } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
-import { CELL_STATUSES, type Cell, type Run } from '../../../modules/compare/compare.ts'
+import {
+  CELL_STATUSES,
+  EXCERPT_LENGTH_MAX,
+  type Cell,
+  type PromptExcerpt,
+  type Run,
+} from '../../../modules/compare/compare.ts'
 import { errorTypeOf } from '../../answers/error-envelope.ts'
 
 export const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()])
@@ -48,6 +54,22 @@ export const CellAnswer = Type.Object(
   },
   { title: 'CompareCell' },
 )
+
+export const PromptAnswer = Type.Object(
+  {
+    prompt_index: Type.Integer(),
+    id: orNull(Type.String({ description: 'Your own id of the prompt.' })),
+    text: Type.String({
+      description: `The last message of the user, up to ${EXCERPT_LENGTH_MAX} characters. An export has all messages.`,
+    }),
+    is_cut: Type.Boolean({ description: 'Whether the message is longer than `text`.' }),
+  },
+  { title: 'ComparePrompt' },
+)
+
+export function toPromptAnswer({ promptIndex, id, text, isCut }: PromptExcerpt): Record<string, unknown> {
+  return { prompt_index: promptIndex, id, text, is_cut: isCut }
+}
 
 export function toCellAnswer(run: Run, cell: Cell): Record<string, unknown> {
   const { usage } = cell

@@ -14,7 +14,7 @@ import { parseUsd } from '../../parameters/parse-usd.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { ExportAnswer, isCsvAsked, sendExport } from './compare-export.ts'
 import { Budget, readRunOrder, RunCreateBody, type PromptSources } from './compare-run-request.ts'
-import { CellAnswer, toCellAnswer } from './compare-cell-wire.ts'
+import { CellAnswer, PromptAnswer, toCellAnswer, toPromptAnswer } from './compare-cell-wire.ts'
 import { RunAnswer, toRunAnswer, type FirstAnswers, type LaneAnswers } from './compare-wire.ts'
 
 const RunParams = Type.Object({ run_id: Type.String({ description: 'The id of a run.' }) })
@@ -125,7 +125,14 @@ export const compareRunRoutes = ({
       responses: {
         200: {
           description: 'In the order of prompts, repeats and lanes.',
-          schema: listSchema('results', CellAnswer),
+          schema: Type.Intersect([
+            listSchema('results', CellAnswer),
+            Type.Object({
+              prompts: Type.Array(PromptAnswer, {
+                description: 'What the cells of this page answer, once each.',
+              }),
+            }),
+          ]),
         },
       },
       handle: async ({ caller, params, query }) => {
@@ -140,7 +147,16 @@ export const compareRunRoutes = ({
         const page = { limit: query.limit ?? PAGE_LIMIT_DEFAULT, after: query.after ?? null }
         const { items, total, hasMore, nextCursor } = await compare.listCells(run, filter, page)
         const data = items.map((cell) => toCellAnswer(run, view.present(cell)))
-        return { object: 'list', data, results: data, total, has_more: hasMore, next_cursor: nextCursor }
+        const prompts = (await compare.readPrompts(run, items)).map(toPromptAnswer)
+        return {
+          object: 'list',
+          data,
+          results: data,
+          prompts,
+          total,
+          has_more: hasMore,
+          next_cursor: nextCursor,
+        }
       },
     }),
     defineRoute({
