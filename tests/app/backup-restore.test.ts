@@ -1,23 +1,34 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { call, chatBody } from './call.ts'
-import { createWorkplace, readServerPid, type Program, type Workplace } from './workplace.ts'
+import { createWorkplace, readServerPid, type Finished, type Workplace } from './workplace.ts'
 
+/** Where the gateway runs whose backup is taken. */
 let origin: Workplace
+/** Where that backup is restored. */
 let target: Workplace
-let program: Program
 let url: string
 let key: string
 let archive: string
+let written: Finished
+let restored: Finished
+let statusesMeanwhile: number[]
 
 beforeAll(async () => {
   origin = createWorkplace()
   target = createWorkplace()
-  program = origin.start(['serve'])
-  const ready = await program.ready()
+  const ready = await origin.start(['serve']).ready()
   url = ready.url
   key = ready.key ?? ''
+  const created = await call('POST', `${url}/v1/tenants/me/api-keys`, { key, body: { name: 'second' } })
+  expect(created.status).toBe(201)
   archive = origin.path('parkway.backup')
+  const writing = new AbortController()
+  const serving = chatUntil(writing.signal)
+  written = await origin.run(['backup', 'parkway.backup'])
+  writing.abort()
+  statusesMeanwhile = await serving
+  restored = await target.run(['restore', archive])
 })
 afterAll(async () => {
   await target.clean()
@@ -25,15 +36,9 @@ afterAll(async () => {
 })
 
 it('a backup is written while the gateway runs', async () => {
-  const created = await call('POST', `${url}/v1/tenants/me/api-keys`, { key, body: { name: 'second' } })
-  expect(created.status).toBe(201)
-  const writing = new AbortController()
-  const serving = chatUntil(writing.signal)
-  const written = await origin.run(['backup', 'parkway.backup'])
-  writing.abort()
   expect(written).toMatchObject({ code: 0, stderr: '' })
   expect(written.stdout).toMatch(/^Wrote \d+ rows of \d+ tables to parkway\.backup\n$/)
-  expect(new Set(await serving)).toEqual(new Set([200]))
+  expect(new Set(statusesMeanwhile)).toEqual(new Set([200]))
   expect((await call('GET', `${url}/readyz`)).status).toBe(200)
   // The archive contains the hashes of all keys, so only its owner may read it.
   expect(statSync(archive).mode & 0o077).toBe(0)
@@ -46,16 +51,17 @@ it('a restore does not touch a running gateway', async () => {
 })
 
 it('a truncated backup is refused and changes nothing', async () => {
-  const half = target.path('half.backup')
+  const empty = createWorkplace()
+  const half = empty.path('half.backup')
   const bytes = readFileSync(archive)
   writeFileSync(half, bytes.subarray(0, bytes.length - 200))
-  const refused = await target.run(['restore', half])
+  const refused = await empty.run(['restore', half])
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toMatch(/^parkway: .*half\.backup is not a whole backup: .*Nothing was changed\.\n$/)
+  await empty.clean()
 })
 
 it('a restore into a new directory restores accounts and keys', async () => {
-  const restored = await target.run(['restore', archive])
   expect(restored).toMatchObject({ code: 0, stderr: '' })
   expect(restored.stdout).toMatch(/^Restored \d+ rows of \d+ tables from /)
   expect(readServerPid(target.dataDir)).toBeNull()
@@ -77,9 +83,9 @@ it('a restore over data needs a flag', async () => {
 })
 
 it('a backup is also written while the gateway is stopped, but not without a database', async () => {
-  const written = await target.run(['backup', 'stopped.backup'])
-  expect(written).toMatchObject({ code: 0, stderr: '' })
-  expect(written.stdout).toMatch(/^Wrote \d+ rows/)
+  const stopped = await target.run(['backup', 'stopped.backup'])
+  expect(stopped).toMatchObject({ code: 0, stderr: '' })
+  expect(stopped.stdout).toMatch(/^Wrote \d+ rows/)
   expect(readServerPid(target.dataDir)).toBeNull()
   const nothing = await target.run(['backup', 'nothing.backup'], {
     environment: { PARKWAY_DATA_DIR: 'dtaa' },
@@ -89,13 +95,15 @@ it('a backup is also written while the gateway is stopped, but not without a dat
 })
 
 it('a backup replaces a file only with --force', async () => {
-  const before = readFileSync(archive)
-  const refused = await target.run(['backup', archive])
+  const old = target.path('old.backup')
+  copyFileSync(archive, old)
+  const before = readFileSync(old)
+  const refused = await target.run(['backup', old])
   expect(refused).toMatchObject({ code: 1, stdout: '' })
-  expect(refused.stderr).toMatch(/^parkway: .*parkway\.backup exists already\. .*--force\.\n$/)
-  expect(readFileSync(archive)).toEqual(before)
-  expect(await target.run(['backup', archive, '--force'])).toMatchObject({ code: 0, stderr: '' })
-  expect(readFileSync(archive)).not.toEqual(before)
+  expect(refused.stderr).toMatch(/^parkway: .*old\.backup exists already\. .*--force\.\n$/)
+  expect(readFileSync(old)).toEqual(before)
+  expect(await target.run(['backup', old, '--force'])).toMatchObject({ code: 0, stderr: '' })
+  expect(readFileSync(old)).not.toEqual(before)
 })
 
 it('a backup and a restore name a missing argument or file', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createWorkplace, type Workplace } from './workplace.ts'
 
 const SECRETS = {
@@ -11,10 +11,10 @@ const SECRETS = {
 
 let workplace: Workplace
 
-beforeAll(() => {
+beforeEach(() => {
   workplace = createWorkplace()
 })
-afterAll(() => workplace.clean())
+afterEach(() => workplace.clean())
 
 /** Returns the printed values by their names in a configuration file. */
 function settingsOf(stdout: string): Record<string, string> {

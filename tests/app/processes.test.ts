@@ -1,27 +1,19 @@
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../src/storage/testing/test-database.ts'
 import { call, chatBody, openStream, until, type Called } from './call.ts'
 import { createWorkplace, isAlive, readServerPid, type Program, type Workplace } from './workplace.ts'
 
-let workplace: Workplace
-let database: TestDatabase
-
-beforeAll(async () => {
-  workplace = createWorkplace()
-  database = await createTestDatabase()
-})
-afterAll(async () => {
-  await workplace.clean()
-  await database.drop()
-})
-
 describe('three processes on one port', () => {
+  let workplace: Workplace
+  let database: TestDatabase
   let program: Program
   let url: string
   let key: string
 
   beforeAll(async () => {
+    workplace = createWorkplace()
+    database = await createTestDatabase()
     program = workplace.start(['serve', '--processes', '3'], {
       environment: { DATABASE_URL: database.connectionString },
       nodeOptions: ['--import', fileURLToPath(new URL('./throw-on-signal.ts', import.meta.url))],
@@ -30,18 +22,22 @@ describe('three processes on one port', () => {
     url = ready.url
     key = ready.key ?? ''
   })
+  afterAll(async () => {
+    await workplace.clean()
+    await database.drop()
+  })
 
   it('are announced as one, with one first account and one key', async () => {
     expect(key).toMatch(/^pk-dev-/)
     expect(program.stdout.match(/Base URL/g)).toHaveLength(1)
     const { body } = await call('GET', `${url}/v1/tenants/me/api-keys`, { key })
-    expect(body.total).toBe(1)
+    expect(body.data.filter(({ is_active: isActive }: { is_active: boolean }) => isActive)).toHaveLength(1)
     const accounts = await call('GET', `${url}/v1/admin/accounts`, { key })
     expect(accounts.body.total).toBe(1)
   })
 
   it('all answer requests', async () => {
-    const pids = await reachAll(program, url, 3)
+    const pids = await reachAll(program, url, 3, new Set(deadPids(program)))
     expect(pids).not.toContain(program.pid)
   })
 
@@ -69,7 +65,8 @@ describe('three processes on one port', () => {
   })
 
   it('survive the loss of one of them, which is replaced', async () => {
-    const pids = await reachAll(program, url, 3)
+    const dead = new Set(deadPids(program))
+    const pids = await reachAll(program, url, 3, dead)
     const streams = await Promise.all(
       Array.from({ length: 12 }, () =>
         openStream(url, key, '[[sandbox:pace tps=20]] [[sandbox:tokens n=160]]'),
@@ -90,7 +87,7 @@ describe('three processes on one port', () => {
     const body = chatBody('Are you there?')
     const answer = await retryReset(() => call('POST', `${url}/v1/chat/completions`, { key, body }))
     expect(answer.status).toBe(200)
-    const replaced = await reachAll(program, url, 3, new Set([victim]))
+    const replaced = await reachAll(program, url, 3, dead.add(victim))
     expect(replaced).toHaveLength(3)
     expect(program.isRunning).toBe(true)
   })
@@ -103,19 +100,27 @@ describe('three processes on one port', () => {
     expect(defect).toMatchObject({ err: { message: 'a played defect' } })
     expect(await reachAll(program, url, 3, dead.add(victim))).toHaveLength(3)
   })
+})
 
-  it('stop together', async () => {
-    const pids = await reachAll(program, url, 3, new Set(deadPids(program)))
-    const stream = await openStream(url, key, '[[sandbox:pace tps=20]] [[sandbox:tokens n=20]]')
+describe('a supervisor', () => {
+  let workplace: Workplace
+  beforeEach(() => {
+    workplace = createWorkplace()
+  })
+  afterEach(() => workplace.clean())
+
+  it('stops all of its processes together, after their streams', async () => {
+    const program = workplace.start(['serve', '--processes', '3'])
+    const { url, key } = await program.ready()
+    const pids = await reachAll(program, url, 3)
+    const stream = await openStream(url, key ?? '', '[[sandbox:pace tps=20]] [[sandbox:tokens n=20]]')
     program.kill('SIGTERM')
     expect((await stream.text).trimEnd().endsWith('data: [DONE]')).toBe(true)
     expect(await program.exited).toEqual({ code: 0, signal: null })
     expect(pids.filter(isAlive)).toEqual([])
     expect(program.stderr).toBe('')
   })
-})
 
-describe('a supervisor', () => {
   it('that is killed ends its processes, and the next start adopts the database', async () => {
     const first = workplace.start(['serve', '--processes', '2'])
     const { url, key } = await first.ready()
@@ -141,10 +146,8 @@ describe('a supervisor', () => {
     expect(second.stderr).toBe('')
     expect(readServerPid(workplace.dataDir)).toBeNull()
   })
-})
 
-describe('a supervisor that gets two signals to stop', () => {
-  it('ends its processes and its database at once', async () => {
+  it('that gets two signals to stop ends its processes and its database at once', async () => {
     const program = workplace.start(['serve', '--processes', '2'], {
       environment: { PARKWAY_SHUTDOWN_DELAY_MS: '600000' },
     })

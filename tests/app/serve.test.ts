@@ -14,12 +14,17 @@ beforeAll(() => {
 afterAll(() => workplace.clean())
 
 describe('a start without any configuration', () => {
-  let key = ''
+  it('prints all that a first request needs; later starts find the key, the data and the database server', async () => {
+    const key = await startFirst()
+    await startSecond(key)
+    await startAfterKill(key)
+  })
 
-  it('prints the base URL, the key, a request that works when pasted, and the address of the docs', async () => {
+  /** Returns the key of the first account. */
+  async function startFirst(): Promise<string> {
     const program = workplace.start(['serve'])
     const ready = await program.ready()
-    key = ready.key ?? ''
+    const key = ready.key ?? ''
     expect(ready.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(key).toMatch(/^pk-dev-[A-Za-z0-9]{43}$/)
     expect(program.stdout).toContain(`Docs       ${ready.url}/docs`)
@@ -37,9 +42,11 @@ describe('a start without any configuration', () => {
     expect(await program.exited).toMatchObject({ code: 0 })
     expect(program.stderr).toBe('')
     expect(readServerPid(workplace.dataDir)).toBeNull()
-  })
+    return key
+  }
 
-  it('the second time prints no key, the first key still works, and a second gateway is refused', async () => {
+  /** Another gateway on the same data is refused. Ends with a kill. */
+  async function startSecond(key: string): Promise<void> {
     const program = workplace.start(['serve'])
     const ready = await program.ready()
     expect(ready.key).toBeNull()
@@ -57,9 +64,9 @@ describe('a start without any configuration', () => {
     expect((await call('GET', `${ready.url}/readyz`)).status).toBe(200)
     program.kill('SIGKILL')
     await program.exited
-  })
+  }
 
-  it('after a kill finds the database server still running with all data', async () => {
+  async function startAfterKill(key: string): Promise<void> {
     const serverPid = readServerPid(workplace.dataDir)
     expect(serverPid).not.toBeNull()
     const program = workplace.start(['serve'])
@@ -72,7 +79,7 @@ describe('a start without any configuration', () => {
     program.kill('SIGINT')
     expect(await program.exited).toMatchObject({ code: 0 })
     expect(readServerPid(workplace.dataDir)).toBeNull()
-  })
+  }
 })
 
 describe('the first account', () => {

@@ -21,12 +21,16 @@ const codeOf = (link: string): string => /#code=([\w-]{43})\n$/.exec(link)?.[1] 
 
 describe('parkway sign-in-link', () => {
   it('fails before the first start, because there is no account', async () => {
-    const none = await workplace.run(['sign-in-link'], { environment })
+    const empty = await createTestDatabase()
+    const none = await workplace.run(['sign-in-link'], {
+      environment: { DATABASE_URL: empty.connectionString },
+    })
     expect(none).toMatchObject({ code: 1, stdout: '' })
     expect(none.stderr).toMatch(/^parkway: There is no key with the scope admin/)
+    await empty.drop()
   })
 
-  it('prints a link that signs in once and replaces the links before it', async () => {
+  it('prints a link that signs in once and replaces the links before it, at the public address', async () => {
     const program = workplace.start(['serve'], { environment })
     const { url, key } = await program.ready()
     const printed = /#code=([\w-]{43})\b/.exec(program.stdout)?.[1] ?? ''
@@ -50,9 +54,7 @@ describe('parkway sign-in-link', () => {
     expect([session.status, session.body.key_id]).toEqual([201, second.id])
     program.kill('SIGTERM')
     await program.exited
-  })
 
-  it('uses the public address of the settings', async () => {
     const settings = { ...environment, PARKWAY_PUBLIC_URL: 'https://gateway.example.com/' }
     const { stdout } = await workplace.run(['sign-in-link'], { environment: settings })
     expect(stdout).toMatch(/^https:\/\/gateway\.example\.com\/sign-in#code=[\w-]{43}\n$/)
