@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { createUser } from './create-user.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { NO_BROWSER, openConsole } from './open-console.ts'
 import { takeScreenshots } from './take-screenshots.ts'
@@ -11,12 +12,13 @@ describe.skipIf(NO_BROWSER !== null)('billing in the console', () => {
   })
   afterAll(() => gateway.close())
 
-  const readBalance = async (): Promise<number> =>
-    (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
+  const readBalance = async (user: TestGateway): Promise<number> =>
+    (await user.request('GET', '/v1/tenants/me')).body.balance_usd
 
   test('a top-up with the test checkout gives credit', async () => {
-    const before = await readBalance()
-    const { page, goto, close } = await openConsole(gateway)
+    const user = await createUser(gateway)
+    const before = await readBalance(user)
+    const { page, goto, close } = await openConsole(user)
     await goto('/billing')
     await expectAccessible(page)
     await takeScreenshots(page, 'billing-first')
@@ -26,7 +28,7 @@ describe.skipIf(NO_BROWSER !== null)('billing in the console', () => {
     await page.getByText('The payment and its state are in the history below.').waitFor()
     await page.getByRole('cell', { name: 'completed' }).waitFor()
     await page.getByRole('cell', { name: '$50.00' }).waitFor()
-    expect(await readBalance()).toBe(before + 50)
+    expect(await readBalance(user)).toBe(before + 50)
     await page
       .getByText(`$${(before + 50).toFixed(2)}`)
       .first()
@@ -38,8 +40,9 @@ describe.skipIf(NO_BROWSER !== null)('billing in the console', () => {
 
   test('a promo code gives credit, and a wrong one says so', async () => {
     await gateway.request('POST', '/v1/admin/promo-codes', { body: { code: 'WELCOME', amount_usd: 7 } })
-    const before = await readBalance()
-    const { page, goto, close } = await openConsole(gateway)
+    const user = await createUser(gateway)
+    const before = await readBalance(user)
+    const { page, goto, close } = await openConsole(user)
     await goto('/billing')
     await page.getByRole('textbox', { name: 'Code' }).fill('WRONG-ONE')
     await page.getByRole('textbox', { name: 'Code' }).press('Enter')
@@ -48,7 +51,7 @@ describe.skipIf(NO_BROWSER !== null)('billing in the console', () => {
     await page.getByRole('textbox', { name: 'Code' }).press('Enter')
     await page.getByText('$7.00 of credit was added').waitFor()
     await page.getByRole('cell', { name: 'Promo code WELCOME' }).waitFor()
-    expect(await readBalance()).toBe(before + 7)
+    expect(await readBalance(user)).toBe(before + 7)
     await close()
   })
 

@@ -1,7 +1,10 @@
-import { QueryClient } from '@tanstack/react-query'
+import { notifyManager, QueryClient } from '@tanstack/react-query'
 import { describeFailure } from './api-error.ts'
 
 const RETRIES_MAX = 2
+
+// Before the next event, so that the second click of a double click finds its button busy.
+notifyManager.setScheduler(queueMicrotask)
 
 /** Creates the cache of everything that pages read from the API. */
 export function createQueryClient(): QueryClient {

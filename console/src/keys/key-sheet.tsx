@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
+import { useHasScope } from '../api/key-rights.ts'
 import type { ApiKey, KeyActions } from '../api/keys.ts'
 import { ErrorPanel } from '../ui/feedback/error-panel.tsx'
 import { formatUsd } from '../ui/format/format-usd.ts'
@@ -23,6 +24,7 @@ interface KeySheetProps {
 /** One key: what it has done, what it may do, and its end. */
 export function KeySheet({ apiKey, actions, onClose }: KeySheetProps) {
   const queryClient = useQueryClient()
+  const mayChange = useHasScope(actions.scope)
   const [isRevoking, setIsRevoking] = useState(false)
   return (
     <Sheet title={apiKey.name} isOpen onClose={onClose} side="right">
@@ -38,7 +40,15 @@ export function KeySheet({ apiKey, actions, onClose }: KeySheetProps) {
             Spent: formatUsd(apiKey.spent_usd),
           }}
         />
-        {apiKey.is_active ? (
+        {!apiKey.is_active && (
+          <p className="text-sm text-ink-soft">The key does not work any more and cannot be changed.</p>
+        )}
+        {apiKey.is_active && mayChange === false && (
+          <p className="text-sm text-ink-soft">
+            Changing or revoking it needs a key with the scope {actions.scope}.
+          </p>
+        )}
+        {apiKey.is_active && mayChange === true && (
           <>
             <KeySettingsForm key={apiKey.id} apiKey={apiKey} actions={actions} />
             <div className="flex flex-wrap items-center justify-between gap-3 border-t border-line pt-4">
@@ -48,8 +58,6 @@ export function KeySheet({ apiKey, actions, onClose }: KeySheetProps) {
               </Button>
             </div>
           </>
-        ) : (
-          <p className="text-sm text-ink-soft">The key does not work any more and cannot be changed.</p>
         )}
       </div>
       {isRevoking && (

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { accountQuery } from '../api/account.ts'
 import { Icon } from '../ui/icon.tsx'
-import { NAVIGATION } from './navigation.ts'
+import { permittedPages } from './navigation.ts'
 
 /** The links to all pages that the key of the session may use. */
 export function NavigationList({ onChoose }: { readonly onChoose?: () => void }) {
@@ -10,7 +10,7 @@ export function NavigationList({ onChoose }: { readonly onChoose?: () => void })
   const scopes: readonly string[] = account?.key.scopes ?? ['inference', 'manage']
   return (
     <nav aria-label="Pages" className="flex flex-col gap-4">
-      {NAVIGATION.filter(({ scope }) => scopes.includes(scope)).map(({ label, entries }) => (
+      {permittedPages(scopes).map(({ label, entries }) => (
         <div key={label ?? ''} className="flex flex-col gap-0.5">
           {label && <p className="px-2 pb-1 text-2xs font-medium text-ink-faint">{label}</p>}
           {entries.map((entry) => (

@@ -6,7 +6,7 @@ import { accountQuery } from '../api/account.ts'
 import { modelsQuery } from '../api/models.ts'
 import { classNames } from '../ui/class-names.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
-import { NAVIGATION } from './navigation.ts'
+import { permittedPages } from './navigation.ts'
 
 const SHOWN_MAX = 12
 
@@ -96,7 +96,7 @@ function usePlaces(words: string): readonly Place[] {
   const { data: account } = useQuery(accountQuery)
   const { data: models = [] } = useQuery(modelsQuery)
   const scopes: readonly string[] = account?.key.scopes ?? []
-  const pages = NAVIGATION.filter(({ scope }) => scopes.includes(scope))
+  const pages = permittedPages(scopes)
     .flatMap(({ entries }) => entries)
     .filter(({ label }) => label.toLowerCase().includes(words))
     .map(({ label, icon, to }): Place => ({ id: label, label, icon, link: { to } }))

@@ -1,4 +1,4 @@
-import { Outlet, useRouterState } from '@tanstack/react-router'
+import { useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { IconButton } from '../ui/forms/icon-button.tsx'
 import { AccountCorner } from './account-corner.tsx'
@@ -6,6 +6,7 @@ import { CommandPalette } from './command-palette.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
 import { ConfirmKeyDialog } from './confirm-key-dialog.tsx'
 import { NavigationList } from './navigation-list.tsx'
+import { PermittedPage } from './permitted-page.tsx'
 import { Wordmark } from './wordmark.tsx'
 
 const NavigationSheet = lazy(async () => ({
@@ -42,7 +43,7 @@ export function Shell() {
         <ConnectionBanner />
         <LoadingLine />
         <main id="page" tabIndex={-1} className="min-h-0 grow overflow-y-auto outline-none">
-          <Outlet />
+          <PermittedPage />
         </main>
       </div>
       {isMenuOpen && (

@@ -56,7 +56,13 @@ export function BillingPage() {
           <PromoSection />
         </div>
       )}
-      <PaymentHistory />
+      {account && !mayPay ? (
+        <p className="text-sm text-ink-soft">
+          Top-ups, promo codes and the history of payments need a key with the scope manage.
+        </p>
+      ) : (
+        <PaymentHistory />
+      )}
       {areAlertsOpen && <AlertsSheet mayChange={mayPay} onClose={() => setAreAlertsOpen(false)} />}
     </Page>
   )

@@ -50,7 +50,7 @@ export function Connect() {
           {note}{' '}
           {created.data
             ? 'The key is shown only now: copy it before you leave this page.'
-            : 'Replace YOUR_API_KEY, or make a key here.'}
+            : `Replace YOUR_API_KEY${mayManage ? ', or make a key here' : ''}.`}
         </p>
       </div>
     </Section>

@@ -15,6 +15,7 @@ import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { Sheet } from '../../ui/overlays/sheet.tsx'
 import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
 import type { KeysSearch } from './route.ts'
 
@@ -78,12 +79,17 @@ export function KeysPage() {
         isShown={(key) => isShown(key, search)}
         empty={
           <EmptyState icon="key" title="No key matches" action={newKey}>
-            Change the filters, or make a key.
+            {newKey ? 'Change the filters, or make a key.' : 'Change the filters.'}
           </EmptyState>
         }
       />
       {isMaking && <NewKeyDialog actions={OWN_KEYS} onClose={() => setIsMaking(false)} />}
       {opened && <KeySheet apiKey={opened} actions={OWN_KEYS} onClose={close} />}
+      {search.key !== undefined && !opened && keys.isSuccess && !keys.hasNextPage && (
+        <Sheet title="Key" isOpen onClose={close} side="right">
+          <p className="text-sm text-ink-soft">This account has no such key.</p>
+        </Sheet>
+      )}
     </Page>
   )
 }

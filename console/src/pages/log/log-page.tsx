@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { refreshPages } from '../../api/cursor-pages.ts'
+import { useHasScope } from '../../api/key-rights.ts'
 import { requestsQuery, type LoggedRequest } from '../../api/requests.ts'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
@@ -20,6 +21,7 @@ export function LogPage() {
   const { request: openedId, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
   const queryClient = useQueryClient()
+  const mayMakeKeys = useHasScope('manage')
   const requests = useInfiniteQuery(requestsQuery(filters))
   const setSearch = (search: LogSearch): void => void navigate({ search, replace: true })
   const open = ({ request_id: request }: LoggedRequest): void =>
@@ -68,7 +70,7 @@ export function LogPage() {
                 <Button onClick={() => setSearch({})}>Clear the filters</Button>
               ) : (
                 <Link to="/keys" className={buttonClass('primary')}>
-                  Make a key
+                  {mayMakeKeys === false ? 'See the keys' : 'Make a key'}
                 </Link>
               )
             }

@@ -1,0 +1,9 @@
+import { useQuery } from '@tanstack/react-query'
+import { accountQuery } from './account.ts'
+import type { KeyScope } from './keys.ts'
+
+/** Returns whether the key of the session has a scope. Null until the account is read. */
+export function useHasScope(scope: KeyScope): boolean | null {
+  const { data: account } = useQuery(accountQuery)
+  return account === undefined ? null : account.key.scopes.includes(scope)
+}
