@@ -165,6 +165,18 @@ describe('deploy', () => {
   })
 })
 
+/** Follows until the command ends. `begun` resolves with its first output. */
+function follow(name: string, id: string, environment: Record<string, string> = {}) {
+  let begun: Promise<void> | undefined
+  const ended = home.run(['deploy', name, '-f', id], {
+    environment,
+    onStart: ({ stdout }) => {
+      begun = new Promise((done) => stdout?.once('data', () => done()))
+    },
+  })
+  return { begun, ended }
+}
+
 describe('a deployment', () => {
   test('is listed, shown, measured, billed, stopped, started and deleted', async () => {
     const id = await deploy(gateway)
@@ -195,16 +207,7 @@ describe('a deployment', () => {
 
   test('has events and a log, which are followed to their end', async () => {
     const id = await deploy(gateway)
-    const follow = (name: string) => {
-      let begun: Promise<void> | undefined
-      const ended = home.run(['deploy', name, '-f', id], {
-        onStart: ({ stdout }) => {
-          begun = new Promise((done) => stdout?.once('data', () => done()))
-        },
-      })
-      return { begun, ended }
-    }
-    const [events, logs] = [follow('events'), follow('logs')]
+    const [events, logs] = [follow('events', id), follow('logs', id)]
     await Promise.all([events.begun, logs.begun])
     await waitForStatus(gateway, id, 'running')
     const log = await home.run(['deploy', 'logs', id, '--json'])
@@ -227,6 +230,19 @@ describe('a deployment', () => {
         .map((line) => JSON.parse(line)),
     ).toEqual(data)
   })
+})
+
+test('a log that is cut off before its end is a failure with the reason', async () => {
+  const id = await deploy(gateway)
+  await waitForStatus(gateway, id, 'running')
+  const { body: made } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
+    body: { name: 'follower', scopes: ['inference', 'manage'] },
+  })
+  const environment = { PARKWAY_API_KEY: made.key, PARKWAY_BASE_URL: gateway.baseUrl }
+  const logs = follow('logs', id, environment)
+  await Promise.race([logs.begun, logs.ended])
+  await gateway.request('DELETE', `/v1/tenants/me/api-keys/${made.id}`)
+  expect(await logs.ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/cut off: .*key/) })
 })
 
 test('templates are listed', async () => {

@@ -1,9 +1,11 @@
 import { readEvents } from '../../api/read-events.ts'
 import { readPages } from '../../api/read-pages.ts'
 import { clientCommand } from '../../client-command.ts'
+import { CommandFailure } from '../../command-failure.ts'
 import { toDeploymentId } from '../../deployments/deployment-id.ts'
 import { followEvents, followStart } from '../../deployments/follow-deployment.ts'
 import { describeEvent } from '../../deployments/print-events.ts'
+import { EXIT } from '../../exit-codes.ts'
 import { requireConsent } from '../../input/confirm.ts'
 import { parseWhole } from '../../input/parse-number.ts'
 import { interruptible } from '../../interruption.ts'
@@ -134,10 +136,27 @@ export const logs = clientCommand<LogsOptions>({
     const response = await gateway.send(address, { method: 'GET' })
     for await (const data of readEvents(response.body ?? new ReadableStream())) {
       if (data === '[DONE]') return
-      const event = JSON.parse(data) as { type: string; line?: string; reason?: string }
+      const event = JSON.parse(data) as LogEvent
+      if (event.error !== undefined) throw logCutOff(event.error.message ?? 'No reason was told.')
       if (isJson) printJsonLines([event])
       else if (event.type === 'line') print(event.line ?? '')
       else output.note(`The log ended: ${printable(event.reason ?? 'unknown reason')}.`)
     }
+    throw logCutOff('The connection broke.')
   },
 })
+
+interface LogEvent {
+  readonly type?: string
+  readonly line?: string
+  readonly reason?: string
+  readonly error?: { readonly message?: string }
+}
+
+function logCutOff(reason: string): CommandFailure {
+  return new CommandFailure(
+    EXIT.failed,
+    `The log goes on, but was cut off: ${reason}`,
+    'Follow it again with the same command.',
+  )
+}
