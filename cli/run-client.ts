@@ -19,7 +19,7 @@ export async function runClient(
 ): Promise<number> {
   endWithReader(process)
   watchInterruptions()
-  // Of streams that nobody awaits, such as a file that cannot be read while it is sent.
+  // A stream can fail outside of any promise, such as a file that becomes unreadable while it is sent.
   process.on('uncaughtException', (error) => process.exit(report(error)))
   try {
     // The parent gives the usage line its first word.

@@ -1,8 +1,8 @@
 import { gatewaySilent } from './api-failure.ts'
 
 /**
- * Returns a `fetch` that fails if a read gets nothing for a while: neither an answer nor the next part of it. An answer may be long, so
- * that its whole time is not bounded. Requests that do work, such as a question to a model, may be silent for as long as they take.
+ * Returns a `fetch` that fails if a GET request receives nothing for a while: neither an answer nor the next part of it. The time of
+ * the whole answer is not bounded, because it may be long. Other methods are not bounded, because a model may need long to answer.
  */
 export function createBoundedFetch(silenceMsMax: number) {
   return async (request: Request): Promise<Response> => {
@@ -30,7 +30,7 @@ function waitMsOf({ url }: Request): number {
 
 /** Starts the timer again with each part of the body, and stops it at the end. */
 function followBody(response: Response, timer: NodeJS.Timeout): Response {
-  // The end of the program does not wait for the timer of an answer that nobody reads.
+  // Nobody may read the body, so the timer must not keep the program running.
   timer.unref()
   const { body, status, statusText, headers } = response
   if (body === null) {

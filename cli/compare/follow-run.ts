@@ -16,9 +16,9 @@ interface FollowOptions {
 
 /** How often texts are drawn. */
 const DRAW_MS = 100
-/** How often the run is read while its stream tells of ended answers, or there is no stream. */
+/** How often the run is read after its stream has reported an ended answer, or while there is no stream. */
 const READ_MS = 500
-/** How often the run is read while its stream tells of nothing. */
+/** How often the run is read while its stream reports no ended answer. */
 const QUIET_READ_MS = 5_000
 
 /** Shows a run until it has ended: a live grid on a terminal, else a line for each step. */
@@ -45,7 +45,7 @@ export async function followRun(
   }
 }
 
-/** Waits until the run should be read again, and draws meanwhile. */
+/** Waits until the run must be read again. Draws the grid in the meantime. */
 async function waitForChange(feed: RunFeed, signal: AbortSignal, draw: () => void): Promise<void> {
   const beganMs = performance.now()
   let hasChanged = false

@@ -15,7 +15,7 @@ afterAll(() => gateway.close())
 const models = ['-m', 'gpt-4o-mini', '-m', 'gpt-5.4']
 const WIDE = { columns: 150 }
 
-/** Returns the home of a person who uses the gateway through another server. */
+/** Creates a home that is signed in to a server in front of the gateway. That server may answer by itself. */
 async function signInThrough(answer: (path: string, response: ServerResponse) => boolean) {
   const between = await startGatewayInBetween(gateway.baseUrl, answer)
   const home = await createHome()

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readPieces, type EventReader } from '../chat/read-events.ts'
-import { modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
+import type { ChatGateway } from '../chat/start-chat-gateway.ts'
 import { createAccount } from '../payments/accounts.ts'
 import { createKey, OWN_PAGE, signIn } from '../sessions/sign-in.ts'
 import { chunk, chunksOf, pacedStream } from '../upstreams/openai-server.ts'
-import { speakers, startCompareGateway } from './start-compare-gateway.ts'
+import { speakers, startCompareGateway, startFrontGateway } from './start-compare-gateway.ts'
 import { RUNS } from './wait-for-run.ts'
 
 let gateway: ChatGateway
@@ -13,11 +13,7 @@ let front: ChatGateway
 
 beforeAll(async () => {
   gateway = await startCompareGateway(['red', 'blue'])
-  front = await startChatGateway({
-    models: ['red', 'blue'].map((model) => modelEntry(model, [{ provider: 'openai', model }])),
-    connectionString: gateway.connectionString,
-    settings: { PARKWAY_ROLE: 'api' },
-  })
+  front = await startFrontGateway(gateway, ['red', 'blue'])
 })
 
 afterAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readEvents, readPieces } from '../chat/read-events.ts'
-import { modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
+import type { ChatGateway } from '../chat/start-chat-gateway.ts'
 import { chunk, chunksOf, failure, pacedStream } from '../upstreams/openai-server.ts'
-import { createStranger, speakers, startCompareGateway } from './start-compare-gateway.ts'
+import { createStranger, speakers, startCompareGateway, startFrontGateway } from './start-compare-gateway.ts'
 import { makeRun, readCells, RUNS, waitForRun } from './wait-for-run.ts'
 
 let gateway: ChatGateway
@@ -11,11 +11,7 @@ let front: ChatGateway
 
 beforeAll(async () => {
   gateway = await startCompareGateway(['red', 'blue'])
-  front = await startChatGateway({
-    models: ['red', 'blue'].map((model) => modelEntry(model, [{ provider: 'openai', model }])),
-    connectionString: gateway.connectionString,
-    settings: { PARKWAY_ROLE: 'api' },
-  })
+  front = await startFrontGateway(gateway, ['red', 'blue'])
 })
 
 afterAll(async () => {

@@ -22,6 +22,18 @@ export function startCompareGateway(
   })
 }
 
+/** Starts another process on the same database. It works on no runs. */
+export function startFrontGateway(
+  { connectionString }: Pick<ChatGateway, 'connectionString'>,
+  models: readonly string[],
+): Promise<ChatGateway> {
+  return startChatGateway({
+    models: models.map((model) => modelEntry(model, [{ provider: 'openai', model }])),
+    connectionString,
+    settings: { PARKWAY_ROLE: 'api' },
+  })
+}
+
 /** Selects the reply by the name of the model; answers 500 for a model that is not in the table. */
 export function speakers(table: Readonly<Record<string, ScriptedReply | Speaker>>): Reply {
   return ({ body }: RecordedRequest) => {
