@@ -57,9 +57,13 @@ export interface AppErrorOptions {
   isOnceByRequestId?: boolean
   /** Replaces the status and the code that the client receives. */
   injected?: InjectedFailure
+  /** Further members for clients of Anthropic's wire, whose SDKs act on `error.details.error_code`. */
+  details?: ErrorDetails
   /** For the log only; never shown to a client. */
   cause?: unknown
 }
+
+export type ErrorDetails = Readonly<Record<string, string | readonly string[]>>
 
 /** A failure that a client has requested from the sandbox. */
 export interface InjectedFailure {
@@ -77,6 +81,7 @@ export class AppError extends Error {
   readonly mayBeDone: boolean
   readonly isOnceByRequestId: boolean
   readonly injected: InjectedFailure | null
+  readonly details: ErrorDetails | null
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -87,6 +92,7 @@ export class AppError extends Error {
     this.mayBeDone = options.mayBeDone ?? false
     this.isOnceByRequestId = options.isOnceByRequestId ?? false
     this.injected = options.injected ?? null
+    this.details = options.details ?? null
   }
 
   /** The code that the client receives. The gateway itself uses `code`. */

@@ -38,6 +38,8 @@ export const BILLED_MEMBERS: ReadonlyMap<string, UntakenMember> = new Map([
   ...refused(...PROTECTIVE_MEMBERS),
   // Data stored in the operator's account at the vendor, where clients could not read it.
   ...dropped('store', 'metadata'),
+  // A credit for a refused prompt, which Anthropic's SDK redeems with another model. Without it the prompt has its usual price.
+  ...dropped('fallback_credit_token'),
   // Settings of a self-hosted server, such as its slots and its memory.
   ...dropped('options', 'id_slot', 'slot_id', 'keep_alive'),
 ])

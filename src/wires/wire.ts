@@ -1,3 +1,5 @@
+import type { ErrorDetails } from '../kernel/app-error.ts'
+
 /** The content of an error. Each wire formats it in its own way. */
 export interface WireError {
   readonly status: number
@@ -6,6 +8,7 @@ export interface WireError {
   readonly message: string
   readonly param: string | null
   readonly requestId: string
+  readonly details: ErrorDetails | null
 }
 
 /** Writes the payloads of a stream as Server-Sent Events. */

@@ -104,7 +104,6 @@ describe('what is billed besides the tokens, or is stored in the operator’s ac
     ['a region', { inference_geo: 'us' }, 'inference_geo'],
     ['another model to fall back on', { fallbacks: [{ model: 'claude-opus' }] }, 'fallbacks'],
     ['another tier', { service_tier: 'priority' }, 'service_tier'],
-    ['a conversation kept there', { thread: { type: 'new' } }, 'thread'],
     [
       'a file',
       user([{ type: 'image', source: { type: 'file', file_id: 'file_01' } }]),

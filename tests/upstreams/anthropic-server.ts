@@ -22,6 +22,7 @@ export function anthropicMessage(fields: {
   content: readonly object[]
   stop_reason?: string
   stop_sequence?: string | null
+  stop_details?: object
   usage?: object
 }): ScriptedReply {
   const message = {

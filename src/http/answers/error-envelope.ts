@@ -1,5 +1,5 @@
 import type { Wire, WireError } from '../../wires/wire.ts'
-import { AppError, type ErrorCode, type InjectedFailure } from '../../kernel/app-error.ts'
+import { AppError, type ErrorCode, type ErrorDetails, type InjectedFailure } from '../../kernel/app-error.ts'
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 
 type ErrorType =
@@ -81,6 +81,8 @@ export interface ErrorAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: { readonly error: ErrorObject }
+  /** Not part of the envelope: only Anthropic's wire has a place for it. */
+  readonly details: ErrorDetails | null
 }
 
 interface ErrorObject {
@@ -103,8 +105,8 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const isFinal = status === 402 || known.code === 'provider_not_configured' || known.mayBeDone
   if (isFinal) headers['x-should-retry'] = 'false'
   if (status === 401) headers['www-authenticate'] ??= 'Bearer'
-  const { message, param, shownCode: code } = known
-  return { status, headers, body: { error: { message, type, param, code, request_id: requestId } } }
+  const { message, param, shownCode: code, details } = known
+  return { status, headers, body: { error: { message, type, param, code, request_id: requestId } }, details }
 }
 
 /** Returns the error body in the client's wire format. */
@@ -112,9 +114,9 @@ export function errorBodyOf(answer: ErrorAnswer, wire: Wire): object {
   return wire.formatError(toWireError(answer))
 }
 
-export function toWireError({ status, body }: ErrorAnswer): WireError {
+export function toWireError({ status, body, details }: ErrorAnswer): WireError {
   const { request_id: requestId, ...error } = body.error
-  return { ...error, status, requestId }
+  return { ...error, status, requestId, details }
 }
 
 export function toAppError(error: unknown): AppError {

@@ -1,11 +1,11 @@
+import { AppError } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { refuseAccountState, refuseCacheMark, refuseFeature, type ServerFeature } from '../native-demands.ts'
 import type { CountTokensRequest, MessagesTool } from './messages-request.ts'
 
 /** Throws for members that must not be sent to any upstream. */
 export function refuseForeignState(request: CountTokensRequest): void {
-  const thread: unknown = Reflect.get(request, 'thread')
-  if (isRecord(thread)) throw refuseAccountState('thread', 'A conversation that is kept on the server')
+  if (isRecord(Reflect.get(request, 'thread'))) throw threadUnsupported()
   for (const [name, ordinary] of UNPRICED_MEMBERS) {
     const value: unknown = Reflect.get(request, name)
     if (value === undefined || value === null || value === ordinary) continue
@@ -16,11 +16,19 @@ export function refuseForeignState(request: CountTokensRequest): void {
 }
 
 /** Members that change the price, with the value that has the normal price. */
-const UNPRICED_MEMBERS: readonly (readonly [string, string | null])[] = [
+const UNPRICED_MEMBERS: readonly (readonly [string, string])[] = [
   ['speed', 'standard'],
   ['inference_geo', 'global'],
-  ['fallback_credit_token', null],
 ]
+
+/** Anthropic's SDKs ask for threads by default. With these details they send the whole conversation without one. */
+function threadUnsupported(): AppError {
+  const message = 'Conversations are not stored here for this wire. Send all messages, without `thread`.'
+  return new AppError('unsupported_parameter', message, {
+    param: 'thread',
+    details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+  })
+}
 
 /** Returns the features of a request that run on Anthropic's servers and are not billed only by tokens. */
 export function serverFeaturesOf({ tools }: CountTokensRequest): ServerFeature[] {

@@ -22,10 +22,11 @@ function errorTypeOf({ status, code }: WireError): string {
 }
 
 function formatError(error: WireError): object {
-  const { message, code, param, requestId } = error
+  const { message, code, param, requestId, details } = error
+  const known = { type: errorTypeOf(error), message, code, param }
   return {
     type: 'error',
-    error: { type: errorTypeOf(error), message, code, param },
+    error: details === null ? known : { ...known, details },
     request_id: requestId,
   }
 }
