@@ -76,13 +76,20 @@ export interface LaunchOrder {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** A `pending` instance has no GPU yet, a `loading` one has. A `gone` instance has ended or never existed. */
+/**
+ * A `pending` instance has no GPU, a `loading` one has. Both may have been ready before. A `gone` instance has ended or never
+ * existed.
+ */
 type InstanceState = 'pending' | 'loading' | 'ready' | 'failed' | 'stopping' | 'gone'
 
 export interface Observation {
   readonly state: InstanceState
-  /** When the GPU was assigned, or null. */
+  /** When the present GPU was assigned, or null. An instance that lost its GPU may get another one. */
   readonly boundAtMs: number | null
+  /** When the present GPU was asked for, or null if the driver does not know. */
+  readonly requestedAtMs: number | null
+  /** Since when the engine is not ready, or null if it is or the driver does not know. */
+  readonly unreadyAtMs: number | null
   /** When the GPU was released, or null if it was not or the driver does not know. */
   readonly releasedAtMs: number | null
   /** Startup progress from 0 to 100. */
@@ -99,6 +106,8 @@ export interface Observation {
 export const GONE: Observation = {
   state: 'gone',
   boundAtMs: null,
+  requestedAtMs: null,
+  unreadyAtMs: null,
   releasedAtMs: null,
   progress: 0,
   endpoint: null,

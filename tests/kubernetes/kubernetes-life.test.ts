@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chatWith, deploy, waitForStatus } from '../deployments/deploy.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
-import { safetensorsFile, startHub, type HubServer } from '../upstreams/hub-server.ts'
+import { LLAMA_FILES } from './llama-files.ts'
+import { startHub, type HubServer } from '../upstreams/hub-server.ts'
 import { createKubernetesStage, TWO_MACHINES, type KubernetesStage } from './kubernetes-stage.ts'
 
 let stage: KubernetesStage
@@ -10,23 +11,9 @@ let gateway: TestGateway
 let hub: HubServer
 let pace: NodeJS.Timeout
 
-const FILES = {
-  'config.json': {
-    architectures: ['LlamaForCausalLM'],
-    model_type: 'llama',
-    num_hidden_layers: 32,
-    hidden_size: 4096,
-    num_attention_heads: 32,
-    num_key_value_heads: 8,
-    vocab_size: 128_256,
-    max_position_embeddings: 8_192,
-  },
-  'model.safetensors': safetensorsFile({ a: { dtype: 'BF16', shape: [4_015_130_624] } }),
-}
-
 beforeAll(async () => {
   stage = await createKubernetesStage()
-  hub = await startHub({ 'Qwen/Qwen3-8B': { files: FILES } })
+  hub = await startHub({ 'Qwen/Qwen3-8B': { files: LLAMA_FILES } })
   const { cluster, kubeconfig } = stage
   pace = setInterval(() => cluster.nodes.tick(), 20)
   // Like the address of `kubectl proxy`, which also adds credentials.

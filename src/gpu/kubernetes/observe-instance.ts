@@ -15,6 +15,8 @@ interface ObserveOptions {
 }
 
 const LOOK_AGAIN_MS = 1_000
+/** The cluster is watched, so a look at a ready instance sends no request. */
+const LOOK_AT_READY_MS = 5_000
 const PROGRESS = { scheduled: 10, started: 50, ready: 100 } as const
 
 /** Derives the state of an instance from its Deployment and all of its pods. */
@@ -32,9 +34,12 @@ export async function observeInstance(
     if (failure !== null) return { ...GONE, state: 'failed', failure }
     return { ...GONE, state: 'pending', lookAgainMs: LOOK_AGAIN_MS }
   }
+  const own = (clusterMs: number | null) =>
+    clusterMs === null ? null : ownTime(deployment, clusterMs, options.nowMs)
   const seen = {
     ...GONE,
-    boundAtMs: findBoundAtMs(deployment, pods, options.nowMs),
+    boundAtMs: findBoundAtMs(deployment, [pod], options.nowMs),
+    requestedAtMs: own(toMs(pod.metadata.creationTimestamp)),
     lookAgainMs: LOOK_AGAIN_MS,
   }
   if (conditionOf(pod, 'Ready')?.status === 'True')
@@ -43,15 +48,21 @@ export async function observeInstance(
       state: 'ready',
       progress: PROGRESS.ready,
       endpoint: options.endpoint,
-      lookAgainMs: null,
+      lookAgainMs: LOOK_AT_READY_MS,
     }
+  const unreadyAtMs = own(toMs(conditionOf(pod, 'Ready')?.lastTransitionTime)) ?? seen.requestedAtMs
   const { scheduleTimeoutMs, readLastLines } = options
   const waitedMs = (sinceMs: number) => options.nowMs - ownTime(deployment, sinceMs, options.nowMs)
   const failure = await explainPod(pod, { waitedMs, scheduleTimeoutMs, readLastLines })
-  if (failure !== null) return { ...seen, state: 'failed', failure, lookAgainMs: null }
-  if (seen.boundAtMs === null) return { ...seen, state: 'pending' }
+  if (failure !== null) return { ...seen, state: 'failed', failure, unreadyAtMs, lookAgainMs: null }
+  if (seen.boundAtMs === null) return { ...seen, state: 'pending', unreadyAtMs }
   const hasStarted = pod.status?.containerStatuses?.some(({ state }) => state?.running !== undefined)
-  return { ...seen, state: 'loading', progress: hasStarted ? PROGRESS.started : PROGRESS.scheduled }
+  return {
+    ...seen,
+    state: 'loading',
+    unreadyAtMs,
+    progress: hasStarted ? PROGRESS.started : PROGRESS.scheduled,
+  }
 }
 
 /** Observes a stopped instance. Its GPU is free when the controller has processed the stop and no pod is left. */
@@ -90,7 +101,7 @@ export function readRefusal({ metadata }: ClusterDeployment): InstanceFailure | 
   return text === undefined ? null : Value.Parse(Refusal, parseJson(text))
 }
 
-/** Returns when the first pod was scheduled to a node, or null. */
+/** Returns when the first of these pods was scheduled to a node, or null. */
 function findBoundAtMs(
   deployment: ClusterDeployment,
   pods: readonly ClusterPod[],

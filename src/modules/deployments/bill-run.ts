@@ -3,6 +3,7 @@ import { createId } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { boundSeconds } from './bound-seconds.ts'
 import { modelIdOf, type Deployment, type Run } from './deployment.ts'
 import { gpuCost } from './gpu-cost.ts'
 
@@ -44,7 +45,7 @@ export async function billSlice(
   options: BillingOptions,
   billed: BilledRun,
 ): Promise<Shortage> {
-  const seconds = secondsOf(billed.run, billed.nowMs, Math.floor)
+  const seconds = boundSeconds(billed.run, billed.nowMs, Math.floor)
   const settled = await settle(transaction, options, billed, seconds)
   const { run, deployment } = settled
   const costUntil = (until: number) =>
@@ -66,7 +67,7 @@ export async function closeBill(
   const { run, releasedAtMs } = billed
   // The last second is rounded up: a started second is charged.
   if (run.readyAtMs !== null)
-    await settle(transaction, options, billed, secondsOf(run, releasedAtMs, Math.ceil))
+    await settle(transaction, options, billed, boundSeconds(run, releasedAtMs, Math.ceil))
   const [row] = await transaction.query<{ is_held: boolean; slice: number }>(
     'UPDATE deployment_runs SET released_at = $2, held_nano_usd = 0 WHERE id = $1 RETURNING is_held, slice',
     [run.id, new Date(releasedAtMs)],
@@ -162,10 +163,6 @@ export function isInDebt(error: unknown): boolean {
 
 function holdKeyOf(runId: string, slice: number): string {
   return `gpu:${runId}:${slice}`
-}
-
-function secondsOf({ boundAtMs }: Run, untilMs: number, round: (seconds: number) => number): number {
-  return boundAtMs === null ? 0 : Math.max(0, round((untilMs - boundAtMs) / 1000))
 }
 
 /** Returns what is left of the deployment's budget. */

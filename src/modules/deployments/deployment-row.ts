@@ -75,6 +75,9 @@ interface RunRow {
   readonly launched_at: Date | null
   readonly bound_at: Date | null
   readonly ready_at: Date | null
+  readonly unready_at: Date | null
+  readonly rebound_at: Date | null
+  readonly unbound_ms: bigint
   readonly stopping_at: Date | null
   readonly drain_until: Date | null
   readonly stop_sent_at: Date | null
@@ -119,6 +122,9 @@ function runFromRow(row: RunRow): Run {
     launchedAtMs: msOf(row.launched_at),
     boundAtMs: msOf(row.bound_at),
     readyAtMs: msOf(row.ready_at),
+    unreadyAtMs: msOf(row.unready_at),
+    reboundAtMs: msOf(row.rebound_at),
+    unboundMs: Number(row.unbound_ms),
     stoppingAtMs: msOf(row.stopping_at),
     drainUntilMs: msOf(row.drain_until),
     stopSentAtMs: msOf(row.stop_sent_at),

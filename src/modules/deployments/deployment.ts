@@ -62,6 +62,12 @@ export interface Run {
   readonly launchedAtMs: number | null
   readonly boundAtMs: number | null
   readonly readyAtMs: number | null
+  /** Since when a run that was ready is not ready any more. Null while it is ready. */
+  readonly unreadyAtMs: number | null
+  /** When its present GPU was bound, if that is not the first one. */
+  readonly reboundAtMs: number | null
+  /** The time between its GPUs, which is not billed. */
+  readonly unboundMs: number
   readonly stoppingAtMs: number | null
   readonly drainUntilMs: number | null
   readonly stopSentAtMs: number | null

@@ -7,6 +7,8 @@ import type { Look, NextLookMs } from './look.ts'
 export interface RunFailure {
   readonly code: FailureCode | 'start_timeout'
   readonly message: string
+  /** When the engine of a run that was ready was lost, if that is known. Nothing is billed from then on. */
+  readonly lostAtMs: number | null
 }
 
 /** Temporary failures. Failures caused by the model or the order would repeat, and are not retried. */
@@ -31,8 +33,9 @@ export async function failRun(look: Look, run: Run, failure: RunFailure): Promis
     const isRetried = RETRYABLE.has(failure.code) && attempt <= RETRIES_MAX
     const message = toStorable(failure.message).slice(0, MESSAGE_LENGTH_MAX)
     await transaction.query(
-      `UPDATE deployment_runs SET stopping_at = coalesce(stopping_at, $2), drain_until = coalesce(drain_until, $2) WHERE id = $1`,
-      [run.id, new Date(nowMs)],
+      `UPDATE deployment_runs SET stopping_at = coalesce(stopping_at, $2), drain_until = coalesce(drain_until, $2),
+         unready_at = coalesce(unready_at, $3) WHERE id = $1`,
+      [run.id, new Date(nowMs), failure.lostAtMs === null ? null : new Date(failure.lostAtMs)],
     )
     await writeTransition(transaction, deployment, {
       change: {
@@ -62,6 +65,6 @@ export function retryDelayMs({ status, attempt }: Deployment, retryMs: number): 
   return status === 'queued' && attempt > 0 ? retryMs * 2 ** (attempt - 1) : 0
 }
 
-function wasWell({ readyAtMs }: Run, nowMs: number): boolean {
-  return readyAtMs !== null && nowMs - readyAtMs >= WELL_MS
+function wasWell({ readyAtMs, unreadyAtMs }: Run, nowMs: number): boolean {
+  return readyAtMs !== null && (unreadyAtMs ?? nowMs) - readyAtMs >= WELL_MS
 }

@@ -1,12 +1,14 @@
 import type { InstanceFailure, Observation } from '../../gpu/gpu-driver.ts'
 import { launchRun, stopForWant } from './begin-run.ts'
 import { billSlice, isInDebt, type Shortage } from './bill-run.ts'
+import { boundSeconds } from './bound-seconds.ts'
 import { changeDesired, lockClaimed, writeTransition } from './claim-deployments.ts'
 import type { Deployment, Run } from './deployment.ts'
 import { countInFlight } from './deployment-activity.ts'
 import { readOpenRun } from './deployment-row.ts'
 import { failRun } from './fail-run.ts'
 import type { Look, NextLookMs } from './look.ts'
+import { findLostAtMs, noteInterruption } from './note-interruption.ts'
 
 /** Follows a wanted run: launches it, records its progress, bills it, and puts the deployment to sleep when it is idle. */
 export async function followRun(look: Look, run: Run): Promise<NextLookMs> {
@@ -17,9 +19,11 @@ export async function followRun(look: Look, run: Run): Promise<NextLookMs> {
   }
   const seen = await driver.observe(run.id)
   if (seen.state === 'failed' || seen.state === 'gone' || seen.state === 'stopping')
-    return failRun(look, run, seen.failure ?? VANISHED)
-  if (seen.state !== 'ready' && isLate(look, run)) return failRun(look, run, TOO_SLOW)
+    return failRun(look, run, { ...(seen.failure ?? VANISHED), lostAtMs: lossOf(run, seen, clock.nowMs()) })
+  if (seen.state !== 'ready' && isLate(look, run))
+    return failRun(look, run, { ...TOO_SLOW, lostAtMs: run.unreadyAtMs })
   if (run.readyAtMs === null) await noteProgress(look, seen)
+  else await noteInterruption(look, run, seen)
   const shortage = await billIfDue(look, run, clock.nowMs())
   if (shortage !== null) {
     await stopForWant(look, shortage)
@@ -27,17 +31,25 @@ export async function followRun(look: Look, run: Run): Promise<NextLookMs> {
   }
   if (seen.state !== 'ready') return Math.min(paces.changingMs, seen.lookAgainMs ?? paces.changingMs)
   const idleMs = await idleLeftMs(look, run)
-  if (idleMs === null) return paces.runningMs
-  if (idleMs > 0) return Math.min(paces.runningMs, idleMs)
+  const nextMs = Math.min(paces.runningMs, seen.lookAgainMs ?? paces.runningMs)
+  if (idleMs === null) return nextMs
+  if (idleMs > 0) return Math.min(nextMs, idleMs)
   await fallAsleep(look)
   return 0
+}
+
+/** Returns when the engine of a run that was ready was lost; null if it was not, or the driver does not know. */
+function lossOf(run: Run, seen: Observation, nowMs: number): number | null {
+  return run.readyAtMs === null || seen.unreadyAtMs === null ? null : findLostAtMs(run, seen, nowMs)
 }
 
 const VANISHED: InstanceFailure = { code: 'engine_crashed', message: 'The instance of the engine is gone.' }
 const TOO_SLOW = { code: 'start_timeout', message: 'The engine did not become ready in time.' } as const
 
-function isLate({ clock, paces }: Look, { createdAtMs, readyAtMs }: Run): boolean {
-  return readyAtMs === null && clock.nowMs() - createdAtMs > paces.startMsMax
+/** Returns whether the engine takes too long to become ready, for the first time or again. */
+function isLate({ clock, paces }: Look, { createdAtMs, readyAtMs, unreadyAtMs }: Run): boolean {
+  const sinceMs = readyAtMs === null ? createdAtMs : unreadyAtMs
+  return sinceMs !== null && clock.nowMs() - sinceMs > paces.startMsMax
 }
 
 /** Stores when the run got its GPU, its progress, and when it became ready. */
@@ -50,7 +62,8 @@ async function noteProgress(look: Look, seen: Observation): Promise<void> {
     if (run === null || run.stoppingAtMs !== null) return false
     const isReady = seen.state === 'ready'
     await transaction.query(
-      `UPDATE deployment_runs SET bound_at = coalesce(bound_at, $2), ready_at = coalesce(ready_at, $3) WHERE id = $1`,
+      // A GPU that was lost before the engine was ready is not billed, as for a failed start.
+      `UPDATE deployment_runs SET bound_at = $2, ready_at = coalesce(ready_at, $3) WHERE id = $1`,
       [
         run.id,
         seen.boundAtMs === null ? (isReady ? new Date(nowMs) : null) : new Date(seen.boundAtMs),
@@ -124,11 +137,11 @@ async function billIfDue({ database, claim, billing }: Look, seen: Run, nowMs: n
   return bill(true)
 }
 
-function isDue({ boundAtMs, billedSeconds, readyAtMs }: Run, nowMs: number, sliceSeconds: number): boolean {
+function isDue(run: Run, nowMs: number, sliceSeconds: number): boolean {
   return (
-    readyAtMs === null ||
-    boundAtMs === null ||
-    nowMs - boundAtMs - billedSeconds * 1000 >= sliceSeconds * 1000
+    run.readyAtMs === null ||
+    run.boundAtMs === null ||
+    boundSeconds(run, nowMs, Math.floor) - run.billedSeconds >= sliceSeconds
   )
 }
 

@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { boundSeconds } from './bound-seconds.ts'
 import type { Deployment } from './deployment.ts'
 import { listBilledRuns } from './deployment-row.ts'
 import { gpuCost } from './gpu-cost.ts'
@@ -35,7 +36,7 @@ export async function readBill(
       const { boundAtMs: fromMs, releasedAtMs: toMs, billedSeconds: seconds } = run
       return [{ fromMs, toMs, seconds, costNanoUsd: run.chargedNanoUsd }]
     }
-    const seconds = Math.max(run.billedSeconds, Math.floor((nowMs - run.boundAtMs) / 1000))
+    const seconds = Math.max(run.billedSeconds, boundSeconds(run, nowMs, Math.floor))
     const duePrice =
       gpuCost(run.pricePerHourNanoUsd, seconds) - gpuCost(run.pricePerHourNanoUsd, run.billedSeconds)
     return [{ fromMs: run.boundAtMs, toMs: null, seconds, costNanoUsd: run.chargedNanoUsd + duePrice }]
@@ -45,7 +46,7 @@ export async function readBill(
   const unchargedNanoUsd = open === undefined ? 0n : open.costNanoUsd - (openRun?.chargedNanoUsd ?? 0n)
   return {
     deployment,
-    isBurning: open !== undefined,
+    isBurning: open !== undefined && openRun?.unreadyAtMs === null,
     accruedNanoUsd: deployment.spentNanoUsd + unchargedNanoUsd,
     billedSeconds: intervals.reduce((sum, { seconds }) => sum + seconds, 0),
     intervals,

@@ -37,6 +37,10 @@ export class ClusterNodes {
   readonly #machines: number
   readonly logs = new Map<string, string[]>()
   #pods = 0
+  /** Whether no further pod gets a machine, as if all nodes were cordoned. */
+  isCordoned = false
+  /** Whether the engines of pods do not start, as if a volume could not be mounted. */
+  isStuck = false
 
   constructor(store: ClusterStore, machines: number) {
     this.#store = store
@@ -116,12 +120,12 @@ export class ClusterNodes {
     if (hasEnded(pod)) return
     if (!isBound(pod)) {
       const taken = this.#store.list('pods').filter((other) => isBound(other) && !hasEnded(other)).length
-      const condition = taken < this.#machines ? BOUND() : UNSCHEDULABLE()
+      const condition = taken < this.#machines && !this.isCordoned ? BOUND() : UNSCHEDULABLE()
       if (read(conditionsOf(pod)[0], 'status') !== condition.status)
         this.#store.update('pods', name, (value) => write(value, ['status', 'conditions'], [condition]))
       return
     }
-    if (read(pod, 'status', 'containerStatuses') === undefined) this.#startEngine(name, pod)
+    if (read(pod, 'status', 'containerStatuses') === undefined && !this.isStuck) this.#startEngine(name, pod)
   }
 
   #startEngine(name: string, pod: Json): void {

@@ -1,4 +1,4 @@
-import type { GpuDriver, LaunchOrder } from '../../../gpu/gpu-driver.ts'
+import type { GpuDriver, LaunchOrder, Observation } from '../../../gpu/gpu-driver.ts'
 import { createGpuRegistry } from '../../../gpu/registry.ts'
 import { createSandboxDriver } from '../../../gpu/sandbox/sandbox-driver.ts'
 import { HubError } from '../../../hub/hub-error.ts'
@@ -55,11 +55,14 @@ interface StageOptions {
   readonly onQuery?: (sql: string) => void
   /** The provider that answers instead of engines. */
   readonly engine?: Provider
+  /** Changes what the driver reports, as if an instance had lost its GPU. */
+  readonly alterObservation?: (seen: Observation, nowMs: number) => Observation
 }
 
 export async function createDeploymentStage({
   onQuery = () => {},
   engine = { id: 'sandbox', isConfigured: true },
+  alterObservation = (seen) => seen,
 }: StageOptions = {}): Promise<DeploymentStage> {
   const testDatabase = await createTestDatabase()
   const { connectionString } = testDatabase
@@ -97,6 +100,7 @@ export async function createDeploymentStage({
       launched.push(order)
       return sandbox.launch(order)
     },
+    observe: async (instanceId) => alterObservation(await sandbox.observe(instanceId), nowMs),
   }
   const gpus = createGpuRegistry({ drivers: [driver], onFailure: () => {} })
   const deployments = await createDeployments({
