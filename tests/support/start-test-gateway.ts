@@ -44,6 +44,8 @@ export interface TestGatewayOptions {
   readonly mayAnswerAnything?: true
   /** Replaces the clock of the machine. */
   readonly machineClock?: Clock
+  /** Where the log is written, if `LOG_LEVEL` is set. Default: standard output. */
+  readonly logFile?: string
 }
 
 const KEY = 'pk-dev-TestTestTestTestTestTestTestTestTestTest'
@@ -71,10 +73,14 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     file: null,
     directory: import.meta.dirname,
   })
+  const logger = createLogger({
+    level: config.logLevel,
+    ...(options.logFile === undefined ? {} : { destination: options.logFile }),
+  })
   const gateway = await composeGateway({
     config,
     connectionString,
-    logger: createLogger({ level: config.logLevel }),
+    logger,
     machineClock: options.machineClock,
   })
   const baseUrl = gateway.url
@@ -110,6 +116,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
         if (options.mayAnswerAnything !== true) await answers.check(baseUrl)
       } finally {
         await gateway.close()
+        await logger.flush()
         await database?.drop()
         await rm(dataDir, { recursive: true, force: true })
       }

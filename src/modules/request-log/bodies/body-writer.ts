@@ -96,9 +96,9 @@ export class BodyWriter {
         const deleted = await database.query(statement, [BATCH_ROWS])
         if (deleted.length < BATCH_ROWS) break
       }
-    const full = await database.query<{ account_id: string }>(FIND_FULL, [accountBytesMax * PART_KEPT])
-    for (const { account_id: accountId } of full)
-      await database.query(DELETE_OLDEST, [accountId, accountBytesMax * PART_KEPT])
+    const keptBytes = Math.floor(accountBytesMax * PART_KEPT)
+    const full = await database.query<{ account_id: string }>(FIND_FULL, [keptBytes])
+    for (const { account_id: accountId } of full) await database.query(DELETE_OLDEST, [accountId, keptBytes])
   }
 
   async close(): Promise<void> {
