@@ -1,5 +1,5 @@
 import cors from '@fastify/cors'
-import fastify, { type FastifyReply } from 'fastify'
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { AppError } from '../kernel/app-error.ts'
 import { isRecord } from '../kernel/is-record.ts'
@@ -18,6 +18,7 @@ import { requireStorable } from './bodies/parse-body.ts'
 import type { RefusedBodies } from './bodies/refused-bodies.ts'
 import { registerRoute } from './register-route.ts'
 import { requirePlainBody } from './bodies/require-plain-body.ts'
+import { OPEN_BODY_BYTES_MAX } from './bodies/require-small-open-bodies.ts'
 import { isHotRoute, type HotRoute, type Route } from './route.ts'
 
 declare module 'fastify' {
@@ -61,7 +62,8 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   const app = fastify({
     logger: false,
     serverFactory: () => options.http,
-    bodyLimit: options.bodyBytesMax,
+    // Routes with a key have their own limit. This one is for everything else.
+    bodyLimit: OPEN_BODY_BYTES_MAX,
     return503OnClosing: false,
     // The server has its own listener, which answers with our error envelope in the right order.
     clientErrorHandler: () => {},
@@ -120,14 +122,10 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     return reply
   })
   app.setNotFoundHandler(async (request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? ''
-    const methods = routes.filter((route) => matchPath(route.path, path)).map((route) => route.method)
-    if (methods.length === 0) {
-      if (consoleSite?.takes(request) === true && (await consoleSite.answer(request, reply))) return reply
-      throw new AppError('not_found', `No such route: ${request.method} ${path.slice(0, 200)}.`)
-    }
-    const allow = [...new Set(methods)].join(', ')
-    throw new AppError('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } })
+    const error = noRoute(routes, request)
+    const isOfConsole = error.code === 'not_found' && consoleSite !== null
+    if (isOfConsole && (await consoleSite.answer(request, reply))) return reply
+    throw error
   })
 
   if (options.corsOrigins.length > 0) {
@@ -138,12 +136,29 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
       maxAge: CORS_SECONDS_MAX,
     })
   }
+  // Refuses unknown routes before the body is read, and after the headers for other origins are set.
+  app.addHook('onRequest', (request, _reply, done) => {
+    const isRefused = request.is404 && consoleSite?.takes(request) !== true
+    done(isRefused ? noRoute(routes, request) : undefined)
+  })
   for (const route of routes)
     if (!isHotRoute(route)) {
       registerRoute(app, route, options)
     }
   await app.ready()
   return { handle: (incoming, response) => app.routing(incoming, response), close: () => app.close() }
+}
+
+function noRoute(
+  routes: readonly (Route | HotRoute)[],
+  { url, method }: Pick<FastifyRequest, 'url' | 'method'>,
+): AppError {
+  const path = url.split('?', 1)[0] ?? ''
+  const methods = routes.filter((route) => matchPath(route.path, path)).map((route) => route.method)
+  if (methods.length === 0)
+    return new AppError('not_found', `No such route: ${method} ${path.slice(0, 200)}.`)
+  const allow = [...new Set(methods)].join(', ')
+  return new AppError('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } })
 }
 
 /** Checks all text of path and query, because routes may use it in database queries. */

@@ -18,6 +18,7 @@ export interface RouteSurroundings {
   readonly guard: UnauthenticatedGuard
   readonly runOnce: RunOnce
   readonly takeFiles: TakeFiles
+  readonly bodyBytesMax: number
 }
 
 /** Registers one route with the framework: authenticate, parse, validate, then call the route. */
@@ -78,7 +79,7 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
         ? {}
         : { onRequest: authenticateHook(guard.authenticate, route.scope, route.needsConfirmation === true) }),
       ...(isOpenPage(route) ? { onRequest: async ({ raw }) => guard.admitVisitor(raw) } : {}),
-      ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
+      ...bodyLimitOf(route, surroundings.bodyBytesMax),
     })
   }
   const takeBodies = route.form ? acceptForms : route.takesRawBody ? takeRawBodies : null
@@ -90,6 +91,14 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
       register(scope)
     })
   }
+}
+
+function bodyLimitOf(
+  { scope, bodyLimitBytes }: Route,
+  bodyBytesMax: number,
+): { readonly bodyLimit?: number } {
+  const bodyLimit = bodyLimitBytes ?? (scope === null ? undefined : bodyBytesMax)
+  return bodyLimit === undefined ? {} : { bodyLimit }
 }
 
 interface GivenInput {

@@ -54,7 +54,10 @@ export interface Route<
   readonly body?: Body
   readonly query?: Query
   readonly params?: Params
-  /** The maximum size of the body, if it differs from the server's limit. Forms have their own limits. */
+  /**
+   * The maximum size of the body, if it differs from the server's limit. Forms have their own limits. A route without a key has to
+   * name one: see `requireSmallOpenBodies`.
+   */
   readonly bodyLimitBytes?: number
   /** Accepts any content type and does not parse the body. For bodies that are signed or not JSON. */
   readonly takesRawBody?: true

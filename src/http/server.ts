@@ -9,6 +9,7 @@ import type { Limits } from '../modules/limits/limits.ts'
 import type { OwnFiles } from '../modules/media/media.ts'
 import type { Idempotency } from '../modules/idempotency/idempotency.ts'
 import { answerClientError } from './connections/answer-client-error.ts'
+import { refuseBadHost } from './connections/check-host.ts'
 import { ConnectionGate } from './connections/connection-gate.ts'
 import type { ConsoleSite } from './console-site/console-site.ts'
 import { createCorsHeaders } from './answers/cors-headers.ts'
@@ -23,6 +24,7 @@ import type { UnauthenticatedGuard } from './connections/guard-unauthenticated.t
 import { createSpool } from './multipart/spool.ts'
 import { createTakeFiles } from './multipart/take-files.ts'
 import { createRefusedBodies } from './bodies/refused-bodies.ts'
+import { requireSmallOpenBodies } from './bodies/require-small-open-bodies.ts'
 import { isHotRoute, type HotRoute, type Route } from './route.ts'
 import { PROBE_PATHS } from './connections/probe-paths.ts'
 
@@ -86,6 +88,7 @@ const NO_BYTES = Buffer.alloc(0)
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { routes, logger } = options
+  requireSmallOpenBodies(routes)
   const tracker = new ExchangeTracker(options.observer, options.clock)
   let isClosing = false
   const logDefect = (error: unknown, { id }: Exchange): void => {
@@ -121,6 +124,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     requestTimeout: options.requestMsMax,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: 5_000,
+    // Checked below, to answer with our envelope.
+    requireHostHeader: false,
   })
   http.on('clientError', answerClientError)
   const serveByNode = takeConnections(http)
@@ -139,6 +144,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   })
   const framework = await createFramework({ ...shared, http })
   http.on('request', (incoming, response) => {
+    if (refuseBadHost(incoming, response)) return
     if (incoming.method === 'POST' && direct.isServed(incoming.url ?? ''))
       direct.serve(incoming, response, incoming)
     else framework.handle(incoming, response)

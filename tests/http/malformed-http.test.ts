@@ -19,6 +19,13 @@ describe('data that is not HTTP', () => {
     ['a greeting', 'EHLO example.com\r\n\r\n'],
     ['a TLS hello', Buffer.from([0x16, 0x03, 0x01, 0x00, 0xa5, 0x01, 0x00, 0x00, 0xa1, 0x03, 0x03])],
     ['a header without a name', 'GET / HTTP/1.1\r\nhost: x\r\n: value\r\n\r\n'],
+    ['two hosts', `GET /healthz HTTP/1.1\r\nhost: x\r\nHost: y\r\n\r\n`],
+    ['two hosts that are the same', `GET /healthz HTTP/1.1\r\nhost: x\r\nhost: x\r\n\r\n`],
+    ['two hosts of a POST', `POST ${CHAT} HTTP/1.1\r\nhost: x\r\nHOST: y\r\ncontent-length: 2\r\n\r\n{}`],
+    ['no host', 'GET /healthz HTTP/1.1\r\naccept: */*\r\n\r\n'],
+    ['no host of a POST', `POST ${CHAT} HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}`],
+    ['a list of hosts', `POST ${CHAT} HTTP/1.1\r\nhost: x, y\r\ncontent-length: 2\r\n\r\n{}`],
+    ['a host with a path', 'GET /healthz HTTP/1.1\r\nhost: x/y\r\n\r\n'],
     ['two lengths', `POST ${CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}`],
     [
       'a length and chunks',
@@ -38,6 +45,12 @@ describe('data that is not HTTP', () => {
     ])
     expect(head).toContain('connection: close')
     expect(head).toContain(`x-request-id: ${body.error.request_id}`)
+  })
+
+  test('HTTP/1.0 without a host is answered, as are hosts with a port and addresses', async () => {
+    const heads = ['HTTP/1.0\r\n', 'HTTP/1.0\r\nhost: x:80\r\n', 'HTTP/1.0\r\nhost: [::1]:8080\r\n']
+    for (const head of heads)
+      expect(parseRaw(await sendRaw(gateway.baseUrl, `GET /healthz ${head}\r\n`)).status).toBe(200)
   })
 
   test('413 for endless headers', async () => {

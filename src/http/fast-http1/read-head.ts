@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { isHost } from '../connections/check-host.ts'
 
 /** The head of a simple request. */
 export interface RequestHead {
@@ -66,7 +67,7 @@ export function readValue(text: string): string | null {
 /** Returns null if the body's length is unknown or the headers request anything unusual. */
 export function toHead(url: string, headers: IncomingHttpHeaders): RequestHead | null {
   const { 'content-length': length, host, connection } = headers
-  if (length === undefined || !LENGTH.test(length) || host === undefined) return null
+  if (length === undefined || !LENGTH.test(length) || host === undefined || !isHost(host)) return null
   if (connection !== undefined && !KEEP_ALIVE.test(connection)) return null
   return { url, headers, bodyBytes: Number(length) }
 }

@@ -9,7 +9,7 @@ import { defineRoute, type Route } from '../../route.ts'
 import { PaymentAnswer, paymentToWire } from './payment-wire.ts'
 
 const PRESETS_USD = [5, 20, 50, 100, 500]
-const WEBHOOK_BYTES_MAX = 1024 * 1024
+const WEBHOOK_BYTES_MAX = 256 * 1024
 const RETURN_URL_MAX = 2048
 
 const ConfigAnswer = Type.Object({

@@ -55,6 +55,8 @@ const SessionParams = Type.Object({
 })
 
 const USER_AGENT_LENGTH_MAX = 300
+/** A key or a code, in any spelling of JSON. */
+const SIGN_IN_BYTES_MAX = 4 * 1024
 
 /** Sessions of people who use the gateway in a browser: the key is entered once and is not kept there. */
 export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
@@ -68,6 +70,7 @@ export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
       summary: 'Sign in',
       scope: null,
       body: SignInBody,
+      bodyLimitBytes: SIGN_IN_BYTES_MAX,
       otherErrors: [401, 403],
       responses: { 201: { description: 'The session. Its secret is in the cookie.', schema: SessionAnswer } },
       handle: async (request) => {
