@@ -68,6 +68,7 @@ describe('operations', () => {
         guard,
         runOnce: notAsked,
         takeFiles: { ofForm: notAsked, ofBody: notAsked },
+        bodyBytesMax: 1024,
       })
     return app
   }

@@ -64,6 +64,7 @@ const SETTINGS = {
 
 /** Files whose intervals exist only while something lasts that this test does not do, such as a stream. */
 const SELDOM: ReadonlySet<string> = new Set([
+  'kernel/deadlines.ts',
   'storage/message-bus.ts',
   'storage/embedded-postgres/claim-data-directory.ts',
   'modules/conversations/hold-turn.ts',
