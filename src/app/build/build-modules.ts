@@ -127,7 +127,11 @@ async function openModules(
   }: BuildOptions,
   opened: AsyncDisposableStack,
 ): Promise<Modules> {
-  const catalog = createCatalog({ overrideFile: config.catalogFile, log: logger })
+  const catalog = createCatalog({
+    overrideFile: config.catalogFile,
+    log: logger,
+    isConfigured: (providerId) => providers.get(providerId)?.isConfigured === true,
+  })
   opened.defer(() => catalog.close())
   const pool = connectDatabase({
     connectionString,
@@ -145,7 +149,7 @@ async function openModules(
   opened.defer(() => clock.close())
   const keys = createKeys({ database, clock, messageBus })
   opened.defer(() => keys.close())
-  const metrics = createMetrics({ isKnownModel: (model) => catalog.resolve(model) !== undefined })
+  const metrics = createMetrics({ isKnownModel: (model) => catalog.hasName(model) })
   const borrower = await createBorrower({
     database,
     logger,

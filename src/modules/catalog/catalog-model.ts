@@ -70,6 +70,10 @@ export interface CatalogModel {
   /** In the order in which they are tried: by priority, then by position in the file. */
   readonly routes: readonly ModelRoute[]
   readonly aliases: readonly string[]
+  /** The id of the model that answers, at its own price, if no configured provider sells this one. */
+  readonly successor?: string
+  /** The day on which the vendor ends the model. From then on the successor answers. */
+  readonly retiresAt?: Date
   /** Whether the result is in the response or in a task. */
   readonly delivery: 'sync' | 'async'
   /** The allowed parameters of image, video, music and embedding models. */

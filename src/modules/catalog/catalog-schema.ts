@@ -8,6 +8,7 @@ import { CAPABILITIES, CATEGORIES, PRICE_TRAITS, PRICE_UNITS } from './catalog-m
 const Count = Type.Integer({ minimum: 1, maximum: 1_000_000_000 })
 const CountOrNone = Type.Optional(Type.Union([Count, Type.Null()]))
 const Name = Type.String({ minLength: 1, maxLength: 256 })
+const Day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })
 const Usd = Type.Number({ minimum: 0, maximum: 1_000_000 })
 const DurationMs = Type.Integer({ minimum: 1, maximum: 3_600_000 })
 
@@ -78,7 +79,9 @@ export const CatalogEntry = Type.Object({
   name: Name,
   vendor: Name,
   category: Type.Enum([...CATEGORIES]),
-  released: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
+  released: Type.Optional(Day),
+  retires: Type.Optional(Day),
+  successor: Type.Optional(Name),
   context_tokens: CountOrNone,
   max_output_tokens: CountOrNone,
   dimensions: CountOrNone,

@@ -1,6 +1,7 @@
 import { SERVICE_CATEGORIES, type CatalogModel } from './catalog-model.ts'
 import defaultSource from './catalog.json' with { type: 'json' }
 import { CatalogInvalid, loadCatalog } from './load-catalog.ts'
+import { findByLooseName } from './loose-names.ts'
 import type { ModelSource, ModelViewer } from './model-source.ts'
 import { watchCatalogFile } from './watch-catalog-file.ts'
 import { readFileSync, statSync } from 'node:fs'
@@ -17,7 +18,13 @@ export type { ModelSource, ModelViewer } from './model-source.ts'
 export interface Catalog {
   /** Increases with each reload, so that caches can detect that they are stale. */
   readonly generation: number
+  /**
+   * Finds a model by its id, an alias, or another form of these. Returns the successor of a model that no configured provider sells
+   * any more.
+   */
   resolve(modelIdOrAlias: string): CatalogModel | undefined
+  /** Whether the catalog lists this id or alias. The number of such names is limited, unlike that of names that resolve. */
+  hasName(name: string): boolean
   /** Like `resolve`, and also finds the models that only this viewer's account has. */
   resolveFor(viewer: ModelViewer, modelIdOrAlias: string): CatalogModel | undefined
   /** Like `list`, followed by the models that only this viewer's account has. */
@@ -53,6 +60,10 @@ interface CreateCatalogOptions {
   /** The operator's JSON or YAML file. It is merged over the source and reloaded when it changes. */
   readonly overrideFile?: string | null
   readonly isKnownProvider?: (providerId: string) => boolean
+  /** Whether the gateway can call this provider. Without it, models that have a successor count as not sold. */
+  readonly isConfigured?: (providerId: string) => boolean
+  /** The time in milliseconds, by which models retire. */
+  readonly now?: () => number
   readonly log?: CatalogLog
   /** How often the file is checked for changes if the system sends no events. */
   readonly pollIntervalMs?: number
@@ -66,6 +77,8 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
     source = defaultSource,
     overrideFile = null,
     isKnownProvider,
+    isConfigured = () => false,
+    now = Date.now,
     log = silentLog,
     pollIntervalMs,
   } = options
@@ -93,24 +106,34 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
   const watcher =
     overrideFile === null ? null : watchCatalogFile({ file: overrideFile, onChange: reload, pollIntervalMs })
 
+  const isRetired = ({ retiresAt }: CatalogModel) => retiresAt !== undefined && now() >= retiresAt.getTime()
+  const succeed = (model: CatalogModel | undefined): CatalogModel | undefined => {
+    if (model?.successor === undefined) return model
+    const heir = snapshot.heirs.get(model)
+    if (isRetired(model)) return heir
+    return heir === undefined || model.routes.some(({ provider }) => isConfigured(provider)) ? model : heir
+  }
+  const findLoosely = (name: string) => succeed(findByLooseName(name, snapshot.byName))
+
   return {
     get generation() {
       return generation
     },
-    resolve: (modelIdOrAlias) => snapshot.byName.get(modelIdOrAlias),
-    list: (filter = {}) => snapshot.models.filter((model) => isSelected(model, filter)),
-    resolveFor: (viewer, modelIdOrAlias) => {
-      const shared = snapshot.byName.get(modelIdOrAlias)
+    resolve: (name) => succeed(snapshot.byName.get(name)) ?? findLoosely(name),
+    hasName: (name) => snapshot.byName.has(name),
+    list: (filter = {}) => snapshot.models.filter((model) => isSelected(model, filter) && !isRetired(model)),
+    resolveFor: (viewer, name) => {
+      const shared = succeed(snapshot.byName.get(name))
       if (shared !== undefined) return shared
       for (const one of sources) {
-        const own = one.resolve(viewer, modelIdOrAlias)
+        const own = one.resolve(viewer, name)
         if (own !== undefined) return own
       }
-      return undefined
+      return findLoosely(name)
     },
     listFor: (viewer, filter = {}) =>
-      [...snapshot.models, ...sources.flatMap((one) => one.list(viewer))].filter((model) =>
-        isSelected(model, filter),
+      [...snapshot.models, ...sources.flatMap((one) => one.list(viewer))].filter(
+        (model) => isSelected(model, filter) && !isRetired(model),
       ),
     addSource: (one) => void sources.push(one),
     onChange: (listener) => {
@@ -124,12 +147,31 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
 interface CatalogSnapshot {
   readonly models: readonly CatalogModel[]
   readonly byName: ReadonlyMap<string, CatalogModel>
+  /** The successors of models that have one. */
+  readonly heirs: ReadonlyMap<CatalogModel, CatalogModel>
 }
 
 function createSnapshot(models: readonly CatalogModel[]): CatalogSnapshot {
   const byName = new Map<string, CatalogModel>()
   for (const model of models) for (const name of [model.id, ...model.aliases]) byName.set(name, model)
-  return { models, byName }
+  const heirs = new Map<CatalogModel, CatalogModel>()
+  for (const model of models) {
+    const heir = model.successor === undefined ? undefined : byName.get(model.successor)
+    if (heir !== undefined && canSucceed(heir, model)) heirs.set(model, heir)
+  }
+  return { models, byName, heirs }
+}
+
+/**
+ * Whether one model can do all that another can. An operator may have changed or removed the successor, which must not stop the
+ * start. A successor with a successor is not followed, so that one step finds the model that answers.
+ */
+function canSucceed(heir: CatalogModel, { category, capabilities }: CatalogModel): boolean {
+  return (
+    heir.successor === undefined &&
+    heir.category === category &&
+    [...capabilities].every((one) => heir.capabilities.has(one))
+  )
 }
 
 function isSelected(model: CatalogModel, filter: CatalogFilter): boolean {

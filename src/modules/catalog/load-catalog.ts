@@ -95,9 +95,12 @@ function findEntryProblems(
       problems.push(`${place}.routes[${index}].provider: there is no provider '${provider}'`)
     }
   }
-  if (entry.released !== undefined && Number.isNaN(Date.parse(entry.released))) {
-    problems.push(`${place}.released: is not a date`)
+  for (const field of ['released', 'retires'] as const) {
+    const day = entry[field]
+    if (day !== undefined && Number.isNaN(Date.parse(day))) problems.push(`${place}.${field}: is not a date`)
   }
+  if (entry.retires !== undefined && entry.successor === undefined)
+    problems.push(`${place}.retires: needs a 'successor', which answers from that day on`)
   problems.push(...findBoundsProblems(entry, place))
   return problems
 }
@@ -155,6 +158,8 @@ function readModel(entry: CatalogEntry, place: string, problems: string[]): Cata
     bounds: readBounds(entry),
     isListed: entry.listed ?? !isService,
     createdAt: new Date(entry.released ?? RELEASED_WHEN_UNKNOWN),
+    ...(entry.successor === undefined ? {} : { successor: entry.successor }),
+    ...(entry.retires === undefined ? {} : { retiresAt: new Date(entry.retires) }),
   })
 }
 

@@ -7,7 +7,8 @@ export interface PlacedEntry {
 /**
  * Merges an operator's entries over the default ones, by id. A field replaces the default's field, with these exceptions: a price
  * without a unit, or with the same unit, changes only the given amounts; `extra_routes` are appended to the existing routes;
- * `disabled: true` removes the model. A name that the operator uses is removed from the aliases of other default models.
+ * `disabled: true` removes the model. A name that the operator uses is removed from the aliases of other default models; if it is the
+ * id of an unlisted one, that model is removed.
  */
 export function mergeCatalogEntries(
   defaults: readonly PlacedEntry[],
@@ -16,7 +17,10 @@ export function mergeCatalogEntries(
   const overrideById = new Map(overrides.map((placed) => [placed.entry.id, placed]))
   const claimedNames = new Set(overrides.flatMap(({ entry }) => [entry.id, ...readNames(entry.aliases)]))
   const defaultIds = new Set(defaults.map(({ entry }) => entry.id))
-  const merged = defaults.map((placed) => {
+  const isReplaced = ({ entry }: PlacedEntry) =>
+    entry.listed === false && claimedNames.has(entry.id) && !overrideById.has(entry.id)
+  const kept = defaults.filter((placed) => !isReplaced(placed))
+  const merged = kept.map((placed) => {
     const released = releaseAliases(placed, claimedNames)
     const override = overrideById.get(placed.entry.id)
     return override ? mergeEntry(released, override) : released

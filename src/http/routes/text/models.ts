@@ -84,7 +84,8 @@ export const modelRoutes = ({
       responses: { 200: { description: 'The model, also when asked for by an alias.', schema: ModelCard } },
       handle: async ({ params, caller }) => {
         const model = catalog.resolveFor(caller, params.id)
-        if (!model || !isAllowed(model, caller)) throw modelNotFound(params.id)
+        if (!model || !(isAllowed(model, caller) || caller.allowedModels?.has(params.id)))
+          throw modelNotFound(params.id)
         return toCard(model, caller)
       },
     }),
