@@ -23,7 +23,7 @@ import type { Config } from './settings/config.ts'
 import { roomForConnections } from './process/connection-room.ts'
 import { exampleModel } from './build/example-model.ts'
 import { ownUrlOf } from './settings/own-url.ts'
-import type { ReadyGateway } from './process/process-messages.ts'
+import type { FirstKey, ReadyGateway } from './process/process-messages.ts'
 import { createExchangeReporter } from './report/report-exchange.ts'
 
 export interface Gateway extends ReadyGateway {
@@ -39,6 +39,8 @@ interface ComposeOptions {
   readonly machineClock?: Clock | undefined
   /** Whether other processes listen on the same port. */
   readonly sharePort?: boolean
+  /** Called as soon as the first account and its key are stored, because the rest of the start may fail. */
+  readonly onFirstKey?: (key: FirstKey) => void
   /** Returns the metrics of all processes, if there are several. */
   readonly expositionOfAll?: () => Promise<Exposition>
 }
@@ -153,6 +155,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       bootstrap.created && config.bootstrapKey === null && config.role !== 'worker'
         ? await createFirstCode(modules.database, logger)
         : null
+    if (bootstrap.created) options.onFirstKey?.({ bootstrapKey: bootstrap.token, signInCode })
     const refusals = endRefusedRequests({ server, keys, sessions, clock: modules.clock })
     begun.defer(() => refusals.close())
     if (config.role !== 'api') worker = await buildWorker(config, { ...options, modules })

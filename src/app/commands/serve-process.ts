@@ -8,6 +8,8 @@ import { isOrder, type ProcessOrder, type ProcessReport } from '../process/proce
 import type { Command } from './command.ts'
 
 const METRICS_MS_MAX = 3_000
+/** How often a process that starts tells the supervisor that it is not stuck. */
+const STARTING_MS = 1_000
 
 /** Runs one of several gateway processes on one port. The supervisor starts it, and owns the database and the signal handling. */
 export const serveProcess: Command = {
@@ -15,9 +17,13 @@ export const serveProcess: Command = {
   options: {},
   async run() {
     const stop = stopOrdered()
+    const beat = setInterval(() => report({ report: 'starting' }), STARTING_MS)
     const loading = loadGateway()
     const start = await Promise.race([startOrdered(), stop])
-    if (start === null) return 0
+    if (start === null) {
+      clearInterval(beat)
+      return 0
+    }
     const { config, connectionString } = start
     const logger = createProcessLogger(config)
     exitOnDefect(logger)
@@ -30,12 +36,14 @@ export const serveProcess: Command = {
         logger,
         sharePort: true,
         expositionOfAll: metricsOfAll.read,
+        onFirstKey: (key) => report({ report: 'first-key', ...key }),
       })
       process.on('message', (message) => {
         if (!isOrder(message)) return
         if (message.order === 'snapshot') void reportSnapshot(gateway, message.requestId)
         if (message.order === 'metrics') metricsOfAll.receive(message)
       })
+      clearInterval(beat)
       const { url, bootstrapKey, signInCode, exampleModel } = gateway
       report({ report: 'ready', url, bootstrapKey, signInCode, exampleModel })
       await stop
@@ -45,6 +53,7 @@ export const serveProcess: Command = {
       report({ report: 'failed', reason: describeFailure(error) })
       return 1
     } finally {
+      clearInterval(beat)
       await logger.flush().catch(() => {})
       if (process.connected) process.disconnect()
     }

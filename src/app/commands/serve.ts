@@ -1,9 +1,10 @@
 import type { GatewayLogger } from '../../telemetry/logger.ts'
+import { createFirstKeyPrinter } from '../report/print-first-key.ts'
 import { announce } from '../report/announce.ts'
 import type { Config } from '../settings/config.ts'
 import { createProcessLogger } from '../process/create-process-logger.ts'
 import { exitOnDefect } from '../process/exit-on-defect.ts'
-import type { ReadyGateway } from '../process/process-messages.ts'
+import type { FirstKey, ReadyGateway } from '../process/process-messages.ts'
 import { openStorage, type OpenStorage } from '../process/open-storage.ts'
 import { readServeConfig, SERVE_FLAGS_USAGE, SERVE_OPTIONS } from '../settings/read-serve-config.ts'
 import type { Command } from './command.ts'
@@ -19,6 +20,7 @@ export const serve: Command = {
     let storage: OpenStorage | null = null
     let gateway: PreparedGateway | null = null
     let isStopping = false
+    const firstKey = createFirstKeyPrinter((text) => process.stdout.write(text), config.bootstrapKey)
     const stop = stopRequested({
       onImpatience: () => {
         gateway?.abandon()
@@ -28,16 +30,19 @@ export const serve: Command = {
       isStopping = true
     })
     try {
-      gateway = await prepareGateway(config, logger)
+      gateway = await prepareGateway(config, logger, (key) => firstKey.note(key))
       storage = await openStorage(config, logger)
       const ready = await gateway.start(storage.connectionString)
       process.stdout.write(announce({ ...ready, config, startMs: performance.now() }))
+      // The announcement of a worker names no key.
+      firstKey.announced(config.role === 'worker' ? { bootstrapKey: null } : ready)
       await stop
       logger.info({}, 'stopping: running requests may finish')
       await gateway.close()
       return 0
     } catch (error) {
       gateway?.abandon()
+      firstKey.print()
       // Ignore errors of an interrupted start.
       if (isStopping) return 0
       throw error
@@ -58,10 +63,14 @@ interface PreparedGateway {
 }
 
 // Load only what is needed, because a supervisor with the whole gateway would start later and use more memory.
-async function prepareGateway(config: Config, logger: GatewayLogger): Promise<PreparedGateway> {
+async function prepareGateway(
+  config: Config,
+  logger: GatewayLogger,
+  onFirstKey: (key: FirstKey) => void,
+): Promise<PreparedGateway> {
   if (config.processes > 1) {
     const { Supervisor } = await import('../process/supervisor.ts')
-    return new Supervisor({ config, logger })
+    return new Supervisor({ config, logger, onFirstKey })
   }
   const { loadGateway } = await import('../process/load-gateway.ts')
   const loading = loadGateway()
@@ -69,7 +78,7 @@ async function prepareGateway(config: Config, logger: GatewayLogger): Promise<Pr
   return {
     start: async (connectionString) => {
       const composeGateway = await loading
-      gateway = await composeGateway({ config, connectionString, logger })
+      gateway = await composeGateway({ config, connectionString, logger, onFirstKey })
       return gateway
     },
     close: async () => gateway?.close(),

@@ -1,10 +1,29 @@
 import { fork, type ChildProcess } from 'node:child_process'
+import type { Logger } from '../../kernel/logger.ts'
 import type { Exposition, MetricsSnapshot } from '../../telemetry/metrics.ts'
 import type { Config } from '../settings/config.ts'
-import { isReport, type ProcessOrder, type ProcessReport, type ReadyGateway } from './process-messages.ts'
+import {
+  isReport,
+  type FirstKey,
+  type ProcessOrder,
+  type ProcessReport,
+  type ReadyGateway,
+} from './process-messages.ts'
 
-const START_MS_MAX = 30_000
+/** A process that starts tells of itself every second. One that is silent for this long is stuck; a slow one is not. */
+const SILENCE_MS_MAX = 120_000
+/** How often a start that is not finished is logged. */
+const SLOW_START_MS = 30_000
+const WATCHES_PER_SILENCE = 10
 const SNAPSHOT_MS_MAX = 1_000
+
+interface GatewayProcessOptions {
+  /** Returns the merged metrics of all processes, for `/metrics` of this process. */
+  readonly readMetrics: () => Promise<Exposition>
+  readonly onFirstKey: (key: FirstKey) => void
+  readonly logger: Logger
+  readonly silenceMsMax?: number
+}
 
 export interface EndedProcess {
   readonly code: number | null
@@ -14,15 +33,15 @@ export interface EndedProcess {
 /** The supervisor's view of one gateway process. The process loads the program immediately and waits for the start order. */
 export class GatewayProcess {
   readonly #child: ChildProcess
-  readonly #readMetrics: () => Promise<Exposition>
+  readonly #options: GatewayProcessOptions
   readonly #ready = Promise.withResolvers<ReadyGateway>()
   readonly #ended = Promise.withResolvers<EndedProcess>()
   readonly #snapshots = new Map<number, (snapshot: MetricsSnapshot | null) => void>()
   #lastRequestId = 0
+  #heardAtMs = 0
 
-  /** `readMetrics` returns the merged metrics of all processes, for `/metrics` of this process. */
-  constructor({ readMetrics }: { readMetrics: () => Promise<Exposition> }) {
-    this.#readMetrics = readMetrics
+  constructor(options: GatewayProcessOptions) {
+    this.#options = options
     this.#child = fork(new URL('../main.ts', import.meta.url), ['serve-process'], {
       execArgv: process.execArgv,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -48,17 +67,31 @@ export class GatewayProcess {
     return this.#child.pid
   }
 
-  /** Starts the gateway. Rejects with a `ProcessNotStarted` if that fails; the process has then ended or is about to. */
+  /**
+   * Starts the gateway, and waits as long as the process tells that it is starting. Rejects with a `ProcessNotStarted` if it fails
+   * or is stuck; the process has then ended or is about to.
+   */
   async start(order: { config: Config; connectionString: string }): Promise<ReadyGateway> {
-    const timer = setTimeout(() => {
-      this.#ready.reject(new ProcessNotStarted(`A process did not start within ${START_MS_MAX / 1000} s.`))
+    const startedMs = performance.now()
+    this.#heardAtMs = startedMs
+    const { logger, silenceMsMax = SILENCE_MS_MAX } = this.#options
+    const slow = setInterval(() => {
+      const seconds = Math.round((performance.now() - startedMs) / 1000)
+      logger.warn({ processPid: this.pid, seconds }, 'a process is still starting')
+    }, SLOW_START_MS)
+    const watch = setInterval(() => {
+      if (performance.now() - this.#heardAtMs < silenceMsMax) return
+      this.#ready.reject(
+        new ProcessNotStarted(`A process that was starting has been silent for ${silenceMsMax / 1000} s.`),
+      )
       this.kill()
-    }, START_MS_MAX)
+    }, silenceMsMax / WATCHES_PER_SILENCE)
     this.#send({ order: 'start', ...order })
     try {
       return await this.#ready.promise
     } finally {
-      clearTimeout(timer)
+      clearInterval(slow)
+      clearInterval(watch)
     }
   }
 
@@ -95,7 +128,12 @@ export class GatewayProcess {
   }
 
   #receive(message: ProcessReport): void {
+    this.#heardAtMs = performance.now()
     switch (message.report) {
+      case 'starting':
+        return
+      case 'first-key':
+        return this.#options.onFirstKey(message)
       case 'ready':
         return this.#ready.resolve(message)
       case 'failed':
@@ -108,7 +146,7 @@ export class GatewayProcess {
   }
 
   async #answerMetrics(requestId: number): Promise<void> {
-    this.#send({ order: 'metrics', requestId, exposition: await this.#readMetrics() })
+    this.#send({ order: 'metrics', requestId, exposition: await this.#options.readMetrics() })
   }
 
   #send(order: ProcessOrder): boolean {

@@ -2,6 +2,13 @@ import { isRecord } from '../../kernel/is-record.ts'
 import type { Exposition, MetricsSnapshot } from '../../telemetry/metrics.ts'
 import type { Config } from '../settings/config.ts'
 
+/** The key of the first account. It is told when it is created, because a start may take longer or fail after that. */
+export interface FirstKey {
+  readonly bootstrapKey: string
+  /** Signs in to the console once. Null for a key that the operator chose. */
+  readonly signInCode: string | null
+}
+
 /** The result of a start. */
 export interface ReadyGateway {
   readonly url: string
@@ -22,6 +29,9 @@ export type ProcessOrder =
 
 /** Messages from a process to its supervisor. */
 export type ProcessReport =
+  /** Sent regularly while the process starts. */
+  | { readonly report: 'starting' }
+  | ({ readonly report: 'first-key' } & FirstKey)
   | ({ readonly report: 'ready' } & ReadyGateway)
   | { readonly report: 'failed'; readonly reason: string }
   | { readonly report: 'snapshot'; readonly requestId: number; readonly snapshot: MetricsSnapshot }
