@@ -96,29 +96,30 @@ async function fill(database: Database): Promise<string> {
 }
 
 function questions(accountId: string): Record<string, (usage: Usage) => Promise<unknown>> {
+  const reader = { accountId, ownKeyId: null }
   const range = { fromMs: nowMs - 30 * DAY_MS, toMs: nowMs, isUntilNow: true }
   const day = { fromMs: nowMs - DAY_MS, toMs: nowMs, isUntilNow: true }
   const page = { limit: 20, afterId: null }
   const filter = {}
-  const records = { accountId, range: { fromMs: 0, toMs: nowMs + 1 }, outcome: null, page }
+  const records = { ...reader, range: { fromMs: 0, toMs: nowMs + 1 }, outcome: null, page }
   return {
     'timeseries 30 days by hour': (usage) =>
-      usage.readTimeseries({ accountId, range, granularity: 'hour', by: null, filter }),
+      usage.readTimeseries({ ...reader, range, granularity: 'hour', by: null, filter }),
     'timeseries 30 days by day': (usage) =>
-      usage.readTimeseries({ accountId, range, granularity: 'day', by: null, filter }),
+      usage.readTimeseries({ ...reader, range, granularity: 'day', by: null, filter }),
     'timeseries 30 days by hour and model': (usage) =>
-      usage.readTimeseries({ accountId, range, granularity: 'hour', by: 'model', filter }),
+      usage.readTimeseries({ ...reader, range, granularity: 'hour', by: 'model', filter }),
     'timeseries 30 days by hour of one key': (usage) =>
-      usage.readTimeseries({ accountId, range, granularity: 'hour', by: null, filter: { keyId: KEY_ID } }),
+      usage.readTimeseries({ ...reader, range, granularity: 'hour', by: null, filter: { keyId: KEY_ID } }),
     'timeseries 24 hours by hour': (usage) =>
-      usage.readTimeseries({ accountId, range: day, granularity: 'hour', by: null, filter }),
+      usage.readTimeseries({ ...reader, range: day, granularity: 'hour', by: null, filter }),
     'summary 30 days and the 30 before': (usage) =>
-      usage.compareTotals({ accountId, range }, { fromMs: range.fromMs - 30 * DAY_MS, toMs: range.fromMs }),
+      usage.compareTotals({ ...reader, range }, { fromMs: range.fromMs - 30 * DAY_MS, toMs: range.fromMs }),
     'spending 30 days by key': (usage) =>
-      usage.readSpending({ accountId, range, by: 'key', filter, limit: 20 }),
+      usage.readSpending({ ...reader, range, by: 'key', filter, limit: 20 }),
     'spending 30 days of every account': (usage) =>
       usage.readSpendingOfAccounts({ range, filter, limit: 20 }),
-    budget: (usage) => usage.readBudget(accountId),
+    budget: (usage) => usage.readBudget(reader),
     'records, newest': (usage) => usage.listRecords({ ...records, filter }),
     'records of a model': (usage) => usage.listRecords({ ...records, filter: { model: 'model-1' } }),
     'records of a model that was never used': (usage) =>

@@ -35,7 +35,7 @@ export const login = clientCommand<LoginOptions>({
     })
     if (isJson) return printJson(account)
     output.line(`Signed in to ${baseUrl} as ${account.name} (profile ${name}).`)
-    output.line(`Balance: ${formatUsd(account.balance_usd)}`)
+    if (account.balance_usd !== null) output.line(`Balance: ${formatUsd(account.balance_usd)}`)
   },
 })
 

@@ -1,5 +1,5 @@
 import { clientCommand } from '../client-command.ts'
-import { formatUsd } from '../output/format-usd.ts'
+import { formatAccountUsd } from '../output/format-usd.ts'
 import { printPairs } from '../output/tables/print-pairs.ts'
 
 export const whoami = clientCommand({
@@ -20,7 +20,7 @@ export const whoami = clientCommand({
       ['gateway', `${baseUrl} (${profile === null ? 'key from PARKWAY_API_KEY' : `profile ${profile}`})`],
       ['account', `${account.name} (${account.id}), ${account.status}`],
       ['key', `${account.key.id}, ${account.key.env}, ${account.key.scopes.join(', ')}`],
-      ['balance', formatUsd(account.balance_usd)],
+      ['balance', formatAccountUsd(account.balance_usd)],
       ['requests a minute', limit(requests)],
       ['tokens a minute', limit(tokens)],
       ['requests at once', limit(atOnce)],

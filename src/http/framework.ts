@@ -171,7 +171,7 @@ function requireStorableTexts(given: unknown): void {
 }
 
 function sendError(reply: FastifyReply, error: unknown, exchange: Exchange<IncomingMessage>): void {
-  const answer = toErrorAnswer(error, exchange.id)
+  const answer = toErrorAnswer(error, exchange.id, exchange.caller)
   exchange.errorCode = answer.body.error.code
   if (isFormUnread(exchange)) {
     reply.header('connection', 'close')

@@ -148,7 +148,7 @@ function pathOf(url: string): string {
 }
 
 function sendError(exchange: Exchange, error: unknown, headers: string[]): void {
-  const answer = toErrorAnswer(error, exchange.id)
+  const answer = toErrorAnswer(error, exchange.id, exchange.caller)
   const text = JSON.stringify(errorBodyOf(answer, exchange.wire))
   for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value)
   headers.push(

@@ -222,9 +222,9 @@ describe('the settings of alerts', () => {
     expect(kept).toMatchObject({ thresholds_percent: [80, 95], webhook_url: null })
   })
 
-  test('403: a key without the scope manage reads alerts, but neither reads nor changes settings', async () => {
+  test('403: a key without the scope manage reads no alerts, and neither reads nor changes settings', async () => {
     const { key } = await createAccount(gateway, { scopes: ['inference'] })
-    expect((await gateway.request('GET', ALERTS, { key })).status).toBe(200)
+    expect((await gateway.request('GET', ALERTS, { key })).status).toBe(403)
     expect((await gateway.request('GET', SETTINGS, { key })).status).toBe(403)
     expect((await setAlerts(key, { thresholds_percent: [] })).status).toBe(403)
   })

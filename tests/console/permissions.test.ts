@@ -72,6 +72,42 @@ describe.skipIf(NO_BROWSER !== null)('who is no operator', () => {
     await close()
   })
 
+  test('sees with a key without the scope manage the figures of that key, and no balance', async () => {
+    const owner = await createUser(gateway, { name: 'Ada', creditUsd: 7319.25 })
+    const { body: key } = await owner.request('POST', '/v1/tenants/me/api-keys', {
+      body: { name: 'Worker', scopes: ['inference'], allowed_models: ['gpt-4o-mini', 'gpt-4o'] },
+    })
+    const ask = (model: string, apiKey: string) =>
+      owner.request('POST', '/v1/chat/completions', {
+        key: apiKey,
+        body: { model, messages: [{ role: 'user', content: 'Hello.' }], max_tokens: 10 },
+      })
+    await ask('gpt-4.1', owner.key)
+    await ask('gpt-4o-mini', key.key)
+    const { page, goto, close } = await openConsole({ ...owner, key: key.key })
+    const main = page.getByRole('main')
+    const alerts = page.getByRole('alert')
+    await goto('/')
+    await main.getByText('Those of the account need the scope manage').waitFor()
+    await goto('/log')
+    await main.getByText('Every request of this key').waitFor()
+    await main.getByText('gpt-4o-mini').first().waitFor()
+    expect(await main.getByText('gpt-4.1').count()).toBe(0)
+    await goto('/usage')
+    await main.getByText('What this key used').waitFor()
+    await goto('/billing')
+    await main.getByText('This key can spend').waitFor()
+    await main.getByText('No limit', { exact: true }).waitFor()
+    for (const path of ['/', '/log', '/usage', '/billing', '/tasks', '/compare']) {
+      await goto(path)
+      await page.waitForLoadState('networkidle')
+      expect(await alerts.allInnerTexts()).toEqual([])
+      expect(await page.getByText(/7,?31\d/).count()).toBe(0)
+    }
+    await takeScreenshots(page, 'permissions-own-figures')
+    await close()
+  })
+
   test('sees nothing of another account by the ids in addresses', async () => {
     const { body: image } = await gateway.request('POST', '/v1/images/generations', {
       body: { model: 'flux-schnell', prompt: 'A secret lighthouse' },

@@ -185,12 +185,15 @@ describe('GET /v1/usage/summary', () => {
     expect(await requests('key=01890000-0000-7000-8000-00000000000A')).toBe(2)
   })
 
-  test('200: any key reads it, and another account sees nothing', async () => {
+  test('200: a key without manage reads only its own, and another account sees nothing', async () => {
     await gateway.write([{ at: ago(1000) }])
     const { body: plain } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
       body: { scopes: ['inference'] },
     })
+    expect((await gateway.get('/v1/usage/summary', plain.key)).body.requests).toBe(0)
+    await gateway.write([{ at: ago(1000), keyId: plain.id }])
     expect((await gateway.get('/v1/usage/summary', plain.key)).body.requests).toBe(1)
+    expect((await gateway.get('/v1/usage/summary')).body.requests).toBe(2)
     expect((await gateway.get('/v1/usage/summary', gateway.strangerKey)).body).toMatchObject(NOTHING)
     const filtered = '/v1/usage/summary?key=01890000-0000-7000-8000-00000000000a'
     expect((await gateway.get(filtered, gateway.strangerKey)).body).toMatchObject(NOTHING)

@@ -3,7 +3,7 @@ import { commandGroup } from '../../command-group.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { parseUsd } from '../../input/parse-number.ts'
-import { formatUsd } from '../../output/format-usd.ts'
+import { formatAccountUsd, formatUsd } from '../../output/format-usd.ts'
 import { printPairs } from '../../output/tables/print-pairs.ts'
 
 const BAR_WIDTH = 20
@@ -17,7 +17,7 @@ const show = clientCommand({
     if (isJson) return printJson(budget)
     const { budgets, burn_rate_usd_per_hour: burnRate } = budget
     printPairs(output, [
-      ['balance', formatUsd(budget.balance_usd)],
+      ['balance', formatAccountUsd(budget.balance_usd)],
       ['spent this month', formatUsd(budget.spent_usd)],
       ...budgets.map(({ period, limit_usd: limit, spent_usd: spent }) => {
         const share = limit === 0 ? 1 : spent / limit
@@ -26,11 +26,23 @@ const show = clientCommand({
           `${bar(share)} ${Math.round(share * 100)} %, ${formatUsd(spent)} of ${formatUsd(limit)}`,
         ] as const
       }),
-      ['may be spent', `${formatUsd(budget.remaining_usd)}, ${formatUsd(budget.held_usd)} of it held`],
+      ['may be spent', describeRemaining(budget)],
       ['burn rate', `${formatUsd(burnRate)} an hour`],
     ])
   },
 })
+
+function describeRemaining({ remaining_usd: remaining, held_usd: held }: BudgetAmounts): string {
+  if (remaining === null) return 'no limit of this key'
+  return held === null
+    ? `${formatUsd(remaining)} by this key`
+    : `${formatUsd(remaining)}, ${formatUsd(held)} of it held`
+}
+
+interface BudgetAmounts {
+  readonly remaining_usd: number | null
+  readonly held_usd: number | null
+}
 
 interface SetOptions {
   readonly monthly?: string

@@ -5,7 +5,7 @@ import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { parseUsd } from '../../input/parse-number.ts'
 import { interruptible } from '../../interruption.ts'
-import { formatUsd } from '../../output/format-usd.ts'
+import { formatAccountUsd, formatUsd } from '../../output/format-usd.ts'
 
 interface TopupOptions {
   /** False with `--no-follow`. */
@@ -37,7 +37,7 @@ export const topup = clientCommand<TopupOptions>({
     )
     if (isJson) return printJson(payment)
     const { balance_usd: balance } = await gateway.call((routes) => routes.GET('/v1/usage/budget'))
-    output.line(`Paid ${formatUsd(payment.amount_usd)}. The balance is ${formatUsd(balance)}.`)
+    output.line(`Paid ${formatUsd(payment.amount_usd)}. The balance is ${formatAccountUsd(balance)}.`)
   },
 })
 

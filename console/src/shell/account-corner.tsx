@@ -28,7 +28,7 @@ export function AccountCorner() {
     <div className="flex min-w-0 items-center gap-3">
       {account === undefined ? (
         <Skeleton className="h-5 w-16" />
-      ) : (
+      ) : account.balance_usd === null ? null : (
         <span className="tabular text-sm font-medium whitespace-nowrap" title="Balance">
           <span className="sr-only">Balance </span>
           {formatUsd(account.balance_usd)}

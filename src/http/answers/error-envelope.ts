@@ -1,4 +1,5 @@
 import type { Wire, WireError } from '../../wires/wire.ts'
+import { managesAccount, type Caller } from '../../modules/keys/keys.ts'
 import { AppError, type ErrorCode, type ErrorDetails, type InjectedFailure } from '../../kernel/app-error.ts'
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 
@@ -93,8 +94,15 @@ interface ErrorObject {
   readonly request_id: string
 }
 
-/** Converts any thrown value into the error response. Only an `AppError` shows its message to the client. */
-export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
+/**
+ * Converts any thrown value into the error response. Only an `AppError` shows its message to the client.
+ * @param caller the caller, if it is known: amounts of the account are not shown to a key that cannot manage it
+ */
+export function toErrorAnswer(
+  error: unknown,
+  requestId: string,
+  caller?: Pick<Caller, 'scopes'> | null,
+): ErrorAnswer {
   const known = toAppError(error)
   const { status, type } =
     known.injected === null ? ERROR_CATALOGUE[known.code] : placeInjected(known.injected)
@@ -105,9 +113,14 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const isFinal = status === 402 || known.code === 'provider_not_configured' || known.mayBeDone
   if (isFinal) headers['x-should-retry'] = 'false'
   if (status === 401) headers['www-authenticate'] ??= 'Bearer'
-  const { message, param, shownCode: code, details } = known
+  const { param, shownCode: code, details } = known
+  const hidesAmounts = known.code === 'insufficient_balance' && caller && !managesAccount(caller)
+  const message = hidesAmounts ? NO_CREDIT : known.message
   return { status, headers, body: { error: { message, type, param, code, request_id: requestId } }, details }
 }
+
+const NO_CREDIT =
+  'The credit or a budget of the account does not cover this request. A key with the scope `manage` sees the amounts.'
 
 /** Returns the error body in the client's wire format. */
 export function errorBodyOf(answer: ErrorAnswer, wire: Wire): object {

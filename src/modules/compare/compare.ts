@@ -4,6 +4,7 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Database } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/message-bus.ts'
 import type { Inference } from '../inference/inference.ts'
+import type { Reader } from '../keys/keys.ts'
 import { cancelRun, pinRun, resumeRun, type ResumeChanges } from './change-run.ts'
 import { createRun } from './create-run.ts'
 import { createFollowRun, type FollowRun } from './live/follow-run.ts'
@@ -44,7 +45,7 @@ export { sweepRuns } from './sweep-runs.ts'
 export interface Compare {
   create(order: RunOrder): Promise<Run>
   read(accountId: string, runId: string): Promise<Run>
-  list(accountId: string, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
+  list(reader: Reader, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   listCells(run: Run, filter: CellFilter, page: CellPageRequest): Promise<CellPage>
   /** The beginning of each prompt that these cells answer. */
   readPrompts(run: Run, cells: readonly Cell[]): Promise<readonly PromptExcerpt[]>
@@ -73,7 +74,7 @@ export function createCompare({ database, messageBus, inference, clock, logger }
   return {
     create: (order) => createRun({ database, selector, clock }, order),
     read: (accountId, runId) => readRun(database, accountId, runId),
-    list: (accountId, filter, page) => listRuns(database, accountId, filter, page),
+    list: (reader, filter, page) => listRuns(database, reader, filter, page),
     listCells: (run, filter, page) => listCells(database, run, filter, page),
     readPrompts: (run, cells) => readPrompts(database, run, cells),
     streamCells: (run) => streamCells(database, run),

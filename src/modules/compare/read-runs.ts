@@ -2,6 +2,7 @@ import { notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
+import type { Reader } from '../keys/keys.ts'
 import { LANE_COLUMNS, laneFromRow, RUN_COLUMNS, runFromRow, type LaneRow, type RunRow } from './run-row.ts'
 import type { Run, RunStatus } from './run.ts'
 
@@ -23,19 +24,20 @@ export interface RunFilter {
   readonly datasetId?: string | undefined
 }
 
-const FILTER = `account_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::uuid IS NULL OR dataset_id = $3)`
+const FILTER = `account_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::uuid IS NULL OR dataset_id = $3)
+  AND ($4::uuid IS NULL OR key_id = $4)`
 
 /** Newest first. */
 export async function listRuns(
   queryable: Queryable,
-  accountId: string,
+  { accountId, ownKeyId }: Reader,
   { status, datasetId }: RunFilter,
   { limit, afterId }: PageRequest,
 ): Promise<Page<Run>> {
-  const filter = [accountId, status ?? null, datasetId ?? null]
+  const filter = [accountId, status ?? null, datasetId ?? null, ownKeyId]
   const [rows, [count]] = await Promise.all([
     queryable.query<RunRow>(
-      `SELECT ${RUN_COLUMNS} FROM compare_runs WHERE ${FILTER} AND id < $4 ORDER BY id DESC LIMIT $5`,
+      `SELECT ${RUN_COLUMNS} FROM compare_runs WHERE ${FILTER} AND id < $5 ORDER BY id DESC LIMIT $6`,
       [...filter, afterId ?? ID_AFTER_ALL, limit + 1],
     ),
     queryable.query<{ total: bigint }>(`SELECT count(*) AS total FROM compare_runs WHERE ${FILTER}`, filter),

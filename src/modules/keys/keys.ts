@@ -29,6 +29,7 @@ export { findOperatorKey } from './find-operator-key.ts'
 export type { KeyChange, KeyChangeBus } from './key-change.ts'
 export { isKeyForm, KEY_FORM } from './key-form.ts'
 export type { KeyRecord } from './key-record.ts'
+export { managesAccount, readerOf, readerOfAccount, type Reader } from './reader.ts'
 
 export interface Keys {
   /**

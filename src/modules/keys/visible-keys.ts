@@ -3,6 +3,7 @@ import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Caller } from './caller.ts'
 import type { KeyRecord } from './key-record.ts'
+import { managesAccount } from './reader.ts'
 import { listKeys, readKey } from './read-keys.ts'
 
 /**
@@ -14,7 +15,7 @@ export async function listVisibleKeys(
   caller: Caller,
   page: PageRequest,
 ): Promise<Page<KeyRecord>> {
-  if (managesKeys(caller)) return listKeys(queryable, caller.accountId, page)
+  if (managesAccount(caller)) return listKeys(queryable, caller.accountId, page)
   const own = await readKey(queryable, caller.accountId, caller.keyId)
   return { items: own.id < (page.afterId ?? ID_AFTER_ALL) ? [own] : [], total: 1, hasMore: false }
 }
@@ -24,10 +25,6 @@ export async function readVisibleKey(
   caller: Caller,
   keyId: string,
 ): Promise<KeyRecord> {
-  if (!managesKeys(caller) && keyId.toLowerCase() !== caller.keyId) throw notFound('API key')
+  if (!managesAccount(caller) && keyId.toLowerCase() !== caller.keyId) throw notFound('API key')
   return readKey(queryable, caller.accountId, keyId)
-}
-
-function managesKeys({ scopes }: Caller): boolean {
-  return scopes.has('manage') || scopes.has('admin')
 }

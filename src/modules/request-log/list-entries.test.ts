@@ -29,7 +29,14 @@ async function readAll(filter: LogQuery['filter'], limit: number, scannedMax: nu
   const found: string[] = []
   let afterId: string | null = null
   do {
-    const query: LogQuery = { accountId, range, filter, requestUuid: null, page: { limit, afterId } }
+    const query: LogQuery = {
+      accountId,
+      ownKeyId: null,
+      range,
+      filter,
+      requestUuid: null,
+      page: { limit, afterId },
+    }
     const page = await listEntries(stage.database, PARTS, query, scannedMax)
     expect(page.entries.length).toBeLessThanOrEqual(limit)
     found.push(...page.entries.map(({ id }) => id))

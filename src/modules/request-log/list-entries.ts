@@ -1,11 +1,11 @@
 import { ID_AFTER_ALL, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
+import type { Reader } from '../keys/keys.ts'
 import { firstIdAt, HOUR_MS, type UsageRange } from '../usage/usage.ts'
 import { entryFromRow, type LogEntry, type LogRow } from './log-entry.ts'
 import { logConditions, type LogFilter, type LogPart } from './log-parts.ts'
 
-export interface LogQuery {
-  readonly accountId: string
+export interface LogQuery extends Reader {
   readonly range: UsageRange
   readonly filter: LogFilter
   /** Only this request. */
@@ -73,7 +73,7 @@ async function scanPart(
   const values: unknown[] = [query.accountId, bounds.first, bounds.before]
   const bind = (value: unknown): string => `$${values.push(value)}`
   const times = `created_at >= ${bind(new Date(range.fromMs))} AND created_at < ${bind(new Date(range.toMs))}`
-  const matching = times + logConditions(query.filter, bind)
+  const matching = times + logConditions(query.filter, query.ownKeyId, bind)
   // The limit inside bounds what a rare filter reads; rows are read only until the limit outside is reached.
   const rows = await queryable.query<LogRow>(
     `SELECT scanned.*, (SELECT name FROM api_keys WHERE api_keys.id = scanned.key_id) AS key_name

@@ -1,4 +1,4 @@
-import type { Environment } from '../keys/keys.ts'
+import type { Environment, Reader } from '../keys/keys.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { LogOutcome } from './log-entry.ts'
 
@@ -54,9 +54,15 @@ const FILTERS = [
 ] as const satisfies readonly (readonly [keyof LogFilter, string, string])[]
 
 /** Always binds all filters, so that the statement text is the same and is planned once. */
-export function logConditions(filter: LogFilter, bind: (value: unknown) => string): string {
-  return FILTERS.map(([name, comparison, type]) => {
+export function logConditions(
+  filter: LogFilter,
+  ownKeyId: Reader['ownKeyId'],
+  bind: (value: unknown) => string,
+): string {
+  const own = `${bind(ownKeyId)}::uuid`
+  const conditions = FILTERS.map(([name, comparison, type]) => {
     const parameter = `${bind(filter[name] ?? null)}::${type}`
     return ` AND (${parameter} IS NULL OR ${comparison} ${parameter})`
-  }).join('')
+  })
+  return ` AND (${own} IS NULL OR key_id = ${own})${conditions.join('')}`
 }

@@ -1,4 +1,5 @@
 import { notFound } from '../../kernel/app-error.ts'
+import type { Reader } from '../keys/keys.ts'
 import type { Usage, UsageFilter } from '../usage/usage.ts'
 import { FailedRequests, type FailedRequestsOptions } from './failed-requests.ts'
 import { listEntries, type LogPage, type LogQuery } from './list-entries.ts'
@@ -21,8 +22,8 @@ export type { LogFilter } from './log-parts.ts'
 export interface RequestLog {
   /** Returns entries, newest first. */
   list(query: LogQuery): Promise<LogPage>
-  /** Throws `not_found` for a request of another account. */
-  read(accountId: string, requestUuid: string): Promise<LogEntry>
+  /** Throws `not_found` for a request of another account, or of a key that the reader does not see. */
+  read(reader: Reader, requestUuid: string): Promise<LogEntry>
   /** Logs a request that has ended without a charge. Charged ones are logged with their usage. */
   noteEnded(request: EndedRequest): void
   /** Call it after all requests have ended. */
@@ -42,10 +43,10 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       const charged = span === null ? [] : [{ part: CHARGED, range: span }]
       return listEntries(database, [...charged, { part: FAILED, range: query.range }], query)
     },
-    read: async (accountId, requestUuid) => {
+    read: async (reader, requestUuid) => {
       await Promise.all([usage.postCharges(), failed.flush()])
       const page = { limit: 1, afterId: null }
-      const query = { accountId, range: ALL_TIME, filter: {}, requestUuid, page }
+      const query = { ...reader, range: ALL_TIME, filter: {}, requestUuid, page }
       const { entries } = await listEntries(database, EVERYTHING, query)
       const [entry] = entries
       if (entry === undefined) throw notFound('request')
@@ -65,6 +66,7 @@ const EVERYTHING = [CHARGED, FAILED].map((part) => ({ part, range: ALL_TIME }))
 
 /** Filters that the rollups have narrow the range, so that a model that was last used a year ago is found at once. */
 async function findSpan(usage: RequestLogOptions['usage'], query: LogQuery) {
+  const { accountId, ownKeyId, range } = query
   const { keyId, model, provider, environment, operation } = query.filter
   const filter: UsageFilter = {
     ...(keyId !== undefined && { keyId }),
@@ -73,8 +75,8 @@ async function findSpan(usage: RequestLogOptions['usage'], query: LogQuery) {
     ...(environment !== undefined && { environment }),
     ...(operation !== undefined && { operation }),
   }
-  if (Object.keys(filter).length > 0) {
-    const found = await usage.findSpan({ accountId: query.accountId, range: query.range, filter })
+  if (ownKeyId !== null || Object.keys(filter).length > 0) {
+    const found = await usage.findSpan({ accountId, ownKeyId, range, filter })
     return found?.span ?? null
   }
   await usage.postCharges()

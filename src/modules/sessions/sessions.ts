@@ -1,7 +1,7 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
-import type { Caller, Keys } from '../keys/keys.ts'
+import { readerOf, type Caller, type Keys } from '../keys/keys.ts'
 import { createSessionToken, hashSessionToken } from './session-token.ts'
 import { invalidCode, readSignInCode, redeemSignInCode, sweepSignInCodes } from './sign-in-codes.ts'
 
@@ -182,8 +182,8 @@ function sessionFromRow(row: SessionRow): Session {
 }
 
 /** Null for all keys of the account. */
-function visibleKeyOf({ scopes, keyId }: Caller): string | null {
-  return scopes.has('manage') || scopes.has('admin') ? null : keyId
+function visibleKeyOf(caller: Caller): string | null {
+  return readerOf(caller).ownKeyId
 }
 
 /** The error of a request whose session has ended. */

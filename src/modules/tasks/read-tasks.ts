@@ -1,23 +1,24 @@
 import { requestIdOf } from '../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
+import type { Reader } from '../keys/keys.ts'
 import type { Task, TaskFilter } from './task.ts'
 import { TASK_COLUMNS, taskFromRow, type TaskRow } from './task-row.ts'
 
 const FILTER = `account_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR type = $3)
-  AND ($4::text IS NULL OR requested_model = $4 OR model = $4)`
+  AND ($4::text IS NULL OR requested_model = $4 OR model = $4) AND ($5::uuid IS NULL OR key_id = $5)`
 
 /** Returns tasks, newest first. */
 export async function listTasks(
   queryable: Queryable,
-  accountId: string,
+  { accountId, ownKeyId }: Reader,
   { status, type, model }: TaskFilter,
   { limit, afterId }: PageRequest,
 ): Promise<Page<Task>> {
-  const filter = [accountId, status ?? null, type ?? null, model ?? null]
+  const filter = [accountId, status ?? null, type ?? null, model ?? null, ownKeyId]
   const [rows, [count]] = await Promise.all([
     queryable.query<TaskRow>(
-      `SELECT ${TASK_COLUMNS} FROM tasks WHERE ${FILTER} AND id < $5 ORDER BY id DESC LIMIT $6`,
+      `SELECT ${TASK_COLUMNS} FROM tasks WHERE ${FILTER} AND id < $6 ORDER BY id DESC LIMIT $7`,
       [...filter, afterId ?? ID_AFTER_ALL, limit + 1],
     ),
     queryable.query<{ total: bigint }>(`SELECT count(*) AS total FROM tasks WHERE ${FILTER}`, filter),

@@ -5,6 +5,7 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import { ChangeWaiters } from '../../storage/change-waiters.ts'
 import type { Database } from '../../storage/database.ts'
 import type { QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
+import type { Reader } from '../keys/keys.ts'
 import type { Media } from '../media/media.ts'
 import { cancelTask, type CancelOptions } from './cancel-task.ts'
 import { TaskCreator, type TaskLedger } from './create-tasks.ts'
@@ -60,7 +61,8 @@ export interface Tasks {
     taskId: string,
     wait: { seconds: number; cancellation: Cancellation; baseUrl?: string },
   ): Promise<Task>
-  list(accountId: string, filter: TaskFilter, page: PageRequest, baseUrl?: string): Promise<Page<Task>>
+  /** Lists what the reader may see. A task whose id is known can be read with any key of its account. */
+  list(reader: Reader, filter: TaskFilter, page: PageRequest, baseUrl?: string): Promise<Page<Task>>
   /** Throws `task_not_cancellable` for a finished task. */
   cancel(accountId: string, taskId: string): Promise<Task>
   /** Counts the tasks of all accounts. */
@@ -70,9 +72,9 @@ export interface Tasks {
   /** Returns what the task was created with. */
   readOrder(accountId: string, taskId: string): Promise<StoredOrder>
   listDeliveries(accountId: string, taskId: string): Promise<WebhookDelivery[]>
-  /** Of all tasks and budget alerts of the account, those of the newest first. */
+  /** Of all tasks and budget alerts that the reader may see, those of the newest first. */
   listAllDeliveries(
-    accountId: string,
+    reader: Reader,
     status: WebhookDelivery['status'] | null,
     page: PageRequest,
   ): Promise<Page<WebhookDelivery>>
@@ -139,8 +141,8 @@ export function createTasks(options: TasksOptions): Tasks {
     },
     read: async (accountId, taskId, baseUrl) => present(await reader.read(accountId, taskId), baseUrl),
     readAfterChange,
-    list: async (accountId, filter, page, baseUrl) => {
-      const { items, ...rest } = await listTasks(database, accountId, filter, page)
+    list: async (owner, filter, page, baseUrl) => {
+      const { items, ...rest } = await listTasks(database, owner, filter, page)
       return { ...rest, items: items.map((task) => present(task, baseUrl)) }
     },
     cancel: async (accountId, taskId) => {
@@ -156,7 +158,7 @@ export function createTasks(options: TasksOptions): Tasks {
       const { id } = await reader.read(accountId, taskId)
       return listDeliveries(database, accountId, id)
     },
-    listAllDeliveries: (accountId, status, page) => listAllDeliveries(database, accountId, status, page),
+    listAllDeliveries: (owner, status, page) => listAllDeliveries(database, owner, status, page),
     redeliver: (accountId, deliveryId) => redeliverWebhook(database, accountId, deliveryId),
     readWebhookSecret: (accountId) => readWebhookSecret(database, accountId),
     rotateWebhookSecret: (accountId) => rotateWebhookSecret(database, accountId),

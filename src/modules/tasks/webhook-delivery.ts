@@ -1,6 +1,7 @@
 import { toStorableJson } from '../../kernel/storable-text.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
+import type { Reader } from '../keys/keys.ts'
 import { addJob } from '../../storage/job-queue.ts'
 
 /** A part of a SQL statement. Queues webhooks for the tasks that the preceding part `tasks` has finished. */
@@ -74,23 +75,28 @@ function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
 /** What a delivery tells of. These ids rise with time. */
 const SUBJECT_ID = 'coalesce(task_id, budget_alert_id)'
 
-/** Lists the deliveries of an account, those of the newest task or alert first. The cursor is its id. */
+/**
+ * Lists the deliveries of an account, those of the newest task or alert first. The cursor is its id. A reader of one key sees
+ * those of its tasks, and no alerts, which are about the account.
+ */
 export async function listAllDeliveries(
   queryable: Queryable,
-  accountId: string,
+  { accountId, ownKeyId }: Reader,
   status: WebhookDelivery['status'] | null,
   { limit, afterId }: PageRequest,
 ): Promise<Page<WebhookDelivery>> {
-  const isListed = 'account_id = $1 AND ($2::text IS NULL OR status = $2)'
+  const isListed = `account_id = $1 AND ($2::text IS NULL OR status = $2)
+    AND ($3::uuid IS NULL OR EXISTS (SELECT FROM tasks WHERE tasks.id = task_id AND tasks.key_id = $3))`
   const [rows, [count]] = await Promise.all([
     queryable.query<DeliveryRow>(
-      `SELECT ${COLUMNS} FROM webhook_deliveries WHERE ${isListed} AND ${SUBJECT_ID} < $3
-       ORDER BY ${SUBJECT_ID} DESC LIMIT $4`,
-      [accountId, status, afterId ?? ID_AFTER_ALL, limit + 1],
+      `SELECT ${COLUMNS} FROM webhook_deliveries WHERE ${isListed} AND ${SUBJECT_ID} < $4
+       ORDER BY ${SUBJECT_ID} DESC LIMIT $5`,
+      [accountId, status, ownKeyId, afterId ?? ID_AFTER_ALL, limit + 1],
     ),
     queryable.query<{ total: bigint }>(`SELECT count(*) AS total FROM webhook_deliveries WHERE ${isListed}`, [
       accountId,
       status,
+      ownKeyId,
     ]),
   ])
   return {

@@ -1,6 +1,7 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
+import type { Reader } from '../keys/keys.ts'
 import { filterConditions, type UsageFilter } from './select-usage.ts'
 import { findSpan } from './find-span.ts'
 import { firstIdAt, HOUR_MS, type UsageRange } from './usage-range.ts'
@@ -8,8 +9,7 @@ import { firstIdAt, HOUR_MS, type UsageRange } from './usage-range.ts'
 export const OUTCOMES = ['completed', 'disconnected', 'failed'] as const
 type Outcome = (typeof OUTCOMES)[number]
 
-export interface RecordsQuery {
-  readonly accountId: string
+export interface RecordsQuery extends Reader {
   readonly range: UsageRange
   readonly filter: UsageFilter
   readonly outcome: Outcome | null
@@ -97,14 +97,14 @@ async function countRecords(queryable: Queryable, query: RecordsQuery, span: Usa
 }
 
 function matchRecords(
-  { accountId, filter, outcome }: RecordsQuery,
+  { accountId, ownKeyId, filter, outcome }: RecordsQuery,
   { fromMs, toMs }: UsageRange,
   beforeId: string,
 ): { conditions: string; values: readonly unknown[] } {
   const firstId = firstIdAt(Math.max(0, fromMs - ID_AGE_MS_MAX))
   const values: unknown[] = [accountId, firstId, beforeId, new Date(fromMs), new Date(toMs)]
   const bind = (value: unknown): string => `$${values.push(value)}`
-  const narrowed = filterConditions(filter, bind)
+  const narrowed = filterConditions(filter, ownKeyId, bind)
   const ended = `${bind(outcome)}::text`
   const conditions = `account_id = $1 AND id >= $2 AND id < $3 AND created_at >= $4 AND created_at < $5${narrowed} AND (${ended} IS NULL OR outcome = ${ended})`
   return { conditions, values }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { readerOfAccount, type Reader } from '../keys/keys.ts'
 import { readTotals } from './read-totals.ts'
 import { readSpent } from './read-spent.ts'
 import { lastHourAt, type UsageRange } from './usage-range.ts'
@@ -22,16 +23,19 @@ interface SpendBudget {
   readonly spentNanoUsd: NanoUsd
 }
 
-/** An account's spending and limits in the current UTC month. */
+/**
+ * Spending and limits in the current UTC month: of an account, or of one key, which knows no amounts of its account. Null means
+ * no limit, or an amount of the account.
+ */
 export interface Budget {
-  /** The monthly budget. Without one, the month's spending plus the balance. */
-  readonly limitNanoUsd: NanoUsd
+  /** The monthly budget. Without one, the month's spending plus the balance. For a key: all that it may ever spend. */
+  readonly limitNanoUsd: NanoUsd | null
   readonly spentNanoUsd: NanoUsd
   /** What can still be spent: the smallest of the balance and the rests of all budgets. */
-  readonly remainingNanoUsd: NanoUsd
+  readonly remainingNanoUsd: NanoUsd | null
   /** The part that is held for running work. It is included in what remains. */
-  readonly heldNanoUsd: NanoUsd
-  readonly balanceNanoUsd: NanoUsd
+  readonly heldNanoUsd: NanoUsd | null
+  readonly balanceNanoUsd: NanoUsd | null
   /** The spending of the last sixty minutes. */
   readonly burnRateNanoUsdPerHour: NanoUsd
   readonly month: UsageRange
@@ -41,8 +45,20 @@ export interface Budget {
   readonly version: number
 }
 
-export async function readBudget(
-  { database, ledger }: { database: Queryable; ledger: CreditReader },
+interface BudgetParts {
+  readonly database: Queryable
+  readonly ledger: CreditReader
+}
+
+export function readBudget(parts: BudgetParts, reader: Reader, nowMs: number): Promise<Budget> {
+  const { accountId, ownKeyId } = reader
+  return ownKeyId === null
+    ? readAccountBudget(parts, accountId, nowMs)
+    : readKeyBudget(parts.database, { accountId, ownKeyId }, nowMs)
+}
+
+async function readAccountBudget(
+  { database, ledger }: BudgetParts,
   accountId: string,
   nowMs: number,
 ): Promise<Budget> {
@@ -52,7 +68,7 @@ export async function readBudget(
     ledger.readBalance(accountId),
     ledger.readBudgets(accountId),
     readSpent(database, [scope]),
-    readTotals(database, { accountId, range: lastHourAt(nowMs) }),
+    readTotals(database, { ...readerOfAccount(accountId), range: lastHourAt(nowMs) }),
   ])
   const spentNanoUsd = spentTotals.get(scope) ?? 0n
   const spendableNanoUsd = largest(0n, balanceNanoUsd)
@@ -78,6 +94,37 @@ export async function readBudget(
       ...Object.values(amounts),
       ...budgets.flatMap(({ period, limitNanoUsd, spentNanoUsd: spent }) => [period, limitNanoUsd, spent]),
     ]),
+  }
+}
+
+async function readKeyBudget(
+  database: Queryable,
+  reader: { readonly accountId: string; readonly ownKeyId: string },
+  nowMs: number,
+): Promise<Budget> {
+  const month = monthAt(nowMs)
+  const scope = `key:${reader.ownKeyId}`
+  const [[key], spentTotals, thisMonth, lastHour] = await Promise.all([
+    database.query<{ limit_nano_usd: bigint | null }>('SELECT limit_nano_usd FROM api_keys WHERE id = $1', [
+      reader.ownKeyId,
+    ]),
+    readSpent(database, [scope]),
+    readTotals(database, { ...reader, range: month }),
+    readTotals(database, { ...reader, range: lastHourAt(nowMs) }),
+  ])
+  const limitNanoUsd = key?.limit_nano_usd ?? null
+  const spentEverNanoUsd = spentTotals.get(scope) ?? 0n
+  return {
+    limitNanoUsd,
+    spentNanoUsd: thisMonth.costNanoUsd,
+    remainingNanoUsd: limitNanoUsd === null ? null : largest(0n, limitNanoUsd - spentEverNanoUsd),
+    heldNanoUsd: null,
+    balanceNanoUsd: null,
+    burnRateNanoUsdPerHour: lastHour.costNanoUsd,
+    month,
+    readAtMs: nowMs,
+    budgets: [],
+    version: hashAmounts([scope, limitNanoUsd ?? '', spentEverNanoUsd, thisMonth.costNanoUsd]),
   }
 }
 

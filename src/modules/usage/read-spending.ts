@@ -1,4 +1,5 @@
 import type { Queryable } from '../../storage/database.ts'
+import type { Reader } from '../keys/keys.ts'
 import { apportionShares } from './apportion-shares.ts'
 import { DIMENSIONS, selectUsage, type Dimension, type UsageFilter } from './select-usage.ts'
 import { splitRange, type UsageRange } from './usage-range.ts'
@@ -12,8 +13,7 @@ import {
   type UsageTotalsRow,
 } from './usage-totals.ts'
 
-export interface SpendingQuery {
-  readonly accountId: string
+export interface SpendingQuery extends Reader {
   readonly range: UsageRange
   readonly by: Dimension
   readonly filter: UsageFilter
@@ -43,11 +43,9 @@ interface GroupRow extends UsageTotalsRow {
 }
 
 /** Returns the spending of one account by model, provider, key or environment. */
-export async function readSpending(
-  queryable: Queryable,
-  { accountId, range, by, filter, limit }: SpendingQuery,
-): Promise<Spending> {
-  const usage = selectUsage({ accountId }, splitRange(range), filter)
+export async function readSpending(queryable: Queryable, query: SpendingQuery): Promise<Spending> {
+  const { range, by, filter, limit } = query
+  const usage = selectUsage(query, splitRange(range), filter)
   const grouped = `SELECT ${DIMENSIONS[by]} AS value, ${SUMS} FROM (${usage.sql}) AS usage GROUP BY 1`
   const rows = await queryable.query<GroupRow>(keepDearest(grouped, usage.values.length + 1), [
     ...usage.values,
@@ -60,7 +58,7 @@ export async function readSpending(
 /** Returns the spending of every account. */
 export async function readSpendingOfAccounts(
   queryable: Queryable,
-  { range, filter, limit }: Omit<SpendingQuery, 'accountId' | 'by'>,
+  { range, filter, limit }: Omit<SpendingQuery, keyof Reader | 'by'>,
 ): Promise<Spending> {
   const usage = selectUsage('accounts.id', splitRange(range), filter)
   // Aggregated per account in a lateral join, so that each account is found by the index that begins with its id.

@@ -1,5 +1,6 @@
 import { invalidValue } from '../../kernel/app-error.ts'
 import type { Queryable } from '../../storage/database.ts'
+import type { Reader } from '../keys/keys.ts'
 import { DIMENSIONS, selectUsage, type Dimension, type UsageFilter } from './select-usage.ts'
 import { DAY_MS, HOUR_MS, splitRange, type UsageRange } from './usage-range.ts'
 import {
@@ -15,8 +16,7 @@ import {
 export const GRANULARITIES = ['hour', 'day'] as const
 export type Granularity = (typeof GRANULARITIES)[number]
 
-export interface TimeseriesQuery {
-  readonly accountId: string
+export interface TimeseriesQuery extends Reader {
   readonly range: UsageRange
   readonly granularity: Granularity
   readonly by: Dimension | null
@@ -51,7 +51,7 @@ interface BucketRow extends UsageTotalsRow {
 
 export async function readTimeseries(queryable: Queryable, query: TimeseriesQuery): Promise<Timeseries> {
   const bucketRanges = listBuckets(query.range, query.granularity)
-  const usage = selectUsage({ accountId: query.accountId }, splitRange(query.range), query.filter)
+  const usage = selectUsage(query, splitRange(query.range), query.filter)
   const statement =
     query.by === null
       ? `SELECT ${bucketOf(query)} AS bucket, NULL AS value, ${SUMS} FROM (

@@ -1,4 +1,4 @@
-import type { Environment } from '../keys/keys.ts'
+import type { Environment, Reader } from '../keys/keys.ts'
 import { firstIdAt, floorHour, type SplitRange, type UsageRange } from './usage-range.ts'
 import { RECORD_COUNTS, ROLLUP_COUNTS } from './usage-totals.ts'
 
@@ -38,17 +38,19 @@ export interface UsageSelection {
 
 /**
  * Selects whole hours from the rollups and the rest from the records. Both are in one relation, so that one statement sees a
- * consistent state. `account` is the account's id, or SQL for it: a column of the surrounding statement.
+ * consistent state. `account` is who reads, or SQL for the account's id: a column of the surrounding
+ * statement.
  */
 export function selectUsage(
-  account: string | { readonly accountId: string },
+  account: string | Reader,
   range: SplitRange,
   filter: UsageFilter = {},
 ): UsageSelection {
   const values: unknown[] = []
   const bind = (value: unknown): string => `$${values.push(value)}`
   const owner = typeof account === 'string' ? account : `${bind(account.accountId)}::uuid`
-  const narrowed = filterConditions(filter, bind)
+  const ownKeyId = typeof account === 'string' ? null : account.ownKeyId
+  const narrowed = filterConditions(filter, ownKeyId, bind)
 
   const fromHours = ({ fromMs, toMs }: UsageRange): string =>
     `SELECT hour, ${ATTRIBUTES}, ${ROLLUP_COUNTS} FROM usage_rollups
@@ -65,9 +67,15 @@ export function selectUsage(
 const NO_EDGE: UsageRange = { fromMs: 0, toMs: 0 }
 
 /** Always binds all filters, so that the statement text is the same and is planned once. */
-export function filterConditions(filter: UsageFilter, bind: (value: unknown) => string): string {
-  return FILTER_COLUMNS.map(([name, column, type]) => {
+export function filterConditions(
+  filter: UsageFilter,
+  ownKeyId: Reader['ownKeyId'],
+  bind: (value: unknown) => string,
+): string {
+  const own = `${bind(ownKeyId)}::uuid`
+  const conditions = FILTER_COLUMNS.map(([name, column, type]) => {
     const parameter = `${bind(filter[name] ?? null)}::${type}`
     return ` AND (${parameter} IS NULL OR ${column} = ${parameter})`
-  }).join('')
+  })
+  return ` AND (${own} IS NULL OR key_id = ${own})${conditions.join('')}`
 }

@@ -3,6 +3,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Page } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
+import type { Reader } from '../keys/keys.ts'
 import { findSpan, type SpanQuery, type UsageSpan } from './find-span.ts'
 import { LatencyMeter, type MeasuredRequest } from './latency-meter.ts'
 import { listRecords, type RecordsQuery, type UsageRecord } from './list-records.ts'
@@ -33,15 +34,16 @@ export interface UsageComparison {
 
 /** Reads usage and costs, as the ledger stored them. */
 export interface Usage {
-  readBudget(accountId: string): Promise<Budget>
+  /** Returns what the account may spend, or what the key may spend if the reader sees only a key. */
+  readBudget(reader: Reader): Promise<Budget>
   /** Returns the totals of the range and of another one for comparison. */
   compareTotals(query: TotalsQuery, previous: UsageRange): Promise<UsageComparison>
   /** Returns the spending of the last sixty minutes. */
   readBurnRate(query: Omit<TotalsQuery, 'range'>): Promise<NanoUsd>
   readTimeseries(query: TimeseriesQuery): Promise<Timeseries>
   readSpending(query: SpendingQuery): Promise<Spending>
-  readSpendingOfAccounts(query: Omit<SpendingQuery, 'accountId' | 'by'>): Promise<Spending>
-  readGpuBilling(query: { accountId: string; range: UsageRange }): Promise<GpuBilling>
+  readSpendingOfAccounts(query: Omit<SpendingQuery, keyof Reader | 'by'>): Promise<Spending>
+  readGpuBilling(query: Reader & { range: UsageRange }): Promise<GpuBilling>
   listRecords(query: RecordsQuery): Promise<Page<UsageRecord>>
   /** Returns percentiles of how long completed requests took. */
   readLatency(query: TimeseriesQuery): Promise<Latency>
@@ -74,7 +76,7 @@ export function createUsage({
     return read()
   }
   return {
-    readBudget: (accountId) => afterPosting(() => readBudget({ database, ledger }, accountId, clock.nowMs())),
+    readBudget: (reader) => afterPosting(() => readBudget({ database, ledger }, reader, clock.nowMs())),
     compareTotals: (query, previousRange) =>
       afterPosting(async () => {
         const [totals, previous] = await Promise.all([
@@ -123,13 +125,13 @@ const DEPLOYMENTS_MAX = 100
 /** Returns the GPU costs of an account: usage with the operation `gpu`, which is time and not requests. */
 async function readGpuBilling(
   queryable: Queryable,
-  { accountId, range }: { readonly accountId: string; readonly range: UsageRange },
+  query: Reader & { readonly range: UsageRange },
   lastHour: UsageRange,
 ): Promise<GpuBilling> {
   const filter = { operation: 'gpu' }
   const [spending, recent] = await Promise.all([
-    readSpending(queryable, { accountId, range, by: 'model', filter, limit: DEPLOYMENTS_MAX }),
-    readTotals(queryable, { accountId, range: lastHour, filter }),
+    readSpending(queryable, { ...query, by: 'model', filter, limit: DEPLOYMENTS_MAX }),
+    readTotals(queryable, { ...query, range: lastHour, filter }),
   ])
   return { spending, burnRateNanoUsdPerHour: recent.costNanoUsd }
 }

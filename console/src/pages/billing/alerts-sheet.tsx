@@ -21,17 +21,16 @@ import { showToast } from '../../ui/overlays/toasts.tsx'
 import { Time } from '../../ui/text/time.tsx'
 
 interface AlertsSheetProps {
-  readonly mayChange: boolean
   readonly onClose: () => void
 }
 
 /** When budgets raise an alert, and the alerts so far. */
-export function AlertsSheet({ mayChange, onClose }: AlertsSheetProps) {
+export function AlertsSheet({ onClose }: AlertsSheetProps) {
   const alerts = useInfiniteQuery(budgetAlertsQuery())
   return (
     <Sheet title="Budget alerts" isOpen onClose={onClose} side="right">
       <div className="flex flex-col gap-6">
-        {mayChange && <SettingsView />}
+        <SettingsView />
         <PagedTable
           label="Budget alerts"
           query={alerts}

@@ -26,11 +26,13 @@ export function BillingPage() {
       <PageHeader
         title="Billing"
         description="Credit of this account: what is left, how to get more, and what moved it."
-        actions={
-          <Button icon="warn" onClick={() => setAreAlertsOpen(true)}>
-            Budget alerts
-          </Button>
-        }
+        {...(mayPay && {
+          actions: (
+            <Button icon="warn" onClick={() => setAreAlertsOpen(true)}>
+              Budget alerts
+            </Button>
+          ),
+        })}
       />
       {back && (
         <p
@@ -58,12 +60,13 @@ export function BillingPage() {
       )}
       {account && !mayPay ? (
         <p className="text-sm text-ink-soft">
-          Top-ups, promo codes and the history of payments need a key with the scope manage.
+          The balance, alerts, top-ups, promo codes and the history of payments need a key with the scope
+          manage.
         </p>
       ) : (
         <PaymentHistory />
       )}
-      {areAlertsOpen && <AlertsSheet mayChange={mayPay} onClose={() => setAreAlertsOpen(false)} />}
+      {areAlertsOpen && <AlertsSheet onClose={() => setAreAlertsOpen(false)} />}
     </Page>
   )
 }

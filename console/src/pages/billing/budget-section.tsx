@@ -17,23 +17,21 @@ export function BudgetSection() {
   if (error)
     return <ErrorPanel title="The balance could not be loaded" error={error} onRetry={() => void refetch()} />
   const hoursLeft =
-    data && data.burn_rate_usd_per_hour > 0 ? data.remaining_usd / data.burn_rate_usd_per_hour : null
+    data && data.remaining_usd !== null && data.burn_rate_usd_per_hour > 0
+      ? data.remaining_usd / data.burn_rate_usd_per_hour
+      : null
+  const isOfKey = data?.balance_usd === null
   return (
     <Section>
       <div className="flex flex-col gap-6">
         {data && hoursLeft !== null && hoursLeft < DAY_HOURS && <LowCredit hoursLeft={hoursLeft} />}
         <div className="grid grid-cols-2 gap-6 lg:grid-cols-4">
-          <Figure label="Balance" value={data && formatUsd(data.balance_usd)} unit="USD" />
+          {!isOfKey && <Figure label="Balance" value={data && formatAmount(data.balance_usd)} unit="USD" />}
           <Figure
-            label="Can be spent"
-            value={data && formatUsd(data.remaining_usd)}
-            unit="USD"
-            note={
-              data &&
-              (data.held_usd === 0
-                ? 'By balance and budgets'
-                : `${formatUsd(data.held_usd)} of it held for work in progress`)
-            }
+            label={isOfKey ? 'This key can spend' : 'Can be spent'}
+            value={data && formatAmount(data.remaining_usd)}
+            unit={data?.remaining_usd === null ? undefined : 'USD'}
+            note={data && describeHeld(data.held_usd)}
           />
           <Figure label="Spent this month" value={data && formatUsd(data.spent_usd)} unit="USD" />
           <Figure
@@ -57,7 +55,7 @@ export function BudgetSection() {
             ))}
           </div>
         )}
-        {data && data.budgets.length === 0 && (
+        {data && !isOfKey && data.budgets.length === 0 && (
           <p className="text-xs text-ink-faint">
             No budget is set for this account: only its balance limits what it spends. Whoever runs this
             gateway can set one a day or a month.
@@ -66,6 +64,15 @@ export function BudgetSection() {
       </div>
     </Section>
   )
+}
+
+function formatAmount(usd: number | null): string {
+  return usd === null ? 'No limit' : formatUsd(usd)
+}
+
+function describeHeld(heldUsd: number | null): string {
+  if (heldUsd === null) return 'By its own limit, while the account has credit'
+  return heldUsd === 0 ? 'By balance and budgets' : `${formatUsd(heldUsd)} of it held for work in progress`
 }
 
 function LowCredit({ hoursLeft }: { readonly hoursLeft: number }) {

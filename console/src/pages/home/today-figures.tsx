@@ -26,15 +26,7 @@ export function TodayFigures() {
   return (
     <div className="grid grid-cols-1 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-2 lg:grid-cols-4">
       <Cell>
-        <Figure
-          label="Balance"
-          value={account.data && formatUsd(account.data.balance_usd)}
-          note={
-            account.data &&
-            today.data &&
-            describeDaysLeft(account.data.balance_usd, today.data.burn_rate_usd_per_hour)
-          }
-        />
+        <BalanceFigure account={account.data} burnRateUsdPerHour={today.data?.burn_rate_usd_per_hour} />
       </Cell>
       <Cell>
         <Figure
@@ -64,6 +56,28 @@ export function TodayFigures() {
         </Figure>
       </Cell>
     </div>
+  )
+}
+
+interface BalanceFigureProps {
+  readonly account: { readonly balance_usd: number | null } | undefined
+  readonly burnRateUsdPerHour: number | undefined
+}
+
+function BalanceFigure({ account, burnRateUsdPerHour }: BalanceFigureProps) {
+  const balanceUsd = account?.balance_usd
+  if (balanceUsd === null)
+    return <Figure label="Figures of" value="This key" note="Those of the account need the scope manage" />
+  const note =
+    balanceUsd === undefined || burnRateUsdPerHour === undefined
+      ? undefined
+      : describeDaysLeft(balanceUsd, burnRateUsdPerHour)
+  return (
+    <Figure
+      label="Balance"
+      value={balanceUsd === undefined ? undefined : formatUsd(balanceUsd)}
+      note={note}
+    />
   )
 }
 

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { refreshPages } from '../../api/cursor-pages.ts'
-import { useHasScope } from '../../api/key-rights.ts'
+import { useHasScope, useSeesAccount } from '../../api/key-rights.ts'
 import { requestsQuery, type LoggedRequest } from '../../api/requests.ts'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
@@ -22,6 +22,7 @@ export function LogPage() {
   const navigate = route.useNavigate()
   const queryClient = useQueryClient()
   const mayMakeKeys = useHasScope('manage')
+  const seesAccount = useSeesAccount()
   const requests = useInfiniteQuery(requestsQuery(filters))
   const setSearch = (search: LogSearch): void => void navigate({ search, replace: true })
   const open = ({ request_id: request }: LoggedRequest): void =>
@@ -33,7 +34,7 @@ export function LogPage() {
     <Page isWide>
       <PageHeader
         title="Log"
-        description="Every request of this account, newest first, with its attempts, timings, tokens and cost."
+        description={`Every request of this ${seesAccount ? 'account' : 'key'}, newest first, with its attempts, timings, tokens and cost.`}
         actions={
           <Button
             icon="retry"

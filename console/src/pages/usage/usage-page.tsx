@@ -1,4 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router'
+import { useSeesAccount } from '../../api/key-rights.ts'
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
 import { USAGE_DIMENSIONS, USAGE_PERIODS, type UsageDimension, type UsagePeriod } from '../../api/usage.ts'
 import { SearchField } from '../../ui/forms/search-field.tsx'
@@ -31,6 +32,7 @@ const VIEWS = { spend: 'Spend', requests: 'Requests', tokens: 'Tokens', latency:
 export function UsagePage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
+  const seesAccount = useSeesAccount()
   const { view = 'spend' } = search
   const selection = selectionOf(search)
   const isFiltered = Boolean(search.model || search.provider || search.env || search.key)
@@ -40,7 +42,7 @@ export function UsagePage() {
     <Page>
       <PageHeader
         title="Usage"
-        description="What this account used and what it cost. Days and hours are those of UTC."
+        description={`What this ${seesAccount ? 'account' : 'key'} used and what it cost. Days and hours are those of UTC.`}
       />
       <FilterBar
         {...(isFiltered && {

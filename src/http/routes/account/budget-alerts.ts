@@ -64,7 +64,7 @@ export const budgetAlertRoutes = ({ budgetAlerts }: { budgetAlerts: BudgetAlerts
   defineRoute({
     method: 'GET',
     tag: 'Usage',
-    scope: 'any',
+    scope: 'manage',
     path: '/v1/budget-alerts',
     summary: 'List the budget alerts of the account',
     query: ListQuery,

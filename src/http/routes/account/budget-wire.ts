@@ -1,23 +1,26 @@
 import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
-import { usdFromNanoUsd } from '../../../kernel/money.ts'
+import { usdFromNanoUsd, type NanoUsd } from '../../../kernel/money.ts'
 import type { ReachedThresholds } from '../../../modules/budget-alerts/budget-alerts.ts'
 import type { Budget } from '../../../modules/usage/usage.ts'
 
+const orNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 const Time = Type.String({ format: 'date-time' })
 
 export const BudgetAnswer = Type.Object({
   object: Type.Literal('usage.budget'),
   tenant_id: Type.String({ format: 'uuid' }),
-  limit_usd: Type.Number({
-    description: 'The budget of the month; without one, `spent_usd` plus the balance.',
-  }),
+  limit_usd: orNull(
+    'The budget of the month; without one, `spent_usd` plus the balance. Of a key without `manage`: all that it may spend, null for no limit.',
+  ),
   spent_usd: Type.Number({ description: 'Spent in this month of UTC.' }),
-  remaining_usd: Type.Number({
-    description: 'What can be spent from now on, by the balance and by every budget.',
-  }),
-  held_usd: Type.Number({ description: 'The part of `remaining_usd` set aside for work in progress.' }),
-  balance_usd: Type.Number(),
+  remaining_usd: orNull(
+    'What can be spent from now on, by the balance and by every budget. Of a key without `manage`: by its own limit.',
+  ),
+  held_usd: orNull(
+    'The part of `remaining_usd` set aside for work in progress. Null for a key without `manage`.',
+  ),
+  balance_usd: orNull('The balance of the account. Null for a key without `manage`.'),
   burn_rate_usd_per_hour: Type.Number({ description: 'Spent in the last sixty minutes.' }),
   period_start: Time,
   period_end: Time,
@@ -45,11 +48,11 @@ export function budgetToWire(
   return {
     object: 'usage.budget',
     tenant_id: accountId,
-    limit_usd: usdFromNanoUsd(budget.limitNanoUsd),
+    limit_usd: usdOrNull(budget.limitNanoUsd),
     spent_usd: usdFromNanoUsd(budget.spentNanoUsd),
-    remaining_usd: usdFromNanoUsd(budget.remainingNanoUsd),
-    held_usd: usdFromNanoUsd(budget.heldNanoUsd),
-    balance_usd: usdFromNanoUsd(budget.balanceNanoUsd),
+    remaining_usd: usdOrNull(budget.remainingNanoUsd),
+    held_usd: usdOrNull(budget.heldNanoUsd),
+    balance_usd: usdOrNull(budget.balanceNanoUsd),
     burn_rate_usd_per_hour: usdFromNanoUsd(budget.burnRateNanoUsdPerHour),
     period_start: toTimestamp(budget.month.fromMs),
     period_end: toTimestamp(budget.month.toMs),
@@ -62,4 +65,8 @@ export function budgetToWire(
     updated_at: toTimestamp(budget.readAtMs),
     version: budget.version,
   }
+}
+
+function usdOrNull(amount: NanoUsd | null): number | null {
+  return amount === null ? null : usdFromNanoUsd(amount)
 }

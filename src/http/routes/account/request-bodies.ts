@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
+import { readerOfAccount } from '../../../modules/keys/keys.ts'
 import type {
   RequestBodies,
   RequestLog,
@@ -45,7 +46,7 @@ const responses = { 200: { description: 'Both bodies.', schema: RequestBodyAnswe
 
 export const requestBodyRoutes = ({ requestLog, storedBodies, audit }: RequestBodyParts): Route[] => {
   const readBodies = async (accountId: string, requestUuid: string) => {
-    const { id, keyId } = await requestLog.read(accountId, requestUuid)
+    const { id, keyId } = await requestLog.read(readerOfAccount(accountId), requestUuid)
     return bodiesToWire(id, await storedBodies.read(accountId, id, keyId))
   }
   return [

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { invalidValue, notFound } from '../../../kernel/app-error.ts'
 import { isUuid } from '../../../kernel/identifiers.ts'
+import type { Reader } from '../../../modules/keys/keys.ts'
 import { LOG_OUTCOMES, type LogFilter, type LogQuery } from '../../../modules/request-log/request-log.ts'
 import { parsePageRequest } from '../../answers/list-page.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
@@ -33,15 +34,11 @@ export const RequestParams = Type.Object({
   request_id: Type.String({ description: 'The `x-request-id` of an answer, or its digits as a UUID.' }),
 })
 
-export function parseLogQuery(
-  accountId: string,
-  query: Static<typeof RequestsQuery>,
-  nowMs: number,
-): LogQuery {
+export function parseLogQuery(reader: Reader, query: Static<typeof RequestsQuery>, nowMs: number): LogQuery {
   const requestUuid = query.request_id === undefined ? null : uuidOf(query.request_id)
   if (requestUuid === undefined) throw invalidValue('request_id', 'request_id must be the id of a request.')
   return {
-    accountId,
+    ...reader,
     range: parseRecordsRange(query, nowMs),
     filter: parseLogFilter(query),
     requestUuid,

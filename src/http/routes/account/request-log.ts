@@ -1,5 +1,6 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
+import { readerOf, readerOfAccount, type Reader } from '../../../modules/keys/keys.ts'
 import type { LogPage, RequestLog, StoredBodies } from '../../../modules/request-log/request-log.ts'
 import type { Tasks } from '../../../modules/tasks/tasks.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -39,8 +40,8 @@ const ownRoutes = (parts: RequestLogParts): Route[] => [
     summary: 'List requests',
     query: RequestsQuery,
     responses: page,
-    handle: async ({ caller: { accountId }, query }) =>
-      pageToWire(await parts.requestLog.list(parseLogQuery(accountId, query, parts.clock.nowMs()))),
+    handle: async ({ caller, query }) =>
+      pageToWire(await parts.requestLog.list(parseLogQuery(readerOf(caller), query, parts.clock.nowMs()))),
   }),
   defineRoute({
     method: 'GET',
@@ -50,8 +51,7 @@ const ownRoutes = (parts: RequestLogParts): Route[] => [
     summary: 'Read a request',
     params: RequestParams,
     responses: one,
-    handle: ({ caller: { accountId }, params }) =>
-      readRequest(parts, accountId, parseRequestId(params.request_id)),
+    handle: ({ caller, params }) => readRequest(parts, readerOf(caller), parseRequestId(params.request_id)),
   }),
 ]
 
@@ -67,7 +67,9 @@ const operatorRoutes = (parts: RequestLogParts): Route[] => [
     responses: page,
     handle: async ({ query }) => {
       const { id } = await parts.accounts.read(parseAccountId(query.account_id))
-      return pageToWire(await parts.requestLog.list(parseLogQuery(id, query, parts.clock.nowMs())))
+      return pageToWire(
+        await parts.requestLog.list(parseLogQuery(readerOfAccount(id), query, parts.clock.nowMs())),
+      )
     },
   }),
   defineRoute({
@@ -80,19 +82,23 @@ const operatorRoutes = (parts: RequestLogParts): Route[] => [
     query: AccountQuery,
     responses: one,
     handle: ({ params, query }) =>
-      readRequest(parts, parseAccountId(query.account_id), parseRequestId(params.request_id)),
+      readRequest(
+        parts,
+        readerOfAccount(parseAccountId(query.account_id)),
+        parseRequestId(params.request_id),
+      ),
   }),
 ]
 
 async function readRequest(
   { requestLog, storedBodies, tasks }: RequestLogParts,
-  accountId: string,
+  reader: Reader,
   uuid: string,
 ) {
-  const entry = await requestLog.read(accountId, uuid)
+  const entry = await requestLog.read(reader, uuid)
   const [task, isBodyStored] = await Promise.all([
-    tasks.findOfRequest(accountId, uuid),
-    storedBodies.has(accountId, uuid),
+    tasks.findOfRequest(reader.accountId, uuid),
+    storedBodies.has(reader.accountId, uuid),
   ])
   return requestToWire(entry, task, isBodyStored)
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
-import { ENVIRONMENTS, SCOPES, type Caller } from '../../../modules/keys/keys.ts'
+import { ENVIRONMENTS, managesAccount, SCOPES, type Caller } from '../../../modules/keys/keys.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { LimitsAnswer, limitsToWire, StoredAnswer, storedToWire } from './limits-wire.ts'
@@ -12,7 +12,9 @@ const TenantAnswer = Type.Object({
   object: Type.Literal('tenant'),
   name: Type.String(),
   status: Type.Enum(['active', 'suspended']),
-  balance_usd: Type.Number(),
+  balance_usd: Type.Union([Type.Number(), Type.Null()], {
+    description: 'The balance of the account in US dollars. Null for a key without `manage`.',
+  }),
   created_at: Type.String({ format: 'date-time' }),
   limits_tier: Type.String({ description: 'The set of limits that applies to the account.' }),
   limits: LimitsAnswer,
@@ -96,7 +98,7 @@ export const tenantRoutes = ({ accounts, limits, mayUseSandbox, gateway }: Tenan
         object: 'tenant',
         name: account.name,
         status: account.status,
-        balance_usd: usdFromNanoUsd(account.balanceNanoUsd),
+        balance_usd: managesAccount(caller) ? usdFromNanoUsd(account.balanceNanoUsd) : null,
         created_at: toTimestamp(account.createdAtMs),
         limits_tier: applied.tier,
         limits: limitsToWire(applied),

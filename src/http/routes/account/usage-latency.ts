@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { Clock } from '../../../kernel/clock.ts'
 import { toTimestamp } from '../../../kernel/clock.ts'
+import { readerOf } from '../../../modules/keys/keys.ts'
 import {
   LATENCY_ERROR,
   type LatencyBucket,
@@ -70,17 +71,18 @@ export const usageLatencyRoutes = ({ usage, clock }: LatencyParts): Route[] => [
     summary: 'Read latency percentiles',
     query: LatencyQuery,
     responses: { 200: { description: 'Percentiles in total, by time and by group.', schema: LatencyAnswer } },
-    handle: async ({ caller: { accountId }, query }) => {
+    handle: async ({ caller, query }) => {
+      const reader = readerOf(caller)
       const usual = query.granularity === 'day' ? '30d' : '24h'
       const { range } = parseRange(query, { usual, nowMs: clock.nowMs() })
       const granularity = chooseGranularity(query.granularity, range)
       const by = query.by ?? null
       const { operation } = query
       const filter = { ...parseFilter(query), ...(operation !== undefined && { operation }) }
-      const latency = await usage.readLatency({ accountId, range, granularity, by, filter })
+      const latency = await usage.readLatency({ ...reader, range, granularity, by, filter })
       return {
         object: 'usage.latency',
-        tenant_id: accountId,
+        tenant_id: reader.accountId,
         ...rangeToWire(range),
         granularity,
         by,

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { toTimestamp, type Clock } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { BudgetAlerts } from '../../../modules/budget-alerts/budget-alerts.ts'
+import { readerOf, type Reader } from '../../../modules/keys/keys.ts'
 import { DAY_MS, floorDay, type Usage } from '../../../modules/usage/usage.ts'
 import { listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -57,9 +58,10 @@ const totalRoutes = ({ usage, clock, budgetAlerts }: UsageRouteParts): Route[] =
     path: '/v1/usage/budget',
     summary: 'Read what the account may still spend',
     responses: { 200: { description: 'The month so far, and what remains.', schema: BudgetAnswer } },
-    handle: async ({ caller: { accountId } }) => {
+    handle: async ({ caller }) => {
+      const { accountId } = caller
       const [budget, reached] = await Promise.all([
-        usage.readBudget(accountId),
+        usage.readBudget(readerOf(caller)),
         budgetAlerts.readReached(accountId),
       ])
       return budgetToWire(accountId, budget, reached)
@@ -71,12 +73,13 @@ const totalRoutes = ({ usage, clock, budgetAlerts }: UsageRouteParts): Route[] =
     summary: 'Add up the usage of a time',
     query: SummaryQuery,
     responses: { 200: { description: 'Totals, averages and the time before.', schema: SummaryAnswer } },
-    handle: async ({ caller: { accountId }, query }) => {
+    handle: async ({ caller, query }) => {
+      const reader = readerOf(caller)
       const { window, range } = parseRange(query, { usual: '30d', nowMs: clock.nowMs() })
       const previousRange = shiftRange(range, range.toMs - range.fromMs)
       const filter = parseFilter(query)
-      const comparison = await usage.compareTotals({ accountId, range, filter }, previousRange)
-      const summary = summaryToWire({ accountId, window, range, previousRange, comparison })
+      const comparison = await usage.compareTotals({ ...reader, range, filter }, previousRange)
+      const summary = summaryToWire({ accountId: reader.accountId, window, range, previousRange, comparison })
       return { object: 'usage.summary', ...summary }
     },
   }),
@@ -88,21 +91,22 @@ const totalRoutes = ({ usage, clock, budgetAlerts }: UsageRouteParts): Route[] =
     responses: {
       200: { description: 'The day of UTC so far, beside as much of yesterday.', schema: TodayAnswer },
     },
-    handle: async ({ caller: { accountId }, query }) => {
+    handle: async ({ caller, query }) => {
+      const reader = readerOf(caller)
       const nowMs = clock.nowMs()
       // One more millisecond, so that the range is not empty exactly at midnight.
       const range = { fromMs: floorDay(nowMs), toMs: nowMs + 1, isUntilNow: true }
       const previousRange = shiftRange(range, DAY_MS)
       const filter = parseFilter(query)
       const [comparison, { buckets }, burnRate] = await Promise.all([
-        usage.compareTotals({ accountId, range, filter }, previousRange),
-        usage.readTimeseries({ accountId, range, filter, granularity: 'hour', by: null }),
-        usage.readBurnRate({ accountId, filter }),
+        usage.compareTotals({ ...reader, range, filter }, previousRange),
+        usage.readTimeseries({ ...reader, range, filter, granularity: 'hour', by: null }),
+        usage.readBurnRate({ ...reader, filter }),
       ])
       return {
         object: 'usage.today',
         date: toTimestamp(range.fromMs).slice(0, 10),
-        ...summaryToWire({ accountId, window: null, range, previousRange, comparison }),
+        ...summaryToWire({ accountId: reader.accountId, window: null, range, previousRange, comparison }),
         burn_rate_usd_per_hour: usdFromNanoUsd(burnRate),
         hours: buckets.map(bucketToWire),
       }
@@ -117,7 +121,7 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
     summary: 'Read usage by hour or day',
     query: TimeseriesQuery,
     responses: { 200: { description: 'Every bucket of the range.', schema: TimeseriesAnswer } },
-    handle: ({ caller: { accountId }, query }) => describeTimeseries({ usage, clock }, accountId, query),
+    handle: ({ caller, query }) => describeTimeseries({ usage, clock }, readerOf(caller), query),
   }),
   defineRoute({
     ...shared,
@@ -125,14 +129,15 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
     summary: 'Read what was spent on what',
     query: SpendingQuery,
     responses: { 200: { description: 'The dearest first, with shares.', schema: SpendingAnswer } },
-    handle: async ({ caller: { accountId }, query }) => {
+    handle: async ({ caller, query }) => {
+      const reader = readerOf(caller)
       const { range } = parseRange(query, { usual: '30d', nowMs: clock.nowMs() })
       const by = query.by ?? 'model'
       const [filter, limit] = [parseFilter(query), parseGroupLimit(query.limit)]
-      const spending = await usage.readSpending({ accountId, range, by, filter, limit })
+      const spending = await usage.readSpending({ ...reader, range, by, filter, limit })
       return {
         object: 'usage.spending',
-        tenant_id: accountId,
+        tenant_id: reader.accountId,
         ...rangeToWire(range),
         by,
         ...spendingToWire(spending, ({ value, name }) => ({ value, name })),
@@ -145,12 +150,13 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
     summary: 'Read what was spent on GPUs',
     query: RangeQuery,
     responses: { 200: { description: 'The cost by deployment.', schema: GpuBillingAnswer } },
-    handle: async ({ caller: { accountId }, query }) => {
+    handle: async ({ caller, query }) => {
+      const reader = readerOf(caller)
       const { range } = parseRange(query, { usual: '30d', nowMs: clock.nowMs() })
-      const { spending, burnRateNanoUsdPerHour } = await usage.readGpuBilling({ accountId, range })
+      const { spending, burnRateNanoUsdPerHour } = await usage.readGpuBilling({ ...reader, range })
       return {
         object: 'usage.gpu_billing',
-        tenant_id: accountId,
+        tenant_id: reader.accountId,
         ...rangeToWire(range),
         ...costToWire(spending.totals),
         burn_rate_usd_per_hour: usdFromNanoUsd(burnRateNanoUsdPerHour),
@@ -170,11 +176,12 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
     responses: {
       200: { description: 'One row a request, newest first.', schema: listSchema('records', RecordAnswer) },
     },
-    handle: async ({ caller: { accountId }, query }) => {
+    handle: async ({ caller, query }) => {
+      const reader = readerOf(caller)
       const range = parseRecordsRange(query, clock.nowMs())
       const [filter, page] = [parseFilter(query), parsePageRequest(query)]
       const outcome = query.outcome ?? null
-      const records = await usage.listRecords({ accountId, range, filter, outcome, page })
+      const records = await usage.listRecords({ ...reader, range, filter, outcome, page })
       return listAnswer('records', records, recordToWire)
     },
   }),
@@ -182,7 +189,7 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
 
 export async function describeTimeseries(
   { usage, clock }: UsageParts,
-  accountId: string,
+  reader: Reader,
   query: Static<typeof TimeseriesQuery>,
 ): Promise<Static<typeof TimeseriesAnswer>> {
   const usual = query.granularity === 'day' ? '30d' : '24h'
@@ -190,10 +197,10 @@ export async function describeTimeseries(
   const granularity = chooseGranularity(query.granularity, range)
   const by = query.by ?? null
   const filter = parseFilter(query)
-  const timeseries = await usage.readTimeseries({ accountId, range, granularity, by, filter })
+  const timeseries = await usage.readTimeseries({ ...reader, range, granularity, by, filter })
   return {
     object: 'usage.timeseries',
-    tenant_id: accountId,
+    tenant_id: reader.accountId,
     ...rangeToWire(range),
     granularity,
     by,

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import type { AskedCell, Compare, Run } from '../../../modules/compare/compare.ts'
 import { CELL_STATUSES, RUN_STATUSES } from '../../../modules/compare/compare.ts'
+import { readerOf } from '../../../modules/keys/keys.ts'
 import type { BlindView, Judging } from '../../../modules/judging/judging.ts'
 import {
   ListQuery,
@@ -92,7 +93,7 @@ export const compareRunRoutes = ({
       responses: { 200: { description: 'The runs of the account, newest first.', schema: RunList } },
       handle: async ({ caller, query }) => {
         const filter = { status: query.status, datasetId: query.dataset_id }
-        const page = await compare.list(caller.accountId, filter, parsePageRequest(query))
+        const page = await compare.list(readerOf(caller), filter, parsePageRequest(query))
         return listAnswer('runs', page, (run) => toRunAnswer(run))
       },
     }),

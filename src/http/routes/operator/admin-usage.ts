@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
+import { readerOfAccount } from '../../../modules/keys/keys.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   AccountSpendingQuery,
@@ -52,7 +53,7 @@ export const adminUsageRoutes = ({ accounts, usage, clock }: AdminUsageParts): R
       responses: { 200: { description: 'Every bucket of the range.', schema: TimeseriesAnswer } },
       handle: async ({ params, query }) => {
         const { id } = await accounts.read(params.id)
-        return describeTimeseries({ usage, clock }, id, query)
+        return describeTimeseries({ usage, clock }, readerOfAccount(id), query)
       },
     }),
   ]

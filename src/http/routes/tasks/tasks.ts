@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { isUuid } from '../../../kernel/identifiers.ts'
+import { readerOf } from '../../../modules/keys/keys.ts'
 import { TASK_STATUSES, TASK_TYPES, type Task, type Tasks } from '../../../modules/tasks/tasks.ts'
 import { baseUrlOf } from '../../parameters/base-url-of.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
@@ -42,7 +43,8 @@ export const taskRoutes = ({ tasks }: { tasks: Tasks }): Route[] => {
       query: TaskListQuery,
       responses: {
         200: {
-          description: 'The tasks of the account, newest first.',
+          description:
+            'The tasks of the account, newest first. A key without the scope `manage` sees its own.',
           schema: listSchema('tasks', TaskAnswer),
         },
       },
@@ -50,7 +52,7 @@ export const taskRoutes = ({ tasks }: { tasks: Tasks }): Route[] => {
         const filter = { status: query.status, type: query.task_type, model: query.model }
         return listAnswer(
           'tasks',
-          await tasks.list(caller.accountId, filter, parsePageRequest(query), baseUrlOf(headers)),
+          await tasks.list(readerOf(caller), filter, parsePageRequest(query), baseUrlOf(headers)),
           toTaskAnswer,
         )
       },

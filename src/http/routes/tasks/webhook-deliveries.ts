@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
+import { readerOf } from '../../../modules/keys/keys.ts'
 import type { Tasks, WebhookDelivery } from '../../../modules/tasks/tasks.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -68,13 +69,14 @@ export function webhookDeliveryRoutes({ tasks, parseTaskId }: WebhookDeliveryRou
       query: DeliveryListQuery,
       responses: {
         200: {
-          description: 'Those of the newest task or budget alert first.',
+          description:
+            'Those of the newest task or budget alert first. A key without the scope `manage` sees those of its tasks.',
           schema: listSchema('deliveries', DeliveryAnswer),
         },
       },
       handle: async ({ caller, query }) => {
         const page = parsePageRequest(query)
-        const found = await tasks.listAllDeliveries(caller.accountId, query.status ?? null, page)
+        const found = await tasks.listAllDeliveries(readerOf(caller), query.status ?? null, page)
         // Pages continue after a task or an alert, because the ids of deliveries have no order.
         const items = found.items.map((delivery) => ({
           id: delivery.taskId ?? delivery.budgetAlertId ?? delivery.id,
