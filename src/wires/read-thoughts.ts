@@ -1,4 +1,5 @@
 import { isRecord } from '../kernel/is-record.ts'
+import { readSpokenText } from './read-spoken-text.ts'
 
 /** A piece of reasoning: text that may be signed, a signature for the preceding text, or data that only its vendor can read. */
 export type Thought =
@@ -11,7 +12,11 @@ export type Thought =
  * `reasoning_content` or `reasoning`.
  */
 export function readThoughts(message: Readonly<Record<string, unknown>>): Thought[] {
-  const plain = [message['reasoning_content'], message['reasoning']].find(isText)
+  const plain = [
+    message['reasoning_content'],
+    message['reasoning'],
+    readThinkingParts(message['content']),
+  ].find(isText)
   const details = Array.isArray(message['reasoning_details']) ? message['reasoning_details'] : []
   const signed = details.filter(isRecord).flatMap((detail) => readDetail(detail))
   // A complete message has its reasoning in both places. A delta has the signature without the text.
@@ -29,6 +34,13 @@ function readDetail(detail: Record<string, unknown>): Thought[] {
   if (isText(data)) return [{ kind: 'redacted', data }]
   if (isText(text)) return [{ kind: 'text', text, signature: isText(signature) ? signature : null }]
   return isText(signature) ? [{ kind: 'signature', signature }] : []
+}
+
+/** Mistral's models put what they think into parts of the content. */
+function readThinkingParts(content: unknown): string {
+  if (!Array.isArray(content)) return ''
+  const parts: readonly unknown[] = content
+  return parts.map((part) => (isRecord(part) ? readSpokenText(part['thinking']) : '')).join('')
 }
 
 function isText(value: unknown): value is string {

@@ -29,7 +29,7 @@ describe('the official SDK', () => {
     const { data, response } = await client.messages.create(hello).withResponse()
     expect(data).toMatchObject({ type: 'message', role: 'assistant', model: MODEL, stop_reason: 'end_turn' })
     expect(data.id).toMatch(/^msg_/)
-    expect(data.content).toEqual([{ type: 'text', text: expect.stringMatching(/./), citations: null }])
+    expect(data.content).toEqual([{ type: 'text', text: expect.stringMatching(/./) }])
     expect(data.usage.input_tokens).toBeGreaterThan(0)
     expect(data.usage.output_tokens).toBeGreaterThan(0)
     expect(response.headers.get('request-id')).toMatch(/^req_/)
@@ -82,7 +82,33 @@ describe('the official SDK', () => {
       await client.messages.create(asked),
       await client.messages.stream(asked).finalMessage(),
     ])
-      expect(content.map(({ type }) => type)).toEqual(['thinking', 'text'])
+      expect(content).toMatchObject([
+        {
+          type: 'thinking',
+          thinking: expect.stringMatching(/./),
+          signature: expect.stringMatching(/^sandbox_.{20}/),
+        },
+        { type: 'text' },
+      ])
+    const kinds: string[] = []
+    for await (const event of client.messages.stream(asked))
+      if (event.type === 'content_block_delta' && event.index === 0) kinds.push(event.delta.type)
+    expect(kinds.at(-1)).toBe('signature_delta')
+    expect(new Set(kinds.slice(0, -1))).toEqual(new Set(['thinking_delta']))
+  })
+
+  test('is told at which sequence the answer stopped', async () => {
+    const whole = await client.messages.create(hello)
+    const [first] = whole.content
+    const word = first?.type === 'text' ? (/\w{5,}/.exec(first.text)?.[0] ?? '') : ''
+    expect(word).not.toBe('')
+    const stopped = { ...hello, stop_sequences: ['never said', word] }
+    for (const message of [
+      await client.messages.create(stopped),
+      await client.messages.stream(stopped).finalMessage(),
+    ])
+      expect(message).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: word })
+    expect(whole).toMatchObject({ stop_reason: 'end_turn', stop_sequence: null })
   })
 
   test('counts tokens', async () => {

@@ -22,7 +22,7 @@ describe('a complete answer', () => {
       type: 'message',
       role: 'assistant',
       model: 'scripted',
-      content: [{ type: 'text', text: 'Hello there', citations: null }],
+      content: [{ type: 'text', text: 'Hello there' }],
       stop_reason: 'end_turn',
       stop_sequence: null,
       usage: {

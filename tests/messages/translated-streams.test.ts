@@ -96,14 +96,14 @@ describe('a stream', () => {
         text: 'Hm.[signed]',
         kinds: new Set(['thinking_delta', 'signature_delta']),
       },
-      { start: { type: 'text', text: '', citations: null }, text: 'I look.', kinds: new Set(['text_delta']) },
+      { start: { type: 'text', text: '' }, text: 'I look.', kinds: new Set(['text_delta']) },
       {
-        start: { type: 'tool_use', id: 'call_1', name: 'look', input: {} },
+        start: { type: 'tool_use', id: 'call_1', name: 'look', input: {}, caller: { type: 'direct' } },
         text: '{"at":"it"}',
         kinds: new Set(['input_json_delta']),
       },
       {
-        start: { type: 'tool_use', id: 'call_2', name: 'hear', input: {} },
+        start: { type: 'tool_use', id: 'call_2', name: 'hear', input: {}, caller: { type: 'direct' } },
         text: '{"to":"her"}',
         kinds: new Set(['input_json_delta']),
       },

@@ -9,7 +9,10 @@ export interface AnswerPayload {
   readonly choices: readonly Record<string, unknown>[]
 }
 
-/** Parses an answer. Throws an `UpstreamError` if the text is an error or does not belong to this wire. */
+/**
+ * Parses an answer. Throws an `UpstreamError` if the text is an error or does not belong to this wire. An event of the vendor's
+ * own has no choices.
+ */
 export function readAnswerPayload(provider: string, text: string): AnswerPayload {
   const members = parseObject(text)
   if (members === null) throw invalidAnswer(provider, 'it sent something that is not a JSON object')
@@ -18,9 +21,6 @@ export function readAnswerPayload(provider: string, text: string): AnswerPayload
   const choices = members['choices'] ?? []
   if (!Array.isArray(choices) || !choices.every(isRecord))
     throw invalidAnswer(provider, 'it sent choices of another shape')
-  if (choices.length === 0 && !('choices' in members) && !('usage' in members)) {
-    throw invalidAnswer(provider, 'it sent an object without choices')
-  }
   return { members, choices }
 }
 

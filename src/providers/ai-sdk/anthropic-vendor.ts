@@ -2,6 +2,7 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 
 import type { InferenceCall } from '../provider.ts'
 import { selectTools } from '../select-tools.ts'
+import { withKnownBlocks } from './known-blocks.ts'
 import { readSignedReasoning } from './translate-assistant-message.ts'
 import { withVendorOptions, type ReasoningLevel, type RefineContext, type Vendor } from './vendor.ts'
 
@@ -10,7 +11,7 @@ export const anthropicVendor: Vendor = {
   defaultBaseUrl: 'https://api.anthropic.com/v1',
   async createModel({ modelId, apiKey, baseUrl, fetch }) {
     const { createAnthropic } = await import('@ai-sdk/anthropic')
-    return createAnthropic({ apiKey, baseURL: baseUrl, fetch }).languageModel(modelId)
+    return createAnthropic({ apiKey, baseURL: baseUrl, fetch: withKnownBlocks(fetch) }).languageModel(modelId)
   },
   normalizeMediaType(mediaType) {
     if (mediaType === 'image/jpg') return 'image/jpeg'

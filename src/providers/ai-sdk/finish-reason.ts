@@ -45,3 +45,8 @@ export function toFinishReason(
   }
   return finishReason
 }
+
+/** Returns the stop sequence at which the answer ended. Vendors without this report return undefined. */
+export function readStopSequence(metadata: SharedV4ProviderMetadata | undefined): string | undefined {
+  return readString(metadata, 'anthropic', 'stopSequence')
+}

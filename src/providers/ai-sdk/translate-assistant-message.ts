@@ -1,6 +1,7 @@
 import type { LanguageModelV4Message, LanguageModelV4ReasoningPart } from '@ai-sdk/provider'
 
 import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
+import { isVendorSignature } from '../../wires/sandbox-signature.ts'
 import { isRecord, parseJson, readPath, readString } from './read-json.ts'
 import { UntranslatableRequest } from './untranslatable-request.ts'
 import type { Vendor } from './vendor.ts'
@@ -81,7 +82,7 @@ export function readSignedReasoning(message: ChatMessage): LanguageModelV4Reason
   return details.flatMap((detail: unknown): LanguageModelV4ReasoningPart[] => {
     const signature = readString(detail, 'signature')
     const redactedData = readString(detail, 'data')
-    if (signature !== undefined) {
+    if (isVendorSignature(signature)) {
       const text = readString(detail, 'text') ?? ''
       return [{ type: 'reasoning', text, providerOptions: { anthropic: { signature } } }]
     }

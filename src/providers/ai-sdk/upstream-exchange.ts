@@ -202,7 +202,7 @@ async function readExcerpt(bytes: AsyncIterable<Buffer>): Promise<string> {
   return ''
 }
 
-function toWebStream(bytes: AsyncGenerator<Buffer>): ReadableStream<Uint8Array> {
+export function toWebStream(bytes: AsyncGenerator<Buffer>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {

@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 
 import { toChatUsage, type CompleteChatUsage } from './chat-usage.ts'
-import { toFinishReason } from './finish-reason.ts'
+import { readStopSequence, toFinishReason } from './finish-reason.ts'
 import { createDeltaTranslator } from './translate-delta.ts'
 import type { AnswerHead } from './write-completion.ts'
 
@@ -20,6 +20,13 @@ export interface ChunkStyle {
   readonly showsNullUsage: boolean
 }
 
+interface ChoiceEnding {
+  readonly finishReason: string | null
+  readonly stopSequence: string | undefined
+}
+
+const UNFINISHED: ChoiceEnding = { finishReason: null, stopSequence: undefined }
+
 export function createChunkWriter(style: ChunkStyle, choiceIndex: number): ChunkWriter {
   // Serialised once, because only the delta differs between the chunks of a stream.
   const prefix = `${writeHead(style.head)},"choices":[{"index":${choiceIndex},"delta":`
@@ -28,16 +35,20 @@ export function createChunkWriter(style: ChunkStyle, choiceIndex: number): Chunk
   let isStarted = false
   let usage: CompleteChatUsage | undefined
 
-  function writeChunk(delta: object, finishReason: string | null): Buffer {
-    const reason = JSON.stringify(finishReason)
-    return Buffer.from(`${prefix}${JSON.stringify(delta)},"logprobs":null,"finish_reason":${reason}${suffix}`)
+  function writeChunk(delta: object, ending: ChoiceEnding): Buffer {
+    const reason = JSON.stringify(ending.finishReason)
+    const stop =
+      ending.stopSequence === undefined ? '' : `,"stop_reason":${JSON.stringify(ending.stopSequence)}`
+    return Buffer.from(
+      `${prefix}${JSON.stringify(delta)},"logprobs":null,"finish_reason":${reason}${stop}${suffix}`,
+    )
   }
 
-  function writeWithRole(delta: object, finishReason: string | null): Buffer[] {
-    const chunk = writeChunk(delta, finishReason)
+  function writeWithRole(delta: object, ending: ChoiceEnding): Buffer[] {
+    const chunk = writeChunk(delta, ending)
     if (isStarted) return [chunk]
     isStarted = true
-    return [writeChunk({ role: 'assistant', content: '', refusal: null }, null), chunk]
+    return [writeChunk({ role: 'assistant', content: '', refusal: null }, UNFINISHED), chunk]
   }
 
   return {
@@ -46,10 +57,10 @@ export function createChunkWriter(style: ChunkStyle, choiceIndex: number): Chunk
         const ending = { isEmpty: !isStarted, metadata: part.providerMetadata }
         const finishReason = toFinishReason(style.provider, part.finishReason, ending)
         usage = toChatUsage(part.usage)
-        return writeWithRole({}, finishReason)
+        return writeWithRole({}, { finishReason, stopSequence: readStopSequence(part.providerMetadata) })
       }
       const delta = translateDelta(part)
-      return delta === undefined ? [] : writeWithRole(delta, null)
+      return delta === undefined ? [] : writeWithRole(delta, UNFINISHED)
     },
     usage: () => usage,
   }

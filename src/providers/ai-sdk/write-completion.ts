@@ -1,7 +1,7 @@
 import type { LanguageModelV4Content, LanguageModelV4GenerateResult } from '@ai-sdk/provider'
 
 import { sumChatUsage, toChatUsage, type CompleteChatUsage } from './chat-usage.ts'
-import { toFinishReason } from './finish-reason.ts'
+import { readStopSequence, toFinishReason } from './finish-reason.ts'
 import { readReasoningDetail, readThoughtMark } from './signed-content.ts'
 
 /** Members that every payload of one answer repeats. */
@@ -15,6 +15,7 @@ export interface AnswerHead {
 export interface CompletionChoice {
   readonly message: Record<string, unknown>
   readonly finishReason: string
+  readonly stopSequence: string | undefined
   readonly usage: CompleteChatUsage | undefined
 }
 
@@ -25,11 +26,12 @@ export function writeCompletion(head: AnswerHead, choices: readonly CompletionCh
       object: 'chat.completion',
       created: head.created,
       model: head.model,
-      choices: choices.map(({ message, finishReason }, index) => ({
+      choices: choices.map(({ message, finishReason, stopSequence }, index) => ({
         index,
         message,
         logprobs: null,
         finish_reason: finishReason,
+        ...(stopSequence === undefined ? {} : { stop_reason: stopSequence }),
       })),
       usage: sumChatUsage(choices.map((choice) => choice.usage)),
       system_fingerprint: null,
@@ -46,7 +48,8 @@ export function toCompletionChoice(
     isEmpty: result.content.length === 0,
     metadata: result.providerMetadata,
   })
-  return { message, finishReason, usage: toChatUsage(result.usage) }
+  const stopSequence = readStopSequence(result.providerMetadata)
+  return { message, finishReason, stopSequence, usage: toChatUsage(result.usage) }
 }
 
 function toMessage(content: readonly LanguageModelV4Content[]): Record<string, unknown> {

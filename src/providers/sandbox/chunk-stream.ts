@@ -1,7 +1,8 @@
 import type { ChatUsage } from '../../wires/openai-chat/chat-request.ts'
 import type { PlannedChoice } from './plan-answer.ts'
 import { writeTokenLogprobs } from './token-logprobs.ts'
-import { SYSTEM_FINGERPRINT, writeCalled, type AnswerIdentity } from './write-completion.ts'
+import { writeSignedThoughts } from './sign-thoughts.ts'
+import { SYSTEM_FINGERPRINT, writeCalled, writeEnding, type AnswerIdentity } from './write-completion.ts'
 
 export interface Chunk {
   readonly payload: Buffer
@@ -27,9 +28,9 @@ export function createChunkWriter(identity: AnswerIdentity, isUsageAsked: boolea
   // If the client requested usage, every chunk has the member.
   const tail = isUsageAsked ? '}],"usage":null}' : '}]}'
 
-  const write: WriteDelta = (index, delta, tokenCount = 0, logprobs = 'null', finishReason = null) => {
+  const write: WriteDelta = (index, delta, tokenCount = 0, logprobs = 'null', ending = UNFINISHED) => {
     const choice = `"index":${index},"delta":${JSON.stringify(delta)},"logprobs":${logprobs}`
-    const text = `${head},"choices":[{${choice},"finish_reason":${JSON.stringify(finishReason)}${tail}`
+    const text = `${head},"choices":[{${choice},${ending}${tail}`
     return { payload: Buffer.from(text), tokenCount }
   }
   return {
@@ -49,8 +50,11 @@ type WriteDelta = (
   tokenCount?: number,
   /** As JSON. */
   logprobs?: string,
-  finishReason?: string | null,
+  /** As JSON members. */
+  ending?: string,
 ) => Chunk
+
+const UNFINISHED = '"finish_reason":null'
 
 function* writeChoice(
   choice: PlannedChoice,
@@ -61,6 +65,7 @@ function* writeChoice(
   yield write(index, { role: 'assistant', content: choice.content === null ? null : '', refusal: null })
   for (const { text, tokenCount } of choice.reasoning)
     yield write(index, { reasoning_content: text }, tokenCount)
+  if (choice.signature !== null) yield write(index, writeSignedThoughts(choice.signature))
   for (const piece of choice.content ?? []) {
     const logprobs =
       topLogprobs === null ? 'null' : `{"content":[${writeTokenLogprobs(piece, topLogprobs)}],"refusal":null}`
@@ -80,7 +85,7 @@ function* writeChoice(
       yield write(index, { tool_calls: [{ index: position, ...writeCalled(type, text) }] }, tokenCount)
     }
   }
-  yield write(index, {}, 0, 'null', choice.finishReason)
+  yield write(index, {}, 0, 'null', writeEnding(choice))
 }
 
 function* interleave(sources: readonly Generator<Chunk>[]): Generator<Chunk> {

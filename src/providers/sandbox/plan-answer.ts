@@ -9,6 +9,7 @@ import { findDescribedSchema } from './find-described-schema.ts'
 import { jsonFromSchema } from './json-from-schema.ts'
 import type { Conversation } from './read-conversation.ts'
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
+import { signThoughts } from './sign-thoughts.ts'
 import { splitTokens, type TokenPiece } from './split-tokens.ts'
 import { createTurns, type TakeTurn } from './take-turns.ts'
 
@@ -16,10 +17,14 @@ import { createTurns, type TakeTurn } from './take-turns.ts'
 export interface PlannedChoice {
   readonly index: number
   readonly reasoning: readonly TokenPiece[]
+  /** Null if there is no reasoning, or it was cut off. */
+  readonly signature: string | null
   /** Null if the answer consists of tool calls. */
   readonly content: readonly TokenPiece[] | null
   readonly toolCalls: readonly PlannedToolCall[]
   readonly finishReason: 'stop' | 'length' | 'tool_calls' | 'function_call'
+  /** The stop sequence at which the text was cut. */
+  readonly stopSequence: string | null
   /** Whether the call is written as `function_call`. */
   readonly isLegacyCall: boolean
   readonly reasoningTokens: number
@@ -132,10 +137,14 @@ async function measureChoice(
   const budget = createBudget(Math.min(body.max_completion_tokens ?? Infinity, body.max_tokens ?? Infinity))
   const reasoning = budget.take(await splitTokens(draft.reasoning, takeTurn))
   const reasoningTokens = budget.spentTokens()
+  const isThoughtOut = draft.reasoning !== '' && !budget.isExceeded()
 
   let content: readonly TokenPiece[] | null = null
+  let stopSequence: string | null = null
   if (draft.content !== null) {
-    const pieces = await splitTokens(cutAtStop(draft.content, body.stop ?? []), takeTurn)
+    const cut = cutAtStop(draft.content, body.stop ?? [])
+    stopSequence = cut.sequence
+    const pieces = await splitTokens(cut.text, takeTurn)
     content = budget.take(limitPieces(pieces, conversation.directives.tokenCount))
   }
 
@@ -149,10 +158,12 @@ async function measureChoice(
   return {
     index,
     reasoning,
+    signature: isThoughtOut ? signThoughts(draft.reasoning) : null,
     content: content ?? (toolCalls.length > 0 ? null : []),
     toolCalls,
     isLegacyCall: isLegacy,
     finishReason: budget.isExceeded() ? 'length' : complete,
+    stopSequence: budget.isExceeded() ? null : stopSequence,
     reasoningTokens,
     completionTokens: budget.spentTokens(),
   }
@@ -191,14 +202,23 @@ function createBudget(tokensMax: number): TokenBudget {
   }
 }
 
+interface CutText {
+  readonly text: string
+  /** Null if the text has none of the sequences. */
+  readonly sequence: string | null
+}
+
 /** Returns the text before the first stop sequence. */
-function cutAtStop(text: string, stop: string | readonly string[]): string {
+function cutAtStop(text: string, stop: string | readonly string[]): CutText {
   let end = text.length
+  let met: string | null = null
   for (const sequence of typeof stop === 'string' ? [stop] : stop) {
     const found = sequence === '' ? -1 : text.indexOf(sequence)
-    if (found !== -1 && found < end) end = found
+    if (found === -1 || found >= end) continue
+    end = found
+    met = sequence
   }
   // A stop sequence may begin with the second half of a surrogate pair.
   const last = end > 0 && end < text.length ? text.charCodeAt(end - 1) : 0
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? end - 1 : end)
+  return { text: text.slice(0, last >= 0xd800 && last <= 0xdbff ? end - 1 : end), sequence: met }
 }

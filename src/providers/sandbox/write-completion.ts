@@ -1,4 +1,5 @@
 import type { ChatTool, ChatUsage } from '../../wires/openai-chat/chat-request.ts'
+import { writeSignedThoughts } from './sign-thoughts.ts'
 import type { TokenPiece } from './split-tokens.ts'
 import type { PlannedChoice } from './plan-answer.ts'
 import { createTurns } from './take-turns.ts'
@@ -41,7 +42,7 @@ export async function writeCompletion(
       pieces.push(Buffer.from(text))
       await takeTurn(1)
     }
-    pieces.push(Buffer.from(`,"finish_reason":${JSON.stringify(choice.finishReason)}}`))
+    pieces.push(Buffer.from(`,${writeEnding(choice)}}`))
   }
   pieces.push(Buffer.from(`],${tail.slice(1)}`))
   return Buffer.concat(pieces)
@@ -76,14 +77,22 @@ export function sumUsage(promptTokens: number, choices: readonly PlannedChoice[]
   }
 }
 
+/** The stop sequence is reported as vLLM does. OpenAI has no member for it. */
+export function writeEnding({ finishReason, stopSequence }: PlannedChoice): string {
+  const reason = `"finish_reason":${JSON.stringify(finishReason)}`
+  return stopSequence === null ? reason : `${reason},"stop_reason":${JSON.stringify(stopSequence)}`
+}
+
 function writeChoice(choice: PlannedChoice): Record<string, unknown> {
+  const thoughts = joinPieces(choice.reasoning)
   return {
     index: choice.index,
     message: {
       role: 'assistant',
       content: choice.content && joinPieces(choice.content),
       refusal: null,
-      ...(choice.reasoning.length > 0 ? { reasoning_content: joinPieces(choice.reasoning) } : {}),
+      ...(thoughts === '' ? {} : { reasoning_content: thoughts }),
+      ...(choice.signature === null ? {} : writeSignedThoughts(choice.signature, thoughts)),
       ...writeCalls(choice),
     },
   }

@@ -3,6 +3,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { NativeRequest } from '../native-wire.ts'
 import type { InferenceCall, InferenceOperation } from '../provider.ts'
+import { isVendorSignature } from '../../wires/sandbox-signature.ts'
 import type { CountTokensRequest } from '../../wires/anthropic-messages/messages-request.ts'
 
 const VERSION_HEADER = 'anthropic-version'
@@ -42,6 +43,5 @@ function withoutUnsignedThoughts<Request extends CountTokensRequest>(
 
 function isUnsigned(block: object): boolean {
   if (!isRecord(block) || block['type'] !== 'thinking') return false
-  const { signature } = block
-  return signature === undefined || signature === ''
+  return !isVendorSignature(block['signature'])
 }

@@ -40,11 +40,19 @@ export async function* translateStream(
   translator: ChunkTranslator,
 ): AsyncGenerator<readonly Buffer[], void> {
   for await (const batch of answer.batches) {
-    const events = batch.flatMap((payload) => translator.add(readChatPayload(provider, payload)))
+    const events = batch.flatMap((payload) => {
+      const chunk = readChatPayload(provider, payload)
+      return isChunk(chunk) ? translator.add(chunk) : []
+    })
     if (events.length > 0) yield events
   }
   // A stream that was cut gets no end event, so that the client does not take it for complete.
   if (answer.isTerminated() || translator.hasFinished) yield translator.end()
+}
+
+/** Whether this is a chunk, and not an event of the vendor's own that the wire does not have. */
+function isChunk(members: Record<string, unknown>): boolean {
+  return members['choices'] !== undefined || members['usage'] !== undefined
 }
 
 function invalidAnswer(provider: string, what: string): UpstreamError {

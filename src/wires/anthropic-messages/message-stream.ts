@@ -1,8 +1,10 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { envelopMessage } from './message-head.ts'
 import { toMessageUsage, type MessageUsage } from './message-usage.ts'
+import { readSpokenText } from '../read-spoken-text.ts'
 import { isToldAgain, readThoughts, type Thought } from '../read-thoughts.ts'
 import { toStopReason } from './stop-reason.ts'
+import { DIRECT_CALLER } from './to-message.ts'
 
 /** The open block. This wire has one open block at a time, while tool calls in the chat format may be interleaved. */
 type OpenBlock =
@@ -77,11 +79,11 @@ export class MessageStream {
 
   #addDelta(delta: Record<string, unknown>): void {
     for (const thought of readThoughts(delta)) this.#addThought(thought)
-    const { content, refusal } = delta
+    const { refusal } = delta
     if (typeof refusal === 'string' && refusal !== '') this.#isRefusal = true
-    for (const text of [content, refusal]) {
+    for (const text of [readSpokenText(delta['content']), refusal]) {
       if (typeof text !== 'string' || text === '') continue
-      this.#openBlock({ kind: 'text' }, { type: 'text', text: '', citations: null })
+      this.#openBlock({ kind: 'text' }, { type: 'text', text: '' })
       this.#delta({ type: 'text_delta', text })
     }
     const calls: readonly unknown[] = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : []
@@ -110,10 +112,12 @@ export class MessageStream {
   }
 
   #addCall(call: Record<string, unknown>): void {
+    const called = call['function'] ?? call['custom']
+    // A call of a type that this wire does not have.
+    if (!isRecord(called)) return
     this.#hasToolCalls = true
     const callIndex = typeof call['index'] === 'number' ? call['index'] : 0
-    const called = call['function'] ?? call['custom']
-    const { name, arguments: given, input } = isRecord(called) ? called : {}
+    const { name, arguments: given, input } = called
     const text = [given, input].find((part) => typeof part === 'string') ?? ''
     const open = this.#open
     if (open?.kind === 'call' && open.callIndex !== callIndex) {
@@ -129,7 +133,7 @@ export class MessageStream {
   #openCall(callIndex: number, { id, name }: { readonly id: unknown; readonly name: unknown }): void {
     this.#close()
     this.#open = { kind: 'call', callIndex }
-    this.#begin({ type: 'tool_use', id, name, input: {} })
+    this.#begin({ type: 'tool_use', id, name, input: {}, caller: DIRECT_CALLER })
   }
 
   #writeWaiting(callIndex: number, call: WaitingCall): void {

@@ -1,6 +1,7 @@
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatMessage, ContentPart } from '../openai-chat/chat-request.ts'
 import { simplifyParts } from '../plain-messages.ts'
+import { isVendorSignature } from '../sandbox-signature.ts'
 import type { MessagesMessage } from './messages-request.ts'
 import { nativeOnly } from './native-only.ts'
 import { readBlocks, readMembers, readText, type Members } from './read-block.ts'
@@ -104,6 +105,6 @@ const FORMAT = 'anthropic-claude-v1'
 /** Thinking blocks of other vendors have no signature, and providers that verify signatures do not accept them. */
 function signedThought(block: Members): object[] {
   const { thinking, signature } = block
-  if (typeof signature !== 'string' || signature === '') return []
+  if (!isVendorSignature(signature)) return []
   return [{ type: 'reasoning.text', text: thinking, signature, format: FORMAT }]
 }

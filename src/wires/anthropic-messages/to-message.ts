@@ -2,6 +2,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 import { envelopMessage } from './message-head.ts'
 import { toMessageUsage } from './message-usage.ts'
+import { readSpokenText } from '../read-spoken-text.ts'
 import { readThoughts, type Thought } from '../read-thoughts.ts'
 import { toStopReason } from './stop-reason.ts'
 
@@ -9,16 +10,18 @@ import { toStopReason } from './stop-reason.ts'
 export function toMessage(completion: Readonly<Record<string, unknown>>): object {
   const choice = asRecord(asList(completion['choices'])[0])
   const message = asRecord(choice['message'])
-  const calls = asList(message['tool_calls']).map(asRecord)
-  const { content, refusal } = message
-  const texts = [content, refusal].filter((text) => typeof text === 'string' && text !== '')
+  const calls = asList(message['tool_calls']).map(asRecord).filter(isKnownCall)
+  const { refusal } = message
+  const texts = [readSpokenText(message['content']), refusal].filter(
+    (text) => typeof text === 'string' && text !== '',
+  )
   const stopSequence = typeof choice['stop_reason'] === 'string' ? choice['stop_reason'] : null
   return envelopMessage({
     id: completion['id'],
     model: completion['model'],
     content: [
       ...readThoughts(message).flatMap(toThoughtBlocks),
-      ...texts.map((text) => ({ type: 'text', text, citations: null })),
+      ...texts.map((text) => ({ type: 'text', text })),
       ...calls.map(toToolUse),
     ],
     stopReason: toStopReason({
@@ -38,6 +41,13 @@ function toThoughtBlocks(thought: Thought): object[] {
   return [{ type: 'thinking', thinking: thought.text, signature: thought.signature ?? '' }]
 }
 
+/** Who calls a tool: the model, not code that runs at the vendor. */
+export const DIRECT_CALLER = { type: 'direct' } as const
+
+function isKnownCall(call: Record<string, unknown>): boolean {
+  return isRecord(call['function'] ?? call['custom'])
+}
+
 function toToolUse(call: Record<string, unknown>): object {
   const called = asRecord(call['function'] ?? call['custom'])
   return {
@@ -45,6 +55,7 @@ function toToolUse(call: Record<string, unknown>): object {
     id: call['id'],
     name: called['name'],
     input: readInput(called['arguments'] ?? called['input']),
+    caller: DIRECT_CALLER,
   }
 }
 

@@ -174,12 +174,8 @@ export class CallItem implements OutputItem {
   close(status: 'completed' | 'incomplete'): object {
     const item = this.#item(status)
     if (this.#tool.kind === 'function') {
-      const { name } = this.#tool
-      this.#emit('response.function_call_arguments.done', {
-        item_id: this.#id,
-        name,
-        arguments: this.#arguments,
-      })
+      const done = { item_id: this.#id, arguments: this.#arguments }
+      this.#emit('response.function_call_arguments.done', done)
     } else {
       const input = readInput(this.#arguments)
       if (input !== '')

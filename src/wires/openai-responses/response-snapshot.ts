@@ -27,6 +27,7 @@ export function toSnapshot(request: ResponsesRequest, state: ResponseState): obj
   return {
     id: state.id,
     object: 'response',
+    access_programs: null,
     created_at: state.createdAt,
     status: state.status,
     background: request.background === true,

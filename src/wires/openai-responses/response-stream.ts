@@ -1,5 +1,6 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { createToken } from '../../kernel/identifiers.ts'
+import { readSpokenText } from '../read-spoken-text.ts'
 import { readThoughts, type Thought } from '../read-thoughts.ts'
 import { CallItem, MessageItem, ReasoningItem, type OutputItem } from './output-items.ts'
 import { toResponseUsage, toSnapshot, type ResponseState, type ResponseUsage } from './response-snapshot.ts'
@@ -63,8 +64,9 @@ export class ResponseStream {
 
   #addDelta(delta: Record<string, unknown>): void {
     for (const thought of readThoughts(delta)) this.#addThought(thought)
-    const { content, refusal } = delta
-    if (typeof content === 'string' && content !== '') this.#message().add('text', content)
+    const { refusal } = delta
+    const text = readSpokenText(delta['content'])
+    if (text !== '') this.#message().add('text', text)
     if (typeof refusal === 'string' && refusal !== '') this.#message().add('refusal', refusal)
     const calls: readonly unknown[] = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : []
     for (const [position, call] of calls.entries()) if (isRecord(call)) this.#addCall(call, position)
@@ -93,8 +95,10 @@ export class ResponseStream {
   }
 
   #addCall(call: Record<string, unknown>, position: number): void {
+    const called = call['function']
+    // A call of a type that the request did not have.
+    if (!isRecord(called)) return
     const callIndex = typeof call['index'] === 'number' ? call['index'] : position
-    const called = isRecord(call['function']) ? call['function'] : {}
     const known = this.#calls.get(callIndex) ?? this.#openCall(callIndex, call['id'], called['name'])
     if (typeof called['arguments'] === 'string') known.add(called['arguments'])
   }
