@@ -12,7 +12,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   const isHelp = HELP_WORDS.has(words[0])
   const [name, ...rest] = isHelp ? words.slice(1) : words
   if (name === undefined) return isHelp ? print(await describeProgram()) : refuse('A command is missing.')
-  const load = CLIENT_COMMANDS[name]
+  const load = Object.hasOwn(CLIENT_COMMANDS, name) ? CLIENT_COMMANDS[name] : undefined
   if (load !== undefined && !isOperatorsKey(words)) {
     const { runClient } = await import('./run-client.ts')
     return runClient(await load(namedOperators()), isHelp ? [...rest, '--help'] : rest, findNearest)

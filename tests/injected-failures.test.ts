@@ -74,6 +74,6 @@ test.each(['error status=451 code=withheld', 'job-fail percent=0 status=422 code
     const body = { model: 'wan-2.6-t2v', prompt, duration: 5 }
     const { body: made } = await gateway.request('POST', '/v1/videos/generations', { body })
     const { status, error, cost_usd: cost } = await waitForTask(gateway, made.task_id)
-    expect([status, error.code, cost]).toEqual(['failed', directive.split('code=').at(-1), null])
+    expect([status, error.code, cost]).toEqual(['failed', directive.split('code=').at(-1), 0])
   },
 )

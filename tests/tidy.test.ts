@@ -87,6 +87,9 @@ const everything = [
 ]
 const product = sources.filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/testing/'))
 
+/** A constant with text as its keys, which `lookupTable` or a `Map` makes without the members of `Object.prototype`. */
+const PLAIN_TABLE = /^(?:export )?const [A-Z_]+: (?:Readonly|Partial)<Record<string, [^=]+>> = \{/m
+
 describe('the source code', () => {
   it('has files to check', () => {
     expect(sources.length).toBeGreaterThan(500)
@@ -133,6 +136,14 @@ describe('the source code', () => {
         ids.some((id) => text.includes(`'${id}'`)),
     )
     expect(naming.map(({ path }) => path)).toEqual([])
+  })
+
+  it('looks up text from outside only in tables without a prototype', () => {
+    // Texts of the reference are looked up by our own names.
+    const tables = product.filter(
+      ({ path, text }) => !path.startsWith('src/http/reference/') && PLAIN_TABLE.test(text),
+    )
+    expect(tables.map(({ path }) => path)).toEqual([])
   })
 
   it('has a client that loads no code of the server', () => {

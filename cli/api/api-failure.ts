@@ -123,8 +123,9 @@ function adviceFor(
   if (status === 401) return 'Sign in with "parkway login".'
   if (status === 402)
     return (
-      (typeof code === 'string' ? NO_CREDIT_ADVICE[code] : undefined) ??
-      'Add credit with "parkway topup" or "parkway redeem", or ask the operator.'
+      (typeof code === 'string' && Object.hasOwn(NO_CREDIT_ADVICE, code)
+        ? NO_CREDIT_ADVICE[code]
+        : undefined) ?? 'Add credit with "parkway topup" or "parkway redeem", or ask the operator.'
     )
   if (status === 429 && retryAfterS !== null)
     return `Try again in ${retryAfterS} s, or let the command wait with --wait.`

@@ -39,7 +39,7 @@ export const connect = clientCommand<ConnectOptions>({
       .option('--force', 'with --undo: also if the file was changed since')
       .addHelpText('after', DETAILS),
   async act(context, options, name = '') {
-    const tool = FILE_TOOLS[name]
+    const tool = Object.hasOwn(FILE_TOOLS, name) ? FILE_TOOLS[name] : undefined
     if (tool === undefined) return explainCursor(context, options)
     if (options.undo === true)
       return disconnectTool(context, { name, title: tool.title, isForced: options.force === true })

@@ -1,4 +1,5 @@
 import type { Command } from './commands/command.ts'
+import { lookupTable } from '../kernel/lookup-table.ts'
 
 interface OperatorCommand {
   /** Null hides a command that only the gateway itself runs. */
@@ -8,7 +9,7 @@ interface OperatorCommand {
 }
 
 /** The commands of the operator, which need the machine of the gateway or its database. */
-export const OPERATOR_COMMANDS: Readonly<Record<string, OperatorCommand>> = {
+export const OPERATOR_COMMANDS = lookupTable<OperatorCommand>({
   serve: {
     summary: 'Run the gateway.',
     load: async () => (await import('./commands/serve.ts')).serve,
@@ -46,4 +47,4 @@ export const OPERATOR_COMMANDS: Readonly<Record<string, OperatorCommand>> = {
     summary: null,
     load: async () => (await import('./commands/serve-process.ts')).serveProcess,
   },
-}
+})

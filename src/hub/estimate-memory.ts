@@ -1,4 +1,5 @@
 import type { ModelShape } from './model-shape.ts'
+import { lookupTable } from '../kernel/lookup-table.ts'
 
 /** The weights of a model, as stored on the hub. */
 export interface ModelWeights {
@@ -39,7 +40,7 @@ const USABLE_SHARE = 0.92
 const COMFORTABLE_SHARE = 0.85
 
 /** Bits per weight, including its scales. With `keepsEnds`, embeddings and the output layer keep 16 bits. */
-const BITS: Readonly<Record<string, { readonly bits: number; readonly keepsEnds: boolean }>> = {
+const BITS = lookupTable<{ readonly bits: number; readonly keepsEnds: boolean }>({
   fp32: { bits: 32, keepsEnds: false },
   fp16: { bits: 16, keepsEnds: false },
   bf16: { bits: 16, keepsEnds: false },
@@ -54,7 +55,7 @@ const BITS: Readonly<Record<string, { readonly bits: number; readonly keepsEnds:
   Q5_K_M: { bits: 5.7, keepsEnds: false },
   Q6_K: { bits: 6.56, keepsEnds: false },
   Q8_0: { bits: 8.5, keepsEnds: false },
-}
+})
 const WHOLE_BITS = 16
 
 /** Returns the size of the weights in a quantization; the stored size for `auto` and unknown quantizations. */

@@ -1,4 +1,5 @@
 import { isRecord } from '../kernel/is-record.ts'
+import { lookupTable } from '../kernel/lookup-table.ts'
 
 /** The values of a `config.json` that determine how much memory a model needs. */
 export interface ModelShape {
@@ -79,7 +80,7 @@ function readCache(
 }
 
 /** By model type: one of this many layers has full attention. Used if the config lists no layers. */
-const FULL_EVERY: Readonly<Record<string, number>> = { gemma2: 2, gemma3_text: 6, gemma3: 6, cohere2: 4 }
+const FULL_EVERY = lookupTable<number>({ gemma2: 2, gemma3_text: 6, gemma3: 6, cohere2: 4 })
 
 function readSliding(config: Config, layers: number): Pick<ModelShape, 'slidingLayers' | 'slidingWindow'> {
   const none = { slidingLayers: 0, slidingWindow: 0 }

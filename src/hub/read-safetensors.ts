@@ -3,6 +3,7 @@ import { parseJson } from '../kernel/parse-json.ts'
 import type { ModelWeights } from './estimate-memory.ts'
 import { HubError } from './hub-error.ts'
 import type { HubFiles } from './hub-files.ts'
+import { lookupTable } from '../kernel/lookup-table.ts'
 
 /** Facts about safetensors files, from their headers. */
 export interface SafetensorsFacts extends ModelWeights {
@@ -26,7 +27,7 @@ const FIRST_BYTES = 128 * 1024
 const HEADER_BYTES_MAX = 32 * 1024 * 1024
 const LENGTH_BYTES = 8
 
-const BITS: Readonly<Record<string, number>> = {
+const BITS = lookupTable<number>({
   F64: 64,
   I64: 64,
   F32: 32,
@@ -42,7 +43,7 @@ const BITS: Readonly<Record<string, number>> = {
   U8: 8,
   BOOL: 8,
   F4: 4,
-}
+})
 
 /**
  * Reads only the headers of these files, with range requests. Does not use the hub's client library: it reads from storage hosts

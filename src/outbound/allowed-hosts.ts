@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { lookupTable } from '../kernel/lookup-table.ts'
 
 /** Hosts and networks that may be private. */
 export interface AllowedHosts {
@@ -36,7 +37,7 @@ export function isAllowedHostEntry(text: string): boolean {
   return hostname !== '' && `${pathname}${search}${username}${password}` === '/' && !/[?#@]/.test(text)
 }
 
-const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
+const DEFAULT_PORTS = lookupTable<string>({ 'http:': '80', 'https:': '443' })
 
 function parseNetwork(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | null {
   if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text)

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { lookupTable } from '../kernel/lookup-table.ts'
 
 /**
  * Returns whether an address belongs to the public internet. Returns false for private, loopback, link-local, shared and
@@ -22,11 +23,11 @@ const TRANSLATED = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 const METADATA = ipaddr.IPv4.parseCIDR('168.63.129.16/32')
 
 /** Extracts the embedded IPv4 address of an IPv6 range. Null for prefixes that belong to a single network. */
-const INSIDE: Readonly<Record<string, (address: ipaddr.IPv6) => ipaddr.IPv4 | null>> = {
+const INSIDE = lookupTable<(address: ipaddr.IPv6) => ipaddr.IPv4 | null>({
   ipv4Mapped: (address) => ipv4At(address, 12),
   rfc6052: (address) => (address.match(TRANSLATED) ? ipv4At(address, 12) : null),
   '6to4': (address) => ipv4At(address, 2),
-}
+})
 
 function ipv4At(address: ipaddr.IPv6, offset: number): ipaddr.IPv4 {
   return new ipaddr.IPv4(address.toByteArray().slice(offset, offset + 4))

@@ -4,6 +4,7 @@ import { StorageError } from '../../storage/storage-error.ts'
 import { ConfigInvalid } from '../settings/config.ts'
 import { ProcessNotStarted } from '../process/gateway-process.ts'
 import { UsageError } from '../settings/usage-error.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 const EXPECTED = [AppError, CatalogInvalid, ConfigInvalid, StorageError, ProcessNotStarted]
 
@@ -26,9 +27,9 @@ export function describeMisuse(error: unknown): string | null {
   return isParsing ? `${error.message.split(/\.\s|\n/, 1)[0]?.replace(/\.$/, '')}.` : null
 }
 
-const ADVICE: Readonly<Record<string, string>> = {
+const ADVICE = lookupTable<string>({
   EADDRINUSE: 'Another program listens there; set PORT to another port.',
   EACCES: 'This user may not do that; for ports below 1024 choose a higher one.',
   EADDRNOTAVAIL: 'HOST is not an address of this machine.',
   ENOTFOUND: 'HOST is not a name this machine knows.',
-}
+})

@@ -132,7 +132,7 @@ function reportMissingFile(file: unknown, problems: string[]): void {
 }
 
 function isSettingName(name: string): name is SettingName {
-  return name in SETTINGS
+  return Object.hasOwn(SETTINGS, name)
 }
 
 function toText(value: unknown): string | undefined {

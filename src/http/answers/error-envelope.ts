@@ -2,6 +2,7 @@ import type { Wire, WireError } from '../../wires/wire.ts'
 import { managesAccount, type Caller } from '../../modules/keys/keys.ts'
 import { AppError, type ErrorCode, type ErrorDetails, type InjectedFailure } from '../../kernel/app-error.ts'
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 type ErrorType =
   | 'invalid_request_error'
@@ -94,6 +95,9 @@ interface ErrorObject {
   readonly request_id: string
 }
 
+/** The pause that a 503 asks for if nothing better is known. */
+const RETRY_AFTER_SECONDS_USUAL = 2
+
 /**
  * Converts any thrown value into the error response. Only an `AppError` shows its message to the client.
  * @param caller the caller, if it is known: amounts of the account are not shown to a key that cannot manage it
@@ -107,11 +111,12 @@ export function toErrorAnswer(
   const { status, type } =
     known.injected === null ? ERROR_CATALOGUE[known.code] : placeInjected(known.injected)
   const headers: Record<string, string> = { ...known.headers }
-  if (known.retryAfterSeconds !== null)
-    headers['retry-after'] = String(Math.max(1, Math.ceil(known.retryAfterSeconds)))
   // A retry does not change a balance or a configuration, and OpenAI's clients retry every 503 without this header.
   const isFinal = status === 402 || known.code === 'provider_not_configured' || known.mayBeDone
   if (isFinal) headers['x-should-retry'] = 'false'
+  const isShortage = status === 503 && !isFinal
+  const retryAfterSeconds = known.retryAfterSeconds ?? (isShortage ? RETRY_AFTER_SECONDS_USUAL : null)
+  if (retryAfterSeconds !== null) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)))
   if (status === 401) headers['www-authenticate'] ??= 'Bearer'
   const { param, shownCode: code, details } = known
   const hidesAmounts = known.code === 'insufficient_balance' && caller && !managesAccount(caller)
@@ -148,7 +153,7 @@ type FrameworkCode =
   | 'not_found'
   | 'service_unavailable'
 
-const FRAMEWORK_CODES: Readonly<Record<string, FrameworkCode>> = {
+const FRAMEWORK_CODES = lookupTable<FrameworkCode>({
   FST_ERR_CTP_BODY_TOO_LARGE: 'request_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
@@ -156,7 +161,7 @@ const FRAMEWORK_CODES: Readonly<Record<string, FrameworkCode>> = {
   FST_ERR_MAX_PARAM_LENGTH: 'not_found',
   ECONNRESET: 'invalid_request',
   ECONNABORTED: 'invalid_request',
-}
+})
 
 const FRAMEWORK_MESSAGES: Readonly<Record<FrameworkCode, string>> = {
   request_too_large: 'The request body is larger than this route allows.',

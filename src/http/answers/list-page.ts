@@ -32,10 +32,12 @@ export type ListName =
   | 'events'
   | 'keys'
   | 'payments'
+  | 'providers'
   | 'records'
   | 'redemptions'
   | 'results'
   | 'runs'
+  | 'sessions'
   | 'tasks'
   | 'templates'
   | 'tiers'
@@ -69,4 +71,9 @@ export function listAnswer<Item extends { readonly id: string }>(
   const data = items.map(toWire)
   const nextCursor = hasMore ? (items.at(-1)?.id ?? null) : null
   return { object: 'list', data, [name]: data, total, has_more: hasMore, next_cursor: nextCursor }
+}
+
+/** Formats a list that is always sent as a whole. */
+export function wholeList(name: ListName, data: readonly object[]): Record<string, unknown> {
+  return { object: 'list', data, [name]: data, total: data.length, has_more: false, next_cursor: null }
 }

@@ -15,7 +15,7 @@ interface RefusedMember {
  */
 export function refuseMembers(body: object, refused: RefusedMembers): void {
   for (const [name, value] of Object.entries(body)) {
-    const member = refused[name]
+    const member = Object.hasOwn(refused, name) ? refused[name] : undefined
     const asksForNothing = value === null || (Array.isArray(value) && value.length === 0)
     if (member === undefined || asksForNothing || member.ordinary?.includes(value) === true) continue
     const message = `'${name}' is not taken here. ${member.hint}`

@@ -1,4 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /** The JSON Schema keywords that describe the content of a value, as far as our schemas use them. */
 export interface SchemaShape {
@@ -20,7 +21,7 @@ export function branchesOf(schema: SchemaShape): readonly SchemaShape[] {
   return schema.anyOf === undefined ? [schema] : schema.anyOf.flatMap(branchesOf)
 }
 
-const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
+const TYPES = lookupTable<(value: unknown) => boolean>({
   string: (value) => typeof value === 'string',
   number: (value) => typeof value === 'number',
   integer: (value) => Number.isInteger(value),
@@ -28,7 +29,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,
   array: (value) => Array.isArray(value),
   object: isRecord,
-}
+})
 
 /** Returns whether the value has the type of the schema. Ignores the other keywords. */
 export function isOfType({ type }: SchemaShape, value: unknown): boolean {

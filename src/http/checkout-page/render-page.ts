@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /** A page of the checkout with a few lines and at most two buttons. It works without scripts and loads nothing. */
 export interface CheckoutPage {
@@ -98,10 +99,10 @@ function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
+const ENTITIES = lookupTable<string>({
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
-}
+})

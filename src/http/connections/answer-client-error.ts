@@ -3,16 +3,17 @@ import type { Socket } from 'node:net'
 import { AppError, type ErrorCode } from '../../kernel/app-error.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import { toErrorAnswer } from '../answers/error-envelope.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
-const CODES: Readonly<Record<string, ErrorCode>> = {
+const CODES = lookupTable<ErrorCode>({
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
   HPE_HEADER_OVERFLOW: 'request_too_large',
-}
+})
 
-const MESSAGES: Readonly<Record<string, string>> = {
+const MESSAGES = lookupTable<string>({
   ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive.',
   HPE_HEADER_OVERFLOW: 'The headers of the request are too large.',
-}
+})
 
 /** Sockets whose error answer waits for the answer to an earlier request. */
 const waiting = new WeakSet<Socket>()

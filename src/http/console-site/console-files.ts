@@ -4,6 +4,7 @@ import { extname, join, relative, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { ContentCoding } from './pick-coding.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /** One file of the console in the coding that it is sent in. */
 export interface ConsoleFile {
@@ -166,7 +167,7 @@ function orIfMissing<Value>(value: Value): (error: unknown) => Value {
   }
 }
 
-const CONTENT_TYPES: Readonly<Record<string, string>> = {
+const CONTENT_TYPES = lookupTable<string>({
   '.css': 'text/css; charset=utf-8',
   '.gif': 'image/gif',
   '.html': 'text/html; charset=utf-8',
@@ -183,7 +184,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json; charset=utf-8',
   '.webp': 'image/webp',
   '.woff2': 'font/woff2',
-}
+})
 
 /** The other kinds are compressed by themselves. */
 const COMPRESSIBLE: ReadonlySet<string> = new Set([

@@ -8,13 +8,13 @@ export function describeForm({ files }: FormDescription, body: TSchema, read: Sc
   const { properties = {}, required = [] }: { properties?: Record<string, TSchema>; required?: string[] } =
     body
   const fields = Object.entries(properties)
-    .filter(([name]) => !(name in files))
+    .filter(([name]) => !Object.hasOwn(files, name))
     .map(([name, schema]) => [name, { description: fieldNote(null, name), ...read(schema) }])
   const rules = Object.entries(files)
   return {
     type: 'object',
     required: [
-      ...required.filter((name) => !(name in files)),
+      ...required.filter((name) => !Object.hasOwn(files, name)),
       ...rules.flatMap(([name, rule]) => (rule.isRequired ? [name] : [])),
     ],
     properties: Object.fromEntries([...rules.map(([name, rule]) => [name, describeFile(rule)]), ...fields]),
@@ -28,7 +28,7 @@ export function describeFormExample({ files }: FormDescription, example: unknown
   )
   const given = Object.entries(Object(example)).map(([name, value]) => [
     name,
-    name in files ? '(a file)' : value,
+    Object.hasOwn(files, name) ? '(a file)' : value,
   ])
   return Object.fromEntries([...given, ...needed])
 }

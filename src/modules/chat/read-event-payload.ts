@@ -3,6 +3,7 @@ import { parseJson } from '../../kernel/parse-json.ts'
 import { readErrorObject } from '../../providers/error-payload.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import { invalidAnswer } from './answer-payload.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /**
  * Parses an answer or an event of a wire whose errors have the type `error`. Throws an `UpstreamError` for an error, and if the
@@ -29,7 +30,7 @@ export function parseEventPayload(provider: string, text: string): Record<string
 /**
  * Statuses for the error types and codes in events, which have no HTTP status. Any other error counts as the upstream's fault.
  */
-const STATUSES: Readonly<Record<string, number>> = {
+const STATUSES = lookupTable<number>({
   invalid_request_error: 400,
   invalid_prompt: 400,
   request_too_large: 413,
@@ -37,7 +38,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   rate_limit_exceeded: 429,
   timeout_error: 504,
   overloaded_error: 529,
-}
+})
 
 /** Reads the error of an event, which has it beside its type or in an `error` object. */
 export function readFailure(provider: string, members: Record<string, unknown>): UpstreamError {

@@ -142,5 +142,5 @@ export async function cancelJob(followed: FollowedJob | null): Promise<void> {
 }
 
 function isGeneration(type: ClaimedTask['type']): type is keyof typeof GENERATION_KINDS {
-  return type in GENERATION_KINDS
+  return Object.hasOwn(GENERATION_KINDS, type)
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 import type { ChatMessage, ChatRequest } from '../../wires/openai-chat/chat-request.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /** The judge model of a run and its criteria. */
 export interface JudgeSettings {
@@ -114,7 +115,7 @@ export function readPreference(text: string): ReadJudgement | null {
   return preferred === undefined ? null : { preferred, score: null, reason: readReason(said) }
 }
 
-const PREFERENCES: Readonly<Record<string, Preference>> = { a: 'first', b: 'second', tie: 'tie' }
+const PREFERENCES = lookupTable<Preference>({ a: 'first', b: 'second', tie: 'tie' })
 
 export function readScore(text: string): ReadJudgement | null {
   const said = readObject(text)

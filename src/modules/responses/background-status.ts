@@ -1,5 +1,6 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /** A stored response with the state of its task. */
 export interface KnownResponse {
@@ -41,11 +42,11 @@ export async function readKnownResponse(
 const ANSWERED: ReadonlySet<unknown> = new Set(['completed', 'incomplete'])
 const ENDED: ReadonlySet<unknown> = new Set(['cancelled', 'failed'])
 
-const STATUSES: Readonly<Record<string, string>> = {
+const STATUSES = lookupTable<string>({
   pending: 'queued',
   processing: 'in_progress',
   cancelled: 'cancelled',
-}
+})
 
 /** A response without a task was interrupted before the task was created. */
 function describeTask({ status, error_code: code, error_message: message }: Row): {

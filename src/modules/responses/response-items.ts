@@ -1,6 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { requestIdOf } from '../../wires/openai-responses/response-id.ts'
 import { uuidOfRequest } from '../../kernel/identifiers.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 export type Item = Readonly<Record<string, unknown>>
 
@@ -27,14 +28,14 @@ export function identifyInputItems(responseId: string, items: readonly Item[]): 
   })
 }
 
-const PREFIXES: Readonly<Record<string, string>> = {
+const PREFIXES = lookupTable<string>({
   message: 'msg_',
   function_call: 'fc_',
   function_call_output: 'fco_',
   custom_tool_call: 'ctc_',
   custom_tool_call_output: 'ctco_',
   reasoning: 'rs_',
-}
+})
 
 /** Lists messages with parts and a status, in whichever form they were sent. */
 function shownContent(item: Item, type: string): object {

@@ -2,6 +2,7 @@ import { FileWindow } from './file-window.ts'
 import { addFragmentSamples, readFragmentTrack, type FragmentTrack } from './mp4-fragment.ts'
 import { createMp4Track, isLossy, secondsOfTrack, type Mp4Track } from './mp4-track.ts'
 import { BITS_PER_SECOND_MAX, soundSecondsMin } from './sound-seconds-min.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /** Boxes whose children are scanned. */
 const PARENTS: ReadonlySet<string> = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'mvex', 'moof', 'traf'])
@@ -79,7 +80,7 @@ interface BoxData {
 type ReadBox = (window: FileWindow, data: BoxData, track: Mp4Track) => Promise<void>
 
 /** Readers of the boxes that describe a track. */
-const READERS: Readonly<Record<string, ReadBox>> = {
+const READERS = lookupTable<ReadBox>({
   tkhd: async (window, { start }, track) => {
     const data = await window.look(start, 24)
     const at = data[0] === 1 ? 20 : 12
@@ -115,7 +116,7 @@ const READERS: Readonly<Record<string, ReadBox>> = {
         track.bytes += table.readUInt32BE(at)
       })
   },
-}
+})
 
 /** Returns the AAC object type (the first five bits of the decoder configuration). Zero if it is missing. */
 function readObjectType(description: Buffer): number {

@@ -1,4 +1,5 @@
 import { withVendorOptions, type Vendor } from './vendor.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 const STOP_SEQUENCES_MAX = 5
 
@@ -22,8 +23,8 @@ export const googleVendor: Vendor = {
   },
 }
 
-const MEDIA_TYPE_NAMES: Readonly<Record<string, string>> = {
+const MEDIA_TYPE_NAMES = lookupTable<string>({
   'image/jpg': 'image/jpeg',
   'audio/mpeg': 'audio/mp3',
   'audio/x-wav': 'audio/wav',
-}
+})

@@ -2,6 +2,7 @@ import type { LanguageModelV4FilePart } from '@ai-sdk/provider'
 
 import type { ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import type { Vendor } from './vendor.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /** A part that cannot be sent to any vendor. The message is for the client. */
 export class UntranslatablePart extends Error {
@@ -93,7 +94,7 @@ function isWebUrl(text: string): boolean {
   return /^https?:\/\//i.test(text)
 }
 
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
+const MEDIA_TYPES = lookupTable<string>({
   jpg: 'image/jpeg',
   jpeg: 'image/jpeg',
   png: 'image/png',
@@ -117,7 +118,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   mov: 'video/quicktime',
   webm: 'video/webm',
   mpeg: 'video/mpeg',
-}
+})
 
 // The vendors fetch URLs themselves, so only the file name indicates the type.
 function guessMediaType(path: string): string | undefined {

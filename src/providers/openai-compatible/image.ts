@@ -6,6 +6,7 @@ import type { ImageWork } from '../media-work.ts'
 import { invalidAnswer, readJsonBody } from './read-answer.ts'
 import type { OpenAiCompatibleUpstream } from './upstream.ts'
 import type { WireClient } from './wire-client.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 type ImageCall = MediaCall<ImageWork<InputFile>>
 
@@ -52,10 +53,10 @@ function answersBytesOnly(model: string): boolean {
   return /^(chat)?gpt-image/.test(model)
 }
 
-const GPT_IMAGE_SIZES: Readonly<Record<string, string>> = {
+const GPT_IMAGE_SIZES = lookupTable<string>({
   '1792x1024': '1536x1024',
   '1024x1792': '1024x1536',
-}
+})
 
 /** Translates a request for DALL-E, which these models replace, into their nearest own options. */
 function inTermsOfGptImage(work: ImageWork<InputFile>): ImageWork<InputFile> {

@@ -1,8 +1,9 @@
 import { shortageCodeOf } from '../shortage-code.ts'
 import { UpstreamError, type UpstreamFailure } from '../upstream-error.ts'
 import { Http1Error } from './upstream-http1/http1-error.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
-const FAILURES: Readonly<Record<string, UpstreamFailure>> = {
+const FAILURES = lookupTable<UpstreamFailure>({
   UND_ERR_CONNECT_TIMEOUT: 'connect',
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
   UND_ERR_BODY_TIMEOUT: 'timeout',
@@ -12,7 +13,7 @@ const FAILURES: Readonly<Record<string, UpstreamFailure>> = {
   UND_ERR_SOCKET: 'cut',
   ECONNRESET: 'cut',
   EPIPE: 'cut',
-}
+})
 
 /** Converts an error of the HTTP/1 client, undici or the system into an `UpstreamError`. */
 export function describeTransportFailure(

@@ -1,5 +1,6 @@
 import type { Voice } from '../audio-operations.ts'
 import { chooseVoice, GENDER_OF_OPENAI_VOICE, OPENAI_VOICE_NAMES } from '../openai-voices.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /** The voices of an upstream's speech models. */
 export interface VoiceList {
@@ -19,12 +20,12 @@ export const OPENAI_VOICES: VoiceList = {
 }
 
 /** Replacements for voices that the first speech models do not have. */
-const YOUNGER_VOICES: Readonly<Record<string, string>> = {
+const YOUNGER_VOICES = lookupTable<string>({
   ballad: 'fable',
   verse: 'ash',
   marin: 'nova',
   cedar: 'onyx',
-}
+})
 
 export const GROQ_VOICES: VoiceList = {
   voices: [

@@ -102,7 +102,7 @@ function chooseType(schema: JsonSchema, depth: number): TypeName {
   const known = named.filter(isTypeName)
   if (depth >= FULL_DEPTH && known.includes('null')) return 'null'
   const first = known.find((name) => name !== 'null') ?? known[0]
-  return first ?? TYPE_BY_KEYWORD.find(([keyword]) => keyword in schema)?.[1] ?? 'string'
+  return first ?? TYPE_BY_KEYWORD.find(([keyword]) => Object.hasOwn(schema, keyword))?.[1] ?? 'string'
 }
 
 function isTypeName(value: unknown): value is TypeName {

@@ -1,4 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
+import { emptyRecord } from '../../kernel/lookup-table.ts'
 import type { WorkBudget } from './work-budget.ts'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -34,7 +35,7 @@ function decodeSegment(segment: string): string {
  * Lists and objects are copied only once, regardless of the number of schemas.
  */
 export function mergeSchemas(schemas: readonly unknown[], budget: WorkBudget): JsonSchema {
-  const merged: Record<string, unknown> = {}
+  const merged = emptyRecord<unknown>()
   const owned = new Set<unknown>()
   for (const schema of schemas) {
     if (!isRecord(schema)) continue
@@ -93,7 +94,7 @@ function mergeProperties(
   right: JsonSchema,
   { owned, budget }: Merging,
 ): JsonSchema {
-  const merged = owned.has(left) ? left : { ...left }
+  const merged = owned.has(left) ? left : Object.assign(emptyRecord<unknown>(), left)
   owned.add(merged)
   for (const [name, schema] of Object.entries(right)) {
     budget.stepsLeft -= 1

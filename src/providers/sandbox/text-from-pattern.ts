@@ -1,5 +1,6 @@
 import type { SeededRandom } from './seeded-random.ts'
 import type { WorkBudget } from './work-budget.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 interface PatternOptions {
   readonly lengthMin: number
@@ -104,7 +105,7 @@ function parseGroup(reader: Reader): Node | null {
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 const DIGITS = '0123456789'
 const PRINTABLE = String.fromCharCode(...Array.from({ length: 95 }, (_, index) => 32 + index))
-const ESCAPES: Partial<Record<string, string>> = {
+const ESCAPES = lookupTable<string>({
   d: DIGITS,
   w: `${LETTERS}${LETTERS.toUpperCase()}${DIGITS}_`,
   s: ' ',
@@ -114,7 +115,7 @@ const ESCAPES: Partial<Record<string, string>> = {
   t: '\t',
   n: '\n',
   r: '\r',
-}
+})
 
 /** Returns the characters that an escape matches. Null for an escape that is not a character, such as `\b`, `\1` or `\p`. */
 function readEscape(reader: Reader): string | null {

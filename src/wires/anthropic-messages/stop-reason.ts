@@ -1,10 +1,12 @@
-const STOP_REASONS: Readonly<Record<string, string>> = {
+import { lookupTable } from '../../kernel/lookup-table.ts'
+
+const STOP_REASONS = lookupTable<string>({
   stop: 'end_turn',
   length: 'max_tokens',
   tool_calls: 'tool_use',
   function_call: 'tool_use',
   content_filter: 'refusal',
-}
+})
 
 /** How a choice of the chat format ended. */
 export interface ChoiceEnd {

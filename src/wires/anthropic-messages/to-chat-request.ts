@@ -5,6 +5,7 @@ import type { CountTokensRequest, MessagesRequest } from './messages-request.ts'
 import { nativeOnly } from './native-only.ts'
 import { toChatMessages, toSystemMessages } from './to-chat-messages.ts'
 import { toChatTools } from './to-chat-tools.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /** A request in the gateway's chat format. */
 export interface TranslatedRequest {
@@ -15,10 +16,10 @@ export interface TranslatedRequest {
 }
 
 /** Members that make Anthropic's servers do extra work. Other unknown members are dropped. */
-const NATIVE_MEMBERS: Readonly<Record<string, string>> = {
+const NATIVE_MEMBERS = lookupTable<string>({
   container: 'A container',
   mcp_servers: 'An MCP server',
-}
+})
 
 export function toChatRequest(request: MessagesRequest): TranslatedRequest {
   for (const [name, what] of Object.entries(NATIVE_MEMBERS)) {

@@ -6,6 +6,7 @@ import { CallItem, MessageItem, ReasoningItem, type OutputItem } from './output-
 import { toResponseUsage, toSnapshot, type ResponseState, type ResponseUsage } from './response-snapshot.ts'
 import type { ResponsesRequest } from './responses-request.ts'
 import type { ToolNames } from './tool-names.ts'
+import { lookupTable } from '../../kernel/lookup-table.ts'
 
 const SEALED = 'reasoning.encrypted_content'
 
@@ -153,7 +154,7 @@ export class ResponseStream {
   }
 }
 
-const INCOMPLETE_REASONS: Readonly<Record<string, string>> = {
+const INCOMPLETE_REASONS = lookupTable<string>({
   length: 'max_output_tokens',
   content_filter: 'content_filter',
-}
+})

@@ -38,7 +38,9 @@ function Card({ task, onOpen }: TaskCardProps) {
         <div className="flex items-center gap-2 text-xs text-ink-faint">
           <span className="min-w-0 truncate">{task.model}</span>
           <span className="ml-auto flex shrink-0 items-center gap-2">
-            {task.cost_usd !== null && <span className="tabular">{formatUsd(task.cost_usd)}</span>}
+            {task.cost_usd !== null && task.cost_usd > 0 && (
+              <span className="tabular">{formatUsd(task.cost_usd)}</span>
+            )}
             <Time at={task.created_at} />
           </span>
         </div>

@@ -3,6 +3,7 @@ import { toTimestamp } from '../../../kernel/clock.ts'
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Caller } from '../../../modules/keys/keys.ts'
 import type { Session, Sessions } from '../../../modules/sessions/sessions.ts'
+import { listSchema, wholeList } from '../../answers/list-page.ts'
 import type { UnauthenticatedGuard } from '../../connections/guard-unauthenticated.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 import { isOfOwnPage, isSecureRequest, writeSessionCookie } from '../../session-cookie.ts'
@@ -90,15 +91,17 @@ export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
       responses: {
         200: {
           description:
-            'The sessions of the key; those of the whole account if the key can manage it. Newest first.',
-          schema: Type.Object({
-            sessions: Type.Array(SessionAnswer, { description: 'The sessions that have not ended.' }),
-          }),
+            'The sessions of the key that have not ended; those of the whole account if the key can manage it. Newest first.',
+          schema: listSchema('sessions', SessionAnswer),
         },
       },
-      handle: async ({ caller }) => ({
-        sessions: (await sessions.list(caller)).map((session) => sessionToWire(session, caller.session?.id)),
-      }),
+      handle: async ({ caller }) => {
+        const found = await sessions.list(caller)
+        return wholeList(
+          'sessions',
+          found.map((session) => sessionToWire(session, caller.session?.id)),
+        )
+      },
     }),
     defineRoute({
       ...shared,

@@ -7,6 +7,7 @@ import { writeHeadOf } from '../../answers/send-event-reply.ts'
 import { drained } from '../../answers/send-events.ts'
 import { CellAnswer, outputTokensPerSecond, timestampOf, toCellAnswer } from './compare-cell-wire.ts'
 import { RunAnswer, toRunAnswer } from './compare-wire.ts'
+import { lookupTable } from '../../../kernel/lookup-table.ts'
 
 export const ExportAnswer = Type.Object(
   {
@@ -98,7 +99,7 @@ async function* writeCsv(run: Run, parts: Export['parts']): AsyncGenerator<strin
 type CsvValue = string | number | null | undefined
 
 /** Columns in every row that allow repeating the same call. */
-const COLUMNS: Readonly<Record<string, (asked: AskedCell, run: Run) => CsvValue>> = {
+const COLUMNS = lookupTable<(asked: AskedCell, run: Run) => CsvValue>({
   run_id: (_, run) => run.id,
   run_name: (_, run) => run.name,
   run_seed: (_, run) => run.seed,
@@ -139,7 +140,7 @@ const COLUMNS: Readonly<Record<string, (asked: AskedCell, run: Run) => CsvValue>
   request_id: ({ cell }) => cell.requestId,
   started_at: ({ cell }) => timestampOf(cell.startedAt),
   completed_at: ({ cell }) => timestampOf(cell.completedAt),
-}
+})
 
 function laneOf(run: Run, { laneId }: AskedCell['cell']) {
   return run.lanes.find(({ id }) => id === laneId)

@@ -6,7 +6,7 @@ import {
   type Deployments,
   type DeploymentTemplate,
 } from '../../../modules/deployments/deployments.ts'
-import { listSchema } from '../../answers/list-page.ts'
+import { listSchema, wholeList } from '../../answers/list-page.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const TierAnswer = Type.Object(
@@ -112,11 +112,6 @@ export const gpuTierRoutes = ({
       handle: async () => wholeList('templates', DEPLOYMENT_TEMPLATES.map(toTemplateAnswer)),
     }),
   ]
-}
-
-/** Returns a list answer with a single page. */
-function wholeList(name: string, data: readonly object[]): Record<string, unknown> {
-  return { object: 'list', data, [name]: data, total: data.length, has_more: false, next_cursor: null }
 }
 
 function toTemplateAnswer({ huggingfaceId, gpuTier, defaults, ...template }: DeploymentTemplate): object {

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
 import type { Probe } from '../../../modules/inference/inference.ts'
+import { listSchema, wholeList } from '../../answers/list-page.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
@@ -65,11 +66,12 @@ const ProviderAnswer = Type.Object(
 )
 export type ProviderStatus = Static<typeof ProviderAnswer>
 
-const ProviderList = Type.Object({
-  object: Type.Literal('list'),
-  data: Type.Array(ProviderAnswer, { description: 'Those that are configured first.' }),
-  processes: Type.Integer({ description: 'How many processes of the gateway the figures cover.' }),
-})
+const ProviderList = Type.Intersect([
+  listSchema('providers', ProviderAnswer),
+  Type.Object({
+    processes: Type.Integer({ description: 'How many processes of the gateway the figures cover.' }),
+  }),
+])
 
 const TestParams = Type.Object({
   name: Type.String({ maxLength: 100, description: 'The id of a provider.' }),
@@ -128,10 +130,12 @@ export const adminProviderRoutes = ({
       method: 'GET',
       path: '/v1/admin/providers',
       summary: 'List providers with their state',
-      responses: { 200: { description: 'Every known provider.', schema: ProviderList } },
+      responses: {
+        200: { description: 'Every known provider, those that are configured first.', schema: ProviderList },
+      },
       handle: async () => {
         const { statuses, processes } = await providers.list()
-        return { object: 'list', data: statuses, processes }
+        return { ...wholeList('providers', statuses), processes }
       },
     }),
     defineRoute({

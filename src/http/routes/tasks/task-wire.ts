@@ -36,7 +36,7 @@ export const TaskAnswer = Type.Object(
     cost_usd: orNull(
       Type.Number({
         description:
-          'Of a completed task, or of one that was cancelled when a provider had it that bills it. Others cost nothing.',
+          'Null until the task ends. 0 for a task that failed, and for one that was cancelled, unless a provider had it that bills it.',
       }),
     ),
     attempt: Type.Integer({ description: 'Which try this is, of three at most.' }),
@@ -80,7 +80,7 @@ export function toTaskAnswer(task: Task): Record<string, unknown> {
     error:
       error === null ? null : { message: error.message, type: errorTypeOf(error.code), code: error.code },
     usage: task.usage ?? null,
-    cost_usd: task.costNanoUsd === null ? null : usdFromNanoUsd(task.costNanoUsd),
+    cost_usd: costOf(task),
     attempt: task.attempt,
     prompt: task.prompt,
     metadata: task.metadata,
@@ -90,6 +90,11 @@ export function toTaskAnswer(task: Task): Record<string, unknown> {
       ...(task.costNanoUsd !== null && { refund_message: REFUND_MESSAGE }),
     }),
   }
+}
+
+function costOf({ status, costNanoUsd }: Task): number | null {
+  if (costNanoUsd !== null) return usdFromNanoUsd(costNanoUsd)
+  return status === 'failed' || status === 'cancelled' ? 0 : null
 }
 
 export const TaskReceipt = Type.Object(

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../../storage/database.ts'
 import { postCharges } from '../journal/post-charges.ts'
+import { lookupTable } from '../../../kernel/lookup-table.ts'
 
 /** A rule of the ledger and the rows that break it. */
 export interface LedgerCheck {
@@ -25,7 +26,7 @@ const TOKENS =
   'prompt_tokens::numeric + cached_tokens + cache_write_tokens + completion_tokens + reasoning_tokens'
 
 /** Each statement selects the rows that break the rule. */
-const RULES: Readonly<Record<string, string>> = {
+const RULES = lookupTable<string>({
   'both sides of every movement add up to nothing': `
     SELECT format('%s: %s', key, sum(amount_nano_usd)) AS difference FROM ledger_entries
     GROUP BY key HAVING sum(amount_nano_usd) <> 0 OR count(*) FILTER (WHERE book <> 'credit') <> 1`,
@@ -91,4 +92,4 @@ const RULES: Readonly<Record<string, string>> = {
         coalesce((SELECT sum(amount_nano_usd) FROM credit_leases WHERE hold_key = key AND lot_id IS NOT NULL), 0) AS lent
       FROM credit_holds
     ) holds WHERE held <> lent`,
-}
+})

@@ -11,6 +11,7 @@ import {
   type VideoModelOptions,
 } from '../model-options.ts'
 import { toVideoOptions } from '../video-model-wire.ts'
+import { lookupTable } from '../../../../kernel/lookup-table.ts'
 
 /** The endpoint for a piece of work, and the options for the package. */
 export interface FalRequest<Options> {
@@ -34,16 +35,16 @@ interface FalImageModel {
 
 const KONTEXT = 'fal-ai/flux-pro/kontext'
 const KONTEXT_RATIOS = ['21:9', '16:9', '4:3', '3:2', '1:1', '2:3', '3:4', '9:16', '9:21']
-const IDEOGRAM_SPEEDS: Readonly<Record<string, string>> = {
+const IDEOGRAM_SPEEDS = lookupTable<string>({
   low: 'TURBO',
   standard: 'BALANCED',
   medium: 'BALANCED',
   high: 'QUALITY',
   hd: 'QUALITY',
-}
+})
 
 /** Peculiarities of models. Models that are not listed accept what most models accept. */
-const IMAGE_MODELS: Readonly<Record<string, FalImageModel>> = {
+const IMAGE_MODELS = lookupTable<FalImageModel>({
   'fal-ai/flux/dev': { editEndpoint: () => 'fal-ai/flux/dev/image-to-image' },
   'fal-ai/flux/schnell': { editEndpoint: () => 'fal-ai/flux/schnell/redux' },
   'fal-ai/flux-pro/v1.1': { editEndpoint: () => 'fal-ai/flux-pro/v1.1/redux' },
@@ -68,7 +69,7 @@ const IMAGE_MODELS: Readonly<Record<string, FalImageModel>> = {
       }
     },
   },
-}
+})
 
 const IMAGES_PER_JOB_MAX = 4
 
@@ -130,7 +131,7 @@ const VEO: FalVideoModel = {
 const HAILUO = 'fal-ai/minimax/hailuo-02/standard'
 const RAY = 'fal-ai/luma-dream-machine/ray-2'
 
-const VIDEO_MODELS: Readonly<Record<string, FalVideoModel>> = {
+const VIDEO_MODELS = lookupTable<FalVideoModel>({
   'fal-ai/veo3.1': { ...VEO, imageEndpoint: 'fal-ai/veo3.1/image-to-video' },
   'fal-ai/veo3.1/fast': { ...VEO, imageEndpoint: 'fal-ai/veo3.1/fast/image-to-video' },
   [`${HAILUO}/text-to-video`]: {
@@ -148,7 +149,7 @@ const VIDEO_MODELS: Readonly<Record<string, FalVideoModel>> = {
     resolutions: ['540p', '720p', '1080p'],
     lacks: new Set(['seed', 'negative_prompt']),
   },
-}
+})
 
 export function toFalVideoRequest(
   model: string,

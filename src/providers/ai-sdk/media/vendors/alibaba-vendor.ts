@@ -4,9 +4,10 @@ import { toDataUri } from '../data-uri.ts'
 import { chooseAspectRatio, chooseDuration, chooseResolution } from '../../../frame-shape.ts'
 import { toPackageSettings } from '../package-settings.ts'
 import { createVideoModelWire } from '../video-model-wire.ts'
+import { lookupTable } from '../../../../kernel/lookup-table.ts'
 
 const DURATIONS = [5, 10, 15]
-const SIZES: Readonly<Record<string, Readonly<Record<string, `${number}x${number}`>>>> = {
+const SIZES = lookupTable<Readonly<Record<string, `${number}x${number}`>>>({
   '720p': { '16:9': '1280x720', '9:16': '720x1280', '1:1': '960x960', '4:3': '1088x832', '3:4': '832x1088' },
   '1080p': {
     '16:9': '1920x1080',
@@ -15,7 +16,7 @@ const SIZES: Readonly<Record<string, Readonly<Record<string, `${number}x${number
     '4:3': '1632x1248',
     '3:4': '1248x1632',
   },
-}
+})
 
 /** Wan models over DashScope. Only jobs that are still queued can be cancelled. */
 export const alibabaVideos = {
