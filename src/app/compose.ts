@@ -145,7 +145,8 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       listRequests: () => server.listExchanges(),
     })
     begun.defer(stopWatching)
-    // Only after the port is bound: if the start failed afterwards, a created key would be lost unseen.
+    // Only after the port is bound, so that a start that fails there creates no key; and before requests are served, which would be
+    // refused for an unknown key.
     const bootstrap = await accounts.bootstrapFirstAccount({
       creditNanoUsd: nanoUsdFromUsd(config.bootstrapCreditUsd),
       ...(config.bootstrapKey === null ? {} : { key: config.bootstrapKey }),
@@ -159,6 +160,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
     const refusals = endRefusedRequests({ server, keys, sessions, clock: modules.clock })
     begun.defer(() => refusals.close())
     if (config.role !== 'api') worker = await buildWorker(config, { ...options, modules })
+    server.open()
     return {
       url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
       bootstrapKey: bootstrap.created ? bootstrap.token : null,

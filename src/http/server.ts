@@ -11,6 +11,7 @@ import type { Idempotency } from '../modules/idempotency/idempotency.ts'
 import { answerClientError } from './connections/answer-client-error.ts'
 import { refuseBadHost } from './connections/check-host.ts'
 import { ConnectionGate } from './connections/connection-gate.ts'
+import { WaitingConnections } from './connections/waiting-connections.ts'
 import type { ConsoleSite } from './console-site/console-site.ts'
 import { createCorsHeaders } from './answers/cors-headers.ts'
 import { createHotRoutes } from './hot-routes.ts'
@@ -66,7 +67,10 @@ export interface ServerOptions {
 export interface Server {
   /** The running requests, in no order. */
   listExchanges(): readonly Exchange[]
+  /** Binds the port. Connections wait until `open` is called. */
   listen(options: { host: string; port: number; sharePort: boolean }): Promise<{ host: string; port: number }>
+  /** Serves the connections that wait, and from now on every other. */
+  open(): void
   /** The callers of running requests by key id. */
   runningCallers(): ReadonlyMap<string, Caller>
   /** The ids of the sessions of running requests. */
@@ -137,10 +141,13 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     gate,
     keepAliveMs: KEEP_ALIVE_MS,
   })
-  http.on('connection', (socket) => {
-    if (!gate.admit(socket)) return
+  const serveConnection = (socket: Socket): void => {
     if (options.isFast) fast.accept(socket)
     else if (gate.enterNode(socket, NO_BYTES)) serveByNode(socket)
+  }
+  const waiting = new WaitingConnections(serveConnection)
+  http.on('connection', (socket) => {
+    if (gate.admit(socket)) waiting.add(socket)
   })
   const framework = await createFramework({ ...shared, http })
   http.on('request', (incoming, response) => {
@@ -158,6 +165,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       return { host, port: (http.address() as AddressInfo).port }
     },
 
+    open: () => waiting.open(),
+
     runningCallers: () => tracker.callers(),
     runningSessions: () => tracker.sessionIds(),
     endRequestsOf: (isMeant, reason) => tracker.cancelOf(isMeant, reason),
@@ -172,6 +181,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       const closed = new Promise<void>((resolve) => {
         http.close(() => resolve())
       })
+      waiting.close()
       http.closeIdleConnections()
       fast.closeIdle()
       if (!(await settlesWithin(tracker.drained(), graceMs))) {

@@ -16,6 +16,11 @@ export interface Outbound {
    * not allowed, and `OutboundFailed` if there is no proper answer. An error status is no failure.
    */
   fetch(request: OutboundRequest): Promise<OutboundResponse>
+  /**
+   * Throws `OutboundRefused` if the host of the URL is not allowed now. A name that cannot be resolved within two seconds passes: it
+   * may exist later, and `fetch` checks again.
+   */
+  requirePublic(url: URL): Promise<void>
   close(): Promise<void>
 }
 
@@ -59,6 +64,7 @@ interface OutboundOptions {
   readonly resolveHost?: ResolveHost
 }
 
+const RESOLVE_MS_MAX = 2_000
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /**
@@ -103,6 +109,18 @@ export function createOutbound({ allowedHosts, resolveHost }: OutboundOptions): 
   }
 
   return {
+    async requirePublic(url) {
+      const checkHost = createHostCheck({
+        allowed,
+        trusted: parseAllowedHosts([]),
+        resolveAllowed,
+        resolveOther,
+      })
+      await checkHost(url, AbortSignal.timeout(RESOLVE_MS_MAX)).catch((error: unknown) => {
+        if (error instanceof OutboundRefused) throw error
+      })
+    },
+
     async fetch(request) {
       const { cancellation, timeoutMs, bytesMax } = request
       cancellation?.throwIfCancelled()

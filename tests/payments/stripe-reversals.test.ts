@@ -58,6 +58,21 @@ describe('refunds', () => {
     }
   })
 
+  test('a refund that is asked for again after the first one failed is made again', async () => {
+    const payment = await stage.payCheckout(20)
+    const path = `/v1/admin/payments/${payment.paymentId}/refund`
+    const ask = () => stage.gateway.request('POST', path, { body: { amount_usd: 5 } })
+    for (let failures = 1; failures <= 3; failures += 1) {
+      expect([(await ask()).status, await stage.balance(payment)]).toEqual([200, 15])
+      const { data } = stage.stripe.state.listRefunds(stage.stripe.state.chargeIdOf(payment.intentId))
+      expect(data).toHaveLength(failures)
+      await stage.deliver(stage.stripe.state.failRefund(data.at(-1).id))
+      expect(await stage.balance(payment)).toBe(20)
+    }
+    expect([(await ask()).status, await stage.balance(payment)]).toEqual([200, 15])
+    expect((await stage.readPayment(payment)).status).toBe('partially_refunded')
+  })
+
   test('a refund of spent credit leaves a debt', async () => {
     const payment = await stage.payCheckout(20)
     const { status } = await stage.gateway.request('POST', `/v1/admin/accounts/${payment.accountId}/credit`, {

@@ -158,8 +158,38 @@ describe('an address', () => {
     },
   )
 
-  test('that is private is not called, and the log says so', async () => {
-    const { body } = await make({ webhook_url: 'https://127.0.0.1:1/hook' })
+  test.each([
+    'https://127.0.0.1:1/hook',
+    'https://localhost/hook',
+    'https://hooks.localhost/hook',
+    'https://10.1.2.3/hook',
+    'https://192.168.0.1/hook',
+    'https://169.254.169.254/latest/meta-data',
+    'https://[::1]/hook',
+    'https://[::ffff:10.0.0.1]/hook',
+    'https://[fd00::1]/hook',
+    'https://0x7f.1/hook',
+    'https://2130706433/hook',
+    'https://100.64.0.1/hook',
+  ])('in a private network such as %s is refused when it is given', async (webhookUrl) => {
+    const { status, body } = await make({ webhook_url: webhookUrl })
+    expect([status, body.error.param]).toEqual([400, 'webhook_url'])
+    expect(body.error.message).toBe('webhook_url must lead to a public host.')
+    const settings = { webhook_url: webhookUrl }
+    const alerts = await gateway.request('PATCH', '/v1/budget-alerts/settings', { body: settings })
+    expect([alerts.status, alerts.body.error.param]).toEqual([400, 'webhook_url'])
+  })
+
+  test('that leads to a private host by the time of its call is not called, and the log says so', async () => {
+    const held = () => 500
+    answerWith = held
+    const { body } = await make({})
+    await expect.poll(async () => (await deliveriesOf(body.id))[0]?.attempts.length).toBe(1)
+    const url = 'https://127.0.0.1:1/hook'
+    await database.query(
+      `UPDATE webhook_deliveries SET url = $2, attempts = '[]', next_attempt_at = now() WHERE task_id = $1`,
+      [body.id, url],
+    )
     await expect.poll(async () => (await deliveriesOf(body.id))[0]?.attempts.length).toBe(1)
     const [delivery] = await deliveriesOf(body.id)
     expect(delivery.attempts[0]).toMatchObject({ status: null, error: expect.any(String) })

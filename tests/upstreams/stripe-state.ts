@@ -62,6 +62,10 @@ export class StripeState {
     return { object: 'list', url: '/v1/refunds', has_more: false, data }
   }
 
+  chargeIdOf(intentId: string): string {
+    return this.#chargeOf(intentId)['id']
+  }
+
   createRefund(intentId: string, amount: number): StripeObject | null {
     const charge = this.#chargeOf(intentId)
     if (charge['amount_refunded'] + amount > charge['amount']) return null

@@ -8,18 +8,20 @@ import {
 import { createBudgetAlerts, type BudgetAlerts } from '../../modules/budget-alerts/budget-alerts.ts'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
 import { checkWebhookUrl, queueAlertWebhook } from '../../modules/tasks/tasks.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
 import type { PaymentProvider } from '../../payments/payment-provider.ts'
 import { createStripeProvider } from '../../payments/stripe/stripe-provider.ts'
 import { createTestCheckout } from '../../payments/test-checkout/test-checkout.ts'
 import type { Database } from '../../storage/database.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Config } from '../settings/config.ts'
-import { allowedWebhookHosts } from './build-tasks.ts'
+import { webhookHosts } from './build-tasks.ts'
 
 interface BillingParts {
   readonly database: Database
   readonly clock: Clock
   readonly ledger: Ledger
+  readonly outbound: Outbound
   readonly logger: GatewayLogger
 }
 
@@ -31,10 +33,10 @@ export interface BuiltBilling {
 
 export function buildBilling(
   config: Config,
-  parts: BillingParts,
+  { outbound, ...parts }: BillingParts,
   opened: AsyncDisposableStack,
 ): BuiltBilling {
-  const isAllowedHost = allowedWebhookHosts(config)
+  const hosts = webhookHosts(config, outbound)
   const built = {
     billing: createBilling({
       ...parts,
@@ -46,7 +48,7 @@ export function buildBilling(
     promoCodes: createPromoCodes(parts),
     budgetAlerts: createBudgetAlerts({
       ...parts,
-      checkWebhookUrl: (url) => checkWebhookUrl(url, isAllowedHost),
+      checkWebhookUrl: (url) => checkWebhookUrl(url, hosts),
       queueWebhook: queueAlertWebhook,
     }),
   }

@@ -167,7 +167,9 @@ async function openModules(
     observer: metrics.ledger,
   })
   opened.defer(() => ledger.close())
-  const billed = buildBilling(config, { database, clock, ledger, logger }, opened)
+  const outbound = createOutbound({ allowedHosts: config.outboundAllow })
+  opened.defer(() => outbound.close())
+  const billed = buildBilling(config, { database, clock, ledger, outbound, logger }, opened)
   const limits = await buildLimits(config, { database, messageBus, borrower, ledger, metrics, logger })
   opened.defer(() => limits.close())
   const folding = startFoldingStoredBytes({ database, logger })
@@ -198,8 +200,6 @@ async function openModules(
     connectTimeoutMs: config.upstreamConnectTimeoutMs,
   })
   opened.defer(() => providers.close())
-  const outbound = createOutbound({ allowedHosts: config.outboundAllow })
-  opened.defer(() => outbound.close())
   const media = await buildMedia(config, { database, outbound, clock, machineClock, logger, ownUrl, quotaOf })
   opened.defer(() => media.close())
   const tasks = buildTasks(config, {
@@ -211,6 +211,7 @@ async function openModules(
     ledger,
     catalog,
     providers,
+    outbound,
     writer: borrower.writer,
     quotaOf,
   })

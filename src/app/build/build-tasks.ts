@@ -8,8 +8,10 @@ import {
   reclaimTasks,
   type Tasks,
   type TasksOptions,
+  type WebhookHosts,
 } from '../../modules/tasks/tasks.ts'
 import { parseAllowedHosts } from '../../outbound/allowed-hosts.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import type { Reclaimer } from '../../storage/borrowing/borrower.ts'
 import type { Config } from '../settings/config.ts'
@@ -25,16 +27,20 @@ interface TaskParts extends Pick<
 > {
   readonly ledger: NonNullable<TasksOptions['ledger']>
   readonly catalog: Catalog
+  readonly outbound: Outbound
   readonly providers: ProviderRegistry
 }
 
-export function buildTasks(config: Config, { catalog, providers, ledger, ...parts }: TaskParts): Tasks {
+export function buildTasks(
+  config: Config,
+  { catalog, providers, ledger, outbound, ...parts }: TaskParts,
+): Tasks {
   return createTasks({
     ...parts,
     ledger: config.billing ? ledger : null,
     retentionMs: daysToMs(config.resultRetentionDays),
     addressMs: config.mediaAddressHours * HOUR_MS,
-    isAllowedHost: allowedWebhookHosts(config),
+    webhookHosts: webhookHosts(config, outbound),
     isCancelBilled: (provider) => providers.get(provider)?.refundsCancelled !== true,
     providerOf: (modelId) => {
       const routes = catalog.resolve(modelId)?.routes ?? []
@@ -45,8 +51,10 @@ export function buildTasks(config: Config, { catalog, providers, ledger, ...part
   })
 }
 
-/** The hosts that may be called over plain http. */
-export function allowedWebhookHosts(config: Config): (url: URL) => boolean {
+export function webhookHosts(config: Config, outbound: Pick<Outbound, 'requirePublic'>): WebhookHosts {
   const allowed = parseAllowedHosts(config.outboundAllow)
-  return (url) => allowed.hasHost(url) || allowed.hasAddress(url.hostname)
+  return {
+    isAllowed: (url) => allowed.hasHost(url) || allowed.hasAddress(url.hostname),
+    requirePublic: (url) => outbound.requirePublic(url),
+  }
 }

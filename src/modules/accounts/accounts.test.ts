@@ -127,6 +127,7 @@ const credit = {
 }
 
 const fakeKeys: AccountKeys = {
+  announceNewKeys: async () => undefined,
   announceAccountChange: async (accountId) => void announced.push(accountId),
   issueFirstKey: async (_transaction: Queryable, _accountId: string, token = 'made') => ({ token }),
 }

@@ -16,6 +16,7 @@ export type BootstrapOutcome =
 
 export interface FirstKeyIssuer {
   issueFirstKey(transaction: Queryable, accountId: string, token?: string): Promise<{ token: string }>
+  announceNewKeys(change: { readonly accountId: string }): Promise<void>
 }
 
 /** Creates the first account of an empty database and its key with all scopes, exactly once however many processes start. */
@@ -30,7 +31,7 @@ export async function bootstrapFirstAccount(
 ): Promise<BootstrapOutcome> {
   // Checked before the lock, so that a normal start does not block running processes.
   if (await hasAccount(database)) return { created: false }
-  return database.transaction(async (transaction) => {
+  const outcome = await database.transaction<BootstrapOutcome>(async (transaction) => {
     // Reads after the lock, so it sees the row that a concurrent first start inserted.
     await transaction.query('LOCK TABLE accounts IN SHARE ROW EXCLUSIVE MODE')
     if (await hasAccount(transaction)) return { created: false }
@@ -42,6 +43,8 @@ export async function bootstrapFirstAccount(
     const { token } = await keys.issueFirstKey(transaction, accountId, key)
     return { created: true, accountId, token }
   })
+  if (outcome.created) await keys.announceNewKeys({ accountId: outcome.accountId })
+  return outcome
 }
 
 async function hasAccount(queryable: Queryable): Promise<boolean> {

@@ -126,7 +126,7 @@ async function takeBack(
   reference: string,
 ): Promise<boolean> {
   const wantedNanoUsd = nanoUsdFromCents(amountCents)
-  const leftNanoUsd = payment.amountNanoUsd - (await readReversedNanoUsd(transaction, payment.id))
+  const leftNanoUsd = payment.amountNanoUsd - (await readReversed(transaction, payment.id)).amountNanoUsd
   // Never more than was granted for the payment. If a bank takes more, that is between the operator and the bank.
   const amountNanoUsd = isReturned ? 0n : wantedNanoUsd < leftNanoUsd ? wantedNanoUsd : leftNanoUsd
   await insertPayment(transaction, {
@@ -181,14 +181,21 @@ async function readReversal(
   return row === undefined ? null : { status: row.status, amountNanoUsd: -row.amount_nano_usd }
 }
 
-/** Returns the amount of a payment that is currently reversed. */
-export async function readReversedNanoUsd(queryable: Queryable, paymentId: string): Promise<bigint> {
-  const [row] = await queryable.query<{ reversed: bigint }>(
-    `SELECT coalesce(-sum(amount_nano_usd), 0)::bigint AS reversed FROM payments
-     WHERE refunded_payment_id = $1 AND status = 'completed'`,
+/** What has been taken back of a payment. */
+export interface Reversed {
+  /** The amount that is reversed now. */
+  readonly amountNanoUsd: bigint
+  /** How many reversals there were, with those that failed or were returned. */
+  readonly count: number
+}
+
+export async function readReversed(queryable: Queryable, paymentId: string): Promise<Reversed> {
+  const [row] = await queryable.query<{ reversed: bigint; count: bigint }>(
+    `SELECT coalesce(-sum(amount_nano_usd) FILTER (WHERE status = 'completed'), 0)::bigint AS reversed, count(*) AS count
+     FROM payments WHERE refunded_payment_id = $1`,
     [paymentId],
   )
-  return row?.reversed ?? 0n
+  return { amountNanoUsd: row?.reversed ?? 0n, count: Number(row?.count ?? 0) }
 }
 
 async function summariseReversals(transaction: Queryable, payment: Payment): Promise<void> {

@@ -2,7 +2,7 @@ import { AppError, invalidValue, notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { PaymentProvider } from '../../payments/payment-provider.ts'
-import { applyReport, readReversedNanoUsd, type ReportContext } from './apply-report.ts'
+import { applyReport, readReversed, type ReportContext } from './apply-report.ts'
 import { centsFromNanoUsd } from './cents.ts'
 import { findCheckout, type CheckoutRecord } from './checkout-record.ts'
 import { inviteRepeating } from './invite-repeating.ts'
@@ -45,8 +45,8 @@ async function refundOnce(
   const earlier = idempotencyKey && (await findRefundRequest(database, idempotencyKey))
   if (earlier !== null) requireRepeatable(earlier, request)
   if (earlier?.isCompleted) return readPayment(database, paymentId, null)
-  const reversedNanoUsd = await readReversedNanoUsd(database, paymentId)
-  const leftNanoUsd = checkout.payment.amountNanoUsd - reversedNanoUsd
+  const reversed = await readReversed(database, paymentId)
+  const leftNanoUsd = checkout.payment.amountNanoUsd - reversed.amountNanoUsd
   const amountNanoUsd = earlier?.amountNanoUsd ?? chooseAmount(request, leftNanoUsd)
   if (idempotencyKey !== null && earlier === null) {
     const isFirst = await insertRefundRequest(database, idempotencyKey, { paymentId, amountNanoUsd })
@@ -57,10 +57,16 @@ async function refundOnce(
     sessionId,
     providerPaymentId: checkout.providerPaymentId,
     amountCents,
-    // Without an idempotency key, concurrent requests get the same key, because they start from the same state.
-    idempotencyKey: `refund:${paymentId}:${idempotencyKey?.key ?? `${reversedNanoUsd}:${amountCents}`}`,
+    // Without an idempotency key, concurrent requests get the same key, because they start from the same state. A refund that
+    // failed is counted, so that asking again makes another one.
+    idempotencyKey: `refund:${paymentId}:${idempotencyKey?.key ?? `${reversed.amountNanoUsd}:${reversed.count}:${amountCents}`}`,
   })
   await applyReport(context, checkout, report)
+  if (report.reversals.some(({ isReturned }) => isReturned))
+    throw new AppError(
+      'provider_error',
+      'The payment provider could not make the refund. Nothing was taken back.',
+    )
   if (idempotencyKey !== null) await completeRefundRequest(database, idempotencyKey)
   return readPayment(database, paymentId, null)
 }

@@ -35,7 +35,7 @@ interface BudgetAlertsOptions {
   readonly clock: Clock
   readonly logger: Logger
   /** Throws for an address that could never be called. */
-  readonly checkWebhookUrl: (url: string) => void
+  readonly checkWebhookUrl: (url: string) => Promise<void>
   readonly queueWebhook: QueueAlertWebhook
   readonly sweepMs?: number
 }
@@ -50,7 +50,7 @@ export function createBudgetAlerts(options: BudgetAlertsOptions): BudgetAlerts {
     readSettings: (accountId) => readAlertSettings(database, accountId),
     changeSettings: async (accountId, changes) => {
       const { webhookUrl = null } = changes
-      if (webhookUrl !== null) options.checkWebhookUrl(webhookUrl)
+      if (webhookUrl !== null) await options.checkWebhookUrl(webhookUrl)
       const thresholdsPercent = changes.thresholdsPercent && orderThresholds(changes.thresholdsPercent)
       return changeAlertSettings(
         database,

@@ -56,6 +56,8 @@ export interface Keys {
   isActive(key: KeyRecord): boolean
   /** Issues the key with all scopes for the first account: the given one, or a new one. */
   issueFirstKey(transaction: Queryable, accountId: string, token?: string): Promise<IssuedKey>
+  /** Makes every process that refused an unknown key look for it again. A failure is not told: they do it soon anyway. */
+  announceNewKeys(change: KeyChange): Promise<void>
   /** Makes every process read the account again. */
   announceAccountChange(accountId: string): Promise<void>
   /** Reports changes of any process. Null means that changes may have been missed. */
@@ -87,6 +89,8 @@ export function createKeys({
     await announceKeyChange(messageBus, change)
   }
 
+  const announceNewKeys = (change: KeyChange): Promise<void> => announce(change).catch(() => undefined)
+
   return {
     authenticate: (token, connection) => authenticator.authenticate(token, connection),
     isKnown: (token) => authenticator.isKnown(token),
@@ -94,7 +98,9 @@ export function createKeys({
     create: async (caller, accountId, request) => {
       const nowMs = clock.nowMs()
       requireFutureExpiry(request.expiresAtMs, nowMs)
-      return createKey(database, { caller, accountId, nowMs }, request)
+      const issued = await createKey(database, { caller, accountId, nowMs }, request)
+      void announceNewKeys({ keyId: issued.record.id })
+      return issued
     },
     list: (accountId, page) => listKeys(database, accountId, page),
     read: (accountId, keyId) => readKey(database, accountId, keyId),
@@ -115,6 +121,7 @@ export function createKeys({
     isActive: (key) => isActive(key, clock.nowMs()),
     issueFirstKey: (transaction, accountId, token = createKeyToken('dev')) =>
       issueKey(transaction, { accountId, draft: draftFirstKey(token), token, nowMs: clock.nowMs() }),
+    announceNewKeys,
     announceAccountChange: (accountId) => announce({ accountId }),
     onChange: (listener) => {
       messageBus.subscribe(KEY_CHANGE_TOPIC, (payload) => listener(parseKeyChange(payload)))

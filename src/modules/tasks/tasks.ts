@@ -23,11 +23,11 @@ import {
   takeDueDeliveries,
 } from './webhook-delivery.ts'
 import { readWebhookSecret, rotateWebhookSecret, type WebhookSecret } from './webhook-secret.ts'
-import { invalidValue } from '../../kernel/app-error.ts'
-import { parseWebAddress } from '../../kernel/parse-web-address.ts'
+import { checkWebhookUrl, type WebhookHosts } from './check-webhook-url.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { deliverWebhook, type DeliverOptions } from './deliver-webhook.ts'
 
+export { checkWebhookUrl, type WebhookHosts } from './check-webhook-url.ts'
 export type { Claim, TaskLimits } from './claim-tasks.ts'
 export type { TaskOfRequest } from './read-tasks.ts'
 export { queueAlertWebhook, type WebhookDelivery } from './webhook-delivery.ts'
@@ -95,8 +95,7 @@ export interface TasksOptions extends Pick<CancelOptions, 'writer' | 'isCancelBi
   readonly retentionMs: number
   /** The lifetime of the URLs of results. */
   readonly addressMs: number
-  /** Hosts to which webhooks may be sent over plain http. */
-  readonly isAllowedHost: (url: URL) => boolean
+  readonly webhookHosts: WebhookHosts
   /** Returns the provider that is expected to serve a model, for the concurrency limits of providers. Null if unknown. */
   readonly providerOf: (model: string, environment: string) => string | null
   readonly quotaOf: QuotaOf
@@ -136,7 +135,7 @@ export function createTasks(options: TasksOptions): Tasks {
 
   return {
     create: async (order) => {
-      if (order.webhookUrl !== null) checkWebhookUrl(order.webhookUrl, options.isAllowedHost)
+      if (order.webhookUrl !== null) await checkWebhookUrl(order.webhookUrl, options.webhookHosts)
       return present(await creator.create(order))
     },
     read: async (accountId, taskId, baseUrl) => present(await reader.read(accountId, taskId), baseUrl),
@@ -164,17 +163,6 @@ export function createTasks(options: TasksOptions): Tasks {
     rotateWebhookSecret: (accountId) => rotateWebhookSecret(database, accountId),
     close: async () => waiters.close(),
   }
-}
-
-const URL_LENGTH_MAX = 2_048
-
-/** Refuses at creation a URL that could never be called. Allows https, and http to hosts that the operator permits. */
-export function checkWebhookUrl(text: string, isAllowedHost: (url: URL) => boolean): void {
-  const url = parseWebAddress(text)
-  if (url === null || text.length > URL_LENGTH_MAX || url.username !== '' || url.password !== '')
-    throw invalidValue('webhook_url', 'webhook_url must be an address such as https://example.com/hook.')
-  if (url.protocol === 'https:' || isAllowedHost(url)) return
-  throw invalidValue('webhook_url', 'webhook_url must begin with https://.')
 }
 
 const DELIVERIES_AT_ONCE = 20

@@ -78,7 +78,10 @@ export async function createTaskStage(
     logger,
     retentionMs: 30 * DAY_MS,
     addressMs: DAY_MS,
-    isAllowedHost: ({ hostname }) => hostname === '127.0.0.1',
+    webhookHosts: {
+      isAllowed: ({ hostname }) => hostname === '127.0.0.1',
+      requirePublic: async () => undefined,
+    },
     writer: borrower.writer,
     isCancelBilled: options.isCancelBilled ?? (() => false),
     providerOf: (model) => model.split('/')[0] ?? null,
