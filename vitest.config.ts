@@ -6,7 +6,7 @@ const TESTS = ['src/**/*.test.ts', 'tests/**/*.test.ts']
 /** Each in a process of its own. */
 const ALONE = [
   // Long ones, most of which start and kill other processes.
-  'tests/{app,away,ledger,storage,tasks}/*.test.ts',
+  'tests/{app,away,invoice,ledger,storage,tasks}/*.test.ts',
   'tests/**/{killed,crash}*.test.ts',
   'src/modules/ledger/ledger-model.test.ts',
   // They measure the memory of their process.

@@ -1,0 +1,56 @@
+import type { NanoUsd } from '../../../src/kernel/money.ts'
+import { postCharges } from '../../../src/modules/ledger/ledger.ts'
+import type { Database } from '../../../src/storage/database.ts'
+import type { Case } from '../case.ts'
+import type { InvoiceLine } from '../vendors/invoice-line.ts'
+import type { PlannedWork } from '../vendors/planned-work.ts'
+import { priceLine } from './price-line.ts'
+
+export interface Account {
+  readonly invoicedNanoUsd: NanoUsd
+  readonly chargedNanoUsd: NanoUsd
+  readonly uncoveredNanoUsd: NanoUsd
+  /** What is wrong with it, in words. */
+  readonly problems: readonly string[]
+}
+
+export interface Settled {
+  readonly accountId: string
+  readonly lines: readonly InvoiceLine[]
+  readonly planned: PlannedWork
+}
+
+/** Compares what an account was charged with what the vendors invoice. */
+export async function checkAccount(
+  database: Database,
+  made: Case,
+  { accountId, lines, planned }: Settled,
+): Promise<Account> {
+  const { chargedNanoUsd, uncoveredNanoUsd } = await readCharges(database, accountId)
+  const invoicedNanoUsd = lines.reduce((sum, line) => sum + priceLine(line), 0n)
+  const problems: string[] = []
+  if (planned.failure !== null) problems.push(`the simulated vendor failed: ${planned.failure}`)
+  if (chargedNanoUsd < invoicedNanoUsd)
+    problems.push(`charged ${toUsd(chargedNanoUsd)}, but the vendor invoices ${toUsd(invoicedNanoUsd)}`)
+  if (uncoveredNanoUsd > 0n) problems.push(`${toUsd(uncoveredNanoUsd)} of the cost are not covered`)
+  const isWorkless = lines.length === 0 && made.work.failure !== 'cut'
+  if (isWorkless && chargedNanoUsd > 0n) problems.push(`charged ${toUsd(chargedNanoUsd)} without work`)
+  const isWhole = made.end.name === 'whole' && lines.length > 0 && lines.every((line) => line.isWhole)
+  if (isWhole && made.work.failure === null && chargedNanoUsd > invoicedNanoUsd)
+    problems.push(`charged ${toUsd(chargedNanoUsd)} for answers that cost ${toUsd(invoicedNanoUsd)}`)
+  return { invoicedNanoUsd, chargedNanoUsd, uncoveredNanoUsd, problems }
+}
+
+async function readCharges(database: Database, accountId: string) {
+  await postCharges(database)
+  const rows = await database.query<{ charged: bigint | null; uncovered: bigint | null }>(
+    `SELECT sum(cost_nano_usd)::bigint AS charged, sum(uncovered_nano_usd)::bigint AS uncovered
+     FROM usage_records WHERE account_id = $1`,
+    [accountId],
+  )
+  return { chargedNanoUsd: rows[0]?.charged ?? 0n, uncoveredNanoUsd: rows[0]?.uncovered ?? 0n }
+}
+
+export function toUsd(nanoUsd: NanoUsd): string {
+  return `$${(Number(nanoUsd) / 1e9).toFixed(9)}`
+}

@@ -1,0 +1,27 @@
+import type { NanoUsd } from '../../../src/kernel/money.ts'
+import { priceTokens, priceUnits, unitRate } from '../../../src/modules/catalog/price.ts'
+import { findSold } from '../models.ts'
+import type { InvoiceLine } from '../vendors/invoice-line.ts'
+
+const NANO_USD_PER_USD = 1e9
+/** OpenAI's list price of audio in a prompt, for models without a price of their own. */
+const AUDIO_USD_PER_1M = 32
+
+/** Prices a line of a vendor's invoice as the gateway sells it. Work without a price costs what the vendor's list says. */
+export function priceLine(line: InvoiceLine): NanoUsd {
+  const { counts, extras, factor, pictures } = line
+  const sold = findSold(line.vendor, line.model)
+  if (sold === null) throw new Error(`nobody sells ${line.model} of ${line.vendor}`)
+  const { price } = sold
+  const listedUsd = extras.reduce((sum, { usd }) => sum + usd, 0)
+  const listed = BigInt(Math.ceil(listedUsd * NANO_USD_PER_USD))
+  if (price.unit !== 'token') {
+    const { count = 1, size = null, quality = null } = pictures ?? {}
+    return priceUnits(unitRate(price, { size, quality }), count) + listed
+  }
+  const { audioPromptTokens: heard = 0 } = counts
+  const unpriced = price.audioInputNanoUsdPer1m === undefined ? heard : 0
+  const audio = BigInt(Math.ceil((unpriced * AUDIO_USD_PER_1M * NANO_USD_PER_USD) / 1e6))
+  const tokens = priceTokens(price, { ...counts, promptTokens: counts.promptTokens - unpriced })
+  return BigInt(Math.ceil(Number(tokens) * factor)) + audio + listed
+}

@@ -1,0 +1,31 @@
+import type { Case } from './case.ts'
+
+/** A hole that is known and not yet mended. Its cases are left out, so that the test finds others. */
+interface KnownFinding {
+  readonly name: string
+  readonly matches: (made: Case) => boolean
+}
+
+/** Must become empty. */
+const KNOWN_FINDINGS: readonly KnownFinding[] = [
+  { name: 'left streams are estimated too low', matches: ({ end }) => end.name === 'left' },
+  {
+    name: 'reasoning that nobody reads is estimated too low',
+    matches: ({ end }) => end.name !== 'whole' && end.name !== 'left',
+  },
+  {
+    name: 'documents, videos and files that are not what they are called are held too low',
+    matches: ({ parts }) => parts.some((part) => part.file.is !== 'picture' || part.as !== 'picture'),
+  },
+  {
+    name: 'audio in Responses is priced as text',
+    matches: ({ wire, parts }) => RESPONSES.has(wire) && parts.some((part) => part.as === 'audio'),
+  },
+]
+
+const RESPONSES: ReadonlySet<string> = new Set(['responses', 'background'])
+
+/** Returns the finding to which a case belongs, or null. */
+export function findingOf(made: Case): string | null {
+  return KNOWN_FINDINGS.find(({ matches }) => matches(made))?.name ?? null
+}

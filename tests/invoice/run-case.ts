@@ -1,0 +1,101 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Case } from './case.ts'
+import { checkAccount, type Account } from './check/check-account.ts'
+import { END_STEPS } from './ends/end-steps.ts'
+import type { RunningCase } from './ends/running-case.ts'
+import { SentRequest, type WrittenRequest } from './ends/send-request.ts'
+import { writeRequest } from './generate/write-request.ts'
+import type { Stage } from './start-stage.ts'
+import type { InvoiceLine } from './vendors/invoice-line.ts'
+
+export interface CaseOutcome extends Account {
+  readonly made: Case
+  readonly request: WrittenRequest
+  readonly statuses: readonly (number | null)[]
+  readonly lines: readonly InvoiceLine[]
+}
+
+/** Longer than any answer takes on a loaded machine. */
+const SETTLE_MS_MAX = 60_000
+const POLL_MS = 10
+/** How long a key of the end `expired` works. */
+const KEY_LIFE_MS = 1_500
+
+/** Sends the request of a case from an account of its own, ends it, waits until all is charged, and compares. */
+export async function runCase(stage: Stage, made: Case): Promise<CaseOutcome> {
+  const running = await begin(stage, made)
+  const { planned, statuses, request, accountId } = running
+  try {
+    await END_STEPS[made.end.name](running)
+    planned.release()
+    if (made.end.retry !== null) statuses.push((await running.send().answered).status)
+    await settle(stage, running)
+    const lines = stage.linesOf(made.number)
+    const account = await checkAccount(stage.database, made, { accountId, lines, planned })
+    return { ...account, made, request, statuses, lines }
+  } finally {
+    planned.release()
+    stage.plans.remove(made.number)
+  }
+}
+
+async function begin(stage: Stage, made: Case): Promise<RunningCase> {
+  const { gateway } = stage
+  const manage = async (method: string, path: string, body?: unknown) => {
+    let answer = await gateway.request(method, path, body === undefined ? {} : { body })
+    // A loaded machine may answer an operator late.
+    while (answer.status === 503)
+      answer = await gateway.request(method, path, body === undefined ? {} : { body })
+    if (answer.status >= 300)
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  const account = await manage('POST', '/v1/admin/accounts', {
+    name: `case ${made.number}`,
+    credit_usd: made.balanceUsd,
+  })
+  const keysPath = `/v1/admin/accounts/${account.id}/api-keys`
+  const auditor = await manage('POST', keysPath, { scopes: ['inference', 'manage'] })
+  const expiry =
+    made.end.name === 'expired' ? { expires_at: new Date(Date.now() + KEY_LIFE_MS).toISOString() } : {}
+  const key = await manage('POST', keysPath, { scopes: ['inference', 'manage'], ...expiry })
+  const written = writeRequest(made, stage.files)
+  const request = made.wire === 'turn' ? await beginConversation(stage, made, auditor.key, written) : written
+  const planned = stage.plans.add(made.number, made.work)
+  const headers = made.end.retry === 'with key' ? { 'idempotency-key': `case-${made.number}` } : {}
+  return {
+    made,
+    planned,
+    request,
+    accountId: account.id,
+    keyPath: `${keysPath}/${key.id}`,
+    statuses: [],
+    send: () => new SentRequest(gateway.baseUrl, key.key, request, headers),
+    manage,
+    ask: async (method, path) => (await gateway.request(method, path, { key: auditor.key })).body,
+  }
+}
+
+async function beginConversation(
+  { gateway }: Stage,
+  made: Case,
+  key: string,
+  { path, text }: WrittenRequest,
+): Promise<WrittenRequest> {
+  const body = { models: [made.model, 'gpt-4o-mini'] }
+  const { body: conversation } = await gateway.request('POST', path, { key, body })
+  return { path: `${path}/${conversation.id}/turns`, text }
+}
+
+/** Waits until no vendor works for the account and nothing of it is held. */
+async function settle(stage: Stage, running: RunningCase): Promise<void> {
+  const deadline = performance.now() + SETTLE_MS_MAX
+  for (let calm = 0; calm < 2;) {
+    await delay(POLL_MS)
+    const { held_usd: held } = await running.ask('GET', '/v1/usage/budget')
+    calm = running.planned.running === 0 && held === 0 ? calm + 1 : 0
+    if (performance.now() < deadline) continue
+    const { running: calls } = running.planned
+    throw new Error(`case ${running.made.number} does not settle: ${calls} calls at vendors, $${held} held`)
+  }
+}

@@ -1,0 +1,75 @@
+import type { NanoUsd } from '../../src/kernel/money.ts'
+import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
+import type { Case } from './case.ts'
+import { makeCase } from './generate/make-case.ts'
+import { runCase, type CaseOutcome } from './run-case.ts'
+import type { Stage } from './start-stage.ts'
+
+export interface Totals {
+  cases: number
+  calls: number
+  invoicedNanoUsd: NanoUsd
+  chargedNanoUsd: NanoUsd
+  /** How many cases had work, by wire, end and vendor. */
+  readonly worked: Map<string, number>
+}
+
+export interface RunOptions {
+  readonly seed: number
+  readonly from: number
+  readonly count: number
+  readonly concurrency: number
+  readonly totals: Totals
+}
+
+export function noTotals(): Totals {
+  return { cases: 0, calls: 0, invoicedNanoUsd: 0n, chargedNanoUsd: 0n, worked: new Map() }
+}
+
+/** Runs cases side by side and returns those with problems. */
+export async function runCases(stage: Stage, options: RunOptions): Promise<CaseOutcome[]> {
+  const { seed, from, count, concurrency, totals } = options
+  const wrong: CaseOutcome[] = []
+  let next = from
+  const work = async () => {
+    while (next < from + count) {
+      const made = makeCase(seed, next++)
+      const outcome = await runCase(stage, made).catch((error: unknown) => failedOutcome(made, error))
+      note(totals, outcome)
+      if (outcome.problems.length > 0) wrong.push(outcome)
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, work))
+  return wrong
+}
+
+/** Returns every violation of the rules of the ledger. */
+export async function findDifferences({ database }: Stage): Promise<string[]> {
+  const checks = await verifyLedger(database)
+  return checks.flatMap(({ rule, differences }) => differences.map((difference) => `${rule}: ${difference}`))
+}
+
+function failedOutcome(made: Case, error: unknown): CaseOutcome {
+  const problem = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return {
+    made,
+    request: { path: '', text: '' },
+    statuses: [],
+    lines: [],
+    invoicedNanoUsd: 0n,
+    chargedNanoUsd: 0n,
+    uncoveredNanoUsd: 0n,
+    problems: [problem],
+  }
+}
+
+function note(totals: Totals, { made, lines, invoicedNanoUsd, chargedNanoUsd }: CaseOutcome): void {
+  totals.cases += 1
+  totals.calls += lines.length
+  totals.invoicedNanoUsd += invoicedNanoUsd
+  totals.chargedNanoUsd += chargedNanoUsd
+  if (lines.length === 0) return
+  const vendors = new Set(lines.map(({ vendor }) => vendor))
+  for (const name of [`wire ${made.wire}`, `end ${made.end.name}`, ...vendors])
+    totals.worked.set(name, (totals.worked.get(name) ?? 0) + 1)
+}

@@ -1,0 +1,23 @@
+import type { TokenCounts } from '../../../src/modules/catalog/price.ts'
+
+/** Work that a vendor bills beside its tokens, at the price of its own list. */
+export interface Extra {
+  readonly what: string
+  readonly usd: number
+}
+
+/** What a vendor bills for one call. */
+export interface InvoiceLine {
+  readonly caseNumber: number
+  readonly vendor: string
+  /** The vendor's name of the model that did the work. */
+  readonly model: string
+  readonly counts: TokenCounts
+  /** Pictures that were made, for models that are priced by the picture. */
+  readonly pictures: { readonly count: number; readonly size: string; readonly quality: string } | null
+  readonly extras: readonly Extra[]
+  /** How many times the ordinary price the asked tier or speed costs. */
+  readonly factor: number
+  /** Whether the call ended as the vendor planned it, and its usage was sent. */
+  readonly isWhole: boolean
+}
