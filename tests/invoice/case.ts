@@ -1,18 +1,16 @@
 import type { FileShape } from './files/write-file.ts'
 
 /** The routes on which requests are sent. `background` is a stored response, `run` and `turn` are comparisons. */
-export const WIRES = [
-  'chat',
-  'completions',
-  'messages',
-  'responses',
-  'background',
-  'run',
-  'turn',
-  'embeddings',
-  'edit',
-] as const
-export type WireName = (typeof WIRES)[number]
+export type WireName =
+  | 'chat'
+  | 'completions'
+  | 'messages'
+  | 'responses'
+  | 'background'
+  | 'run'
+  | 'turn'
+  | 'embeddings'
+  | 'edit'
 
 /** A file in a request. `as` is what the request calls it, which need not be what it is. */
 export interface PartChoice {
@@ -60,8 +58,15 @@ export interface WorkPlan {
   readonly failure: 'refused' | 'cut' | null
 }
 
-export const ENDS = ['whole', 'left', 'cancelled', 'revoked', 'suspended', 'expired', 'many left'] as const
-export type EndName = (typeof ENDS)[number]
+export type EndName =
+  | 'whole'
+  | 'left'
+  | 'cancelled'
+  | 'revoked'
+  | 'suspended'
+  | 'expired'
+  | 'many left'
+  | 'crashed'
 
 export interface EndChoice {
   readonly name: EndName

@@ -11,7 +11,7 @@ const KNOWN_FINDINGS: readonly KnownFinding[] = [
   { name: 'left streams are estimated too low', matches: ({ end }) => end.name === 'left' },
   {
     name: 'reasoning that nobody reads is estimated too low',
-    matches: ({ end }) => end.name !== 'whole' && end.name !== 'left',
+    matches: ({ end }) => end.name !== 'whole' && end.name !== 'left' && end.name !== 'crashed',
   },
   {
     name: 'documents, videos and files that are not what they are called are held too low',
@@ -20,6 +20,15 @@ const KNOWN_FINDINGS: readonly KnownFinding[] = [
   {
     name: 'audio in Responses is priced as text',
     matches: ({ wire, parts }) => RESPONSES.has(wire) && parts.some((part) => part.as === 'audio'),
+  },
+  {
+    name: 'repeated names, and names that differ in case, are read differently by vendors',
+    matches: ({ options, work }) =>
+      options.some(({ name }) => name === 'content') || (options.length > 0 && work.reader !== 'last'),
+  },
+  {
+    name: 'background streams that a crash ended are free',
+    matches: ({ end, wire, isStream }) => end.name === 'crashed' && wire === 'background' && isStream,
   },
 ]
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Case } from './case.ts'
 import { checkAccount, type Account } from './check/check-account.ts'
 import { END_STEPS } from './ends/end-steps.ts'
+import { finishWork } from './ends/background-work.ts'
 import type { RunningCase } from './ends/running-case.ts'
 import { SentRequest, type WrittenRequest } from './ends/send-request.ts'
 import { writeRequest } from './generate/write-request.ts'
@@ -23,23 +24,33 @@ const KEY_LIFE_MS = 1_500
 
 /** Sends the request of a case from an account of its own, ends it, waits until all is charged, and compares. */
 export async function runCase(stage: Stage, made: Case): Promise<CaseOutcome> {
-  const running = await begin(stage, made)
-  const { planned, statuses, request, accountId } = running
+  const running = await beginCase(stage, made)
   try {
     await END_STEPS[made.end.name](running)
-    planned.release()
-    if (made.end.retry !== null) statuses.push((await running.send().answered).status)
-    await settle(stage, running)
-    const lines = stage.linesOf(made.number)
-    const account = await checkAccount(stage.database, made, { accountId, lines, planned })
-    return { ...account, made, request, statuses, lines }
+    running.planned.release()
+    return await finishCase(stage, running)
   } finally {
-    planned.release()
+    running.planned.release()
     stage.plans.remove(made.number)
   }
 }
 
-async function begin(stage: Stage, made: Case): Promise<RunningCase> {
+/** Retries if the case does, waits until all is charged, and compares. */
+export async function finishCase(stage: Stage, running: RunningCase): Promise<CaseOutcome> {
+  const { made, planned, statuses, request, accountId } = running
+  if (made.end.retry !== null) {
+    const answered = await running.send().answered
+    statuses.push(answered.status)
+    await finishWork(running, answered)
+  }
+  await settle(running)
+  const lines = stage.linesOf(made.number)
+  const account = await checkAccount(stage.database, made, { accountId, lines, planned })
+  return { ...account, made, request, statuses, lines }
+}
+
+/** Creates an account with its keys and writes its request. */
+export async function beginCase(stage: Stage, made: Case): Promise<RunningCase> {
   const { gateway } = stage
   const manage = async (method: string, path: string, body?: unknown) => {
     let answer = await gateway.request(method, path, body === undefined ? {} : { body })
@@ -88,7 +99,7 @@ async function beginConversation(
 }
 
 /** Waits until no vendor works for the account and nothing of it is held. */
-async function settle(stage: Stage, running: RunningCase): Promise<void> {
+async function settle(running: RunningCase): Promise<void> {
   const deadline = performance.now() + SETTLE_MS_MAX
   for (let calm = 0; calm < 2;) {
     await delay(POLL_MS)

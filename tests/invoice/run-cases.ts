@@ -2,6 +2,7 @@ import type { NanoUsd } from '../../src/kernel/money.ts'
 import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
 import type { Case } from './case.ts'
 import { makeCase } from './generate/make-case.ts'
+import { shrinkCase } from './generate/shrink-case.ts'
 import { runCase, type CaseOutcome } from './run-case.ts'
 import type { Stage } from './start-stage.ts'
 
@@ -35,13 +36,30 @@ export async function runCases(stage: Stage, options: RunOptions): Promise<CaseO
     while (next < from + count) {
       const made = makeCase(seed, next++)
       const outcome = await runCase(stage, made).catch((error: unknown) => failedOutcome(made, error))
-      note(totals, outcome)
+      noteOutcome(totals, outcome)
       if (outcome.problems.length > 0) wrong.push(outcome)
     }
   }
   await Promise.all(Array.from({ length: concurrency }, work))
   return wrong
 }
+
+/** Returns the outcome of the smallest case that fails like this one. */
+export async function shrinkOutcome(stage: Stage, outcome: CaseOutcome): Promise<CaseOutcome> {
+  let smallest = outcome
+  let number = SHRUNK_FROM
+  await shrinkCase(outcome.made, async (smaller) => {
+    const made = { ...smaller, number: (number += 1) }
+    const found = await runCase(stage, made).catch((error: unknown) => failedOutcome(made, error))
+    if (found.problems.length === 0) return false
+    smallest = found
+    return true
+  })
+  return smallest
+}
+
+/** Shrunk cases get numbers of their own, because vendors tell cases apart by them. */
+const SHRUNK_FROM = 900_000_000
 
 /** Returns every violation of the rules of the ledger. */
 export async function findDifferences({ database }: Stage): Promise<string[]> {
@@ -63,7 +81,11 @@ function failedOutcome(made: Case, error: unknown): CaseOutcome {
   }
 }
 
-function note(totals: Totals, { made, lines, invoicedNanoUsd, chargedNanoUsd }: CaseOutcome): void {
+/** Adds a case to the totals. */
+export function noteOutcome(
+  totals: Totals,
+  { made, lines, invoicedNanoUsd, chargedNanoUsd }: CaseOutcome,
+): void {
   totals.cases += 1
   totals.calls += lines.length
   totals.invoicedNanoUsd += invoicedNanoUsd

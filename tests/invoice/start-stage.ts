@@ -18,7 +18,7 @@ import { startVllm } from './vendors/vllm.ts'
 export const DRAINS_PER_ACCOUNT_MAX = 3
 
 /** Simulated vendors and the settings of a gateway that uses them. */
-export interface VendorStage {
+interface VendorStage {
   readonly plans: Plans
   readonly files: HostedFiles
   readonly settings: Readonly<Record<string, string>>

@@ -27,7 +27,8 @@ export async function checkAccount(
   { accountId, lines, planned }: Settled,
 ): Promise<Account> {
   const { chargedNanoUsd, uncoveredNanoUsd } = await readCharges(database, accountId)
-  const invoicedNanoUsd = lines.reduce((sum, line) => sum + priceLine(line), 0n)
+  const owed = made.end.name === 'crashed' ? owedAfterCrash(made, lines) : lines
+  const invoicedNanoUsd = owed.reduce((sum, line) => sum + priceLine(line), 0n)
   const problems: string[] = []
   if (planned.failure !== null) problems.push(`the simulated vendor failed: ${planned.failure}`)
   if (chargedNanoUsd < invoicedNanoUsd)
@@ -39,6 +40,16 @@ export async function checkAccount(
   if (isWhole && made.work.failure === null && chargedNanoUsd > invoicedNanoUsd)
     problems.push(`charged ${toUsd(chargedNanoUsd)} for answers that cost ${toUsd(invoicedNanoUsd)}`)
   return { invoicedNanoUsd, chargedNanoUsd, uncoveredNanoUsd, problems }
+}
+
+/**
+ * A request that a killed process served is not charged, as documented: its client got no answer. What a background response
+ * delivered is charged, also if nobody can go on with it.
+ */
+function owedAfterCrash({ wire, isStream }: Case, lines: readonly InvoiceLine[]): InvoiceLine[] {
+  const whole = lines.filter((line) => line.isWhole)
+  if (whole.length > 0 || wire !== 'background' || !isStream) return whole
+  return lines.filter(({ seen }) => seen.completionTokens > 0).map((line) => ({ ...line, counts: line.seen }))
 }
 
 async function readCharges(database: Database, accountId: string) {

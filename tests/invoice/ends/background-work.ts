@@ -34,6 +34,12 @@ export async function finishWork(running: RunningCase, { status, text }: Answere
 
 /** Returns whether a vendor works and waits; false if the request or its work ended before that. */
 export async function isWorking(running: RunningCase, sent: SentRequest): Promise<boolean> {
-  const over = sent.answered.then((answered) => finishWork(running, answered)).then(() => false)
+  const over = sent.answered
+    .then((answered) => finishWork(running, answered))
+    // A gateway that was killed answers nothing more.
+    .then(
+      () => false,
+      () => false,
+    )
   return Promise.race([running.planned.paused.then(() => true), over])
 }

@@ -7,6 +7,7 @@ import type { SentRequest } from './send-request.ts'
 
 /** How a case ends. Each step returns when the client has nothing more to do. */
 export const END_STEPS: Readonly<Record<EndName, (running: RunningCase) => Promise<void>>> = {
+  crashed: () => Promise.reject(new Error('only a process can crash')),
   whole: async (running) => {
     running.planned.release()
     await finish(running, running.send())

@@ -63,7 +63,7 @@ const WRITERS: Readonly<Record<WireName, Writer>> = {
 }
 
 /** A prompt with the mark of its case. */
-export function promptOf({ number, words }: Pick<Case, 'number' | 'words'>): string {
+function promptOf({ number, words }: Pick<Case, 'number' | 'words'>): string {
   return `${markOf(number)} ${'word '.repeat(words)}`
 }
 

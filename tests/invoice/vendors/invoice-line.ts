@@ -13,6 +13,8 @@ export interface InvoiceLine {
   /** The vendor's name of the model that did the work. */
   readonly model: string
   readonly counts: TokenCounts
+  /** The same without what the vendor did and did not send. */
+  readonly seen: TokenCounts
   /** Pictures that were made, for models that are priced by the picture. */
   readonly pictures: { readonly count: number; readonly size: string; readonly quality: string } | null
   readonly extras: readonly Extra[]

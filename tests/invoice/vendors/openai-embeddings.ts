@@ -12,16 +12,18 @@ export async function answerEmbedding(call: VendorCall): Promise<void> {
   const body = parseBody(call.text, plan.reader)
   if (body === null) throw new Refused('We could not parse the JSON body of your request.')
   if (plan.failure === 'refused') throw new Refused('the vendor takes no such request')
-  const counts = inputsOf(body['input']).map(countInput)
-  if (counts.some((count) => count > INPUT_TOKENS_MAX))
+  const inputs = inputsOf(body['input']).map(countInput)
+  if (inputs.some((count) => count > INPUT_TOKENS_MAX))
     throw new Refused('This model accepts at most 8191 tokens.')
-  const promptTokens = counts.reduce((sum, count) => sum + count, 0)
+  const promptTokens = inputs.reduce((sum, count) => sum + count, 0)
   if (plan.pauseAfter !== null) await call.planned.pause(call.closed)
+  const counts = { promptTokens, cachedTokens: 0, completionTokens: 0 }
   call.vendor.lines.push({
     caseNumber: call.planned.number,
     vendor: call.vendor.name,
     model: textOf(body['model']),
-    counts: { promptTokens, cachedTokens: 0, completionTokens: 0 },
+    counts,
+    seen: counts,
     pictures: null,
     extras: [],
     factor: 1,
@@ -32,7 +34,7 @@ export async function answerEmbedding(call: VendorCall): Promise<void> {
     JSON.stringify({
       object: 'list',
       model: body['model'],
-      data: counts.map((_, index) => ({
+      data: inputs.map((_, index) => ({
         object: 'embedding',
         index,
         embedding: vectorFor(body['encoding_format']),

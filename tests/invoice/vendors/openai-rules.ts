@@ -27,7 +27,7 @@ const patched =
   (size) =>
     Math.ceil(countPatches(size, 32, max) * factor)
 
-export const OPENAI_MODELS: Readonly<Record<string, OpenAiModel>> = {
+const OPENAI_MODELS: Readonly<Record<string, OpenAiModel>> = {
   'gpt-4o-mini': { contextTokens: 128_000, outputMax: 16_384, isThinking: false, picture: tiled(2833, 5667) },
   'gpt-4o': { contextTokens: 128_000, outputMax: 16_384, isThinking: false, picture: tiled(85, 170) },
   'gpt-4.1': { contextTokens: 1_047_576, outputMax: 32_768, isThinking: false, picture: tiled(85, 170) },

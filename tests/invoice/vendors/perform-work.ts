@@ -160,7 +160,8 @@ class Work {
 
   #bill(text: string, thoughts: number, isWhole: boolean): void {
     const usage = usageOf(this.#asked, countTokens(text) + thoughts, thoughts)
-    this.#call.vendor.lines.push(lineOf(this.#call, this.#asked, usage, isWhole))
+    const seen = isWhole ? usage : usageOf(this.#asked, countTokens(this.#sent), 0)
+    this.#call.vendor.lines.push(lineOf(this.#call, this.#asked, { usage, seen, isWhole }))
   }
 }
 
@@ -172,13 +173,19 @@ function usageOf({ prompt, choices }: Asked, tokens: number, thoughts: number): 
   return { ...prompt, completionTokens: tokens * choices, reasoningTokens: thoughts * choices }
 }
 
-function lineOf(call: VendorCall, asked: Asked, usage: Reported, isWhole: boolean): InvoiceLine {
-  const { reasoningTokens: _, ...counts } = usage
+interface Done {
+  readonly usage: Reported
+  readonly seen: Reported
+  readonly isWhole: boolean
+}
+
+function lineOf(call: VendorCall, asked: Asked, { usage, seen, isWhole }: Done): InvoiceLine {
   return {
     caseNumber: call.planned.number,
     vendor: call.vendor.name,
     model: asked.model,
-    counts,
+    counts: usage,
+    seen,
     pictures: null,
     extras: asked.extras,
     factor: asked.factor,

@@ -19,7 +19,7 @@ export interface VendorCall {
   readonly vendor: VendorContext
 }
 
-export interface VendorContext {
+interface VendorContext {
   readonly name: string
   readonly files: HostedFiles
   readonly lines: InvoiceLine[]
