@@ -23,9 +23,13 @@ export function authenticateHook(
   }
 }
 
-/** Reads the key from the header that OpenAI clients or Anthropic clients use. */
-export function readToken({ authorization: header, 'x-api-key': key }: RequestMessage['headers']): string {
-  if (header === undefined && typeof key === 'string') return key.trim()
+/** Reads the key from the header that clients of OpenAI, Anthropic or Azure use. */
+export function readToken(headers: RequestMessage['headers']): string {
+  const { authorization: header } = headers
+  if (header === undefined) {
+    const key = headers['x-api-key'] ?? headers['api-key']
+    if (typeof key === 'string') return key.trim()
+  }
   // The key's format is checked later.
   if (header?.startsWith(USUAL_START)) return header.slice(USUAL_START.length).trim()
   const token = header === undefined ? undefined : BEARER_PATTERN.exec(header)?.[1]

@@ -28,6 +28,8 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   /** Only of inference routes. */
   inference: InferenceRecord | null = null
   errorCode: string | null = null
+  /** The model that the path names, as Azure's clients do. It replaces the one of the body. */
+  pathModel: string | null = null
   /** The wire format of the client, used for errors and streams. */
   wire: Wire = openAiWire
   /** The recording of a request with an idempotency key. */

@@ -3,6 +3,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { AppError } from '../kernel/app-error.ts'
 import { isRecord } from '../kernel/is-record.ts'
+import { messagesWire } from '../wires/anthropic-messages/messages-wire.ts'
 import type { Wire } from '../wires/wire.ts'
 import type { ConnectionGate } from './connections/connection-gate.ts'
 import type { ConsoleSite } from './console-site/console-site.ts'
@@ -14,6 +15,8 @@ import type { Exchange } from './exchange.ts'
 import type { RunOnce } from './idempotency.ts'
 import type { UnauthenticatedGuard } from './connections/guard-unauthenticated.ts'
 import type { TakeFiles } from './multipart/take-files.ts'
+import { createKnownPaths, type KnownPaths } from './known-paths.ts'
+import { isAnthropicPath } from './other-paths.ts'
 import { requireStorable } from './bodies/parse-body.ts'
 import type { RefusedBodies } from './bodies/refused-bodies.ts'
 import { registerRoute } from './register-route.ts'
@@ -59,6 +62,8 @@ const CORS_SECONDS_MAX = 86_400
 /** Creates the Fastify instance that serves all routes except the hot ones. */
 export async function createFramework(options: FrameworkOptions): Promise<Framework> {
   const { routes, tracker, consoleSite } = options
+  const pathModels = new WeakMap<IncomingMessage, string>()
+  const knownPaths = createKnownPaths(routes, consoleSite)
   const app = fastify({
     logger: false,
     serverFactory: () => options.http,
@@ -70,6 +75,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     // The router refused the path before any hook ran.
     frameworkErrors: (error, request, reply) => {
       const exchange = tracker.begin(request.raw, reply.raw, 'unmatched')
+      useWire(wireOf(request), exchange, reply)
       reply.header('x-request-id', exchange.id).header('x-content-type-options', 'nosniff')
       sendError(reply, error, exchange)
     },
@@ -83,12 +89,8 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     const route = url ?? (consoleSite?.takes(request) === true ? 'console' : 'unmatched')
     const exchange = tracker.begin(request.raw, reply.raw, route)
     request.exchange = exchange
-    const { wire } = request.routeOptions.config
-    if (wire !== undefined) {
-      exchange.wire = wire
-      const own = wire.headersOf?.(exchange.id) ?? []
-      for (let index = 0; index + 1 < own.length; index += 2) reply.header(own[index] ?? '', own[index + 1])
-    }
+    exchange.pathModel = pathModels.get(request.raw) ?? null
+    useWire(wireOf(request), exchange, reply)
     reply.header('x-request-id', exchange.id)
     reply.header('x-content-type-options', 'nosniff')
     if (options.isClosing()) reply.header('connection', 'close')
@@ -122,7 +124,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     return reply
   })
   app.setNotFoundHandler(async (request, reply) => {
-    const error = noRoute(routes, request)
+    const error = noRoute(knownPaths, request)
     const isOfConsole = error.code === 'not_found' && consoleSite !== null
     if (isOfConsole && (await consoleSite.answer(request, reply))) return reply
     throw error
@@ -139,25 +141,65 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   // Refuses unknown routes before the body is read, and after the headers for other origins are set.
   app.addHook('onRequest', (request, _reply, done) => {
     const isRefused = request.is404 && consoleSite?.takes(request) !== true
-    done(isRefused ? noRoute(routes, request) : undefined)
+    done(isRefused ? noRoute(knownPaths, request) : undefined)
   })
   for (const route of routes)
     if (!isHotRoute(route)) {
       registerRoute(app, route, options)
     }
   await app.ready()
-  return { handle: (incoming, response) => app.routing(incoming, response), close: () => app.close() }
+  return {
+    handle: (incoming, response) => {
+      const meant = knownPaths.findMeant(incoming)
+      if (meant !== null) {
+        incoming.url = meant.url
+        if (meant.model !== null) pathModels.set(incoming, meant.model)
+      }
+      app.routing(incoming, response)
+    },
+    close: () => app.close(),
+  }
 }
 
-function noRoute(
-  routes: readonly (Route | HotRoute)[],
-  { url, method }: Pick<FastifyRequest, 'url' | 'method'>,
-): AppError {
-  const path = url.split('?', 1)[0] ?? ''
-  const methods = routes.filter((route) => matchPath(route.path, path)).map((route) => route.method)
+/** The wire of a route, or the one that clients of an unknown path below Anthropic's routes speak. */
+function wireOf({ routeOptions, raw }: FastifyRequest): Wire | undefined {
+  const { wire } = routeOptions.config
+  if (wire !== undefined) return wire
+  const path = raw.url?.split('?', 1)[0] ?? ''
+  const isAnthropic =
+    isAnthropicPath(path) || (MODELS_PATH.test(path) && raw.headers['anthropic-version'] !== undefined)
+  return isAnthropic ? messagesWire : undefined
+}
+
+/** Serves both wires: clients of Anthropic's send the header `anthropic-version`. */
+const MODELS_PATH = /^\/v1\/models(?:\/|$)/
+
+function useWire(wire: Wire | undefined, exchange: Exchange, reply: FastifyReply): void {
+  if (wire === undefined) return
+  exchange.wire = wire
+  const own = wire.headersOf?.(exchange.id) ?? []
+  for (let index = 0; index + 1 < own.length; index += 2) reply.header(own[index] ?? '', own[index + 1])
+}
+
+function isWebSocket({ headers: { upgrade } }: FastifyRequest): boolean {
+  return upgrade?.toLowerCase() === 'websocket'
+}
+
+/** Codex and others try a WebSocket first, and go on without it at once only after this status. */
+function upgradeRequired(allow: string): AppError {
+  const message = `WebSockets are not spoken here. This path takes ${allow} over HTTP.`
+  return new AppError('upgrade_required', message, {
+    headers: { allow, upgrade: 'HTTP/1.1', connection: 'upgrade, close' },
+  })
+}
+
+function noRoute(knownPaths: KnownPaths, request: FastifyRequest): AppError {
+  const path = request.url.split('?', 1)[0] ?? ''
+  const methods = knownPaths.methodsOf(path)
   if (methods.length === 0)
-    return new AppError('not_found', `No such route: ${method} ${path.slice(0, 200)}.`)
-  const allow = [...new Set(methods)].join(', ')
+    return new AppError('not_found', `No such route: ${request.method} ${path.slice(0, 200)}.`)
+  const allow = methods.join(', ')
+  if (isWebSocket(request)) return upgradeRequired(allow)
   return new AppError('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } })
 }
 
@@ -183,18 +225,6 @@ function sendError(reply: FastifyReply, error: unknown, exchange: Exchange<Incom
 /** Whether a form was refused before it was read completely. Other bodies are small, and Node discards them. */
 function isFormUnread({ incoming }: Exchange): boolean {
   return !incoming.complete && incoming.headers['content-type']?.startsWith('multipart/') === true
-}
-
-/** Whether a path matches a route pattern with parameters such as `:id`. Only used to choose between 405 and 404. */
-function matchPath(pattern: string, path: string): boolean {
-  const expected = pattern.split('/')
-  const given = path.split('/')
-  return (
-    expected.length === given.length &&
-    expected.every((segment, index) =>
-      segment.startsWith(':') ? given[index] !== '' : segment === given[index],
-    )
-  )
 }
 
 const LINGER_MS_MAX = 30_000

@@ -1,5 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../kernel/app-error.ts'
+import { editJsonObject } from '../kernel/edit-json-object.ts'
+import { isRecord } from '../kernel/is-record.ts'
+import { stringifyJson } from '../kernel/stringify-json.ts'
 import type { KeptAnswer } from '../modules/idempotency/idempotency.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import { requireScope, type Authenticate } from './authenticate.ts'
@@ -11,6 +14,7 @@ import type { ExchangeTracker } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
 import { IDEMPOTENCY_HEADER, type RunOnce } from './idempotency.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
+import { isPlainPath, readOtherPaths } from './other-paths.ts'
 import { parseBody } from './bodies/parse-body.ts'
 import type { RefusedBodies } from './bodies/refused-bodies.ts'
 import { readBody } from './bodies/read-body.ts'
@@ -55,11 +59,26 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
     options.routes.map((route) => [route.path, { route, check: compileCheck(route.body) }]),
   )
 
+  const find = (url: string): FoundRoute | undefined => {
+    const path = pathOf(url)
+    const route = byPath.get(path)
+    if (route !== undefined) return { route, model: null }
+    return isPlainPath(path) ? undefined : findOther(path)
+  }
+  const findOther = (path: string): FoundRoute | undefined => {
+    for (const { path: meant, model } of readOtherPaths(path)) {
+      const route = byPath.get(meant)
+      if (route !== undefined) return { route, model }
+    }
+    return undefined
+  }
+
   const serve: HotRoutes['serve'] = (incoming, response, source) => {
-    const found = byPath.get(pathOf(incoming.url ?? ''))
+    const found = find(incoming.url ?? '')
     if (found === undefined) throw new Error(`${incoming.url} is no hot route`)
-    const { route, check } = found
+    const { route, check } = found.route
     const exchange = options.tracker.begin(incoming, response, route.path)
+    exchange.pathModel = found.model
     if (route.wire !== undefined) exchange.wire = route.wire
 
     const answer = (caller: Caller): void => {
@@ -73,11 +92,15 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
         exchange,
         source,
         options.bodyBytesMax,
-        (text) => {
+        (sent) => {
           run(() => {
-            if (options.keepsBodies) exchange.bodyText = text
-            exchange.capture?.noteRequest(text, exchange.requestBytes)
-            const body = parseBody(text)
+            if (options.keepsBodies) exchange.bodyText = sent
+            exchange.capture?.noteRequest(sent, exchange.requestBytes)
+            const given = parseBody(sent)
+            const { body, text } =
+              exchange.pathModel === null
+                ? { body: given, text: sent }
+                : withModel(given, sent, exchange.pathModel)
             check(body)
             const handle = (): Promise<void> =>
               route.handle({ body, text, caller, exchange, headers: startHeaders(exchange) })
@@ -131,7 +154,20 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
     })
   }
 
-  return { isServed: (url) => byPath.has(pathOf(url)), serve }
+  return { isServed: (url) => find(url) !== undefined, serve }
+}
+
+interface FoundRoute {
+  readonly route: { readonly route: HotRoute; readonly check: ReturnType<typeof compileCheck> }
+  readonly model: string | null
+}
+
+/** Puts the model of the path into the body. */
+function withModel(body: unknown, text: string, model: string): { body: unknown; text: string } {
+  if (!isRecord(body)) return { body, text }
+  const named = { ...body, model }
+  const edited = editJsonObject(text, new Map([['model', JSON.stringify(model)]]))
+  return { body: named, text: edited ?? stringifyJson(named) }
 }
 
 function tooManyUnknown(): AppError {

@@ -12,6 +12,7 @@ import { handleOnce } from './answers/replay-answer.ts'
 import type { Route } from './route.ts'
 import { compileCheck, compileConversion } from './bodies/validate.ts'
 import { AppError } from '../kernel/app-error.ts'
+import { isRecord } from '../kernel/is-record.ts'
 
 /** What the server provides to all routes. */
 export interface RouteSurroundings {
@@ -118,24 +119,31 @@ function compileInput(route: Route): (request: FastifyRequest, form: Form | null
   const convertQuery = route.query ? compileConversion(route.query) : null
   const convertParams = route.params ? compileConversion(route.params) : null
 
-  const readBody = (sent: unknown, form: Form | null): unknown => {
-    if (formBody && form) return formBody.read(form)
+  const readBody = (sent: unknown, form: Form | null, model: string | null): unknown => {
+    if (formBody && form) return formBody.read(model === null ? form : withModelField(form, model))
     if (!checkBody) return undefined
-    const body = parseStorableBody(typeof sent === 'string' ? sent : '')
+    const given = parseStorableBody(typeof sent === 'string' ? sent : '')
+    const body = model !== null && isRecord(given) ? { ...given, model } : given
     checkBody(body)
     formBody?.requireFiles(body, [])
     return body
   }
-  const readChecked = (sent: unknown, form: Form | null): unknown => {
-    const body = readBody(sent, form)
+  const readChecked = (sent: unknown, form: Form | null, model: string | null): unknown => {
+    const body = readBody(sent, form, model)
     checkUnhonoured?.(body)
     return body
   }
   return (request, form) => ({
-    body: readChecked(request.body, form),
+    body: readChecked(request.body, form, request.exchange.pathModel),
     query: convertQuery ? convertQuery(request.query) : request.query,
     params: convertParams ? convertParams(request.params) : request.params,
   })
+}
+
+/** Puts the model of the path into a form. */
+function withModelField(form: Form, model: string): Form {
+  const others = form.fields.filter(({ name }) => name !== 'model')
+  return { ...form, fields: [...others, { name: 'model', value: model }] }
 }
 
 const NO_BYTES = Buffer.alloc(0)

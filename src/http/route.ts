@@ -26,8 +26,8 @@ export interface RouteDescription {
   readonly form?: FormDescription
   readonly query?: TSchema
   readonly params?: TSchema
-  /** Whether this is another path of a described route. The reference omits it. */
-  readonly isAlias?: true
+  /** The path of the route that this one repeats. The reference describes both with the same notes and examples. */
+  readonly aliasOf?: string
   /** The wire of its clients. Default: OpenAI's. */
   readonly wire?: Wire
   /** Error statuses for the reference that cannot be derived from the path, method, scope and body. */

@@ -235,7 +235,7 @@ async function settlesWithin(work: Promise<void>, timeMs: number): Promise<boole
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const HEAD_BYTES_MAX = 16 * 1024
-const KEY = /\r\n(?:authorization:[ \t]{0,8}bearer |x-api-key:[ \t]{0,8})([\w-]{1,250})[ \t]{0,8}\r\n/i
+const KEY = /\r\n(?:authorization:[ \t]{0,8}bearer |(?:x-)?api-key:[ \t]{0,8})([\w-]{1,250})[ \t]{0,8}\r\n/i
 
 /**
  * Returns whether a request may be read although the limit for unauthenticated bytes is reached: its head is complete and has a

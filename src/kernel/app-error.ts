@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'model_not_found'
   | 'not_found'
   | 'method_not_allowed'
+  | 'upgrade_required'
   | 'task_not_cancellable'
   | 'deployment_not_ready'
   | 'run_not_resumable'

@@ -20,11 +20,9 @@ afterAll(async () => {
 describe('paths', () => {
   test.each([
     ['GET', '/v1/nothing'],
-    ['POST', '/v1/chat/completions/'],
     ['POST', '/v1/chat/completion'],
     ['POST', '/v1/Chat/Completions'],
     ['POST', '//v1/chat/completions'],
-    ['POST', '/chat/completions'],
     ['GET', '/v1/models/a/b'],
   ])('404: %s %s', async (method, path) => {
     const answer = await gateway.request(method, path, method === 'POST' ? { body: BODY } : {})
@@ -42,10 +40,6 @@ describe('paths', () => {
     const answer = await gateway.request(method, path)
     expectEnvelope(answer, 405, { code: 'method_not_allowed' })
     expect(new Set(answer.headers.get('allow')?.split(', '))).toEqual(new Set(allowed.split(', ')))
-  })
-
-  test.each(['/v1/models/', '/v1/tenants/me/api-keys/'])('404: GET %s is not the list', async (path) => {
-    expect((await gateway.request('GET', path)).status).toBe(404)
   })
 
   test('an id that contains a slash is one segment', async () => {

@@ -123,6 +123,7 @@ async function walkModels(call: MakeCall): Promise<void> {
   await call('POST /v1/messages')
   await call('POST /v1/messages/count_tokens')
   await call('GET /anthropic/v1/models')
+  await call('GET /anthropic/v1/models/{id}', { params: { id: 'gpt-5.4-mini' } })
   await call('POST /v1/embeddings')
   await call('POST /v1/rerank')
   await call('POST /v1/moderations')

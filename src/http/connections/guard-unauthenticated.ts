@@ -105,7 +105,11 @@ export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions)
 const COUNTED: ReadonlySet<string> = new Set(['invalid_api_key', 'invalid_session', 'invalid_sign_in_code'])
 
 function hasKey({ headers }: RequestMessage): boolean {
-  return headers.authorization !== undefined || headers['x-api-key'] !== undefined
+  return (
+    headers.authorization !== undefined ||
+    headers['x-api-key'] !== undefined ||
+    headers['api-key'] !== undefined
+  )
 }
 
 const GROUPS = 8

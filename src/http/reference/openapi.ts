@@ -20,7 +20,7 @@ export function buildOpenApi(
   table: readonly RouteDescription[],
   { version, serverUrl = '/' }: OpenApiOptions,
 ): JsonObject {
-  const routes = table.filter((route) => !isPageAsset(route) && route.isAlias !== true)
+  const routes = table.filter((route) => !isPageAsset(route))
   const components = collectComponents({ Error: ERROR_SCHEMA })
   const operationIds = new Set<string>()
   const paths: Record<string, JsonObject> = {}
@@ -59,6 +59,11 @@ export function buildOpenApi(
 
 const DESCRIPTION = `Every request carries \`Authorization: Bearer <API key>\`. Clients made for the OpenAI API work when their base URL is
 set to this server's \`/v1\`.
+
+Every path of the API, except for operators' routes, also works with a slash at its end, without \`/v1\`, and below \`/openai/v1\`. Azure's clients set their endpoint to
+this server: the model is then in the path, as in \`/openai/deployments/{model}/chat/completions\`, and the key in the header
+\`api-key\`. Anthropic's clients set their base URL to this server, with or without \`/anthropic\`, and may send the key in
+\`x-api-key\`.
 
 Errors have one shape, \`{"error": {"message", "type", "param", "code", "request_id"}}\`; every answer carries
 \`x-request-id\`. Amounts of money are numbers in US dollars and end in \`_usd\`; times are RFC 3339 in UTC.`
@@ -108,8 +113,9 @@ const IDEMPOTENCY_KEY: JsonObject = {
 
 /** Describes what the operation does, which scope it needs and how it is charged. */
 function describe(route: RouteDescription): string {
-  const { scope, isChargedByCall } = route
+  const { scope, isChargedByCall, method, aliasOf } = route
   const notes = [OPERATION_NOTES[operationKey(route)], describeScope(scope)]
+  if (aliasOf !== undefined) notes.unshift(`The same as \`${method} ${documentPath(aliasOf)}\`.`)
   if (isChargedByCall) notes.push('Each request that it sends to a model is charged as a chat request is.')
   return notes.filter((note) => note !== undefined).join('\n\n')
 }

@@ -13,9 +13,17 @@ export const OPERATION_NOTES: Readonly<Record<string, string>> = {
   ...OPERATOR_NOTES,
 }
 
-/** Returns the key of an operation in the tables of the reference: `GET /v1/models/{id}`. */
-export function operationKey({ method, path }: { method: string; path: string }): string {
-  return `${method} ${documentPath(path)}`
+/** Returns the key of an operation in the tables of the reference: `GET /v1/models/{id}`. Another path has the same one. */
+export function operationKey({
+  method,
+  path,
+  aliasOf,
+}: {
+  method: string
+  path: string
+  aliasOf?: string | undefined
+}): string {
+  return `${method} ${documentPath(aliasOf ?? path)}`
 }
 
 /** Converts the path parameters to OpenAPI's form: `:id` to `{id}`. */

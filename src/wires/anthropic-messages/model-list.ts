@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
+import { invalidValue } from '../../kernel/app-error.ts'
 
-const Model = Type.Object({
+export const AnthropicModel = Type.Object({
   type: Type.Literal('model'),
   id: Type.String(),
   display_name: Type.String({ description: 'The name for people.' }),
@@ -9,7 +10,7 @@ const Model = Type.Object({
 
 /** One page of Anthropic's model list. */
 export const AnthropicModelList = Type.Object({
-  data: Type.Array(Model),
+  data: Type.Array(AnthropicModel),
   has_more: Type.Boolean({ description: 'Whether another page follows.' }),
   first_id: Type.Union([Type.String(), Type.Null()], { description: 'Of this page.' }),
   last_id: Type.Union([Type.String(), Type.Null()], { description: 'Of this page; `after_id` of the next.' }),
@@ -37,6 +38,10 @@ interface ListedModel {
   readonly createdAt: Date
 }
 
+export function toAnthropicModel({ id, displayName, createdAt }: ListedModel): object {
+  return { type: 'model', id, display_name: displayName, created_at: createdAt.toISOString() }
+}
+
 interface PageQuery {
   readonly limit?: number
   readonly after_id?: string
@@ -49,23 +54,22 @@ export function listAnthropicModels(
   models: readonly ListedModel[],
   { limit = LIMIT_DEFAULT, after_id: afterId, before_id: beforeId }: PageQuery,
 ): object {
-  const indexOf = (id: string) => models.findIndex((model) => model.id === id)
-  const beforeIndex = beforeId === undefined ? -1 : indexOf(beforeId)
+  const indexOf = (name: string, id: string): number => {
+    const index = models.findIndex((model) => model.id === id)
+    if (index === -1) throw invalidValue(name, `${name} must be the id of a model of the list.`)
+    return index
+  }
+  const beforeIndex = beforeId === undefined ? -1 : indexOf('before_id', beforeId)
   const isBackwards = beforeIndex !== -1
   const start = isBackwards
     ? Math.max(0, beforeIndex - limit)
     : afterId === undefined
       ? 0
-      : indexOf(afterId) + 1
+      : indexOf('after_id', afterId) + 1
   const end = isBackwards ? beforeIndex : start + limit
   const page = models.slice(start, end)
   return {
-    data: page.map(({ id, displayName, createdAt }) => ({
-      type: 'model',
-      id,
-      display_name: displayName,
-      created_at: createdAt.toISOString(),
-    })),
+    data: page.map(toAnthropicModel),
     has_more: isBackwards ? start > 0 : end < models.length,
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,

@@ -37,6 +37,8 @@ export const MODEL_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/messages/count_tokens':
     'Counts the tokens of a prompt without asking a model. It costs nothing and counts as a request for the limits. Also ' +
     'served at `/anthropic/v1/messages/count_tokens`.',
+  'GET /anthropic/v1/models/{id}':
+    'A model in the form of Anthropic, by its id or an alias. `GET /v1/models/{id}` with the header `anthropic-version` answers the same.',
   'GET /anthropic/v1/models':
     'Lists the models that the key may use in the form of Anthropic, page by page. `GET /v1/models` answers so too when the ' +
     'request has the header `anthropic-version`.',

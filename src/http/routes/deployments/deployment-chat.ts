@@ -33,7 +33,7 @@ interface DeploymentChatOptions {
 export const deploymentChatRoutes = ({ deployments, chat, sendInference }: DeploymentChatOptions): Route[] =>
   [
     { path: '/v1/deployments/:id/chat' },
-    { path: '/v1/deployments/:id/chat/completions', isAlias: true as const },
+    { path: '/v1/deployments/:id/chat/completions', aliasOf: '/v1/deployments/:id/chat' },
   ].map((described) =>
     defineRoute({
       ...described,

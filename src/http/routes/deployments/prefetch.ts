@@ -59,7 +59,10 @@ const PrefetchAnswer = Type.Object(
 const Whole = Type.Object({
   hub_id: Type.String({ description: 'The id of a model on the hub, such as `Qwen/Qwen3-8B`.' }),
 })
-const Parted = Type.Object({ owner: Type.String(), name: Type.String() })
+const Parted = Type.Object({
+  owner: Type.String({ description: 'The first part of the model id on the hub.' }),
+  name: Type.String({ description: 'The second part of the model id on the hub.' }),
+})
 const at = '/v1/deployments/prefetch'
 
 /** Routes for downloads before deployment. A model id contains a slash, which clients may or may not encode. */
@@ -115,7 +118,7 @@ export const prefetchRoutes = ({ prefetches }: { prefetches: Prefetches }): Rout
     defineRoute({
       ...read,
       path: `${at}/:owner/:name`,
-      isAlias: true,
+      aliasOf: `${at}/:hub_id`,
       params: Parted,
       handle: async ({ caller, params: { owner, name } }) =>
         toAnswer(await prefetches.read(caller.accountId, `${owner}/${name}`)),
@@ -129,7 +132,7 @@ export const prefetchRoutes = ({ prefetches }: { prefetches: Prefetches }): Rout
     defineRoute({
       ...cancel,
       path: `${at}/:owner/:name/cancel`,
-      isAlias: true,
+      aliasOf: `${at}/:hub_id/cancel`,
       params: Parted,
       handle: async ({ caller, params: { owner, name } }) =>
         toAnswer(await prefetches.cancel(caller, `${owner}/${name}`)),

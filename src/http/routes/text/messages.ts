@@ -28,7 +28,7 @@ export const messageRoutes = (options: MessageRouteOptions): (Route | HotRoute)[
 
 /** Returns the route under the prefix `/anthropic`, which some clients use. */
 function toAlias<Described extends Route | HotRoute>(route: Described): Described {
-  return { ...route, path: `/anthropic${route.path}`, isAlias: true }
+  return { ...route, path: `/anthropic${route.path}`, aliasOf: route.path }
 }
 
 function sendMessage(path: string, { chat, sendInference }: MessageRouteOptions): HotRoute {

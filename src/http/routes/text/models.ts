@@ -4,9 +4,11 @@ import { ModelCard, toModelCard, type Catalog, type CatalogModel } from '../../.
 import type { MayUseSandbox } from '../../../modules/inference/inference.ts'
 import type { Caller } from '../../../modules/keys/keys.ts'
 import {
+  AnthropicModel,
   AnthropicModelList,
   AnthropicModelQuery,
   listAnthropicModels,
+  toAnthropicModel,
 } from '../../../wires/anthropic-messages/model-list.ts'
 import { messagesWire } from '../../../wires/anthropic-messages/messages-wire.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -53,6 +55,12 @@ export const modelRoutes = ({
       })
       .filter((model) => isAllowed(model, caller))
 
+  const findAllowed = (id: string, caller: Caller): CatalogModel => {
+    const model = catalog.resolveFor(caller, id)
+    if (!model || !(isAllowed(model, caller) || caller.allowedModels?.has(id))) throw modelNotFound(id)
+    return model
+  }
+
   return [
     defineRoute({
       method: 'GET',
@@ -81,12 +89,16 @@ export const modelRoutes = ({
       tag: 'Models',
       scope: 'inference',
       params: Params,
-      responses: { 200: { description: 'The model, also when asked for by an alias.', schema: ModelCard } },
-      handle: async ({ params, caller }) => {
-        const model = catalog.resolveFor(caller, params.id)
-        if (!model || !(isAllowed(model, caller) || caller.allowedModels?.has(params.id)))
-          throw modelNotFound(params.id)
-        return toCard(model, caller)
+      responses: {
+        200: {
+          description:
+            'The model, also when asked for by an alias. With the header `anthropic-version`, in the form of Anthropic.',
+          schema: ModelCard,
+        },
+      },
+      handle: async ({ params, caller, headers }) => {
+        const model = findAllowed(params.id, caller)
+        return headers['anthropic-version'] === undefined ? toCard(model, caller) : toAnthropicModel(model)
       },
     }),
     defineRoute({
@@ -101,6 +113,19 @@ export const modelRoutes = ({
         200: { description: 'A page of the models this key may use.', schema: AnthropicModelList },
       },
       handle: async ({ query, caller }) => listAnthropicModels(listAllowed(query, caller), query),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/anthropic/v1/models/:id',
+      wire: messagesWire,
+      summary: 'Read a model in the form of Anthropic',
+      tag: 'Messages',
+      scope: 'inference',
+      params: Params,
+      responses: {
+        200: { description: 'The model, also when asked for by an alias.', schema: AnthropicModel },
+      },
+      handle: async ({ params, caller }) => toAnthropicModel(findAllowed(params.id, caller)),
     }),
   ]
 }

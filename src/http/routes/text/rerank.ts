@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { createInferenceRecord } from '../../../modules/inference/inference.ts'
 import type { Rerank } from '../../../modules/rerank/rerank.ts'
+import { rerankWire } from '../../../wires/rerank/rerank-wire.ts'
 import { RerankRequest } from '../../../wires/rerank/rerank-request.ts'
 import { defineHotRoute, type HotRoute } from '../../route.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
@@ -34,8 +35,13 @@ interface RerankRouteOptions {
   readonly sendInference: SendInference
 }
 
-export const rerankRoutes = ({ rerank, sendInference }: RerankRouteOptions): HotRoute[] => [
-  defineHotRoute({
+export const rerankRoutes = (options: RerankRouteOptions): HotRoute[] => {
+  const rank = rankDocuments(options)
+  return [rank, { ...rank, path: '/v2/rerank', wire: rerankWire, aliasOf: rank.path }]
+}
+
+function rankDocuments({ rerank, sendInference }: RerankRouteOptions): HotRoute {
+  return defineHotRoute({
     isHot: true,
     method: 'POST',
     path: '/v1/rerank',
@@ -48,5 +54,5 @@ export const rerankRoutes = ({ rerank, sendInference }: RerankRouteOptions): Hot
       const record = createInferenceRecord('rerank')
       return sendInference(request, record, () => rerank.rank(toInference(request, record)))
     },
-  }),
-]
+  })
+}
