@@ -51,6 +51,7 @@ export function isOrdinaryValue(name: string, value: unknown): boolean {
   if (name === 'modalities') return Array.isArray(value) && value.every((one) => one === 'text')
   if (name === 'best_of') return value === 1
   if (name === 'input_fidelity') return value === 'low'
+  if (name === 'pii_mode') return value === 'off'
   // Form fields are strings.
   if (name === 'partial_images') return value === 0 || value === '0'
   return Array.isArray(value) && value.length === 0

@@ -89,6 +89,7 @@ describe('validating a model', () => {
       200,
       {
         valid: true,
+        ghost_test_passed: true,
         model_id: 'org/unread',
         revision: COMMIT,
         architecture: 'LlamaForCausalLM',
@@ -221,7 +222,6 @@ describe('previewing a deployment', () => {
 
   test.each([
     ['gpu_tier=l4_24gb', 'huggingface_id'],
-    ['huggingface_id=org/good', 'gpu_tier'],
     ['huggingface_id=org/good&gpu_tier=abacus', 'gpu_tier'],
     ['huggingface_id=org/nowhere&gpu_tier=l4_24gb', 'huggingface_id'],
     ['huggingface_id=org/good&gpu_tier=l4_24gb&max_model_len=0', 'max_model_len'],

@@ -138,7 +138,7 @@ describe('a deployment', () => {
     const id = await deploy(gateway)
     await waitForStatus(gateway, id, 'running')
     const { status, body } = await gateway.request('DELETE', `/v1/deployments/${id}`)
-    expect([status, body]).toEqual([200, { id, object: 'deployment', deleted: true }])
+    expect([status, body]).toEqual([200, { id, object: 'deployment', deleted: true, ok: true }])
     for (const [method, path] of [
       ['GET', ''],
       ['POST', '/start'],

@@ -137,7 +137,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...gpuTierRoutes({ deployments: modules.deployments, clock: modules.clock }),
     ...hubModelRoutes({ deployments: modules.deployments }),
     ...prefetchRoutes({ prefetches: modules.prefetches }),
-    ...deploymentRoutes({ deployments: modules.deployments }),
+    ...deploymentRoutes({ deployments: modules.deployments, publicUrl: config.publicUrl }),
     ...deploymentMetricRoutes({ deployments: modules.deployments }),
     ...deploymentLogRoutes({ deployments: modules.deployments }),
     ...deploymentChatRoutes({ deployments: modules.deployments, chat, sendInference }),

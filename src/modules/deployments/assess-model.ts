@@ -1,4 +1,4 @@
-import { AppError, invalidValue } from '../../kernel/app-error.ts'
+import { AppError } from '../../kernel/app-error.ts'
 import type { OfferedTier } from '../../gpu/registry.ts'
 import {
   cacheBytes,
@@ -14,6 +14,7 @@ import { HubError, type HubFailure } from '../../hub/hub-error.ts'
 import { isGgufQuantization } from '../../hub/pick-files.ts'
 import type { ModelCache } from '../../hub/model-cache/model-cache.ts'
 import type { Hub, HubModel, HubRequest } from '../../hub/hub.ts'
+import { findTier, requireTiers } from './find-tier.ts'
 
 /** A model and the settings to check it with before it is deployed. */
 export interface ModelQuestion {
@@ -199,17 +200,22 @@ function listFitting(model: HubModel, question: ModelQuestion, tiers: readonly O
     .map(({ id }) => id)
 }
 
-/** Reads a model from the hub and returns how it fits on a tier. Throws if there is no such tier or the model cannot be read. */
+/** Reads a model from the hub and returns how it fits on a tier, by default the cheapest that it fits on. Throws if there is no such tier or the model cannot be read. */
 export async function previewTier(
   hub: Hub,
-  question: ModelQuestion & { readonly gpuTier: string },
+  question: ModelQuestion & { readonly gpuTier: string | null },
   tiers: readonly OfferedTier[],
 ): Promise<TierPreview> {
-  const tier = tiers.find(({ id }) => id === question.gpuTier)
-  if (tier === undefined)
-    throw invalidValue('gpu_tier', 'There is no such tier. GET /v1/gpu-tiers lists them.')
+  requireTiers(tiers)
+  const named = question.gpuTier === null ? null : findTier(tiers, question.gpuTier)
   const model = await readForPreview(hub, question)
+  const tier = named ?? findTier(tiers, listFitting(model, question, tiers)[0] ?? largestOf(tiers).id)
   return fitOnTier(model, question, tier, tiers)
+}
+
+/** The tier that a model that fits on none comes nearest to. */
+function largestOf(tiers: readonly OfferedTier[]): OfferedTier {
+  return tiers.reduce((one, other) => (other.vramGb > one.vramGb ? other : one))
 }
 
 /** Returns how a model fits on a tier, with alternatives. */

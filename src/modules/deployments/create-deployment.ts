@@ -1,4 +1,3 @@
-import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Sealer } from '../../kernel/seal-text.ts'
 import type { OfferedTier } from '../../gpu/registry.ts'
@@ -7,9 +6,17 @@ import type { Database } from '../../storage/database.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { checkModel, type HubUse } from './check-model.ts'
+import { chooseTier } from './choose-tier.ts'
 import type { Deployment } from './deployment.ts'
+import { findTier } from './find-tier.ts'
 import { keepToken } from './hub-tokens.ts'
-import { checkOrder, checkPrice, insertDeployment, type DeploymentOrder } from './new-deployment.ts'
+import {
+  checkOrder,
+  checkPrice,
+  dropHubVariables,
+  insertDeployment,
+  type DeploymentOrder,
+} from './new-deployment.ts'
 import { notAllowed } from './not-allowed.ts'
 import { requireCredit } from './require-credit.ts'
 
@@ -33,16 +40,19 @@ interface CreateRequest {
 /** Checks the order, the credit and the model, and stores the deployment, pinned to a commit of the model if that is known. */
 export async function createDeployment(
   options: CreateOptions,
-  { caller, order, tiers }: CreateRequest,
+  { caller, order: asked, tiers }: CreateRequest,
 ): Promise<Deployment> {
+  const order = dropHubVariables(asked)
   checkOrder(order)
   if (caller.allowedModels !== null) throw notAllowed()
-  const tier = findTier(tiers, order.gpuTier)
+  const question = { ...order, token: order.hubToken }
+  const tier =
+    order.gpuTier === null ? await chooseTier(options.hub, question, tiers) : findTier(tiers, order.gpuTier)
   checkPrice(tier, order)
   await requireCredit(options, caller, tier.pricePerHourNanoUsd)
   const { hubToken: token } = order
   const { hub, hubUseOf, database, clock, sealer } = options
-  const commit = await checkModel({ ...order, token }, { hub, use: hubUseOf(tier.driverId), tier, tiers })
+  const commit = await checkModel(question, { hub, use: hubUseOf(tier.driverId), tier, tiers })
   const pinned = { ...order, revision: commit ?? order.revision }
   const { accountId, keyId, environment } = caller
   const owner = { accountId, keyId, environment }
@@ -52,15 +62,4 @@ export async function createDeployment(
     if (token !== null) await keepToken(transaction, sealer, { deployment, token })
     return deployment
   })
-}
-
-function findTier(tiers: readonly OfferedTier[], tierId: string): OfferedTier {
-  const tier = tiers.find(({ id }) => id === tierId)
-  if (tier !== undefined) return tier
-  if (tiers.length === 0)
-    throw new AppError('provider_not_configured', 'This gateway has no GPUs for this key.')
-  throw invalidValue(
-    'gpu_tier',
-    `There is no such tier. GET /v1/gpu-tiers has ${tiers.map(({ id }) => id).join(', ')}.`,
-  )
 }

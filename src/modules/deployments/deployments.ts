@@ -52,6 +52,7 @@ import { readMetrics, type MetricRange, type MetricSeries } from './metrics/read
 import { createTierList, type TierSnapshot } from './tier-list.ts'
 import { createWaitForEngine } from './wait-for-engine.ts'
 import { writeWake, writeWish } from './wish.ts'
+import { createStartTimes, type StartTimes } from './start-times.ts'
 
 export { DEPLOYMENT_STATUSES, modelIdOf, type Deployment, type DeploymentEvent } from './deployment.ts'
 export type { DeploymentOrder } from './new-deployment.ts'
@@ -59,6 +60,7 @@ export { createReconciler, type Reconciler } from './reconciler.ts'
 export { DEPLOYMENT_TEMPLATES, type DeploymentTemplate } from './deployment-templates.ts'
 export { CACHE_STATUSES, type Assessment, type CacheStatus, type TierPreview } from './assess-model.ts'
 export type { HubUse } from './check-model.ts'
+export type { StartTime } from './start-times.ts'
 export { createPrefetches, type Prefetches } from './prefetch/prefetches.ts'
 export { startPrefetchRunner } from './prefetch/prefetch-runner.ts'
 export { PREFETCH_STATUSES, type Prefetch } from './prefetch/prefetch-row.ts'
@@ -76,9 +78,11 @@ export interface Deployments {
   assess(caller: Caller, question: ModelQuestion): Promise<Assessment>
   preview(
     caller: Caller,
-    question: ModelQuestion & { readonly gpuTier: string },
+    question: ModelQuestion & { readonly gpuTier: string | null },
   ): Promise<TierPreview & { readonly cacheStatus: CacheStatus }>
   create(caller: Caller, order: DeploymentOrder): Promise<Deployment>
+  /** How long starts took lately, by tier. */
+  readonly startTimes: StartTimes
   list(accountId: string, page: PageRequest, filter: DeploymentFilter): Promise<Page<Deployment>>
   read(accountId: string, deploymentId: string): Promise<Deployment>
   /** Changes the desired state without waiting for its effect. Status and events show the progress. */
@@ -202,6 +206,7 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
     readDeployment(database, { accountId, deploymentId, mayBeDeleted: false })
 
   return {
+    startTimes: createStartTimes({ database, clock }),
     readTiers: async (caller, maxAgeMs) => offeredTo(caller, await tiers.read(maxAgeMs)),
     assess: async (caller, question) => {
       checkHubId('huggingface_id', question.huggingfaceId)

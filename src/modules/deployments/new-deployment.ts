@@ -13,7 +13,8 @@ import { insertEvent } from './deployment-events.ts'
 export interface DeploymentOrder {
   readonly name: string | null
   readonly huggingfaceId: string
-  readonly gpuTier: string
+  /** Null chooses the cheapest tier on which the model fits. */
+  readonly gpuTier: string | null
   readonly quantization: string
   readonly maxModelLen: number | null
   readonly revision: string | null
@@ -33,12 +34,21 @@ const NAME_LENGTH_MAX = 200
 const REVISION = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/
 /** Only variables of engines. Excludes those that a loader, a shell or Python would read. */
 const ENV_NAME = /^(?:VLLM|SANDBOX|LLAMA_ARG)_[A-Z0-9_]{1,60}$/
+/** Where and how the hub's own libraries store and fetch models. This gateway decides that itself. */
+const HUB_VARIABLE =
+  /^(?:HF_HOME|HF_HUB_(?!TOKEN)[A-Z_]{1,60}|HF_XET_[A-Z_]{1,60}|HF_DATASETS_CACHE|TRANSFORMERS_(?:CACHE|OFFLINE|VERBOSITY)|TOKENIZERS_PARALLELISM)$/
 const ENV_VALUE = /^[\x20-\x7e]{0,500}$/
 const ENV_COUNT_MAX = 32
 
 export function checkHubId(param: string, id: string): void {
   if (!isHubId(id))
     throw invalidValue(param, `${param} must be the id of a model on the hub, such as 'Qwen/Qwen3-8B'.`)
+}
+
+/** Removes variables of the hub's libraries, which clients of other services send and which change nothing here. */
+export function dropHubVariables(order: DeploymentOrder): DeploymentOrder {
+  const kept = Object.entries(order.env).filter(([name]) => !HUB_VARIABLE.test(name))
+  return { ...order, env: Object.fromEntries(kept) }
 }
 
 /** Throws for values that must not reach a driver. */

@@ -12,6 +12,7 @@ import {
 } from '../../../modules/keys/keys.ts'
 import type { Usage } from '../../../modules/usage/usage.ts'
 import { listAnswer } from '../../answers/list-page.ts'
+import { refuseUnhonoured } from '../../bodies/refuse-unhonoured.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
 
@@ -52,6 +53,12 @@ const KeySettings = {
   limit_usd: Type.Optional(LimitUsd),
   requests_per_minute: Type.Optional(RequestsPerMinute),
   expires_at: Type.Optional(ExpiresAt),
+  pii_mode: Type.Optional(
+    nullable(
+      Type.String({ maxLength: 64 }),
+      'Only `off`: this gateway does not redact personal data, and refuses keys that should.',
+    ),
+  ),
 }
 
 // Unknown members are refused, so that a misspelt or unsupported restriction cannot create a key without it.
@@ -158,6 +165,7 @@ function parseKeySettings(
   body: Omit<Static<typeof KeyUpdateBody>, 'is_active'>,
 ): Omit<KeyChanges, 'isActive'> {
   const { name, scopes, allowed_models, limit_usd, requests_per_minute, expires_at } = body
+  refuseUnhonoured(body, ['pii_mode'])
   return {
     ...(name !== undefined && { name }),
     ...(scopes !== undefined && { scopes: SCOPES.filter((scope) => scopes.includes(scope)) }),

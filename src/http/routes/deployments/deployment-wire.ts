@@ -7,6 +7,7 @@ import {
   type Deployment,
   type DeploymentBill,
   type DeploymentEvent,
+  type StartTime,
 } from '../../../modules/deployments/deployments.ts'
 
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
@@ -18,9 +19,11 @@ export const DeploymentAnswer = Type.Object(
     id: Type.String({ format: 'uuid' }),
     object: Type.Literal('deployment'),
     name: Type.String(),
+    display_name: Type.String({ description: 'The same as `name`.' }),
     huggingface_id: Type.String({ description: 'The id of the model on the hub.' }),
     revision: orNull(Type.String({ description: 'The branch, tag or commit on the hub.' })),
     gpu_tier: Type.String({ description: 'The tier that it runs on.' }),
+    gpu_label: Type.String({ description: 'The tier for people, such as `L40S 48GB`.' }),
     provider: Type.String({ description: 'The driver that offers the tier.' }),
     quantization: Type.String({ description: 'How the weights are stored.' }),
     max_model_len: orNull(
@@ -35,6 +38,7 @@ export const DeploymentAnswer = Type.Object(
     hourly_cost: Type.Number({
       description: 'Price in dollars per hour while it has a GPU, billed by the second.',
     }),
+    price_per_hr_usd: Type.Number({ description: 'The same as `hourly_cost`.' }),
     budget_limit_usd: orNull(Type.Number({ description: 'The deployment is stopped before it costs more.' })),
     budget_spent_usd: Type.Number({ description: 'GPU cost charged so far.' }),
     idle_timeout_minutes: Type.Integer({
@@ -47,9 +51,17 @@ export const DeploymentAnswer = Type.Object(
     eta_minutes: orNull(
       Type.Integer({ description: 'Estimated time until it runs. `null` if it is not starting.' }),
     ),
+    eta_avg_minutes: Type.Number({
+      description: 'How long starts on its tier took on average, or usually take if there was none yet.',
+    }),
+    eta_sample_count: Type.Integer({ description: 'The number of starts in that average.' }),
+    eta_basis: Type.Enum(['measured', 'estimated'], { description: 'Whether there were such starts.' }),
     progress: Type.Integer({ description: 'Progress of loading the model, from 0 to 100.' }),
     error_code: orNull(Type.String()),
     error_message: orNull(Type.String()),
+    invoke_base_url: Type.String({
+      description: 'The address below which clients of OpenAI find its chat route.',
+    }),
     endpoints: Type.Object({ chat: Type.String({ description: 'The path of its own chat route.' }) }),
   },
   { title: 'Deployment' },
@@ -59,15 +71,29 @@ export const DeploymentAnswer = Type.Object(
 const START_MINUTES = 5
 const ON_ITS_WAY: ReadonlySet<string> = new Set(['queued', 'creating', 'starting'])
 
-export function toDeploymentAnswer(deployment: Deployment): Static<typeof DeploymentAnswer> {
-  const { id, status, progress } = deployment
+/** What the record of a deployment tells besides the deployment itself. */
+export interface DeploymentContext {
+  readonly baseUrl: string
+  /** By tier. */
+  readonly startTimes: ReadonlyMap<string, StartTime>
+}
+
+export function toDeploymentAnswer(
+  deployment: Deployment,
+  { baseUrl, startTimes }: DeploymentContext,
+): Static<typeof DeploymentAnswer> {
+  const { id, progress } = deployment
+  const status = shownStatus(deployment)
+  const measured = startTimes.get(deployment.gpuTier)
   return {
     id,
     object: 'deployment',
     name: deployment.name,
+    display_name: deployment.name,
     huggingface_id: deployment.huggingfaceId,
     revision: deployment.revision,
     gpu_tier: deployment.gpuTier,
+    gpu_label: labelOf(deployment.gpuTier),
     provider: deployment.driver,
     quantization: deployment.quantization,
     max_model_len: deployment.maxModelLen,
@@ -76,6 +102,7 @@ export function toDeploymentAnswer(deployment: Deployment): Static<typeof Deploy
     desired_state: deployment.desiredState,
     model_id: modelIdOf(id),
     hourly_cost: usdFromNanoUsd(deployment.pricePerHourNanoUsd),
+    price_per_hr_usd: usdFromNanoUsd(deployment.pricePerHourNanoUsd),
     budget_limit_usd:
       deployment.budgetLimitNanoUsd === null ? null : usdFromNanoUsd(deployment.budgetLimitNanoUsd),
     budget_spent_usd: usdFromNanoUsd(deployment.spentNanoUsd),
@@ -85,11 +112,27 @@ export function toDeploymentAnswer(deployment: Deployment): Static<typeof Deploy
     stopped_at: timestampOf(deployment.stoppedAtMs),
     last_request_at: timestampOf(deployment.lastRequestAtMs),
     eta_minutes: ON_ITS_WAY.has(status) ? Math.ceil((START_MINUTES * (100 - progress)) / 100) : null,
+    eta_avg_minutes: measured?.averageMinutes ?? START_MINUTES,
+    eta_sample_count: measured?.sampleCount ?? 0,
+    eta_basis: measured === undefined ? 'estimated' : 'measured',
     progress,
     error_code: deployment.errorCode,
     error_message: deployment.errorMessage,
+    invoke_base_url: `${baseUrl}/v1/deployments/${id}`,
     endpoints: { chat: `/v1/deployments/${id}/chat` },
   }
+}
+
+const ENDED: ReadonlySet<string> = new Set(['stopped', 'error', 'deleted'])
+
+/** A deployment that is to stop is shown as stopping from the request on, before its engine hears of it. */
+function shownStatus({ status, desiredState }: Deployment): Deployment['status'] {
+  return desiredState === 'stopped' && !ENDED.has(status) ? 'stopping' : status
+}
+
+/** `l40s_48gb` becomes `L40S 48GB`. */
+function labelOf(tierId: string): string {
+  return tierId.replaceAll('_', ' ').toUpperCase()
 }
 
 export const EventAnswer = Type.Object(

@@ -6,12 +6,14 @@ import {
 } from '../../../modules/deployments/deployments.ts'
 import { nullable } from '../../../wires/nullable.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
+import { baseUrlOf } from '../../parameters/base-url-of.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   BillAnswer,
   DeploymentAnswer,
+  type DeploymentContext,
   EventAnswer,
   toBillAnswer,
   toDeploymentAnswer,
@@ -29,7 +31,13 @@ const DeploymentRequest = Type.Object(
       maxLength: 200,
       description: 'The id of a model on the hub.',
     }),
-    gpu_tier: Type.String({ minLength: 1, maxLength: 100, description: 'A tier of `GET /v1/gpu-tiers`.' }),
+    gpu_tier: nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'A tier of `GET /v1/gpu-tiers`. The default is the cheapest on which the model fits.',
+      }),
+    ),
     name: nullable(
       Type.String({
         minLength: 1,
@@ -71,7 +79,8 @@ const DeploymentRequest = Type.Object(
     revision: nullable(Type.String({ maxLength: 100, description: 'A branch, tag or commit.' })),
     env: nullable(
       Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 500 }), {
-        description: 'Environment variables of the engine, such as `VLLM_…`.',
+        description:
+          'Environment variables of the engine, such as `VLLM_…`. Those of the hub, such as `HF_HOME`, are ignored.',
       }),
     ),
     expected_max_price_per_hr: nullable(
@@ -103,9 +112,20 @@ const Deleted = Type.Object({
   id: Type.String(),
   object: Type.Literal('deployment'),
   deleted: Type.Boolean(),
+  ok: Type.Literal(true),
 })
 
-export const deploymentRoutes = ({ deployments }: { deployments: Deployments }): Route[] => {
+interface DeploymentRouteOptions {
+  readonly deployments: Deployments
+  readonly publicUrl: string | null
+}
+
+export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOptions): Route[] => {
+  const contextOf = async (headers: Parameters<typeof baseUrlOf>[0]): Promise<DeploymentContext> => ({
+    baseUrl: publicUrl?.replace(/\/+$/, '') ?? baseUrlOf(headers),
+    startTimes: await deployments.startTimes.read(),
+  })
+
   const shared = { tag: 'Deployments', scope: 'inference' } as const
   const one = { ...shared, params: Params }
   const described = (description: string) => ({ 200: { description, schema: DeploymentAnswer } })
@@ -119,10 +139,10 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       body: DeploymentRequest,
       otherErrors: [402, 409, 503],
       responses: { 201: { description: 'The deployment, which is starting.', schema: DeploymentAnswer } },
-      handle: async ({ caller, body, reply }) => {
+      handle: async ({ caller, body, reply, headers }) => {
         const deployment = await deployments.create(caller, toOrder(body))
         reply.code(201)
-        return toDeploymentAnswer(deployment)
+        return toDeploymentAnswer(deployment, await contextOf(headers))
       },
     }),
     defineRoute({
@@ -134,10 +154,11 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       responses: {
         200: { description: 'Newest first.', schema: listSchema('deployments', DeploymentAnswer) },
       },
-      handle: async ({ caller, query }) => {
+      handle: async ({ caller, query, headers }) => {
         const filter = { status: query.status ?? null }
         const page = await deployments.list(caller.accountId, parsePageRequest(query), filter)
-        return listAnswer('deployments', page, toDeploymentAnswer)
+        const context = await contextOf(headers)
+        return listAnswer('deployments', page, (deployment) => toDeploymentAnswer(deployment, context))
       },
     }),
     defineRoute({
@@ -146,8 +167,8 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       path: '/v1/deployments/:id',
       summary: 'Read a deployment',
       responses: described('The deployment with its current status.'),
-      handle: async ({ caller, params }) =>
-        toDeploymentAnswer(await deployments.read(caller.accountId, params.id)),
+      handle: async ({ caller, params, headers }) =>
+        toDeploymentAnswer(await deployments.read(caller.accountId, params.id), await contextOf(headers)),
     }),
     defineRoute({
       ...one,
@@ -156,8 +177,8 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       summary: 'Start or wake a deployment',
       otherErrors: [402],
       responses: described('The deployment, which is starting.'),
-      handle: async ({ caller, params }) =>
-        toDeploymentAnswer(await deployments.wish(caller, params.id, 'running')),
+      handle: async ({ caller, params, headers }) =>
+        toDeploymentAnswer(await deployments.wish(caller, params.id, 'running'), await contextOf(headers)),
     }),
     defineRoute({
       ...one,
@@ -165,8 +186,8 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       path: '/v1/deployments/:id/stop',
       summary: 'Stop a deployment',
       responses: described('The deployment. Its GPU is released when requests in flight have ended.'),
-      handle: async ({ caller, params }) =>
-        toDeploymentAnswer(await deployments.wish(caller, params.id, 'stopped')),
+      handle: async ({ caller, params, headers }) =>
+        toDeploymentAnswer(await deployments.wish(caller, params.id, 'stopped'), await contextOf(headers)),
     }),
     defineRoute({
       ...one,
@@ -178,7 +199,7 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       },
       handle: async ({ caller, params }) => {
         await deployments.wish(caller, params.id, 'deleted')
-        return { id: params.id, object: 'deployment', deleted: true }
+        return { id: params.id, object: 'deployment', deleted: true, ok: true }
       },
     }),
     defineRoute({
@@ -212,7 +233,7 @@ function toOrder(body: Static<typeof DeploymentRequest>): DeploymentOrder {
   return {
     name: body.name ?? null,
     huggingfaceId: body.huggingface_id,
-    gpuTier: body.gpu_tier,
+    gpuTier: body.gpu_tier ?? null,
     quantization: body.quantization ?? 'auto',
     maxModelLen: body.max_model_len ?? null,
     revision: body.revision ?? null,

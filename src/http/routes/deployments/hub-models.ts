@@ -40,6 +40,9 @@ const ValidateRequest = Type.Object(
 const ValidateAnswer = Type.Object(
   {
     valid: Type.Boolean({ description: 'Whether the model can be deployed.' }),
+    ghost_test_passed: Type.Boolean({
+      description: 'The same as `valid`: the model passed all checks that need no GPU.',
+    }),
     model_id: Type.String(),
     revision: orNull(Type.String({ description: 'The commit that was checked.' })),
     architecture: orNull(Type.String({ description: 'The class that implements it.' })),
@@ -66,7 +69,13 @@ const ValidateAnswer = Type.Object(
 
 const PreviewQuery = Type.Object({
   huggingface_id: HubId,
-  gpu_tier: Type.String({ minLength: 1, maxLength: 100, description: 'A tier of `GET /v1/gpu-tiers`.' }),
+  gpu_tier: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'A tier of `GET /v1/gpu-tiers`. The default is the cheapest on which the model fits.',
+    }),
+  ),
   quantization: Type.Optional(Quantization),
   max_model_len: Type.Optional(ModelLen),
 })
@@ -74,7 +83,7 @@ const PreviewQuery = Type.Object({
 const PreviewAnswer = Type.Object(
   {
     huggingface_id: Type.String({ description: 'The id of the model on the hub.' }),
-    gpu_tier: Type.String({ description: 'The tier from the request.' }),
+    gpu_tier: Type.String({ description: 'The tier from the request, or the one that was chosen.' }),
     compatible: Type.Boolean({ description: 'Whether the model can run on the tier.' }),
     fit: Type.Enum(['fits', 'tight', 'no'], {
       description: '`tight` leaves hardly any room for a second request.',
@@ -143,7 +152,7 @@ export const hubModelRoutes = ({ deployments }: { deployments: Deployments }): R
     handle: async ({ caller, query }) => {
       const preview = await deployments.preview(caller, {
         huggingfaceId: query.huggingface_id,
-        gpuTier: query.gpu_tier,
+        gpuTier: query.gpu_tier ?? null,
         quantization: query.quantization ?? 'auto',
         maxModelLen: query.max_model_len ?? null,
         token: null,
@@ -157,6 +166,7 @@ function toValidateAnswer(modelId: string, assessment: Assessment): Static<typeo
   const { model, weights, errors } = assessment
   return {
     valid: errors.length === 0,
+    ghost_test_passed: errors.length === 0,
     model_id: modelId,
     revision: model?.commit ?? null,
     architecture: model?.architecture ?? null,
