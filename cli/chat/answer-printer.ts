@@ -38,7 +38,7 @@ export function createAnswerPrinter(output: Output): AnswerPrinter {
   return {
     text(part) {
       isEmpty = false
-      output.write(part)
+      output.copy(part)
     },
     reasoning: () => {},
     end: () => (isEmpty ? undefined : output.write('\n')),

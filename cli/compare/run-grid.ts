@@ -51,7 +51,7 @@ function createPlainLines(stream: NodeJS.WriteStream): RunGrid {
       if (step <= shownPercent) return
       shownPercent = step
       const failures = failed === 0 ? '' : `, ${failed} failed`
-      stream.write(`${done + failed} of ${total} answers${failures}, ${formatUsd(cost)}\n`)
+      stream.write(`${printable(`${done + failed} of ${total} answers${failures}, ${formatUsd(cost)}`)}\n`)
     },
     end: () => {},
   }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
+import { printable } from '../output/printable.ts'
 import { explainFileError } from './explain-file-error.ts'
 
 /**
@@ -27,7 +28,11 @@ export async function askBeforeReplacing(
 
 async function confirmReplacing(path: string): Promise<boolean> {
   const { confirm, isCancel } = await import('@clack/prompts')
-  const options = { message: `${path} exists. Replace it?`, initialValue: false, output: process.stderr }
+  const options = {
+    message: printable(`${path} exists. Replace it?`),
+    initialValue: false,
+    output: process.stderr,
+  }
   const answer = await confirm(options)
   if (isCancel(answer)) throw new CommandFailure(EXIT.interrupted, 'Nothing was changed.')
   return answer

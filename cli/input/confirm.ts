@@ -1,4 +1,5 @@
 import { CommandFailure } from '../command-failure.ts'
+import { printable } from '../output/printable.ts'
 import { EXIT } from '../exit-codes.ts'
 
 /** Whether a person can be asked. */
@@ -12,6 +13,6 @@ export async function requireConsent(question: string, isGiven: boolean): Promis
   if (!isInteractive())
     throw new CommandFailure(EXIT.usage, 'Nobody can be asked without a terminal.', 'Agree with --yes.')
   const { confirm } = await import('@clack/prompts')
-  const answer = await confirm({ message: question, initialValue: false, output: process.stderr })
+  const answer = await confirm({ message: printable(question), initialValue: false, output: process.stderr })
   if (answer !== true) throw new CommandFailure(EXIT.interrupted, 'Nothing was changed.')
 }

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { canRedraw, sizeOf } from './can-redraw.ts'
+import { printableStyled } from './printable.ts'
 import { cutToWidth, widthOf } from './text-width.ts'
 
 /** Lines at the end of a terminal that are drawn again in their place. */
@@ -18,7 +19,9 @@ export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
     show(lines) {
       // A line that wraps or scrolls away could not be found again.
       const { columns, rows } = sizeOf(stream)
-      const shown = lines.slice(0, Math.max(1, rows - 1)).map((line) => fit(line, Math.max(1, columns - 1)))
+      const shown = lines
+        .slice(0, Math.max(1, rows - 1))
+        .map((line) => fit(printableStyled(line), Math.max(1, columns - 1)))
       stream.write(`${erase()}${shown.map((line) => `${line}\n`).join('')}`)
       drawn = shown.length
     },
@@ -39,7 +42,7 @@ function createAddedLines(stream: NodeJS.WriteStream): LiveLines {
   let before: readonly string[] = []
   return {
     show(lines) {
-      for (const line of lines) if (!before.includes(line)) stream.write(`${line}\n`)
+      for (const line of lines) if (!before.includes(line)) stream.write(`${printableStyled(line)}\n`)
       before = lines
     },
     clear: () => {},

@@ -9,3 +9,16 @@ const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u
 export function printable(text: string): string {
   return text.replaceAll(CONTROLS, '')
 }
+
+/** Bold, dim and the eight colours, with their ends: what our own output is styled with, and what does no harm in foreign text. */
+// oxlint-disable-next-line no-control-regex
+const STYLES = /(\u001b\[(?:[0-4]|2[1-4]|3[0-79]|9[0-7])m)/
+
+/** Like `printable`, and keeps styles. */
+export function printableStyled(text: string): string {
+  if (!text.includes('\u001b')) return printable(text)
+  return text
+    .split(STYLES)
+    .map((part, index) => (index % 2 === 1 ? part : printable(part)))
+    .join('')
+}

@@ -1,10 +1,14 @@
 import { styleText } from 'node:util'
 import { EXIT } from '../exit-codes.ts'
 import { sizeOf } from './can-redraw.ts'
+import { printableStyled } from './printable.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Where a command writes: data to stdout, everything else to stderr. */
+/**
+ * Where a command writes: data to stdout, everything else to stderr. Text may come from a gateway, and no gateway may give orders
+ * to the terminal: everything is cleaned here, except for styles of our own, so that no command can forget it.
+ */
 export interface Output {
   /** Whether data goes to a person's screen. */
   readonly isTerminal: boolean
@@ -12,6 +16,10 @@ export interface Output {
   readonly columns: number
   /** Writes data without a line end. */
   write(text: string): void
+  /** Writes data that another program gets byte for byte. A screen gets it cleaned. */
+  copy(text: string): void
+  /** Writes orders to the terminal, such as a picture. Nothing from outside may be in them. */
+  control(sequence: string): void
   /** Writes a line of data. */
   line(text: string): void
   /** Writes a line for the person, not for the next program. */
@@ -28,9 +36,11 @@ export function createOutput(streams: { stdout: NodeJS.WriteStream; stderr: Node
     get columns() {
       return isTerminal ? sizeOf(stdout).columns : Number.POSITIVE_INFINITY
     },
-    write: (text) => void stdout.write(text),
-    line: (text) => void stdout.write(`${text}\n`),
-    note: (text) => void stderr.write(`${text}\n`),
+    write: (text) => void stdout.write(printableStyled(text)),
+    copy: (text) => void stdout.write(isTerminal ? printableStyled(text) : text),
+    control: (sequence) => void stdout.write(sequence),
+    line: (text) => void stdout.write(`${printableStyled(text)}\n`),
+    note: (text) => void stderr.write(`${printableStyled(text)}\n`),
     style: (style, text) => styleText(style, text, { stream: stdout, validateStream: true }),
   }
 }

@@ -23,7 +23,7 @@ export async function showPicture(
   if (!output.isTerminal || protocol === null)
     return output.note('This terminal shows no pictures (PARKWAY_PICTURES=kitty, iterm or sixel if it does).')
   if (statSync(path).size > BYTES_MAX) return output.note(`${path} is too large to be shown.`)
-  output.write(`${await ENCODERS[protocol](readFileSync(path), Math.min(COLUMNS_MAX, output.columns))}\n`)
+  output.control(`${await ENCODERS[protocol](readFileSync(path), Math.min(COLUMNS_MAX, output.columns))}\n`)
 }
 
 const ENCODERS: Readonly<Record<PictureProtocol, (file: Buffer, columns: number) => Promise<string>>> = {

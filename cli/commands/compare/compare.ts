@@ -159,7 +159,7 @@ const exportRun = clientCommand<ExportOptions>({
     const response = await connect().send(route, { method: 'GET' })
     if (path === undefined) {
       const decoder = new TextDecoder()
-      for await (const bytes of response.body ?? []) output.write(decoder.decode(bytes, { stream: true }))
+      for await (const bytes of response.body ?? []) output.copy(decoder.decode(bytes, { stream: true }))
       return
     }
     await saveResponseBody(response, path)

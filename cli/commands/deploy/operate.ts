@@ -122,7 +122,7 @@ export const logs = clientCommand<LogsOptions>({
     const path = { id: toDeploymentId(word) }
     const lines = parseWhole('--lines', count, { max: 1_000 })
     // A pipe gets the bytes of the engine; a screen must not obey them.
-    const print = (line: string): void => output.line(output.isTerminal ? printable(line) : line)
+    const print = (line: string): void => output.copy(`${line}\n`)
     if (follow !== true) {
       const query = { lines }
       const log = await gateway.call((routes) =>

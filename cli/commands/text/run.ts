@@ -3,7 +3,6 @@ import { sendUpload } from '../../api/send-upload.ts'
 import { clientCommand, type CommandContext } from '../../client-command.ts'
 import { collect } from '../../input/collect.ts'
 import { parseModelInputs } from '../../input/parse-model-inputs.ts'
-import { printable } from '../../output/printable.ts'
 import { askBeforeReplacing } from '../../files/ask-before-replacing.ts'
 import { toFileName } from '../../files/name-file.ts'
 import { saveResponseBody } from '../../files/save-response-body.ts'
@@ -70,7 +69,7 @@ async function callAtOnce(
   const text = await readText(response)
   if (context.isJson && type.startsWith('application/json')) return context.printJson(JSON.parse(text))
   const shown = type.startsWith('application/json') ? describeAnswer(JSON.parse(text)) : text
-  context.output.line(context.output.isTerminal ? printable(shown) : shown)
+  context.output.copy(`${shown}\n`)
 }
 
 interface TextAnswer {

@@ -1,4 +1,5 @@
 import { canRedraw, sizeOf } from '../can-redraw.ts'
+import { printable } from '../printable.ts'
 import { cutToWidth } from '../text-width.ts'
 
 const WIDTH = 24
@@ -25,7 +26,7 @@ export function createProgressBar(stream: NodeJS.WriteStream, nowMs: () => numbe
       isDrawn = true
       const filled = Math.round(share * WIDTH)
       const bar = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)}`
-      const line = `${bar} ${String(Math.round(share * 100)).padStart(3)} %  ${note}${timeLeft(share, nowMs() - startedAtMs)}`
+      const line = `${bar} ${String(Math.round(share * 100)).padStart(3)} %  ${printable(note)}${timeLeft(share, nowMs() - startedAtMs)}`
       stream.write(`\r\u001b[2K${cutToWidth(line, Math.max(1, sizeOf(stream).columns - 1))}`)
     },
     clear() {
