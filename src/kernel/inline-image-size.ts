@@ -1,16 +1,24 @@
+import { parseDataUri } from './data-uri.ts'
 import { readImageSize, type ImageSize } from './read-image-size.ts'
 
 /** Reads the size of an image from its data URI. Decodes only a few parts, however large the image is. */
 export function readInlineImageSize(dataUri: string): ImageSize | null {
   const start = findPayload(dataUri)
-  return start === -1 ? null : readImageSize((offset, count) => readBytes(dataUri, start, offset, count))
+  if (start === -1) return null
+  let endBytes = 0
+  const size = readImageSize((offset, count) => {
+    endBytes = Math.max(endBytes, offset + count)
+    return readBytes(dataUri, start, offset, count)
+  })
+  // Decoders skip other characters, which would shift what was read.
+  const read = dataUri.slice(start, start + Math.ceil(endBytes / 3) * 4)
+  return size !== null && PLAIN_BASE64.test(read) ? size : null
 }
 
 /** Returns where the base64 of a data URI begins, or -1 if it has none. */
 export function findPayload(dataUri: string): number {
-  const head = dataUri.slice(0, URI_HEAD_LENGTH_MAX)
-  const comma = head.indexOf(',')
-  return comma !== -1 && head.slice(0, comma).toLowerCase().endsWith(';base64') ? comma + 1 : -1
+  const parsed = parseDataUri(dataUri)
+  return parsed?.isBase64 === true ? parsed.start : -1
 }
 
 /** Decodes some bytes from the middle of base64 text, without decoding what is before them. */
@@ -21,4 +29,4 @@ export function readBytes(text: string, start: number, offset: number, count: nu
   return Buffer.from(text.slice(from, from + length), 'base64').subarray(skipped, skipped + count)
 }
 
-const URI_HEAD_LENGTH_MAX = 256
+const PLAIN_BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/

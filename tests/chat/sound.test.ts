@@ -42,6 +42,7 @@ beforeEach(() => {
 })
 
 const DATA = Buffer.alloc(16_000).toString('base64')
+const FLAC = Buffer.from('fLaC\0\0\0\x22').toString('base64')
 const CLIP = { type: 'input_audio', input_audio: { data: DATA, format: 'mp3' } }
 const withParts = (model: string, ...parts: readonly object[]) =>
   chatBody({
@@ -74,7 +75,8 @@ describe('audio that a model has no price for', () => {
     ['a part of sound', CLIP],
     ['a file of sound', { type: 'file', file: { file_data: `data:audio/mp3;base64,${DATA}` } }],
     ['a file named as sound', { type: 'file', file: { file_data: DATA, filename: 'talk.MP3' } }],
-    ['a picture that is sound', { type: 'image_url', image_url: { url: `data:Audio/wav;base64,${DATA}` } }],
+    ['a file whose bytes are sound', { type: 'file', file: { file_data: FLAC } }],
+    ['a video that is sound', { type: 'video_url', video_url: { url: 'https://example.com/talk.mp3' } }],
     ['an address of sound', { type: 'video_url', video_url: { url: 'https://example.com/a.ogg?x=1' } }],
   ])('is refused before a vendor is called or anything is charged: %s', async (_name, part) => {
     await expectRefused(withParts('deaf', part), 'messages.0.content.1')

@@ -1,6 +1,7 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
-import type { ChatMessage, ChatRequest } from '../../wires/openai-chat/chat-request.ts'
+import type { ChatMessage, ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
+import { isMediaPart, requireMediaPart } from '../../wires/openai-chat/read-media-part.ts'
 import { refuseAccountState, refuseCacheMark } from '../../wires/native-demands.ts'
 
 /** Checks what the schema cannot express: which roles may omit content, and what a tool result must name. */
@@ -26,10 +27,18 @@ export function checkMessages(messages: readonly ChatMessage[]): void {
 export function checkChatRequest(body: ChatRequest): void {
   checkMessages(body.messages)
   for (const [index, { content }] of body.messages.entries())
-    if (Array.isArray(content)) screenParts(content, `messages.${index}.content`)
+    if (Array.isArray(content)) {
+      screenParts(content, `messages.${index}.content`)
+      checkMedia(content, `messages.${index}.content`)
+    }
   const prediction: unknown = Reflect.get(body, 'prediction')
   if (isRecord(prediction) && Array.isArray(prediction['content']))
     screenParts(prediction['content'].filter(isRecord), 'prediction.content')
+}
+
+function checkMedia(parts: readonly ContentPart[], param: string): void {
+  for (const [index, part] of parts.entries())
+    if (isMediaPart(part)) requireMediaPart(part, (member) => `${param}.${index}.${member}`)
 }
 
 function screenParts(parts: readonly object[], param: string): void {

@@ -18,6 +18,24 @@ function png(width: number, height: number): string {
   return `data:image/png;base64,${header.toString('base64')}`
 }
 
+/** Declares one pixel where a reader finds it that does not skip line breaks, and 9,000 × 9,000 to all others. */
+const SHIFTED_JPEG = shiftedJpeg()
+
+function shiftedJpeg(): string {
+  const frame = (side: number) => [0xff, 0xc0, 0, 11, 8, side >> 8, side & 255, side >> 8, side & 255]
+  const tag = [0xff, 0xe0, 0, 48, ...Buffer.alloc(46)]
+  const bytes = Buffer.from([
+    0xff,
+    0xd8,
+    ...tag,
+    ...frame(9000),
+    ...Buffer.alloc(39),
+    ...frame(1),
+    ...Buffer.alloc(900),
+  ])
+  return `${bytes.toString('base64').slice(0, 8)}\n\n\n\n${bytes.toString('base64').slice(8)}`
+}
+
 const image = (url: string, detail?: 'low' | 'high' | 'auto' | 'original'): ContentPart => ({
   type: 'image_url',
   image_url: { url, ...(detail === undefined ? {} : { detail }) },
@@ -54,9 +72,11 @@ describe('an image', () => {
       const largest = count(vendor, image(png(100_000, 100_000)))
       for (const url of [
         'https://example.com/a.png',
+        'https://example.com/a',
         'data:image/gif;base64,R0lGODlh',
-        'data:,',
-        'data:image/png',
+        'data:image/heic,x',
+        // Decoders skip the line break, so that what follows is read at another place.
+        `data:image/jpeg;base64,${SHIFTED_JPEG}`,
       ])
         expect(count(vendor, image(url))).toBe(largest)
       expect(count(vendor, image(png(300, 300)))).toBeLessThanOrEqual(largest)
@@ -78,6 +98,9 @@ describe('other media', () => {
     const file = Buffer.alloc(44 + seconds * bytesPerSecond)
     file.write('RIFF', 0)
     file.write('WAVEfmt ', 8)
+    file.writeUInt16LE(1, 20)
+    file.writeUInt16LE(1, 22)
+    file.writeUInt16LE(16, 34)
     file.writeUInt32LE(16_000, 24)
     file.writeUInt32LE(bytesPerSecond, 28)
     file.writeUInt16LE(2, 32)
@@ -90,19 +113,44 @@ describe('other media', () => {
     expect(tokens).toBeLessThan(60 * 45)
   })
 
-  test('compressed audio counts as if it had the lowest quality', () => {
-    expect(count('Google', audio(Buffer.alloc(60_000), 'mp3'))).toBeGreaterThanOrEqual(60 * 32)
-    expect(count('Google', audio(Buffer.alloc(60_000), 'ogg'))).toBeGreaterThanOrEqual(120 * 32)
-    expect(count('Google', audio(Buffer.alloc(60_000, 'RIFF'), 'wav'))).toBeGreaterThanOrEqual(120 * 32)
+  const mp3 = (bytes: number): Buffer => {
+    const file = Buffer.alloc(bytes)
+    file.set([0xff, 0xfb, 0x90, 0x64])
+    return file
+  }
+
+  test('MP3 counts as if it had the lowest quality', () => {
+    const tokens = count('Google', audio(mp3(60_000), 'mp3'))
+    expect(tokens).toBeGreaterThanOrEqual(60 * 32)
+    expect(tokens).toBeLessThan(60 * 45)
   })
 
-  test('a text file counts its bytes, a document its pages', () => {
-    const file = (type: string): ContentPart => ({
+  test('other audio counts the whole context, whatever it is called, because silence takes no bytes', () => {
+    const tagged = Buffer.concat([
+      Buffer.from('ID3\x04\0\0\0\0\0\0', 'latin1'),
+      Buffer.from('fLaC\0\0\0\x22'),
+    ])
+    const telephone = wave(1)
+    telephone.writeUInt16LE(0x31, 20)
+    for (const [file, format] of [
+      [Buffer.alloc(60_000), 'mp3'],
+      [Buffer.from('fLaC\0\0\0\x22'), 'wav'],
+      [tagged, 'mp3'],
+      [telephone, 'wav'],
+    ] as const)
+      expect(count('Google', audio(file, format))).toBe(CONTEXT_TOKENS)
+  })
+
+  test('a text file counts its bytes, a document the whole context, because pages take almost no bytes', () => {
+    const file = (type: string, bytes: Buffer): ContentPart => ({
       type: 'file',
-      file: { file_data: `data:${type};base64,${Buffer.alloc(9000).toString('base64')}` },
+      file: { file_data: `data:${type};base64,${bytes.toString('base64')}` },
     })
-    expect(count('Anthropic', file('text/plain'))).toBeLessThanOrEqual(9100)
-    expect(count('Anthropic', file('application/pdf'))).toBeGreaterThan(9 * 3000)
+    expect(count('Anthropic', file('text/plain', Buffer.alloc(9000, 'a')))).toBe(9000)
+    // Bytes that are no text become replacement characters.
+    expect(count('Anthropic', file('text/plain', Buffer.alloc(9000, 0xfe)))).toBe(27_000)
+    expect(count('Anthropic', file('application/pdf', Buffer.from('%PDF-1.7')))).toBe(CONTEXT_TOKENS)
+    expect(count('Anthropic', file('application/new', Buffer.alloc(10)))).toBe(CONTEXT_TOKENS)
   })
 
   test('media that only the upstream can fetch count the whole context, once', () => {

@@ -1,8 +1,17 @@
-import type { ContentPart } from '../../wires/openai-chat/chat-request.ts'
-import type { TokenFamily } from './estimate-family.ts'
-import { isSound } from './sound-parts.ts'
+import { isUtf8 } from 'node:buffer'
+import { parseDataUri } from '../../kernel/data-uri.ts'
 import { findPayload, readBytes, readInlineImageSize } from '../../kernel/inline-image-size.ts'
 import type { ImageSize } from '../../kernel/read-image-size.ts'
+import { recogniseMedia } from '../../kernel/recognise-media.ts'
+import type { ContentPart } from '../../wires/openai-chat/chat-request.ts'
+import {
+  isMediaPart,
+  requireMediaPart,
+  type MediaPart,
+  type MediaReading,
+} from '../../wires/openai-chat/read-media-part.ts'
+import type { TokenFamily } from './estimate-family.ts'
+import { isSound } from './sound-parts.ts'
 
 /** The parts of a message that are not plain text. */
 export interface MediaTokens {
@@ -15,128 +24,174 @@ export interface MediaTokens {
   readonly soundTokens: number
 }
 
-/** Minimum per part. The gateway counts this much itself if an upstream reports no usage. */
+/** Minimum per part. */
 const PART_TOKENS_MIN = 1024
-const VIDEO_TOKENS_MIN = 2048
 
 const AUDIO_TOKENS_PER_SECOND = 40
 const VIDEO_TOKENS_PER_SECOND = 320
 const SOUND_OF_VIDEO = AUDIO_TOKENS_PER_SECOND / VIDEO_TOKENS_PER_SECOND
-/** Audio below these rates is unintelligible: 8 kbit/s for MP3, less for speech codecs. */
+/** No frame of MP3 has fewer: 8 kbit/s. */
 const MP3_BYTES_PER_SECOND_MIN = 1000
-const AUDIO_BYTES_PER_SECOND_MIN = 500
-const VIDEO_BYTES_PER_SECOND_MIN = 2500
 
-/** A page of a document is billed for its words and for its image, and can be small when compressed. */
-const DOCUMENT_TOKENS_PER_BYTE = 4
-const DOCUMENT_TOKENS_MIN = 8192
+/** A byte that is not UTF-8 becomes a replacement character, which has three. */
+const TOKENS_PER_OTHER_BYTE = 3
+/** For models whose context is smaller than a short document. */
+const UNMEASURED_TOKENS_MIN = 8192
 
 /**
- * Estimates the tokens of media parts.
- * @param longestTokens the model's context, used for media that only the upstream can fetch
+ * Returns an upper bound of the tokens of media parts.
+ * @param longestTokens the model's context, used for media whose size only the vendor can tell: a document by its pages, a video
+ *   by its length, and all that is fetched from an address. Bytes bound none of them, because a small file may have many pages
  */
 export function estimateMediaTokens(
   parts: readonly ContentPart[],
   family: TokenFamily,
   longestTokens: number,
 ): MediaTokens {
+  const unmeasuredTokens = Math.max(longestTokens, UNMEASURED_TOKENS_MIN)
   let textLength = 0
   let payloadLength = 0
   let imageTokens = 0
   let otherTokens = 0
   let soundTokens = 0
   for (const part of parts) {
-    const before = imageTokens + otherTokens
-    switch (part.type) {
-      case 'image_url': {
-        const { url, detail } = part.image_url
-        const isInline = url.startsWith('data:')
-        const size = isInline ? readBillableSize(url) : null
-        if (isInline) payloadLength += url.length
-        imageTokens += Math.max(Math.ceil(family.imageTokens(size, detail)), PART_TOKENS_MIN)
-        break
-      }
-      case 'input_audio': {
-        const { data, format } = part.input_audio
-        payloadLength += data.length
-        otherTokens += audioTokens(data, format)
-        break
-      }
-      case 'video_url': {
-        const { url } = part.video_url
-        const isInline = url.startsWith('data:')
-        if (isInline) payloadLength += url.length
-        otherTokens += isInline ? videoTokens(url) : longestTokens
-        break
-      }
-      case 'file': {
-        const data = part.file.file_data
-        const isInline = typeof data === 'string' && !data.startsWith('http')
-        if (isInline) payloadLength += data.length
-        otherTokens += isInline ? documentTokens(data) : longestTokens
-        break
-      }
-      case 'text':
-        textLength += part.text.length
-        break
-      case 'refusal':
-        textLength += part.refusal.length
-        break
+    if (!isMediaPart(part)) {
+      textLength += part.type === 'text' ? part.text.length : part.refusal.length
+      continue
     }
-    if (part.type === 'text' || part.type === 'refusal') continue
-    const tokens = imageTokens + otherTokens - before
+    const reading = requireMediaPart(part, (member) => `messages.${member}`)
+    const source = sourceOf(part)
+    if (reading.place === 'inline') payloadLength += source.length
+    const tokens = Math.ceil(countPart(part, reading, { family, unmeasuredTokens }))
+    if (reading.kind === 'image') imageTokens += tokens
+    else otherTokens += tokens
     if (isSound(part)) soundTokens += tokens
-    else if (part.type === 'video_url') soundTokens += Math.ceil(tokens * SOUND_OF_VIDEO)
+    else if (reading.kind === 'video') soundTokens += Math.ceil(tokens * SOUND_OF_VIDEO)
   }
   return {
     textLength,
     payloadLength,
-    tokens: imageTokens + Math.min(otherTokens, Math.max(longestTokens, DOCUMENT_TOKENS_MIN)),
+    tokens: imageTokens + Math.min(otherTokens, unmeasuredTokens),
     soundTokens,
   }
 }
 
-function audioTokens(data: string, format: string): number {
-  const bytes = decodedBytes(data)
+interface Bounds {
+  readonly family: TokenFamily
+  readonly unmeasuredTokens: number
+}
+
+function countPart(
+  part: MediaPart,
+  { kind, mediaType, recognised, place }: MediaReading,
+  { family, unmeasuredTokens }: Bounds,
+): number {
+  const source = sourceOf(part)
+  const isInline = place === 'inline'
+  // Only a picture is sent as nothing else. Vendors read a file by what they find in it.
+  if (!isInline && part.type !== 'image_url') return unmeasuredTokens
+  if (part.type === 'file' && kind === 'image' && recognised === null) return unmeasuredTokens
+  switch (kind) {
+    case 'image': {
+      const detail = part.type === 'image_url' ? part.image_url.detail : undefined
+      const tokens = family.imageTokens(isInline ? readBillableSize(source) : null, detail)
+      // A drawing is text, which a vendor could read as such.
+      const textTokens = mediaType === DRAWING && isInline ? textFileTokens(source) : 0
+      return Math.max(tokens, textTokens, PART_TOKENS_MIN)
+    }
+    case 'text':
+      return Math.max(textFileTokens(source), PART_TOKENS_MIN)
+    case 'audio':
+      return audioTokens(source, recognised?.mediaType ?? null, unmeasuredTokens)
+    case 'video':
+    case 'document':
+    case null:
+      return unmeasuredTokens
+  }
+}
+
+const DRAWING = 'image/svg+xml'
+
+function audioTokens(data: string, mediaType: string | null, unmeasuredTokens: number): number {
   const bytesPerSecond =
-    format === 'wav'
-      ? (readWaveBytesPerSecond(data) ?? AUDIO_BYTES_PER_SECOND_MIN)
-      : format === 'mp3'
+    mediaType === 'audio/wav'
+      ? readWaveBytesPerSecond(data)
+      : mediaType === 'audio/mpeg' && beginsWithMpegFrame(data)
         ? MP3_BYTES_PER_SECOND_MIN
-        : AUDIO_BYTES_PER_SECOND_MIN
-  return Math.max(Math.ceil((bytes / bytesPerSecond) * AUDIO_TOKENS_PER_SECOND), PART_TOKENS_MIN)
+        : null
+  // Silence takes almost no bytes in other formats.
+  if (bytesPerSecond === null) return unmeasuredTokens
+  return Math.max((decodedBytes(data) / bytesPerSecond) * AUDIO_TOKENS_PER_SECOND, PART_TOKENS_MIN)
+}
+
+const ID3 = 'ID3'
+const ID3_HEAD_BYTES = 10
+const FRAME_HEAD_BYTES = 4
+
+/** Whether MP3 frames follow the tag, which other formats may have too. */
+function beginsWithMpegFrame(data: string): boolean {
+  const start = Math.max(findPayload(data), 0)
+  const head = readBytes(data, start, 0, ID3_HEAD_BYTES)
+  if (head.length < ID3_HEAD_BYTES) return false
+  if (head.toString('latin1', 0, 3) !== ID3) return recogniseMedia(head) === 'mp3'
+  // The length of the tag has seven bits in each byte.
+  const tagBytes = head.subarray(6).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0)
+  const frame = readBytes(data, start, ID3_HEAD_BYTES + tagBytes, FRAME_HEAD_BYTES)
+  return recogniseMedia(frame) === 'mp3' && frame.toString('latin1', 0, 3) !== ID3
 }
 
 const WAVE_HEADER_BYTES = 36
+/** Integers and floats. Other codecs do not keep to the byte rate of their header. */
+const UNCOMPRESSED_TAGS: ReadonlySet<number> = new Set([1, 3])
+/** Telephone quality in one channel. */
+const WAVE_BYTES_PER_SECOND_MIN = 8000
 
-// Uncompressed audio has its byte rate in the header. Counted by bytes alone, it would have sixty times as many tokens.
+/** Uncompressed audio has its byte rate in the header. Null for other audio. */
 export function readWaveBytesPerSecond(data: string): number | null {
   const head = readBytes(data, Math.max(findPayload(data), 0), 0, WAVE_HEADER_BYTES)
   if (head.length < WAVE_HEADER_BYTES || head.toString('latin1', 0, 4) !== 'RIFF') return null
-  if (head.toString('latin1', 8, 16) !== 'WAVEfmt ') return null
-  const bytesPerSecond = Math.min(head.readUInt32LE(28), head.readUInt32LE(24) * head.readUInt16LE(32))
-  return Math.max(bytesPerSecond, AUDIO_BYTES_PER_SECOND_MIN)
+  if (head.toString('latin1', 8, 16) !== 'WAVEfmt ' || !UNCOMPRESSED_TAGS.has(head.readUInt16LE(20)))
+    return null
+  const samplesPerSecond = head.readUInt32LE(24)
+  const sampleBytes = head.readUInt16LE(22) * Math.ceil(head.readUInt16LE(34) / 8)
+  const claims = [
+    head.readUInt32LE(28),
+    samplesPerSecond * head.readUInt16LE(32),
+    samplesPerSecond * sampleBytes,
+  ]
+  const bytesPerSecond = Math.min(...claims)
+  return bytesPerSecond >= WAVE_BYTES_PER_SECOND_MIN ? bytesPerSecond : null
 }
 
-function videoTokens(dataUri: string): number {
-  const seconds = decodedBytes(dataUri) / VIDEO_BYTES_PER_SECOND_MIN
-  return Math.max(Math.ceil(seconds * VIDEO_TOKENS_PER_SECOND), VIDEO_TOKENS_MIN)
-}
-
-function documentTokens(data: string): number {
-  const bytes = decodedBytes(data)
-  // Plain text has at most one token per byte.
-  if (data.startsWith('data:text/')) return Math.max(bytes, PART_TOKENS_MIN)
-  return DOCUMENT_TOKENS_MIN + bytes * DOCUMENT_TOKENS_PER_BYTE
+/** No tokenizer makes more tokens than bytes of UTF-8. */
+function textFileTokens(source: string): number {
+  const parsed = parseDataUri(source)
+  if (parsed !== null && !parsed.isBase64) return source.length
+  const bytes = Buffer.from(source.slice(parsed?.start ?? 0), 'base64')
+  return isUtf8(bytes) ? bytes.length : bytes.length * TOKENS_PER_OTHER_BYTE
 }
 
 /** Returns an upper bound of the decoded bytes. A data URI that is not base64 has at most one byte per character. */
 export function decodedBytes(data: string): number {
-  return data.startsWith('data:') && findPayload(data) === -1 ? data.length : Math.ceil((data.length * 3) / 4)
+  const parsed = parseDataUri(data)
+  return parsed !== null && !parsed.isBase64 ? data.length : Math.ceil((data.length * 3) / 4)
 }
 
 /** Returns null for a GIF: its header has the size of the canvas, which frames may exceed. */
 function readBillableSize(dataUri: string): ImageSize | null {
   const size = readInlineImageSize(dataUri)
   return size?.format === 'GIF' ? null : size
+}
+
+function sourceOf(part: MediaPart): string {
+  switch (part.type) {
+    case 'image_url':
+      return part.image_url.url
+    case 'video_url':
+      return part.video_url.url
+    case 'input_audio':
+      return part.input_audio.data
+    case 'file':
+      return part.file.file_data ?? ''
+  }
 }

@@ -18,7 +18,9 @@ test('audio is held at its own prices, in the prompt and in the answer', () => {
     ...model,
     price: { ...price, audioInputNanoUsdPer1m: 40_000_000_000n, audioOutputNanoUsdPer1m: 80_000_000_000n },
   }
-  const data = Buffer.alloc(99_999).toString('base64')
+  const recording = Buffer.alloc(99_999)
+  recording.set([0xff, 0xfb, 0x90, 0x64])
+  const data = recording.toString('base64')
   const clip = { type: 'input_audio' as const, input_audio: { data, format: 'mp3' } }
   const messages: ChatRequest['messages'] = [{ role: 'user', content: [clip] }]
   // At most 100 seconds of 40 tokens each.
@@ -37,9 +39,12 @@ test('audio without reported tokens is counted by the second, WAV by its header'
   const wave = Buffer.alloc(3_200_044)
   wave.write('RIFF', 0, 'latin1')
   wave.write('WAVEfmt ', 8, 'latin1')
+  wave.writeUInt16LE(1, 20)
+  wave.writeUInt16LE(1, 22)
   wave.writeUInt32LE(16_000, 24)
   wave.writeUInt32LE(32_000, 28)
   wave.writeUInt16LE(2, 32)
+  wave.writeUInt16LE(16, 34)
   const soundOf = (data: Buffer, format: string) => {
     const content = [{ type: 'input_audio' as const, input_audio: { data: data.toString('base64'), format } }]
     return soundOfChat({ model: 'any', messages: [{ role: 'user', content }] }).promptTokens

@@ -1,5 +1,6 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 
+import { TEXT_TYPES } from '../../wires/media-types.ts'
 import type { InferenceCall } from '../provider.ts'
 import { selectTools } from '../select-tools.ts'
 import { withKnownBlocks } from './known-blocks.ts'
@@ -16,7 +17,7 @@ export const anthropicVendor: Vendor = {
   normalizeMediaType(mediaType) {
     if (mediaType === 'image/jpg') return 'image/jpeg'
     // Text documents are sent as plain text, whatever their markup.
-    return mediaType.startsWith('text/') || TEXT_MEDIA_TYPES.has(mediaType) ? 'text/plain' : mediaType
+    return mediaType.startsWith('text/') || TEXT_TYPES.has(mediaType) ? 'text/plain' : mediaType
   },
   normalizeCallId: (callId) => callId.replace(/[^a-zA-Z0-9_-]/g, '_'),
   needsJsonInstruction: () => true,
@@ -33,13 +34,6 @@ export const anthropicVendor: Vendor = {
     })
   },
 }
-
-const TEXT_MEDIA_TYPES = new Set([
-  'application/json',
-  'application/xml',
-  'application/yaml',
-  'application/javascript',
-])
 
 interface ThinkingOptions extends LanguageModelV4CallOptions {
   thinking?: { type: 'enabled'; budgetTokens: number }

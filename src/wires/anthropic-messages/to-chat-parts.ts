@@ -1,4 +1,5 @@
 import type { ContentPart } from '../openai-chat/chat-request.ts'
+import { requireMediaPart, type MediaPart } from '../openai-chat/read-media-part.ts'
 import { nativeOnly } from './native-only.ts'
 import { readBlocks, readMembers, readOptionalText, readText, type Members } from './read-block.ts'
 
@@ -22,11 +23,13 @@ export function toChatParts(block: Members, param: string): ContentPart[] {
 }
 
 function toImagePart(source: Members, param: string): ContentPart {
+  const image = (url: string, member: string): ContentPart =>
+    checked({ type: 'image_url', image_url: { url } }, `${param}.${member}`)
   switch (source['type']) {
     case 'base64':
-      return { type: 'image_url', image_url: { url: toDataUrl(source, param) } }
+      return image(toDataUrl(source, param), 'data')
     case 'url':
-      return { type: 'image_url', image_url: { url: readText(source, 'url', param) } }
+      return image(readText(source, 'url', param), 'url')
     case 'file':
       throw nativeOnly(param, 'A file of the Files API')
     default:
@@ -40,15 +43,21 @@ function toDocumentParts(block: Members, param: string): ContentPart[] {
   const title = readOptionalText(block, 'title')
   const about = [title, readOptionalText(block, 'context')].filter((text) => text !== null)
   const heading: ContentPart[] = about.length === 0 ? [] : [{ type: 'text', text: about.join('\n') }]
-  const file = (data: string): ContentPart[] => [
+  const file = (data: string, member: string): ContentPart[] => [
     ...heading,
-    withCacheMark({ type: 'file', file: { file_data: data, filename: title ?? 'document.pdf' } }, block),
+    withCacheMark(
+      checked(
+        { type: 'file', file: { file_data: data, filename: title ?? 'document.pdf' } },
+        `${place}.${member}`,
+      ),
+      block,
+    ),
   ]
   switch (source['type']) {
     case 'base64':
-      return file(toDataUrl(source, place))
+      return file(toDataUrl(source, place), 'data')
     case 'url':
-      return file(readText(source, 'url', place))
+      return file(readText(source, 'url', place), 'url')
     case 'text':
       return [...heading, withCacheMark({ type: 'text', text: readText(source, 'data', place) }, block)]
     case 'content':
@@ -74,6 +83,12 @@ function describeSearchResult(block: Members, param: string): string {
 
 function toDataUrl(source: Members, param: string): string {
   return `data:${readText(source, 'media_type', param)};base64,${readText(source, 'data', param)}`
+}
+
+/** Anthropic reads a block as what it says, so a block that holds something else is refused. */
+function checked(part: MediaPart, place: string): ContentPart {
+  requireMediaPart(part, () => place)
+  return part
 }
 
 /**

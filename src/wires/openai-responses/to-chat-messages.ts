@@ -1,6 +1,7 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { ChatMessage, ContentPart } from '../openai-chat/chat-request.ts'
+import { requireMediaPart, type MediaPart } from '../openai-chat/read-media-part.ts'
 import { Untranslatable } from '../untranslatable.ts'
 import { unsealThoughts } from './sealed-thoughts.ts'
 import { TEXT_ARGUMENT, type ToolNames } from './tool-names.ts'
@@ -125,17 +126,26 @@ const DETAILS = ['auto', 'low', 'high', 'original'] as const
 function toImage(part: Members, param: string): ContentPart {
   if (typeof part['image_url'] !== 'string') throw ofOpenAi(`${param}.file_id`)
   const detail = DETAILS.find((known) => known === part['detail'])
-  return {
-    type: 'image_url',
-    image_url: { url: part['image_url'], ...(detail === undefined ? {} : { detail }) },
-  }
+  const image = { url: part['image_url'], ...(detail === undefined ? {} : { detail }) }
+  return checked({ type: 'image_url', image_url: image }, `${param}.image_url`)
 }
 
 function toFile(part: Members, param: string): ContentPart {
   const data = part['file_data'] ?? part['file_url']
   if (typeof data !== 'string') throw ofOpenAi(`${param}.file_id`)
+  const isInline = data === part['file_data']
+  // Only one of them is counted, and the vendor could read the other.
+  if (isInline && typeof part['file_url'] === 'string')
+    throw invalidValue(`${param}.file_url`, `${param} must have either file_data or file_url.`)
   const { filename } = part
-  return { type: 'file', file: { file_data: data, ...(typeof filename === 'string' ? { filename } : {}) } }
+  const file = { file_data: data, ...(typeof filename === 'string' ? { filename } : {}) }
+  return checked({ type: 'file', file }, `${param}.${isInline ? 'file_data' : 'file_url'}`)
+}
+
+/** OpenAI reads a part as what it says, so a part that holds something else is refused. */
+function checked(part: MediaPart, place: string): ContentPart {
+  requireMediaPart(part, () => place)
+  return part
 }
 
 function ofOpenAi(param: string): AppError {
