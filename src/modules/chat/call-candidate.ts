@@ -28,7 +28,12 @@ export type StreamableRequest = Pick<ChatRequest, 'model' | 'stream' | 'stream_o
 export interface Operation<Body> {
   readonly form: AnswerForm
   readonly of: (provider: Provider) => InferenceOperation<Body> | undefined
+  /** Counts a prompt for an upstream that bills nothing and reports no usage. */
   readonly countPromptTokens: (body: Body, countTokens: (text: string) => number) => number
+  /** Counts a prompt that a vendor may bill without a report. */
+  readonly countHeldTokens: (model: CatalogModel, body: Body, countTokens: (text: string) => number) => number
+  /** Whether the tokens of the prompt can be counted without the vendor. */
+  readonly isMeasured: (body: Body) => boolean
   readonly estimate: Estimate<Body>
   /** Members that change the bill and that the estimate includes. */
   readonly pricedMembers: (model: CatalogModel, body: Body) => ReadonlySet<string>
@@ -132,7 +137,7 @@ function readAnswer<Body extends StreamableRequest>(
       breaker: candidate.breaker,
       accountId: request.caller.accountId,
       work: attempt.work,
-      isSeenWhole: isSeenWhole(candidate, call.model),
+      isSeenWhole: isSeenWhole(candidate, call.model) && operation.isMeasured(request.body),
       drainBytesMax: options.inference.drains.limits.drainBytesMax,
       keepEnd: request.keepEnd,
     })
@@ -146,7 +151,8 @@ function readAnswer<Body extends StreamableRequest>(
 }
 
 /**
- * Whether the delivered text is all that is billed: the vendor stops when the stream is closed, and the model does not reason.
+ * Whether the delivered text is all of the output that is billed: the vendor stops when the stream is closed, and the model does
+ * not reason.
  */
 function isSeenWhole({ provider }: Candidate, { capabilities }: CatalogModel): boolean {
   return provider.whenLeft === 'streams stop' && !capabilities.has('reasoning')
@@ -166,7 +172,10 @@ function contextOf<Body extends StreamableRequest>(attempted: Attempted<Body>): 
     record,
     bill,
     startedMs,
-    countPromptTokens: () => operation.countPromptTokens(body, countTokens),
+    countPromptTokens: () =>
+      candidate.provider.whenLeft === 'stops'
+        ? operation.countPromptTokens(body, countTokens)
+        : operation.countHeldTokens(model, body, countTokens),
     countTokens,
     soundOf: () => operation.soundOf(body),
     asksForHourCache: () => asksForHourCache(request.text),

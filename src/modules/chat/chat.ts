@@ -27,7 +27,12 @@ import { callCandidate, type Operation, type StreamableRequest } from './call-ca
 import { checkChatContext, checkCompletionContext } from './check-context.ts'
 import { checkChatRequest } from './check-messages.ts'
 import { countMessageTokens } from './count-message-tokens.ts'
-import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
+import {
+  countChatPromptTokens,
+  countCompletionPromptTokens,
+  countHeldPromptTokens,
+} from './count-prompt-tokens.ts'
+import { isMeasured } from './estimate-media-tokens.ts'
 import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate-cost.ts'
 import { CHAT_LIMITS, holdWorstCase, type CoveredRequest } from './hold-worst-case.ts'
 import { findFilesOfChat, inlineFilesOfChat } from './inline-own-files.ts'
@@ -64,6 +69,8 @@ const CHAT: Operation<ChatRequest> = {
   form: CHAT_FORM,
   of: (provider) => provider.chat,
   countPromptTokens: countChatPromptTokens,
+  countHeldTokens: countHeldPromptTokens,
+  isMeasured,
   pricedMembers: pricedSoundMembers,
   screenSound,
   soundOf: soundOfChat,
@@ -82,6 +89,8 @@ const COMPLETION: Operation<CompletionRequest> = {
   of: (provider) =>
     provider.completion ?? (provider.chat && completionThroughChat(provider.id, provider.chat)),
   countPromptTokens: countCompletionPromptTokens,
+  countHeldTokens: (_model, body, countTokens) => countCompletionPromptTokens(body, countTokens),
+  isMeasured: () => true,
   pricedMembers: () => COMPLETION_MEMBERS,
   screenSound: (_model, _body, candidates) => candidates,
   soundOf: () => SILENCE,

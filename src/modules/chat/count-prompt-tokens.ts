@@ -1,7 +1,11 @@
 import { stringifyJson } from '../../kernel/stringify-json.ts'
-import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
+import type { ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
+import { isMediaPart } from '../../wires/openai-chat/read-media-part.ts'
 import type { CompletionRequest } from '../../wires/openai-completions/completion-request.ts'
 import { TextTokens } from '../inference/inference.ts'
+import type { CatalogModel } from '../catalog/catalog.ts'
+import { estimateMediaTokens, partsOf } from './estimate-media-tokens.ts'
+import { estimateProfileOf } from './estimate-profile.ts'
 import { isSound } from './sound-parts.ts'
 import { countSoundTokens } from './sound-tokens.ts'
 
@@ -13,8 +17,34 @@ const WHOLE_TOKENS_MAX = 8_192
 
 type CountTokens = (text: string) => number
 
-/** Counts a prompt for upstreams that report no usage. */
+/**
+ * Counts a prompt whose usage no vendor reported, although it may bill it. Images and files count as they were held: less could
+ * be below the bill.
+ */
+export function countHeldPromptTokens(
+  model: CatalogModel,
+  body: ChatRequest,
+  countTokens: CountTokens,
+): number {
+  const { family, contextTokens } = estimateProfileOf(model)
+  const tokens =
+    countText(body, countTokens) + estimateMediaTokens(partsOf(body), family, contextTokens).tokens
+  return Math.min(tokens, contextTokens)
+}
+
+/** Counts a prompt for upstreams that bill nothing, and for clients that only ask for the count. */
 export function countChatPromptTokens(body: ChatRequest, countTokens: CountTokens): number {
+  return countText(body, countTokens) + countRoughly(partsOf(body))
+}
+
+function countRoughly(parts: readonly ContentPart[]): number {
+  let tokens = 0
+  for (const part of parts)
+    if (isMediaPart(part)) tokens += isSound(part) ? countSoundTokens(part) : TOKENS_PER_MEDIA_PART
+  return tokens
+}
+
+function countText(body: ChatRequest, countTokens: CountTokens): number {
   const text = createText(countTokens)
   let tokens = 0
   if (body.tools) text.add(stringifyJson(body.tools))
@@ -25,7 +55,7 @@ export function countChatPromptTokens(body: ChatRequest, countTokens: CountToken
     else
       for (const part of message.content ?? []) {
         if (part.type === 'text') text.add(part.text)
-        else tokens += isSound(part) ? countSoundTokens(part) : TOKENS_PER_MEDIA_PART
+        if (part.type === 'refusal') text.add(part.refusal)
       }
   }
   return tokens + text.tokens

@@ -3,7 +3,7 @@ import { parseDataUri } from '../../kernel/data-uri.ts'
 import { findPayload, readBytes, readInlineImageSize } from '../../kernel/inline-image-size.ts'
 import type { ImageSize } from '../../kernel/read-image-size.ts'
 import { recogniseMedia } from '../../kernel/recognise-media.ts'
-import type { ContentPart } from '../../wires/openai-chat/chat-request.ts'
+import type { ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import {
   isMediaPart,
   requireMediaPart,
@@ -74,6 +74,25 @@ export function estimateMediaTokens(
     tokens: imageTokens + Math.min(otherTokens, unmeasuredTokens),
     soundTokens,
   }
+}
+
+/** Returns the parts of all messages together, because they share the context. */
+export function partsOf({ messages }: ChatRequest): readonly ContentPart[] {
+  let parts: ContentPart[] | null = null
+  for (const { content } of messages) if (Array.isArray(content)) (parts ??= []).push(...content)
+  return parts ?? NO_PARTS
+}
+
+const NO_PARTS: readonly ContentPart[] = []
+
+/** Whether the tokens of all media are known from the request alone: images of known size, and text. */
+export function isMeasured(body: ChatRequest): boolean {
+  return partsOf(body).every((part) => {
+    if (!isMediaPart(part)) return true
+    const { kind, place } = requireMediaPart(part, (member) => `messages.${member}`)
+    if (place !== 'inline') return false
+    return kind === 'text' || (part.type === 'image_url' && readBillableSize(part.image_url.url) !== null)
+  })
 }
 
 interface Bounds {

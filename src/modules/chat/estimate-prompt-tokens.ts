@@ -1,7 +1,7 @@
 import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { CompletionRequest } from '../../wires/openai-completions/completion-request.ts'
 import { countInputs, countTokenIds } from '../inference/inference.ts'
-import { estimateMediaTokens } from './estimate-media-tokens.ts'
+import { estimateMediaTokens, partsOf } from './estimate-media-tokens.ts'
 import type { EstimateProfile } from './estimate-profile.ts'
 
 /**
@@ -14,33 +14,24 @@ export function boundChatPromptTokens(
   body: ChatRequest,
   requestBytes: number,
 ): number {
-  let textBytes = requestBytes
-  let mediaTokens = 0
   let contentLength = 0
   let isStructured = hasStructure(body)
   for (const message of body.messages) {
     const { content } = message
     if (message.tool_calls) isStructured = true
     if (typeof content === 'string') contentLength += content.length
-    else if (content) {
-      const media = estimateMediaTokens(content, profile.family, profile.contextTokens)
-      textBytes -= media.payloadLength
-      mediaTokens += media.tokens
-      contentLength += media.textLength
-    }
   }
-  let tokens = Math.max(textBytes, 1) + mediaTokens + profile.family.hiddenTokens
+  const media = estimateMediaTokens(partsOf(body), profile.family, profile.contextTokens)
+  const textBytes = requestBytes - media.payloadLength
+  contentLength += media.textLength
+  let tokens = Math.max(textBytes, 1) + media.tokens + profile.family.hiddenTokens
   if (isStructured) tokens += Math.max(textBytes - contentLength, 0) + profile.family.toolTokens
   return tokens + hiddenReadingTokens(profile, body)
 }
 
 /** Returns an upper bound of the prompt tokens that may be billed as audio. */
 export function boundSoundTokens(profile: EstimateProfile, body: ChatRequest): number {
-  let tokens = 0
-  for (const { content } of body.messages)
-    if (typeof content !== 'string' && content)
-      tokens += estimateMediaTokens(content, profile.family, profile.contextTokens).soundTokens
-  return tokens
+  return estimateMediaTokens(partsOf(body), profile.family, profile.contextTokens).soundTokens
 }
 
 /** Counts token ids exactly and text by bytes. The suffix counts once for each prompt. */

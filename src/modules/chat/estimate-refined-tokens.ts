@@ -8,7 +8,7 @@ import {
   textsOf,
   TextTokens,
 } from '../inference/inference.ts'
-import { estimateMediaTokens } from './estimate-media-tokens.ts'
+import { estimateMediaTokens, partsOf } from './estimate-media-tokens.ts'
 import type { EstimateProfile } from './estimate-profile.ts'
 import { completionOverheadTokens, hasStructure, hiddenReadingTokens } from './estimate-prompt-tokens.ts'
 
@@ -30,7 +30,6 @@ export function refineChatPromptTokens(profile: EstimateProfile, body: ChatReque
     if (typeof content === 'string') text.add(content)
     else if (content) {
       tokens += content.length * TOKENS_PER_PART
-      tokens += estimateMediaTokens(content, profile.family, profile.contextTokens).tokens
       for (const part of content) {
         if (part.type === 'text') text.add(part.text)
         if (part.type === 'refusal') text.add(part.refusal)
@@ -38,6 +37,7 @@ export function refineChatPromptTokens(profile: EstimateProfile, body: ChatReque
     }
     addMembers(structure, others)
   }
+  tokens += estimateMediaTokens(partsOf(body), profile.family, profile.contextTokens).tokens
   if (isStructured) tokens += profile.family.toolTokens
   addMembers(structure, body)
   return tokens + text.tokens + Math.ceil(structure.tokens * STRUCTURE_FACTOR)

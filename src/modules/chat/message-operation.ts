@@ -8,7 +8,8 @@ import { toReadableRequest } from '../../wires/anthropic-messages/to-readable-re
 import type { Operation } from './call-candidate.ts'
 import { checkChatContext } from './check-context.ts'
 import { checkMessages } from './check-messages.ts'
-import { countChatPromptTokens } from './count-prompt-tokens.ts'
+import { countChatPromptTokens, countHeldPromptTokens } from './count-prompt-tokens.ts'
+import { isMeasured } from './estimate-media-tokens.ts'
 import { estimateChat, refineChat } from './estimate-cost.ts'
 import { findFilesOfMessages, inlineFilesOfMessages } from './inline-message-files.ts'
 import { MESSAGE_FORM } from './message-form.ts'
@@ -27,6 +28,8 @@ export const MESSAGES: Operation<MessagesRequest> = {
     return send ? messagesNatively(send) : chat && messagesThroughChat(id, chat)
   },
   countPromptTokens: (body, countTokens) => countChatPromptTokens(chatOf(body), countTokens),
+  countHeldTokens: (model, body, countTokens) => countHeldPromptTokens(model, chatOf(body), countTokens),
+  isMeasured: (body) => isMeasured(chatOf(body)),
   pricedMembers: () => MESSAGE_MEMBERS,
   screenSound: (model, body, candidates) => screenSound(model, chatOf(body), candidates),
   screenWire: (body, candidates) => screenWire(WIRE, readingOf(body), candidates),

@@ -11,7 +11,8 @@ import { toReadableRequest } from '../../wires/openai-responses/to-readable-requ
 import type { Operation } from './call-candidate.ts'
 import { checkChatContext } from './check-context.ts'
 import { checkMessages } from './check-messages.ts'
-import { countChatPromptTokens } from './count-prompt-tokens.ts'
+import { countChatPromptTokens, countHeldPromptTokens } from './count-prompt-tokens.ts'
+import { isMeasured } from './estimate-media-tokens.ts'
 import { estimateChat, refineChat } from './estimate-cost.ts'
 import { findFilesOfResponses, inlineFilesOfResponses } from './inline-response-files.ts'
 import { createReading } from './read-as-chat.ts'
@@ -31,6 +32,8 @@ export const RESPONSES: Operation<ResponsesRequest> = {
     return responsesNatively(send, { hasSearch: takenMembers?.has('web_search') === true })
   },
   countPromptTokens: (body, countTokens) => countChatPromptTokens(chatOf(body), countTokens),
+  countHeldTokens: (model, body, countTokens) => countHeldPromptTokens(model, chatOf(body), countTokens),
+  isMeasured: (body) => isMeasured(chatOf(body)),
   pricedMembers: () => PRICED_MEMBERS,
   screenSound: (model, body, candidates) => screenSound(model, chatOf(body), candidates),
   screenWire: (body, candidates) => screenWire(WIRE, readingOf(body), candidates),
