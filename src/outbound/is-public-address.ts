@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { lookupTable } from '../kernel/lookup-table.ts'
 
@@ -36,3 +37,12 @@ function ipv4At(address: ipaddr.IPv6, offset: number): ipaddr.IPv4 {
 function isPublicIpv4(address: ipaddr.IPv4): boolean {
   return address.range() === 'unicast' && !address.match(METADATA)
 }
+
+/** Whether a host is certainly not public, as far as its name tells. */
+export function isPrivateHost(hostname: string): boolean {
+  const name = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  return isIP(name) === 0 ? PRIVATE_NAME.test(name) : !isPublicAddress(name)
+}
+
+/** Names of this machine, and names that only a local network has. */
+const PRIVATE_NAME = /^[^.]*$|\.(?:localhost|local|internal|intranet|lan|home\.arpa|svc)$/i

@@ -7,6 +7,7 @@ import { createDnsResolver, resolveBySystem, type ResolveHost } from './resolve-
 import { sendPinned, type PinnedAnswer } from './send-pinned.ts'
 
 export { isAllowedHostEntry } from './allowed-hosts.ts'
+export { isPrivateHost } from './is-public-address.ts'
 export { OutboundFailed, OutboundRefused } from './outbound-error.ts'
 
 /** Sends requests to URLs from outside: images of clients, results of upstreams, webhooks. */

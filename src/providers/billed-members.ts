@@ -36,6 +36,12 @@ export const BILLED_MEMBERS: ReadonlyMap<string, UntakenMember> = new Map([
   ...refused('best_of', 'num_return_sequences', 'candidate_count', 'use_beam_search', 'beam_width'),
   // Protective members must not be dropped silently.
   ...refused(...PROTECTIVE_MEMBERS),
+  // Members of engines that load code, adapters or files, or change how the server works.
+  ...refused('chat_template', 'mm_processor_kwargs', 'media_io_kwargs', 'kv_transfer_params', 'vllm_xargs'),
+  ...refused('logits_processors', 'custom_logit_processor', 'custom_params', 'session_params', 'samplers'),
+  ...refused('lora_request', 'lora_path', 'lora', 'adapter_id', 'adapter_source', 'prompt_embeds'),
+  ...refused('input_embeds', 'image_data', 'audio_data', 'video_data', 'return_hidden_states'),
+  ...refused('bootstrap_host', 'bootstrap_port', 'bootstrap_room'),
   // Data stored in the operator's account at the vendor, where clients could not read it.
   ...dropped('store', 'metadata'),
   // A credit for a refused prompt, which Anthropic's SDK redeems with another model. Without it the prompt has its usual price.

@@ -13,7 +13,7 @@ import { vendorOf } from './vendors.ts'
 export interface ProviderSettings {
   readonly apiKeys: readonly string[]
   readonly baseUrl: string | null
-  /** Request members that the operator allows although they change the bill. */
+  /** Request members that the operator allows although they change the bill, or that only the engine of a server knows. */
   readonly allowedMembers?: readonly string[]
   /** The wires besides chat that the upstream speaks, if the operator configured them. */
   readonly wires?: readonly NativeWire[]
@@ -74,8 +74,13 @@ function createWireProvider(
 ): ClosableProvider | null {
   const baseUrl = settings.baseUrl ?? upstream.defaultBaseUrl
   if (baseUrl === null) return null
+  const { wires, allowedMembers } = settings
   return createOpenAiCompatibleProvider({
-    upstream: settings.wires === undefined ? upstream : { ...upstream, wires: settings.wires },
+    upstream: {
+      ...upstream,
+      ...(wires === undefined ? {} : { wires }),
+      ...(allowedMembers === undefined ? {} : { allowedMembers }),
+    },
     baseUrl,
     credentials: settings.apiKeys.length > 0 ? createCredentialRing(settings.apiKeys, options) : null,
     connectTimeoutMs: options.connectTimeoutMs,

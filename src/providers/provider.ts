@@ -31,6 +31,8 @@ export interface Provider {
   readonly refundsCancelled?: true
   /** What the upstream does when the connection of a request is closed early. The default is `goes on`. */
   readonly whenLeft?: WhenLeft
+  /** A server in the operator's network. It gets no addresses to fetch, and no members that only engines know. */
+  readonly isOwnServer?: true
   /** Its models have no other provider and are not permanent, so its routes have no circuit breaker. */
   readonly isSingle?: true
   readonly chat?: InferenceOperation

@@ -76,3 +76,9 @@ const byId = new Map(VENDORS.map((vendor) => [vendor.id, vendor]))
 export function vendorOf(id: string): VendorDescriptor | undefined {
   return byId.get(id)
 }
+
+/** Whether the operator runs it: a kind of server, or a provider under a name of the operator's own. */
+export function isSelfHosted(id: string): boolean {
+  const vendor = vendorOf(id)
+  return vendor === undefined || vendor.wire?.defaultBaseUrl === null
+}

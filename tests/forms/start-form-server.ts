@@ -81,7 +81,11 @@ export async function startFormServer(): Promise<FormServer> {
       sweep: async () => 0,
       close: async () => {},
     },
-    media: { ownIdOf: () => null, openOwn: () => Promise.reject(new Error('no file is kept')) },
+    media: {
+      ownIdOf: () => null,
+      openOwn: () => Promise.reject(new Error('no file is kept')),
+      fetchForeign: () => Promise.reject(new Error('no file is fetched')),
+    },
     logger: silentLogger,
     clock: systemClock,
     observer: { started: () => {}, finished: () => {} },

@@ -84,6 +84,8 @@ describe('precedence', () => {
         openai: { api_key: 'file-key', base_url: 'http://file/v1' },
         groq: { api_keys: ['one', 'two'] },
         xai: { api_key: 'x', allow_members: ['search_parameters'] },
+        // A server of the operator may get any member.
+        vllm: { base_url: 'http://file/v1', allow_members: ['chat_template', 'future'] },
       },
     })
     const { providers } = load({ OPENAI_API_KEY: 'a, b,,a' })

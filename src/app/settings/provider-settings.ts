@@ -2,7 +2,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { BILLED_MEMBERS } from '../../providers/billed-members.ts'
 import { isNativeWire, NATIVE_WIRES, type NativeWire } from '../../providers/native-wire.ts'
 import type { ProviderSettings } from '../../providers/create-provider.ts'
-import { VENDORS, vendorOf } from '../../providers/vendors.ts'
+import { isSelfHosted, VENDORS, vendorOf } from '../../providers/vendors.ts'
 
 /** The environment variables of a provider. The first one that is set is used. */
 export interface ProviderVariables {
@@ -103,7 +103,7 @@ function readFileEntry(id: string, entry: unknown, problems: string[]): Provider
     return null
   }
   for (const name of allowedMembers)
-    if (!BILLED_MEMBERS.has(name))
+    if (!BILLED_MEMBERS.has(name) && !isSelfHosted(id))
       problems.push(`${place}: allow_members names '${name}', which is not held back`)
   if (baseUrl !== undefined && typeof baseUrl !== 'string') problems.push(`${place}: base_url must be a text`)
   return {

@@ -13,7 +13,7 @@ import {
   type PaidCall,
   type WholeAnswer,
 } from '../inference/inference.ts'
-import type { OwnFiles, OwnFileUse } from '../media/media.ts'
+import type { FindOptions, InlinedUse, OwnFiles } from '../media/media.ts'
 import { settleAbandonedUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm } from './answer-form.ts'
 import { DeliveredText } from './delivered-text.ts'
@@ -51,13 +51,13 @@ export interface Operation<Body> {
    * does.
    */
   readonly screenWire?: (body: Body, candidates: readonly Candidate[]) => readonly Candidate[]
-  /** How a request refers to files stored in the gateway. */
+  /** How a request refers to files by their address. */
   readonly files?: {
-    find(media: OwnFiles, body: Body): OwnFileUse[]
+    find(media: OwnFiles, body: Body, options: FindOptions): InlinedUse[]
     inline(
       media: OwnFiles,
       request: InferenceRequest<Body>,
-      uses: readonly OwnFileUse[],
+      uses: readonly InlinedUse[],
     ): Promise<InferenceRequest<Body>>
   }
 }

@@ -10,7 +10,7 @@ import { completionThroughChat } from '../../providers/wire-bridges/completion-t
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Caller } from '../keys/keys.ts'
-import type { OwnFiles, OwnFileUse } from '../media/media.ts'
+import type { InlinedUse, OwnFiles } from '../media/media.ts'
 import {
   attemptRoutes,
   screenMembers,
@@ -106,7 +106,7 @@ const COMPLETION: Operation<CompletionRequest> = {
 
 const COMPLETION_MEMBERS: ReadonlySet<string> = new Set(['best_of'])
 
-const NO_FILES: readonly OwnFileUse[] = []
+const NO_FILES: readonly InlinedUse[] = []
 
 type Screened<Body> = ReturnType<typeof screenMembers<Body & object, Candidate>>
 
@@ -129,7 +129,7 @@ export function createChat(options: ChatOptions): Chat {
   const fillIn = async <Body extends StreamableRequest>(
     { files, estimate }: Operation<Body>,
     request: InferenceRequest<Body>,
-    { uses, model, startedMs }: ResolvedCall<Body> & { readonly uses: readonly OwnFileUse[] },
+    { uses, model, startedMs }: ResolvedCall<Body> & { readonly uses: readonly InlinedUse[] },
   ): Promise<InferenceRequest<Body>> => {
     // Check the balance before reading files.
     await requireCredit(estimate, request, model, startedMs)
@@ -161,7 +161,9 @@ export function createChat(options: ChatOptions): Chat {
     prepare: (resolved) => {
       const { asked, model, routes } = resolved
       const screened = screenMembers(asked, routes, operation.pricedMembers(model, asked.body))
-      const uses = operation.files?.find(media, asked.body) ?? NO_FILES
+      // Engines in the operator's network get no address: they would fetch it from where they are.
+      const fetchesForeign = screened.candidates.some(({ provider }) => provider.isOwnServer === true)
+      const uses = operation.files?.find(media, asked.body, { fetchesForeign }) ?? NO_FILES
       if (uses.length === 0) return hold(operation, resolved, screened)
       return fillIn(operation, screened.request, { ...resolved, uses }).then((request) =>
         hold(operation, resolved, { ...screened, request }),

@@ -2,13 +2,21 @@ import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { MessagesRequest } from '../../wires/anthropic-messages/messages-request.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
-import { findOwnUses, inlineFiles, type FileUse, type OwnFiles, type OwnFileUse } from '../media/media.ts'
+import {
+  findFileUses,
+  inlineFiles,
+  type FileUse,
+  type FindOptions,
+  type InlinedUse,
+  type OwnFiles,
+} from '../media/media.ts'
 
-/** Finds references to files of the gateway in the blocks of messages. */
+/** Finds references to files by their address in the blocks of messages. */
 export function findFilesOfMessages(
   media: Pick<OwnFiles, 'ownIdOf'>,
   { messages }: MessagesRequest,
-): OwnFileUse[] {
+  options: FindOptions,
+): InlinedUse[] {
   const uses: FileUse[] = []
   mapBlocks(messages, 'messages', (block, param) => {
     const url = addressOf(block)
@@ -16,16 +24,20 @@ export function findFilesOfMessages(
       uses.push({ url, kind: block['type'] === 'image' ? 'image' : null, param: `${param}.source.url` })
     return block
   })
-  return uses.length === 0 ? [] : findOwnUses(media, uses)
+  return uses.length === 0 ? [] : findFileUses(media, uses, options)
 }
 
-/** Returns the request with the files inlined, because an upstream may not be able to reach the gateway. */
+/** Returns the request with the files inlined, because an upstream may not be able to reach the gateway, or must not fetch addresses. */
 export async function inlineFilesOfMessages(
-  media: Pick<OwnFiles, 'openOwn'>,
+  media: Pick<OwnFiles, 'openOwn' | 'fetchForeign'>,
   request: InferenceRequest<MessagesRequest>,
-  uses: readonly OwnFileUse[],
+  uses: readonly InlinedUse[],
 ): Promise<InferenceRequest<MessagesRequest>> {
-  const files = await inlineFiles(media, request.caller.accountId, uses)
+  const files = await inlineFiles(media, {
+    accountId: request.caller.accountId,
+    uses,
+    cancellation: request.cancellation,
+  })
   const messages = mapBlocks(request.body.messages, 'messages', (block) => {
     const file = files.get(addressOf(block) ?? '')
     if (file === undefined) return block

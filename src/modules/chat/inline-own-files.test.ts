@@ -14,7 +14,7 @@ function lookedUp(request: ChatRequest): string[] {
     urls.push(url)
     return null
   }
-  expect(findFilesOfChat({ ownIdOf }, request)).toEqual([])
+  expect(findFilesOfChat({ ownIdOf }, request, { fetchesForeign: false })).toEqual([])
   return urls
 }
 

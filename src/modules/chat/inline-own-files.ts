@@ -1,10 +1,21 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import type { ChatMessage, ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
-import { findOwnUses, inlineFiles, type FileUse, type OwnFiles, type OwnFileUse } from '../media/media.ts'
+import {
+  findFileUses,
+  inlineFiles,
+  type FileUse,
+  type FindOptions,
+  type InlinedUse,
+  type OwnFiles,
+} from '../media/media.ts'
 
-/** Finds references to files of the gateway in messages. Looks only at parts with a URL, and reads nothing from storage. */
-export function findFilesOfChat(media: Pick<OwnFiles, 'ownIdOf'>, { messages }: ChatRequest): OwnFileUse[] {
+/** Finds references to files by their address in messages. Looks only at parts with a URL, and reads nothing from storage. */
+export function findFilesOfChat(
+  media: Pick<OwnFiles, 'ownIdOf'>,
+  { messages }: ChatRequest,
+  options: FindOptions,
+): InlinedUse[] {
   const uses: FileUse[] = []
   for (const [index, { content }] of messages.entries()) {
     if (!Array.isArray(content)) continue
@@ -15,16 +26,20 @@ export function findFilesOfChat(media: Pick<OwnFiles, 'ownIdOf'>, { messages }: 
         uses.push({ ...use, param: `messages.${index}.content.${place}.${use.param}` })
     }
   }
-  return uses.length === 0 ? [] : findOwnUses(media, uses)
+  return uses.length === 0 ? [] : findFileUses(media, uses, options)
 }
 
-/** Returns the request with the files inlined, because an upstream may not be able to reach the gateway. */
+/** Returns the request with the files inlined, because an upstream may not be able to reach the gateway, or must not fetch addresses. */
 export async function inlineFilesOfChat(
-  media: Pick<OwnFiles, 'openOwn'>,
+  media: Pick<OwnFiles, 'openOwn' | 'fetchForeign'>,
   request: InferenceRequest<ChatRequest>,
-  uses: readonly OwnFileUse[],
+  uses: readonly InlinedUse[],
 ): Promise<InferenceRequest<ChatRequest>> {
-  const files = await inlineFiles(media, request.caller.accountId, uses)
+  const files = await inlineFiles(media, {
+    accountId: request.caller.accountId,
+    uses,
+    cancellation: request.cancellation,
+  })
   const replace = (part: ContentPart): ContentPart => {
     const file = files.get(fileOf(part)?.url ?? '')
     if (file === undefined) return part

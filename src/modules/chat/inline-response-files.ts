@@ -2,13 +2,21 @@ import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
-import { findOwnUses, inlineFiles, type FileUse, type OwnFiles, type OwnFileUse } from '../media/media.ts'
+import {
+  findFileUses,
+  inlineFiles,
+  type FileUse,
+  type FindOptions,
+  type InlinedUse,
+  type OwnFiles,
+} from '../media/media.ts'
 
-/** Finds references to files of the gateway in the items of a request. */
+/** Finds references to files by their address in the items of a request. */
 export function findFilesOfResponses(
   media: Pick<OwnFiles, 'ownIdOf'>,
   { input }: ResponsesRequest,
-): OwnFileUse[] {
+  options: FindOptions,
+): InlinedUse[] {
   if (typeof input === 'string') return []
   const uses: FileUse[] = []
   mapParts(input, (part, param) => {
@@ -17,17 +25,21 @@ export function findFilesOfResponses(
     if (typeof file === 'string') uses.push({ url: file, kind: null, param: `${param}.file_url` })
     return part
   })
-  return uses.length === 0 ? [] : findOwnUses(media, uses)
+  return uses.length === 0 ? [] : findFileUses(media, uses, options)
 }
 
-/** Returns the request with the files inlined, because an upstream may not be able to reach the gateway. */
+/** Returns the request with the files inlined, because an upstream may not be able to reach the gateway, or must not fetch addresses. */
 export async function inlineFilesOfResponses(
-  media: Pick<OwnFiles, 'openOwn'>,
+  media: Pick<OwnFiles, 'openOwn' | 'fetchForeign'>,
   request: InferenceRequest<ResponsesRequest>,
-  uses: readonly OwnFileUse[],
+  uses: readonly InlinedUse[],
 ): Promise<InferenceRequest<ResponsesRequest>> {
   if (typeof request.body.input === 'string') return request
-  const files = await inlineFiles(media, request.caller.accountId, uses)
+  const files = await inlineFiles(media, {
+    accountId: request.caller.accountId,
+    uses,
+    cancellation: request.cancellation,
+  })
   const dataOf = (url: unknown): string | null => {
     const file = typeof url === 'string' ? files.get(url) : undefined
     return file === undefined ? null : `data:${file.contentType};base64,${file.base64}`

@@ -8,6 +8,7 @@ import type { Database } from '../../storage/database.ts'
 import type { ByteRange, MediaStore } from '../../storage/media-store/media-store.ts'
 import { requireRoom, type QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import { copyFile } from './copy-file.ts'
+import { fetchForeign } from './fetch-foreign.ts'
 import { keepFile, UNFINISHED_MS } from './keep-file.ts'
 import { readAddress, signAddress } from './media-address.ts'
 import type { CopyOrder, KeepOrder } from './media-order.ts'
@@ -16,7 +17,7 @@ import { readMediaSecret } from './media-secret.ts'
 import type { OwnFiles } from './own-files.ts'
 import { removeMedia, sweepMedia } from './sweep-media.ts'
 
-export { findOwnUses, inlineFiles, type FileUse, type OwnFileUse } from './inline-files.ts'
+export { findFileUses, inlineFiles, type FileUse, type FindOptions, type InlinedUse } from './inline-files.ts'
 export type { OwnFile, OwnFiles } from './own-files.ts'
 export type { CopyOrder, KeepOrder, MediaKind } from './media-order.ts'
 
@@ -144,6 +145,7 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
     requireRoom: (accountId) => requireRoom(database, { quotaOf: options.quotaOf, kind: 'media', accountId }),
     ownIdOf,
     openOwn,
+    fetchForeign: (order) => fetchForeign(outbound, order),
     keepFromAddress: async (order) => {
       const { purpose, url, accountId, param = 'url' } = order
       const ownId = purpose === 'input' ? ownIdOf(url, param) : null

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { ForeignFile, ForeignOrder } from './fetch-foreign.ts'
 
 /** Files of the gateway that clients pass as inputs by URL. They are read from the store, never over the network. */
 export interface OwnFiles {
@@ -6,6 +7,8 @@ export interface OwnFiles {
   ownIdOf(url: string, param: string): string | null
   /** Opens a file of the account. Throws `not_found` also for a file of another account. */
   openOwn(accountId: string, mediaId: string, param: string): Promise<OwnFile>
+  /** Fetches a file of another server. Throws the client's error if that is not allowed or fails. */
+  fetchForeign(order: ForeignOrder): Promise<ForeignFile>
 }
 
 export interface OwnFile {

@@ -1,7 +1,9 @@
+import { invalidValue } from '../../kernel/app-error.ts'
+import { isDataUri } from '../../kernel/data-uri.ts'
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import type { ModerationPart, ModerationRequest } from '../../wires/openai-moderations/moderation-request.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
-import { findOwnUses, inlineFiles, type FileUse, type OwnFiles, type OwnFileUse } from '../media/media.ts'
+import { findFileUses, inlineFiles, type FileUse, type InlinedUse, type OwnFiles } from '../media/media.ts'
 
 /** Replaces the URLs of the gateway's own images with their data, because an upstream may not be able to reach the gateway. */
 export async function inlinePictures(
@@ -10,7 +12,11 @@ export async function inlinePictures(
 ): Promise<InferenceRequest<ModerationRequest>> {
   const uses = findPictures(media, request.body)
   if (uses.length === 0) return request
-  const files = await inlineFiles(media, request.caller.accountId, uses)
+  const files = await inlineFiles(media, {
+    accountId: request.caller.accountId,
+    uses,
+    cancellation: request.cancellation,
+  })
   const replace = (item: ModerationPart): ModerationPart => {
     const file = item.type === 'image_url' ? files.get(item.image_url.url) : undefined
     if (file === undefined || item.type !== 'image_url') return item
@@ -24,13 +30,23 @@ export async function inlinePictures(
   return { ...request, body, text, bytes: Buffer.byteLength(text) }
 }
 
-function findPictures(media: Pick<OwnFiles, 'ownIdOf'>, { input }: ModerationRequest): OwnFileUse[] {
+function findPictures(media: Pick<OwnFiles, 'ownIdOf'>, { input }: ModerationRequest): InlinedUse[] {
   if (typeof input === 'string') return []
   const uses: FileUse[] = []
   for (const [index, item] of input.entries())
     if (typeof item !== 'string' && item.type === 'image_url')
       uses.push({ url: item.image_url.url, kind: 'image', param: `input.${index}.image_url.url` })
-  return findOwnUses(media, uses)
+  return findFileUses(media, uses, { fetchesForeign: false })
+}
+
+/** Throws if the request has a picture at an address, which a server in the operator's network would fetch. */
+export function refuseAddresses({ input }: ModerationRequest): void {
+  if (typeof input === 'string') return
+  for (const [index, item] of input.entries()) {
+    if (typeof item === 'string' || item.type !== 'image_url' || isDataUri(item.image_url.url)) continue
+    const param = `input.${index}.image_url.url`
+    throw invalidValue(param, `'${param}' must be a data URI: the server of this model fetches no addresses.`)
+  }
 }
 
 function isParts(input: ModerationRequest['input']): input is ModerationPart[] {

@@ -11,7 +11,7 @@ import {
 import type { Ledger } from '../ledger/ledger.ts'
 import type { OwnFiles } from '../media/media.ts'
 import { finishModeration } from './finish-moderation.ts'
-import { inlinePictures } from './inline-pictures.ts'
+import { inlinePictures, refuseAddresses } from './inline-pictures.ts'
 
 export interface Moderation {
   moderate(request: InferenceRequest<ModerationRequest>): Promise<WholeAnswer>
@@ -37,7 +37,13 @@ export function createModeration({ inference, ledger, media, countTokens }: Mode
 
   const operation = createWholeOperation<ModerationRequest>(inference, {
     selector: inference.selectorFor(['moderation'], ({ moderation }) => moderation !== undefined),
-    of: ({ moderation }) => moderation,
+    of: ({ moderation, isOwnServer }) => {
+      if (moderation === undefined || isOwnServer !== true) return moderation
+      return (call) => {
+        refuseAddresses(call.body)
+        return moderation(call)
+      }
+    },
     hold: (model, { body, caller, cancellation }, atMs) => {
       const amountNanoUsd = priceOf(model, body)
       return ledger.hold(caller, {

@@ -33,6 +33,7 @@ export function createOpenAiCompatibleProvider(
   return {
     id: upstream.id,
     isConfigured: true,
+    ...(upstream.defaultBaseUrl === null ? { isOwnServer: true } : {}),
     ...(upstream.localSlots === undefined ? {} : { localSlots: upstream.localSlots }),
     ...(upstream.whenLeft === undefined ? {} : { whenLeft: upstream.whenLeft }),
     ...(upstream.lacksChat ? {} : { chat: (call) => forward('/chat/completions', call) }),

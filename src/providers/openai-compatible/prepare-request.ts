@@ -1,6 +1,7 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import type { ChatMessage, ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { InferenceCall } from '../provider.ts'
+import { listHeldMembers } from './server-members.ts'
 import type { OpenAiCompatibleUpstream } from './upstream.ts'
 
 /** Members of forwarded requests that this module reads or changes. */
@@ -27,10 +28,12 @@ export function prepareRequest(
 
 /** Prepares requests other than chat. Their members have no meaning here and are forwarded with any value. */
 export function prepareOther(
-  { refusedMembers = [] }: OpenAiCompatibleUpstream,
+  upstream: OpenAiCompatibleUpstream,
   call: InferenceCall<{ readonly model?: string | null }>,
 ): string {
+  const { refusedMembers = [] } = upstream
   const edits = new Map<string, string | null>()
+  for (const member of listHeldMembers(upstream, call.body)) edits.set(member, null)
   if (call.body.model !== call.upstreamModel) edits.set('model', JSON.stringify(call.upstreamModel))
   for (const member of refusedMembers) edits.set(member, null)
   return editJsonObject(call.text, edits) ?? serialise(call, edits)
@@ -42,6 +45,7 @@ function collectEdits(
 ): Map<string, string | null> {
   const { body } = call
   const edits = new Map<string, string | null>()
+  for (const member of listHeldMembers(upstream, body)) edits.set(member, null)
   if (body.model !== call.upstreamModel) edits.set('model', JSON.stringify(call.upstreamModel))
   // Always request usage, because nothing else reports what was used.
   if (body.stream)

@@ -37,6 +37,8 @@ export interface OpenAiCompatibleUpstream {
   readonly refusedMembers?: readonly string[]
   /** Members that change the bill but are priced. Other such members are refused. */
   readonly takenMembers?: readonly string[]
+  /** Members that the operator allows for a self-hosted server, besides those that every server gets. */
+  readonly allowedMembers?: readonly string[]
   /** Supports only the older `system` role. */
   readonly lacksDeveloperRole?: boolean
   /** Returns the members that express `think: true` for this upstream. Absent if reasoning needs no switch. */

@@ -22,6 +22,7 @@ type MediaOperations = Omit<
   | 'whenLeft'
   | 'refundsCancelled'
   | 'isSingle'
+  | 'isOwnServer'
   | 'chat'
   | 'completion'
   | 'native'
