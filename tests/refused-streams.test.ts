@@ -102,7 +102,11 @@ describe('an answer in progress at a vendor is refused and charged', () => {
 
   test.each(works)('when its key is revoked in the middle: %s', async (_name, path, body) => {
     const silent = await startOpenAiServer(silence)
-    const settings = { OPENAI_API_KEY: 'sk-upstream', OPENAI_BASE_URL: silent.apiUrl }
+    const settings = {
+      OPENAI_API_KEY: 'sk-upstream',
+      OPENAI_BASE_URL: silent.apiUrl,
+      PARKWAY_DRAIN_MS_MAX: '200',
+    }
     const third = await startTestGateway({ settings, connectionString: gateway.connectionString })
     onTestFinished(async () => {
       await third.close()
@@ -114,10 +118,14 @@ describe('an answer in progress at a vendor is refused and charged', () => {
     await gateway.request('DELETE', `/v1/admin/accounts/${account.accountId}/api-keys/${account.keyId}`)
     const { status, body: answer } = await asking
     expect([status, answer.error.code]).toEqual([401, 'invalid_api_key'])
-    const { body: ledger } = await gateway.request('GET', `/v1/admin/accounts/${account.accountId}/ledger`)
-    const charges = ledger.data.filter(({ kind }: { kind: string }) => kind === 'charge')
-    expect(charges).toHaveLength(1)
-    expect(charges[0].amount_usd).toBeLessThan(0)
+    await expect
+      .poll(async () => {
+        const path = `/v1/admin/accounts/${account.accountId}/ledger`
+        const { body: ledger } = await gateway.request('GET', path)
+        const charges = ledger.data.filter(({ kind }: { kind: string }) => kind === 'charge')
+        return charges.map(({ amount_usd: amountUsd }: { amount_usd: number }) => amountUsd < 0)
+      })
+      .toEqual([true])
   })
 })
 

@@ -79,7 +79,7 @@ export class ExchangeTracker {
     const ended = this.#running.filter(
       ({ caller, incoming }) => caller !== null && isMeant(caller) && !CHANGES.has(incoming.method ?? ''),
     )
-    for (const exchange of ended) exchange.end(reason)
+    for (const exchange of ended) exchange.refuse(reason)
   }
 
   /** Returns the ids of the sessions of running requests. */
@@ -98,8 +98,8 @@ export class ExchangeTracker {
     this.#remove(exchange)
     const isDisconnected = !exchange.response.writableFinished
     const durationMs = performance.now() - exchange.startedMs
-    if (isDisconnected) {
-      exchange.cancellation.cancel(new ClientDisconnected('the client disconnected'))
+    if (isDisconnected) exchange.cancellation.cancel(new ClientDisconnected('the client disconnected'))
+    if (isDisconnected || exchange.isRefused) {
       // Report after the work has ended, because it still has to record its usage.
       const report = () => this.#observer.finished({ exchange, durationMs, isDisconnected })
       if (exchange.work === null) setImmediate(report)

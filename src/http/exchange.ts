@@ -1,4 +1,5 @@
 import { Cancellation } from '../kernel/cancellation.ts'
+import { CallerRefused } from '../kernel/client-disconnected.ts'
 import type { InferenceRecord } from '../modules/inference/inference.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import { openAiWire } from '../wires/openai-chat/openai-wire.ts'
@@ -38,6 +39,13 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   work: Promise<unknown> | null = null
   /** Whether the work continues without its client, so that a repeated request with the idempotency key can resume it. */
   goesOnAlone = false
+  /**
+   * Ends the answer with an error although the work goes on. Set while work runs that a vendor bills to its end; its answer is then
+   * read without a client.
+   */
+  tellRefused: ((reason: Error) => void) | null = null
+  /** Whether the caller was refused in the middle. The answer of work that goes on has ended. */
+  isRefused = false
   /** Index in the tracker's list. */
   position = -1
   requestBytes = 0
@@ -58,6 +66,14 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
     this.response = response
     this.route = route
     this.shutdown = shutdown
+  }
+
+  /** The caller may not use the gateway any more: the client is told so at once, even if the work goes on. */
+  refuse(reason: Error): void {
+    if (this.isRefused) return
+    this.isRefused = true
+    this.tellRefused?.(reason)
+    this.end(new CallerRefused(reason))
   }
 
   /** Cancels the work, and cuts the connection if the client does not read. A stream gets the reason as its last frame. */

@@ -9,7 +9,7 @@ import { requireScope, type Authenticate } from './authenticate.ts'
 import type { ConnectionGate } from './connections/connection-gate.ts'
 import type { CorsHeaders } from './answers/cors-headers.ts'
 import { BodyCapture } from './answers/capture-bodies.ts'
-import { errorBodyOf, toErrorAnswer } from './answers/error-envelope.ts'
+import { sendError } from './answers/send-error.ts'
 import type { ExchangeTracker } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
 import { IDEMPOTENCY_HEADER, type RunOnce } from './idempotency.ts'
@@ -181,29 +181,4 @@ function tooManyUnknown(): AppError {
 function pathOf(url: string): string {
   const query = url.indexOf('?')
   return query === -1 ? url : url.slice(0, query)
-}
-
-function sendError(exchange: Exchange, error: unknown, headers: string[]): void {
-  const answer = toErrorAnswer(error, exchange.id, exchange.caller)
-  const text = JSON.stringify(errorBodyOf(answer, exchange.wire))
-  for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value)
-  headers.push(
-    'content-type',
-    'application/json; charset=utf-8',
-    'content-length',
-    String(Buffer.byteLength(text)),
-  )
-  if (!isReadSoon(exchange)) headers.push('connection', 'close')
-  exchange.errorCode = answer.body.error.code
-  exchange.response.writeHead(answer.status, headers).end(text)
-}
-
-/** The size limit of the fast path. A larger unread body would have to be read before the connection can be reused. */
-const UNREAD_BYTES_MAX = 256 * 1024
-
-function isReadSoon({ incoming: { complete, headers }, requestBytes }: Exchange): boolean {
-  if (complete && requestBytes > 0) return true
-  // Whether an unread body has arrived yet depends on timing, so only the head decides.
-  const { 'content-length': length, 'transfer-encoding': coding, expect } = headers
-  return coding === undefined && expect === undefined && Number(length ?? 0) <= UNREAD_BYTES_MAX
 }

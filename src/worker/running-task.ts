@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../kernel/app-error.ts'
 import { Cancellation } from '../kernel/cancellation.ts'
+import { ClientDisconnected } from '../kernel/client-disconnected.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { keepTrying } from '../kernel/keep-trying.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -20,7 +21,10 @@ import {
 /** Why a performer was stopped. */
 export type StopReason = 'cancelled' | 'lost' | 'deadline' | 'stopping'
 
-/** The cancellation reason that the performer receives. */
+/** Nobody waits for the result any more, as if a client had left. A vendor may still bill its work to the end. */
+const LEFT_BY_OWNER: ReadonlySet<StopReason> = new Set(['cancelled', 'deadline'])
+
+/** The cancellation reason that the performer receives if another worker continues the task. */
 class TaskStopped extends Error {
   override readonly name = 'TaskStopped'
   readonly why: StopReason
@@ -63,7 +67,9 @@ export class RunningTask {
   stop(why: StopReason): void {
     if (this.#why !== null) return
     this.#why = why
-    this.#cancellation.cancel(new TaskStopped(why))
+    this.#cancellation.cancel(
+      LEFT_BY_OWNER.has(why) ? new ClientDisconnected(`the task was stopped: ${why}`) : new TaskStopped(why),
+    )
   }
 
   /** Returns the progress in percent if it has changed since the last call, otherwise null. */

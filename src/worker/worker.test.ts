@@ -120,7 +120,7 @@ describe('a worker', () => {
       .poll(async () => (await stage.database.query('SELECT job FROM tasks WHERE id = $1', [id]))[0]?.['job'])
       .toEqual(JOB)
     await stage.tasks.cancel(caller.accountId, id)
-    expect(await stopped.promise).toMatchObject({ why: 'cancelled' })
+    expect(await stopped.promise).toMatchObject({ message: 'the task was stopped: cancelled' })
     await expect.poll(() => cancelledJobs.some(({ job }) => job?.job.id === 'job-1')).toBe(true)
   })
 

@@ -18,7 +18,8 @@ export function startCompareGateway(
       modelEntry(model, [{ provider: model === 'broken' ? 'groq' : 'openai', model }]),
     ),
     providers: ['groq'],
-    settings,
+    // Many tests cancel calls that never end.
+    settings: { PARKWAY_DRAIN_MS_MAX: '200', ...settings },
   })
 }
 

@@ -7,9 +7,10 @@ export const DRAIN_SETTINGS = {
   drainMsMax: integerSetting(
     {
       environment: 'PARKWAY_DRAIN_MS_MAX',
-      description: 'How long an answer is read to its usage after its client left; then it is estimated.',
+      description:
+        'How long an answer is read to its usage after its client left; then the most that it can cost is charged.',
     },
-    { default: 60_000, minimum: 0, maximum: 3_600_000 },
+    { default: 600_000, minimum: 0, maximum: 3_600_000 },
   ),
   drainBytesMax: integerSetting(
     {
@@ -28,7 +29,8 @@ export const DRAIN_SETTINGS = {
   drainsPerAccountMax: integerSetting(
     {
       environment: 'PARKWAY_DRAINS_PER_ACCOUNT_MAX',
-      description: 'How many of them may be of one account.',
+      description:
+        'How many of them may be of one account. At the limit it gets no answers of models that reason.',
     },
     { default: 50, minimum: 0, maximum: 100_000 },
   ),

@@ -2,6 +2,7 @@ import { AppError } from '../../kernel/app-error.ts'
 import { openAiWire } from '../../wires/openai-chat/openai-wire.ts'
 import type { StreamWriter, Wire } from '../../wires/wire.ts'
 import { toErrorAnswer, toWireError } from './error-envelope.ts'
+import type { Exchange } from '../exchange.ts'
 import type { ResponseMessage } from '../message.ts'
 import type { Recording } from './replay-recording.ts'
 
@@ -33,28 +34,36 @@ export async function sendEvents(
     /** The recording of a request with an idempotency key. */
     recording?: Recording | null
     wire?: Wire
+    /** Of work that goes on if its caller is refused in the middle. The client is then told at once. */
+    exchange?: Pick<Exchange, 'isRefused' | 'tellRefused'>
   },
 ): Promise<void> {
-  const { wire = openAiWire } = options
+  const { wire = openAiWire, exchange } = options
   const writer = wire.openStream()
+  const isOver = (): boolean => response.destroyed || exchange?.isRefused === true
+  if (exchange !== undefined && !exchange.isRefused)
+    exchange.tellRefused = (reason) => {
+      options.onError(reason)
+      if (!response.destroyed) endWithError(response, reason, options.requestId, writer)
+    }
   // Counting quiet intervals is cheaper than a new timer for each batch.
   let quietTurns = 0
   const keepAlive = setInterval(() => {
     quietTurns += 1
     if (quietTurns < QUIET_TURNS) return
     quietTurns = 0
-    if (!response.writableNeedDrain) response.write(wire.keepAlive)
+    if (!response.writableNeedDrain && !isOver()) response.write(wire.keepAlive)
   }, KEEP_ALIVE_MS / QUIET_TURNS)
   try {
     for await (const batch of batches) {
-      if (response.destroyed) return
+      if (isOver()) return
       const frames = writer.write(batch)
       if (frames.length > 0 && !response.write(frames)) await drained(response)
       quietTurns = 0
     }
-    response.end(writer.end())
+    if (!isOver()) response.end(writer.end())
   } catch (error) {
-    if (response.destroyed) return
+    if (isOver()) return
     options.onError(error)
     // Everything except the end marker was sent. Store the complete answer, so that a retry gets it and is not charged again.
     if (error instanceof AppError && error.mayBeDone) options.recording?.keepAsEndedWith(writer.end())

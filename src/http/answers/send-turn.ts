@@ -4,6 +4,7 @@ import type { OpenTurn, Turn, TurnEvent } from '../../modules/conversations/conv
 import { toErrorAnswer } from './error-envelope.ts'
 import type { Exchange } from '../exchange.ts'
 import { writeHeadOf } from './send-event-reply.ts'
+import { untilRefused } from './until-refused.ts'
 import {
   endWithError,
   EVENT_STREAM_HEADERS,
@@ -21,6 +22,13 @@ interface SendTurnOptions {
 
 /** Reads a turn to its end and sets the headers of a paid answer. */
 export async function readTurn(
+  opening: Promise<OpenTurn>,
+  { exchange, reply, rateHeaders }: SendTurnOptions,
+): Promise<Turn> {
+  return untilRefused(exchange, readToEnd(opening, { exchange, reply, rateHeaders }))
+}
+
+async function readToEnd(
   opening: Promise<OpenTurn>,
   { exchange, reply, rateHeaders }: SendTurnOptions,
 ): Promise<Turn> {
@@ -54,8 +62,9 @@ export async function sendTurn(
   }, FIRST_KEEP_ALIVE_MS)
   let open: OpenTurn
   try {
-    open = await opening
+    open = await untilRefused(exchange, opening)
   } catch (error) {
+    if (exchange.isRefused) void readUnread(opening)
     if (!response.headersSent) throw error
     onError(error)
     endWithError(response, error, requestId)
@@ -68,7 +77,21 @@ export async function sendTurn(
     setTurnHeaders(reply, exchange, open, options.rateHeaders)
     writeStreamHead(reply, [])
   }
-  await sendEvents(response, toFrames(open.events, toWire, onError), { requestId, onError })
+  await sendEvents(response, toFrames(open.events, toWire, onError), {
+    requestId,
+    onError,
+    exchange,
+  })
+}
+
+/** Reads a turn whose client left before it began, to learn what its lanes cost. Never rejects. */
+async function readUnread(opening: Promise<OpenTurn>): Promise<void> {
+  try {
+    const { events } = await opening
+    for await (const _ of events);
+  } catch {
+    // Every lane has reported its own failure.
+  }
 }
 
 async function* toFrames(

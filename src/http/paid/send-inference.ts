@@ -11,6 +11,7 @@ import {
 import type { Limits } from '../../modules/limits/limits.ts'
 import type { Exchange } from '../exchange.ts'
 import { followUntilShutdown } from '../answers/follow-until-shutdown.ts'
+import { sendError } from '../answers/send-error.ts'
 import { admitRequest } from '../answers/rate-headers.ts'
 import type { DirectRequest } from '../route.ts'
 import {
@@ -43,6 +44,8 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
     const admitting = admitRequest(options.limits, { caller, category, tokens }, headers)
     const admission = admitting instanceof Promise ? await admitting : admitting
     try {
+      if (exchange.isRefused) throw exchange.cancellation.reason
+      exchange.tellRefused = (reason) => tellRefused(request, reason)
       const running = start()
       if (writesText && body.stream === true) {
         await sendStream(request, record, running, (error) => options.onStreamError(error, exchange.id))
@@ -50,11 +53,23 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
       }
       const result = await running
       if (result.kind !== 'complete') throw new Error('a stream came back that was not asked for')
-      sendComplete(request, record, result.payload)
+      if (!exchange.isRefused) sendComplete(request, record, result.payload)
     } finally {
+      exchange.tellRefused = null
       admission.finish(usedUp(record))
     }
   }
+}
+
+/** Ends an answer that has not begun, or of which only keep-alives were sent. */
+function tellRefused(
+  { exchange, headers }: Pick<DirectRequest<unknown>, 'exchange' | 'headers'>,
+  reason: Error,
+): void {
+  const { response, id, wire } = exchange
+  if (response.destroyed) return
+  if (response.headersSent) endWithError(response, reason, id, wire.openStream())
+  else sendError(exchange, reason, headers)
 }
 
 function sendComplete(
@@ -99,14 +114,14 @@ export async function sendStream(
 ): Promise<void> {
   const { response, id: requestId, wire, recording } = exchange
   const writeHead = () => {
-    if (response.destroyed) return
+    if (response.destroyed || exchange.isRefused) return
     pushGatewayHeaders(headers, exchange, record)
     response.writeHead(200, [...headers, ...EVENT_STREAM_HEADERS])
   }
   // An upstream may think for minutes, so start the stream before a proxy times out.
   let stopKeepAlive: (() => void) | null = null
   const timer = setTimeout(() => {
-    if (response.destroyed) return
+    if (response.destroyed || exchange.isRefused) return
     // Start no stream before credit is held, so that a refusal is an HTTP status.
     if (record.balanceNanoUsd === null) return void timer.refresh()
     writeHead()
@@ -116,12 +131,17 @@ export async function sendStream(
     clearTimeout(timer)
     stopKeepAlive?.()
   }
+  const { tellRefused: tellNow } = exchange
+  exchange.tellRefused = (reason) => {
+    stopWaiting()
+    tellNow?.(reason)
+  }
   let result: InferenceResult
   try {
     result = await running
   } catch (error) {
     stopWaiting()
-    if (!response.headersSent) throw error
+    if (!response.headersSent || exchange.isRefused) throw error
     onError(error)
     endWithError(response, error, requestId, wire.openStream())
     return
@@ -130,7 +150,7 @@ export async function sendStream(
   if (result.kind !== 'stream') throw new Error('a whole answer came back where a stream was asked for')
   if (!response.headersSent) writeHead()
   const batches = exchange.goesOnAlone ? followUntilShutdown(result.batches, exchange) : result.batches
-  await sendEvents(response, batches, { requestId, onError, recording, wire })
+  await sendEvents(response, batches, { requestId, onError, recording, wire, exchange })
 }
 
 function pushGatewayHeaders(headers: string[], exchange: Exchange, record: InferenceRecord): void {

@@ -16,8 +16,8 @@ export interface AnswerContext {
   readonly record: InferenceRecord
   readonly bill: RequestBill
   readonly startedMs: number
-  /** Estimates reasoning tokens that were never shown, for an answer that was not read to its end. */
-  readonly estimateHiddenTokens: () => number
+  /** Upper bound of the tokens that the upstream has written so far, for an answer that was not read to its end. */
+  readonly boundOutputTokens: () => number
   /** Counted only when an upstream reports no usage. */
   readonly countPromptTokens: () => number
   readonly countTokens: (text: string) => number
@@ -52,19 +52,21 @@ export function settlePartialUsage(
 }
 
 /**
- * Records the usage of an answer whose client left while the vendor bills it. The vendor may have produced more than was seen.
+ * Records the usage of an answer whose client left while the vendor bills it, and which was not read to its usage. The vendor may
+ * have produced more than was seen, so the most that it can have produced is charged: otherwise leaving would be a discount.
  */
 export function settleAbandonedUsage(
   context: AnswerContext,
   reported: TokenUsage | null,
   delivered: DeliveredText,
 ): void {
-  const hiddenTokens = reported === null ? context.estimateHiddenTokens() : 0
+  const deliveredTokens = delivered.countTokens(context.countTokens)
+  const completionTokens = Math.max(deliveredTokens, context.boundOutputTokens())
   const estimated = {
     promptTokens: context.countPromptTokens(),
     cachedTokens: 0,
-    completionTokens: delivered.countTokens(context.countTokens) + hiddenTokens,
-    reasoningTokens: hiddenTokens,
+    completionTokens,
+    reasoningTokens: completionTokens - deliveredTokens,
   }
   noteUsage(context, reported === null ? estimated : withDelivered(reported, estimated), delivered)
 }

@@ -1,5 +1,4 @@
 import { AppError } from '../../kernel/app-error.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { InferenceAnswer, InferenceOperation, Provider } from '../../providers/provider.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
@@ -18,7 +17,8 @@ import { settleAbandonedUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm } from './answer-form.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { asksForHourCache } from './hour-cache.ts'
-import { outputLimitOf, type Estimate } from './hold-worst-case.ts'
+import type { WorstCase } from './estimate-cost.ts'
+import { boundRequest, type Estimate } from './hold-worst-case.ts'
 import { openStream } from './relay-stream.ts'
 import type { Sound } from './sound-tokens.ts'
 
@@ -64,7 +64,6 @@ export interface Operation<Body> {
 
 interface CallOptions {
   readonly inference: Pick<Inference, 'beginAttempt' | 'drains'>
-  readonly clock: Clock
   readonly countTokens: (text: string) => number
 }
 
@@ -161,7 +160,7 @@ function isSeenWhole({ provider }: Candidate, { capabilities }: CatalogModel): b
 function contextOf<Body extends StreamableRequest>(attempted: Attempted<Body>): AnswerContext {
   const { candidate, operation, call, options, attempt } = attempted
   const { request, model, bill, startedMs } = call
-  const { countTokens, clock } = options
+  const { countTokens } = options
   const { body, record } = request
   return {
     provider: candidate.provider.id,
@@ -179,26 +178,22 @@ function contextOf<Body extends StreamableRequest>(attempted: Attempted<Body>): 
     countTokens,
     soundOf: () => operation.soundOf(body),
     asksForHourCache: () => asksForHourCache(request.text),
-    estimateHiddenTokens: () => {
+    boundOutputTokens: () => {
       const { sentAtMs } = attempt.work
-      if (sentAtMs === null || (body.stream === true && !model.capabilities.has('reasoning'))) return 0
-      // A stream shows its tokens from the first one on. A complete answer shows none before its end.
-      const { firstTokenMs } = record
-      const shownMs = firstTokenMs === null ? 0 : clock.nowMs() - startedMs - firstTokenMs
-      const hiddenMs = performance.now() - sentAtMs - shownMs
-      return estimateHiddenTokens(hiddenMs, outputLimitOf(body, operation.estimate))
+      // A stream of a model that does not reason shows all of its tokens. A complete answer shows none before its end.
+      const isShown = body.stream === true && !model.capabilities.has('reasoning')
+      if (sentAtMs === null || isShown) return 0
+      const worstCase = boundRequest(operation.estimate.bound(model, body, request.bytes), request)
+      return boundOutputTokens(performance.now() - sentAtMs, worstCase)
     },
   }
 }
 
-/** Typical speed of a model that is neither very large nor very fast. */
-const TOKENS_PER_SECOND = 50
+/** Faster than any model of any vendor. */
+const TOKENS_PER_SECOND_MAX = 20_000
 
-/**
- * Estimates how many tokens an upstream wrote without showing them or reporting usage. Only the elapsed time is known.
- * @param outputTokensMax the limit in the request; null without a limit
- */
-function estimateHiddenTokens(hiddenMs: number, outputTokensMax: number | null): number {
-  const tokens = Math.ceil((Math.max(0, hiddenMs) / 1000) * TOKENS_PER_SECOND)
-  return outputTokensMax === null ? tokens : Math.min(tokens, outputTokensMax)
+/** Returns how many tokens an upstream can have written at most. Only the elapsed time is known, and what the request allows. */
+function boundOutputTokens(elapsedMs: number, { outputTokensMax, choices }: WorstCase): number {
+  const tokens = Math.ceil((Math.max(0, elapsedMs) / 1000) * TOKENS_PER_SECOND_MAX)
+  return Math.min(tokens, outputTokensMax) * choices
 }

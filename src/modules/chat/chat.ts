@@ -106,6 +106,11 @@ const COMPLETION: Operation<CompletionRequest> = {
 
 const COMPLETION_MEMBERS: ReadonlySet<string> = new Set(['best_of'])
 
+/** Whether an answer of this upstream has to be read to its usage if its client leaves. */
+function isBilledWhenLeft({ provider }: Candidate): boolean {
+  return provider.whenLeft !== 'stops'
+}
+
 const NO_FILES: readonly InlinedUse[] = []
 
 type Screened<Body> = ReturnType<typeof screenMembers<Body & object, Candidate>>
@@ -143,6 +148,8 @@ export function createChat(options: ChatOptions): Chat {
   ): PreparedCall<Body> | Promise<PreparedCall<Body>> => {
     const speakers = screenWire?.(request.body, takers) ?? takers
     const candidates = screen(model, request.body, speakers)
+    if (model.capabilities.has('reasoning') && candidates.some(isBilledWhenLeft))
+      inference.drains.requireRoom(request.caller.accountId)
     const prepare = (covered: CoveredRequest<Body>): PreparedCall<Body> => ({
       hold: covered.hold,
       request: covered.request,

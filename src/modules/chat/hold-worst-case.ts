@@ -26,10 +26,7 @@ export interface Estimate<Body> {
 }
 
 /** Returns the client's limit on the answer, or null if it sets none. */
-export function outputLimitOf(
-  body: object,
-  { limitMembers }: Pick<Estimate<never>, 'limitMembers'>,
-): number | null {
+function outputLimitOf(body: object, { limitMembers }: Pick<Estimate<never>, 'limitMembers'>): number | null {
   const member = findLimit(body, limitMembers)
   return member === null ? null : Number(Reflect.get(body, member))
 }
@@ -66,7 +63,7 @@ export function holdWorstCase<Body extends object>(
 }
 
 /** Adds the cost of an hour cache and of a thinking budget. */
-function boundRequest<Body extends object>(
+export function boundRequest<Body extends object>(
   worstCase: WorstCase,
   { body, text }: InferenceRequest<Body>,
 ): WorstCase {

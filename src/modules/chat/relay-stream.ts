@@ -241,7 +241,10 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
   }
 
   #settleAbandoned(): void {
-    settleAbandonedUsage(this.#context, this.#reader.reportedUsage, this.#reader.delivered)
+    const { reportedUsage, delivered, hasFinished } = this.#reader
+    // Reports before the end of an answer do not count what the upstream has not shown yet.
+    const settle = hasFinished && reportedUsage !== null ? settlePartialUsage : settleAbandonedUsage
+    settle(this.#context, reportedUsage, delivered)
   }
 
   async #close(): Promise<void> {

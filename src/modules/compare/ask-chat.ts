@@ -79,12 +79,18 @@ export function createAskChat({ chat, inference }: AskChatOptions): AskChat {
         for (const payload of batch) answer.add(payload)
         onText?.(answer.output)
       }
+      // The rest of an answer that nobody wants any more was read only for its cost.
+      if (isLeft(record)) throw call.cancellation.reason
     } catch (error) {
       throw record === null ? error : new ChatCallFailed(error, record)
     }
     if (record === null) throw new Error('a call ended that was not admitted')
     return toAnswer(answer, record)
   }
+}
+
+function isLeft(record: InferenceRecord | null): boolean {
+  return record?.outcome === 'disconnected'
 }
 
 function toAnswer(answer: AnswerText, record: InferenceRecord): ChatAnswer {

@@ -6,11 +6,15 @@ import { addJob } from '../../storage/job-queue.ts'
 import { readRun } from './read-runs.ts'
 import type { Run } from './run.ts'
 
-/** Stops the running cells and keeps the completed ones. A cancelled run stays unchanged. */
+/**
+ * Stops the running cells and keeps the completed ones. The worker reads what their vendors bill to its usage and then leaves the
+ * run. A cancelled run stays unchanged.
+ */
 export async function cancelRun(database: Database, accountId: string, runId: string): Promise<Run> {
   if (!isUuid(runId)) throw notFound('run')
   const rows = await database.query(
-    `UPDATE compare_runs SET status = 'cancelled', worker_id = NULL, completed_at = now(), updated_at = now()
+    `UPDATE compare_runs SET status = 'cancelled', worker_id = NULL,
+       leaving_worker_id = coalesce(worker_id, leaving_worker_id), completed_at = now(), updated_at = now()
      WHERE id = $1 AND account_id = $2 AND status IN ('queued', 'running') RETURNING id`,
     [runId, accountId],
   )

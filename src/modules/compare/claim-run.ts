@@ -33,17 +33,18 @@ export function claimRun(database: Database, workerId: string): Promise<ClaimedR
 
 const BEGIN_CLAIM = `SELECT pg_advisory_xact_lock($2) ${FROM_LIVING_BORROWER}`
 
-// Consider only the oldest run of each account.
+// Consider only the oldest run of each account. A resumed run waits until the worker that it was cancelled at has left it.
 const CLAIM = `
   WITH first_of_account AS (
-    SELECT DISTINCT ON (account_id) id, account_id FROM compare_runs WHERE status = 'queued' ORDER BY account_id, id
+    SELECT DISTINCT ON (account_id) id, account_id FROM compare_runs
+    WHERE status = 'queued' AND leaving_worker_id IS NULL ORDER BY account_id, id
   ), in_turn AS (
     SELECT id, (SELECT count(*) FROM compare_runs AS other
       WHERE other.account_id = first_of_account.account_id AND other.status = 'running') AS running FROM first_of_account
   )
   UPDATE compare_runs SET status = 'running', worker_id = $1, claim = claim + 1, updated_at = now(),
     started_at = coalesce(started_at, now())
-  WHERE status = 'queued' AND id = (SELECT id FROM in_turn WHERE running < $2 ORDER BY running, id LIMIT 1)
+  WHERE status = 'queued' AND leaving_worker_id IS NULL AND id = (SELECT id FROM in_turn WHERE running < $2 ORDER BY running, id LIMIT 1)
   RETURNING id, account_id, claim`
 
 const IS_STANDING = `id = $1 AND worker_id = $2 AND claim = $3 AND status = 'running'`
@@ -87,6 +88,26 @@ const END = `
     error_message = coalesce($5, CASE WHEN cells_done = 0 THEN '${NOTHING_COMPLETED}' END)
   WHERE ${IS_STANDING} RETURNING id`
 
+/** The worker of a cancelled run has read the last answers to their usage. From now on a resumed run may be claimed. */
+export async function leaveRun(database: Database, { runId, workerId }: RunClaim): Promise<void> {
+  await database.transaction(async (transaction) => {
+    const rows = await transaction.query(
+      'UPDATE compare_runs SET leaving_worker_id = NULL WHERE id = $1 AND leaving_worker_id = $2 RETURNING id',
+      [runId, workerId],
+    )
+    if (rows.length > 0) await addJob(transaction, 'compare')
+  })
+}
+
+/** Whether a claim that no longer stands ended because its run was cancelled, and not because another worker has it. */
+export async function wasCancelled(queryable: Queryable, { runId, workerId }: RunClaim): Promise<boolean> {
+  const rows = await queryable.query('SELECT FROM compare_runs WHERE id = $1 AND leaving_worker_id = $2', [
+    runId,
+    workerId,
+  ])
+  return rows.length > 0
+}
+
 /** Returns the runs of a stopping worker to the queue. */
 export async function handBackRun(database: Database, claim: RunClaim): Promise<void> {
   await database.transaction(async (transaction) => {
@@ -112,6 +133,11 @@ export async function handBackStrays(
      WHERE worker_id = $1 AND status = 'running' AND id <> ALL ($2::uuid[]) AND updated_at < now() - interval '1 minute'`,
     [workerId, kept],
   )
+  await database.query(
+    `UPDATE compare_runs SET leaving_worker_id = NULL
+     WHERE leaving_worker_id = $1 AND id <> ALL ($2::uuid[]) AND updated_at < now() - interval '1 minute'`,
+    [workerId, kept],
+  )
 }
 
 /** Returns the runs of a dead worker to the queue. Called for each process whose heartbeat stopped. */
@@ -121,7 +147,12 @@ export async function reclaimRuns(transaction: Queryable, borrowerId: string): P
      WHERE worker_id = $1 AND status = 'running' RETURNING id`,
     [borrowerId],
   )
-  if (rows.length > 0) await addJob(transaction, 'compare', { count: rows.length })
+  const left = await transaction.query(
+    'UPDATE compare_runs SET leaving_worker_id = NULL WHERE leaving_worker_id = $1 RETURNING id',
+    [borrowerId],
+  )
+  const waiting = rows.length + left.length
+  if (waiting > 0) await addJob(transaction, 'compare', { count: waiting })
 }
 
 function claimValues({ runId, workerId, number }: RunClaim): unknown[] {

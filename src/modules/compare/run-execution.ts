@@ -1,18 +1,18 @@
 import { AppError } from '../../kernel/app-error.ts'
 import { Cancellation } from '../../kernel/cancellation.ts'
+import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { keepTrying } from '../../kernel/keep-trying.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Caller, Keys } from '../keys/keys.ts'
-import { AbandonedWork } from '../inference/inference.ts'
 import { findCharges } from '../ledger/ledger.ts'
 import { adoptCells } from './adopt-cells.ts'
 import type { AskChat } from './ask-chat.ts'
 import { CellWindow, type WaitingCell } from './cell-window.ts'
 import { createCellWriter, type CellWriter } from './cell-writer.ts'
-import { endRun, handBackRun, type ClaimedRun } from './claim-run.ts'
+import { endRun, handBackRun, leaveRun, wasCancelled, type ClaimedRun } from './claim-run.ts'
 import type { LiveRun, LiveSender } from './live/live-sender.ts'
 import { measureLanes, refreshLaneStats, type FindInterval } from './lane-stats.ts'
 import { runCell, type RanCell, type RunCellOptions } from './run-cell.ts'
@@ -81,6 +81,11 @@ export class RunExecution {
     this.#laneMax = Math.max(1, Math.ceil(run.concurrency / run.lanes.length))
   }
 
+  /** Whether only answers of a cancelled run are read to their usage. */
+  get isLeaving(): boolean {
+    return this.#why === 'cancelled'
+  }
+
   /** Starts no further cells. Running cells may finish until they are cut off. The first reason counts. */
   stop(why: StopReason): void {
     this.#why ??= why
@@ -89,10 +94,10 @@ export class RunExecution {
   }
 
   cut(): void {
-    // A cancelled cell pays for what the vendor produced. A cell that this process interrupts is asked again.
+    // A cancelled cell is read to its usage, as if its client had left. A cell that this process interrupts is asked again.
     const isCancelled = this.#why === 'cancelled'
     this.#cancellation.cancel(
-      isCancelled ? new AbandonedWork('the run was cancelled') : new Error('the run was stopped'),
+      isCancelled ? new ClientDisconnected('the run was cancelled') : new Error('the run was stopped'),
     )
     if (this.#why === 'lost') this.#hasGivenUp = true
     this.#note()
@@ -117,6 +122,7 @@ export class RunExecution {
       await endRun(database, claim, INTERNAL_ERROR).catch(() => {})
     } finally {
       this.#live.close()
+      await keepTrying(() => leaveRun(database, claim), this.#isGivenUp).catch(() => {})
     }
   }
 
@@ -161,7 +167,7 @@ export class RunExecution {
     try {
       ran = await runCell(cell, lane, this.#cellOptions())
       if (ran.halt !== null) this.#haltBy(ran.halt)
-      if (ran.status === 'lost') this.stop('lost')
+      if (ran.status === 'lost') await this.#stopLost()
     } catch (error) {
       this.#options.logger.error({ err: error, runId: this.claimed.run.id }, 'a cell could not be ended')
       this.stop('lost')
@@ -175,6 +181,13 @@ export class RunExecution {
       })
       this.#note()
     }
+  }
+
+  /** The message of a cancellation may arrive after the first write that fails because of it. */
+  async #stopLost(): Promise<void> {
+    const { database } = this.#options
+    const isCancelled = await keepTrying(() => wasCancelled(database, this.claimed.claim), this.#isGivenUp)
+    this.stop(isCancelled ? 'cancelled' : 'lost')
   }
 
   #cellOptions(): RunCellOptions {

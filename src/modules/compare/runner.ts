@@ -40,14 +40,22 @@ export function createRunner(options: RunnerOptions): Runner {
   const unsubscribe = messageBus.subscribe(CANCELLED_TOPIC, (runId) => {
     for (const execution of running.keys())
       if (execution.claimed.run.id === runId) execution.stop('cancelled')
+    if (isWanted) wake()
   })
+
+  // Cancelled runs only wait for vendors, and must not keep others from being claimed.
+  const isFull = (): boolean =>
+    running
+      .keys()
+      .filter(({ isLeaving }) => !isLeaving)
+      .toArray().length >= RUNS_AT_ONCE
 
   const wake = (): void => {
     isWanted = true
-    if (claiming !== null || isClosing || running.size >= RUNS_AT_ONCE) return
+    if (claiming !== null || isClosing || isFull()) return
     claiming = claim().finally(() => {
       claiming = null
-      if (isWanted && running.size < RUNS_AT_ONCE && !isClosing) wake()
+      if (isWanted && !isFull() && !isClosing) wake()
     })
   }
 
@@ -91,10 +99,15 @@ export function createRunner(options: RunnerOptions): Runner {
       unsubscribe()
       await claiming
       for (const execution of running.keys()) execution.stop('stopping')
+      const { promise: isOver, resolve: onOver } = Promise.withResolvers<void>()
       const timer = setTimeout(() => {
         for (const execution of running.keys()) execution.cut()
+        onOver()
       }, graceMs)
-      await Promise.all(running.values())
+      const staying = running.entries().filter(([{ isLeaving }]) => !isLeaving)
+      await Promise.all(staying.map(([, performing]) => performing))
+      // What cancelled runs still read ends with the drains of this process.
+      await Promise.race([Promise.all(running.values()), isOver])
       clearTimeout(timer)
       live.close()
     },

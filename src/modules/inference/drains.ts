@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../../kernel/app-error.ts'
+import { AppError } from '../../kernel/app-error.ts'
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { Deadlines } from '../../kernel/deadlines.ts'
 
@@ -16,18 +16,6 @@ export class AbandonedWork extends ClientDisconnected {
   override readonly name = 'AbandonedWork'
 }
 
-/**
- * Returns why billed work must stop at once with an estimated charge, or null. An account whose key was revoked during a request
- * still pays for the work. Work that a shutdown stops has no estimated charge.
- */
-export function abandonmentFor(reason: unknown): AbandonedWork | null {
-  if (reason instanceof AbandonedWork) return reason
-  const isRefused = reason instanceof AppError && REFUSED_CALLERS.has(reason.code)
-  return isRefused ? new AbandonedWork('the caller is refused from now on', { cause: reason }) : null
-}
-
-const REFUSED_CALLERS: ReadonlySet<ErrorCode> = new Set(['invalid_api_key', 'account_suspended'])
-
 export interface DrainObserver {
   /** How many drains are running now. */
   running(count: number): void
@@ -39,6 +27,12 @@ export interface Drain {
   /** Called when the work ends, for whatever reason. May be called more than once. */
   end(): void
 }
+
+const NO_ROOM =
+  'Too many requests of this account to models that reason were left or cancelled and are still running at their vendors. ' +
+  'Try again when some of them have ended.'
+/** When to look again whether there is room. */
+export const NO_ROOM_RETRY_SECONDS = 5
 
 interface RunningDrain {
   readonly accountId: string
@@ -84,6 +78,20 @@ export class Drains {
         this.#remove(running)
       },
     }
+  }
+
+  /**
+   * Whether one more answer of the account can be read to its usage if its client leaves. Always true for an account whose answers
+   * are not read, so that a limit of 0 refuses nothing.
+   */
+  hasRoom(accountId: string): boolean {
+    const ofAccount = this.#ofAccount.get(accountId) ?? 0
+    return ofAccount === 0 || ofAccount < this.limits.drainsPerAccountMax
+  }
+
+  requireRoom(accountId: string): void {
+    if (this.hasRoom(accountId)) return
+    throw new AppError('concurrency_limit_reached', NO_ROOM, { retryAfterSeconds: NO_ROOM_RETRY_SECONDS })
   }
 
   /** Stops all drains now. The cost of their answers is estimated. */

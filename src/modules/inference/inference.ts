@@ -155,6 +155,7 @@ export function createInference(options: InferenceOptions): Inference {
     drains,
     unattended: createUnattendedCalls({
       limits: options.limits,
+      drains,
       onEnded: (call) => observer.callEnded(call),
     }),
     selectorFor: (categories, isOffered) =>

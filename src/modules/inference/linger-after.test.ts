@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Cancellation } from '../../kernel/cancellation.ts'
-import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
+import { CallerRefused, ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { AbandonedWork, Drains } from './drains.ts'
 import { lingerAfter } from './linger-after.ts'
 
@@ -63,11 +63,19 @@ describe('work whose client disconnects', () => {
     },
   )
 
+  it('is abandoned at once if its caller is refused, because its price is known', () => {
+    const { client, linger, running } = begin()
+    linger.noteAsked(VENDOR)
+    client.cancel(new CallerRefused(new Error('the session has ended')))
+    expect(linger.cancellation.reason).toBeInstanceOf(AbandonedWork)
+    expect([linger.isAbandoned, running()]).toEqual([true, 0])
+  })
+
   it('ends with its request for any other reason', () => {
     const { client, linger, running } = begin()
-    const revoked = new Error('the key was revoked')
+    const stopping = new Error('the gateway is shutting down')
     linger.noteAsked(VENDOR)
-    client.cancel(revoked)
-    expect([linger.cancellation.reason, linger.isAbandoned, running()]).toEqual([revoked, false, 0])
+    client.cancel(stopping)
+    expect([linger.cancellation.reason, linger.isAbandoned, running()]).toEqual([stopping, false, 0])
   })
 })

@@ -1,7 +1,7 @@
 import { Cancellation } from '../../kernel/cancellation.ts'
-import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
+import { CallerRefused, ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { AbandonedWork, abandonmentFor, type Drain, type Drains } from './drains.ts'
+import { AbandonedWork, type Drain, type Drains } from './drains.ts'
 
 /** Work that continues after the client left, because the vendor bills it anyway. */
 export interface Linger {
@@ -24,8 +24,9 @@ export function lingerAfter(client: Cancellation, accountId: string, drains: Dra
   let isAsked = false
   let isBilled = false
   const onLeave = (reason: unknown): void => {
-    const abandonment = isAsked && isBilled ? abandonmentFor(reason) : null
-    if (abandonment !== null) cancellation.cancel(abandonment)
+    // The price of this work is known from the request, so a refused caller need not wait for its end to be told.
+    if (isAsked && isBilled && reason instanceof CallerRefused)
+      cancellation.cancel(new AbandonedWork(reason.message, { cause: reason.cause }))
     else if (!isAsked || !(reason instanceof ClientDisconnected)) cancellation.cancel(reason)
     else
       drain = drains.begin(accountId, () => {

@@ -10,6 +10,7 @@ import {
 } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
 import type { InferenceResult } from './inference-result.ts'
+import { NO_ROOM_RETRY_SECONDS, type Drains } from './drains.ts'
 import { demandOf, usedUp, type Demand } from './operation-traits.ts'
 
 /** A call without a client's request: a cell of a run, a question to its judge, a lane of a turn, a task. */
@@ -46,15 +47,16 @@ export interface UnattendedCalls {
 
 interface UnattendedOptions {
   readonly limits: Pick<Limits, 'admit'>
+  readonly drains: Pick<Drains, 'hasRoom' | 'requireRoom'>
   readonly onEnded: (call: EndedCall) => void
 }
 
-export function createUnattendedCalls({ limits, onEnded }: UnattendedOptions): UnattendedCalls {
+export function createUnattendedCalls({ limits, drains, onEnded }: UnattendedOptions): UnattendedCalls {
   return {
     async *stream(call) {
       const { operation, route, start, admit, onAdmitted, ...asked } = call
       const demand = demandOf(operation, asked.body, asked.bytes)
-      const admission = await (admit?.(demand) ?? waitForAdmission(limits, asked, demand))
+      const admission = await (admit?.(demand) ?? waitForAdmission({ limits, drains }, asked, demand))
       const record = createInferenceRecord(operation)
       record.asked = asked.body
       onAdmitted(record)
@@ -93,17 +95,23 @@ export function createUnattendedCalls({ limits, onEnded }: UnattendedOptions): U
 const RATE_WAIT_MS_MAX = 15 * 60_000
 
 async function waitForAdmission(
-  limits: Pick<Limits, 'admit'>,
+  { limits, drains }: Pick<UnattendedOptions, 'limits' | 'drains'>,
   { caller, cancellation }: { readonly caller: Caller; readonly cancellation: Cancellation },
   demand: Demand,
 ): Promise<Admission> {
   const endMs = performance.now() + RATE_WAIT_MS_MAX
   for (;;) {
     cancellation.throwIfCancelled()
-    const outcome = await limits.admit({ caller, ...demand })
-    if (outcome.isAdmitted) return outcome
-    if (performance.now() > endMs) throw explainRefusal(outcome)
+    const isLate = performance.now() > endMs
+    let waitSeconds = NO_ROOM_RETRY_SECONDS
+    if (drains.hasRoom(caller.accountId)) {
+      const outcome = await limits.admit({ caller, ...demand })
+      if (outcome.isAdmitted) return outcome
+      if (isLate) throw explainRefusal(outcome)
+      waitSeconds = outcome.retryAfterSeconds
+    }
+    if (isLate) drains.requireRoom(caller.accountId)
     // Resolves early when cancelled; the next iteration checks for that.
-    await delay(outcome.retryAfterSeconds * 1_000, undefined, { signal: cancellation.signal }).catch(() => {})
+    await delay(waitSeconds * 1_000, undefined, { signal: cancellation.signal }).catch(() => {})
   }
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Cancellation } from '../../kernel/cancellation.ts'
-import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
+import { CallerRefused, ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { AbandonedWork, Drains, type DrainLimits } from './drains.ts'
 import { UpstreamWork } from './upstream-work.ts'
 
@@ -68,6 +68,20 @@ describe('UpstreamWork', () => {
     expect(work.cancellation.reason).toBeInstanceOf(AbandonedWork)
   })
 
+  it('continues in the same way if the caller was refused', () => {
+    const { client, work } = begin()
+    work.noteSent()
+    client.cancel(new CallerRefused(new Error('revoked')))
+    expect(work.cancellation.isCancelled).toBe(false)
+    work.release()
+  })
+
+  it('is abandoned and does not fail if its time is over after the client left', () => {
+    const { work } = leaveSent({ durationMs: LIMITS.drainMsMax / 2 })
+    vi.advanceTimersByTime(LIMITS.drainMsMax / 2 + 250)
+    expect(work.cancellation.reason).toBeInstanceOf(AbandonedWork)
+  })
+
   it('ends when a stream turns out to show everything, whether the client left before or after', () => {
     const { work } = leaveSent()
     work.stopWhenLeft()
@@ -81,6 +95,20 @@ describe('UpstreamWork', () => {
 })
 
 describe('Drains', () => {
+  it('refuse further requests of an account at its limit, unless answers are never read', () => {
+    const drains = createDrains()
+    const of = (accountId: string) => leaveSent({ accountId, drains }).work
+    of('a')
+    expect(() => drains.requireRoom('a')).not.toThrow()
+    const second = of('a')
+    expect(() => drains.requireRoom('a')).toThrow(/still running/)
+    expect(drains.hasRoom('b')).toBe(true)
+    second.release()
+    expect(drains.hasRoom('a')).toBe(true)
+    const none = new Drains({ ...LIMITS, drainsPerAccountMax: 0 }, { running: () => {}, abandoned: () => {} })
+    expect(none.hasRoom('a')).toBe(true)
+  })
+
   it('are limited per account and in total; one that ends makes room', () => {
     const drains = createDrains()
     const of = (accountId: string) => leaveSent({ accountId, drains }).work

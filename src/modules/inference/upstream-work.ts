@@ -1,7 +1,7 @@
 import { Cancellation } from '../../kernel/cancellation.ts'
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { Deadlines, type Deadline } from '../../kernel/deadlines.ts'
-import { AbandonedWork, abandonmentFor, type Drain, type Drains } from './drains.ts'
+import { AbandonedWork, type Drain, type Drains } from './drains.ts'
 
 interface UpstreamWorkOptions {
   /** The request's cancellation. */
@@ -35,7 +35,7 @@ export class UpstreamWork {
   constructor(options: UpstreamWorkOptions) {
     this.#options = options
     this.#isBilledWhenLeft = options.isBilledWhenLeft
-    this.#deadline = deadlines.add(options.durationMs, () => this.cancellation.cancel(options.expired()))
+    this.#deadline = deadlines.add(options.durationMs, this.#onExpired)
     options.parent.onCancel(this.leave)
   }
 
@@ -64,18 +64,26 @@ export class UpstreamWork {
     if (this.#isLeft) return
     this.#isLeft = true
     const isBilled = this.#isBilledWhenLeft && this.#sentAtMs !== null
-    const abandonment = abandonmentFor(reason)
-    if (abandonment !== null) {
+    if (reason instanceof AbandonedWork) {
       // Work that is not billed costs only what was delivered.
-      this.cancellation.cancel(isBilled ? abandonment : asLeft(reason))
+      this.cancellation.cancel(isBilled ? reason : asLeft(reason))
       return
     }
     if (!isBilled || !(reason instanceof ClientDisconnected)) {
       this.cancellation.cancel(reason)
       return
     }
-    const abandon = () => this.cancellation.cancel(new AbandonedWork('the client left and nobody reads on'))
-    this.#drain = this.#options.drains.begin(this.#options.accountId, abandon)
+    this.#drain = this.#options.drains.begin(this.#options.accountId, this.#abandon)
+  }
+
+  readonly #abandon = (): void => {
+    this.cancellation.cancel(new AbandonedWork('the client left and nobody reads on'))
+  }
+
+  // A failure costs nothing, and whoever leaves work shortly before its deadline must not get it for nothing.
+  readonly #onExpired = (): void => {
+    if (this.#drain === null) this.cancellation.cancel(this.#options.expired())
+    else this.#abandon()
   }
 
   /** Called when the work ends, for whatever reason. */
@@ -88,7 +96,6 @@ export class UpstreamWork {
   }
 }
 
-function asLeft(reason: unknown): unknown {
-  if (!(reason instanceof AbandonedWork)) return reason
-  return new ClientDisconnected(reason.message, { cause: reason.cause })
+function asLeft({ message, cause }: AbandonedWork): ClientDisconnected {
+  return new ClientDisconnected(message, { cause })
 }

@@ -1,3 +1,4 @@
+import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { Database } from '../../storage/database.ts'
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
@@ -13,7 +14,7 @@ import { readBackgroundWork } from './background-work.ts'
 
 export interface PerformOptions {
   readonly chat: Pick<Chat, 'responses'>
-  readonly inference: Pick<Inference, 'unattended'>
+  readonly inference: Pick<Inference, 'unattended' | 'drains'>
   readonly keys: Pick<Keys, 'callerOf'>
   readonly limits: Pick<Limits, 'admit'>
   readonly database: Database
@@ -23,7 +24,8 @@ export interface PerformOptions {
 
 /**
  * Makes a response in the background, with the limits, hold and charge of a request, under the id of the request that created it.
- * If several workers take up the task, only the answer that is kept is charged. A cancelled response costs what was made of it.
+ * If several workers take up the task, only the answer that is kept is charged. A cancelled response is read to its
+ * usage like any answer whose client left, and costs that.
  */
 export async function performResponse(
   options: PerformOptions,
@@ -59,15 +61,17 @@ export async function performResponse(
       return isMadeAnew
     },
     start: (request) => options.chat.responses(request),
-    admit: (demand) => admit(options.limits, task, { caller, ...demand }),
+    admit: (demand) => admit(options, task, { caller, ...demand }),
     onAdmitted: (begun) => {
       record = begun
     },
   })
   try {
     for await (const batch of batches) await recorder.add(batch)
-    // The answer was not charged. The worker that has the task now keeps and charges its own.
-    if (isMadeAnew) control.cancellation.throwIfCancelled()
+    // The rest of an answer that nobody wants was read only for its cost. An answer that is made anew was not charged: the worker
+    // that has the task now keeps and charges its own.
+    if (isMadeAnew || control.cancellation.reason instanceof ClientDisconnected)
+      control.cancellation.throwIfCancelled()
   } finally {
     recorder.stop()
   }
@@ -88,6 +92,8 @@ function describeEnd(record: InferenceRecord | null): Pick<TaskOutcome, 'costNan
 
 /** Waits for a rate limit, because no client would retry. */
 const RATE_WAIT_MS_MAX = 15 * 60_000
+/** While too many answers of the account are read without a client. They end by themselves. */
+const NO_ROOM_PAUSE_MS = 5_000
 const PAUSE_MS_MIN = 1_000
 const PAUSE_MS_MAX = 60_000
 /**
@@ -101,10 +107,11 @@ const PAUSE_SHARE = 0.1
  * accounts.
  */
 async function admit(
-  limits: Pick<Limits, 'admit'>,
+  { limits, inference }: Pick<PerformOptions, 'limits' | 'inference'>,
   { startedAtMs }: ClaimedTask,
   asked: Demand & { readonly caller: Caller },
 ): Promise<Admission> {
+  if (!inference.drains.hasRoom(asked.caller.accountId)) throw new TaskPostponed(NO_ROOM_PAUSE_MS)
   const outcome = await limits.admit(asked)
   if (outcome.isAdmitted) return outcome
   const waitedMs = performance.now() - startedAtMs

@@ -57,7 +57,11 @@ export const deploymentChatRoutes = ({ deployments, chat, sendInference }: Deplo
         const body = { ...sent, model: modelIdOf(id) }
         const record = createInferenceRecord('chat')
         const request = { caller, body, text: JSON.stringify(body), exchange, headers: headersOf(reply) }
-        await sendInference(request, record, () => chat.chat(toInference(request, record)))
+        const send = sendInference(request, record, () => chat.chat(toInference(request, record)))
+        await send.catch((error: unknown) => {
+          // A caller that was refused in the middle has its answer already.
+          if (!reply.raw.headersSent) throw error
+        })
         // The complete answer was written without the framework, so the framework must not send one.
         reply.hijack()
       },
