@@ -6,6 +6,7 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
 import { toErrorAnswer } from '../src/http/answers/error-envelope.ts'
 import { buildOpenApi } from '../src/http/reference/openapi.ts'
+import { BodiesInWork } from '../src/http/bodies/bodies-in-work.ts'
 import { registerRoute } from '../src/http/register-route.ts'
 import { operationRoutes, type OperationRoutesOptions } from '../src/http/routes/operator/operations.ts'
 import { silentLogger } from '../src/kernel/logger.ts'
@@ -69,6 +70,7 @@ describe('operations', () => {
         runOnce: notAsked,
         takeFiles: { ofForm: notAsked, ofBody: notAsked },
         bodyBytesMax: 1024,
+        bodiesInWork: new BodiesInWork({ bytesMax: 1024 }),
       })
     return app
   }

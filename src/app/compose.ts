@@ -20,6 +20,7 @@ import { buildRoutes } from './build/build-routes.ts'
 import { buildWorker } from './build/build-worker.ts'
 import type { Worker } from '../worker/worker.ts'
 import type { Config } from './settings/config.ts'
+import { roomForBodies } from './process/room-for-bodies.ts'
 import { roomForConnections } from './process/connection-room.ts'
 import { exampleModel } from './build/example-model.ts'
 import { ownUrlOf } from './settings/own-url.ts'
@@ -122,6 +123,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       },
       corsOrigins: config.corsOrigins,
       bodyBytesMax: config.bodyBytesMax,
+      bodiesInWorkBytesMax: roomForBodies(config.bodyBytesMax),
       uploadDirectory: tmpdir(),
       connectionsMax: roomForConnections(config.connectionsMax),
       unauthenticatedBytesMax: config.unauthenticatedBytesMax,

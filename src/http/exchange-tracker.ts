@@ -101,10 +101,14 @@ export class ExchangeTracker {
     if (isDisconnected) exchange.cancellation.cancel(new ClientDisconnected('the client disconnected'))
     if (isDisconnected || exchange.isRefused) {
       // Report after the work has ended, because it still has to record its usage.
-      const report = () => this.#observer.finished({ exchange, durationMs, isDisconnected })
+      const report = () => {
+        exchange.finish()
+        this.#observer.finished({ exchange, durationMs, isDisconnected })
+      }
       if (exchange.work === null) setImmediate(report)
       else exchange.work.then(report, report)
     } else {
+      exchange.finish()
       this.#observer.finished({ exchange, durationMs, isDisconnected })
     }
     if (this.#running.length === 0) this.#onDrained?.()

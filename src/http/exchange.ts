@@ -11,6 +11,8 @@ import type { Recording } from './answers/replay-recording.ts'
 /** How long a client of an ended request gets to read what was written. */
 const CUT_OFF_AFTER_MS = 500
 
+const NOTHING: readonly (() => void)[] = []
+
 /** One request and its response, with their state while they run. */
 export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   /** The id of the first attempt, if a request with an idempotency key continues an interrupted one. */
@@ -53,6 +55,8 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   bodyText: string | null = null
   /** The bodies of a key whose bodies are stored. */
   capture: BodyCapture | null = null
+  #endings: readonly (() => void)[] = NOTHING
+  #hasEnded = false
 
   constructor(
     id: string,
@@ -74,6 +78,18 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
     this.isRefused = true
     this.tellRefused?.(reason)
     this.end(new CallerRefused(reason))
+  }
+
+  /** Adds something to do when the response is closed and the work has ended. Does it at once if that has happened. */
+  onEnd(action: () => void): void {
+    if (this.#hasEnded) action()
+    else this.#endings = [...this.#endings, action]
+  }
+
+  /** Called once, by the tracker. */
+  finish(): void {
+    this.#hasEnded = true
+    for (const action of this.#endings) action()
   }
 
   /** Cancels the work, and cuts the connection if the client does not read. A stream gets the reason as its last frame. */

@@ -8,7 +8,6 @@ import type { Wire } from '../wires/wire.ts'
 import type { ConnectionGate } from './connections/connection-gate.ts'
 import type { ConsoleSite } from './console-site/console-site.ts'
 import { EXPOSED_HEADERS } from './answers/cors-headers.ts'
-import { decodeText } from './bodies/decode-text.ts'
 import { errorBodyOf, toErrorAnswer } from './answers/error-envelope.ts'
 import type { ExchangeTracker } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
@@ -19,6 +18,8 @@ import { createKnownPaths, type KnownPaths } from './known-paths.ts'
 import { isAnthropicPath } from './other-paths.ts'
 import { requireStorable } from './bodies/parse-body.ts'
 import type { RefusedBodies } from './bodies/refused-bodies.ts'
+import type { BodiesInWork } from './bodies/bodies-in-work.ts'
+import { readBody } from './bodies/read-body.ts'
 import { registerRoute } from './register-route.ts'
 import { requirePlainBody } from './bodies/require-plain-body.ts'
 import { OPEN_BODY_BYTES_MAX } from './bodies/require-small-open-bodies.ts'
@@ -42,6 +43,7 @@ interface FrameworkOptions {
   readonly runOnce: RunOnce
   readonly takeFiles: TakeFiles
   readonly refusedBodies: RefusedBodies
+  readonly bodiesInWork: BodiesInWork
   readonly tracker: ExchangeTracker
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
@@ -105,12 +107,15 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     }
     if (headers['content-length'] !== '0') requirePlainBody(headers)
   })
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    request.exchange.requestBytes = body.length
+  app.addContentTypeParser('application/json', ({ exchange, raw, routeOptions }, _payload, done) => {
+    const fail = (error: unknown): void =>
+      done(error instanceof Error ? error : new Error('the body cannot be read'))
+    const { bodiesInWork } = options
+    const bytesMax = routeOptions.bodyLimit
     try {
-      done(null, decodeText(body))
+      readBody(exchange, raw, { bytesMax, bodiesInWork }, (text) => done(null, text), fail)
     } catch (error) {
-      done(error instanceof Error ? error : new Error('the body cannot be decoded'))
+      fail(error)
     }
   })
   app.addHook('preValidation', async ({ params, query }) => {
@@ -125,8 +130,8 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   })
   app.setNotFoundHandler(async (request, reply) => {
     const error = noRoute(knownPaths, request)
-    const isOfConsole = error.code === 'not_found' && consoleSite !== null
-    if (isOfConsole && (await consoleSite.answer(request, reply))) return reply
+    if (error.code === 'not_found' && consoleSite?.takes(request) === true)
+      if (await consoleSite.answer(request, reply)) return reply
     throw error
   })
 
@@ -140,8 +145,8 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   }
   // Refuses unknown routes before the body is read, and after the headers for other origins are set.
   app.addHook('onRequest', (request, _reply, done) => {
-    const isRefused = request.is404 && consoleSite?.takes(request) !== true
-    done(isRefused ? noRoute(knownPaths, request) : undefined)
+    const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
+    done(request.is404 && hasBody ? noRoute(knownPaths, request) : undefined)
   })
   for (const route of routes)
     if (!isHotRoute(route)) {

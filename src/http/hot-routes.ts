@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '../kernel/app-error.ts'
 import { editJsonObject } from '../kernel/edit-json-object.ts'
 import { isRecord } from '../kernel/is-record.ts'
@@ -15,11 +16,12 @@ import type { Exchange } from './exchange.ts'
 import { IDEMPOTENCY_HEADER, type RunOnce } from './idempotency.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
 import { isPlainPath, readOtherPaths } from './other-paths.ts'
-import { parseBody } from './bodies/parse-body.ts'
+import type { BodiesInWork } from './bodies/bodies-in-work.ts'
+import { isLargeText, parseBody, parseLargeBody } from './bodies/parse-body.ts'
 import type { RefusedBodies } from './bodies/refused-bodies.ts'
 import { readBody } from './bodies/read-body.ts'
 import { replayDirectly } from './answers/replay-answer.ts'
-import type { HotRoute } from './route.ts'
+import type { DirectRequest, HotRoute } from './route.ts'
 import { compileCheck } from './bodies/validate.ts'
 
 interface HotRoutesOptions {
@@ -28,6 +30,7 @@ interface HotRoutesOptions {
   readonly gate: ConnectionGate
   readonly runOnce: RunOnce
   readonly refusedBodies: RefusedBodies
+  readonly bodiesInWork: BodiesInWork
   readonly tracker: ExchangeTracker
   readonly bodyBytesMax: number
   /** Whether bodies are kept for the log. */
@@ -72,6 +75,7 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
     }
     return undefined
   }
+  const reading = { bytesMax: options.bodyBytesMax, bodiesInWork: options.bodiesInWork }
 
   const serve: HotRoutes['serve'] = (incoming, response, source) => {
     const found = find(incoming.url ?? '')
@@ -91,30 +95,43 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
       readBody(
         exchange,
         source,
-        options.bodyBytesMax,
-        (sent) => {
+        reading,
+        (text) => {
           run(() => {
-            if (options.keepsBodies) exchange.bodyText = sent
-            exchange.capture?.noteRequest(sent, exchange.requestBytes)
-            const given = parseBody(sent)
-            const { body, text } =
-              exchange.pathModel === null
-                ? { body: given, text: sent }
-                : withModel(given, sent, exchange.pathModel)
-            check(body)
-            const handle = (): Promise<void> =>
-              route.handle({ body, text, caller, exchange, headers: startHeaders(exchange) })
-            const key = incoming.headers[IDEMPOTENCY_HEADER]
-            if (key === undefined) {
-              exchange.work = handle().catch(fail)
+            if (options.keepsBodies) exchange.bodyText = text
+            exchange.capture?.noteRequest(text, exchange.requestBytes)
+            if (isLargeText(text)) {
+              exchange.work = answerLarge(text, caller).catch(fail)
               return
             }
-            const replay = (kept: KeptAnswer): void => replayDirectly(exchange, startHeaders(exchange), kept)
-            exchange.work = options.runOnce({ exchange, key, body: text, replay }, handle).catch(fail)
+            const given = nameModel(parseBody(text), text)
+            check(given.body)
+            exchange.work = work({ ...given, caller }).catch(fail)
           })
         },
         fail,
       )
+    }
+    /** Gives other requests their turn between the steps. */
+    const answerLarge = async (text: string, caller: Caller): Promise<void> => {
+      const { value, memoryBytes } = await parseLargeBody(text)
+      options.bodiesInWork.count(exchange, memoryBytes)
+      await nextTurn()
+      const given = nameModel(value, text)
+      check(given.body)
+      await nextTurn()
+      exchange.cancellation.throwIfCancelled()
+      await work({ ...given, caller })
+    }
+    const nameModel = (body: unknown, text: string): SentBody =>
+      exchange.pathModel === null ? { body, text } : withModel(body, text, exchange.pathModel)
+    const work = (given: Pick<DirectRequest<unknown>, 'body' | 'text' | 'caller'>): Promise<void> => {
+      const handle = (): Promise<void> =>
+        route.handle({ ...given, exchange, headers: startHeaders(exchange) })
+      const key = incoming.headers[IDEMPOTENCY_HEADER]
+      if (key === undefined) return handle()
+      const replay = (kept: KeptAnswer): void => replayDirectly(exchange, startHeaders(exchange), kept)
+      return options.runOnce({ exchange, key, body: given.text, replay }, handle)
     }
     const startHeaders = ({ id }: Exchange): string[] => {
       const headers = ['x-request-id', id, 'x-content-type-options', 'nosniff']
@@ -162,8 +179,10 @@ interface FoundRoute {
   readonly model: string | null
 }
 
+type SentBody = Pick<DirectRequest<unknown>, 'body' | 'text'>
+
 /** Puts the model of the path into the body. */
-function withModel(body: unknown, text: string, model: string): { body: unknown; text: string } {
+function withModel(body: unknown, text: string, model: string): SentBody {
   if (!isRecord(body)) return { body, text }
   const named = { ...body, model }
   const edited = editJsonObject(text, new Map([['model', JSON.stringify(model)]]))

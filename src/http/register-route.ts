@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticateHook } from './authenticate.ts'
 import type { RunOnce } from './idempotency.ts'
@@ -5,7 +6,9 @@ import type { UnauthenticatedGuard } from './connections/guard-unauthenticated.t
 import { compileFormBody } from './multipart/form-body.ts'
 import type { Form, UploadedFile } from './multipart/form.ts'
 import type { TakeFiles } from './multipart/take-files.ts'
-import { parseStorableBody } from './bodies/parse-body.ts'
+import type { BodiesInWork } from './bodies/bodies-in-work.ts'
+import { isLargeText, parseLargeStorableBody, parseStorableBody } from './bodies/parse-body.ts'
+import type { Exchange } from './exchange.ts'
 import { PROBE_PATHS } from './connections/probe-paths.ts'
 import { compileUnhonoured } from './bodies/refuse-unhonoured.ts'
 import { handleOnce } from './answers/replay-answer.ts'
@@ -20,12 +23,13 @@ export interface RouteSurroundings {
   readonly runOnce: RunOnce
   readonly takeFiles: TakeFiles
   readonly bodyBytesMax: number
+  readonly bodiesInWork: BodiesInWork
 }
 
 /** Registers one route with the framework: authenticate, parse, validate, then call the route. */
 export function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSurroundings): void {
   const { guard, runOnce, takeFiles } = surroundings
-  const readInput = compileInput(route)
+  const readInput = compileInput(route, surroundings)
   const isOnce = route.method === 'POST' && route.scope !== null
 
   const run = (request: FastifyRequest, reply: FastifyReply, given: GivenInput): Promise<unknown> => {
@@ -49,16 +53,16 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
     return work
   }
 
-  const answer = (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { exchange, body: sent } = request
     const { form } = route
     if (form && sent === FORM_TO_READ) {
       return takeFiles.ofForm(exchange, form, async (read) => {
-        const input = readInput(request, read)
+        const input = await readInput(request, read)
         return run(request, reply, { input, files: read.files, sent: read.fingerprint })
       })
     }
-    const input = readInput(request, null)
+    const input = await readInput(request, null)
     if (form === undefined) return run(request, reply, { input, files: [], sent })
     return takeFiles.ofBody(exchange, form, input.body, (files) =>
       run(request, reply, { input, files, sent }),
@@ -112,29 +116,42 @@ interface GivenInput {
 type RouteInput = Pick<Parameters<Route['handle']>[0], 'body' | 'query' | 'params'>
 
 /** Returns a function that reads the input of a request and validates it with the schemas of the route. */
-function compileInput(route: Route): (request: FastifyRequest, form: Form | null) => RouteInput {
+function compileInput(
+  route: Route,
+  { bodiesInWork }: Pick<RouteSurroundings, 'bodiesInWork'>,
+): (request: FastifyRequest, form: Form | null) => Promise<RouteInput> {
   const checkBody = route.body ? compileCheck(route.body) : null
   const checkUnhonoured = route.body ? compileUnhonoured(route.body) : null
   const formBody = route.form ? compileFormBody(route.form, route.body) : null
   const convertQuery = route.query ? compileConversion(route.query) : null
   const convertParams = route.params ? compileConversion(route.params) : null
 
-  const readBody = (sent: unknown, form: Form | null, model: string | null): unknown => {
+  const parse = async (text: string, exchange: Exchange): Promise<unknown> => {
+    if (!isLargeText(text)) return parseStorableBody(text)
+    const { value, memoryBytes } = await parseLargeStorableBody(text)
+    bodiesInWork.count(exchange, memoryBytes)
+    // Other requests get their turn between the steps.
+    await nextTurn()
+    return value
+  }
+  const readBody = async ({ body: sent, exchange }: FastifyRequest, form: Form | null): Promise<unknown> => {
+    const { pathModel: model } = exchange
     if (formBody && form) return formBody.read(model === null ? form : withModelField(form, model))
     if (!checkBody) return undefined
-    const given = parseStorableBody(typeof sent === 'string' ? sent : '')
+    const given = await parse(typeof sent === 'string' ? sent : '', exchange)
     const body = model !== null && isRecord(given) ? { ...given, model } : given
     checkBody(body)
     formBody?.requireFiles(body, [])
     return body
   }
-  const readChecked = (sent: unknown, form: Form | null, model: string | null): unknown => {
-    const body = readBody(sent, form, model)
+  const readChecked = async (request: FastifyRequest, form: Form | null): Promise<unknown> => {
+    const body = await readBody(request, form)
     checkUnhonoured?.(body)
+    if (typeof request.body === 'string' && isLargeText(request.body)) await nextTurn()
     return body
   }
-  return (request, form) => ({
-    body: readChecked(request.body, form, request.exchange.pathModel),
+  return async (request, form) => ({
+    body: await readChecked(request, form),
     query: convertQuery ? convertQuery(request.query) : request.query,
     params: convertParams ? convertParams(request.params) : request.params,
   })

@@ -24,6 +24,7 @@ import { createRunOnce } from './idempotency.ts'
 import type { UnauthenticatedGuard } from './connections/guard-unauthenticated.ts'
 import { createSpool } from './multipart/spool.ts'
 import { createTakeFiles } from './multipart/take-files.ts'
+import { BodiesInWork } from './bodies/bodies-in-work.ts'
 import { createRefusedBodies } from './bodies/refused-bodies.ts'
 import { requireSmallOpenBodies } from './bodies/require-small-open-bodies.ts'
 import { isHotRoute, type HotRoute, type Route } from './route.ts'
@@ -45,6 +46,8 @@ export interface ServerOptions {
   /** Origins whose browsers may call the API; `*` for all. */
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
+  /** Memory for the bodies of all running requests. */
+  readonly bodiesInWorkBytesMax: number
   /** Directory for uploaded files while their requests run. */
   readonly uploadDirectory: string
   /** Maximum number of client connections. */
@@ -113,6 +116,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     runOnce,
     takeFiles,
     refusedBodies: createRefusedBodies(options),
+    bodiesInWork: new BodiesInWork({ bytesMax: options.bodiesInWorkBytesMax }),
     tracker,
     isClosing: () => isClosing,
     onError: logDefect,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { leastCostMs } from '../../tests/support/least-cost.ts'
-import { JSON_DEPTH_MAX, JsonTooDeep, parseJson } from './parse-json.ts'
+import { JSON_DEPTH_MAX, JsonExcess, parseJson } from './parse-json.ts'
 
 const nest = (depth: number, core: string, open = '[', close = ']'): string =>
   open.repeat(depth) + core + close.repeat(depth)
@@ -31,14 +31,28 @@ describe('parseJson', () => {
         const flat = `[${core},${Array.from({ length: 120 }, () => '[{}]').join(',')}]`
         expect(parseJson(flat)).toEqual(JSON.parse(flat))
         if (depth <= JSON_DEPTH_MAX) expect(parseJson(json)).toEqual(JSON.parse(json))
-        else expect(() => parseJson(json)).toThrow(JsonTooDeep)
+        else expect(() => parseJson(json)).toThrow(JsonExcess)
       }),
     )
   })
 
   test('refuses a text that never closes what it opens', () => {
-    expect(() => parseJson('['.repeat(5_000_000))).toThrow(JsonTooDeep)
-    expect(() => parseJson('{"a":'.repeat(1_000_000))).toThrow(JsonTooDeep)
+    expect(() => parseJson('['.repeat(5_000_000))).toThrow(JsonExcess)
+    expect(() => parseJson('{"a":'.repeat(1_000_000))).toThrow(JsonExcess)
+  })
+
+  test('refuses more values than its size explains, and more members of one object than anybody needs', () => {
+    const list = (count: number, item: string): string => `[${`${item},`.repeat(count)}0]`
+    expect(() => parseJson(list(40_000, '{}'))).toThrow('too many')
+    expect(() => parseJson(list(40_000, '[]'))).toThrow('too many')
+    expect(() => parseJson(list(8_000_001, '1'))).toThrow('too many')
+    expect(parseJson(list(400_000, '1'))).toHaveLength(400_001)
+    expect(parseJson(list(20_000, '{"type":"text","text":"Hi"}'))).toHaveLength(20_001)
+    const members = (count: number): string =>
+      `{${Array.from({ length: count }, (_, index) => `"name_${index}":0`).join()}}`
+    expect(parseJson(members(10_000))).toHaveProperty('name_9999')
+    expect(() => parseJson(members(10_001))).toThrow('members')
+    expect(() => parseJson(`[${members(9_000)},${members(10_001)}]`)).toThrow('members')
   })
 
   test('takes linear time', () => {

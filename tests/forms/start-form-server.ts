@@ -92,6 +92,7 @@ export async function startFormServer(): Promise<FormServer> {
     corsOrigins: [],
     capturedBytesOf: () => null,
     bodyBytesMax: MEBIBYTE,
+    bodiesInWorkBytesMax: 256 * 1024 * 1024,
     uploadDirectory,
     connectionsMax: 1_000,
     unauthenticatedBytesMax: 64 * MEBIBYTE,

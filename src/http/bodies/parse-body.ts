@@ -1,6 +1,14 @@
 import { AppError } from '../../kernel/app-error.ts'
-import { JsonTooDeep, JSON_DEPTH_MAX, parseJson } from '../../kernel/parse-json.ts'
+import { JsonExcess, parseJson } from '../../kernel/parse-json.ts'
+import { parseJsonInTurns, type CheckText } from '../../kernel/parse-json-in-turns.ts'
 import { isStorable, isStorableJson } from '../../kernel/storable-text.ts'
+
+/** Longer texts are parsed in turns, so that they do not delay other requests. */
+const AT_ONCE_LENGTH_MAX = 256 * 1024
+
+export function isLargeText(text: string): boolean {
+  return text.length > AT_ONCE_LENGTH_MAX
+}
 
 /** Parses a body. An empty body becomes an empty object, and the validation names missing members. */
 export function parseBody(text: string): unknown {
@@ -8,20 +16,48 @@ export function parseBody(text: string): unknown {
   try {
     return parseJson(text)
   } catch (error) {
-    const message =
-      error instanceof JsonTooDeep
-        ? `The body is nested deeper than ${JSON_DEPTH_MAX} levels.`
-        : 'The body is not valid JSON.'
-    throw new AppError('invalid_json', message, { cause: error })
+    throw invalidBody(error)
   }
+}
+
+/** A large body, parsed in turns. */
+export interface LargeBody {
+  readonly value: unknown
+  /** An upper estimate of the memory that the value takes besides its text. */
+  readonly memoryBytes: number
+}
+
+export async function parseLargeBody(text: string): Promise<LargeBody> {
+  return parseJsonInTurns(text).catch((error: unknown) => {
+    throw invalidBody(error)
+  })
+}
+
+/** Parses a large body whose content may be stored in the database. */
+export async function parseLargeStorableBody(text: string): Promise<LargeBody> {
+  const check: CheckText = (part, path) => {
+    if (!isStorable(part)) throw notStorableAt(path())
+  }
+  return parseJsonInTurns(text, check).catch((error: unknown) => {
+    throw error instanceof AppError ? error : invalidBody(error)
+  })
+}
+
+function invalidBody(error: unknown): AppError {
+  const message = error instanceof JsonExcess ? `The body ${error.predicate}.` : 'The body is not valid JSON.'
+  return new AppError('invalid_json', message, { cause: error })
 }
 
 /** Parses a body whose content may be stored in the database. */
 export function parseStorableBody(text: string): unknown {
   const body = parseBody(text)
   if (isStorableJson(text)) return body
-  const param = (findUnstorable(body) ?? []).join('.').slice(0, PARAM_LENGTH_MAX)
-  throw param === '' ? notStorable('The body') : notStorable(`'${param}'`, param)
+  throw notStorableAt(findUnstorable(body) ?? [])
+}
+
+function notStorableAt(path: readonly string[]): AppError {
+  const param = path.join('.').slice(0, PARAM_LENGTH_MAX)
+  return param === '' ? notStorable('The body') : notStorable(`'${param}'`, param)
 }
 
 const PARAM_LENGTH_MAX = 256

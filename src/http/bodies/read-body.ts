@@ -1,8 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../kernel/app-error.ts'
+import type { BodiesInWork } from './bodies-in-work.ts'
 import { decodeText } from './decode-text.ts'
 import type { Exchange } from '../exchange.ts'
 import { requirePlainBody } from './require-plain-body.ts'
+
+interface ReadBodyOptions {
+  readonly bytesMax: number
+  readonly bodiesInWork: BodiesInWork
+}
+
+/** Bodies of unknown length are counted in steps. */
+const STEP_BYTES = 1024 * 1024
 
 /**
  * Reads a JSON body as text, up to its limit. Throws, or calls one of the two callbacks, once.
@@ -12,7 +21,7 @@ import { requirePlainBody } from './require-plain-body.ts'
 export function readBody(
   exchange: Exchange,
   source: IncomingMessage | Buffer,
-  bytesMax: number,
+  { bytesMax, bodiesInWork }: ReadBodyOptions,
   onText: (text: string) => void,
   onError: (error: unknown) => void,
 ): void {
@@ -25,18 +34,29 @@ export function readBody(
   if (Number(length) > bytesMax) throw tooLarge()
   if (Buffer.isBuffer(source)) {
     exchange.requestBytes = source.length
+    bodiesInWork.countRead(exchange, source.length)
     onText(decodeText(source))
     return
   }
+  let countedBytes = Number(length ?? 0)
+  bodiesInWork.countRead(exchange, countedBytes)
   const chunks: Buffer[] = []
-  source.on('data', (chunk: Buffer) => {
+  const takeChunk = (chunk: Buffer): void => {
     exchange.requestBytes += chunk.length
-    if (exchange.requestBytes <= bytesMax) {
-      chunks.push(chunk)
-      return
+    if (exchange.requestBytes > bytesMax) throw tooLarge()
+    if (exchange.requestBytes > countedBytes) {
+      bodiesInWork.countRead(exchange, STEP_BYTES)
+      countedBytes += STEP_BYTES
     }
-    source.removeAllListeners('data').removeAllListeners('end').pause()
-    onError(tooLarge())
+    chunks.push(chunk)
+  }
+  source.on('data', (chunk: Buffer) => {
+    try {
+      takeChunk(chunk)
+    } catch (error) {
+      source.removeAllListeners('data').removeAllListeners('end').pause()
+      onError(error)
+    }
   })
   source.on('end', () => {
     const [first] = chunks

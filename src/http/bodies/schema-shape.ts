@@ -14,6 +14,7 @@ export interface SchemaShape {
   readonly additionalProperties?: unknown
   readonly required?: readonly string[]
   readonly items?: SchemaShape
+  readonly maxItems?: number
 }
 
 /** Returns the branches of a schema, including those of nested unions. */

@@ -1,5 +1,6 @@
 import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
+import { compileLengths } from './check-lengths.ts'
 import { convertText } from './convert-text.ts'
 import { describeProblem } from './describe-problem.ts'
 import { findProblem } from './find-problem.ts'
@@ -7,7 +8,10 @@ import { findProblem } from './find-problem.ts'
 /** Compiles a schema into a check that throws an `AppError` with the name of the invalid field. */
 export function compileCheck(schema: TSchema): (value: unknown) => void {
   const validator = Compile(schema)
+  const findLongArray = compileLengths(schema)
   return (value) => {
+    const tooLong = findLongArray(value)
+    if (tooLong !== null) throw describeProblem(tooLong)
     if (!validator.Check(value)) throw describeProblem(findProblem(schema, value))
   }
 }

@@ -1,5 +1,5 @@
 import { invalidValue } from '../../kernel/app-error.ts'
-import { JsonTooDeep, JSON_DEPTH_MAX, parseJson } from '../../kernel/parse-json.ts'
+import { JsonExcess, parseJson } from '../../kernel/parse-json.ts'
 import { isStorableJson } from '../../kernel/storable-text.ts'
 import { CsvInvalid, parseCsv } from './parse-csv.ts'
 import { PROMPTS_MAX } from './prompt-case.ts'
@@ -86,8 +86,7 @@ function readJson(text: string, place: string): unknown {
   try {
     value = parseJson(text)
   } catch (error) {
-    const what =
-      error instanceof JsonTooDeep ? `is nested deeper than ${JSON_DEPTH_MAX} levels` : 'holds no JSON'
+    const what = error instanceof JsonExcess ? error.predicate : 'holds no JSON'
     throw invalidValue('file', `The file is not valid: ${place} ${what}.`)
   }
   if (isStorableJson(text)) return value

@@ -85,7 +85,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
 
   return {
     async claim(request) {
-      const { keyHash, fingerprint, sealingKey } = deriveSecrets(request)
+      const { keyHash, fingerprint, sealingKey } = await deriveSecrets(request)
       // A run that is alive in this process is not taken over, even if its lease in the database could not be renewed.
       const running = claims.find(keyHash)
       if (running) {

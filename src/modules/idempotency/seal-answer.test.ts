@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { deriveSecrets, openAnswer, sealAnswer } from './seal-answer.ts'
 
 const source = { accountId: 'a', key: 'k', method: 'POST', url: '/v1/x', body: '{}' }
-const { sealingKey } = deriveSecrets(source)
+const { sealingKey } = await deriveSecrets(source)
 const answer = {
   status: 200,
   headers: ['content-type', 'application/json'],
@@ -29,7 +29,7 @@ describe('a sealed answer', () => {
 
   test('cannot be opened with the key of another request', async () => {
     const sealed = await sealAnswer(answer, sealingKey)
-    const other = deriveSecrets({ ...source, body: '{ }' })
+    const other = await deriveSecrets({ ...source, body: '{ }' })
     await expect(openAnswer(sealed, other.sealingKey)).rejects.toThrow()
   })
 
@@ -48,7 +48,7 @@ describe('a sealed answer', () => {
   })
 })
 
-test('every part of a request changes the key, and the key is not stored', () => {
+test('every part of a request changes the key, and the key is not stored', async () => {
   const others = [
     { ...source, accountId: 'b' },
     { ...source, key: 'l' },
@@ -56,7 +56,7 @@ test('every part of a request changes the key, and the key is not stored', () =>
     { ...source, url: '/v1/y' },
     { ...source, body: '[]' },
   ]
-  const all = [source, ...others].map(deriveSecrets)
+  const all = await Promise.all([source, ...others].map(deriveSecrets))
   const texts = all.flatMap((secrets) =>
     [secrets.fingerprint, secrets.sealingKey].map((key) => key.toString('hex')),
   )

@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, type Hmac } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { constants, deflateRaw, inflateRaw } from 'node:zlib'
 
@@ -27,15 +28,28 @@ interface Secrets {
   readonly sealingKey: Buffer
 }
 
+/** Longer bodies are hashed in pieces, between which other requests get their turn. */
+const PIECE_BYTES = 4 * 1024 * 1024
+
 /**
  * Derives the secrets. One half of a keyed hash is stored for comparison and the other half encrypts; neither reveals the other.
  */
-export function deriveSecrets({ accountId, key, method, url, body }: SecretsSource): Secrets {
-  const digest = createHmac('sha512', key).update(`${accountId}\n${method}\n${url}\n`).update(body).digest()
+export async function deriveSecrets({ accountId, key, method, url, body }: SecretsSource): Promise<Secrets> {
+  const hash = createHmac('sha512', key).update(`${accountId}\n${method}\n${url}\n`)
+  if (body.length <= PIECE_BYTES) hash.update(body)
+  else await updateInTurns(hash, Buffer.from(body))
+  const digest = hash.digest()
   return {
     keyHash: createHash('sha256').update(`${accountId}\n${key}`).digest(),
     fingerprint: digest.subarray(0, 32),
     sealingKey: digest.subarray(32),
+  }
+}
+
+async function updateInTurns(hash: Hmac, bytes: Buffer): Promise<void> {
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+    hash.update(bytes.subarray(start, start + PIECE_BYTES))
+    await nextTurn()
   }
 }
 

@@ -41,7 +41,10 @@ export function toChatRequest(request: MessagesRequest): TranslatedRequest {
   const effort = effortOf(request)
   return {
     body: { ...plain, ...(effort === null ? {} : { reasoning_effort: effort }) },
-    text: stringifyJson({ ...plain, messages: toPlainMessages(plain.messages) }),
+    // Written only if it is sent: most requests are translated for estimates.
+    get text() {
+      return stringifyJson({ ...plain, messages: toPlainMessages(plain.messages) })
+    },
   }
 }
 

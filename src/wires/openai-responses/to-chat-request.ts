@@ -44,7 +44,10 @@ export function toChatRequest(request: ResponsesRequest): TranslatedRequest {
   }
   return {
     body: { ...plain, ...(reasoning?.effort ? { reasoning_effort: reasoning.effort } : {}) },
-    text: stringifyJson({ ...plain, messages: toPlainMessages(plain.messages) }),
+    // Written only if it is sent: most requests are translated for estimates.
+    get text() {
+      return stringifyJson({ ...plain, messages: toPlainMessages(plain.messages) })
+    },
     tools,
   }
 }

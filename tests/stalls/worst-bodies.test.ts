@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createRandom } from '../../src/kernel/seeded-random.ts'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { startMeasuredClient, type MeasuredClient } from './measured-client.ts'
+import { WORST_BODIES } from './worst-bodies.ts'
+
+/** How long a request may hold the event loop, in processor time. */
+const TURN_MS_MAX = 100
+/** The code is compiled and memory is collected in some of them. */
+const ATTEMPTS_MAX = 4
+const SEED = Number(process.env['PARKWAY_TEST_SEED'] ?? '1') || Date.now()
+
+const KIBIBYTE = 1024
+/** The largest that is parsed at once, and about as much as has the most parts. */
+const SIZES_BYTES = [250 * KIBIBYTE, 900 * KIBIBYTE]
+/** Nearly the largest that is read. */
+const LARGEST_BYTES = 30 * KIBIBYTE * KIBIBYTE
+
+let gateway: TestGateway
+let client: MeasuredClient
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ settings: { PARKWAY_LIMITS: NO_LIMITS }, mayAnswerAnything: true })
+  client = startMeasuredClient()
+})
+
+afterAll(async () => {
+  await client.close()
+  await gateway.close()
+})
+
+const NO_LIMITS = JSON.stringify({
+  tiers: [
+    {
+      name: 'all',
+      balance_usd: 0,
+      requests_per_minute: null,
+      tokens_per_minute: null,
+      concurrent_requests: null,
+      spend_usd_per_minute: null,
+      media_bytes_max: null,
+      dataset_bytes_max: null,
+      task_bytes_max: null,
+      stored_response_bytes_max: null,
+      response_bytes_max: null,
+    },
+  ],
+})
+
+interface Operation {
+  readonly method: string
+  readonly path: string
+  readonly members: readonly string[]
+  readonly example: Readonly<Record<string, unknown>>
+}
+
+interface Described {
+  readonly requestBody?: {
+    readonly content: Readonly<
+      Record<string, { readonly schema?: Schema; readonly example?: Readonly<Record<string, unknown>> }>
+    >
+  }
+}
+
+interface Schema {
+  readonly $ref?: string
+  readonly properties?: Record<string, unknown>
+}
+
+/** All routes that take a JSON body. */
+async function listOperations(): Promise<Operation[]> {
+  const { body: document } = await gateway.request('GET', '/openapi.json')
+  const membersOf = (schema: Schema | undefined): string[] => {
+    const name = schema?.$ref?.split('/').at(-1)
+    const resolved: Schema = name === undefined ? schema : document.components.schemas[name]
+    return Object.keys(resolved?.properties ?? {})
+  }
+  return Object.entries<Record<string, Described>>(document.paths).flatMap(([template, operations]) =>
+    Object.entries(operations).flatMap(([method, { requestBody }]) => {
+      const json = requestBody?.content['application/json']
+      if (json === undefined) return []
+      const path = template.replaceAll(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000')
+      return [
+        { method: method.toUpperCase(), path, members: membersOf(json.schema), example: json.example ?? {} },
+      ]
+    }),
+  )
+}
+
+async function measure({ method, path }: Operation, body: string): Promise<number> {
+  const sent = {
+    url: gateway.baseUrl + path,
+    method,
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: Buffer.from(body),
+  }
+  let leastMs = Infinity
+  for (let attempt = 0; attempt < ATTEMPTS_MAX && leastMs > TURN_MS_MAX; attempt += 1) {
+    const { longestTurnMs, status, text } = await client.send(sent)
+    expect(status, text).not.toBe(500)
+    leastMs = Math.min(leastMs, longestTurnMs)
+  }
+  return leastMs
+}
+
+/** Returns the example with a member whose value is this text. */
+function withMember({ example }: Operation, name: string, value: string): string {
+  const { [name]: _replaced, ...rest } = example
+  const others = JSON.stringify(rest).slice(1, -1)
+  return `{${others === '' ? '' : `${others},`}${JSON.stringify(name)}:${value}}`
+}
+
+test('no body of any shape and size holds the event loop for long, on any route', async () => {
+  const operations = await listOperations()
+  expect(operations.length).toBeGreaterThan(40)
+  const random = createRandom(SEED)
+  const shapes = Object.entries(WORST_BODIES)
+  const made = new Map<string, string>()
+  const slow: string[] = []
+  const look = async (operation: Operation, member: string, bytes: number): Promise<void> => {
+    const [shape, make] = shapes[random.below(shapes.length)] ?? ['', () => '0']
+    const value = made.get(`${shape} ${bytes}`) ?? make(bytes)
+    made.set(`${shape} ${bytes}`, value)
+    const ms = await measure(operation, withMember(operation, member, value))
+    if (ms > TURN_MS_MAX)
+      slow.push(
+        `${operation.method} ${operation.path} ${member}: ${shape} of ${bytes} bytes, ${ms.toFixed(0)} ms`,
+      )
+  }
+  for (const operation of operations) {
+    const members = [...operation.members, 'unknown']
+    for (const bytes of SIZES_BYTES)
+      await look(operation, members[random.below(members.length)] ?? 'unknown', bytes)
+  }
+  expect(slow).toEqual([])
+})
+
+const HOT: readonly (readonly [string, string, string])[] = [
+  ['/v1/chat/completions', 'messages', '{"model":"gpt-4o-mini"}'],
+  ['/v1/messages', 'messages', '{"model":"gpt-4o-mini","max_tokens":5}'],
+  ['/v1/responses', 'input', '{"model":"gpt-4o-mini"}'],
+  ['/v1/embeddings', 'input', '{"model":"text-embedding-3-small"}'],
+]
+
+test.each(HOT)('no input of any shape holds the event loop for long on %s', async (path, member, rest) => {
+  const operation = { method: 'POST', path, members: [], example: JSON.parse(rest) }
+  const slow: string[] = []
+  for (const [shape, make] of Object.entries(WORST_BODIES))
+    for (const bytes of shape.startsWith('one text') ? [LARGEST_BYTES] : SIZES_BYTES) {
+      const ms = await measure(operation, withMember(operation, member, make(bytes)))
+      if (ms > TURN_MS_MAX) slow.push(`${shape} of ${bytes} bytes: ${ms.toFixed(0)} ms`)
+    }
+  expect(slow).toEqual([])
+})
