@@ -30,7 +30,7 @@ export function startMeasuredClient(): MeasuredClient {
       const answered = new Promise<{ status: number; text: string }>((resolve) => {
         worker.once('message', resolve)
       })
-      worker.postMessage(sent)
+      worker.postMessage(sent, [])
       const { status, text } = await answered
       return { status, text, longestTurnMs: stop() }
     },
@@ -78,7 +78,7 @@ parentPort?.on('message', ({ url, method, headers, body }: SentRequest) => {
   sending.on('error', () => {})
   sending.on('close', () => {
     clearTimeout(leaving)
-    parentPort?.postMessage({ status, text })
+    parentPort?.postMessage({ status, text }, [])
   })
   sending.on('response', (response) => {
     status = response.statusCode ?? 0
