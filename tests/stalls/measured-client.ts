@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { parentPort, Worker } from 'node:worker_threads'
 
 /** A request that another thread sends, so that only the gateway's work is measured on this one. */
-export interface SentRequest {
+interface SentRequest {
   readonly url: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
