@@ -2,6 +2,7 @@ import { AggregatorRegistry, Registry } from 'prom-client'
 import { createDrainMetrics, type DrainMetrics } from './drain-metrics.ts'
 import { createLedgerMetrics, type LedgerMetrics } from './ledger-metrics.ts'
 import { createLimitMetrics, type LimitMetrics } from './limit-metrics.ts'
+import { createMediaMetrics, type MediaMetrics } from './media-metrics.ts'
 import {
   createCounterFamily,
   createGaugeFamily,
@@ -32,6 +33,7 @@ export interface Metrics {
   readonly drains: DrainMetrics
   readonly ledger: LedgerMetrics
   readonly limits: LimitMetrics
+  readonly media: MediaMetrics
   readonly requestLog: RequestLogMetrics
   readonly stalls: StallMetrics
   /** Returns the sums of this process that an overview shows. Cheap enough for every second. */
@@ -116,6 +118,7 @@ export function createMetrics({
       families.breakerAccounts.series(provider, model).value = accounts
     },
     drains: createDrainMetrics(registry),
+    media: createMediaMetrics(registry),
     requestLog: createRequestLogMetrics(registry),
     ledger: createLedgerMetrics(registry),
     limits: createLimitMetrics(registry),

@@ -5,6 +5,7 @@ import type { Outbound } from '../../outbound/outbound.ts'
 import type { Database } from '../../storage/database.ts'
 import { createFilesystemStore } from '../../storage/media-store/filesystem-store.ts'
 import type { MediaStore } from '../../storage/media-store/media-store.ts'
+import { reportStoreFailures, type StoreObserver } from '../../storage/media-store/report-store-failures.ts'
 import { createS3Store, type S3Credentials } from '../../storage/media-store/s3-store.ts'
 import type { QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
@@ -18,6 +19,7 @@ interface MediaParts {
   readonly logger: GatewayLogger
   readonly ownUrl: () => string
   readonly quotaOf: QuotaOf
+  readonly metrics: StoreObserver
 }
 
 const HOUR_MS = 60 * 60_000
@@ -25,7 +27,11 @@ const HOUR_MS = 60 * 60_000
 export function buildMedia(config: Config, parts: MediaParts): Promise<Media> {
   return createMedia({
     ...parts,
-    store: openMediaStore(config),
+    store: reportStoreFailures(openMediaStore(config), {
+      clock: parts.machineClock,
+      logger: parts.logger,
+      observer: parts.metrics,
+    }),
     publicUrl: config.publicUrl,
     addressMs: config.mediaAddressHours * HOUR_MS,
     resultRetentionMs: config.resultRetentionDays * 24 * HOUR_MS,

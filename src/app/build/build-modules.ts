@@ -200,7 +200,8 @@ async function openModules(
     connectTimeoutMs: config.upstreamConnectTimeoutMs,
   })
   opened.defer(() => providers.close())
-  const media = await buildMedia(config, { database, outbound, clock, machineClock, logger, ownUrl, quotaOf })
+  const filed = { database, outbound, clock, machineClock, logger, ownUrl, quotaOf }
+  const media = await buildMedia(config, { ...filed, metrics: metrics.media })
   opened.defer(() => media.close())
   const tasks = buildTasks(config, {
     database,

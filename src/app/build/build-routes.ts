@@ -206,6 +206,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
         storage: () => modules.database.ping(),
         messages: () => requireConnected(modules.messageBus),
         ledger: () => requireHealthy(modules.ledger),
+        media: () => modules.media.checkStore(),
         resources: () => modules.shortages.requireEnough(),
         ...(config.role !== 'api' && { worker: () => requireRunning(options.isWorkerRunning()) }),
       },

@@ -39,7 +39,10 @@ const ERROR_NAMES: Readonly<Record<number, readonly [name: string, description: 
   429: ['TooManyRequests', 'A rate or concurrency limit is reached; `retry-after` says when to come back.'],
   500: ['InternalError', 'A defect of the gateway; its log knows the request by `request_id`.'],
   502: ['UpstreamError', 'Every upstream of the model failed.'],
-  503: ['Unavailable', 'No capacity, no configured upstream or no database at the moment.'],
+  503: [
+    'Unavailable',
+    'No capacity, no configured upstream, no database or no store of files at the moment.',
+  ],
   504: ['Timeout', 'The upstream did not answer in time.'],
 }
 

@@ -44,6 +44,8 @@ export interface PricedRequest {
 
 /** Longer than any synchronous model takes. Other models use tasks. */
 const ANSWER_MS_MAX = 300_000
+/** How long a client waits for a store that does not work. A task waits until its deadline. */
+const STORE_WAIT_MS = 15_000
 
 /**
  * Does the work while the client waits, and charges before the response is sent. Once an upstream has been called, the work
@@ -194,6 +196,7 @@ async function collectFiles(
     trustedHosts: options.trustedHostsOf(options.provider),
     cancellation: request.cancellation,
     pause: options.pause,
+    storeWaitMs: STORE_WAIT_MS,
     refresh: options.refresh,
   })
   if (!isInline) {

@@ -1,9 +1,16 @@
 import { modelNotFound } from '../../kernel/app-error.ts'
 import { Cancellation } from '../../kernel/cancellation.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
+import { StoreUnavailable } from '../../storage/media-store/report-store-failures.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { createInferenceRecord, explainFailure } from '../inference/inference.ts'
-import type { ClaimedTask, TaskControl, TaskOutcome, TaskPerformer } from '../tasks/tasks.ts'
+import {
+  TaskPostponed,
+  type ClaimedTask,
+  type TaskControl,
+  type TaskOutcome,
+  type TaskPerformer,
+} from '../tasks/tasks.ts'
 import { describeUsage } from './describe-output.ts'
 import { followJob, type FollowedJob } from './follow-job.ts'
 import { GENERATION_KINDS } from './generation-kind.ts'
@@ -21,6 +28,8 @@ export interface PerformerOptions extends TakeUpOptions {
 }
 
 const CANCEL_MS_MAX = 10_000
+/** How long a task waits in the queue for a store that does not work. */
+const STORE_PAUSE_MS = 10_000
 /** The route under which tasks appear in metrics. */
 const ROUTE = '/v1/tasks'
 
@@ -35,6 +44,8 @@ export function createTaskPerformer(options: PerformerOptions): TaskPerformer {
           plan.request.record.provider = outcome.provider
           return outcome
         } catch (error) {
+          // The inputs cannot be read yet, and nothing has been sent.
+          if (error instanceof StoreUnavailable) throw new TaskPostponed(STORE_PAUSE_MS)
           throw error instanceof UpstreamError ? explainFailure(error) : error
         }
       })
@@ -98,6 +109,8 @@ async function performTask(
     trustedHosts: options.trustedHostsOf(taken.provider),
     cancellation,
     pause,
+    // The deadline of the task ends the wait.
+    storeWaitMs: Infinity,
     ...(taken.kind === 'started' ? { refresh: () => follow(taken.followed) } : {}),
   })
   return describeOutcome(plan, { provider: taken.provider, kept, seconds: output.seconds })

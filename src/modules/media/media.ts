@@ -6,6 +6,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { Database } from '../../storage/database.ts'
 import type { ByteRange, MediaStore } from '../../storage/media-store/media-store.ts'
+import type { WatchedStore } from '../../storage/media-store/report-store-failures.ts'
 import { requireRoom, type QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import { copyFile } from './copy-file.ts'
 import { fetchForeign } from './fetch-foreign.ts'
@@ -25,7 +26,9 @@ export type { CopyOrder, KeepOrder, MediaKind } from './media-order.ts'
 export interface Media extends OwnFiles {
   /** Stores the bytes of a source up to the limit. Nothing remains of a source that fails or is too large. */
   keep(order: KeepOrder): Promise<MediaFile>
-  /** Throws if the account's quota is used up. Call it before work whose result is stored in any case. */
+  /** Rejects if files can be neither stored nor read. */
+  checkStore(): Promise<void>
+  /** Throws if the store does not work or the account's quota is used up. Call it before work whose result is stored in any case. */
   requireRoom(accountId: string): Promise<void>
   /** Copies a file from a URL. Errors name `param` if the client gave the URL. */
   keepFromAddress(order: CopyOrder): Promise<MediaFile>
@@ -71,7 +74,7 @@ export interface ServedFile {
 
 interface MediaOptions {
   readonly database: Database
-  readonly store: MediaStore
+  readonly store: WatchedStore
   readonly outbound: Outbound
   readonly clock: Clock
   /** The clock of the machine, which sets the times of files on a disk. */
@@ -142,7 +145,11 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
 
   return {
     keep: async (order) => describe(await keep(order)),
-    requireRoom: (accountId) => requireRoom(database, { quotaOf: options.quotaOf, kind: 'media', accountId }),
+    checkStore: () => store.check(),
+    requireRoom: async (accountId) => {
+      await store.requireWorking()
+      await requireRoom(database, { quotaOf: options.quotaOf, kind: 'media', accountId })
+    },
     ownIdOf,
     openOwn,
     fetchForeign: (order) => fetchForeign(outbound, order),

@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, rmdir, stat, type FileHandle } from 'node:fs/promises'
+import {
+  access,
+  constants,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  type FileHandle,
+} from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { errorCodeOf, StorageError } from '../storage-error.ts'
 import { requireStoreKey, type MediaStore } from './media-store.ts'
@@ -48,6 +59,9 @@ export function createFilesystemStore({ directory }: { directory: string }): Med
       await rmdir(dirname(path)).catch(() => {})
     },
 
+    check: async () => {
+      await unlessMissing(access(root, constants.R_OK | constants.W_OK | constants.X_OK))
+    },
     async removeUnfinished(before) {
       const names = (await unlessMissing(readdir(incoming))) ?? []
       for (const name of names.slice(0, UNFINISHED_MAX)) {

@@ -13,6 +13,8 @@ export interface MediaStore {
   exists(key: string): Promise<boolean>
   /** Deletes a file. A missing file is no error. */
   delete(key: string): Promise<void>
+  /** Rejects if files can be neither stored nor read. */
+  check(): Promise<void>
   /** Removes incomplete files of writes that began before this time and were never finished because their process died. */
   removeUnfinished(before: Date): Promise<void>
   close(): Promise<void>

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type * as S3 from '@aws-sdk/client-s3'
 import { requireStoreKey, type MediaStore } from './media-store.ts'
+import { endWhenStalled, within } from './store-time-limits.ts'
 
 export interface S3StoreOptions {
   /** `s3://bucket/prefix?endpoint=…&region=…`. Without an endpoint, Amazon S3 is used. */
@@ -20,8 +21,15 @@ export interface S3Credentials {
 /** Larger files are uploaded in parts of this size. Each part is held in memory. */
 const PART_BYTES = 8 * 1024 * 1024
 const CONNECT_MS_MAX = 5_000
-const REQUEST_MS_MAX = 120_000
+/** The limit of a request with all of its attempts, up to the head of its answer. */
+const REQUEST_MS_MAX = 10_000
+/** The limit for a part of `PART_BYTES`, which takes longer. */
+const UPLOAD_MS_MAX = 60_000
+/** A file of which nothing more arrives for this long is given up. */
+const STALL_MS_MAX = 15_000
 const ATTEMPTS_MAX = 3
+/** A key that no file has. A store that works says that it is missing. */
+const PROBE_KEY = '00000000-0000-0000-0000-000000000000'
 const DEFAULT_REGION = 'us-east-1'
 
 /** Stores files in a bucket of any S3-compatible server. The client library is large, so it is loaded on first use. */
@@ -38,7 +46,8 @@ export function createS3Store(options: S3StoreOptions): MediaStore {
       const parts = splitParts(source, PART_BYTES)
       const first = (await parts.next()).value ?? new Uint8Array()
       if (first.byteLength === PART_BYTES) return uploadParts(s3, client, target, first, parts)
-      await client.send(new s3.PutObjectCommand({ ...target, Body: first }))
+      const command = new s3.PutObjectCommand({ ...target, Body: first })
+      await within(UPLOAD_MS_MAX, (abortSignal) => client.send(command, { abortSignal }))
       return { bytes: first.byteLength }
     },
 
@@ -46,8 +55,9 @@ export function createS3Store(options: S3StoreOptions): MediaStore {
       const { s3, client } = await opened()
       const bytes = range ? { Range: `bytes=${range.start}-${range.end}` } : {}
       try {
-        const { Body } = await client.send(new s3.GetObjectCommand({ ...placeOf(key), ...bytes }))
-        if (Body instanceof Readable) return Body
+        const command = new s3.GetObjectCommand({ ...placeOf(key), ...bytes })
+        const { Body } = await within(REQUEST_MS_MAX, (abortSignal) => client.send(command, { abortSignal }))
+        if (Body instanceof Readable) return endWhenStalled(Body, STALL_MS_MAX)
         throw new Error('the S3 server answered without a body')
       } catch (error) {
         if (isMissing(error)) return null
@@ -58,7 +68,8 @@ export function createS3Store(options: S3StoreOptions): MediaStore {
     async exists(key) {
       const { s3, client } = await opened()
       try {
-        await client.send(new s3.HeadObjectCommand(placeOf(key)))
+        const command = new s3.HeadObjectCommand(placeOf(key))
+        await within(REQUEST_MS_MAX, (abortSignal) => client.send(command, { abortSignal }))
         return true
       } catch (error) {
         if (isMissing(error)) return false
@@ -68,9 +79,22 @@ export function createS3Store(options: S3StoreOptions): MediaStore {
 
     async delete(key) {
       const { s3, client } = await opened()
-      await client.send(new s3.DeleteObjectCommand(placeOf(key))).catch((error: unknown) => {
+      const command = new s3.DeleteObjectCommand(placeOf(key))
+      await within(REQUEST_MS_MAX, (abortSignal) => client.send(command, { abortSignal })).catch(
+        (error: unknown) => {
+          if (!isMissing(error)) throw error
+        },
+      )
+    },
+    async check() {
+      const { s3, client } = await opened()
+      const command = new s3.GetObjectCommand({ ...placeOf(PROBE_KEY), Range: 'bytes=0-0' })
+      try {
+        const { Body } = await within(REQUEST_MS_MAX, (abortSignal) => client.send(command, { abortSignal }))
+        if (Body instanceof Readable) Body.destroy()
+      } catch (error) {
         if (!isMissing(error)) throw error
-      })
+      }
     },
 
     // Parts of an interrupted upload are not visible. A lifecycle rule of the bucket removes them.
@@ -120,7 +144,7 @@ async function openClient({
   const client = new s3.S3Client({
     region: region ?? usualRegion ?? DEFAULT_REGION,
     maxAttempts: ATTEMPTS_MAX,
-    requestHandler: { connectionTimeout: CONNECT_MS_MAX, requestTimeout: REQUEST_MS_MAX },
+    requestHandler: { connectionTimeout: CONNECT_MS_MAX },
     // Only Amazon supports checksums in trailers. Other servers store them as part of the file.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
@@ -139,26 +163,31 @@ async function uploadParts(
   rest: AsyncIterable<Uint8Array>,
 ): Promise<{ bytes: number }> {
   const { Bucket, Key } = target
-  const { UploadId } = await client.send(new s3.CreateMultipartUploadCommand(target))
+  const create = new s3.CreateMultipartUploadCommand(target)
+  const { UploadId } = await within(REQUEST_MS_MAX, (abortSignal) => client.send(create, { abortSignal }))
   const sent: { PartNumber: number; ETag: string | undefined }[] = []
   let bytes = 0
   const send = async (part: Uint8Array): Promise<void> => {
     const PartNumber = sent.length + 1
-    const { ETag } = await client.send(
-      new s3.UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body: part }),
-    )
+    const command = new s3.UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body: part })
+    const { ETag } = await within(UPLOAD_MS_MAX, (abortSignal) => client.send(command, { abortSignal }))
     sent.push({ PartNumber, ETag })
     bytes += part.byteLength
   }
   try {
     await send(first)
     for await (const part of rest) await send(part)
-    await client.send(
-      new s3.CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts: sent } }),
-    )
+    const complete = new s3.CompleteMultipartUploadCommand({
+      Bucket,
+      Key,
+      UploadId,
+      MultipartUpload: { Parts: sent },
+    })
+    await within(UPLOAD_MS_MAX, (abortSignal) => client.send(complete, { abortSignal }))
     return { bytes }
   } catch (error) {
-    await client.send(new s3.AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch(() => {})
+    const abort = new s3.AbortMultipartUploadCommand({ Bucket, Key, UploadId })
+    await within(REQUEST_MS_MAX, (abortSignal) => client.send(abort, { abortSignal })).catch(() => {})
     throw error
   }
 }

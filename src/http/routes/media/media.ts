@@ -30,6 +30,7 @@ export const mediaRoutes = ({ media, clock, onBroken }: MediaRoutesOptions): Rou
     summary: 'Download a file',
     tag: 'Media',
     scope: null,
+    otherErrors: [503],
     params: TokenParams,
     responses: {
       200: { description: 'The file, of its own type.', ...File },
@@ -55,6 +56,11 @@ const CONTENT_SECURITY_POLICY =
 async function sendFile(file: ServedFile, request: FileRequest, nowMs: number): Promise<unknown> {
   const { headers, reply, exchange } = request
   const tag = `"${file.id}"`
+  const isKnown = hasTag(headers['if-none-match'], tag)
+  const range = chooseRange(headers, file, tag)
+  const isRead = !isKnown && range !== 'unsatisfiable' && exchange.incoming.method !== 'HEAD'
+  // Opened first, so that an error does not get the headers of a file, which caches would keep.
+  const source = isRead ? await file.open(range ?? undefined) : null
   const ageSecondsMax = Math.max(0, Math.floor((file.expiresAt.getTime() - nowMs) / 1000))
   reply
     .header('etag', tag)
@@ -64,8 +70,7 @@ async function sendFile(file: ServedFile, request: FileRequest, nowMs: number): 
     .header('content-security-policy', CONTENT_SECURITY_POLICY)
     .header('cross-origin-resource-policy', 'cross-origin')
     .header('referrer-policy', 'no-referrer')
-  if (hasTag(headers['if-none-match'], tag)) return sendHead(request, 304)
-  const range = chooseRange(headers, file, tag)
+  if (isKnown) return sendHead(request, 304)
   if (range === 'unsatisfiable') {
     reply.header('content-range', `bytes */${file.bytes}`)
     return sendHead(request, 416)
@@ -74,8 +79,7 @@ async function sendFile(file: ServedFile, request: FileRequest, nowMs: number): 
   if (range) reply.header('content-range', `bytes ${start}-${end}/${file.bytes}`)
   reply.type(file.contentType).header('content-length', end - start + 1)
   const status = range ? 206 : 200
-  if (exchange.incoming.method === 'HEAD') return sendHead(request, status)
-  const source = await file.open(range ?? undefined)
+  if (source === null) return sendHead(request, status)
   const response = takeOver(request, status)
   response.setTimeout(IDLE_MS_MAX, () => response.destroy())
   // The pipeline closes both ends on an error, and reads the file at the client's pace.

@@ -10,6 +10,7 @@ import { connectDatabase } from '../../../storage/connect-database.ts'
 import type { Database } from '../../../storage/database.ts'
 import { createFilesystemStore } from '../../../storage/media-store/filesystem-store.ts'
 import type { MediaStore } from '../../../storage/media-store/media-store.ts'
+import { reportStoreFailures } from '../../../storage/media-store/report-store-failures.ts'
 import { createTestDatabase } from '../../../storage/testing/test-database.ts'
 import { createMedia, type Media } from '../media.ts'
 
@@ -50,11 +51,16 @@ export async function openMediaStage(options: StageOptions = {}): Promise<MediaS
     logger: silentLogger,
   })
   const store = options.store ?? createFilesystemStore({ directory })
+  const watched = reportStoreFailures(store, {
+    clock: fakeClock(nowMs),
+    logger: silentLogger,
+    observer: { failed: () => {}, changed: () => {} },
+  })
   const outbound = createOutbound({ allowedHosts: ['127.0.0.1'] })
   const open = (): Promise<Media> =>
     createMedia({
       database,
-      store,
+      store: watched,
       outbound,
       clock: fakeClock(nowMs),
       machineClock: fakeClock(nowMs),
