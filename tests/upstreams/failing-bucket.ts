@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 export const BUCKET_FAILURES = ['forbidden', 'busy', 'reset', 'hanging', 'no_bucket', 'stalled'] as const
-export type BucketFailure = (typeof BUCKET_FAILURES)[number]
+type BucketFailure = (typeof BUCKET_FAILURES)[number]
 
 /** A small S3 server that keeps its files in memory and fails on demand. */
 export interface FailingBucket {
