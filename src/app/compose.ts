@@ -161,7 +161,8 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
     if (bootstrap.created) options.onFirstKey?.({ bootstrapKey: bootstrap.token, signInCode })
     const refusals = endRefusedRequests({ server, keys, sessions, clock: modules.clock })
     begun.defer(() => refusals.close())
-    if (config.role !== 'api') worker = await buildWorker(config, { ...options, modules })
+    if (config.role !== 'api' && !modules.installation.isPaused)
+      worker = await buildWorker(config, { ...options, modules })
     server.open()
     return {
       url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,

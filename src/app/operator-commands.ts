@@ -34,6 +34,14 @@ export const OPERATOR_COMMANDS = lookupTable<OperatorCommand>({
     summary: 'Load a backup into the database.',
     load: async () => (await import('./commands/restore.ts')).restore,
   },
+  'take-over': {
+    summary: 'Let a restored copy continue the work of the gateway that it was restored from, which is gone.',
+    load: async () => (await import('./commands/take-over.ts')).takeOver,
+  },
+  'forget-sealed': {
+    summary: 'Delete what a lost sealing key sealed: hub tokens of deployments and stored bodies.',
+    load: async () => (await import('./commands/forget-sealed.ts')).forgetSealed,
+  },
   'ledger verify': {
     summary: 'Recompute every balance from the ledger, and fail on any difference.',
     load: async () => (await import('./commands/verify-ledger.ts')).verifyLedger,

@@ -12,6 +12,11 @@ export function createId(nowMs: number = Date.now()): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
+/** Returns when a UUIDv7 was created, in milliseconds since the epoch. */
+export function timeOfId(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
+
 export function isUuid(text: string): boolean {
   return UUID_PATTERN.test(text)
 }

@@ -2,6 +2,8 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 
 /** Encrypts secrets for the database. */
 export interface Sealer {
+  /** Tells keys apart without revealing them. */
+  readonly fingerprint: string
   /** Encrypts a text. The result can be decrypted only with the same `place`. */
   seal(text: string, place: string): Buffer
   /** Returns null if the text was sealed with another key or place, or was changed. */
@@ -14,9 +16,11 @@ export interface Sealer {
 const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
+const FINGERPRINT_LENGTH = 32
 
 export function createSealer(secret: string | Uint8Array): Sealer {
   const key = createHash('sha256').update('parkway sealing key\0').update(secret).digest()
+  const fingerprint = createHash('sha256').update('parkway sealing fingerprint\0').update(key).digest('hex')
   const sealBytes: Sealer['sealBytes'] = (bytes, place) => {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(place))
@@ -35,6 +39,7 @@ export function createSealer(secret: string | Uint8Array): Sealer {
     }
   }
   return {
+    fingerprint: fingerprint.slice(0, FINGERPRINT_LENGTH),
     seal: (text, place) => sealBytes(Buffer.from(text), place),
     open: (sealed, place) => openBytes(sealed, place)?.toString('utf8') ?? null,
     sealBytes,

@@ -207,7 +207,7 @@ function notCommitted(): StorageError {
 }
 
 /** Returns whether a statement may change data. Other statements can safely be sent again. */
-function mayWrite(sql: string): boolean {
+export function mayWrite(sql: string): boolean {
   return /\b(INSERT|UPDATE|DELETE)\b/i.test(sql)
 }
 

@@ -1,6 +1,7 @@
+import type { QueryResultRow } from 'pg'
 import { AppError } from '../kernel/app-error.ts'
 import type { Logger } from '../kernel/logger.ts'
-import { isPoolExhausted } from './connect-database.ts'
+import { isPoolExhausted, mayWrite } from './connect-database.ts'
 import { isConnectionLoss } from './connection-loss.ts'
 import type { Database } from './database.ts'
 import { errorCodeOf, StorageError } from './storage-error.ts'
@@ -37,7 +38,12 @@ export function reportOutages(database: Database, { logger }: { logger: Logger }
   }
 
   return {
-    query: (sql, values) => watch(() => database.query(sql, values)),
+    query: async <Row extends QueryResultRow>(sql: string, values?: readonly unknown[]) =>
+      watch(() =>
+        database.query<Row>(sql, values).catch((error: unknown) => {
+          throw isTimedOut(error) && !mayWrite(sql) ? tookTooLong(error) : error
+        }),
+      ),
     transaction: (work) => watch(() => database.transaction(work)),
     // The statements of a kept connection report their original errors, because its user must know the outcome.
     keepConnection: () => watch(() => database.keepConnection()),
@@ -53,7 +59,7 @@ function isUnreachable(error: unknown): boolean {
   )
 }
 
-/** Conflicts that remained after all retries, and statement timeouts. */
+/** Conflicts that remained after all retries, and statement timeouts of changes. */
 const PASSING_CODES = new Set(['40001', '40P01', '57014'])
 /** The server is out of memory, space or connections. */
 const RESOURCES_CLASS = '53'
@@ -63,6 +69,19 @@ function isPassing(error: unknown): boolean {
   const code = errorCodeOf(error) ?? ''
   if (error instanceof AppError || error instanceof StorageError) return false
   return PASSING_CODES.has(code) || code.startsWith(RESOURCES_CLASS) || isPoolExhausted(error)
+}
+
+const STATEMENT_TIMEOUT = '57014'
+
+function isTimedOut(error: unknown): boolean {
+  return errorCodeOf(error) === STATEMENT_TIMEOUT
+}
+
+/** Has no retry time, because the same question would take as long again. */
+function tookTooLong(cause: unknown): AppError {
+  const message =
+    'The database took too long to answer this and was stopped. Ask for less: a shorter time range, a smaller limit, or a filter.'
+  return new AppError('service_unavailable', message, { cause })
 }
 
 function isOutcomeUnknown(error: unknown): boolean {

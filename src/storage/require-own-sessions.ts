@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { openSession } from './open-session.ts'
-import { StorageError } from './storage-error.ts'
+import { messageOf, StorageError } from './storage-error.ts'
 
 const ROUNDS = 3
 /** With a pooler of one connection, the second session waits for the first. */
@@ -16,6 +16,9 @@ export async function requireOwnSessions(connectionString: string, session: Clie
   try {
     for (let round = 1; round <= ROUNDS; round += 1)
       if (await isShared(session, other)) throw sharedSessions()
+  } catch (error) {
+    // PgBouncer with pool_mode = statement refuses BEGIN, and ends the connection.
+    throw /statement pooling/i.test(messageOf(error)) ? sharedSessions() : error
   } finally {
     await other.end().catch(() => {})
   }
@@ -29,7 +32,8 @@ async function isShared(session: Client, other: Client): Promise<boolean> {
     if ((await readProcess(other)) === before) return true
     return (await within(readProcess(session))) !== before
   } finally {
-    await other.query('ROLLBACK')
+    // Fails on a connection that the pooler has ended; the error of BEGIN or of the query counts.
+    await other.query('ROLLBACK').catch(() => {})
   }
 }
 
@@ -56,7 +60,7 @@ async function within<Value>(answer: Promise<Value>): Promise<Value | null> {
 function sharedSessions(): StorageError {
   return new StorageError(
     'shared_sessions',
-    'DATABASE_URL leads to a pooler that shares connections between transactions (PgBouncer with pool_mode = transaction). ' +
+    'DATABASE_URL leads to a pooler that shares connections between transactions (PgBouncer with pool_mode = transaction or statement). ' +
       'The gateway needs sessions of its own: use pool_mode = session, or connect to PostgreSQL itself.',
   )
 }

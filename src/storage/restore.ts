@@ -22,6 +22,8 @@ export interface RestoreOptions {
   readonly file: string
   /** Whether existing content of the database is replaced. */
   readonly overwrite?: boolean
+  /** Whether the installation of the backup is gone, so that this one continues its work. Otherwise the copy is paused. */
+  readonly takeOver?: boolean
   /** Directory of the numbered migrations. */
   readonly directory?: string
 }
@@ -33,7 +35,13 @@ const LOCK_TIMEOUT_MS = 30_000
  * archive twice, first to verify it.
  */
 export async function restoreDatabase(options: RestoreOptions): Promise<Manifest> {
-  const { connectionString, file, overwrite = false, directory = MIGRATIONS_DIRECTORY } = options
+  const {
+    connectionString,
+    file,
+    overwrite = false,
+    takeOver = false,
+    directory = MIGRATIONS_DIRECTORY,
+  } = options
   const manifest = await readArchive(file, drain)
   const migrations = await readMigrations(directory)
   requireKnownVersion(migrations, manifest)
@@ -45,12 +53,17 @@ export async function restoreDatabase(options: RestoreOptions): Promise<Manifest
   try {
     await client.query('SELECT pg_advisory_lock($1)', [SCHEMA_LOCK_ID])
     await client.query('BEGIN')
+    await requireUnused(client)
     if (!overwrite) await requireEmpty(client)
     await client.query(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`)
     await prepareSchema(client)
     for (const migration of migrations.slice(0, manifest.migrations.length))
       await applyMigration(client, migration)
     await loadArchive(client, file, manifest)
+    // The archive may be of a release that has no identity yet.
+    for (const migration of migrations.slice(manifest.migrations.length))
+      await applyMigration(client, migration)
+    await client.query(CHANGE_IDENTITY, [takeOver])
     await client.query('COMMIT')
     await dropCachesEverywhere(client)
     return manifest
@@ -73,6 +86,26 @@ function requireKnownVersion(migrations: readonly Migration[], manifest: Manifes
   }
   requireSameHistory(migrations, manifest.migrations)
 }
+
+/** A gateway that serves from the database would go on with balances, claims and caches that are not there any more. */
+async function requireUnused(client: Client): Promise<void> {
+  const { rowCount } = await client.query(
+    `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND starts_with(application_name, $1)`,
+    [SESSION_PREFIX],
+  )
+  if (rowCount === 0) return
+  throw new StorageError(
+    'in_use',
+    `Gateways are using this database (${rowCount} sessions). Stop them, then restore. Nothing was changed.`,
+  )
+}
+
+// A copy must not act on what it may share with the original. If nothing is sealed, any key will do.
+const CHANGE_IDENTITY = `
+  UPDATE ${SCHEMA}.installation SET restored_from = id, id = gen_random_uuid(), restored_at = now(), is_paused = NOT $1::boolean,
+    sealing_fingerprint = CASE WHEN EXISTS (SELECT 1 FROM ${SCHEMA}.deployment_tokens)
+      OR EXISTS (SELECT 1 FROM ${SCHEMA}.request_bodies)
+      OR EXISTS (SELECT 1 FROM ${SCHEMA}.model_prefetches WHERE sealed_token IS NOT NULL) THEN sealing_fingerprint END`
 
 async function requireEmpty(client: Client): Promise<void> {
   for (const { name } of await readTables(client)) {

@@ -18,6 +18,7 @@ export type StorageErrorCode =
   | 'migration_failed'
   | 'database_newer'
   | 'not_empty'
+  | 'wrong_sealing_key'
   | 'bad_archive'
   | 'bad_message'
   | 'disconnected'

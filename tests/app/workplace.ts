@@ -64,7 +64,7 @@ export function createWorkplace(): Workplace {
     ]
     const child = spawn(command, rest, {
       cwd: directory,
-      env: { ...NODE_ENVIRONMENT, PORT: '0', ...environment },
+      env: { ...NODE_ENVIRONMENT, ...sealingKeyFor(environment), PORT: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: isGroup,
     })
@@ -176,6 +176,11 @@ export class Program {
   killGroup(name: NodeJS.Signals): void {
     process.kill(-this.pid, name)
   }
+}
+
+/** Gateways of several workplaces may share the database of a test. */
+function sealingKeyFor(environment: Readonly<Record<string, string>>): Record<string, string> {
+  return environment['DATABASE_URL'] === undefined ? {} : { PARKWAY_SEALING_KEY: 'of the tests' }
 }
 
 function limitFiles(openFilesMax?: number): string[] {

@@ -2,7 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createId } from '../../src/kernel/identifiers.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import type { Manifest } from '../../src/storage/backup-archive.ts'
@@ -10,6 +10,7 @@ import { backupDatabase } from '../../src/storage/backup.ts'
 import { connectDatabase } from '../../src/storage/connect-database.ts'
 import type { Database, Queryable } from '../../src/storage/database.ts'
 import { createMessageBus } from '../../src/storage/message-bus.ts'
+import { readInstallation, takeOverInstallation } from '../../src/storage/installation.ts'
 import { migrate, MIGRATIONS_DIRECTORY } from '../../src/storage/migrate.ts'
 import { restoreDatabase } from '../../src/storage/restore.ts'
 import {
@@ -209,21 +210,41 @@ describe('a restore', () => {
     expect(await targetDatabase.query('SELECT name FROM accounts')).toEqual([{ name: 'from the backup' }])
   })
 
-  test('makes every running gateway drop its caches', async () => {
+  test('of a database that a gateway serves from is refused and changes nothing, also with --overwrite', async () => {
+    await addAccount(sourceDatabase, 'from the backup')
     await backup()
+    await migrate({ connectionString: target.connectionString, logger: silentLogger })
+    await addAccount(targetDatabase, 'already here')
     const bus = await createMessageBus({ connectionString: target.connectionString, logger: silentLogger })
-    let losses = 0
-    bus.onConnectionLost(() => {
-      losses += 1
-    })
-    // Check that the connection works before the restore, so that only the restore can have cut it.
-    await expect(bus.publishAndConfirm('nothing', '', { timeoutMs: 20_000 })).resolves.toEqual({
-      confirmed: true,
-    })
-    expect(losses).toBe(0)
+    try {
+      await expect(restore(true)).rejects.toMatchObject({
+        code: 'in_use',
+        message: expect.stringContaining('Stop them'),
+      })
+      expect(await targetDatabase.query('SELECT name FROM accounts')).toEqual([{ name: 'already here' }])
+    } finally {
+      await bus.close()
+    }
+    // The server may see the end of the session a moment later.
+    await vi.waitFor(() => restore(true), { timeout: 20_000 })
+  })
+
+  test('makes another installation, which is paused unless it takes over', async () => {
+    await backup()
     await restore()
-    await expect.poll(() => losses).toBe(1)
-    await bus.close()
+    const copy = await readInstallation(targetDatabase)
+    expect(copy).toMatchObject({ isPaused: true, restoredAtMs: expect.any(Number) })
+    expect(copy.id).not.toBe((await readInstallation(sourceDatabase)).id)
+    expect(await takeOverInstallation(targetDatabase)).toBe(true)
+    expect((await readInstallation(targetDatabase)).isPaused).toBe(false)
+    await restoreDatabase({
+      connectionString: target.connectionString,
+      file,
+      overwrite: true,
+      takeOver: true,
+    })
+    expect((await readInstallation(targetDatabase)).isPaused).toBe(false)
+    expect((await readInstallation(sourceDatabase)).isPaused).toBe(false)
   })
 
   test('of an archive cut at any point is refused before anything is changed', async () => {

@@ -64,6 +64,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       PARKWAY_DATABASE_POOL_SIZE: '4',
       PARKWAY_SHUTDOWN_GRACE_MS: '2000',
       LOG_LEVEL: 'silent',
+      // Gateways of a test may share a database.
+      PARKWAY_SEALING_KEY: 'of the tests',
       // No test asks the public hub: nothing listens here.
       HF_ENDPOINT: 'http://127.0.0.1:9',
       // The project `node-http` runs some folders a second time without the fast path.

@@ -28,7 +28,6 @@ import { createSandboxMachines } from '../../storage/sandbox-machines.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Config } from '../settings/config.ts'
 import type { Sealer } from '../../kernel/seal-text.ts'
-import { buildSealer } from './build-sealer.ts'
 import { buildModelCache } from './build-model-cache.ts'
 import type { ModelCache } from '../../hub/model-cache/model-cache.ts'
 import { hubEndpoint } from './hub-endpoint.ts'
@@ -38,7 +37,7 @@ import type { BuiltDriver } from './built-driver.ts'
 import { buildLocalDriver, isLocalEndpoint } from './build-local-gpu.ts'
 import { createEngineConnections } from './engine-connections.ts'
 
-interface DeploymentParts extends Pick<DeploymentsOptions, 'database' | 'messageBus' | 'clock'> {
+interface DeploymentParts extends Pick<DeploymentsOptions, 'database' | 'messageBus' | 'clock' | 'sealer'> {
   readonly logger: GatewayLogger
   readonly ledger: Ledger
   readonly keys: Pick<Keys, 'callerOf'>
@@ -64,9 +63,8 @@ const GIGA = 1_000_000_000
 
 /** Builds deployments: their models in the catalog and the provider that serves them. */
 export async function buildDeployments(config: Config, parts: DeploymentParts): Promise<BuiltDeployments> {
-  const { clock, logger, ledger, catalog, providers, mayUseSandbox } = parts
+  const { clock, logger, ledger, catalog, providers, mayUseSandbox, sealer } = parts
   const modelCache = buildModelCache(config, parts)
-  const sealer = buildSealer(config)
   const hub = createCachedHub({
     hub: createHub({
       outbound: parts.outbound,
@@ -150,14 +148,16 @@ function hubUseOf({ localGpu }: Config, driverId: string): HubUse {
 
 async function buildDriver(
   config: Config,
-  parts: DeploymentParts & { readonly sealer: Sealer },
+  parts: DeploymentParts,
   files: ModelFiles,
 ): Promise<BuiltDriver | null> {
   const { database, clock, sealer } = parts
   if (config.gpuDriver === 'none') return null
   if (config.gpuDriver === 'local') {
     const readToken = (runId: string) => readTokenOfRun(database, sealer, runId)
-    return { driver: buildLocalDriver(config, { clock, files, readToken }), isEndpoint: isLocalEndpoint }
+    const report = (problem: string) => parts.logger.warn({}, problem)
+    const driver = buildLocalDriver(config, { clock, files, readToken, report })
+    return { driver, isEndpoint: isLocalEndpoint }
   }
   if (config.gpuDriver === 'kubernetes') {
     // Loaded only here, because its client is large.

@@ -20,6 +20,7 @@ interface LocalDriverParts {
   readonly files: ModelFiles
   /** Returns the hub token of a run. */
   readonly readToken: (runId: string) => Promise<string | null>
+  readonly report: (problem: string) => void
 }
 
 /** Builds the driver for engines on this machine. */

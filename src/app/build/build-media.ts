@@ -3,8 +3,10 @@ import type { Clock } from '../../kernel/clock.ts'
 import { createMedia, type Media } from '../../modules/media/media.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { Database } from '../../storage/database.ts'
+import type { Installation } from '../../storage/installation.ts'
 import { createFilesystemStore } from '../../storage/media-store/filesystem-store.ts'
 import type { MediaStore } from '../../storage/media-store/media-store.ts'
+import { protectFiles } from '../../storage/media-store/protect-files.ts'
 import { reportStoreFailures, type StoreObserver } from '../../storage/media-store/report-store-failures.ts'
 import { createS3Store, type S3Credentials } from '../../storage/media-store/s3-store.ts'
 import type { QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
@@ -20,6 +22,7 @@ interface MediaParts {
   readonly ownUrl: () => string
   readonly quotaOf: QuotaOf
   readonly metrics: StoreObserver
+  readonly installation: Installation
 }
 
 const HOUR_MS = 60 * 60_000
@@ -27,11 +30,12 @@ const HOUR_MS = 60 * 60_000
 export function buildMedia(config: Config, parts: MediaParts): Promise<Media> {
   return createMedia({
     ...parts,
-    store: reportStoreFailures(openMediaStore(config), {
+    store: reportStoreFailures(protectFiles(openMediaStore(config), parts.installation), {
       clock: parts.machineClock,
       logger: parts.logger,
       observer: parts.metrics,
     }),
+    isSweeping: !parts.installation.isPaused,
     publicUrl: config.publicUrl,
     addressMs: config.mediaAddressHours * HOUR_MS,
     resultRetentionMs: config.resultRetentionDays * 24 * HOUR_MS,

@@ -33,6 +33,7 @@ import { connectDatabase, type PoolState } from '../../storage/connect-database.
 import { createDatabaseClock } from '../../storage/database-clock.ts'
 import type { Database } from '../../storage/database.ts'
 import { createMessageBus, type MessageBus } from '../../storage/message-bus.ts'
+import type { Installation } from '../../storage/installation.ts'
 import { reportOutages } from '../../storage/report-outages.ts'
 import { startFoldingStoredBytes } from '../../storage/stored-bytes/fold-stored-bytes.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
@@ -46,6 +47,7 @@ import { buildInference, upstreamTimeouts } from './build-inference.ts'
 import { buildLimits } from './build-limits.ts'
 import { buildMedia } from './build-media.ts'
 import { buildResponses, performByType } from './build-responses.ts'
+import { openInstallation } from './open-installation.ts'
 import { buildTasks, RECLAIMERS } from './build-tasks.ts'
 import { buildUsage, type BuiltUsage } from './build-usage.ts'
 import type { Config } from '../settings/config.ts'
@@ -57,6 +59,7 @@ export interface Modules extends BuiltBilling, BuiltDeployments, BuiltUsage {
   /** The database's time. */
   readonly clock: Clock
   readonly database: Database
+  readonly installation: Installation
   readonly readPool: () => PoolState
   readonly messageBus: MessageBus
   readonly keys: Keys
@@ -143,6 +146,7 @@ async function openModules(
   })
   opened.defer(() => pool.close())
   const database = reportOutages(pool, { logger })
+  const { installation, sealer } = await openInstallation(config, database, logger)
   const messageBus = await createMessageBus({ connectionString, logger })
   opened.defer(() => messageBus.close())
   const clock = await createDatabaseClock({ database, clock: machineClock, logger })
@@ -150,12 +154,8 @@ async function openModules(
   const keys = createKeys({ database, clock, messageBus })
   opened.defer(() => keys.close())
   const metrics = createMetrics({ isKnownModel: (model) => catalog.hasName(model) })
-  const borrower = await createBorrower({
-    database,
-    logger,
-    leaseMs: config.leaseMs,
-    reclaimers: RECLAIMERS,
-  })
+  const { leaseMs } = config
+  const borrower = await createBorrower({ database, logger, leaseMs, reclaimers: RECLAIMERS })
   opened.defer(() => borrower.close())
   const ledger = createLedger({
     database,
@@ -200,7 +200,7 @@ async function openModules(
     connectTimeoutMs: config.upstreamConnectTimeoutMs,
   })
   opened.defer(() => providers.close())
-  const filed = { database, outbound, clock, machineClock, logger, ownUrl, quotaOf }
+  const filed = { database, outbound, clock, machineClock, logger, ownUrl, quotaOf, installation }
   const media = await buildMedia(config, { ...filed, metrics: metrics.media })
   opened.defer(() => media.close())
   const tasks = buildTasks(config, {
@@ -221,13 +221,13 @@ async function openModules(
     audience: config.sandbox,
     hasProviders: config.providers.size > 0,
   })
-  const stored = { database, messageBus, clock, logger, ledger, keys }
+  const stored = { database, messageBus, clock, logger, ledger, keys, sealer }
   const served = { catalog, providers, mayUseSandbox, limits }
   const built = await buildDeployments(config, { ...stored, ...served, outbound })
   opened.defer(() => built.close())
   const credit = config.billing ? ledger : freeCredit
   const shortages = createShortageWatch({ clock, logger })
-  const used = await buildUsage(config, { database, messageBus, clock, ledger, metrics, logger }, opened)
+  const used = await buildUsage(config, { ...stored, metrics }, opened)
   const inference = buildInference(config, {
     ...served,
     ...used,
@@ -253,6 +253,7 @@ async function openModules(
   return {
     clock,
     database,
+    installation,
     readPool: () => pool.poolState,
     messageBus,
     keys,

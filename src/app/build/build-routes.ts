@@ -208,7 +208,8 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
         ledger: () => requireHealthy(modules.ledger),
         media: () => modules.media.checkStore(),
         resources: () => modules.shortages.requireEnough(),
-        ...(config.role !== 'api' && { worker: () => requireRunning(options.isWorkerRunning()) }),
+        ...(config.role !== 'api' &&
+          !modules.installation.isPaused && { worker: () => requireRunning(options.isWorkerRunning()) }),
       },
       isShuttingDown: options.isShuttingDown,
       readMetrics: options.readMetrics,

@@ -1,15 +1,29 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSealer, type Sealer } from '../../kernel/seal-text.ts'
+import type { Database } from '../../storage/database.ts'
+import { missingSealingKey, readSealingFingerprint, requireSealingKey } from '../../storage/installation.ts'
 import type { Config } from '../settings/config.ts'
 
 const KEY_BYTES = 32
 const FILE = 'sealing.key'
 
-/** The operator's key, or one in the data directory, which the first process to need it creates for all of them. */
-export function buildSealer({ sealingKey, dataDir }: Pick<Config, 'sealingKey' | 'dataDir'>): Sealer {
-  return createSealer(sealingKey ?? readKeyFile(dataDir))
+/**
+ * Returns the sealer with the operator's key, or with one in the data directory, which the first process to need it creates for all
+ * of them. Throws if it is not the key that sealed the secrets of the database.
+ */
+export async function buildSealer(
+  { sealingKey, dataDir }: Pick<Config, 'sealingKey' | 'dataDir'>,
+  database: Database,
+): Promise<Sealer> {
+  const file = join(dataDir, FILE)
+  // A new key would only hide that the old one is missing.
+  if (sealingKey === null && !existsSync(file) && (await readSealingFingerprint(database)) !== null)
+    throw missingSealingKey(file)
+  const sealer = createSealer(sealingKey ?? readKeyFile(dataDir))
+  await requireSealingKey(database, sealer.fingerprint)
+  return sealer
 }
 
 function readKeyFile(directory: string): Buffer {

@@ -13,7 +13,7 @@ import type { MessageBus } from '../../storage/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Config } from '../settings/config.ts'
-import { buildSealer } from './build-sealer.ts'
+import type { Sealer } from '../../kernel/seal-text.ts'
 
 export interface BuiltUsage {
   readonly usage: Usage
@@ -28,12 +28,13 @@ interface Parts {
   readonly ledger: Ledger
   readonly metrics: Metrics
   readonly logger: GatewayLogger
+  readonly sealer: Sealer
 }
 
 /** Builds what records requests. Adds what must be closed to `opened`. */
 export async function buildUsage(
   config: Config,
-  { database, messageBus, clock, ledger, metrics, logger }: Parts,
+  { database, messageBus, clock, ledger, metrics, logger, sealer }: Parts,
   opened: AsyncDisposableStack,
 ): Promise<BuiltUsage> {
   const onDropped = (reason: string, count: number): void => metrics.requestLog.dropped(reason, count)
@@ -51,7 +52,7 @@ export async function buildUsage(
     database,
     messageBus,
     logger,
-    sealer: buildSealer(config),
+    sealer,
     ...bodyStorageRules(config),
     onDropped,
   })

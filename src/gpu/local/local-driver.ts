@@ -13,6 +13,8 @@ import { createGpuSampler } from './sample-gpus.ts'
 interface LocalDriverOptions extends AdvanceOptions {
   /** Directory with the state of all instances, shared by all processes of the gateway. */
   readonly directory: string
+  /** Called with a problem that the operator should know. */
+  readonly report?: (problem: string) => void
 }
 
 /** How long ended instances are kept, so that a late launch does not restart them and their ports are not reused. */
@@ -27,7 +29,13 @@ export function createLocalDriver(options: LocalDriverOptions): GpuDriver {
   if (!existsSync('/proc/self/stat')) throw new Error('engines on this machine need Linux and its /proc')
   const directory = openInstanceDirectory(options.directory)
   const path = inherited['PATH'] ?? ''
-  const readTiers = async () => listTiers(settings, await findGpus(path))
+  let isTold = false
+  const tellUnusable = (code: string): void => {
+    if (!isTold)
+      options.report?.(`nvidia-smi cannot be run (${code}), so this machine counts as one without a GPU`)
+    isTold = true
+  }
+  const readTiers = async () => listTiers(settings, await findGpus(path, tellUnusable))
   const observe = (instanceId: string) =>
     observeInstance(directory, instanceId, {
       nowMs: clock.nowMs(),

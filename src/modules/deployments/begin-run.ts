@@ -6,7 +6,8 @@ import { changeDesired, lockClaimed, writeTransition } from './claim-deployments
 import type { Deployment, Run } from './deployment.ts'
 import { readOpenRun } from './deployment-row.ts'
 import { gpuCost } from './gpu-cost.ts'
-import { readToken } from './hub-tokens.ts'
+import { failRun } from './fail-run.ts'
+import { readToken, TokenUnreadable } from './hub-tokens.ts'
 import type { Look, NextLookMs } from './look.ts'
 
 /** Stores a run with its credit hold, then calls the driver, so that each instance of the driver has a row. */
@@ -31,11 +32,17 @@ export async function beginRun(look: Look): Promise<NextLookMs> {
   return run === null ? 0 : launchRun(look, run)
 }
 
+/** Not a retryable failure: only the account can give its token again. */
+const UNREADABLE_TOKEN = {
+  code: 'hub_token_unreadable',
+  message:
+    'The hub token of the deployment cannot be decrypted, because the gateway has another sealing key. Make the deployment again with its token.',
+  lostAtMs: null,
+} as const
+
 /** Launches the instance. Called again if the driver failed or its reply was lost. */
-export async function launchRun(
-  { driver, database, clock, claim, paces, logger, sealer }: Look,
-  run: Run,
-): Promise<NextLookMs> {
+export async function launchRun(look: Look, run: Run): Promise<NextLookMs> {
+  const { driver, database, clock, claim, paces, logger, sealer } = look
   const { deployment } = claim
   try {
     await driver.launch({
@@ -49,6 +56,7 @@ export async function launchRun(
       environment: deployment.env,
     })
   } catch (error) {
+    if (error instanceof TokenUnreadable) return failRun(look, run, UNREADABLE_TOKEN)
     logger.warn({ deployment: deployment.id, reason: messageOf(error) }, 'a deployment could not be launched')
     return paces.changingMs
   }

@@ -5,7 +5,7 @@ import type { Deployment, Run } from './deployment.ts'
 import type { Look, NextLookMs } from './look.ts'
 
 export interface RunFailure {
-  readonly code: FailureCode | 'start_timeout'
+  readonly code: FailureCode | 'start_timeout' | 'hub_token_unreadable'
   readonly message: string
   /** When the engine of a run that was ready was lost, if that is known. Nothing is billed from then on. */
   readonly lostAtMs: number | null

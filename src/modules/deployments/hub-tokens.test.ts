@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createSealer } from '../../kernel/seal-text.ts'
 import { readTokenOfRun } from './hub-tokens.ts'
 import { createDeploymentStage, ORDER, type DeploymentStage } from './testing/deployment-stage.ts'
 
@@ -47,4 +48,19 @@ test('a deployment without a token is launched without one', async () => {
   await stage.deployments.create(caller, ORDER)
   await stage.pass(stage.startProcess(), 60_000)
   expect(stage.launched.map(({ hubToken }) => hubToken)).toEqual([null])
+})
+
+test('a token that cannot be decrypted is told as such, and is not taken for none', async () => {
+  const caller = await stage.createCaller(10)
+  const { id } = await stage.deployments.create(caller, { ...ORDER, hubToken: TOKEN })
+  const other = createSealer('another key').seal(TOKEN, id)
+  await stage.database.query('UPDATE deployment_tokens SET sealed = $1', [other])
+  await stage.pass(stage.startProcess(), 60_000)
+  expect(stage.launched).toEqual([])
+  const { deployment } = await stage.deployments.readBill(caller.accountId, id)
+  expect(deployment).toMatchObject({
+    status: 'error',
+    errorCode: 'hub_token_unreadable',
+    errorMessage: expect.stringContaining('another sealing key'),
+  })
 })

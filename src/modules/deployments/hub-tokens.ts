@@ -14,7 +14,12 @@ export async function keepToken(
   )
 }
 
-/** Returns null if the deployment has no token, or if this gateway's sealing key cannot decrypt it. */
+/** The token was sealed with another key than this gateway has. */
+export class TokenUnreadable extends Error {
+  override readonly name = 'TokenUnreadable'
+}
+
+/** Returns null if the deployment has no token. Throws `TokenUnreadable` if this gateway's sealing key cannot decrypt it. */
 export async function readToken(
   queryable: Queryable,
   sealer: Sealer,
@@ -24,7 +29,7 @@ export async function readToken(
     'SELECT sealed FROM deployment_tokens WHERE deployment_id = $1',
     [deploymentId],
   )
-  return row === undefined ? null : sealer.open(row.sealed, deploymentId)
+  return row === undefined ? null : openToken(sealer, row.sealed, deploymentId)
 }
 
 /** Returns the token of a run's deployment, or null as `readToken` does. */
@@ -37,7 +42,13 @@ export async function readTokenOfRun(
     `SELECT deployment_id, t.sealed FROM deployment_runs r JOIN deployment_tokens t USING (deployment_id) WHERE r.id = $1`,
     [runId],
   )
-  return row === undefined ? null : sealer.open(row.sealed, row.deployment_id)
+  return row === undefined ? null : openToken(sealer, row.sealed, row.deployment_id)
+}
+
+export function openToken(sealer: Sealer, sealed: Uint8Array, place: string): string {
+  const token = sealer.open(sealed, place)
+  if (token === null) throw new TokenUnreadable('a hub token was sealed with another key')
+  return token
 }
 
 /** Deletes the token of a deployment that is deleted. */

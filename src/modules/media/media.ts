@@ -87,6 +87,8 @@ interface MediaOptions {
   readonly addressMs?: number
   readonly resultRetentionMs?: number
   readonly quotaOf: QuotaOf
+  /** Whether expired files are deleted periodically; true unless told. */
+  readonly isSweeping?: boolean
 }
 
 const HOUR_MS = 60 * 60_000
@@ -137,6 +139,7 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
   }
   let sweeping: Promise<unknown> = Promise.resolve()
   const timer = setInterval(() => {
+    if (options.isSweeping === false) return
     sweeping = sweep().catch((error: unknown) =>
       logger.warn({ err: error }, 'expired files were not removed'),
     )

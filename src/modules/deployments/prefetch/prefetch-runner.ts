@@ -1,6 +1,7 @@
 import { Cancellation } from '../../../kernel/cancellation.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import type { Logger } from '../../../kernel/logger.ts'
+import type { Sealer } from '../../../kernel/seal-text.ts'
 import { toStorable } from '../../../kernel/storable-text.ts'
 import { HubError } from '../../../hub/hub-error.ts'
 import { messageOf } from '../../../storage/storage-error.ts'
@@ -124,7 +125,7 @@ async function download(options: RunnerOptions, { row, owner, cancellation }: Wo
       modelId: row.huggingface_id,
       commit: row.commit,
       files: parseFiles(row.files),
-      token: row.sealed_token === null ? null : sealer.open(row.sealed_token, placeOf(row)),
+      token: row.sealed_token === null ? null : openOwnToken(sealer, row.sealed_token, placeOf(row)),
       cancellation,
       onProgress: ({ bytesDone }) => {
         doneBytes = bytesDone
@@ -157,6 +158,16 @@ async function download(options: RunnerOptions, { row, owner, cancellation }: Wo
       )
     }
   }
+}
+
+/** Throws a `HubError` if the token was sealed with another key, so that it is not taken for none. */
+function openOwnToken(sealer: Sealer, sealed: Uint8Array, place: string): string {
+  const token = sealer.open(sealed, place)
+  if (token !== null) return token
+  throw new HubError(
+    'unreadable',
+    'The hub token cannot be decrypted, because the gateway has another sealing key.',
+  )
 }
 
 const CLAIM = `
