@@ -9,10 +9,9 @@ const ALONE = [
   'tests/{app,away,invoice,ledger,storage,tasks}/*.test.ts',
   'tests/**/{killed,crash}*.test.ts',
   'src/modules/ledger/ledger-model.test.ts',
+  'tests/media/failing-store.test.ts',
   // They measure the memory or the time of their process.
   'tests/stalls/*.test.ts',
-  'tests/media/failing-store.test.ts',
-  // They measure the memory of their process.
   'tests/chat/bounds.test.ts',
   'tests/media/download.test.ts',
   // They replace timers or modules, which others may hold already and would find replaced afterwards.
