@@ -45,7 +45,7 @@ export async function readTokenOfRun(
   return row === undefined ? null : openToken(sealer, row.sealed, row.deployment_id)
 }
 
-export function openToken(sealer: Sealer, sealed: Uint8Array, place: string): string {
+function openToken(sealer: Sealer, sealed: Uint8Array, place: string): string {
   const token = sealer.open(sealed, place)
   if (token === null) throw new TokenUnreadable('a hub token was sealed with another key')
   return token
