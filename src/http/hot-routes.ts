@@ -17,7 +17,7 @@ import { IDEMPOTENCY_HEADER, type RunOnce } from './idempotency.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
 import { isPlainPath, readOtherPaths } from './other-paths.ts'
 import type { BodiesInWork } from './bodies/bodies-in-work.ts'
-import { isLargeText, parseBody, parseLargeBody } from './bodies/parse-body.ts'
+import { isLargeText, parseBody, parseLargeBody, requireSingleMembers } from './bodies/parse-body.ts'
 import type { RefusedBodies } from './bodies/refused-bodies.ts'
 import { readBody } from './bodies/read-body.ts'
 import { replayDirectly } from './answers/replay-answer.ts'
@@ -104,7 +104,9 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
               exchange.work = answerLarge(text, caller).catch(fail)
               return
             }
-            const given = nameModel(parseBody(text), text)
+            const parsed = parseBody(text)
+            requireSingleMembers(text)
+            const given = nameModel(parsed, text)
             check(given.body)
             exchange.work = work({ ...given, caller }).catch(fail)
           })
@@ -117,6 +119,7 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
       const { value, memoryBytes } = await parseLargeBody(text)
       options.bodiesInWork.count(exchange, memoryBytes)
       await nextTurn()
+      requireSingleMembers(text)
       const given = nameModel(value, text)
       check(given.body)
       await nextTurn()

@@ -15,16 +15,16 @@ export function editJsonObject(text: string, edits: JsonEdits): string | null {
   const append = (member: string) => {
     edited += edited === '' ? `{${member}` : `,${member}`
   }
-  let position = skipSpace(text, 0)
+  let position = skipJsonSpace(text, 0)
   if (text.charCodeAt(position) !== OPENING_BRACE) return null
-  position = skipSpace(text, position + 1)
+  position = skipJsonSpace(text, position + 1)
   while (text.charCodeAt(position) === QUOTE) {
     const keyStart = position
-    const keyEnd = skipString(text, keyStart)
+    const keyEnd = skipJsonString(text, keyStart)
     const name = text.slice(keyStart + 1, keyEnd - 1)
     if (names.includes(name) || name.includes('\\') || names.length === MEMBERS_MAX) return null
     names.push(name)
-    const valueEnd = skipJsonValue(text, skipSpace(text, skipSpace(text, keyEnd) + 1))
+    const valueEnd = skipJsonValue(text, skipJsonSpace(text, skipJsonSpace(text, keyEnd) + 1))
     const edit = edits.get(name)
     if (edit === undefined) {
       if (runStart === -1) runStart = keyStart
@@ -34,9 +34,9 @@ export function editJsonObject(text: string, edits: JsonEdits): string | null {
       runStart = -1
       if (edit !== null) append(`"${name}":${edit}`)
     }
-    position = skipSpace(text, valueEnd)
+    position = skipJsonSpace(text, valueEnd)
     if (text.charCodeAt(position) !== COMMA) break
-    position = skipSpace(text, position + 1)
+    position = skipJsonSpace(text, position + 1)
   }
   if (edits.size === 0) return text
   if (runStart !== -1) append(text.slice(runStart, runEnd))
@@ -60,14 +60,14 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
-function skipSpace(text: string, from: number): number {
+export function skipJsonSpace(text: string, from: number): number {
   let position = from
   while (isSpace(text.charCodeAt(position))) position += 1
   return position
 }
 
 /** Returns the position after the closing quote of the string that starts at `from`. */
-function skipString(text: string, from: number): number {
+export function skipJsonString(text: string, from: number): number {
   let position = from + 1
   for (;;) {
     const quote = text.indexOf('"', position)
@@ -86,7 +86,7 @@ export function skipJsonValue(text: string, from: number): number {
   while (position < text.length) {
     const code = text.charCodeAt(position)
     if (code === QUOTE) {
-      position = skipString(text, position)
+      position = skipJsonString(text, position)
       if (depth === 0) return position
       continue
     }

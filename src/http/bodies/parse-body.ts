@@ -1,4 +1,5 @@
 import { AppError } from '../../kernel/app-error.ts'
+import { findRepeatedMember } from '../../kernel/find-repeated-member.ts'
 import { JsonExcess, parseJson } from '../../kernel/parse-json.ts'
 import { parseJsonInTurns, type CheckText } from '../../kernel/parse-json-in-turns.ts'
 import { isStorable, isStorableJson } from '../../kernel/storable-text.ts'
@@ -46,6 +47,14 @@ export async function parseLargeStorableBody(text: string): Promise<LargeBody> {
 function invalidBody(error: unknown): AppError {
   const message = error instanceof JsonExcess ? `The body ${error.predicate}.` : 'The body is not valid JSON.'
   return new AppError('invalid_json', message, { cause: error })
+}
+
+/** Throws if a member occurs twice in one object of a valid body. Used where the text is passed on, because parsers disagree. */
+export function requireSingleMembers(text: string): void {
+  const name = findRepeatedMember(text)
+  if (name === null) return
+  const shown = name.slice(0, PARAM_LENGTH_MAX)
+  throw new AppError('invalid_json', `The member '${shown}' occurs twice in one object.`, { param: shown })
 }
 
 /** Parses a body whose content may be stored in the database. */

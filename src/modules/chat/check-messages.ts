@@ -3,6 +3,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import type { ChatMessage, ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import { isMediaPart, requireMediaPart } from '../../wires/openai-chat/read-media-part.ts'
 import { refuseAccountState, refuseCacheMark } from '../../wires/native-demands.ts'
+import { refuseHiddenTools } from './refuse-hidden-tools.ts'
 
 /** Checks what the schema cannot express: which roles may omit content, and what a tool result must name. */
 export function checkMessages(messages: readonly ChatMessage[]): void {
@@ -26,6 +27,7 @@ export function checkMessages(messages: readonly ChatMessage[]): void {
 /** Throws for invalid messages of the chat wire, and for parts that are priced separately or name files of the operator. */
 export function checkChatRequest(body: ChatRequest): void {
   checkMessages(body.messages)
+  refuseHiddenTools(body)
   for (const [index, { content }] of body.messages.entries())
     if (Array.isArray(content)) {
       screenParts(content, `messages.${index}.content`)

@@ -1,5 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import { foldName } from '../../kernel/fold-name.ts'
 import { BILLED_MEMBERS, isOrdinaryValue } from '../../providers/billed-members.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { InferenceRequest } from './inference-request.ts'
@@ -39,15 +40,20 @@ function screenUnusual<Body extends object, Served extends { readonly provider: 
     const folded = foldName(name)
     const untaken = BILLED_MEMBERS.get(folded)
     // Some upstreams ignore the case of names, and would read another value than the one that was checked.
-    if (folded !== name && (untaken !== undefined || PLAIN_MEMBERS.has(folded))) dropped.push(name)
-    else if (untaken !== undefined) {
-      const taking = takers.filter(({ provider }) => provider.takenMembers?.has(name))
+    const isOddlyWritten = folded !== name
+    if (untaken !== undefined) {
+      const taking = isOddlyWritten ? [] : takers.filter(({ provider }) => provider.takenMembers?.has(name))
       if (taking.length > 0) takers = taking
-      else if (untaken === 'dropped' || isOrdinaryValue(name, value)) dropped.push(name)
+      else if (untaken === 'dropped' || isOrdinaryValue(folded, value)) dropped.push(name)
       else throw untakenMember(name)
-    }
+    } else if (isOddlyWritten && isCheckedElsewhere(folded, priced)) dropped.push(name)
   }
   return { request: dropped.length === 0 ? request : withoutMembers(request, dropped), candidates: takers }
+}
+
+/** Whether another part of the gateway checks, changes or removes the member under its usual name. */
+function isCheckedElsewhere(folded: string, priced: ReadonlySet<string>): boolean {
+  return PLAIN_MEMBERS.has(folded) || priced.has(folded) || WIRE_MEMBERS.has(folded)
 }
 
 function untakenMember(name: string): AppError {
@@ -65,11 +71,6 @@ function withoutMembers<Body extends object>(
   return { ...request, body, text: text ?? JSON.stringify(body) }
 }
 
-/** Folds a name like the most lenient JSON readers: to them, `Model` and `ſtore` are `model` and `store`. */
-function foldName(name: string): string {
-  return name.normalize('NFKC').toLowerCase()
-}
-
 /** Members that the route schemas check, and common members that cost only the reported tokens. */
 const PLAIN_MEMBERS: ReadonlySet<string> = new Set(
   (
@@ -78,5 +79,13 @@ const PLAIN_MEMBERS: ReadonlySet<string> = new Set(
     'frequency_penalty reasoning_effort think user functions function_call verbosity top_k ' +
     'prompt suffix echo input dimensions encoding_format input_type task_type query documents top_n ' +
     'return_documents max_chunks_per_doc'
+  ).split(' '),
+)
+
+/** Members of single wires that the gateway reads, replaces or removes. */
+const WIRE_MEMBERS: ReadonlySet<string> = new Set(
+  (
+    'instructions reasoning text include previous_response_id conversation truncation prompt_cache_key system ' +
+    'thinking thinking_config output_config stop_sequences thread cache_control context_management betas'
   ).split(' '),
 )

@@ -1,14 +1,16 @@
 import { AppError } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
+import { foldName } from '../../kernel/fold-name.ts'
+import { findDeclaredTools } from '../declared-tools.ts'
 import { refuseAccountState, refuseCacheMark, refuseFeature, type ServerFeature } from '../native-demands.ts'
-import type { CountTokensRequest, MessagesTool } from './messages-request.ts'
+import type { CountTokensRequest } from './messages-request.ts'
 
 /** Throws for members that must not be sent to any upstream. */
 export function refuseForeignState(request: CountTokensRequest): void {
   if (isRecord(Reflect.get(request, 'thread'))) throw threadUnsupported()
-  for (const [name, ordinary] of UNPRICED_MEMBERS) {
-    const value: unknown = Reflect.get(request, name)
-    if (value === undefined || value === null || value === ordinary) continue
+  for (const [name, value] of Object.entries(request)) {
+    const ordinary = UNPRICED_MEMBERS.get(foldName(name))
+    if (ordinary === undefined || value === undefined || value === null || value === ordinary) continue
     throw refuseFeature({ member: null, param: name, what: `'${name}'` })
   }
   refuseFiles(request.messages, 'messages')
@@ -16,10 +18,10 @@ export function refuseForeignState(request: CountTokensRequest): void {
 }
 
 /** Members that change the price, with the value that has the normal price. */
-const UNPRICED_MEMBERS: readonly (readonly [string, string])[] = [
+const UNPRICED_MEMBERS: ReadonlyMap<string, string> = new Map([
   ['speed', 'standard'],
   ['inference_geo', 'global'],
-]
+])
 
 /** Anthropic's SDKs ask for threads by default. With these details they send the whole conversation without one. */
 function threadUnsupported(): AppError {
@@ -31,17 +33,22 @@ function threadUnsupported(): AppError {
 }
 
 /** Returns the features of a request that run on Anthropic's servers and are not billed only by tokens. */
-export function serverFeaturesOf({ tools }: CountTokensRequest): ServerFeature[] {
-  return (tools ?? []).flatMap((tool, index) => {
-    const member = billedBy(tool)
-    const param = `tools.${index}.type`
-    return member === undefined ? [] : [{ member, param, what: `The tool ${JSON.stringify(tool.type)}` }]
+export function serverFeaturesOf(request: CountTokensRequest): ServerFeature[] {
+  return findDeclaredTools(request, '', OWN_DATA).flatMap(({ tool, type, param }) => {
+    const member = tool === null ? null : billedBy(type)
+    const what = `The tool ${JSON.stringify(type ?? null)}`
+    return member === undefined ? [] : [{ member, param: `${param}.type`, what }]
   })
 }
 
+/** The arguments of a call of a tool. */
+const OWN_DATA: ReadonlySet<string> = new Set(['input'])
+
 /** Returns undefined for tools that the client runs, and null for unknown tools. */
-function billedBy({ type }: MessagesTool): string | null | undefined {
-  if (type === undefined || type === null || type === 'custom' || CLIENT_TOOL.test(type)) return undefined
+function billedBy(type: unknown): string | null | undefined {
+  if (type === undefined || type === null || type === 'custom') return undefined
+  if (typeof type !== 'string') return null
+  if (CLIENT_TOOL.test(type)) return undefined
   return BILLED_TOOLS.find(([pattern]) => pattern.test(type))?.[1] ?? null
 }
 

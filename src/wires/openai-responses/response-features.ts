@@ -1,4 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
+import { findDeclaredTools } from '../declared-tools.ts'
 import { refuseAccountState, refuseCacheMark, type ServerFeature } from '../native-demands.ts'
 import type { ResponsesRequest } from './responses-request.ts'
 import { isSpareSearch } from './tool-names.ts'
@@ -22,29 +23,49 @@ function refuseFiles(value: unknown, param: string): void {
   }
 }
 
-/** Returns the features of a request that run on OpenAI's servers and are not billed only by tokens. */
-export function serverFeaturesOf({ tools, input }: ResponsesRequest): ServerFeature[] {
-  const features = featuresOfTools(tools, 'tools')
-  // Tools that the client discovered during a conversation are among its items.
-  if (Array.isArray(input))
-    for (const [index, item] of input.entries())
-      if ('tools' in item) features.push(...featuresOfTools(item.tools, `input.${index}.tools`))
-  return features
+/**
+ * Returns the features of a request that run on OpenAI's servers and are not billed only by tokens. Tools may also be declared by
+ * items, such as those that the client discovered during a conversation, and by groups.
+ */
+export function serverFeaturesOf(request: ResponsesRequest): ServerFeature[] {
+  const { tools, input } = request
+  const sounds = Array.isArray(input) ? input.flatMap(findHiddenSound) : []
+  const features = findDeclaredTools(request, '', OWN_DATA).flatMap(
+    ({ tool, type, param }): ServerFeature[] => {
+      // A spare search is not sent. Only those of the request itself can be spared.
+      if (tools?.some((one) => one === tool) && isSpareSearch({ type }, tools)) return []
+      const member = billedBy({ ...tool, type })
+      const what = `The tool ${JSON.stringify(type ?? null)}`
+      return member === undefined ? [] : [{ member, param: `${param}.type`, what }]
+    },
+  )
+  return [...features, ...sounds]
 }
 
-function featuresOfTools(tools: unknown, param: string): ServerFeature[] {
-  if (!Array.isArray(tools)) return []
-  return tools.flatMap((tool: unknown, index): ServerFeature[] => {
-    if (!isRecord(tool) || isSpareSearch(tool, tools)) return []
-    const place = `${param}.${index}`
-    if (tool['type'] === 'namespace') return featuresOfTools(tool['tools'], `${place}.tools`)
-    const member = billedBy(tool)
-    const what = `The tool ${JSON.stringify(tool['type'])}`
-    return member === undefined ? [] : [{ member, param: `${place}.type`, what }]
-  })
+/** Items whose sound the chat form has, where it is priced or refused. */
+const HEARD_ITEMS: ReadonlySet<unknown> = new Set([
+  undefined,
+  'message',
+  'function_call_output',
+  'custom_tool_call_output',
+])
+
+/** Sound in an item that is only passed on, whose size and price are not known. */
+function findHiddenSound(item: object, index: number): ServerFeature[] {
+  if (HEARD_ITEMS.has(Reflect.get(item, 'type')) || !hasSound(item)) return []
+  return [{ member: null, param: `input.${index}`, what: 'Sound in an item of this kind' }]
 }
 
-/** Tools that the client runs, or that only search the tools of the request. */
+function hasSound(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasSound)
+  if (!isRecord(value)) return false
+  return value['type'] === 'input_audio' || Object.values(value).some(hasSound)
+}
+
+/** The text of a call of a tool. */
+const OWN_DATA: ReadonlySet<string> = new Set(['input'])
+
+/** Tools that the client runs, that only search the tools of the request, or that group others. */
 const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([
   'function',
   'custom',
@@ -53,6 +74,7 @@ const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([
   'computer',
   'computer_use_preview',
   'tool_search',
+  'namespace',
 ])
 
 const BILLED_TOOLS: readonly (readonly [RegExp, string])[] = [

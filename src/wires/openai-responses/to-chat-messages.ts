@@ -113,6 +113,8 @@ function toPart(part: Members, param: string): ContentPart {
       return toImage(part, param)
     case 'input_file':
       return toFile(part, param)
+    case 'input_audio':
+      return toSound(part, param)
     default:
       throw new Untranslatable(
         `A part of the type ${JSON.stringify(part['type'])} cannot be given to this model.`,
@@ -146,6 +148,17 @@ function toFile(part: Members, param: string): ContentPart {
 function checked(part: MediaPart, place: string): ContentPart {
   requireMediaPart(part, () => place)
   return part
+}
+
+function toSound(part: Members, param: string): ContentPart {
+  const sound = isRecord(part['input_audio']) ? part['input_audio'] : part
+  return {
+    type: 'input_audio',
+    input_audio: {
+      data: requireText(sound['data'], `${param}.input_audio.data`),
+      format: requireText(sound['format'], `${param}.input_audio.format`),
+    },
+  }
 }
 
 function ofOpenAi(param: string): AppError {
