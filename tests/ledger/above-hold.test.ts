@@ -4,6 +4,7 @@ import { connectDatabase } from '../../src/storage/connect-database.ts'
 import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
 import { readEvents } from '../chat/read-events.ts'
 import { createAccount } from '../payments/accounts.ts'
+import { eventually } from '../support/eventually.ts'
 import { chunk, completion, stream } from '../upstreams/openai-server.ts'
 
 let gateway: ChatGateway
@@ -57,29 +58,43 @@ describe('usage above the hold', () => {
     expect(await balanceOf(key)).toBeCloseTo(1 - priceOf(50_000) - priceOf(20_000), 9)
   })
 
-  test('never makes a balance negative; the uncovered rest is counted', async () => {
+  test('is owed if the account has no more: nothing can be spent until it is paid', async () => {
     const before = await uncovered()
-    const { key } = await createAccount(gateway, { creditUsd: 0.01 })
+    const { key, accountId } = await createAccount(gateway, { creditUsd: 0.01 })
     gateway.upstream.respondWith(completion({ usage: usageOf(50_000) }))
     const { status, body: answer } = await gateway.request('POST', CHAT, { key, body: body() })
     expect([status, answer.usage.cost_usd]).toEqual([200, 0.01])
-    expect(await balanceOf(key)).toBe(0)
+    const owedUsd = priceOf(50_000) - 0.01
+    await eventually(async () => expect(await balanceOf(key)).toBeCloseTo(-owedUsd, 9))
+    const grant = (amount: number) =>
+      gateway.request('POST', `/v1/admin/accounts/${accountId}/credit`, {
+        body: { amount_usd: amount, reason: 'paid' },
+        headers: { 'idempotency-key': `paid-${accountId}-${amount}` },
+      })
+    expect((await grant(0.1)).status).toBeLessThan(300)
+    const refused = await gateway.request('POST', CHAT, { key, body: body() })
+    expect([refused.status, refused.body.error.code]).toEqual([402, 'insufficient_balance'])
+    expect(refused.body.error.message).toContain('owes')
+    expect((await grant(1)).status).toBeLessThan(300)
+    expect(await balanceOf(key)).toBeCloseTo(1.1 - owedUsd, 9)
+    gateway.upstream.respondWith(completion({ usage: usageOf(7) }))
+    expect((await gateway.request('POST', CHAT, { key, body: body() })).status).toBe(200)
     expect((await uncovered()) - before).toBeCloseTo(priceOf(50_000) - 0.01, 9)
     const { body: records } = await gateway.request('GET', '/v1/usage/records', { key })
-    expect(records.data).toMatchObject([{ cost_usd: 0.01, uncovered_usd: priceOf(50_000) - 0.01 }])
+    expect(records.data[1]).toMatchObject({ cost_usd: 0.01, uncovered_usd: owedUsd })
   })
 
   test.each([
     [2, priceOf(50_000)],
     [0.3, 0.3],
   ])('uses all that a cap of %s dollars leaves, and no more', async (limit, cost) => {
-    const { accountId } = await createAccount(gateway, { creditUsd: 5 })
+    const { accountId, key } = await createAccount(gateway, { creditUsd: 5 })
     const { body: made } = await gateway.request('POST', `/v1/admin/accounts/${accountId}/api-keys`, {
       body: { scopes: ['inference'], limit_usd: limit },
     })
     gateway.upstream.respondWith(completion({ usage: usageOf(50_000) }))
     const { body: answer } = await gateway.request('POST', CHAT, { key: made.key, body: body() })
     expect(answer.usage.cost_usd).toBe(cost)
-    expect(await balanceOf(made.key)).toBeCloseTo(5 - cost, 9)
+    expect(await balanceOf(key)).toBeCloseTo(5 - cost, 9)
   })
 })

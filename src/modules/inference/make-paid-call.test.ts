@@ -32,6 +32,7 @@ function call(steps: Partial<CallSteps<object, undefined, string>>, linger?: Lin
     amountNanoUsd: 10n,
     balanceNanoUsd: 90n,
     cover: () => null,
+    isShort: false,
     settle: async ({ costNanoUsd, isDelivered }) =>
       void events.push(`settled ${costNanoUsd}${isDelivered ? ', delivered' : ''}`),
     release: () => void events.push('released'),

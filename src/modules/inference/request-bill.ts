@@ -78,7 +78,8 @@ export class RequestBill {
     if (uncoveredNanoUsd > 0n) {
       const { requestId } = request
       const { accountId } = caller
-      this.#options.onUncovered({ requestId, accountId, model: record.model, uncoveredNanoUsd })
+      const { model } = record
+      this.#options.onUncovered({ requestId, accountId, model, uncoveredNanoUsd, isOwed: hold.isShort })
     }
     const usageRecord: UsageRecord = {
       id: uuidOfRequest(request.requestId),

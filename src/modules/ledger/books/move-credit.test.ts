@@ -29,7 +29,7 @@ describe('a reversal', () => {
     expect(await reverse(payer, 'refund', 100n)).toEqual({ isNew: true, debtNanoUsd: 60n })
     expect(await balanceOf(payer)).toBe(-60n)
     await expect(hold(first, payer, 1n)).rejects.toThrow(
-      '0.000000001 USD needed, -0.00000006 USD available. A payment was reversed; spending is suspended until it is made good.',
+      '0.000000001 USD needed, -0.00000006 USD available. The account owes 0.00000006 USD; spending is suspended until it is paid.',
     )
     await grant(payer, 'top-up', 50n)
     await expect(hold(second, payer, 1n)).rejects.toMatchObject({ code: 'insufficient_balance' })

@@ -19,6 +19,7 @@ function holdFreely({ wantedNanoUsd }: AmpleHoldRequest): Hold {
       amountNanoUsd = neededNanoUsd
       return null
     },
+    isShort: false,
     settle: () => CHARGED_NOTHING,
     release: () => {},
   }

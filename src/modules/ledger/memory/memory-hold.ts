@@ -51,6 +51,8 @@ export interface Hold {
    * Returns null if memory has enough.
    */
   cover(neededNanoUsd: NanoUsd): Promise<void> | null
+  /** Whether `cover` found less credit than needed in the account itself, and not only in a cap. */
+  readonly isShort: boolean
   /** Charges at most what is held and frees the rest. Resolves when the charge is durable. */
   settle(settlement: Settlement): Promise<void>
   /** Frees the whole hold and charges nothing. */
@@ -88,6 +90,7 @@ export class MemoryHold implements Hold {
   readonly #payer: Payer
   readonly #balances: readonly BorrowedBalance[]
   #isOpen = true
+  #isShort = false
 
   constructor({ keeper, account, payer, amountNanoUsd, balances }: HoldOptions) {
     this.#amountNanoUsd = amountNanoUsd
@@ -105,6 +108,10 @@ export class MemoryHold implements Hold {
     return this.#account.balanceNanoUsd
   }
 
+  get isShort(): boolean {
+    return this.#isShort
+  }
+
   cover(neededNanoUsd: NanoUsd): Promise<void> | null {
     if (this.#grow(neededNanoUsd)) return null
     const missingNanoUsd = neededNanoUsd - this.#amountNanoUsd
@@ -118,12 +125,15 @@ export class MemoryHold implements Hold {
     const missingNanoUsd = neededNanoUsd - this.#amountNanoUsd
     if (missingNanoUsd <= 0n || !this.#isOpen || this.#account.isLost) return true
     // Free credit pays the debt first.
-    if (this.#account.debtNanoUsd > 0n) return false
+    this.#isShort = this.#account.debtNanoUsd > 0n
+    if (this.#isShort) return false
     let grownNanoUsd = missingNanoUsd
     for (const { freeNanoUsd } of this.#balances) if (freeNanoUsd < grownNanoUsd) grownNanoUsd = freeNanoUsd
     for (const balance of this.#balances) balance.tryHold(grownNanoUsd)
     this.#amountNanoUsd += grownNanoUsd
-    return grownNanoUsd === missingNanoUsd
+    if (grownNanoUsd === missingNanoUsd) return true
+    this.#isShort = this.#balances[0]?.freeNanoUsd === 0n
+    return false
   }
 
   settle(settlement: Settlement): Promise<void> {

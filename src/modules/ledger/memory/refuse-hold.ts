@@ -24,7 +24,9 @@ export function refuseHold(account: BorrowedAccount, caps: readonly Cap[], least
   const inUseNanoUsd = account.heldNanoUsd + account.lentElsewhereNanoUsd
   const held = inUseNanoUsd > 0n ? `, of which running requests hold ${formatUsd(inUseNanoUsd)} USD` : ''
   const debt =
-    account.debtNanoUsd > 0n ? ' A payment was reversed; spending is suspended until it is made good.' : ''
+    account.debtNanoUsd > 0n
+      ? ` The account owes ${formatUsd(account.debtNanoUsd)} USD; spending is suspended until it is paid.`
+      : ''
   return new AppError(
     'insufficient_balance',
     `${needed}, ${formatUsd(balance)} USD available${held}.${debt} Add credit to go on.`,
