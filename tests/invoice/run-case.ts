@@ -19,8 +19,6 @@ export interface CaseOutcome extends Account {
 /** Longer than any answer takes on a loaded machine. */
 const SETTLE_MS_MAX = 60_000
 const POLL_MS = 10
-/** How long a key of the end `expired` works. */
-const KEY_LIFE_MS = 1_500
 
 /** Sends the request of a case from an account of its own, ends it, waits until all is charged, and compares. */
 export async function runCase(stage: Stage, made: Case): Promise<CaseOutcome> {
@@ -67,9 +65,7 @@ export async function beginCase(stage: Stage, made: Case): Promise<RunningCase> 
   })
   const keysPath = `/v1/admin/accounts/${account.id}/api-keys`
   const auditor = await manage('POST', keysPath, { scopes: ['inference', 'manage'] })
-  const expiry =
-    made.end.name === 'expired' ? { expires_at: new Date(Date.now() + KEY_LIFE_MS).toISOString() } : {}
-  const key = await manage('POST', keysPath, { scopes: ['inference', 'manage'], ...expiry })
+  const key = await manage('POST', keysPath, { scopes: ['inference', 'manage'] })
   const written = writeRequest(made, stage.files)
   const request = made.wire === 'turn' ? await beginConversation(stage, made, auditor.key, written) : written
   const planned = stage.plans.add(made.number, made.work)

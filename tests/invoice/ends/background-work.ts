@@ -13,6 +13,11 @@ function routeOf({ made }: RunningCase, text: string): string | null {
   return id === undefined ? null : `${ROUTES[made.wire]}/${id}`
 }
 
+/** Whether the work goes on when its client hangs up. */
+export function isDetached({ made }: RunningCase): boolean {
+  return made.wire === 'background' || made.wire === 'run'
+}
+
 /** Cancels the work. Other work is cancelled by hanging up. */
 export async function cancelWork(running: RunningCase, sent: SentRequest): Promise<void> {
   const route = routeOf(running, sent.text)

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EndName } from '../case.ts'
 import { DRAINS_PER_ACCOUNT_MAX } from '../start-stage.ts'
-import { cancelWork, finishWork, isWorking } from './background-work.ts'
+import { cancelWork, finishWork, isDetached, isWorking } from './background-work.ts'
 import type { RunningCase } from './running-case.ts'
 import type { SentRequest } from './send-request.ts'
 
@@ -17,13 +17,15 @@ export const END_STEPS: Readonly<Record<EndName, (running: RunningCase) => Promi
     if (!(await isWorking(running, sent))) return finish(running, sent)
     await received(running, sent)
     sent.leave()
-    await running.planned.untilStopped()
+    // Work in the background goes on without its client.
+    if (!isDetached(running)) await running.planned.untilStopped()
     running.planned.release()
     await finish(running, sent)
   },
   cancelled: async (running) => {
     const sent = running.send()
     if (await isWorking(running, sent)) await cancelWork(running, sent)
+    await running.planned.untilStopped()
     running.planned.release()
     await finish(running, sent)
   },
@@ -46,7 +48,7 @@ export const END_STEPS: Readonly<Record<EndName, (running: RunningCase) => Promi
   },
   expired: async (running) => {
     const sent = running.send()
-    if (await isWorking(running, sent)) await delay(EXPIRY_MS)
+    if (await isWorking(running, sent)) await expire(running)
     running.planned.release()
     await finish(running, sent)
   },
@@ -66,8 +68,25 @@ export const END_STEPS: Readonly<Record<EndName, (running: RunningCase) => Promi
 }
 
 const POLL_MS = 5
-/** Longer than a key of such a case lives. */
-const EXPIRY_MS = 1_600
+/** How long a key still works that is to expire. Doubled if the machine needs longer to write it. */
+const KEY_LIFE_MS = 500
+const KEY_LIVES_MAX = 8
+
+/** Lets the key of the request expire, and waits until it has. */
+async function expire({ manage, keyPath }: RunningCase): Promise<void> {
+  for (let lives = 0, lifeMs = KEY_LIFE_MS; lives < KEY_LIVES_MAX; lives += 1, lifeMs *= 2) {
+    const expiresAtMs = Date.now() + lifeMs
+    const body = { expires_at: new Date(expiresAtMs).toISOString() }
+    const isSet = await manage('PATCH', keyPath, body).then(
+      () => true,
+      () => false,
+    )
+    if (!isSet) continue
+    await delay(Math.max(expiresAtMs - Date.now(), 0) + POLL_MS)
+    return
+  }
+  throw new Error('the key could not be made to expire')
+}
 
 /** Waits until the client has what the vendor has sent, if its answer is a stream. */
 async function received({ made, planned }: RunningCase, sent: SentRequest): Promise<void> {

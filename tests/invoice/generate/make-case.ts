@@ -54,6 +54,7 @@ const USUAL_WIRES: readonly WireName[] = [
   'run',
   'turn',
   'embeddings',
+  'edit',
 ]
 const STREAMING: ReadonlySet<WireName> = new Set([
   'chat',

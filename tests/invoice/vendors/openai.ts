@@ -1,5 +1,6 @@
 import type { HostedFiles } from '../files/hosted-files.ts'
 import { answerChat } from './openai-chat.ts'
+import { answerEdit } from './openai-edits.ts'
 import { answerEmbedding } from './openai-embeddings.ts'
 import { answerResponse } from './openai-responses.ts'
 import type { Plans } from './planned-work.ts'
@@ -9,6 +10,7 @@ const ROUTES: Readonly<Record<string, (call: VendorCall) => Promise<void>>> = {
   '/v1/chat/completions': answerChat,
   '/v1/responses': answerResponse,
   '/v1/embeddings': answerEmbedding,
+  '/v1/images/edits': answerEdit,
 }
 
 /** OpenAI with the operations that the cases use. */

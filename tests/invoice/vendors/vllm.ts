@@ -27,7 +27,7 @@ export function startVllm(plans: Plans, files: HostedFiles): Promise<Vendor> {
   })
 }
 
-const TOKENS_PER_MESSAGE = 5
+const TOKENS_PER_MESSAGE = 4
 
 async function answerChat(call: VendorCall): Promise<void> {
   const body = readBody(call)
