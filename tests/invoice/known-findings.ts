@@ -8,15 +8,6 @@ interface KnownFinding {
 
 /** Must become empty. */
 const KNOWN_FINDINGS: readonly KnownFinding[] = [
-  { name: 'left streams are estimated too low', matches: ({ end }) => end.name === 'left' },
-  {
-    name: 'reasoning that nobody reads is estimated too low',
-    matches: ({ end }) => end.name !== 'whole' && end.name !== 'left' && end.name !== 'crashed',
-  },
-  {
-    name: 'documents, videos and files that are not what they are called are held too low',
-    matches: ({ parts }) => parts.some((part) => part.file.is !== 'picture' || part.as !== 'picture'),
-  },
   {
     name: 'audio in Responses is priced as text',
     matches: ({ wire, parts }) => RESPONSES.has(wire) && parts.some((part) => part.as === 'audio'),
@@ -26,9 +17,14 @@ const KNOWN_FINDINGS: readonly KnownFinding[] = [
     matches: ({ options, work }) =>
       options.some(({ name }) => name === 'content') || (options.length > 0 && work.reader !== 'last'),
   },
+  { name: 'given pictures of an edit have no price', matches: ({ wire }) => wire === 'edit' },
   {
     name: 'background streams that a crash ended are free',
     matches: ({ end, wire, isStream }) => end.name === 'crashed' && wire === 'background' && isStream,
+  },
+  {
+    name: 'media of a left stream of an own server is counted roughly',
+    matches: ({ end, model, parts }) => end.name !== 'whole' && model.startsWith('own-') && parts.length > 0,
   },
 ]
 

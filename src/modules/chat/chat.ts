@@ -30,6 +30,7 @@ import { countMessageTokens } from './count-message-tokens.ts'
 import {
   countChatPromptTokens,
   countCompletionPromptTokens,
+  countHeldCompletionTokens,
   countHeldPromptTokens,
 } from './count-prompt-tokens.ts'
 import { isMeasured } from './estimate-media-tokens.ts'
@@ -89,7 +90,7 @@ const COMPLETION: Operation<CompletionRequest> = {
   of: (provider) =>
     provider.completion ?? (provider.chat && completionThroughChat(provider.id, provider.chat)),
   countPromptTokens: countCompletionPromptTokens,
-  countHeldTokens: (_model, body, countTokens) => countCompletionPromptTokens(body, countTokens),
+  countHeldTokens: (_model, body, countTokens) => countHeldCompletionTokens(body, countTokens),
   isMeasured: () => true,
   pricedMembers: () => COMPLETION_MEMBERS,
   screenSound: (_model, _body, candidates) => candidates,

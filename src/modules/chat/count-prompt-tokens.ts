@@ -2,14 +2,17 @@ import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import { isMediaPart } from '../../wires/openai-chat/read-media-part.ts'
 import type { CompletionRequest } from '../../wires/openai-completions/completion-request.ts'
-import { TextTokens } from '../inference/inference.ts'
+import { countInputs, TextTokens } from '../inference/inference.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import { estimateMediaTokens, partsOf } from './estimate-media-tokens.ts'
 import { estimateProfileOf } from './estimate-profile.ts'
+import { COMPLETION_INSTRUCTION_TOKENS } from './estimate-prompt-tokens.ts'
 import { isSound } from './sound-parts.ts'
 import { countSoundTokens } from './sound-tokens.ts'
 
 const TOKENS_PER_MESSAGE = 4
+/** Vendors also bill what begins the answer. */
+const TOKENS_OF_ANSWER = 3
 /** Tokens of an image of usual size at the vendors that publish a formula. */
 const TOKENS_PER_MEDIA_PART = 1000
 /** Exact for thirty kilobytes of prose. Takes some tens of milliseconds for text that is not in the vocabulary. */
@@ -27,9 +30,14 @@ export function countHeldPromptTokens(
   countTokens: CountTokens,
 ): number {
   const { family, contextTokens } = estimateProfileOf(model)
-  const tokens =
-    countText(body, countTokens) + estimateMediaTokens(partsOf(body), family, contextTokens).tokens
-  return Math.min(tokens, contextTokens)
+  const media = estimateMediaTokens(partsOf(body), family, contextTokens).tokens
+  return Math.min(TOKENS_OF_ANSWER + countText(body, countTokens) + media, contextTokens)
+}
+
+/** The same for a text completion, which most vendors only have as a chat with instructions. */
+export function countHeldCompletionTokens(body: CompletionRequest, countTokens: CountTokens): number {
+  const instructions = countInputs(body.prompt) * COMPLETION_INSTRUCTION_TOKENS
+  return countCompletionPromptTokens(body, countTokens) + instructions
 }
 
 /** Counts a prompt for upstreams that bill nothing, and for clients that only ask for the count. */

@@ -74,6 +74,7 @@ export function hiddenReadingTokens(profile: EstimateProfile, body: ChatRequest)
 }
 
 const SEARCH_MEMBERS = ['web_search_options', 'search_parameters', 'plugins', 'enable_search']
-const COMPLETION_INSTRUCTION_TOKENS = 64
+/** The instructions to continue a text, and the messages around them. */
+export const COMPLETION_INSTRUCTION_TOKENS = 64
 /** A character outside the basic plane has two UTF-16 units and four bytes. */
 const UTF8_BYTES_PER_UNIT_MAX = 3

@@ -247,14 +247,21 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
     settle(this.#context, reportedUsage, delivered)
   }
 
+  #settlePartial(): void {
+    const { reportedUsage, delivered } = this.#reader
+    // A vendor has read the prompt of a stream that was left before its first word, and bills it. A stream that failed is not billed.
+    const isBilled = this.#options.isSeenWhole && this.#context.record.outcome === 'disconnected'
+    const settle = isBilled ? settleAbandonedUsage : settlePartialUsage
+    settle(this.#context, reportedUsage, delivered)
+  }
+
   async #close(): Promise<void> {
     if (this.#isClosed) return
     this.#isOver = true
     this.#isClosed = true
     const context = this.#context
     // What was delivered is metered, whatever ended the stream.
-    if (context.record.usage === null)
-      settlePartialUsage(context, this.#reader.reportedUsage, this.#reader.delivered)
+    if (context.record.usage === null) this.#settlePartial()
     const settled = context.bill.settle({ isDelivered: true }).catch(() => {})
     await this.#upstream.return?.()
     this.#options.work.release()

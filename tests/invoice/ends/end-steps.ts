@@ -73,11 +73,11 @@ const KEY_LIFE_MS = 500
 const KEY_LIVES_MAX = 8
 
 /** Lets the key of the request expire, and waits until it has. */
-async function expire({ manage, keyPath }: RunningCase): Promise<void> {
+async function expire(running: RunningCase): Promise<void> {
   for (let lives = 0, lifeMs = KEY_LIFE_MS; lives < KEY_LIVES_MAX; lives += 1, lifeMs *= 2) {
     const expiresAtMs = Date.now() + lifeMs
     const body = { expires_at: new Date(expiresAtMs).toISOString() }
-    const isSet = await manage('PATCH', keyPath, body).then(
+    const isSet = await running.manage('PATCH', running.keyPath, body).then(
       () => true,
       () => false,
     )

@@ -33,7 +33,7 @@ export async function answerEdit(call: VendorCall): Promise<void> {
     model: textOf('model') ?? '',
     counts,
     seen: counts,
-    pictures: { count, size: textOf('size') ?? '1024x1024', quality: textOf('quality') ?? 'medium' },
+    pictures: { count, size: textOf('size') ?? 'auto', quality: textOf('quality') ?? 'medium' },
     extras: [{ what: `${given.length} given pictures`, usd: (tokens * INPUT_USD_PER_1M) / 1e6 }],
     factor: 1,
     isWhole: !response.destroyed,
