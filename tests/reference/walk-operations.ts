@@ -113,6 +113,17 @@ async function walkModels(call: MakeCall): Promise<void> {
   await call('POST /v1/completions')
   const response = await call('POST /v1/responses')
   await call('POST /v1/responses/input_tokens')
+  await call('POST /v1/responses/compact')
+  const conversation = await call('POST /v1/conversations')
+  const ofConversation = { params: { id: conversation.id } }
+  await call('GET /v1/conversations/{id}', ofConversation)
+  await call('POST /v1/conversations/{id}', ofConversation)
+  const items = await call('POST /v1/conversations/{id}/items', ofConversation)
+  const ofItem = { params: { id: conversation.id, item_id: items.data[0].id } }
+  await call('GET /v1/conversations/{id}/items', ofConversation)
+  await call('GET /v1/conversations/{id}/items/{item_id}', ofItem)
+  await call('DELETE /v1/conversations/{id}/items/{item_id}', ofItem)
+  await call('DELETE /v1/conversations/{id}', ofConversation)
   await call('GET /v1/responses/{id}', { params: { id: response.id } })
   await call('GET /v1/responses/{id}/input_items', { params: { id: response.id } })
   const queued = await call('POST /v1/responses', {

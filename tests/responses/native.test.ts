@@ -136,7 +136,6 @@ describe('a request of OpenAI’s Responses, for OpenAI', () => {
       'input.0.tools.0.type',
     ],
     ['another tier', { service_tier: 'priority' }, 'service_tier'],
-    ['a conversation kept there', { conversation: 'conv_1' }, 'conversation'],
     ['a prompt kept there', { prompt: { id: 'pmpt_1' } }, 'prompt'],
     [
       'a file kept there',

@@ -45,6 +45,7 @@ import { taskRoutes } from '../../http/routes/tasks/tasks.ts'
 import { bodyStorageRoutes } from '../../http/routes/account/body-storage.ts'
 import { requestBodyRoutes } from '../../http/routes/account/request-bodies.ts'
 import { requestLogRoutes } from '../../http/routes/account/request-log.ts'
+import { conversationRoutes } from '../../http/routes/text/conversations.ts'
 import { responseRoutes } from '../../http/routes/text/responses.ts'
 import { storedResponseRoutes } from '../../http/routes/text/stored-responses.ts'
 import { sessionRoutes } from '../../http/routes/account/sessions.ts'
@@ -104,6 +105,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...chatRoutes({ chat, sendInference }),
     ...responseRoutes({ responses: modules.responses, limits: modules.limits, sendInference }),
     ...storedResponseRoutes({ responses: modules.responses }),
+    ...conversationRoutes({ responses: modules.responses }),
     ...messageRoutes({ chat, limits: modules.limits, sendInference }),
     ...embeddingRoutes({ embeddings: modules.embeddings, sendInference }),
     ...rerankRoutes({ rerank: modules.rerank, sendInference }),

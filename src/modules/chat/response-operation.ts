@@ -6,6 +6,7 @@ import type {
   CountedResponsesRequest,
   ResponsesRequest,
 } from '../../wires/openai-responses/responses-request.ts'
+import { toShownConversation } from '../../wires/openai-responses/response-snapshot.ts'
 import { toChatRequest } from '../../wires/openai-responses/to-chat-request.ts'
 import { toReadableRequest } from '../../wires/openai-responses/to-readable-request.ts'
 import type { Operation } from './call-candidate.ts'
@@ -39,7 +40,8 @@ export const RESPONSES: Operation<ResponsesRequest> = {
   screenWire: (body, candidates) => screenWire(WIRE, readingOf(body), candidates),
   soundOf: (body) => soundOfChat(chatOf(body)),
   // Upstreams are asked to store nothing and do not know what the gateway stored.
-  ownMembers: ({ store, previous_response_id: previousId, background }) => ({
+  ownMembers: ({ store, previous_response_id: previousId, background, conversation }) => ({
+    ...toShownConversation(conversation),
     store: store === true,
     previous_response_id: previousId ?? null,
     background: background === true,
@@ -62,6 +64,7 @@ const PRICED_MEMBERS: ReadonlySet<string> = new Set([
   'include',
   'store',
   'previous_response_id',
+  'conversation',
   'background',
   'truncation',
   'max_output_tokens',

@@ -5,6 +5,8 @@ import type { ResponsesRequest } from '../../wires/openai-responses/responses-re
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { InferenceRequest, InferenceResult } from '../inference/inference.ts'
+import { conversationIdOf, type ItemConversations } from './conversations/item-conversations.ts'
+import { toItems } from './resolve-input.ts'
 import { listItemIds } from './response-items.ts'
 import type { ResponseRoom } from './response-room.ts'
 import type { ResponseWriter } from './response-writer.ts'
@@ -13,6 +15,7 @@ interface KeepOptions {
   readonly chat: Pick<Chat, 'responses'>
   readonly writer: Pick<ResponseWriter, 'write'>
   readonly room: Pick<ResponseRoom, 'noteStored'>
+  readonly conversations: Pick<ItemConversations, 'addAnswered'>
   readonly logger: Logger
 }
 
@@ -57,19 +60,24 @@ interface Answered {
 
 /** Never rejects: the answer is charged and is sent even if storing it fails. */
 async function store(
-  { writer, room, logger }: KeepOptions,
+  { writer, room, conversations, logger }: KeepOptions,
   { caller, body, requestId }: InferenceRequest<ResponsesRequest>,
   { ownInput, response, output }: Answered,
 ): Promise<void> {
   const { accountId } = caller
+  const items = Array.isArray(output) ? output.filter(isRecord) : []
+  const conversationId = conversationIdOf(body)
   try {
+    if (conversationId !== null)
+      await conversations.addAnswered(accountId, conversationId, [...toItems(ownInput), ...items])
+    if (body.store !== true) return
     const storedBytes = await writer.write({
       accountId,
       id: responseIdOf(requestId),
       previousId: body.previous_response_id ?? null,
       input: stringifyJson(ownInput),
       response,
-      itemIds: listItemIds(Array.isArray(output) ? output.filter(isRecord) : []),
+      itemIds: listItemIds(items),
       isBackground: false,
     })
     await room.noteStored(accountId, storedBytes)

@@ -1,4 +1,5 @@
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
+import { isRecord } from '../../kernel/is-record.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { Database } from '../../storage/database.ts'
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
@@ -7,8 +8,10 @@ import type { Demand, Inference, InferenceRecord } from '../inference/inference.
 import type { Caller, Keys } from '../keys/keys.ts'
 import { explainRefusal, type Admission, type Limits } from '../limits/limits.ts'
 import { TaskPostponed, type ClaimedTask, type TaskControl, type TaskOutcome } from '../tasks/tasks.ts'
+import { conversationIdOf, type ItemConversations } from './conversations/item-conversations.ts'
 import { EventRecorder } from './event-recorder.ts'
-import { resolveInput, type ResolveOptions } from './resolve-input.ts'
+import { resolveInput, toItems, type ResolveOptions } from './resolve-input.ts'
+import type { Item } from './response-items.ts'
 import type { ResponseChanges } from './response-changes.ts'
 import { readBackgroundWork } from './background-work.ts'
 
@@ -19,6 +22,7 @@ export interface PerformOptions {
   readonly limits: Pick<Limits, 'admit'>
   readonly database: Database
   readonly resolving: ResolveOptions
+  readonly conversations: Pick<ItemConversations, 'addAnswered'>
   readonly changes: ResponseChanges
 }
 
@@ -43,7 +47,7 @@ export async function performResponse(
   const caller = await options.keys.callerOf(accountId, keyId)
   const { whole } = await resolveInput(options.resolving, accountId, work.body)
   const body = { ...work.body, input: whole, stream: true }
-  const { background: _, previous_response_id: __, ...sent } = body
+  const { background: _, previous_response_id: __, conversation: ___, ...sent } = body
   const text = stringifyJson(sent)
   let record: InferenceRecord | null = null
   let isMadeAnew = false
@@ -76,11 +80,20 @@ export async function performResponse(
     recorder.stop()
   }
   const response = await recorder.finish()
+  const conversationId = conversationIdOf(work.body)
+  if (conversationId !== null) {
+    const items = [...toItems(work.body.input), ...outputOf(response)]
+    await options.conversations.addAnswered(accountId, conversationId, items)
+  }
   return {
     result: { response_id: place.responseId },
     usage: response['usage'] ?? null,
     ...describeEnd(record),
   }
+}
+
+function outputOf({ output }: Readonly<Record<string, unknown>>): Item[] {
+  return Array.isArray(output) ? output.filter(isRecord) : []
 }
 
 /** Counted under the route of the request. */

@@ -2,6 +2,8 @@ import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { Database } from '../../storage/database.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
+import { isOwnSummary, openSummary } from '../../wires/openai-responses/compaction.ts'
+import { conversationIdOf, type ItemConversations } from './conversations/item-conversations.ts'
 import { findItems } from './find-items.ts'
 import { readChain, type ChainLink } from './read-responses.ts'
 import { readInputItems, readOutputItems, type Item } from './response-items.ts'
@@ -17,6 +19,7 @@ export interface ResolvedInput {
 
 export interface ResolveOptions {
   readonly database: Database
+  readonly conversations: Pick<ItemConversations, 'readForAnswer'>
   /** Limits the history and the referenced items, each. */
   readonly bytesMax: number
 }
@@ -25,28 +28,39 @@ export interface ResolveOptions {
 export const CHAIN_LENGTH_MAX = 500
 const ITEMS_MAX = 16_384
 
-export function needsHistory({
-  input,
-  previous_response_id: previousId,
-}: Pick<ResponsesRequest, 'input' | 'previous_response_id'>): boolean {
-  return typeof previousId === 'string' || (typeof input !== 'string' && input.some(isReference))
+type Continued = Pick<ResponsesRequest, 'input' | 'previous_response_id' | 'conversation'>
+
+export function needsHistory(request: Continued): boolean {
+  const { input, previous_response_id: previousId } = request
+  if (typeof previousId === 'string' || conversationIdOf(request) !== null) return true
+  return typeof input !== 'string' && input.some((item) => isReference(item) || isOwnSummary(item))
 }
 
 /** Reads the stored responses and items that a request names. Throws if one is unknown or if there is too much. */
 export async function resolveInput(
   options: ResolveOptions,
   accountId: string,
-  { input, previous_response_id: previousId }: Pick<ResponsesRequest, 'input' | 'previous_response_id'>,
+  request: Continued,
 ): Promise<ResolvedInput> {
-  const history = typeof previousId === 'string' ? await readHistory(options, accountId, previousId) : []
+  const { input, previous_response_id: previousId } = request
+  const conversationId = conversationIdOf(request)
+  if (conversationId !== null && typeof previousId === 'string')
+    throw invalidValue('conversation', 'A response continues a conversation or a response, not both.')
+  const history =
+    conversationId !== null
+      ? await options.conversations.readForAnswer(accountId, conversationId)
+      : typeof previousId === 'string'
+        ? await readHistory(options, accountId, previousId)
+        : []
   const own = typeof input === 'string' ? input : await resolveReferences(options, accountId, input)
-  const whole = history.length === 0 ? own : [...history, ...toItems(own)]
+  const joined = history.length === 0 ? own : [...history, ...toItems(own)]
+  const whole = typeof joined === 'string' ? joined : joined.map(openSummary)
   if (whole.length > ITEMS_MAX && typeof whole !== 'string')
     throw invalidValue('input', `A conversation has ${ITEMS_MAX} items at most.`)
   return { whole, own }
 }
 
-function toItems(input: Input): readonly Item[] {
+export function toItems(input: Input): readonly Item[] {
   return typeof input === 'string' ? [{ role: 'user', content: input }] : input
 }
 

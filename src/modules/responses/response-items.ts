@@ -1,6 +1,6 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { requestIdOf } from '../../wires/openai-responses/response-id.ts'
-import { uuidOfRequest } from '../../kernel/identifiers.ts'
+import { createToken, uuidOfRequest } from '../../kernel/identifiers.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'
 
 export type Item = Readonly<Record<string, unknown>>
@@ -26,6 +26,19 @@ export function identifyInputItems(responseId: string, items: readonly Item[]): 
     const id = typeof item['id'] === 'string' ? item['id'] : `${PREFIXES[type] ?? 'item_'}${digits}_${index}`
     return { ...item, id, type, ...shownContent(item, type) }
   })
+}
+
+/** Gives an item an id of its own, unless it has one. */
+export function identifyItem(item: Item): Item {
+  const type = typeof item['type'] === 'string' ? item['type'] : 'message'
+  const { id } = item
+  const isKept = typeof id === 'string' && ITEM_ID.test(id)
+  return {
+    ...item,
+    id: isKept ? id : createToken(PREFIXES[type] ?? 'item_'),
+    type,
+    ...shownContent(item, type),
+  }
 }
 
 const PREFIXES = lookupTable<string>({

@@ -1,10 +1,12 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import { isRecord } from '../../kernel/is-record.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { Database } from '../../storage/database.ts'
 import type { QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
+import { toCompacted, toCompactionRequest } from '../../wires/openai-responses/compaction.ts'
 import type {
   CountedResponsesRequest,
   ResponsesRequest,
@@ -14,6 +16,12 @@ import type { InferenceRequest, InferenceResult } from '../inference/inference.t
 import type { Caller } from '../keys/keys.ts'
 import type { TaskBus, Tasks, TaskPerformer } from '../tasks/tasks.ts'
 import { readKnownResponse, type KnownResponse } from './background-status.ts'
+import { sweepConversations } from './conversations/conversation-rows.ts'
+import {
+  conversationIdOf,
+  createItemConversations,
+  type ItemConversations,
+} from './conversations/item-conversations.ts'
 import { createBackground } from './create-background.ts'
 import { followResponse } from './follow-response.ts'
 import { keepAnswer } from './keep-answer.ts'
@@ -21,16 +29,23 @@ import { listInputItems, type ItemPage, type ItemPageRequest } from './list-inpu
 import { performResponse, type PerformOptions } from './perform-response.ts'
 import { deleteResponse, readChain } from './read-responses.ts'
 import { CHAIN_LENGTH_MAX, needsHistory, resolveInput } from './resolve-input.ts'
+import { replayEvents } from './replay-response.ts'
 import { createResponseChanges } from './response-changes.ts'
 import type { Item } from './response-items.ts'
 import { ResponseRoom } from './response-room.ts'
 import { ResponseWriter } from './response-writer.ts'
 
+export type { ItemConversations } from './conversations/item-conversations.ts'
+export type { ItemPage, ItemPageRequest } from './list-input-items.ts'
+
 /** Responses of OpenAI's wire: created with any chat model, directly or in the background, stored, read, continued. */
 export interface Responses {
   create(request: InferenceRequest<ResponsesRequest>): Promise<InferenceResult>
+  /** Makes a summary of a conversation, which takes the place of all but the user's messages. */
+  compact(request: InferenceRequest<ResponsesRequest>): Promise<InferenceResult>
+  readonly conversations: ItemConversations
   read(accountId: string, responseId: string): Promise<Item>
-  /** Returns the events of a background response after the last one that the client has. */
+  /** Returns the events of a response after the last one that the client has. */
   follow(
     accountId: string,
     responseId: string,
@@ -64,7 +79,8 @@ export function createResponses(options: ResponsesOptions): Responses {
   const writer = new ResponseWriter(options)
   const room = new ResponseRoom(options)
   const changes = createResponseChanges(options)
-  const resolving = { database, bytesMax: options.historyBytesMax }
+  const conversations = createItemConversations(options)
+  const resolving = { database, conversations, bytesMax: options.historyBytesMax }
 
   const require = async (accountId: string, responseId: string): Promise<KnownResponse> => {
     const known = await readKnownResponse(database, accountId, responseId)
@@ -74,10 +90,9 @@ export function createResponses(options: ResponsesOptions): Responses {
 
   const follow: Responses['follow'] = async (accountId, responseId, from) => {
     const { response, isBackground, taskId } = await require(accountId, responseId)
+    // It has its answer already, and no events were stored.
     if (!isBackground || response['background'] !== true)
-      throw new AppError('invalid_value', 'Only a response in the background can be streamed again.', {
-        param: 'stream',
-      })
+      return oneBatch(replayEvents(response).slice(from.startingAfter + 1))
     return followResponse({ database, changes }, { accountId, responseId, taskId, ...from })
   }
 
@@ -114,9 +129,31 @@ export function createResponses(options: ResponsesOptions): Responses {
       const { request, own } = needsHistory(body) ? await expand(asked) : { request: asked, own: body.input }
       if (isBackground) return beginBackground(request, own)
       const answered = { ...request, body: { ...request.body, store } }
-      if (!store) return chat.responses(answered)
-      return keepAnswer({ chat, writer, room, logger: options.logger }, answered, own)
+      if (!store && conversationIdOf(body) === null) return chat.responses(answered)
+      return keepAnswer({ chat, writer, room, conversations, logger: options.logger }, answered, own)
     },
+    compact: async (asked) => {
+      const { whole } = needsHistory(asked.body)
+        ? await resolveInput(resolving, asked.caller.accountId, asked.body)
+        : { whole: asked.body.input }
+      if (whole.length === 0)
+        throw new AppError('missing_required_parameter', 'There is nothing to compact. Send input.', {
+          param: 'input',
+        })
+      const body = toCompactionRequest(asked.body, whole)
+      const text = stringifyJson(body)
+      const result = await chat.responses({ ...asked, body, text, bytes: Buffer.byteLength(text) })
+      if (result.kind === 'stream') throw new TypeError('a stream came back that was not asked for')
+      const { payload } = result
+      const response: unknown = JSON.parse(
+        typeof payload === 'string' ? payload : Buffer.concat(payload).toString(),
+      )
+      return {
+        kind: 'complete',
+        payload: stringifyJson(toCompacted(isRecord(response) ? response : {}, whole)),
+      }
+    },
+    conversations,
     read: async (accountId, responseId) => (await require(accountId, responseId)).response,
     follow,
     cancel: async (accountId, responseId) => {
@@ -148,11 +185,16 @@ export function createResponses(options: ResponsesOptions): Responses {
       return chat.countResponseTokens(caller, { ...body, input: whole })
     },
     performer: {
-      perform: (task, control) => performResponse({ ...options, resolving, changes }, task, control),
+      perform: (task, control) =>
+        performResponse({ ...options, conversations, resolving, changes }, task, control),
       // There is no job at an upstream to cancel: the cancellation closes its stream.
       cancelJob: async () => {},
     },
   }
+}
+
+async function* oneBatch(events: readonly Buffer[]): AsyncGenerator<readonly Buffer[], void> {
+  if (events.length > 0) yield events
 }
 
 interface ExpandedRequest {
@@ -196,9 +238,11 @@ function withInput(
   const edits = new Map([
     ['input', stringifyJson(input)],
     ['previous_response_id', null],
+    ['conversation', null],
   ])
   const text =
-    editJsonObject(request.text, edits) ?? stringifyJson({ ...body, previous_response_id: undefined })
+    editJsonObject(request.text, edits) ??
+    stringifyJson({ ...body, previous_response_id: undefined, conversation: undefined })
   return { ...request, body, text, bytes: Buffer.byteLength(text) }
 }
 
@@ -222,6 +266,7 @@ export async function sweepResponses(database: Database): Promise<number> {
     // Deleting these may free the responses that they continued for the next batch.
     if (rows.length === 0) break
   }
+  await sweepConversations(database)
   return deleted
 }
 

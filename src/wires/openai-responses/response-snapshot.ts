@@ -31,6 +31,7 @@ export function toSnapshot(request: ResponsesRequest, state: ResponseState): obj
     created_at: state.createdAt,
     status: state.status,
     background: request.background === true,
+    ...toShownConversation(request.conversation),
     completed_at: ENDED.has(state.status) ? state.createdAt : null,
     error: null,
     incomplete_details: state.incompleteReason === null ? null : { reason: state.incompleteReason },
@@ -59,6 +60,12 @@ export function toSnapshot(request: ResponsesRequest, state: ResponseState): obj
     user: request.user ?? null,
     metadata: request.metadata ?? {},
   }
+}
+
+/** Returns the member with the conversation that a response continues. Other responses do not have it. */
+export function toShownConversation(given: ResponsesRequest['conversation']): object {
+  if (given === undefined || given === null) return {}
+  return { conversation: { id: typeof given === 'string' ? given : given.id } }
 }
 
 /** Adds the missing members of a function, as the Open Responses specification requires. */

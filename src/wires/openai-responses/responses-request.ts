@@ -63,6 +63,12 @@ export const ResponsesRequest = Type.Object(
     previous_response_id: nullable(
       Type.String({ maxLength: 256, description: 'A stored response that this one continues.' }),
     ),
+    conversation: nullable(
+      Type.Union([Type.String({ maxLength: 256 }), Type.Object({ id: Type.String({ maxLength: 256 }) })], {
+        description:
+          'A conversation that this response continues. What was said and answered is added to it.',
+      }),
+    ),
     background: nullable(
       Type.Boolean({ description: 'Answer at once, and work on it as a task. Needs a stored response.' }),
     ),

@@ -17,7 +17,7 @@ export interface TranslatedRequest {
 }
 
 /** Members that refer to objects stored at OpenAI. */
-const UNSUPPORTED = ['conversation', 'prompt'] as const
+const UNSUPPORTED = ['prompt'] as const
 
 export function toChatRequest(request: ResponsesRequest): TranslatedRequest {
   for (const name of UNSUPPORTED) {

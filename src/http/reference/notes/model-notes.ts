@@ -18,6 +18,19 @@ export const MODEL_NOTES: Readonly<Record<string, string>> = {
     '`stream: true` the answer arrives as named and numbered events. The response is stored unless `store` is false, and ' +
     '`previous_response_id` continues a stored one, whoever answered it. With `background: true` the answer is made as a task: ' +
     'the response is `queued`, and is read, followed or cancelled by its id.',
+  'POST /v1/responses/compact':
+    'Makes a summary of a conversation: `input`, a stored response or a conversation. Costs what a response of the same model costs. The ' +
+    'item of the type `compaction` can be read by every model of this gateway.',
+  'POST /v1/conversations':
+    'Begins a conversation that responses continue with `conversation`. It is stored as long as a response after its last item, and counts as stored bytes.',
+  'GET /v1/conversations/{id}': 'A conversation without its items.',
+  'POST /v1/conversations/{id}': 'Replaces the metadata of a conversation.',
+  'DELETE /v1/conversations/{id}': 'Deletes a conversation with all its items.',
+  'POST /v1/conversations/{id}/items': 'Adds up to 20 items behind the last one of a conversation.',
+  'GET /v1/conversations/{id}/items': 'Lists what was said in a conversation, the newest first unless told.',
+  'GET /v1/conversations/{id}/items/{item_id}': 'One item of a conversation.',
+  'DELETE /v1/conversations/{id}/items/{item_id}':
+    'Removes an item from a conversation. Later responses do not see it.',
   'POST /v1/responses/input_tokens':
     'Counts the tokens of a prompt, with those of the responses that it continues. It costs nothing and is limited like any request.',
   'GET /v1/responses/{id}':

@@ -33,6 +33,7 @@ const TokenCount = Type.Object({
 
 export const responseRoutes = (options: ResponseRouteOptions): (Route | HotRoute)[] => [
   createResponse(options),
+  compactResponse(options),
   countTokens(options),
 ]
 
@@ -57,6 +58,61 @@ function createResponse({ responses, sendInference }: ResponseRouteOptions): Hot
       const record = createInferenceRecord('responses')
       request.exchange.goesOnAlone = request.body.background === true
       return sendInference(request, record, () => responses.create(toInference(request, record)))
+    },
+  })
+}
+
+const CompactRequest = Type.Object(
+  {
+    model: ResponsesRequest.properties.model,
+    input: nullable(ResponsesRequest.properties.input),
+    instructions: ResponsesRequest.properties.instructions,
+    previous_response_id: ResponsesRequest.properties.previous_response_id,
+    conversation: ResponsesRequest.properties.conversation,
+    prompt_cache_key: ResponsesRequest.properties.prompt_cache_key,
+  },
+  {
+    title: 'CompactRequest',
+    examples: [
+      {
+        model: 'gpt-5.4-mini',
+        input: [
+          { role: 'user', content: 'My name is Ada.' },
+          { role: 'assistant', content: 'Hello, Ada!' },
+        ],
+      },
+    ],
+  },
+)
+
+const Compacted = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('response.compaction'),
+  created_at: Type.Integer({ description: 'In seconds.' }),
+  output: Type.Array(Type.Object({ id: Type.String(), type: Type.String() }), {
+    description:
+      'What the user said, then one item of the type `compaction`. Send it as input instead of all before.',
+  }),
+  usage: ResponseObject.properties.usage,
+})
+
+function compactResponse({ responses, sendInference }: ResponseRouteOptions): HotRoute {
+  return defineHotRoute({
+    isHot: true,
+    method: 'POST',
+    path: '/v1/responses/compact',
+    wire: responsesWire,
+    summary: 'Compact a conversation',
+    tag: 'Responses',
+    scope: 'inference',
+    body: CompactRequest,
+    responses: { 200: { description: 'The shorter conversation.', schema: Compacted } },
+    handle: (request) => {
+      const record = createInferenceRecord('responses')
+      const body = { ...request.body, input: request.body.input ?? [] }
+      return sendInference({ ...request, body }, record, () =>
+        responses.compact(toInference({ ...request, body }, record)),
+      )
     },
   })
 }

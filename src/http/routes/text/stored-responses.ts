@@ -4,39 +4,17 @@ import { ResponseObject } from '../../../wires/openai-responses/response-answer.
 import { responsesWire } from '../../../wires/openai-responses/responses-wire.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { followUntilShutdown } from '../../answers/follow-until-shutdown.ts'
+import { includeMembers, ItemList, ItemsQuery, listItemsAnswer, readItemPage } from './item-list.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
-
-const ITEMS_LIMIT_DEFAULT = 20
-const ITEMS_LIMIT_MAX = 100
 
 const ResponseParams = Type.Object({
   id: Type.String({ maxLength: 256, description: 'The id of a response.' }),
 })
 
-const Includable = Type.Enum([
-  'code_interpreter_call.outputs',
-  'computer_call_output.output.image_url',
-  'file_search_call.results',
-  'message.input_image.image_url',
-  'message.output_text.logprobs',
-  'reasoning.encrypted_content',
-  'web_search_call.action.sources',
-  'web_search_call.results',
-])
-
-const Include = Type.Optional(
-  Type.Union([Includable, Type.Array(Includable, { maxItems: 64 })], {
-    description: 'Members of items. Those that are stored are told with or without it.',
-  }),
-)
-
-/** Official clients send lists with brackets in the name. Both forms are accepted. */
-const includeMembers = { include: Include, 'include[]': Include }
-
 const ResponseQuery = Type.Object({
   ...includeMembers,
   stream: Type.Optional(
-    Type.Boolean({ description: 'Answer with the events of a response in the background.' }),
+    Type.Boolean({ description: 'Answer with the events of the response, as they come or as they were.' }),
   ),
   starting_after: Type.Optional(
     Type.Integer({
@@ -45,35 +23,6 @@ const ResponseQuery = Type.Object({
       description: 'The number of the last event that is known.',
     }),
   ),
-})
-
-const ItemsQuery = Type.Object({
-  ...includeMembers,
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: ITEMS_LIMIT_MAX,
-      default: ITEMS_LIMIT_DEFAULT,
-      description: 'How many items at most.',
-    }),
-  ),
-  order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'Newest first unless told.' })),
-  after: Type.Optional(
-    Type.String({ maxLength: 256, description: 'The id of an item; those behind it follow.' }),
-  ),
-})
-
-const Item = Type.Object({
-  id: Type.String(),
-  type: Type.String({ description: 'The kind of the item.' }),
-})
-
-const ItemList = Type.Object({
-  object: Type.Literal('list'),
-  data: Type.Array(Item),
-  first_id: Type.Union([Type.String(), Type.Null()], { description: 'Of the first item of this page.' }),
-  last_id: Type.Union([Type.String(), Type.Null()], { description: 'Send it as `after` for the next page.' }),
-  has_more: Type.Boolean(),
 })
 
 const Deleted = Type.Object({
@@ -95,7 +44,7 @@ export const storedResponseRoutes = ({ responses }: { responses: Responses }): R
       ...shared,
       method: 'GET',
       path: '/v1/responses/:id',
-      summary: 'Read a stored response, or the events of one in the background',
+      summary: 'Read a stored response, or its events',
       query: ResponseQuery,
       responses: {
         200: {
@@ -142,16 +91,9 @@ export const storedResponseRoutes = ({ responses }: { responses: Responses }): R
       query: ItemsQuery,
       responses: { 200: { description: 'Items of the prompt, history included.', schema: ItemList } },
       handle: async ({ caller, params, query }) => {
-        const { limit = ITEMS_LIMIT_DEFAULT, order = 'desc', after = null } = query
-        const page = { limit, order, after }
-        const { items, hasMore } = await responses.listInputItems(caller.accountId, params.id, page)
-        return {
-          object: 'list',
-          data: items,
-          first_id: items[0]?.['id'] ?? null,
-          last_id: items.at(-1)?.['id'] ?? null,
-          has_more: hasMore,
-        }
+        return listItemsAnswer(
+          await responses.listInputItems(caller.accountId, params.id, readItemPage(query)),
+        )
       },
     }),
   ]
