@@ -56,13 +56,6 @@ test('an invalid address of the gateway is refused and not fetched', async () =>
   expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_value', 'image'])
 })
 
-test('a stream of images is refused, and nothing is charged', async () => {
-  for (const path of [EDITS, '/v1/images/generations']) {
-    const { status, body } = await post(path, { ...EDIT, image: dataUri(), stream: true, partial_images: 2 })
-    expect([status, body.error.code, body.error.param]).toEqual([400, 'unsupported_parameter', 'stream'])
-  }
-})
-
 describe('an edit', () => {
   test.each<[string, () => unknown]>([
     ['a data URI', dataUri],

@@ -129,7 +129,7 @@ describe('an image of an asynchronous model', () => {
     const before = await balance()
     const { body } = await post({ ...TAKES_TIME, prompt: '[[sandbox:error status=400]] A cube' })
     const task = await waitForTask(gateway, body.task_id)
-    expect([task.status, task.result, task.cost_usd]).toEqual(['failed', null, null])
+    expect([task.status, task.result, task.cost_usd]).toEqual(['failed', null, 0])
     expect(task.error.message).toMatch(/.+/)
     expect(await balance()).toBe(before)
   })
@@ -148,7 +148,6 @@ describe('an image of an asynchronous model', () => {
 describe('a request for an image', () => {
   test.each<[string, object, object]>([
     ['without a prompt', { model: 'flux-dev' }, { code: 'missing_required_parameter', param: 'prompt' }],
-    ['without a model', { prompt: 'x' }, { code: 'missing_required_parameter', param: 'model' }],
     ['with an empty prompt', { ...AT_ONCE, prompt: '' }, { code: 'invalid_value', param: 'prompt' }],
     ['for no image', { ...AT_ONCE, n: 0 }, { code: 'invalid_value', param: 'n' }],
     ['for eleven images', { ...AT_ONCE, n: 11 }, { code: 'invalid_value', param: 'n' }],

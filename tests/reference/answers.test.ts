@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import recorded from '../../src/http/reference/answer-examples.json' with { type: 'json' }
+import { WRITTEN_ANSWER_EXAMPLES } from '../../src/http/reference/notes/written-answer-examples.ts'
 import { OPERATION_NOTES } from '../../src/http/reference/operation-notes.ts'
 import { cutExample } from './cut-example.ts'
 import { walkOperations, type Walk, type WalkedAnswer } from './walk-operations.ts'
@@ -58,6 +59,42 @@ describe('the reference', () => {
       return !answers.some(([status]) => `${operation} ${status}` in recorded)
     })
     expect(missing).toEqual([])
+  })
+
+  test('has an example of every form of every answer', () => {
+    const missing = operationsOf(walk.document).flatMap((operation) =>
+      Object.entries<{ content?: Record<string, object> }>(findOperation(operation).responses).flatMap(
+        ([status, { content = {} }]) =>
+          Object.entries(content)
+            .filter(([, answer]) => !('example' in answer))
+            .map(([type]) => `${operation} ${status} ${type}`),
+      ),
+    )
+    expect(missing).toEqual([])
+  })
+
+  test('has written examples that match the answers', () => {
+    const broken = Object.entries(WRITTEN_ANSWER_EXAMPLES).flatMap(([name, body]) => {
+      const [method = '', path = '', status = '', type = ''] = name.split(' ')
+      if (type !== 'application/json' || path === '/openapi.json') return []
+      const answer = { operation: `${method} ${path}`, status: Number(status), contentType: type, body }
+      return findProblems(answer).map((problem) => `${name}: ${problem}`)
+    })
+    expect(broken).toEqual([])
+  })
+
+  test("describes errors of Anthropic's routes in Anthropic's form", () => {
+    const { responses } = findOperation('POST /v1/messages')
+    expect(responses['400']).toEqual({ $ref: '#/components/responses/AnthropicBadRequest' })
+    expect(findOperation('GET /anthropic/v1/models').responses['401'].$ref).toContain('Anthropic')
+    expect(findOperation('POST /v1/chat/completions').responses['400'].$ref).not.toContain('Anthropic')
+    const { example } = walk.document.components.responses.AnthropicBadRequest.content['application/json']
+    const validate = ajv.getSchema('document#/components/schemas/AnthropicError')
+    expect([example.type, example.error.type, validate?.(example)]).toEqual([
+      'error',
+      'invalid_request_error',
+      true,
+    ])
   })
 
   test('matches the answers of every operation', () => {

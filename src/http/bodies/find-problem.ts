@@ -2,6 +2,7 @@ import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
 import { Errors } from 'typebox/value'
 import { isRecord } from '../../kernel/is-record.ts'
+import { describeBound, TYPE_NAMES } from './describe-bound.ts'
 import { branchesOf, isOfType, type SchemaShape } from './schema-shape.ts'
 
 /** The first thing that is wrong with a value. */
@@ -43,7 +44,11 @@ export function findProblem(schema: SchemaShape, value: unknown, path: Path = []
 const UNKNOWN = { keyword: 'bound', expectation: 'has a form that is not allowed here', allowed: [] } as const
 
 function ofType({ type = '' }: SchemaShape, path: Path): Problem {
-  return { keyword: 'type', path, expectation: `must be of type ${type}`, allowed: [type] }
+  return { keyword: 'type', path, expectation: `must be ${nameOfType(type)}`, allowed: [type] }
+}
+
+function nameOfType(type: string): string {
+  return TYPE_NAMES[type] ?? 'of another type'
 }
 
 const checks = new WeakMap<SchemaShape, (value: unknown) => boolean>()
@@ -60,7 +65,7 @@ function passes(schema: SchemaShape, value: unknown): boolean {
 
 const bounds = new WeakMap<SchemaShape, TSchema>()
 
-/** Finds violated limits of the value itself, such as length or pattern. The message is the validator's. */
+/** Finds violated limits of the value itself, such as length or pattern. */
 function findBound(schema: SchemaShape, value: unknown, path: Path): Problem | null {
   let bound = bounds.get(schema)
   if (bound === undefined) {
@@ -78,7 +83,8 @@ function findBound(schema: SchemaShape, value: unknown, path: Path): Problem | n
   }
   const [error] = Errors(bound, value)
   if (error === undefined) return null
-  if (error.keyword !== 'pattern') return { ...UNKNOWN, path, expectation: error.message }
+  const said = error.keyword === 'pattern' ? null : describeBound(schema, value)
+  if (said !== null) return { ...UNKNOWN, path, expectation: said }
   // Show the reference's description of the field instead of a regular expression.
   const { description } = schema
   if (description === undefined) return { ...UNKNOWN, path }
@@ -177,7 +183,7 @@ function expectationOfUnion(problems: readonly Problem[], depth: number): string
   ]
   const values = [...allowedBy('enum', depth), ...allowedBy('const', depth)]
   const types = allowedBy('type', depth).filter((type) => type !== 'null')
-  const ofTypes = types.length > 0 ? `of type ${types.join(' or ')}` : ''
+  const ofTypes = types.map(nameOfType).join(' or ')
   if (values.length > 0) return `must be one of ${values.join(', ')}${ofTypes && ` or ${ofTypes}`}`
   if (ofTypes !== '') return `must be ${ofTypes}`
   const kinds = allowedBy('const', depth + 1)

@@ -2,7 +2,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /** The JSON Schema keywords that describe the content of a value, as far as our schemas use them. */
-export interface SchemaShape {
+export interface SchemaShape extends ValueBounds {
   readonly type?: string
   readonly description?: string
   readonly const?: string | number | boolean
@@ -15,6 +15,21 @@ export interface SchemaShape {
   readonly required?: readonly string[]
   readonly items?: SchemaShape
   readonly maxItems?: number
+}
+
+/** The JSON Schema keywords that limit a value, as far as our schemas use them. */
+export interface ValueBounds {
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly exclusiveMaximum?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly minProperties?: number
+  readonly maxProperties?: number
+  readonly format?: string
 }
 
 /** Returns the branches of a schema, including those of nested unions. */

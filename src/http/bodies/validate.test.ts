@@ -64,15 +64,15 @@ describe('compileCheck', () => {
 
   it('names the allowed values', () => {
     expect(problemOf(() => checkChat({ ...message('x'), temperature: 9 }))?.message).toBe(
-      "'temperature' must be <= 2.",
+      "'temperature' must be at most 2.",
     )
     expect(problemOf(() => checkChat(message(5)))?.message).toBe(
-      "'messages.0.content' must be of type string or array.",
+      "'messages.0.content' must be a string or a list.",
     )
     const messageFor = (members: object) =>
       problemOf(() => checkChat({ ...message('x'), ...members }))?.message
     expect(messageFor({ tool_choice: 'any' })).toBe(
-      "'tool_choice' must be one of none, auto, required or of type object.",
+      "'tool_choice' must be one of none, auto, required or an object.",
     )
     expect(messageFor({ response_format: { type: 'xml' } })).toBe(
       "'response_format' must have a type of text, json_object, json_schema.",

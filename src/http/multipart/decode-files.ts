@@ -1,6 +1,7 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { OwnFile } from '../../modules/media/media.ts'
+import { readByteValues } from './read-byte-values.ts'
 import type { FileRule, FormDescription, UploadedFile } from './form.ts'
 import type { Spool } from './spool.ts'
 
@@ -19,11 +20,9 @@ export async function decodeFiles(
   const paths: string[] = []
   try {
     for (const [field, rule] of Object.entries(description.files)) {
-      const text = isRecord(body) ? body[field] : undefined
-      if (!rule.isBase64InJson || typeof text !== 'string') continue
-      const { source, contentType } = isAddress(text)
-        ? await openFile(field, rule, text, openAddress)
-        : decodeFile(field, rule, text)
+      const given = isRecord(body) ? body[field] : undefined
+      if (!rule.isBase64InJson || given === undefined || given === null) continue
+      const { source, contentType } = await readGiven(field, rule, given, openAddress)
       const spooled = await spool.create()
       paths.push(spooled.path)
       try {
@@ -43,6 +42,21 @@ export async function decodeFiles(
 interface OpenedFile {
   readonly source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
   readonly contentType: string
+}
+
+async function readGiven(
+  field: string,
+  rule: FileRule,
+  given: unknown,
+  openAddress: OpenFileAddress,
+): Promise<OpenedFile> {
+  if (typeof given === 'string')
+    return isAddress(given) ? openFile(field, rule, given, openAddress) : decodeFile(field, rule, given)
+  const bytes = readByteValues(given, rule.bytesMax)
+  if (bytes === 'too_large') throw tooLarge(field, rule.bytesMax)
+  if (bytes === null)
+    throw invalidValue(field, `'${field}' must be base64, a data URI with base64, or bytes.`)
+  return { source: [bytes], contentType: '' }
 }
 
 function isAddress(text: string): boolean {

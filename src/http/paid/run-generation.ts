@@ -33,7 +33,10 @@ export const TaskMembers = {
 
 type TaskMembers = Partial<{ [Name in keyof typeof TaskMembers]: Static<(typeof TaskMembers)[Name]> }>
 
-type Order = Pick<GenerationRequest, 'type' | 'model' | 'work' | 'responseFormat'>
+interface Order extends Pick<GenerationRequest, 'type' | 'model' | 'work' | 'responseFormat'> {
+  /** Waits for the result like a client that cannot poll, unless the client prefers a task. */
+  readonly isAwaited?: boolean
+}
 
 /** Shared by all routes that generate images, video or music. */
 export type RunGeneration = (
@@ -48,11 +51,13 @@ interface RunGenerationOptions {
 }
 
 export function createRunGeneration({ generation, runPaid, imageWait }: RunGenerationOptions): RunGeneration {
-  return async (request, order) => {
+  return async (request, { isAwaited = false, ...order }) => {
     const { body, caller, exchange, headers, reply } = request
     const record = createInferenceRecord(order.type)
     const preference =
-      order.type !== 'tts' ? imagePreference(headers, imageWait) : parsePrefer(headers['prefer'])
+      order.type !== 'tts'
+        ? imagePreference(headers, isAwaited ? 'always' : imageWait)
+        : parsePrefer(headers['prefer'])
     const result = await runPaid(request, record, () =>
       generation.generate({
         ...order,

@@ -2,7 +2,9 @@ import type { ResponseDescription, RouteDescription } from '../route.ts'
 import { describeAnswerHeaders } from './openapi-headers.ts'
 import { membersOf, type JsonObject, type SchemaReader } from './openapi-schemas.ts'
 import recorded from './answer-examples.json' with { type: 'json' }
+import { EXAMPLES_OF_TYPES, WRITTEN_ANSWER_EXAMPLES } from './notes/written-answer-examples.ts'
 import { operationKey } from './operation-notes.ts'
+import type { TSchema } from 'typebox'
 
 /** Describes a successful answer of an operation: its headers and each content type of its body. */
 export function describeAnswer(
@@ -33,11 +35,12 @@ function describeContent(
   { schema, contentType = 'application/json', otherTypes = {} }: ResponseDescription,
   read: SchemaReader,
 ): JsonObject {
-  const example = findAnswerExample(route, status)
-  const first = schema
-    ? { [contentType]: { schema: read(schema), ...(example === undefined ? {} : { example }) } }
-    : {}
-  const others = Object.entries(otherTypes).map(([type, other]) => [type, { schema: read(other) }])
+  const describe = (type: string, given: TSchema) => {
+    const example = findAnswerExample(route, status, type)
+    return { schema: read(given), ...(example === undefined ? {} : { example }) }
+  }
+  const first = schema ? { [contentType]: describe(contentType, schema) } : {}
+  const others = Object.entries(otherTypes).map(([type, other]) => [type, describe(type, other)])
   // Client generators treat the first content type as the default.
   return { ...first, ...(canStream(route, status) ? EVENT_STREAM : {}), ...Object.fromEntries(others) }
 }
@@ -62,9 +65,11 @@ const EVENT_STREAM = {
 const EXAMPLES: ReadonlyMap<string, unknown> = new Map(Object.entries(recorded))
 
 /**
- * Returns a recorded answer of the gateway, with long lists shortened. A test calls each operation and keeps the recordings up to
- * date.
+ * Returns a recorded answer of the gateway, with long lists shortened, or a written example. A test calls each operation and keeps
+ * the recordings up to date.
  */
-function findAnswerExample(route: { method: string; path: string }, status: number): unknown {
-  return EXAMPLES.get(`${operationKey(route)} ${status}`)
+function findAnswerExample(route: { method: string; path: string }, status: number, type: string): unknown {
+  const name = `${operationKey(route)} ${status}`
+  const recordedExample = type === 'application/json' ? EXAMPLES.get(name) : undefined
+  return recordedExample ?? WRITTEN_ANSWER_EXAMPLES[`${name} ${type}`] ?? EXAMPLES_OF_TYPES[type]
 }

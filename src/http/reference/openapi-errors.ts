@@ -1,4 +1,6 @@
 import { ERROR_CATALOGUE } from '../answers/error-envelope.ts'
+import { messagesWire } from '../../wires/anthropic-messages/messages-wire.ts'
+import type { Wire, WireError } from '../../wires/wire.ts'
 import { PROBE_PATHS } from '../connections/probe-paths.ts'
 import type { RouteDescription } from '../route.ts'
 import { takesIdempotencyKey } from './openapi-answers.ts'
@@ -46,34 +48,85 @@ const ERROR_NAMES: Readonly<Record<number, readonly [name: string, description: 
   504: ['Timeout', 'The upstream did not answer in time.'],
 }
 
-export function errorName(status: number): string {
-  return ERROR_NAMES[status]?.[0] ?? `Error${status}`
+/** Returns the name of the component that describes an error of a route, in the form of its wire. */
+export function errorName(status: number, wire?: Wire): string {
+  return `${formOf(wire).prefix}${ERROR_NAMES[status]?.[0] ?? `Error${status}`}`
 }
 
+interface ErrorForm {
+  readonly prefix: string
+  readonly schema: string
+  format(error: WireError): object
+}
+
+const OWN_FORM: ErrorForm = {
+  prefix: '',
+  schema: 'Error',
+  format: ({ message, type, param, code, requestId }) => ({
+    error: { message, type, param, code, request_id: requestId },
+  }),
+}
+const ANTHROPIC_FORM: ErrorForm = {
+  prefix: 'Anthropic',
+  schema: 'AnthropicError',
+  format: (error) => messagesWire.formatError(error),
+}
+
+function formOf(wire: Wire | undefined): ErrorForm {
+  return wire === messagesWire ? ANTHROPIC_FORM : OWN_FORM
+}
+
+/** Describes the errors of all wires. */
 export function describeErrorAnswers(): JsonObject {
   return Object.fromEntries(
-    Object.entries(ERROR_NAMES).map(([status, [name, description]]) => {
-      const codes = Object.entries(ERROR_CATALOGUE).filter(([, entry]) => entry.status === Number(status))
-      return [
-        name,
-        {
-          description: `${description} Codes: ${codes.map(([code]) => `\`${code}\``).join(', ')}.`,
-          headers: describeErrorHeaders(Number(status)),
-          content: {
-            'application/json': {
-              schema: { $ref: '#/components/schemas/Error' },
-              example: exampleOf(codes[0], description),
-            },
-          },
-        },
-      ]
-    }),
+    [OWN_FORM, ANTHROPIC_FORM].flatMap((form) =>
+      Object.entries(ERROR_NAMES).map(([status, [name, description]]) => [
+        `${form.prefix}${name}`,
+        describeErrorAnswer(form, Number(status), description),
+      ]),
+    ),
   )
 }
 
-function exampleOf(entry: [string, { type: string }] | undefined, message: string): JsonObject {
-  const [code, { type }] = entry ?? ['internal_error', { type: 'server_error' }]
-  return { error: { message, type, param: null, code, request_id: 'req_0123456789abcdef01234567' } }
+function describeErrorAnswer(form: ErrorForm, status: number, message: string): JsonObject {
+  const codes = Object.entries(ERROR_CATALOGUE).filter(([, entry]) => entry.status === status)
+  const [code, { type }] = codes[0] ?? ['internal_error', ERROR_CATALOGUE.internal_error]
+  const requestId = 'req_0123456789abcdef01234567'
+  return {
+    description: `${message} Codes: ${codes.map(([one]) => `\`${one}\``).join(', ')}.`,
+    headers: describeErrorHeaders(status),
+    content: {
+      'application/json': {
+        schema: { $ref: `#/components/schemas/${form.schema}` },
+        example: form.format({ status, code, type, message, param: null, requestId, details: null }),
+      },
+    },
+  }
+}
+
+/** Errors in Anthropic's form, with our `code` and `param` beside. */
+export const ANTHROPIC_ERROR_SCHEMA: JsonObject = {
+  type: 'object',
+  required: ['type', 'error', 'request_id'],
+  properties: {
+    type: { const: 'error' },
+    error: {
+      type: 'object',
+      description: 'What went wrong.',
+      required: ['type', 'message'],
+      properties: {
+        type: { type: 'string', description: "The class of the error, in Anthropic's words." },
+        message: { type: 'string', description: 'For people.' },
+        code: { type: ['string', 'null'], description: 'For programs.' },
+        param: { type: ['string', 'null'], description: 'The field at fault.' },
+        details: {
+          type: 'object',
+          description: 'What the SDKs of Anthropic need to go on without a feature.',
+        },
+      },
+    },
+    request_id: { type: 'string', description: 'Names the request in the log.' },
+  },
 }
 
 export const ERROR_SCHEMA: JsonObject = {

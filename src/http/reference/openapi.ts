@@ -3,7 +3,13 @@ import { describeForm, describeFormExample } from '../multipart/describe-form.ts
 import type { RouteDescription } from '../route.ts'
 import { describeAnswer, takesIdempotencyKey } from './openapi-answers.ts'
 import { fieldNote } from './field-notes.ts'
-import { describeErrorAnswers, ERROR_SCHEMA, errorName, errorStatuses } from './openapi-errors.ts'
+import {
+  ANTHROPIC_ERROR_SCHEMA,
+  describeErrorAnswers,
+  ERROR_SCHEMA,
+  errorName,
+  errorStatuses,
+} from './openapi-errors.ts'
 import { HEADER_COMPONENTS } from './openapi-headers.ts'
 import { collectComponents, membersOf, type JsonObject, type SchemaReader } from './openapi-schemas.ts'
 import { BODY_EXAMPLES } from './notes/body-examples.ts'
@@ -21,7 +27,7 @@ export function buildOpenApi(
   { version, serverUrl = '/' }: OpenApiOptions,
 ): JsonObject {
   const routes = table.filter((route) => !isPageAsset(route))
-  const components = collectComponents({ Error: ERROR_SCHEMA })
+  const components = collectComponents({ Error: ERROR_SCHEMA, AnthropicError: ANTHROPIC_ERROR_SCHEMA })
   const operationIds = new Set<string>()
   const paths: Record<string, JsonObject> = {}
   for (const route of routes) {
@@ -86,7 +92,7 @@ function describeOperation(route: RouteDescription, read: SchemaReader, operatio
   ])
   const errors = errorStatuses(route)
     .filter((status) => !(status in route.responses))
-    .map((status) => [status, { $ref: `#/components/responses/${errorName(status)}` }])
+    .map((status) => [status, { $ref: `#/components/responses/${errorName(status, route.wire)}` }])
   return {
     operationId,
     summary: route.summary,

@@ -35,7 +35,7 @@ export function checkExpected(expected: unknown, param: string): void {
   if (expectation === null || expectation.type === 'json') return
   const { type, value, flags } = expectation
   if (typeof value !== 'string')
-    throw invalidValue(`${param}.value`, `'${param}.value' must be of type string for the type ${type}.`)
+    throw invalidValue(`${param}.value`, `'${param}.value' must be a string for the type ${type}.`)
   if (type !== 'regex') return
   if (value.length > PATTERN_LENGTH_MAX)
     throw invalidValue(`${param}.value`, `A pattern has ${PATTERN_LENGTH_MAX} characters at most.`)

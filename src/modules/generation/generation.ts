@@ -71,7 +71,8 @@ export function createGeneration(options: GenerationOptions): Generation {
     const selector = selectorOf(GENERATION_KINDS[type])
     const asking = { caller, requestId, record, cancellation, body: request, text: '', bytes: 0 }
     const check = (model: CatalogModel) => checkWork(type, model, completeWork(model, request.work))
-    const resolved = inference.resolve({ selector, check }, asking)
+    const suits = (model: CatalogModel) => type !== 'edit' || model.capabilities.has('image_edit')
+    const resolved = inference.resolve({ selector, check, suits }, asking)
     const { model, routes } = resolved
     const work = screenExtraMembers(completeWork(model, request.work), routes)
     const responseFormat = request.responseFormat ?? (model.id.startsWith('gpt-image') ? 'b64_json' : 'url')

@@ -40,9 +40,9 @@ export type TakenWork = { readonly provider: string } & (
   | { readonly kind: 'done'; readonly output: MediaOutput }
 )
 
-const CAPACITY_ROUNDS_MAX = 8
+/** How long a task waits for capacity in all. It says nothing meanwhile, so it is not long. */
+const CAPACITY_WAIT_SECONDS_MAX = 30
 const CAPACITY_PAUSE_SECONDS = 2
-const CAPACITY_PAUSE_SECONDS_MAX = 30
 
 /** Continues the stored job, finds the job of an interrupted submit, or submits the work. */
 export async function takeUpWork(
@@ -131,16 +131,28 @@ async function withPatience<Result>(
   pause: Pause,
   submit: () => Promise<Result>,
 ): Promise<Result> {
-  for (let round = 1; ; round += 1) {
+  let waitedSeconds = 0
+  for (let round = 0; ; round += 1) {
     try {
       return await submit()
     } catch (error) {
       const hasNoRoom = error instanceof AppError && NO_ROOM_CODES.has(error.code)
-      if (!hasNoRoom || round === CAPACITY_ROUNDS_MAX) throw error
-      const seconds = Math.max(error.retryAfterSeconds ?? 0, CAPACITY_PAUSE_SECONDS * 2 ** (round - 1))
-      await pause(Math.min(seconds, CAPACITY_PAUSE_SECONDS_MAX) * 1000, cancellation)
+      if (!hasNoRoom) throw error
+      const seconds = Math.max(error.retryAfterSeconds ?? 0, CAPACITY_PAUSE_SECONDS * 2 ** round)
+      // A provider is not asked again before the pause that it asks for ends: the task ends and tells the client.
+      if (waitedSeconds + seconds > CAPACITY_WAIT_SECONDS_MAX) throw tellPause(error)
+      waitedSeconds += seconds
+      await pause(seconds * 1000, cancellation)
     }
   }
+}
+
+/** Adds the pause to the message, because the error of a task has no headers. */
+function tellPause(error: AppError): AppError {
+  const { code, message, retryAfterSeconds } = error
+  if (retryAfterSeconds === null) return error
+  const told = `${message} Try again in ${Math.ceil(retryAfterSeconds)} seconds.`
+  return new AppError(code, told, { retryAfterSeconds, cause: error })
 }
 
 const NO_ROOM_CODES: ReadonlySet<string> = new Set([

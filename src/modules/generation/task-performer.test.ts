@@ -153,6 +153,17 @@ describe('a task', () => {
     expect(pauses).toContain(20_000)
   })
 
+  test('ends and says when to try again if its upstreams ask for a long pause', async () => {
+    const busy = upstreamError('first', { status: 429, retryAfterSeconds: 90 })
+    const { performer, pauses } = createStage({ first: { start: inTurn<MediaStart>(busy, done) } })
+    const { control } = createControl()
+    await expect(performer.perform(claimTask(), control)).rejects.toMatchObject({
+      code: 'rate_limit_exceeded',
+      message: expect.stringContaining('Try again in 90 seconds.'),
+    })
+    expect(pauses).toEqual([])
+  })
+
   test('gets a new address of its result if the first has expired', async () => {
     const at = (url: string): MediaProgress => ({ kind: 'done', output: { files: [{ kind: 'url', url }] } })
     const check = inTurn(at('https://up/old'), at('https://up/new'))

@@ -53,6 +53,8 @@ export interface ModelSearch<Body> {
   readonly selector: CandidateSelector
   /** Throws if the model cannot do what the request asks for. Without it, `prepare` checks. */
   readonly check?: (model: CatalogModel, asked: InferenceRequest<Body>) => void
+  /** Which models a request without a model may get. */
+  readonly suits?: (model: CatalogModel) => boolean
   /** For operations that send requests with the same prompt prefix to the same upstream. */
   readonly affinityOf?: (asked: InferenceRequest<Body>) => () => number | null
 }
@@ -81,14 +83,14 @@ export interface ModelChoice {
 
 /** Returns the model and its routes. Throws if the model does not exist or no provider serves it to this caller. */
 export function resolveCall<Body extends ModelChoice>(
-  { selector, check, affinityOf }: ModelSearch<Body>,
+  { selector, check, suits, affinityOf }: ModelSearch<Body>,
   asked: InferenceRequest<Body>,
   clock: Clock,
 ): ResolvedCall<Body> {
   const { caller, body, record } = asked
   const startedMs = clock.nowMs()
   record.requestedModel = body.model ?? null
-  const model = selector.resolveModel(caller, body.model)
+  const model = selector.resolveModel(caller, body.model, suits)
   record.model = model.id
   check?.(model, asked)
   const requestedModel = body.model ?? model.id

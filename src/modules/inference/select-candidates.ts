@@ -18,8 +18,13 @@ export interface Candidate {
 }
 
 export interface CandidateSelector {
-  /** Returns the named model. Without a name, the first of its category in the catalog that the key may use. */
-  resolveModel(caller: Caller, requestedModel: string | null | undefined): CatalogModel
+  /** Returns the named model. Without a name, the first in the catalog that the key may use, that suits and that is configured. */
+  resolveModel(
+    caller: Caller,
+    requestedModel: string | null | undefined,
+    /** Restricts the models to choose from if none is named. */
+    suits?: (model: CatalogModel) => boolean,
+  ): CatalogModel
   /**
    * Returns at least one candidate, in the order to try them. Errors name the model as the client did. Requests with the same
    * affinity get the same order, drawn by the same weights as all others.
@@ -63,8 +68,8 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
   }
 
   return {
-    resolveModel(caller, named) {
-      const requestedModel = named ?? chooseDefault(caller, options)
+    resolveModel(caller, named, suits) {
+      const requestedModel = named ?? chooseDefault(caller, options, suits)
       const model = catalog.resolveFor(caller, requestedModel)
       if (!model) throw modelNotFound(requestedModel)
       if (!options.categories.includes(model.category)) {
@@ -119,9 +124,19 @@ function isAllowed({ allowedModels }: Caller, name: string): boolean {
   return allowedModels === null || allowedModels.has(name)
 }
 
-function chooseDefault(caller: Caller, { catalog, categories }: CandidateSelectorOptions): string {
-  const offered = categories.flatMap((category) => catalog.list({ category }))
-  const chosen = offered.find(({ id }) => isAllowed(caller, id)) ?? offered[0]
+function chooseDefault(
+  caller: Caller,
+  { catalog, categories, providers, isOffered }: CandidateSelectorOptions,
+  suits: (model: CatalogModel) => boolean = () => true,
+): string {
+  const offered = categories.flatMap((category) => catalog.list({ category })).filter(suits)
+  const allowed = offered.filter(({ id }) => isAllowed(caller, id))
+  const isServed = ({ routes }: CatalogModel) =>
+    routes.some(({ provider: id }) => {
+      const provider = providers.get(id)
+      return provider?.isConfigured === true && isOffered(provider)
+    })
+  const chosen = allowed.find(isServed) ?? allowed[0] ?? offered[0]
   if (chosen !== undefined) return chosen.id
   throw new AppError('missing_required_parameter', "Missing required parameter: 'model'.", { param: 'model' })
 }

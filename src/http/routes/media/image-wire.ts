@@ -34,11 +34,21 @@ const ImageMembers = {
   ),
   seed: nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
   user: nullable(Type.String()),
+  stream: nullable(
+    Type.Boolean({ description: 'Sends each image as an event when it is made, in `b64_json`.' }),
+  ),
+  partial_images: nullable(
+    Type.Integer({
+      minimum: 0,
+      maximum: 3,
+      description: 'Of a stream. Accepted, but no partial images are sent, which would cost extra.',
+    }),
+  ),
   ...TaskMembers,
 }
 
 export const ImageGenerationRequest = Type.Object(
-  { model: Model, ...ImageMembers },
+  { model: nullable(Model), ...ImageMembers },
   {
     title: 'ImageGenerationRequest',
     examples: [{ model: 'gpt-image-1.5', prompt: 'A lighthouse at dusk, oil on canvas', size: '1024x1024' }],

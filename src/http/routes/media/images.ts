@@ -1,9 +1,12 @@
 import { IMAGE_BYTES_MAX, type ClientFile } from '../../../modules/generation/generation.ts'
 import { AppError } from '../../../kernel/app-error.ts'
+import { isRecord } from '../../../kernel/is-record.ts'
 import type { ImageWork } from '../../../providers/media-work.ts'
 import { fromUpload, readClientImage, type ImageInput } from '../../parameters/client-image.ts'
 import type { FormDescription, UploadedFile } from '../../multipart/form.ts'
-import { defineRoute, type Route } from '../../route.ts'
+import { sendEventReply } from '../../answers/send-event-reply.ts'
+import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
+import { imageEvents } from './image-events.ts'
 import { TaskReceipt, type RunGeneration } from '../../paid/run-generation.ts'
 import {
   BackgroundRemovalRequest,
@@ -64,14 +67,12 @@ export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration })
     path: '/v1/images/generations',
     summary: 'Make images',
     body: ImageGenerationRequest,
-    handle: async (request) => {
-      refuseStream(request.body)
-      return runGeneration(request, {
+    handle: (request) =>
+      runImages(runGeneration, request, {
         type: 'image',
         work: toImageWork(request.body, [], null),
         ...readTarget(request.body),
-      })
-    },
+      }),
   }),
   defineRoute({
     ...shared,
@@ -82,9 +83,8 @@ export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration })
     bodyLimitBytes: EDIT_JSON_BYTES_MAX,
     handle: async (request) => {
       const { body, files } = request
-      refuseStream(body)
       const images = readImages(body.image, files)
-      return runGeneration(request, {
+      return runImages(runGeneration, request, {
         type: 'edit',
         work: toImageWork(body, images, readImages(body.mask, files, 'mask')[0] ?? null),
         ...readTarget(body),
@@ -123,6 +123,22 @@ export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration })
   }),
 ]
 
+type ImageRequest = RouteRequest<Omit<ImageGenerationRequest, 'model'>, unknown, unknown>
+
+/** Answers with the images, or with a stream that has an event for each. A task that takes too long is a receipt either way. */
+async function runImages(
+  runGeneration: RunGeneration,
+  request: ImageRequest,
+  order: Parameters<RunGeneration>[1],
+): Promise<unknown> {
+  const { body, reply, exchange } = request
+  if (body.stream !== true) return runGeneration(request, order)
+  const answer = await runGeneration(request, { ...order, responseFormat: 'b64_json', isAwaited: true })
+  if (!isRecord(answer) || !Array.isArray(answer['data'])) return answer
+  const operation = order.type === 'edit' ? 'image_edit' : 'image_generation'
+  return sendEventReply(reply, imageEvents(answer, body, operation), exchange)
+}
+
 type Target = Partial<Pick<ImageEditRequest, 'model' | 'response_format'>>
 
 /** The model of the request and the format of its images. */
@@ -150,14 +166,6 @@ function toImageWork(
     mask,
     extra: unnamedMembers(body),
   }
-}
-
-/** Refuses streamed images before anything is charged, because a partial answer cannot be stored and billed as one. */
-function refuseStream(body: Readonly<Record<string, unknown>>): void {
-  const { stream } = body
-  if (stream !== true && stream !== 'true') return
-  const message = 'Images are not streamed here. Leave `stream` and `partial_images` out.'
-  throw new AppError('unsupported_parameter', message, { param: 'stream' })
 }
 
 /** Returns null for `auto`, so that the model chooses the value. */

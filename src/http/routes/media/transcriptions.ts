@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { ByteValues } from '../../multipart/read-byte-values.ts'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import { createInferenceRecord } from '../../../modules/inference/inference.ts'
 import {
@@ -26,9 +27,9 @@ const SharedMembers = {
     description: 'A model id from `GET /v1/models?category=stt`.',
   }),
   file: Type.Optional(
-    Type.String({
+    Type.Union([Type.String(), ByteValues], {
       description:
-        'In a JSON body the file in base64, as a data URI, or by its address where this gateway keeps it. In a form it is a file.',
+        'In a JSON body the file in base64, as a data URI, by its address where this gateway keeps it, or as what `JSON.stringify` makes of a `Uint8Array` or a `Buffer`. In a form it is a file.',
     }),
   ),
   prompt: nullable(

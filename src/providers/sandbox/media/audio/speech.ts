@@ -24,7 +24,7 @@ export function createSpeech(parts: SandboxParts): SpeechOperation {
       const createWriter = WRITERS[work.format]
       if (createWriter === null)
         throw refuseRequest(
-          `The sandbox cannot write ${work.format}; ask for mp3, flac, wav or pcm.`,
+          `The sandbox has no encoder for ${work.format}. Ask it for mp3, flac, wav or pcm; a provider that is configured makes ${work.format}.`,
           'response_format',
         )
       const speed = Math.min(SPEED_MAX, Math.max(SPEED_MIN, work.speed))

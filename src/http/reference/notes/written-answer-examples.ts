@@ -1,0 +1,95 @@
+import { lookupTable } from '../../../kernel/lookup-table.ts'
+
+const ID = '01a1ea6c-2653-7167-8fd4-30e6d667493c'
+const TIME = '2026-11-17T16:51:58.675Z'
+
+const receiptOf = (model: string) => ({
+  task_id: ID,
+  id: ID,
+  status: 'pending',
+  poll_url: `/v1/tasks/${ID}`,
+  model,
+  created_at: TIME,
+})
+const imageAnswer = {
+  created: 1_794_934_318,
+  data: [{ url: 'http://127.0.0.1:8080/media/…' }],
+  usage: { images: 1, cost_usd: 0.04 },
+}
+
+/**
+ * Examples of answers that are not recorded, because they are not JSON, need a provider, or are the rarer of two answers. By
+ * operation, status and content type.
+ */
+export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
+  'POST /v1/images/generations 202 application/json': receiptOf('flux-schnell'),
+  'POST /v1/images/edits 202 application/json': receiptOf('flux-kontext-pro'),
+  'POST /v1/images/upscale 200 application/json': imageAnswer,
+  'POST /v1/images/bg-remove 200 application/json': imageAnswer,
+  'POST /v1/audio/speech 202 application/json': receiptOf('tts-1'),
+  'POST /v1/webhook-deliveries/{id}/redeliver 200 application/json': {
+    id: ID,
+    task_id: ID,
+    budget_alert_id: null,
+    url: 'https://example.com/hook',
+    status: 'pending',
+    attempts: [{ at: TIME, status: 500, error: null, duration_ms: 120 }],
+    next_attempt_at: TIME,
+    created_at: TIME,
+    completed_at: null,
+  },
+  'POST /v1/payments/webhook/{provider} 200 application/json': { received: true },
+  'POST /v1/admin/payments/{id}/refund 200 application/json': {
+    id: ID,
+    object: 'payment',
+    kind: 'refund',
+    amount_usd: -5,
+    status: 'completed',
+    created_at: TIME,
+    completed_at: TIME,
+    refunded_payment_id: ID,
+  },
+  'POST /v1/admin/providers/{name}/test 200 application/json': {
+    object: 'provider_test',
+    provider: 'example',
+    model: 'gpt-5.4-nano',
+    upstream_model: 'example-nano',
+    is_ok: true,
+    latency_ms: 412,
+    status: null,
+    failure: null,
+    message: null,
+  },
+  'GET /readyz 503 application/json': { status: 'shutting_down', checks: {} },
+  'GET /openapi.json 200 application/json': {
+    openapi: '3.1.1',
+    info: { title: 'Parkway', version: '0.0.0' },
+    paths: {},
+  },
+  'GET /v1/responses/{id} 200 text/event-stream':
+    'event: response.completed\ndata: {"type":"response.completed","sequence_number":7,"response":{"id":"resp_…","status":"completed"}}\n\n',
+  'POST /v1/audio/speech 200 text/event-stream':
+    'data: {"type":"speech.audio.delta","audio":"SUQz…"}\n\ndata: {"type":"speech.audio.done"}\n\n',
+  'POST /v1/audio/transcriptions 200 text/event-stream':
+    'data: {"type":"transcript.text.delta","delta":"Hello"}\n\ndata: {"type":"transcript.text.done","text":"Hello."}\n\n',
+  'GET /v1/compare/runs/{run_id}/export 200 text/csv':
+    'prompt_index,repeat,lane_id,model,output\r\n0,0,01a1ea6c-2653-7167-8fd4-30e6d667493c,gpt-5.4,Hello.\r\n',
+  'GET /metrics 200 text/plain':
+    '# TYPE parkway_http_requests_total counter\nparkway_http_requests_total{status="200"} 5\n',
+})
+
+/** Examples by content type, for operations that have none of their own. */
+export const EXAMPLES_OF_TYPES = lookupTable<unknown>({
+  'text/plain': 'Hello.',
+  'text/html': '<!doctype html><title>Parkway</title>',
+  'text/vtt': 'WEBVTT\n\n00:00:00.000 --> 00:00:01.200\nHello.\n',
+  'application/x-subrip': '1\n00:00:00,000 --> 00:00:01,200\nHello.\n',
+  'text/event-stream': 'data: {"type":"…"}\n\n',
+  'application/octet-stream': '(the bytes of the file)',
+  'audio/mpeg': '(the bytes of the sound)',
+  'audio/ogg': '(the bytes of the sound)',
+  'audio/aac': '(the bytes of the sound)',
+  'audio/flac': '(the bytes of the sound)',
+  'audio/wav': '(the bytes of the sound)',
+  'audio/pcm': '(the bytes of the sound)',
+})
