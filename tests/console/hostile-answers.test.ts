@@ -49,7 +49,9 @@ describe.skipIf(NO_BROWSER !== null)('an answer of a model', () => {
     )
     await goto('/playground?model=gpt-5.6')
     await ask(page, 'Hello')
-    await page.locator('.markdown', { hasText: 'the end' }).waitFor()
+    // Until it is parsed the text is shown as it is.
+    await page.locator('[role=log] .markdown a', { hasText: 'web' }).waitFor()
+    await page.locator('[role=log] .markdown p', { hasText: 'the end' }).waitFor()
     const log = page.locator('[role=log] .markdown')
     for (const tag of [
       'script',
@@ -89,6 +91,67 @@ describe.skipIf(NO_BROWSER !== null)('an answer of a model', () => {
     await ask(page, 'Again')
     await page.locator('strong', { hasText: 'next' }).waitFor()
     expect(await page.locator('.markdown', { hasText: 'the end' }).count()).toBe(1)
+    await close()
+  })
+
+  test.each([
+    ['marks and letters', '_a'.repeat(95_000)],
+    ['marks and letters in paragraphs', '_a'.repeat(9_000).concat('\n\n').repeat(10)],
+    ['spaces', `a${' '.repeat(40_000)}b`],
+    ['brackets', '['.repeat(15_000)],
+    ['backticks', '`a'.repeat(9_000)],
+  ])('of many %s, in one piece or in small ones, does not stop the page', async (_, text) => {
+    const { page, goto, close } = await openConsole(gateway)
+    await page.addInitScript(() => {
+      Reflect.set(globalThis, 'longestMs', 0)
+      let before = performance.now()
+      setInterval(() => {
+        const now = performance.now()
+        Reflect.set(globalThis, 'longestMs', Math.max(Reflect.get(globalThis, 'longestMs'), now - before))
+        before = now
+      }, 20)
+    })
+    const pieces = text.match(/[^]{1,2000}/g) ?? []
+    for (const parts of [[text], pieces]) {
+      await page.unroute('**/v1/chat/completions').catch(() => {})
+      await page.route('**/v1/chat/completions', (route) =>
+        route.fulfill({
+          headers: { 'content-type': 'text/event-stream' },
+          body: `${[...parts, '\n\nthe **end**']
+            .map((content) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`)
+            .join('')}data: [DONE]\n\n`,
+        }),
+      )
+      await goto('/playground?model=gpt-5.6')
+      await ask(page, 'Hello')
+      await page.locator('.markdown strong', { hasText: 'end' }).waitFor({ timeout: 40_000 })
+    }
+    // The parser alone took seconds; this leaves room for a busy machine.
+    expect(await page.evaluate(() => Reflect.get(globalThis, 'longestMs'))).toBeLessThan(3_000)
+    await close()
+  })
+
+  test('that grows is parsed as one text: code over empty lines, lists and numbers stay together', async () => {
+    const { page, goto, close } = await openConsole(gateway)
+    const text =
+      '# Title\n\n```js\nconst a = 1\n\nconst b = 2\n```\n\n1. one\n\n2. two\n\n   more\n\nlast **word**'
+    await page.route('**/v1/chat/completions', (route) =>
+      route.fulfill({
+        headers: { 'content-type': 'text/event-stream' },
+        body: `${text
+          .split('')
+          .map((content) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`)
+          .join('')}data: [DONE]\n\n`,
+      }),
+    )
+    await goto('/playground?model=gpt-5.6')
+    await ask(page, 'Hello')
+    const shown = page.locator('[role=log] .markdown')
+    await shown.locator('strong', { hasText: 'word' }).waitFor()
+    await expect.poll(() => shown.locator('h1').allInnerTexts()).toEqual(['Title'])
+    await expect.poll(() => shown.locator('ol').count()).toBe(1)
+    expect(await shown.locator('ol > li').count()).toBe(2)
+    expect(await shown.getByText('const b = 2').count()).toBeGreaterThan(0)
     await close()
   })
 })
