@@ -31,13 +31,20 @@ export async function readChain(
 ): Promise<Chain> {
   const rows = await queryable.query<ChainRow>(READ_CHAIN, [accountId, responseId, lengthMax, bytesMax])
   const [oldest] = rows
+  const links: ChainLink[] = []
+  for (const piece of splitChain(rows)) {
+    const ids = piece.map(({ id }) => id)
+    const texts = await queryable.query<TextRow>(READ_TEXTS, [accountId, ids])
+    const textsOf = new Map(texts.map((row) => [row.id, row]))
+    for (const { id, previous_id: previousId } of piece) {
+      const found = textsOf.get(id)
+      // It was deleted meanwhile.
+      if (found === undefined) return { links: [], isBeyondLimits: false }
+      links.push({ id, previousId, input: found.input, response: found.response })
+    }
+  }
   return {
-    links: rows.map((row) => ({
-      id: row.id,
-      previousId: row.previous_id,
-      input: row.input,
-      response: row.response,
-    })),
+    links,
     isBeyondLimits:
       oldest !== undefined &&
       (Number(oldest.bytes) > bytesMax || (oldest.depth === lengthMax && oldest.previous_id !== null)),
@@ -48,9 +55,34 @@ interface ChainRow {
   readonly id: string
   readonly previous_id: string | null
   readonly depth: number
+  /** Of this response and all after it. */
   readonly bytes: bigint
+}
+
+interface TextRow {
+  readonly id: string
   readonly input: string
   readonly response: string
+}
+
+/** Texts that are read by one query, so that none holds its connection for long. */
+const PIECE_BYTES_MAX = 4n * 1024n * 1024n
+
+/** Splits a chain, oldest first, into pieces of limited size, or of one response that is larger. */
+function splitChain(rows: readonly ChainRow[]): ChainRow[][] {
+  const pieces: ChainRow[][] = []
+  let startBytes = 0n
+  for (const row of rows) {
+    const piece = pieces.at(-1)
+    // Sizes are sums from the end of the chain.
+    const fits = startBytes - row.bytes < PIECE_BYTES_MAX
+    if (piece !== undefined && fits) piece.push(row)
+    else {
+      pieces.push([row])
+      startBytes = row.bytes
+    }
+  }
+  return pieces
 }
 
 // Sizes are computed without reading the texts, so that at most the limit plus one response is read.
@@ -64,9 +96,9 @@ const READ_CHAIN = `
     FROM chain JOIN responses AS before ON before.account_id = $1 AND before.id = chain.previous_id
     WHERE chain.depth < $3 AND chain.bytes <= $4
   )
-  SELECT chain.*, responses.input, responses.response
-  FROM chain JOIN responses ON responses.account_id = $1 AND responses.id = chain.id
-  ORDER BY chain.depth DESC`
+  SELECT * FROM chain ORDER BY depth DESC`
+
+const READ_TEXTS = 'SELECT id, input, response FROM responses WHERE account_id = $1 AND id = ANY ($2::text[])'
 
 export async function deleteResponse(
   queryable: Queryable,

@@ -1,6 +1,7 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import { FairTurns } from '../../kernel/fair-turns.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
@@ -81,6 +82,13 @@ export function createResponses(options: ResponsesOptions): Responses {
   const changes = createResponseChanges(options)
   const conversations = createItemConversations(options)
   const resolving = { database, conversations, bytesMax: options.historyBytesMax }
+  const reads = new FairTurns({ runningMax: READS_MAX, ownerWaitingMax: ACCOUNT_READS_WAITING_MAX })
+  /** Stored conversations are large, and reading them is free, so accounts take turns. */
+  const inTurn = <Result>(accountId: string, read: () => Promise<Result>): Promise<Result> => {
+    const reading = reads.take(accountId, read)
+    if (reading === null) throw tooManyReads()
+    return reading
+  }
 
   const require = async (accountId: string, responseId: string): Promise<KnownResponse> => {
     const known = await readKnownResponse(database, accountId, responseId)
@@ -114,7 +122,9 @@ export function createResponses(options: ResponsesOptions): Responses {
   const expand = async (request: InferenceRequest<ResponsesRequest>): Promise<ExpandedRequest> => {
     const { body, caller } = request
     requireStorage(body, retentionMs)
-    const { whole, own } = await resolveInput(resolving, caller.accountId, body)
+    const { whole, own } = await inTurn(caller.accountId, () =>
+      resolveInput(resolving, caller.accountId, body),
+    )
     return { own, request: withInput(request, whole) }
   }
 
@@ -174,14 +184,14 @@ export function createResponses(options: ResponsesOptions): Responses {
     },
     listInputItems: async (accountId, responseId, page) => {
       const limits = { lengthMax: CHAIN_LENGTH_MAX, bytesMax: options.historyBytesMax }
-      const { links } = await readChain(database, accountId, responseId, limits)
+      const { links } = await inTurn(accountId, () => readChain(database, accountId, responseId, limits))
       if (links.length === 0) throw notFound('response')
       return listInputItems(links, page)
     },
     countTokens: async (caller, body) => {
       if (!needsHistory(body)) return chat.countResponseTokens(caller, body)
       requireStorage(body, retentionMs)
-      const { whole } = await resolveInput(resolving, caller.accountId, body)
+      const { whole } = await inTurn(caller.accountId, () => resolveInput(resolving, caller.accountId, body))
       return chat.countResponseTokens(caller, { ...body, input: whole })
     },
     performer: {
@@ -195,6 +205,15 @@ export function createResponses(options: ResponsesOptions): Responses {
 
 async function* oneBatch(events: readonly Buffer[]): AsyncGenerator<readonly Buffer[], void> {
   if (events.length > 0) yield events
+}
+
+/** Stored conversations that are read at the same time. Each takes one of the database's connections. */
+const READS_MAX = 2
+const ACCOUNT_READS_WAITING_MAX = 16
+
+function tooManyReads(): AppError {
+  const message = `This account has ${ACCOUNT_READS_WAITING_MAX} requests that wait to read stored responses. Try again shortly.`
+  return new AppError('rate_limit_exceeded', message, { retryAfterSeconds: 1 })
 }
 
 interface ExpandedRequest {
