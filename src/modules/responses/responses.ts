@@ -29,7 +29,7 @@ import { keepAnswer } from './keep-answer.ts'
 import { listInputItems, type ItemPage, type ItemPageRequest } from './list-input-items.ts'
 import { performResponse, type PerformOptions } from './perform-response.ts'
 import { deleteResponse, readChain } from './read-responses.ts'
-import { CHAIN_LENGTH_MAX, needsHistory, resolveInput } from './resolve-input.ts'
+import { CHAIN_LENGTH_MAX, needsHistory, resolveInput, type ResolvedInput } from './resolve-input.ts'
 import { replayEvents } from './replay-response.ts'
 import { createResponseChanges } from './response-changes.ts'
 import type { Item } from './response-items.ts'
@@ -89,6 +89,8 @@ export function createResponses(options: ResponsesOptions): Responses {
     if (reading === null) throw tooManyReads()
     return reading
   }
+  const resolve = (accountId: string, body: Parameters<typeof resolveInput>[2]): Promise<ResolvedInput> =>
+    inTurn(accountId, () => resolveInput(resolving, accountId, body))
 
   const require = async (accountId: string, responseId: string): Promise<KnownResponse> => {
     const known = await readKnownResponse(database, accountId, responseId)
@@ -122,9 +124,7 @@ export function createResponses(options: ResponsesOptions): Responses {
   const expand = async (request: InferenceRequest<ResponsesRequest>): Promise<ExpandedRequest> => {
     const { body, caller } = request
     requireStorage(body, retentionMs)
-    const { whole, own } = await inTurn(caller.accountId, () =>
-      resolveInput(resolving, caller.accountId, body),
-    )
+    const { whole, own } = await resolve(caller.accountId, body)
     return { own, request: withInput(request, whole) }
   }
 
@@ -144,7 +144,7 @@ export function createResponses(options: ResponsesOptions): Responses {
     },
     compact: async (asked) => {
       const { whole } = needsHistory(asked.body)
-        ? await resolveInput(resolving, asked.caller.accountId, asked.body)
+        ? await resolve(asked.caller.accountId, asked.body)
         : { whole: asked.body.input }
       if (whole.length === 0)
         throw new AppError('missing_required_parameter', 'There is nothing to compact. Send input.', {
@@ -191,7 +191,7 @@ export function createResponses(options: ResponsesOptions): Responses {
     countTokens: async (caller, body) => {
       if (!needsHistory(body)) return chat.countResponseTokens(caller, body)
       requireStorage(body, retentionMs)
-      const { whole } = await inTurn(caller.accountId, () => resolveInput(resolving, caller.accountId, body))
+      const { whole } = await resolve(caller.accountId, body)
       return chat.countResponseTokens(caller, { ...body, input: whole })
     },
     performer: {
