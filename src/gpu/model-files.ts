@@ -10,6 +10,8 @@ export interface WantedModel extends Pick<
   LaunchOrder,
   'huggingfaceId' | 'revision' | 'quantization' | 'hubToken'
 > {
+  /** Whether the operator's hub token may be used where the account has given none. */
+  readonly asOperator: boolean
   /** Whether the engine needs GGUF files. */
   readonly isGguf: boolean
 }

@@ -19,7 +19,8 @@ interface Kept {
 
 /**
  * Adds a cache and limits to a hub, so that a client with many requests does not cause as many requests to the hub. Models read
- * with a token of the request are not cached, because other clients may not have access to them.
+ * with a token of the request are not cached, because other clients may not have access to them. Those read with the operator's
+ * token are cached apart.
  */
 export function createCachedHub({ hub, clock }: { hub: Hub; clock: Clock }): Hub {
   const kept = new Map<string, Kept>()
@@ -52,9 +53,9 @@ export function createCachedHub({ hub, clock }: { hub: Hub; clock: Clock }): Hub
   return {
     listFiles: (request) => bounded(request, (one) => hub.listFiles(one)),
     readModel: (request) => {
-      const { modelId, revision, quantization, token } = request
+      const { modelId, revision, quantization, token, asOperator = false } = request
       if (typeof token === 'string') return readModel(request)
-      const key = JSON.stringify([modelId, revision, quantization])
+      const key = JSON.stringify([modelId, revision, quantization, asOperator])
       const nowMs = clock.monotonicMs()
       const known = kept.get(key)
       if (known !== undefined && nowMs - known.readAtMs < KEPT_MS) return known.model

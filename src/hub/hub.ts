@@ -31,6 +31,8 @@ export interface HubRequest {
   /** Selects the files if a repository has several quantizations of the model; `auto` by default. */
   readonly quantization?: string
   readonly token?: string | null
+  /** Whether a request without a token is made with the operator's. */
+  readonly asOperator?: boolean
   readonly cancellation?: Cancellation
 }
 
@@ -62,7 +64,7 @@ interface HubOptions {
   readonly outbound: Pick<Outbound, 'fetch'>
   /** Without a trailing slash. */
   readonly endpoint: string
-  /** The operator's token, for requests without one. */
+  /** The operator's token, for requests `asOperator` without one of their own. */
   readonly token?: string | null
 }
 
@@ -71,9 +73,9 @@ const INDEX_FILE = 'model.safetensors.index.json'
 const SINGLE_FILE = 'model.safetensors'
 
 export function createHub({ outbound, endpoint, token: operatorToken = null }: HubOptions): Hub {
-  const open = async ({ modelId, revision, token, cancellation }: HubRequest) => {
+  const open = async ({ modelId, revision, token, asOperator = false, cancellation }: HubRequest) => {
     if (!isHubId(modelId)) throw new HubError('missing', 'There is no such model on the hub.')
-    const address = { endpoint, modelId, token: token ?? operatorToken, cancellation }
+    const address = { endpoint, modelId, token: token ?? (asOperator ? operatorToken : null), cancellation }
     const facts = readInfo(
       await new HubFiles(outbound, { ...address, revision: revision ?? MAIN }).readInfo(),
     )

@@ -63,6 +63,7 @@ export async function createLocalStage(
       clock,
       files,
       readToken: async (instanceId) => tokens.get(instanceId) ?? null,
+      mayUseHubToken: async () => false,
       restartMs: 20,
       restartMsMax: 20_000,
     })

@@ -31,6 +31,7 @@ import type { Sealer } from '../../kernel/seal-text.ts'
 import { buildModelCache } from './build-model-cache.ts'
 import type { ModelCache } from '../../hub/model-cache/model-cache.ts'
 import { hubEndpoint } from './hub-endpoint.ts'
+import { createHubTokenUse, type HubTokenUse } from './hub-token-use.ts'
 import { engineSlotsOf } from './build-limits.ts'
 import { scrapeEngine } from './scrape-engine.ts'
 import type { BuiltDriver } from './built-driver.ts'
@@ -79,7 +80,9 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     clock,
     directory: join(config.dataDir, 'engines', 'located'),
   })
-  const built = await buildDriver(config, { ...parts, sealer }, downloads)
+  const tokenUse = createHubTokenUse(config, parts.database)
+  const mayUseHubToken = (accountId: string) => tokenUse.isAllowed(accountId)
+  const built = await buildDriver(config, { ...parts, tokenUse }, downloads)
   const engines = createEngineConnections({
     driverId: config.gpuDriver,
     isEndpoint: (endpoint) => built?.isEndpoint(endpoint) ?? false,
@@ -97,6 +100,7 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     hubUseOf: (driverId) => hubUseOf(config, driverId),
     cacheOf: (driverId) => (hasOwnCache(driverId) ? modelCache : null),
     sealer,
+    mayUseHubToken,
     ledger: config.billing ? ledger : null,
     callerOf: parts.keys.callerOf,
     isOffered: (viewer, driverId) => driverId !== SANDBOX || mayUseSandbox(viewer),
@@ -119,6 +123,7 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     ...parts,
     hub,
     sealer,
+    mayUseHubToken,
     cache: hasOwnCache(config.gpuDriver) ? modelCache : null,
     ledger: config.billing ? ledger : null,
     bytesMax: config.modelCacheGb * GIGA,
@@ -148,15 +153,21 @@ function hubUseOf({ localGpu }: Config, driverId: string): HubUse {
 
 async function buildDriver(
   config: Config,
-  parts: DeploymentParts,
+  parts: DeploymentParts & { readonly tokenUse: HubTokenUse },
   files: ModelFiles,
 ): Promise<BuiltDriver | null> {
-  const { database, clock, sealer } = parts
+  const { database, clock, sealer, tokenUse } = parts
   if (config.gpuDriver === 'none') return null
   if (config.gpuDriver === 'local') {
     const readToken = (runId: string) => readTokenOfRun(database, sealer, runId)
     const report = (problem: string) => parts.logger.warn({}, problem)
-    const driver = buildLocalDriver(config, { clock, files, readToken, report })
+    const driver = buildLocalDriver(config, {
+      clock,
+      files,
+      readToken,
+      mayUseHubToken: (runId) => tokenUse.isAllowedForRun(runId),
+      report,
+    })
     return { driver, isEndpoint: isLocalEndpoint }
   }
   if (config.gpuDriver === 'kubernetes') {

@@ -20,6 +20,8 @@ interface LocalDriverParts {
   readonly files: ModelFiles
   /** Returns the hub token of a run. */
   readonly readToken: (runId: string) => Promise<string | null>
+  /** Whether the account of a run may use the operator's hub token. */
+  readonly mayUseHubToken: (runId: string) => Promise<boolean>
   readonly report: (problem: string) => void
 }
 

@@ -1,7 +1,15 @@
+import { isUuid } from '../../kernel/identifiers.ts'
 import { parseKubernetesSettings } from './parse-kubernetes-settings.ts'
 import { parseLocalSettings } from './parse-local-settings.ts'
 import { parseSandboxTiers } from './parse-sandbox-tiers.ts'
-import { choiceSetting, integerSetting, objectSetting, optionalTextSetting, urlSetting } from './setting.ts'
+import {
+  choiceSetting,
+  integerSetting,
+  listSetting,
+  objectSetting,
+  optionalTextSetting,
+  urlSetting,
+} from './setting.ts'
 
 /** Settings for deployments of models on GPUs. */
 export const GPU_SETTINGS = {
@@ -74,9 +82,18 @@ export const GPU_SETTINGS = {
   ),
   hfToken: optionalTextSetting({
     environment: 'HF_TOKEN',
-    description: 'The token that the hub is asked with where a request brings none of its own.',
+    description:
+      'The token that the hub is asked with where a request of the accounts in `PARKWAY_HF_TOKEN_ACCOUNTS` brings none of its own.',
     isSecret: true,
   }),
+  hfTokenAccounts: listSetting(
+    {
+      environment: 'PARKWAY_HF_TOKEN_ACCOUNTS',
+      description:
+        'The accounts that `HF_TOKEN` serves, `*` for all. Without it, those that have a key with the scope `admin`.',
+    },
+    { allowed: 'ids of accounts or *', isAllowed: (text) => text === '*' || isUuid(text) },
+  ),
   sealingKey: optionalTextSetting({
     environment: 'PARKWAY_SEALING_KEY',
     description:

@@ -17,6 +17,8 @@ export interface AdvanceOptions {
   readonly files: ModelFiles | null
   /** Returns the account's hub token for an instance, in any process; null if it no longer exists or cannot be decrypted. */
   readonly readToken: (instanceId: string) => Promise<string | null>
+  /** Whether the account of an instance may use the operator's hub token. */
+  readonly mayUseHubToken: (instanceId: string) => Promise<boolean>
   /** Variables that engines inherit from the gateway. Their `PATH` is used to find programs. */
   readonly inherited: Readonly<Record<string, string>>
   readonly clock: Clock
@@ -43,7 +45,9 @@ export async function advanceInstance(
   const { settings, files, clock } = options
   const { instanceId } = placement.order
   const readToken = hasToken ? () => options.readToken(instanceId) : null
-  const model = await locateModel({ order: placement.order, command, settings, files, readToken })
+  const mayUseHubToken = () => options.mayUseHubToken(instanceId)
+  const { order } = placement
+  const model = await locateModel({ order, command, settings, files, readToken, mayUseHubToken })
   if (model.state === 'fetching') return model.progress
   const isFirst = await directory.claimStart(instanceId)
   if (!isFirst) return null

@@ -19,6 +19,8 @@ interface LocateOptions {
   readonly files: ModelFiles | null
   /** Reads the account's hub token. Null if the account has given none. */
   readonly readToken: (() => Promise<string | null>) | null
+  /** Whether the account may use the operator's hub token. */
+  readonly mayUseHubToken: () => Promise<boolean>
 }
 
 /**
@@ -31,6 +33,7 @@ export async function locateModel({
   settings,
   files,
   readToken,
+  mayUseHubToken,
 }: LocateOptions): Promise<LocatedModel> {
   const names = command.flat().flatMap(placeholdersOf)
   const needsGguf = command.length === 0 || names.includes('model_file')
@@ -46,7 +49,8 @@ export async function locateModel({
       if (files === null) return { state: 'failed', failure: NO_FILES }
       const hubToken = readToken === null ? null : await readToken()
       if (readToken !== null && hubToken === null) return { state: 'failed', failure: NO_TOKEN }
-      return files.fetch({ huggingfaceId, revision, quantization, hubToken, isGguf: needsGguf })
+      const asOperator = hubToken === null && (await mayUseHubToken())
+      return files.fetch({ huggingfaceId, revision, quantization, hubToken, asOperator, isGguf: needsGguf })
     }
     const directory = join(settings.modelsDirectory, ...huggingfaceId.split('/'))
     return {

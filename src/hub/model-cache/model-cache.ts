@@ -15,6 +15,8 @@ interface CacheOrder {
   readonly files: readonly ModelFile[]
   /** Sent to the hub only, never to redirect targets. Not stored. */
   readonly token: string | null
+  /** Whether an order without a token is fetched with the operator's. */
+  readonly asOperator?: boolean
   readonly cancellation?: Cancellation
   /** Called often, also while another process downloads the files. */
   readonly onProgress?: (progress: CacheProgress) => void
@@ -39,7 +41,7 @@ interface ModelCacheOptions {
   readonly outbound: Pick<Outbound, 'fetch'>
   /** Address of the hub, without a trailing slash. */
   readonly endpoint: string
-  /** The operator's token, for orders without one. */
+  /** The operator's token, for orders `asOperator` without one of their own. */
   readonly token?: string | null
   readonly directory: string
   readonly limits: CacheLimits
@@ -111,7 +113,7 @@ async function fetchFile(
     const have = before === null ? 0 : await directory.bytesOf(file)
     await downloadFile({
       ...options,
-      address: { modelId: order.modelId, commit: order.commit, token: order.token ?? options.token ?? null },
+      address: { modelId: order.modelId, commit: order.commit, token: tokenOf(order, options) },
       file,
       partPath: directory.partOf(file),
       cancellation,
@@ -123,6 +125,13 @@ async function fetchFile(
     await directory.complete(file)
   })
   await tell()
+}
+
+function tokenOf(
+  { token, asOperator = false }: CacheOrder,
+  { token: operatorToken = null }: ModelCacheOptions,
+): string | null {
+  return token ?? (asOperator ? operatorToken : null)
 }
 
 function checkOrder({ modelId, commit, files }: Pick<CacheOrder, 'modelId' | 'commit' | 'files'>): void {

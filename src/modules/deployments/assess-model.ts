@@ -26,6 +26,12 @@ export interface ModelQuestion {
   readonly token: string | null
 }
 
+/** A question with the account's right to the operator's hub token. */
+export interface EntitledQuestion extends ModelQuestion {
+  /** Whether a question without a token is asked with the operator's. */
+  readonly asOperator: boolean
+}
+
 /** Whether a model can be deployed, and why not. */
 export interface Assessment {
   /** Null if it could not be read. */
@@ -81,7 +87,7 @@ const CONTEXT_DEFAULT = 8_192
 
 export async function assessModel(
   hub: Hub,
-  question: ModelQuestion,
+  question: EntitledQuestion,
   tiers: readonly OfferedTier[],
 ): Promise<Assessment> {
   try {
@@ -103,8 +109,9 @@ export async function assessModel(
   }
 }
 
-function toRequest({ huggingfaceId: modelId, revision, quantization, token }: ModelQuestion): HubRequest {
-  return { modelId, revision: revision ?? null, quantization, token }
+function toRequest(question: EntitledQuestion): HubRequest {
+  const { huggingfaceId: modelId, revision, quantization, token, asOperator } = question
+  return { modelId, revision: revision ?? null, quantization, token, asOperator }
 }
 
 function assess(model: HubModel, question: ModelQuestion, tiers: readonly OfferedTier[]): Assessment {
@@ -203,7 +210,7 @@ function listFitting(model: HubModel, question: ModelQuestion, tiers: readonly O
 /** Reads a model from the hub and returns how it fits on a tier, by default the cheapest that it fits on. Throws if there is no such tier or the model cannot be read. */
 export async function previewTier(
   hub: Hub,
-  question: ModelQuestion & { readonly gpuTier: string | null },
+  question: EntitledQuestion & { readonly gpuTier: string | null },
   tiers: readonly OfferedTier[],
 ): Promise<TierPreview> {
   requireTiers(tiers)
@@ -243,7 +250,7 @@ export function fitOnTier(
   return { ...known, fit, need, longestContext }
 }
 
-async function readForPreview(hub: Hub, question: ModelQuestion): Promise<HubModel> {
+async function readForPreview(hub: Hub, question: EntitledQuestion): Promise<HubModel> {
   try {
     return await hub.readModel(toRequest(question))
   } catch (error) {

@@ -1,7 +1,7 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import type { OfferedTier } from '../../gpu/registry.ts'
 import type { Hub } from '../../hub/hub.ts'
-import { assessModel, fitOnTier, type ModelQuestion } from './assess-model.ts'
+import { assessModel, fitOnTier, type EntitledQuestion } from './assess-model.ts'
 
 /**
  * Whether models are checked with the hub: `always`; `when_reachable`, for a simulation that also works without the hub; or
@@ -20,7 +20,7 @@ const RETRY_SECONDS = 10
 
 /** Throws the reasons of the validation if the model cannot run on the tier. Returns the commit to deploy; null if unknown. */
 export async function checkModel(
-  question: ModelQuestion,
+  question: EntitledQuestion,
   { hub, use, tier, tiers }: ModelCheck,
 ): Promise<string | null> {
   if (use === 'never') return null

@@ -1,7 +1,7 @@
 import { invalidValue } from '../../kernel/app-error.ts'
 import type { OfferedTier } from '../../gpu/registry.ts'
 import type { Hub } from '../../hub/hub.ts'
-import { assessModel, type ModelQuestion } from './assess-model.ts'
+import { assessModel, type EntitledQuestion } from './assess-model.ts'
 import { findTier, requireTiers } from './find-tier.ts'
 
 /**
@@ -10,7 +10,7 @@ import { findTier, requireTiers } from './find-tier.ts'
  */
 export async function chooseTier(
   hub: Hub,
-  question: ModelQuestion,
+  question: EntitledQuestion,
   tiers: readonly OfferedTier[],
 ): Promise<OfferedTier> {
   requireTiers(tiers)

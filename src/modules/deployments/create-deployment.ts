@@ -26,6 +26,8 @@ interface CreateOptions {
   readonly hub: Hub
   readonly hubUseOf: (driverId: string) => HubUse
   readonly sealer: Sealer
+  /** Whether the account may use the operator's hub token. */
+  readonly mayUseHubToken: (accountId: string) => Promise<boolean>
   readonly ledger: Pick<Ledger, 'hold'> | null
   readonly sliceSeconds: number
 }
@@ -45,7 +47,8 @@ export async function createDeployment(
   const order = dropHubVariables(asked)
   checkOrder(order)
   if (caller.allowedModels !== null) throw notAllowed()
-  const question = { ...order, token: order.hubToken }
+  const asOperator = await options.mayUseHubToken(caller.accountId)
+  const question = { ...order, token: order.hubToken, asOperator }
   const tier =
     order.gpuTier === null ? await chooseTier(options.hub, question, tiers) : findTier(tiers, order.gpuTier)
   checkPrice(tier, order)

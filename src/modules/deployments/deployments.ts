@@ -128,6 +128,8 @@ export interface DeploymentsOptions {
   /** Returns the model cache that a driver's engines use; null if it is not on this machine. */
   readonly cacheOf: (driverId: string) => Pick<ModelCache, 'measure'> | null
   readonly sealer: Sealer
+  /** Whether the account may use the operator's hub token. */
+  readonly mayUseHubToken: (accountId: string) => Promise<boolean>
   /** Null if billing is off. */
   readonly ledger: Pick<Ledger, 'hold'> | null
   readonly callerOf: Keys['callerOf']
@@ -210,11 +212,15 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
     readTiers: async (caller, maxAgeMs) => offeredTo(caller, await tiers.read(maxAgeMs)),
     assess: async (caller, question) => {
       checkHubId('huggingface_id', question.huggingfaceId)
-      return assessModel(options.hub, question, offeredTo(caller, await tiers.read()).tiers)
+      const asOperator = await options.mayUseHubToken(caller.accountId)
+      const offered = offeredTo(caller, await tiers.read())
+      return assessModel(options.hub, { ...question, asOperator }, offered.tiers)
     },
     preview: async (caller, question) => {
       checkHubId('huggingface_id', question.huggingfaceId)
-      const preview = await previewTier(options.hub, question, offeredTo(caller, await tiers.read()).tiers)
+      const asOperator = await options.mayUseHubToken(caller.accountId)
+      const offered = offeredTo(caller, await tiers.read())
+      const preview = await previewTier(options.hub, { ...question, asOperator }, offered.tiers)
       const cache = options.cacheOf(preview.tier.driverId)
       const cacheStatus = await readCacheStatus(cache, question.huggingfaceId, preview.model)
       return { ...preview, cacheStatus }

@@ -16,8 +16,8 @@ export type LocatedFiles = Static<typeof LocatedFiles>
 
 /** Stores where the files of models are, so that a deployment can wake while the hub is unavailable. */
 export function createLocatedModels(directory: string) {
-  const pathOf = ({ huggingfaceId, revision, quantization, isGguf }: WantedModel): string => {
-    const name = JSON.stringify([huggingfaceId, revision, quantization, isGguf])
+  const pathOf = ({ huggingfaceId, revision, quantization, asOperator, isGguf }: WantedModel): string => {
+    const name = JSON.stringify([huggingfaceId, revision, quantization, isGguf, asOperator])
     return join(directory, `${createHash('sha256').update(name).digest('hex')}.json`)
   }
   return {

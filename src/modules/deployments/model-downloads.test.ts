@@ -18,6 +18,7 @@ const WANTED = {
   revision: null,
   quantization: 'auto',
   hubToken: null,
+  asOperator: false,
   isGguf: true,
 }
 
@@ -84,6 +85,13 @@ test('a download with a token is not shared with requests that have another toke
   await downloads.fetch({ ...WANTED, hubToken: 'hf_two' })
   await downloads.fetch(WANTED)
   await vi.waitFor(() => expect(asked.map(({ token }) => token)).toEqual(['hf_one', 'hf_two', null]))
+})
+
+test("files downloaded with the operator's token are not found by an account that it does not serve", async () => {
+  await settle({ asOperator: true })
+  failure = 'unavailable'
+  expect((await settle({ asOperator: true })).state).toBe('ready')
+  expect((await settle()).state).toBe('failed')
 })
 
 test('downloaded files are found while the hub is unavailable, except those downloaded with a token', async () => {

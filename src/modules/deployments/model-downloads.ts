@@ -88,9 +88,9 @@ export function createModelDownloads(options: DownloadOptions): ModelDownloads {
 }
 
 /** Returns the key of a download. It contains the token, so that a caller with another token, or none, does not share it. */
-function keyOf({ huggingfaceId, revision, quantization, hubToken, isGguf }: WantedModel): string {
+function keyOf({ huggingfaceId, revision, quantization, hubToken, asOperator, isGguf }: WantedModel): string {
   const token = hubToken === null ? null : createHash('sha256').update(hubToken).digest('hex')
-  return JSON.stringify([huggingfaceId, revision, quantization, isGguf, token])
+  return JSON.stringify([huggingfaceId, revision, quantization, isGguf, token, asOperator])
 }
 
 interface Watch {
@@ -103,8 +103,8 @@ async function fetchFiles(
   wanted: WantedModel,
   { cancellation, note }: Watch,
 ): Promise<LocatedFiles> {
-  const { huggingfaceId: modelId, revision, quantization, hubToken: token, isGguf } = wanted
-  const listed = await hub.listFiles({ modelId, revision, token })
+  const { huggingfaceId: modelId, revision, quantization, hubToken: token, asOperator, isGguf } = wanted
+  const listed = await hub.listFiles({ modelId, revision, token, asOperator })
   const usable = isGguf ? listed.files.filter(({ path }) => /\.gguf$/i.test(path)) : listed.files
   if (usable.length === 0) throw new HubError('unreadable', NO_GGUF)
   const { files, format } = pickFiles(usable, quantization)
@@ -113,6 +113,7 @@ async function fetchFiles(
     commit: listed.commit,
     files,
     token,
+    asOperator,
     cancellation,
     onProgress: ({ bytesDone, bytesTotal }) =>
       note(bytesTotal === 0 ? 100 : Math.floor((bytesDone / bytesTotal) * 100)),

@@ -11,6 +11,7 @@ const driver = createLocalDriver({
   clock: systemClock,
   files: null,
   readToken: async () => null,
+  mayUseHubToken: async () => false,
   restartMs: 20,
   restartMsMax: 20_000,
 })

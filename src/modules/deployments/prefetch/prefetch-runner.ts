@@ -15,7 +15,7 @@ export interface PrefetchRunner {
 
 interface RunnerOptions extends Pick<
   PrefetchesOptions,
-  'database' | 'messageBus' | 'clock' | 'sealer' | 'cache'
+  'database' | 'messageBus' | 'clock' | 'sealer' | 'cache' | 'mayUseHubToken'
 > {
   readonly logger: Logger
   /** Another process takes over the download of a dead process after this time. */
@@ -126,6 +126,7 @@ async function download(options: RunnerOptions, { row, owner, cancellation }: Wo
       commit: row.commit,
       files: parseFiles(row.files),
       token: row.sealed_token === null ? null : openOwnToken(sealer, row.sealed_token, placeOf(row)),
+      asOperator: await options.mayUseHubToken(row.account_id),
       cancellation,
       onProgress: ({ bytesDone }) => {
         doneBytes = bytesDone

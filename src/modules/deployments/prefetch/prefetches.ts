@@ -7,7 +7,7 @@ import type { Database } from '../../../storage/database.ts'
 import type { MessageBus } from '../../../storage/message-bus.ts'
 import type { Caller } from '../../keys/keys.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { assessModel, type ModelQuestion } from '../assess-model.ts'
+import { assessModel, type EntitledQuestion, type ModelQuestion } from '../assess-model.ts'
 import { checkHubId } from '../new-deployment.ts'
 import { notAllowed } from '../not-allowed.ts'
 import {
@@ -34,6 +34,8 @@ export interface PrefetchesOptions {
   /** Null if this gateway has no model cache of its own. */
   readonly cache: Pick<ModelCache, 'fetch' | 'measure'> | null
   readonly sealer: Sealer
+  /** Whether the account may use the operator's hub token. */
+  readonly mayUseHubToken: (accountId: string) => Promise<boolean>
   /** Null if billing is off. */
   readonly ledger: Pick<Ledger, 'readBalance'> | null
   /** The size limit of a model. */
@@ -68,7 +70,8 @@ export function createPrefetches(options: PrefetchesOptions): Prefetches {
       if (cache === null)
         throw new AppError('provider_not_configured', 'This gateway keeps no models on its own disk.')
       await requireBalance(options, caller.accountId)
-      const model = await checkForDownload(options, question)
+      const asOperator = await options.mayUseHubToken(caller.accountId)
+      const model = await checkForDownload(options, { ...question, asOperator })
       const row = await insert(options, caller.accountId, question, model)
       await tellRunners()
       return prefetchFromRow(row)
@@ -134,7 +137,7 @@ interface CheckedModel {
  */
 async function checkForDownload(
   { hub, bytesMax }: PrefetchesOptions,
-  question: ModelQuestion,
+  question: EntitledQuestion,
 ): Promise<CheckedModel> {
   const { model, errors, failure } = await assessModel(hub, question, [])
   const reason = errors.join(' ')

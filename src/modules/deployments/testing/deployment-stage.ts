@@ -122,6 +122,7 @@ export async function createDeploymentStage({
     cacheOf: () => null,
     hubUseOf: () => 'never',
     sealer,
+    mayUseHubToken: async () => false,
     ledger,
     callerOf: () => Promise.reject(new Error('only the key that made a deployment asks it')),
     isOffered: () => true,
