@@ -57,24 +57,24 @@ test('an invalid address of the gateway is refused and not fetched', async () =>
 })
 
 describe('an edit', () => {
-  test.each<[string, () => unknown]>([
+  test.each<[string, () => unknown, number?]>([
     ['a data URI', dataUri],
     ['base64', () => picture.toString('base64')],
     ['an address', () => pictureUrl],
     ['an object with an address', () => ({ url: pictureUrl })],
     ['an object with base64', () => ({ b64: picture.toString('base64') })],
-    ['a list', () => [dataUri(), { url: pictureUrl }]],
+    ['a list', () => [dataUri(), { url: pictureUrl }], 2],
     ['an address of the gateway itself', () => ownUrl],
-  ])('accepts its image as %s', async (_, image) => {
+  ])('accepts its image as %s', async (_, image, count = 1) => {
     const { status, body } = await post(EDITS, { ...EDIT, image: image() })
-    expect([status, body.usage]).toEqual([200, { images: 1, cost_usd: 0.06 }])
+    expect([status, body.usage]).toEqual([200, { images: 1, cost_usd: count === 1 ? 0.065 : 0.07 }])
     expect(await describePicture((await download(body.data[0].url)).bytes)).toMatch(/^png /)
   })
 
   test('accepts its images and mask as a form', async () => {
     const form = { ...EDIT, n: '2', image: [pictureBlob(), pictureBlob()], mask: pictureBlob() }
     const { status, body } = await postForm(EDITS, form)
-    expect([status, body.data.length, body.usage.cost_usd]).toEqual([200, 2, 0.12])
+    expect([status, body.data.length, body.usage.cost_usd]).toEqual([200, 2, 0.15])
   })
 
   test('accepts several images as image[], as clients name them', async () => {

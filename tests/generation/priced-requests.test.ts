@@ -90,8 +90,33 @@ describe('an image is priced as the size that the upstream is asked for', () => 
       await post('/v1/images/edits', edit),
       await post('/v1/images/edits', { ...edit, size: '1024x1024' }),
     ]
-    expect([costOf(kept), costOf(square)]).toEqual([0.06, 0.04])
+    expect([costOf(kept), costOf(square)]).toEqual([0.065, 0.045])
     expect(openai.requests.map(({ text }) => fieldOf(text, 'size'))).toEqual([undefined, '1024x1024'])
+  })
+
+  test('an edit costs its images, its mask, and both again for each image that is made', async () => {
+    const edit = { model: 'gpt-image-1.5', prompt: 'Make it night', size: '1024x1024' }
+    const costs = async (members: object) =>
+      costOf(await post('/v1/images/edits', { ...edit, image: picture, ...members }))
+    expect(await costs({})).toBe(0.045)
+    expect(await costs({ image: Array(16).fill(picture) })).toBe(0.12)
+    expect(await costs({ mask: picture })).toBe(0.05)
+    expect(await costs({ model: 'gpt-image-2', image: [picture, picture] })).toBe(0.0946)
+    const two = { model: 'gemini-3-pro-image', image: [picture, picture], n: 2 }
+    expect(await costs(two)).toBe(0.2728)
+    expect(google.requests).toHaveLength(2)
+  })
+
+  test('an edit is held with the price of its images', async () => {
+    const poor = await createKey(gateway, { name: 'poor', env: 'live', limit_usd: 0.1 })
+    const edit = (image: unknown) =>
+      gateway.request('POST', '/v1/images/edits', {
+        key: poor,
+        body: { model: 'gpt-image-1.5', prompt: 'Make it night', size: '1024x1024', image },
+      })
+    expect((await edit(Array(16).fill(picture))).status).toBe(402)
+    expect(openai.requests).toEqual([])
+    expect((await edit(picture)).status).toBe(200)
   })
 
   test.each([

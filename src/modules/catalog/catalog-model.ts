@@ -128,6 +128,8 @@ interface LongContextRates extends TokenRates {
 export interface UnitPrice {
   readonly unit: Exclude<PriceUnit, 'token'>
   readonly nanoUsdPerUnit: NanoUsd
+  /** The price of one input image, for each output that is made of it. Zero if absent. */
+  readonly nanoUsdPerInputImage?: NanoUsd
   readonly multipliers?: PriceMultipliers
 }
 

@@ -62,6 +62,7 @@ const Bounds = Type.Object({
 const Price = Type.Object({
   unit: Type.Enum([...PRICE_UNITS]),
   usd: Type.Optional(Usd),
+  input_image_usd: Type.Optional(Usd),
   input_usd_per_1m: Type.Optional(Usd),
   cached_input_usd_per_1m: Type.Optional(Usd),
   cache_write_usd_per_1m: Type.Optional(Usd),

@@ -18,6 +18,7 @@ const PriceCard = Type.Object(
   {
     unit: Type.Enum([...PRICE_UNITS]),
     usd: Type.Optional(Usd),
+    input_image_usd: Type.Optional(Usd),
     input_usd_per_1m: Type.Optional(Usd),
     cached_input_usd_per_1m: Type.Optional(Usd),
     cache_write_usd_per_1m: Type.Optional(Usd),
@@ -157,7 +158,12 @@ function toPriceCard(price: ModelPrice): ModelCard['price'] {
   }
 }
 
-function toUnitCard({ unit, nanoUsdPerUnit, multipliers = {} }: UnitPrice): ModelCard['price'] {
+function toUnitCard({
+  unit,
+  nanoUsdPerUnit,
+  nanoUsdPerInputImage,
+  multipliers = {},
+}: UnitPrice): ModelCard['price'] {
   const shown = Object.entries(multipliers).map(([trait, factors]) => [
     trait,
     Object.fromEntries([...factors].map(([value, millionths]) => [value, Number(millionths) / 1_000_000])),
@@ -165,6 +171,7 @@ function toUnitCard({ unit, nanoUsdPerUnit, multipliers = {} }: UnitPrice): Mode
   return {
     unit,
     usd: usdFromNanoUsd(nanoUsdPerUnit),
+    ...(nanoUsdPerInputImage === undefined ? {} : { input_image_usd: usdFromNanoUsd(nanoUsdPerInputImage) }),
     ...(shown.length > 0 ? { multipliers: Object.fromEntries(shown) } : {}),
   }
 }

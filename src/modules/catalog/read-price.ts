@@ -20,6 +20,9 @@ export function readPrice(entry: CatalogEntry, place: string, problems: string[]
     return {
       unit: price.unit,
       nanoUsdPerUnit: read('usd', price.usd),
+      ...(price.input_image_usd === undefined
+        ? {}
+        : { nanoUsdPerInputImage: read('input_image_usd', price.input_image_usd) }),
       ...(price.multipliers ? { multipliers: readMultipliers(price.multipliers) } : {}),
     }
   }

@@ -81,6 +81,19 @@ describe('the maximum cost of work', () => {
     expect(estimate(images, image({ quality: 'low' }))).toBe(10_000_000n)
   })
 
+  test('includes every input image and the mask, for each image or video that is made', () => {
+    const edits = modelOf('image', { unit: 'image', usd: 0.04, input_image_usd: 0.005 })
+    const costs = (fields: Partial<ImageWork<string>>) => estimate(edits, { ...image(), ...fields })
+    expect(costs({})).toBe(40_000_000n)
+    expect(costs({ images: ['a'] })).toBe(45_000_000n)
+    expect(costs({ images: Array<string>(16).fill('a') })).toBe(120_000_000n)
+    expect(costs({ images: ['a'], mask: 'm' })).toBe(50_000_000n)
+    expect(costs({ images: ['a', 'b'], count: 3 })).toBe(150_000_000n)
+    const clips = modelOf('video', { unit: 'second', usd: 0.05, input_image_usd: 0.002 })
+    expect(estimate(clips, video())).toBe(250_000_000n)
+    expect(estimate(clips, { ...video(), image: 'a' })).toBe(252_000_000n)
+  })
+
   test('is the price per second, times the requested seconds, by resolution and audio', () => {
     expect(estimate(seconds, video())).toBe(2_000_000_000n)
     expect(estimate(seconds, video({ resolution: '4k', withAudio: false }))).toBe(2_000_000_000n)
@@ -140,6 +153,14 @@ describe('the actual cost of work', () => {
     const price = priceOfWork(images, work)
     expect(priceOutput(price, work, { files: 3 })).toBe(120_000_000n)
     expect(priceOutput(price, work, { files: 0 })).toBe(0n)
+  })
+
+  test('counts the input images once for each image that was made, up to the requested number', () => {
+    const edits = modelOf('image', { unit: 'image', usd: 0.04, input_image_usd: 0.005 })
+    const work: MediaWork<string> = { ...image({ count: 2 }), images: ['a', 'b'] }
+    const price = priceOfWork(edits, work)
+    const costs = [0, 1, 2, 3].map((files) => priceOutput(price, work, { files }))
+    expect(costs).toEqual([0n, 50_000_000n, 100_000_000n, 140_000_000n])
   })
 
   test('counts the reported seconds, or the requested ones if none are reported', () => {

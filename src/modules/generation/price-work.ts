@@ -8,6 +8,8 @@ import { priceUnits, unitRate, type CatalogModel, type UnitPrice, type UnitRate 
 export interface WorkPrice {
   readonly unit: UnitPrice['unit']
   readonly rate: UnitRate
+  /** The price of one input image, for each output that is made of it. */
+  readonly nanoUsdPerInputImage: NanoUsd
 }
 
 /** What the work produced. */
@@ -20,18 +22,46 @@ export interface MadeOutput {
 export function priceOfWork(model: CatalogModel, work: MediaWork<unknown>): WorkPrice {
   const { price } = model
   if (price.unit === 'token') throw new Error(`'${model.id}' is priced by the token`)
-  return { unit: price.unit, rate: unitRate(price, traitsOf(model, price, work)) }
+  return {
+    unit: price.unit,
+    rate: unitRate(price, traitsOf(model, price, work)),
+    nanoUsdPerInputImage: price.nanoUsdPerInputImage ?? 0n,
+  }
 }
 
 /** Returns the maximum cost of what was requested. */
 export function estimateWork(price: WorkPrice, work: MediaWork<unknown>): NanoUsd {
-  return priceUnits(price.rate, unitsAsked(price, work))
+  return priceUnits(price.rate, unitsAsked(price, work)) + priceInputImages(price, work, outputsAsked(work))
 }
 
 /** Returns the cost of the output, which may be more than was requested. No output costs nothing. */
 export function priceOutput(price: WorkPrice, work: MediaWork<unknown>, made: MadeOutput): NanoUsd {
   if (made.files === 0) return 0n
-  return priceUnits(price.rate, unitsMade(price, unitsAsked(price, work), made))
+  // One call may return several drafts of an image. Its input images are billed once.
+  const outputs = Math.min(made.files, outputsAsked(work))
+  return (
+    priceUnits(price.rate, unitsMade(price, unitsAsked(price, work), made)) +
+    priceInputImages(price, work, outputs)
+  )
+}
+
+/** Vendors bill the input images again for each output: they count several outputs as several calls. */
+function priceInputImages(
+  { nanoUsdPerInputImage }: WorkPrice,
+  work: MediaWork<unknown>,
+  outputs: number,
+): NanoUsd {
+  return nanoUsdPerInputImage * BigInt(countInputImages(work) * outputs)
+}
+
+function countInputImages(work: MediaWork<unknown>): number {
+  if (work.kind === 'image') return work.images.length + (work.mask === null ? 0 : 1)
+  if (work.kind === 'video') return work.image === null ? 0 : 1
+  return work.kind === 'upscale' || work.kind === 'bg_remove' ? 1 : 0
+}
+
+function outputsAsked(work: MediaWork<unknown>): number {
+  return work.kind === 'image' ? work.count : 1
 }
 
 /** The limit on durations that a vendor reports. Requests are limited to a few minutes, so a longer one is wrong. */
@@ -48,7 +78,7 @@ function unitsMade({ unit }: WorkPrice, asked: number, { files, seconds }: MadeO
 function unitsAsked({ unit }: WorkPrice, work: MediaWork<unknown>): number {
   switch (unit) {
     case 'image':
-      return work.kind === 'image' ? work.count : 1
+      return outputsAsked(work)
     case 'second':
       return secondsAsked(work)
     case 'character':

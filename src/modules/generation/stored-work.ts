@@ -71,6 +71,8 @@ const Stored = Type.Object({
   price: Type.Object({
     unit: Type.Enum(PRICE_UNITS.filter((unit) => unit !== 'token')),
     rate: Type.String({ pattern: '^\\d{1,60}$' }),
+    // Absent in tasks of versions that did not bill input images.
+    inputImageNanoUsd: Type.Optional(Type.String({ pattern: '^\\d{1,18}$' })),
   }),
 })
 
@@ -85,10 +87,21 @@ export interface StoredWork {
 const validator = Compile(Stored)
 
 export function writeStoredWork({ work, price }: StoredWork): unknown {
-  return { work, price: { unit: price.unit, rate: price.rate.toString() } }
+  return {
+    work,
+    price: {
+      unit: price.unit,
+      rate: price.rate.toString(),
+      inputImageNanoUsd: price.nanoUsdPerInputImage.toString(),
+    },
+  }
 }
 
 export function readStoredWork(value: unknown): StoredWork {
   if (!validator.Check(value)) throw new Error('a task is stored with work that this version does not know')
-  return { work: value.work, price: { unit: value.price.unit, rate: BigInt(value.price.rate) } }
+  const { unit, rate, inputImageNanoUsd = '0' } = value.price
+  return {
+    work: value.work,
+    price: { unit, rate: BigInt(rate), nanoUsdPerInputImage: BigInt(inputImageNanoUsd) },
+  }
 }

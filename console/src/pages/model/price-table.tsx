@@ -24,6 +24,11 @@ export function PriceTable({ price }: { readonly price: Price }) {
       ) : (
         <p className="text-sm">{formatPrice({ price })}</p>
       )}
+      {price.input_image_usd !== undefined && (
+        <p className="mt-2 text-sm text-ink-soft">
+          Input images: {formatUsd(price.input_image_usd)} each, for each output
+        </p>
+      )}
       {Object.entries(price.multipliers ?? {}).map(([trait, factors]) => (
         <p key={trait} className="mt-2 text-sm text-ink-soft">
           By {trait}:{' '}

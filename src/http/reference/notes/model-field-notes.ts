@@ -126,6 +126,8 @@ export const MODEL_FIELD_NOTES: Readonly<Record<string, string>> = {
   source: 'Where the entry comes from: the built-in catalog or the file of the operator.',
   unit: 'The unit that `usd` is the price of.',
   usd: 'The price of one unit, in US dollars.',
+  input_image_usd:
+    'US dollars for one input image, or mask, for each image or video that is made. Absent where it is free.',
   input_usd_per_1m: 'US dollars for a million input tokens.',
   cached_input_usd_per_1m: 'US dollars for a million input tokens read from the cache of the upstream.',
   audio_input_usd_per_1m: 'US dollars for a million input tokens of sound. Absent where sound is not taken.',
