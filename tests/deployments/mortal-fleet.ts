@@ -177,10 +177,10 @@ export class MortalFleet {
   }
 }
 
-/** Returns the runs that were not billed exactly once for every second with a GPU, or that were billed without being ready. */
+/** Returns the runs that were not billed exactly once for every second with a GPU. A failed start has none. */
 export function findWronglyBilled(runs: readonly RunRow[]): RunRow[] {
   return runs.filter((run) => {
-    const seconds = run.ready_at === null ? 0 : secondsOf(run)
+    const seconds = secondsOf(run)
     const cost = gpuCost(run.price_per_hour_nano_usd, seconds)
     return (
       Number(run.billed_seconds) !== seconds ||

@@ -94,6 +94,60 @@ describe('a run is billed', () => {
     },
   )
 
+  test.each(['stopped', 'deleted'] as const)(
+    'for the time with a GPU if it is %s before it is ready',
+    async (desired) => {
+      const caller = await stage.createCaller(10)
+      const reconciler = stage.startProcess()
+      const { id } = await stage.deployments.create(caller, ORDER)
+      await stage.pass(reconciler, 8 * SECOND_MS)
+      expect((await stage.deployments.read(caller.accountId, id)).status).toBe('starting')
+      expect((await balanceOf(caller)).balanceNanoUsd).toBe(10_000_000_000n)
+      await stage.deployments.wish(caller, id, desired)
+      await stage.pass(reconciler, MINUTE_MS)
+      // Two seconds to bind, one to release.
+      const cost = gpuCost(HOUR_NANO_USD, 8 - 2 + 1)
+      expect(await balanceOf(caller)).toEqual({ balanceNanoUsd: 10_000_000_000n - cost, heldNanoUsd: 0n })
+      expect((await usageOf(caller)).map((row) => row.cost_nano_usd)).toEqual([cost])
+      if (desired === 'stopped') {
+        const { billedSeconds, accruedNanoUsd } = await stage.deployments.readBill(caller.accountId, id)
+        expect([billedSeconds, accruedNanoUsd]).toEqual([7, cost])
+      }
+      expect(await stage.findDifferences()).toEqual([])
+    },
+  )
+
+  test('for a GPU that it got while no process ran, if it is stopped before it is ready', async () => {
+    const caller = await stage.createCaller(10)
+    const reconciler = stage.startProcess()
+    const { id } = await stage.deployments.create(caller, ORDER)
+    await stage.pass(reconciler, SECOND_MS)
+    stage.skip(7 * SECOND_MS)
+    await stage.deployments.wish(caller, id, 'stopped')
+    await stage.pass(reconciler, MINUTE_MS)
+    const cost = gpuCost(HOUR_NANO_USD, 8 - 2 + 1)
+    expect((await balanceOf(caller)).balanceNanoUsd).toBe(10_000_000_000n - cost)
+  })
+
+  test('nothing if it is stopped before it has a GPU, or after its start failed', async () => {
+    const caller = await stage.createCaller(10)
+    const reconciler = stage.startProcess()
+    const unbound = await stage.deployments.create(caller, ORDER)
+    await stage.pass(reconciler, SECOND_MS)
+    await stage.deployments.wish(caller, unbound.id, 'stopped')
+    const failing = { ...ORDER, env: { SANDBOX_FAILURE: 'out_of_memory' } }
+    const failed = await stage.deployments.create(caller, failing)
+    const unseen = await stage.deployments.create(caller, failing)
+    await stage.pass(reconciler, 5 * SECOND_MS)
+    stage.skip(MINUTE_MS)
+    await stage.deployments.wish(caller, unseen.id, 'stopped')
+    await stage.pass(reconciler, MINUTE_MS)
+    await stage.deployments.wish(caller, failed.id, 'deleted')
+    await stage.pass(reconciler, MINUTE_MS)
+    expect(await balanceOf(caller)).toEqual({ balanceNanoUsd: 10_000_000_000n, heldNanoUsd: 0n })
+    expect(await stage.countMachines()).toBe(0)
+  })
+
   test('until the balance does not cover another slice: then it is stopped, and the balance never becomes negative', async () => {
     const caller = await stage.createCaller(0.5)
     const reconciler = stage.startProcess()

@@ -46,7 +46,8 @@ export async function billSlice(
   billed: BilledRun,
 ): Promise<Shortage> {
   const seconds = boundSeconds(billed.run, billed.nowMs, Math.floor)
-  const settled = await settle(transaction, options, billed, seconds)
+  const isReady = billed.run.readyAtMs !== null
+  const settled = isReady ? await settle(transaction, options, billed, seconds) : billed
   const { run, deployment } = settled
   const costUntil = (until: number) =>
     gpuCost(run.pricePerHourNanoUsd, until) - gpuCost(run.pricePerHourNanoUsd, run.billedSeconds)
@@ -58,7 +59,10 @@ export async function billSlice(
   return room < leastNanoUsd ? 'budget' : 'balance'
 }
 
-/** Charges a run up to the release of its GPU and releases its hold. A run that never became ready is not charged. */
+/**
+ * Charges a run up to the release of its GPU and releases its hold. A run that was stopped before it was ready is charged too. A
+ * failed start is not: `failRun` has removed the time of its binding.
+ */
 export async function closeBill(
   transaction: Queryable,
   options: BillingOptions,
@@ -66,8 +70,7 @@ export async function closeBill(
 ): Promise<void> {
   const { run, releasedAtMs } = billed
   // The last second is rounded up: a started second is charged.
-  if (run.readyAtMs !== null)
-    await settle(transaction, options, billed, boundSeconds(run, releasedAtMs, Math.ceil))
+  await settle(transaction, options, billed, boundSeconds(run, releasedAtMs, Math.ceil))
   const [row] = await transaction.query<{ is_held: boolean; slice: number }>(
     'UPDATE deployment_runs SET released_at = $2, held_nano_usd = 0 WHERE id = $1 RETURNING is_held, slice',
     [run.id, new Date(releasedAtMs)],
@@ -88,7 +91,7 @@ async function settle(
   { deployment, run, nowMs }: BilledRun,
   seconds: number,
 ): Promise<Settled> {
-  if (run.readyAtMs === null || seconds <= run.billedSeconds) return { run, deployment }
+  if (seconds <= run.billedSeconds) return { run, deployment }
   const dueNanoUsd =
     gpuCost(run.pricePerHourNanoUsd, seconds) - gpuCost(run.pricePerHourNanoUsd, run.billedSeconds)
   const payableNanoUsd = lesser(dueNanoUsd, roomOf(deployment))

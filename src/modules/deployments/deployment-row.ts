@@ -104,10 +104,11 @@ export async function readOpenRun(
 
 const RUNS_SHOWN_MAX = 100
 
-/** Lists the last 100 runs that became ready, newest first, including the current one. */
+/** Lists the last 100 runs that became ready or were charged, newest first, including the current one. */
 export async function listBilledRuns(queryable: Queryable, deploymentId: string): Promise<Run[]> {
   const rows = await queryable.query<RunRow>(
-    `SELECT * FROM deployment_runs WHERE deployment_id = $1 AND ready_at IS NOT NULL ORDER BY id DESC LIMIT $2`,
+    `SELECT * FROM deployment_runs WHERE deployment_id = $1 AND (ready_at IS NOT NULL OR billed_seconds > 0)
+     ORDER BY id DESC LIMIT $2`,
     [deploymentId, RUNS_SHOWN_MAX],
   )
   return rows.map(runFromRow)

@@ -33,8 +33,10 @@ export async function failRun(look: Look, run: Run, failure: RunFailure): Promis
     const isRetried = RETRYABLE.has(failure.code) && attempt <= RETRIES_MAX
     const message = toStorable(failure.message).slice(0, MESSAGE_LENGTH_MAX)
     await transaction.query(
+      // A start that failed is free: without the time of its binding nothing is charged for it.
       `UPDATE deployment_runs SET stopping_at = coalesce(stopping_at, $2), drain_until = coalesce(drain_until, $2),
-         unready_at = coalesce(unready_at, $3) WHERE id = $1`,
+         unready_at = coalesce(unready_at, $3), bound_at = CASE WHEN ready_at IS NULL THEN NULL ELSE bound_at END
+       WHERE id = $1`,
       [run.id, new Date(nowMs), failure.lostAtMs === null ? null : new Date(failure.lostAtMs)],
     )
     await writeTransition(transaction, deployment, {

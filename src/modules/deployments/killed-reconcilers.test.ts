@@ -28,12 +28,12 @@ interface MachineRow {
   readonly released_at: Date
 }
 
-/** What the runs that were ready should have cost, as the driver saw them. */
+/** What the runs that had a GPU should have cost, as the driver saw them. */
 async function priceByDriver(deploymentId: string): Promise<bigint> {
   const rows = await stage.database.query<MachineRow>(
     `SELECT machine.launched_at, machine.released_at FROM deployment_runs run JOIN sandbox_machines machine ON machine.instance_id = run.id
-     WHERE run.deployment_id = $1 AND run.ready_at IS NOT NULL`,
-    [deploymentId],
+     WHERE run.deployment_id = $1 AND run.stopping_at >= machine.launched_at + $2 * interval '1 millisecond'`,
+    [deploymentId, BIND_MS],
   )
   return rows.reduce((sum, { launched_at: launched, released_at: released }) => {
     const seconds = Math.ceil((released.getTime() - launched.getTime() - BIND_MS) / 1000)

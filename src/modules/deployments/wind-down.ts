@@ -1,3 +1,4 @@
+import type { Observation } from '../../gpu/gpu-driver.ts'
 import { closeBill } from './bill-run.ts'
 import { lockClaimed, writeTransition } from './claim-deployments.ts'
 import type { Deployment, DesiredState, Run } from './deployment.ts'
@@ -10,7 +11,7 @@ import type { Look, NextLookMs } from './look.ts'
 export async function windDown(look: Look, run: Run): Promise<NextLookMs> {
   const { driver, clock, paces } = look
   if (run.stoppingAtMs === null) {
-    await beginDrain(look)
+    await beginDrain(look, run)
     return 0
   }
   if (run.stopSentAtMs === null) {
@@ -27,18 +28,23 @@ const STOP_AGAIN_MS = 60_000
 const DRAIN_LOOK_MS = 500
 
 /** Starts to drain: after the announcement no process sends new requests to the engine. */
-async function beginDrain(look: Look): Promise<void> {
+async function beginDrain(look: Look, unlocked: Run): Promise<void> {
   const { database, clock, claim, paces } = look
+  const boundAtMs = await findBoundAtMs(look, unlocked)
   const nowMs = clock.nowMs()
   await database.transaction(async (transaction) => {
     const deployment = await lockClaimed(transaction, claim)
     const run = await readOpenRun(transaction, deployment.id, { isLocked: true })
     if (run === null || run.stoppingAtMs !== null) return
-    await transaction.query('UPDATE deployment_runs SET stopping_at = $2, drain_until = $3 WHERE id = $1', [
-      run.id,
-      new Date(nowMs),
-      new Date(nowMs + (run.readyAtMs === null ? 0 : paces.drainMs)),
-    ])
+    await transaction.query(
+      'UPDATE deployment_runs SET stopping_at = $2, drain_until = $3, bound_at = $4 WHERE id = $1',
+      [
+        run.id,
+        new Date(nowMs),
+        new Date(nowMs + (run.readyAtMs === null ? 0 : paces.drainMs)),
+        boundAtMs === null ? null : new Date(boundAtMs),
+      ],
+    )
     const status = deployment.desiredState === 'sleeping' ? 'sleeping' : 'stopping'
     await writeTransition(transaction, deployment, {
       change: {
@@ -51,6 +57,18 @@ async function beginDrain(look: Look): Promise<void> {
     })
   })
   await look.announce(claim.deployment.id)
+}
+
+const ENDED: ReadonlySet<Observation['state']> = new Set(['failed', 'gone', 'stopping'])
+
+/**
+ * Returns since when the run is billed. A run that is not ready is looked at once more: it may have got its GPU since the last look,
+ * or may have failed, which is free.
+ */
+async function findBoundAtMs({ driver }: Look, run: Run): Promise<number | null> {
+  if (run.readyAtMs !== null) return run.boundAtMs
+  const seen = await driver.observe(run.id)
+  return ENDED.has(seen.state) ? null : seen.boundAtMs
 }
 
 function messageOf(desired: DesiredState, { idleTimeoutMinutes }: Deployment): string {
