@@ -17,6 +17,7 @@ const KNOWN_FINDINGS: readonly KnownFinding[] = [
     matches: ({ options, work }) =>
       options.some(({ name }) => name === 'content') || (options.length > 0 && work.reader !== 'last'),
   },
+  { name: 'given pictures of an edit have no price', matches: ({ wire }) => wire === 'edit' },
   {
     name: 'background streams that a crash ended are free',
     matches: ({ end, wire, isStream }) => end.name === 'crashed' && wire === 'background' && isStream,
