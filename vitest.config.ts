@@ -42,7 +42,7 @@ export default defineConfig({
     // Most tests wait for processes, connections and leases, not for a core.
     maxWorkers: 3,
     // A loaded machine is slow; who polls for what never comes fails all the same.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // Node loads the code as it does in production, and from its compile cache, which is quicker than transforming it for each process.

@@ -4,7 +4,8 @@ import xterm from '@xterm/headless'
 import { homeEnvironment, type Home } from './run-parkway.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../cli/main.ts')
-const WAIT_MS_MAX = 20_000
+/** A loaded machine may take many times longer than an idle one to start the program. */
+const WAIT_MS_MAX = 60_000
 
 /** Keys as a terminal sends them. */
 export const KEY = {

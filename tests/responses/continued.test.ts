@@ -121,7 +121,8 @@ describe('a request that continues a stored response', () => {
     const database = connectDatabase({
       connectionString: gateway.connectionString,
       poolSize: 1,
-      statementTimeoutMs: 10_000,
+      // Rows of this size take long to write on a loaded machine.
+      statementTimeoutMs: 120_000,
       prepareStatements: true,
       logger: silentLogger,
     })

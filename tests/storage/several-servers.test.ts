@@ -37,7 +37,7 @@ describe('of several hosts', () => {
     }
     try {
       await first.setReadOnly(true)
-      expect(await write()).toBe(second.port)
+      expect(await eventually(write)).toBe(second.port)
       await second.setReadOnly(true)
       await expect(database.query('CREATE TABLE public.refused (id int)')).rejects.toThrow()
       await first.setReadOnly(false)
