@@ -67,11 +67,14 @@ const SELDOM: ReadonlySet<string> = new Set([
   'kernel/deadlines.ts',
   'storage/message-bus.ts',
   'storage/embedded-postgres/claim-data-directory.ts',
+  'modules/ledger/journal/commit-connection.ts',
   'modules/conversations/hold-turn.ts',
   'modules/compare/live/live-sender.ts',
   'http/answers/send-events.ts',
   'app/overview/process-reports.ts',
   'app/build/engine-connections.ts',
+  'app/process/gateway-process.ts',
+  'app/commands/serve-process.ts',
 ])
 
 function listFilesWithIntervals(): string[] {

@@ -84,7 +84,7 @@ describe('a task', () => {
   test('that failed has the reason, as message and code', async () => {
     const { id } = await make('[[sandbox:error status=500 times=9]] A cube')
     const { status, error, result, cost_usd: costUsd } = await untilEnded(id)
-    expect([status, result, costUsd]).toEqual(['failed', null, null])
+    expect([status, result, costUsd]).toEqual(['failed', null, 0])
     expect(error).toEqual({ message: expect.any(String), type: 'upstream_error', code: 'provider_error' })
   })
 })

@@ -22,7 +22,7 @@ export const MODEL_NOTES: Readonly<Record<string, string>> = {
     'Makes a summary of a conversation: `input`, a stored response or a conversation. Costs what a response of the same model costs. The ' +
     'item of the type `compaction` can be read by every model of this gateway.',
   'POST /v1/conversations':
-    'Begins a conversation that responses continue with `conversation`. It is stored as long as a response after its last item, and counts as stored bytes.',
+    'Begins a conversation that responses continue with `conversation`. It is stored as long as a response after its last item, and counts as stored bytes. It costs nothing.',
   'GET /v1/conversations/{id}': 'A conversation without its items.',
   'POST /v1/conversations/{id}': 'Replaces the metadata of a conversation.',
   'DELETE /v1/conversations/{id}': 'Deletes a conversation with all its items.',
