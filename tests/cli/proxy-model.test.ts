@@ -53,7 +53,11 @@ describe('a pinned model', () => {
     const api = describeApi() as unknown as Api
     const taking = Object.keys(api.paths).filter((path) => takesModel(api, api.paths[path]?.post))
     // Their path names the model, and the provider that is tested.
-    const others = ['/v1/deployments/{id}/chat', '/v1/admin/providers/{name}/test']
+    const others = [
+      '/v1/deployments/{id}/chat',
+      '/v1/deployments/{id}/chat/completions',
+      '/v1/admin/providers/{name}/test',
+    ]
     expect(taking.filter((path) => !isModelRoute(path))).toEqual(others)
   })
 })

@@ -165,7 +165,6 @@ test('an id that OpenAI has retired falls back to its successor', async () => {
 describe('a member of an image request', () => {
   test.each([
     { input_fidelity: 'high' },
-    { partial_images: 2 },
     { service_tier: 'priority' },
     { provider: { order: ['dear'] } },
     { models: ['dall-e-3'] },

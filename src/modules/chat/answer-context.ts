@@ -51,6 +51,16 @@ export function settlePartialUsage(
   noteUsage(context, reported === null ? counted : withDelivered(reported, counted), delivered)
 }
 
+/** Records the usage of a stream whose client left and which shows all that its vendor bills: the prompt, even before the first word. */
+export function settleLeftUsage(
+  context: AnswerContext,
+  reported: TokenUsage | null,
+  delivered: DeliveredText,
+): void {
+  const counted = countBilled(context, delivered)
+  noteUsage(context, reported === null ? counted : withDelivered(reported, counted), delivered)
+}
+
 /**
  * Records the usage of an answer whose client left while the vendor bills it, and which was not read to its usage. The vendor may
  * have produced more than was seen, so the most that it can have produced is charged: otherwise leaving would be a discount.
@@ -83,7 +93,10 @@ function withDelivered(reported: TokenUsage, counted: TokenUsage): TokenUsage {
 const NOTHING: TokenUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 }
 
 function countUsage(context: AnswerContext, delivered: DeliveredText): TokenUsage {
-  if (delivered.isEmpty) return NOTHING
+  return delivered.isEmpty ? NOTHING : countBilled(context, delivered)
+}
+
+function countBilled(context: AnswerContext, delivered: DeliveredText): TokenUsage {
   return {
     ...NOTHING,
     promptTokens: context.countPromptTokens(),

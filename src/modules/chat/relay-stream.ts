@@ -5,6 +5,7 @@ import type { StreamAnswer } from '../../providers/provider.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import {
   settleAbandonedUsage,
+  settleLeftUsage,
   settlePartialUsage,
   settleUsage,
   type AnswerContext,
@@ -251,7 +252,7 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
     const { reportedUsage, delivered } = this.#reader
     // A vendor has read the prompt of a stream that was left before its first word, and bills it. A stream that failed is not billed.
     const isBilled = this.#options.isSeenWhole && this.#context.record.outcome === 'disconnected'
-    const settle = isBilled ? settleAbandonedUsage : settlePartialUsage
+    const settle = isBilled ? settleLeftUsage : settlePartialUsage
     settle(this.#context, reportedUsage, delivered)
   }
 
