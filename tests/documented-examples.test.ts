@@ -19,6 +19,12 @@ const documents = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) =>
 )
 const examples = documents.map((path) => ({ path, commands: readCommands(path) }))
 
+interface Command {
+  readonly words: string[]
+  /** The answer that the document shows below the command; empty if it shows none. */
+  readonly answer: string
+}
+
 let gateway: TestGateway
 
 beforeAll(async () => {
@@ -27,11 +33,13 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close())
 
-/** Reads the curl commands of a document as lists of words. */
-function readCommands(path: string): string[][] {
+/** Reads the curl commands of a document, each with the answer in the comment below it. */
+function readCommands(path: string): Command[] {
   const blocks = [...readFileSync(join(ROOT, path), 'utf8').matchAll(/```sh\n(.*?)```/gs)]
   const texts = blocks.flatMap(([, block = '']) => block.split(/^(?=curl )/m))
-  return texts.filter((text) => text.startsWith('curl ')).map(splitWords)
+  return texts
+    .filter((text) => text.startsWith('curl '))
+    .map((text) => ({ words: splitWords(text), answer: /^# (\d{3} \{.*)$/m.exec(text)?.[1] ?? '' }))
 }
 
 /** Splits the first command of the text into words, like a shell. */
@@ -75,10 +83,19 @@ function readPair(text: string, separator: string): [string, string] {
   return [text.slice(0, at), text.slice(at + separator.length)]
 }
 
+/** Reads the status of an answer and the first value of each of its members, except for values that are cut short. */
+function membersOf(answer: string): Record<string, string> {
+  const pairs = [...answer.matchAll(/"(\w+)": ?("[^"…]*"|[\d.]+|true|false|null)(?=[,}])/g)]
+  return Object.fromEntries([
+    ...pairs.toReversed().map(([, name = '', value = '']) => [name, value]),
+    ['status code', answer.slice(0, 3)],
+  ])
+}
+
 test('the documents have examples, and all use the same address and key', () => {
   const commands = examples.flatMap(({ commands: ofDocument }) => ofDocument)
   expect(commands.length).toBeGreaterThan(12)
-  for (const words of commands) {
+  for (const { words } of commands) {
     const { url, headers } = readRequest(words)
     const key = headers.find(([name]) => /^(authorization|x-api-key)$/i.test(name))?.[1]
     expect([url.startsWith(`${ORIGIN}/`), key?.replace(/^Bearer /, '')]).toEqual([true, '$PARKWAY_API_KEY'])
@@ -89,7 +106,7 @@ test.each(examples.filter(({ commands }) => commands.length > 0))(
   'every example of $path works',
   async ({ commands }) => {
     let id = ''
-    for (const words of commands) {
+    for (const { words, answer } of commands) {
       const { url, headers, body: shown } = readRequest(words)
       const body = typeof shown === 'string' ? shown.replaceAll(SHOWN_ID, id) : shown
       const sent = headers.map(([name, value]): [string, string] => [
@@ -101,6 +118,7 @@ test.each(examples.filter(({ commands }) => commands.length > 0))(
       const response = await fetch(address, { method, headers: sent, body })
       const text = await response.text()
       expect([words.join(' '), response.status < 300, text]).toEqual([words.join(' '), true, text])
+      if (answer !== '') expect(membersOf(`${response.status} ${text}`)).toMatchObject(membersOf(answer))
       id = /"id": ?"([0-9a-f-]{36})"/.exec(text)?.[1] ?? id
     }
   },

@@ -26,7 +26,12 @@ export const login = clientCommand<LoginOptions>({
     const baseUrl = toBaseUrl(url ?? (process.env.PARKWAY_BASE_URL || DEFAULT_BASE_URL))
     const apiKey = await askForKey(baseUrl)
     const gateway = connectTo({ baseUrl, apiKey, profile: name })
-    const account = await gateway.call((routes) => routes.GET('/v1/tenants/me'))
+    const isAddressGiven = url !== undefined || Boolean(process.env.PARKWAY_BASE_URL)
+    const account = await gateway
+      .call((routes) => routes.GET('/v1/tenants/me'))
+      .catch((error: unknown) => {
+        throw isAddressGiven ? error : withAddressHint(error)
+      })
     const path = profilePath(process.env)
     const { profiles } = readProfiles(path)
     writeProfiles(path, {
@@ -38,6 +43,16 @@ export const login = clientCommand<LoginOptions>({
     if (account.balance_usd !== null) output.line(`Balance: ${formatUsd(account.balance_usd)}`)
   },
 })
+
+/** A gateway with another `PORT` is the usual reason why none answers at the default address. */
+function withAddressHint(error: unknown): unknown {
+  if (!(error instanceof CommandFailure) || error.exitCode !== EXIT.gatewayAway) return error
+  return new CommandFailure(
+    error.exitCode,
+    error.message,
+    'Check that it runs. If it has another address or PORT, name it: parkway login --url http://127.0.0.1:9000',
+  )
+}
 
 async function askForKey(baseUrl: string): Promise<string> {
   const key = process.stdin.isTTY ? await promptForKey(baseUrl) : await readLine(KEY_LENGTH_MAX)
