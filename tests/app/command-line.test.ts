@@ -40,6 +40,8 @@ it('help lists the operator commands, and each has its own', async () => {
     'sign-in-link',
     'backup',
     'restore',
+    'take-over',
+    'forget-sealed',
     'ledger verify',
   ])
   for (const name of listed) {
