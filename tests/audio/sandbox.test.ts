@@ -37,7 +37,7 @@ test.each(['opus', 'aac'])('the sandbox refuses %s and names the supported forma
   expect(response.status).toBe(400)
   expect(await response.json()).toMatchObject({
     error: {
-      message: `The sandbox cannot write ${format}; ask for mp3, flac, wav or pcm.`,
+      message: `The sandbox has no encoder for ${format}. Ask it for mp3, flac, wav or pcm; a provider that is configured makes ${format}.`,
       param: 'response_format',
     },
   })

@@ -108,8 +108,7 @@ describe('a prompt that may fit', () => {
   test('is not refused because of its images, files or tools', async () => {
     const parts = [
       { type: 'text', text: 'Look' },
-      { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(40_000)}` } },
-      { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } },
+      { type: 'image_url', image_url: { url: `data:image/png;base64,iVBORw0KGgo${'A'.repeat(40_001)}` } },
     ]
     expect((await chat('short', parts)).status).toBe(200)
   })

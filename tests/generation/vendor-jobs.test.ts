@@ -52,7 +52,7 @@ describe('a job at a vendor', () => {
     vendor.phase = phase
     try {
       const task = await order()
-      expect([task.status, task.error.code, task.cost_usd]).toEqual(['failed', code, null])
+      expect([task.status, task.error.code, task.cost_usd]).toEqual(['failed', code, 0])
     } finally {
       vendor.phase = 'done'
     }

@@ -9,6 +9,7 @@ import { responsesWire } from '../../../wires/openai-responses/responses-wire.ts
 import { defineHotRoute, defineRoute, type HotRoute, type Route } from '../../route.ts'
 import { runFree } from '../../paid/run-paid.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
+import { refuseUnhonoured } from '../../bodies/refuse-unhonoured.ts'
 import { toInference } from '../../paid/to-inference.ts'
 
 interface ResponseRouteOptions {
@@ -109,6 +110,8 @@ function compactResponse({ responses, sendInference }: ResponseRouteOptions): Ho
     responses: { 200: { description: 'The shorter conversation.', schema: Compacted } },
     handle: (request) => {
       const record = createInferenceRecord('responses')
+      // The summary is a request of the gateway's own, which has no member of this one.
+      refuseUnhonoured(request.body)
       const body = { ...request.body, input: request.body.input ?? [] }
       return sendInference({ ...request, body }, record, () =>
         responses.compact(toInference({ ...request, body }, record)),
