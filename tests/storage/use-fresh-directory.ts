@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 import { silentLogger } from '../../src/kernel/logger.ts'
-import { isReachableBy } from '../../src/storage/embedded-postgres/server-user.ts'
+import { isReachableBy } from '../../src/kernel/system-user.ts'
 import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,

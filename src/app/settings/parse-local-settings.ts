@@ -27,6 +27,7 @@ const Tier = Type.Object(
 
 const Entry = Type.Object(
   {
+    user: Type.Optional(Type.String({ pattern: '^[a-z_][a-z0-9_-]{0,31}$' })),
     command: Type.Optional(Command),
     environment: Type.Optional(
       Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }), Type.String()),
@@ -68,6 +69,7 @@ export function parseLocalSettings(text: string): LocalSettings {
     checkCommand(one)
   if (ports[0] > ports[1]) throw new RangeError('an object whose ports are [first, last]')
   return {
+    user: entry.user ?? null,
     command,
     environment: entry.environment ?? {},
     accountVariables: entry.account_variables ?? [],

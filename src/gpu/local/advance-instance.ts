@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../kernel/clock.ts'
+import { isReachableBy } from '../../kernel/system-user.ts'
 import type { InstanceFailure, LaunchOrder } from '../gpu-driver.ts'
 import { writeCommand, writeEnvironment, writeLlamaCommand, hasLlamaEngine } from './engine-command.ts'
 import type { EnginePlan, Placement } from './engine-plan.ts'
+import { chooseEngineUser, findUnreadable, letPass, shareModel, type ChosenUser } from './engine-user.ts'
 import { failInstance } from './fail-instance.ts'
-import type { InstanceDirectory } from './instance-directory.ts'
+import { workPathOf, type InstanceDirectory } from './instance-directory.ts'
 import type { LocalSettings } from './local-settings.ts'
 import { locateModel, NOT_USABLE, type LocatedModel } from './locate-model.ts'
 import type { ModelFiles } from '../model-files.ts'
@@ -22,6 +24,8 @@ export interface AdvanceOptions {
   /** Variables that engines inherit from the gateway. Their `PATH` is used to find programs. */
   readonly inherited: Readonly<Record<string, string>>
   readonly clock: Clock
+  /** Called with a problem that the operator should know. */
+  readonly report?: (problem: string) => void
   /** Delay before a crashed engine is restarted. It doubles with each restart. */
   readonly restartMs: number
   /** Time limit for a restarted engine to become ready. */
@@ -90,8 +94,9 @@ interface Planned {
 async function makePlan(
   directory: InstanceDirectory,
   { placement, model }: Planned,
-  { settings, inherited, clock, restartMs, restartMsMax }: AdvanceOptions,
+  options: AdvanceOptions,
 ): Promise<EnginePlan | null> {
+  const { settings, clock, restartMs, restartMsMax } = options
   const { command, gpus } = placement
   const { ggufPath } = model
   // Engines never get the token.
@@ -102,11 +107,22 @@ async function makePlan(
       ? writeLlamaCommand({ order, ggufPath, settings: settings.llamaCpp, port, gpus })
       : writeCommand({ order, command, model, port, gpus })
   if (argv === null) return null
+  const { user, problem } = await prepareUser(
+    directory,
+    { instanceId: order.instanceId, argv, model },
+    options,
+  )
+  const told = problem === null ? [] : [`the engine runs as root, because ${problem}`]
+  for (const text of told) options.report?.(text)
+  const { TMPDIR: _own, ...others } = options.inherited
+  const home = workPathOf(directory.pathOf(order.instanceId))
+  const inherited = user === null ? options.inherited : { ...others, HOME: home }
   const { environment, leftOut } = writeEnvironment({ order, settings, inherited, gpus })
   return {
     instanceId: order.instanceId,
     argv,
     environment,
+    ...(user === null ? {} : { user: { ...user } }),
     port,
     model: order.huggingfaceId,
     healthPath: settings.healthPath,
@@ -119,8 +135,32 @@ async function makePlan(
     clockAheadMs: clock.nowMs() - Date.now(),
     boundAtMs: placement.boundAtMs,
     placeNames: placement.placeNames,
-    notes: leftOut.map((name) => `the variable ${name} is not allowed here and was left out`),
+    notes: [...told, ...leftOut.map((name) => `the variable ${name} is not allowed here and was left out`)],
   }
+}
+
+interface PreparedEngine extends Pick<Planned, 'model'> {
+  readonly instanceId: string
+  readonly argv: readonly string[]
+}
+
+/** Gives the engine its user, and that user the right to reach its own files. Without that right it runs as the gateway's user. */
+async function prepareUser(
+  directory: InstanceDirectory,
+  { instanceId, argv, model }: PreparedEngine,
+  { settings, inherited }: AdvanceOptions,
+): Promise<ChosenUser> {
+  const { user, problem } = await chooseEngineUser(settings.user)
+  if (user === null) return { user, problem }
+  const paths = directory.pathsTo(instanceId)
+  await letPass(paths, user)
+  if (settings.modelsDirectory === null && model.directory !== null) await shareModel(model.directory, user)
+  const isReachable = await isReachableBy(directory.pathOf(instanceId), user)
+  const unreadable = isReachable
+    ? await findUnreadable(argv, inherited['PATH'] ?? '', user)
+    : directory.pathOf(instanceId)
+  if (unreadable === null) return { user, problem: null }
+  return { user: null, problem: `the user ${user.uid} cannot read ${unreadable}` }
 }
 
 /** Starts the keeper in its own session, so that it outlives the gateway and gets none of its signals. */

@@ -10,6 +10,8 @@ const EnginePlan = Type.Object({
   instanceId: Type.String(),
   argv: Type.Array(Type.String(), { minItems: 1 }),
   environment: Type.Record(Type.String(), Type.String()),
+  /** The user of the engine. Absent for the keeper's user. */
+  user: Type.Optional(Type.Object({ uid: Type.Integer({ minimum: 1 }), gid: Type.Integer({ minimum: 1 }) })),
   port: Type.Integer({ minimum: 1, maximum: 65_535 }),
   model: Type.String(),
   healthPath: Type.String(),

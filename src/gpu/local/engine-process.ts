@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lchown, mkdir, writeFile } from 'node:fs/promises'
 import type { BoundedLog } from './bounded-log.ts'
 import type { EnginePlan, ProcessIdentity } from './engine-plan.ts'
+import { workPathOf } from './instance-directory.ts'
 import { identifyProcess, MARK } from './process-tree.ts'
 
 /** A started engine. */
@@ -31,13 +31,15 @@ export async function startEngine(
   directory: string,
   log: BoundedLog,
 ): Promise<EngineProcess> {
-  const cwd = join(directory, 'work')
+  const cwd = workPathOf(directory)
   await mkdir(cwd, { recursive: true, mode: 0o700 })
+  if (plan.user !== undefined) await lchown(cwd, plan.user.uid, plan.user.gid)
   const [program = '', ...args] = plan.argv
   let exit: ProcessExit | null = null
   const child = spawn(program, args, {
     cwd,
     env: { ...plan.environment, [MARK]: plan.instanceId },
+    ...plan.user,
     detached: true,
     shell: false,
     stdio: ['ignore', 'pipe', 'pipe'],

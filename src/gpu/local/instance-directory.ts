@@ -31,6 +31,8 @@ export interface InstanceDirectory {
   isStopRequested(instanceId: string): Promise<boolean>
   remove(instanceId: string): Promise<void>
   pathOf(instanceId: string): string
+  /** The directories that a process passes through to reach the instance, from the top. */
+  pathsTo(instanceId: string): readonly string[]
   /** Takes a name, such as a GPU or a port, for an instance. Returns false if it is taken. */
   take(name: string, instanceId: string): Promise<boolean>
   /** Releases a name if the instance holds it. */
@@ -43,6 +45,11 @@ const INSTANCE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 /** Returns whether an id is a UUID. Only such ids are used in paths. */
 export function isInstanceId(text: string): boolean {
   return INSTANCE_ID.test(text)
+}
+
+/** The working directory of the engine in the directory of its instance. */
+export function workPathOf(path: string): string {
+  return join(path, 'work')
 }
 
 export function openInstanceDirectory(path: string): InstanceDirectory {
@@ -58,7 +65,8 @@ export function openInstanceDirectory(path: string): InstanceDirectory {
     const draft = join(root, 'drafts', randomUUID())
     await mkdir(draft, { recursive: true, mode: 0o700 })
     try {
-      for (const [name, text] of Object.entries(files)) await writeFile(join(draft, name), text)
+      for (const [name, text] of Object.entries(files))
+        await writeFile(join(draft, name), text, { mode: 0o600 })
       await rename(draft, path)
       return true
     } catch (error) {
@@ -87,6 +95,7 @@ export function openInstanceDirectory(path: string): InstanceDirectory {
 
   return {
     pathOf,
+    pathsTo: (instanceId) => [root, join(root, 'instances'), pathOf(instanceId)],
     create: async (instanceId, order) => {
       await prepare()
       return claim(pathOf(instanceId), { 'order.json': JSON.stringify(order) })
@@ -120,7 +129,7 @@ export function openInstanceDirectory(path: string): InstanceDirectory {
 /** Creates an empty file. Returns false if the file exists or its directory does not. */
 async function createOnce(path: string): Promise<boolean> {
   try {
-    await writeFile(path, '', { flag: 'wx' })
+    await writeFile(path, '', { flag: 'wx', mode: 0o600 })
     return true
   } catch (error) {
     if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return false

@@ -13,8 +13,6 @@ import { createGpuSampler } from './sample-gpus.ts'
 interface LocalDriverOptions extends AdvanceOptions {
   /** Directory with the state of all instances, shared by all processes of the gateway. */
   readonly directory: string
-  /** Called with a problem that the operator should know. */
-  readonly report?: (problem: string) => void
 }
 
 /** How long ended instances are kept, so that a late launch does not restart them and their ports are not reused. */

@@ -1,5 +1,7 @@
 /** The operator's settings for engines on this machine. */
 export interface LocalSettings {
+  /** System user of engines if the gateway is root. If null, one that owns nothing. */
+  readonly user: string | null
   /** Command of the engine. Empty for the built-in llama.cpp engine, which serves GGUF files. */
   readonly command: EngineCommand
   /** Variables of every engine, in addition to the inherited ones. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { isReachableBy, type ServerUser } from './server-user.ts'
+import { isReachableBy } from '../../kernel/system-user.ts'
+import type { ServerUser } from './server-user.ts'
 
 /** The data directory of one PostgreSQL server, its log file and its user. */
 export interface Cluster {

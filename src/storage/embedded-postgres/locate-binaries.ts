@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
 import { Check } from 'typebox/value'
 import { errorCodeOf, StorageError } from '../storage-error.ts'
-import { isReachableBy, type ServerUser } from './server-user.ts'
+import { isReachableBy } from '../../kernel/system-user.ts'
+import type { ServerUser } from './server-user.ts'
 
 export interface Binaries {
   readonly initdb: string

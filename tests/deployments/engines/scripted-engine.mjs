@@ -1,6 +1,7 @@
 /* oxlint-disable no-console -- an engine talks */
 // A scripted engine. Usage: scripted-engine.mjs --port N --model ID [--max-model-len N]
 import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
 const option = (name) => process.argv[process.argv.indexOf(name) + 1]
@@ -9,6 +10,29 @@ const script = process.env.SANDBOX_FAILURE ?? ''
 console.log(`argv ${JSON.stringify(process.argv.slice(2))}`)
 console.log(`environment ${Object.keys(process.env).toSorted().join(' ')}`)
 
+const tryTo = (work) => {
+  try {
+    work()
+    return 'done'
+  } catch (error) {
+    return error.code
+  }
+}
+if (script === 'peek') {
+  const seen = {
+    uid: process.getuid(),
+    gid: process.getgid(),
+    groups: process.getgroups(),
+    readPlan: tryTo(() => readFileSync('../plan.json')),
+    listInstance: tryTo(() => readdirSync('..')),
+    listInstances: tryTo(() => readdirSync('../..')),
+    listEngines: tryTo(() => readdirSync('../../..')),
+    writeInstance: tryTo(() => writeFileSync('../x', '')),
+    readEnvironment: tryTo(() => readFileSync(`/proc/${process.ppid}/environ`)),
+    writeHome: tryTo(() => writeFileSync(`${process.env.HOME ?? '.'}/x`, '')),
+  }
+  console.log(`peek ${JSON.stringify(seen)}`)
+}
 if (script === 'out_of_memory') {
   console.error('torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB.')
   process.exit(1)
