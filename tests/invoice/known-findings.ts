@@ -19,10 +19,6 @@ const KNOWN_FINDINGS: readonly KnownFinding[] = [
   },
   { name: 'given pictures of an edit have no price', matches: ({ wire }) => wire === 'edit' },
   {
-    name: 'background streams that a crash ended are free',
-    matches: ({ end, wire, isStream }) => end.name === 'crashed' && wire === 'background' && isStream,
-  },
-  {
     name: 'media of a left stream of an own server is counted roughly',
     matches: ({ end, model, parts }) => end.name !== 'whole' && model.startsWith('own-') && parts.length > 0,
   },

@@ -193,7 +193,7 @@ function contextOf<Body extends StreamableRequest>(attempted: Attempted<Body>): 
 const TOKENS_PER_SECOND_MAX = 20_000
 
 /** Returns how many tokens an upstream can have written at most. Only the elapsed time is known, and what the request allows. */
-function boundOutputTokens(elapsedMs: number, { outputTokensMax, choices }: WorstCase): number {
+export function boundOutputTokens(elapsedMs: number, { outputTokensMax, choices }: WorstCase): number {
   const tokens = Math.ceil((Math.max(0, elapsedMs) / 1000) * TOKENS_PER_SECOND_MAX)
   return Math.min(tokens, outputTokensMax) * choices
 }

@@ -24,6 +24,7 @@ import {
 } from '../inference/inference.ts'
 import { CHAT_FORM, COMPLETION_FORM } from './answer-form.ts'
 import { callCandidate, type Operation, type StreamableRequest } from './call-candidate.ts'
+import { chargeLost, type LostResponse } from './charge-lost-response.ts'
 import { checkChatContext, checkCompletionContext } from './check-context.ts'
 import { checkChatRequest } from './check-messages.ts'
 import { countMessageTokens } from './count-message-tokens.ts'
@@ -54,6 +55,8 @@ export interface Chat {
   countMessageTokens(request: InferenceRequest<CountTokensRequest>): Promise<object>
   /** Throws the errors that do not need an upstream: unknown model, invalid request, no credit at all. */
   checkResponse(request: InferenceRequest<ResponsesRequest>): Promise<void>
+  /** Charges a streamed response that its process could not finish, under its request's id. Calls no upstream. */
+  chargeLostResponse(request: InferenceRequest<ResponsesRequest>, lost: LostResponse): Promise<void>
   /** Returns the tokens of the prompt, as far as they can be counted without the vendor. */
   countResponseTokens(caller: Caller, body: CountedResponsesRequest): number
 }
@@ -217,6 +220,9 @@ export function createChat(options: ChatOptions): Chat {
       checkResponsesRequest(body)
       selector.select(caller, model, body.model)
       await requireCredit(RESPONSES.estimate, request, model, clock.nowMs())
+    },
+    chargeLostResponse: async (request, lost) => {
+      await inference.pay(chargeLost({ ...options, selector }, lost), request)
     },
     countResponseTokens: (caller, body) => {
       if (typeof body.model === 'string') selector.resolveModel(caller, body.model)

@@ -16,7 +16,7 @@ import {
 } from './key-change.ts'
 import { createKeyToken, environmentOfKey, KEY_FORM } from './key-form.ts'
 import { isActive, type KeyRecord } from './key-record.ts'
-import { readCaller } from './read-caller.ts'
+import { readCaller, readFormerCaller } from './read-caller.ts'
 import { listKeys, readKey } from './read-keys.ts'
 import { listVisibleKeys, readVisibleKey } from './visible-keys.ts'
 import { recordLastUsed } from './record-last-used.ts'
@@ -39,6 +39,8 @@ export interface Keys {
   authenticate(token: string, connection?: object): Caller | Promise<Caller>
   /** Returns the current caller of this key, for work that continues after the response. Throws like `authenticate`. */
   callerOf(accountId: string, keyId: string): Promise<Caller>
+  /** Also returns the caller of a key that may no longer be used, to charge work that is already done. */
+  formerCallerOf(accountId: string, keyId: string): Promise<Caller>
   /** Whether the key is in memory, so that no database read is needed. */
   isKnown(token: string): boolean
   /** Absent members are inherited from the caller's key. Throws if the request exceeds the caller's rights. */
@@ -95,6 +97,7 @@ export function createKeys({
     authenticate: (token, connection) => authenticator.authenticate(token, connection),
     isKnown: (token) => authenticator.isKnown(token),
     callerOf: (accountId, keyId) => readCaller(database, { accountId, keyId, nowMs: clock.nowMs() }),
+    formerCallerOf: (accountId, keyId) => readFormerCaller(database, { accountId, keyId }),
     create: async (caller, accountId, request) => {
       const nowMs = clock.nowMs()
       requireFutureExpiry(request.expiresAtMs, nowMs)

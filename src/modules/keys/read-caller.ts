@@ -24,16 +24,37 @@ export const SELECT_CALLER = `
  */
 export async function readCaller(
   queryable: Queryable,
-  { accountId, keyId, nowMs }: { accountId: string; keyId: string; nowMs: number },
+  { nowMs, ...key }: KeyPlace & { nowMs: number },
 ): Promise<Caller> {
-  const [row] = await queryable.query<CallerRow>(`${SELECT_CALLER} WHERE k.id = $1 AND k.account_id = $2`, [
-    keyId,
-    accountId,
-  ])
-  if (row === undefined || !isActive(keyRecordFromRow(row), nowMs))
-    throw new AppError('invalid_api_key', 'The API key that asked for this has been revoked or has expired.')
+  const row = await readRow(queryable, key)
+  if (row === undefined || !isActive(keyRecordFromRow(row), nowMs)) throw revoked()
   if (row.account_status !== 'active') throw new AppError('account_suspended', 'This account is suspended.')
   return callerOf(row)
+}
+
+/** Returns the caller of a key that may be revoked or suspended meanwhile, to charge work that is already done. */
+export async function readFormerCaller(queryable: Queryable, key: KeyPlace): Promise<Caller> {
+  const row = await readRow(queryable, key)
+  if (row === undefined) throw revoked()
+  return callerOf(row)
+}
+
+interface KeyPlace {
+  readonly accountId: string
+  readonly keyId: string
+}
+
+async function readRow(queryable: Queryable, { accountId, keyId }: KeyPlace): Promise<CallerRow | undefined> {
+  const values = [keyId, accountId]
+  const [row] = await queryable.query<CallerRow>(
+    `${SELECT_CALLER} WHERE k.id = $1 AND k.account_id = $2`,
+    values,
+  )
+  return row
+}
+
+function revoked(): AppError {
+  return new AppError('invalid_api_key', 'The API key that asked for this has been revoked or has expired.')
 }
 
 export function callerOf(row: CallerRow): Caller {

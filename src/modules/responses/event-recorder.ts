@@ -48,12 +48,11 @@ export class EventRecorder {
     return this.#hasTold
   }
 
-  /** Throws if a client may have read events: an answer that was partly read must not be made again. */
-  async requireUntouched(): Promise<void> {
-    if (!this.#recorded.isStreamed) return
+  /** Whether a client may have read events of an earlier attempt: an answer that was partly read must not be made again. */
+  async isBegun(): Promise<boolean> {
+    if (!this.#recorded.isStreamed) return false
     const { count } = await countEvents(this.#options.database, this.#recorded)
-    if (count > 0)
-      throw new AppError('internal_error', 'The process that made the response stopped in the middle of it.')
+    return count > 0
   }
 
   async add(batch: readonly Buffer[]): Promise<void> {

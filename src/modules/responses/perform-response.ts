@@ -9,6 +9,7 @@ import type { Caller, Keys } from '../keys/keys.ts'
 import { explainRefusal, type Admission, type Limits } from '../limits/limits.ts'
 import { TaskPostponed, type ClaimedTask, type TaskControl, type TaskOutcome } from '../tasks/tasks.ts'
 import { conversationIdOf, type ItemConversations } from './conversations/item-conversations.ts'
+import { endLostResponse } from './end-lost-response.ts'
 import { EventRecorder } from './event-recorder.ts'
 import { resolveInput, toItems, type ResolveOptions } from './resolve-input.ts'
 import type { Item } from './response-items.ts'
@@ -16,9 +17,9 @@ import type { ResponseChanges } from './response-changes.ts'
 import { readBackgroundWork } from './background-work.ts'
 
 export interface PerformOptions {
-  readonly chat: Pick<Chat, 'responses'>
+  readonly chat: Pick<Chat, 'responses' | 'chargeLostResponse'>
   readonly inference: Pick<Inference, 'unattended' | 'drains'>
-  readonly keys: Pick<Keys, 'callerOf'>
+  readonly keys: Pick<Keys, 'callerOf' | 'formerCallerOf'>
   readonly limits: Pick<Limits, 'admit'>
   readonly database: Database
   readonly resolving: ResolveOptions
@@ -43,7 +44,8 @@ export async function performResponse(
     { ...options, giveUp: () => control.giveUp() },
     { ...place, workerId: control.workerId, isStreamed: work.body.stream === true },
   )
-  await recorder.requireUntouched()
+  if (await recorder.isBegun())
+    return endLostResponse(options, task, { place, body: work.body, route: ROUTE })
   const caller = await options.keys.callerOf(accountId, keyId)
   const { whole } = await resolveInput(options.resolving, accountId, work.body)
   const body = { ...work.body, input: whole, stream: true }

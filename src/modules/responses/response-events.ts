@@ -91,6 +91,17 @@ const READ_EVENTS = `
     SELECT max(sequence) FROM response_events WHERE account_id = $1 AND response_id = $2 AND sequence <= $3), 0)
   ORDER BY sequence LIMIT $4`
 
+/** Reads all events, in their order. */
+export async function* readAllEvents(database: Database, place: EventPlace): AsyncGenerator<Buffer, void> {
+  for (let fromSequence = 0; ;) {
+    const events = await readEvents(database, place, fromSequence)
+    for (const { event } of events) yield Buffer.from(event)
+    const last = events.at(-1)
+    if (last === undefined) return
+    fromSequence = last.sequence + 1
+  }
+}
+
 /** Returns how many events there are, and whether the last one ends the response. */
 export async function countEvents(
   database: Queryable,

@@ -63,7 +63,7 @@ export interface Responses {
 }
 
 interface ResponsesOptions extends Pick<PerformOptions, 'inference' | 'keys' | 'limits'> {
-  readonly chat: Pick<Chat, 'responses' | 'checkResponse' | 'countResponseTokens'>
+  readonly chat: Pick<Chat, 'responses' | 'checkResponse' | 'chargeLostResponse' | 'countResponseTokens'>
   readonly tasks: Pick<Tasks, 'create' | 'cancel'>
   readonly database: Database
   readonly messageBus: TaskBus

@@ -1,0 +1,109 @@
+import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
+import type { CandidateSelector, InferenceRequest, PaidCall, PaidOperation } from '../inference/inference.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { OwnFiles } from '../media/media.ts'
+import { AppError } from '../../kernel/app-error.ts'
+import { settleAbandonedUsage, settlePartialUsage, type AnswerContext } from './answer-context.ts'
+import { boundOutputTokens } from './call-candidate.ts'
+import { outputTokensCovered, type WorstCase } from './estimate-cost.ts'
+import { boundRequest } from './hold-worst-case.ts'
+import { asksForHourCache } from './hour-cache.ts'
+import { RESPONSES } from './response-operation.ts'
+
+/** What is known of a streamed response whose process died while it was made. */
+export interface LostResponse {
+  /** The events that a client may have read, in their order. */
+  readonly events: AsyncIterable<Buffer>
+  /** How long the vendor can have worked at most. */
+  readonly elapsedMs: number
+}
+
+interface ChargeLostOptions {
+  readonly selector: CandidateSelector
+  readonly ledger: Pick<Ledger, 'hold'>
+  readonly media: OwnFiles
+  readonly countTokens: (text: string) => number
+}
+
+/**
+ * Charges a lost response like work that was left and not read to its usage: its prompt, what was delivered, and the most that
+ * can be hidden. Calls no upstream.
+ */
+export function chargeLost(
+  options: ChargeLostOptions,
+  lost: LostResponse,
+): PaidOperation<ResponsesRequest, WorstCase, null> {
+  const { selector, ledger, media } = options
+  return {
+    selector,
+    prepare: async ({ asked, model, routes, startedMs }) => {
+      const request = await withFiles(media, asked)
+      const plan = boundRequest(RESPONSES.estimate.refine(model, request.body, request.bytes), request)
+      // The work is done: whatever credit is missing becomes a debt.
+      const asking = { wantedNanoUsd: plan.wantedNanoUsd, leastNanoUsd: 0n, atMs: startedMs }
+      return { hold: await ledger.hold(request.caller, asking), request, candidates: routes, plan }
+    },
+    perform: async (call) => {
+      const { bill, request } = call
+      const { context, isBilled } = describeLost(options, call, lost)
+      const reader = RESPONSES.form.openStream(context, { isUsageAsked: false })
+      for await (const event of lost.events) reader.read(event)
+      const settle = isBilled ? settleAbandonedUsage : settlePartialUsage
+      settle(context, reader.reportedUsage, reader.delivered)
+      request.record.provider = context.provider
+      request.record.outcome = 'failed'
+      await bill.settle({ isDelivered: false })
+      return null
+    },
+    // Settled above, as a failure.
+    isOpen: () => true,
+  }
+}
+
+/** Files are counted as they were held. A file that is gone meanwhile costs nothing. */
+async function withFiles(
+  media: OwnFiles,
+  asked: InferenceRequest<ResponsesRequest>,
+): Promise<InferenceRequest<ResponsesRequest>> {
+  const uses = RESPONSES.files?.find(media, asked.body, { fetchesForeign: false }) ?? []
+  if (uses.length === 0) return asked
+  try {
+    return (await RESPONSES.files?.inline(media, asked, uses)) ?? asked
+  } catch (error) {
+    if (error instanceof AppError && error.code !== 'service_unavailable') return asked
+    throw error
+  }
+}
+
+/** It is not stored which of the candidates answered. If one of them bills work that is left, it is taken to be that one. */
+function describeLost(
+  { countTokens }: ChargeLostOptions,
+  { request, model, candidates, bill, startedMs, plan }: PaidCall<ResponsesRequest, WorstCase>,
+  { elapsedMs }: LostResponse,
+): { context: AnswerContext; isBilled: boolean } {
+  const { body, record, requestId } = request
+  const billing = candidates.find(({ provider }) => provider.whenLeft !== 'stops')
+  const isBilled = billing !== undefined
+  const provider = (billing ?? candidates[0])?.provider.id ?? ''
+  // An account that could not pay for the longest answer asked for a shorter one.
+  const longest = { ...plan, outputTokensMax: outputTokensCovered(plan, bill.heldNanoUsd) }
+  const context: AnswerContext = {
+    provider,
+    model,
+    requestedModel: body.model,
+    requestId,
+    record,
+    bill,
+    startedMs,
+    countPromptTokens: () =>
+      isBilled
+        ? RESPONSES.countHeldTokens(model, body, countTokens)
+        : RESPONSES.countPromptTokens(body, countTokens),
+    countTokens,
+    soundOf: () => RESPONSES.soundOf(body),
+    asksForHourCache: () => asksForHourCache(request.text),
+    boundOutputTokens: () =>
+      model.capabilities.has('reasoning') ? boundOutputTokens(elapsedMs, longest) : 0,
+  }
+  return { context, isBilled }
+}
