@@ -212,7 +212,7 @@ describe('a background response', () => {
     expect(await untilEnded(id)).toMatchObject({ status: 'completed' })
   })
 
-  test('whose worker died mid-stream fails, without a gap', async () => {
+  test('whose worker died mid-stream fails, without a gap, and is free if no word was delivered', async () => {
     const idle = await startTestGateway({ settings: { PARKWAY_ROLE: 'api' } })
     const { connectionString } = idle
     const database = connectDatabase({
@@ -238,7 +238,7 @@ describe('a background response', () => {
         expect(events.map(({ sequence_number: number }) => number)).toEqual([0, 1, 2])
         expect(events.at(-1)).toMatchObject({ type: 'response.failed', response: { status: 'failed' } })
         const { body } = await worker.request('GET', '/v1/usage/records')
-        expect(body.total).toBe(0)
+        expect(body.data).toMatchObject([{ outcome: 'failed', cost_usd: 0 }])
       } finally {
         await worker.close()
       }
