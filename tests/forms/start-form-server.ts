@@ -103,6 +103,7 @@ export async function startFormServer(): Promise<FormServer> {
     keepsBodies: false,
   })
   const { port } = await server.listen({ host: '127.0.0.1', port: 0, sharePort: false })
+  server.open()
   return {
     url: `http://127.0.0.1:${port}`,
     filesLeft: async () => {

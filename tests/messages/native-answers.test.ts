@@ -213,7 +213,7 @@ describe('a stream', () => {
     gateway.anthropic.respondWith(
       anthropicStream(anthropicTextEvents('Hello there').slice(0, -3), { ending: 'hang' }),
     )
-    const body = messagesBody({ model: 'claude', stream: true })
+    const body = messagesBody({ model: 'claude', stream: true, max_tokens: 10 })
     const controller = new AbortController()
     const response = await gateway.fetch('POST', MESSAGES, { body, signal: controller.signal })
     await readPieces(response).until(/there/)
@@ -224,7 +224,7 @@ describe('a stream', () => {
     expect(await chargeOf(response.headers.get('x-request-id'))).toMatchObject({
       outcome: 'disconnected',
       prompt_tokens: 12,
-      completion_tokens: 100,
+      completion_tokens: 10,
     })
   })
 })

@@ -1,4 +1,4 @@
-import { Type, type Static, type TSchema } from 'typebox'
+import { Type, type Static, type TProperties, type TSchema } from 'typebox'
 import { invalidValue } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
@@ -43,8 +43,10 @@ export type ListName =
   | 'tiers'
   | 'voices'
 
-export function listSchema(name: ListName, item: TSchema): TSchema {
+/** The schema of a list, with the members that only this list has beside the usual ones. */
+export function listSchema(name: ListName, item: TSchema, others: TProperties = {}): TSchema {
   return Type.Object({
+    ...others,
     object: Type.Literal('list'),
     data: Type.Array(item),
     [name]: Type.Array(item, { description: 'The same entries as `data`.' }),

@@ -126,14 +126,11 @@ export const compareRunRoutes = ({
       responses: {
         200: {
           description: 'In the order of prompts, repeats and lanes.',
-          schema: Type.Intersect([
-            listSchema('results', CellAnswer),
-            Type.Object({
-              prompts: Type.Array(PromptAnswer, {
-                description: 'What the cells of this page answer, once each.',
-              }),
+          schema: listSchema('results', CellAnswer, {
+            prompts: Type.Array(PromptAnswer, {
+              description: 'What the cells of this page answer, once each.',
             }),
-          ]),
+          }),
         },
       },
       handle: async ({ caller, params, query }) => {

@@ -27,14 +27,11 @@ const TierAnswer = Type.Object(
   { title: 'GpuTier' },
 )
 
-const TierList = Type.Intersect([
-  listSchema('tiers', TierAnswer),
-  Type.Object({
-    cached: Type.Boolean({ description: 'Whether the list may be up to a minute old.' }),
-    updated_at: Type.String({ format: 'date-time', description: 'When the drivers were last asked.' }),
-    age_seconds: Type.Integer({ description: 'Age of the list in seconds.' }),
-  }),
-])
+const TierList = listSchema('tiers', TierAnswer, {
+  cached: Type.Boolean({ description: 'Whether the list may be up to a minute old.' }),
+  updated_at: Type.String({ format: 'date-time', description: 'When the drivers were last asked.' }),
+  age_seconds: Type.Integer({ description: 'Age of the list in seconds.' }),
+})
 
 const TemplateAnswer = Type.Object(
   {

@@ -66,12 +66,9 @@ const ProviderAnswer = Type.Object(
 )
 export type ProviderStatus = Static<typeof ProviderAnswer>
 
-const ProviderList = Type.Intersect([
-  listSchema('providers', ProviderAnswer),
-  Type.Object({
-    processes: Type.Integer({ description: 'How many processes of the gateway the figures cover.' }),
-  }),
-])
+const ProviderList = listSchema('providers', ProviderAnswer, {
+  processes: Type.Integer({ description: 'How many processes of the gateway the figures cover.' }),
+})
 
 const TestParams = Type.Object({
   name: Type.String({ maxLength: 100, description: 'The id of a provider.' }),
