@@ -3,10 +3,14 @@ const DONE = Buffer.from('[DONE]')
 const NEWLINE = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20
+const COLON = 0x3a
 /** Overhead counted for each buffered line, so that many empty lines reach the limit too. */
 const LINE_BYTES = 64
 const DATA_FIELD = Buffer.from('data:')
 const FIELD_START = Buffer.from('data: ')
+
+/** The bytes that may arrive between two events, as a multiple of the largest event. A flood of comments exceeds it. */
+const QUIET_EVENTS_MAX = 2
 
 export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge'
@@ -26,6 +30,10 @@ export class EventSplitter {
   /** Data lines of an event whose closing empty line has not arrived. */
   #dataLines: Buffer[] = []
   #dataBytes = 0
+  /** Whether the last chunk ended inside a comment, which is skipped and not kept. */
+  #isInComment = false
+  /** Bytes since the last event. */
+  #quietBytes = 0
 
   constructor(options: { eventBytesMax: number }) {
     this.#eventBytesMax = options.eventBytesMax
@@ -33,17 +41,32 @@ export class EventSplitter {
 
   push(chunk: Buffer): Buffer[] {
     const single = this.#takeSingle(chunk)
-    if (single !== null) return [single]
+    const payloads = single === null ? this.#takeLines(chunk) : [single]
+    if (payloads.length > 0) this.#quietBytes = 0
+    else this.#countQuiet(chunk.length)
+    return payloads
+  }
+
+  #takeLines(chunk: Buffer): Buffer[] {
     const payloads: Buffer[] = []
     let start = 0
-    while (!this.isDone) {
+    while (!this.isDone && start < chunk.length) {
+      const isComment = this.#isInComment || (this.#partialBytes === 0 && chunk[start] === COLON)
       const end = chunk.indexOf(NEWLINE, start)
+      if (isComment) this.#isInComment = end === -1
+      else if (end === -1) this.#keepPartial(chunk.subarray(start))
+      else if (end === start && this.#partialBytes === 0) this.#closeEvent(payloads)
+      else this.#takeLine(this.#completeLine(chunk.subarray(start, end)), payloads)
       if (end === -1) break
-      this.#takeLine(this.#completeLine(chunk.subarray(start, end)), payloads)
       start = end + 1
     }
-    if (!this.isDone && start < chunk.length) this.#keepPartial(chunk.subarray(start))
     return payloads
+  }
+
+  #countQuiet(bytes: number): void {
+    this.#quietBytes += bytes
+    const bytesMax = QUIET_EVENTS_MAX * this.#eventBytesMax
+    if (this.#quietBytes > bytesMax) throw new EventTooLarge(`more than ${bytesMax} bytes have no event`)
   }
 
   /**
@@ -52,7 +75,8 @@ export class EventSplitter {
    */
   #takeSingle(chunk: Buffer): Buffer | null {
     const lineEnd = chunk.length - 2
-    if (this.#partialBytes > 0 || this.#dataLines.length > 0 || this.isDone) return null
+    if (this.#partialBytes > 0 || this.#dataLines.length > 0) return null
+    if (this.isDone || this.#isInComment) return null
     if (lineEnd <= FIELD_START.length || lineEnd > this.#eventBytesMax || chunk[lineEnd + 1] !== NEWLINE)
       return null
     if (chunk.indexOf(NEWLINE) !== lineEnd || chunk[lineEnd - 1] === CARRIAGE_RETURN) return null

@@ -105,6 +105,56 @@ describe('an upstream that never ends', () => {
   )
 })
 
+describe('an upstream that sends comments instead of events', () => {
+  const impatient = { first_byte_ms: 500, idle_ms: 500 }
+  useGateway({}, [
+    modelEntry('talker', [{ provider: 'openai', model: 'talker', timeouts: impatient }]),
+    modelEntry('second-try', [
+      { provider: 'openai', model: 'talker', timeouts: impatient },
+      { provider: 'openai', model: 'worker' },
+    ]),
+  ])
+  const comments = (entry: string, before: readonly (string | object)[] = []): Reply => ({
+    ...endlessStream(entry).reply,
+    chunks: stream(before, { ending: 'hang' }).chunks,
+  })
+  const openFrom = (model: string) => gateway.fetch('POST', CHAT, { body: chatBody({ model, stream: true }) })
+
+  test.each([': still thinking\n\n', ':\n', '\n', 'event: ping\n\n'])(
+    'is given up after the time for the first event: %j',
+    async (entry) => {
+      gateway.upstream.respondWith(comments(entry))
+      const { status, body } = await ask({ model: 'talker', stream: true })
+      expect([status, body.error.code]).toEqual([504, 'timeout'])
+      await gateway.upstream.requests[0]?.abandoned
+    },
+  )
+
+  test('is given up after the time between two events', async () => {
+    gateway.upstream.respondWith(comments(': still thinking\n\n', [role, hello]))
+    const { content, isDone, chunks } = await readEvents(await openFrom('talker'))
+    expect([content, isDone, chunks.at(-1).error.code]).toEqual(['Hello', false, 'timeout'])
+    await gateway.upstream.requests[0]?.abandoned
+  })
+
+  test('is replaced by the next route', async () => {
+    gateway.upstream.respondWith(({ body }) =>
+      Object(body).model === 'talker' ? comments(': still thinking\n\n') : stream(chunksOf('Hello')),
+    )
+    const { content, isDone } = await readEvents(await openFrom('second-try'))
+    expect([content, isDone]).toEqual(['Hello', true])
+  })
+
+  test('is given up at once if they are a flood', async () => {
+    const flood = endlessStream(': still thinking\n\n'.repeat(50_000))
+    gateway.upstream.respondWith(flood.reply)
+    const { status } = await ask({ stream: true })
+    expect(status).toBe(502)
+    await gateway.upstream.requests[0]?.abandoned
+    expect(flood.written.bytes).toBeLessThan(32 * MEBIBYTE)
+  })
+})
+
 describe('an upstream within its time limit', () => {
   const routeOf = (model: string, timeoutMs: number) =>
     modelEntry(model, [

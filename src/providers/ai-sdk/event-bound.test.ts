@@ -5,13 +5,16 @@ import { createEventBound } from './event-bound.ts'
 
 function isExceeded(eventBytesMax: number, chunks: readonly string[]): boolean {
   const bound = createEventBound(eventBytesMax)
-  return chunks.some((chunk) => bound.isExceededBy(Buffer.from(chunk)))
+  for (const chunk of chunks) bound.take(Buffer.from(chunk))
+  return bound.isExceeded
 }
 
 test('small events never add up, however the stream is split into chunks', () => {
   assert(
     property(
-      array(constantFrom('data: abc\n\n', 'event: x\r\ndata: abc\r\n\r\n', ': ping\n\n'), { maxLength: 40 }),
+      array(constantFrom('data: abc\n\n', 'event: x\r\ndata: abc\r\n\r\n', ': ping\n\ndata: a\n\n'), {
+        maxLength: 40,
+      }),
       integer({ min: 1, max: 30 }),
       (events, chunkBytes) => {
         const text = events.join('')
@@ -29,4 +32,25 @@ test('an event over the limit is detected, in one chunk or in many, in one line 
   expect(isExceeded(32, long.match(/.{1,7}/g) ?? [])).toBe(true)
   expect(isExceeded(32, ['data: a\n'.repeat(10)])).toBe(true)
   expect(isExceeded(32, ['data: a\n\n', long])).toBe(true)
+})
+
+test('comments and empty lines are no part of an event, however they are split into chunks', () => {
+  const carries = (chunks: readonly string[]) => {
+    const bound = createEventBound(1_000)
+    return chunks.map((chunk) => bound.take(Buffer.from(chunk)))
+  }
+  expect(carries([': ping\n\n', ':', ' data: x', '\r\n', '\n', 'data: x\n\n'])).toEqual([
+    false,
+    false,
+    false,
+    false,
+    false,
+    true,
+  ])
+  expect(carries(['da', 'ta: x', '\n\n', ': x\nevent: y\n'])).toEqual([true, true, false, true])
+})
+
+test('a flood of comments exceeds the limit', () => {
+  expect(isExceeded(32, Array<string>(5).fill(': ping\n\n'))).toBe(true)
+  expect(isExceeded(32, [`:${'x'.repeat(40)}`])).toBe(true)
 })

@@ -134,9 +134,10 @@ export class UpstreamExchange {
     const bytesMax = isEventStream ? limits.streamBytesMax : limits.completeBytesMax
     const events = isEventStream ? createEventBound(limits.eventBytesMax) : undefined
     let bytesRead = 0
-    for await (const chunk of this.#read(body, firstByteMs)) {
+    const isProgress = events === undefined ? undefined : (chunk: Buffer) => events.take(chunk)
+    for await (const chunk of this.#read(body, firstByteMs, isProgress)) {
       bytesRead += chunk.length
-      if (bytesRead > bytesMax || events?.isExceededBy(chunk) === true) {
+      if (bytesRead > bytesMax || events?.isExceeded === true) {
         throw this.#fail(`${provider} sent more than an answer can be`, { failure: 'invalid_answer' })
       }
       yield chunk
@@ -152,16 +153,24 @@ export class UpstreamExchange {
     }
   }
 
-  async *#read(body: AsyncIterable<Buffer>, firstByteMs: number): AsyncGenerator<Buffer> {
+  /** Limits the time until a chunk with progress. Comments between events are none, and a slow reader does not count. */
+  async *#read(
+    body: AsyncIterable<Buffer>,
+    firstByteMs: number,
+    isProgress: (chunk: Buffer) => boolean = () => true,
+  ): AsyncGenerator<Buffer> {
     const { provider, timeouts } = this.#options
     const chunks = body[Symbol.asyncIterator]()
     let timeoutMs = firstByteMs
     try {
       for (;;) {
+        const askedAtMs = performance.now()
         const next = await this.#waitFor(chunks.next(), timeoutMs, 'sent nothing')
         if (next.done === true) return
+        if (isProgress(next.value)) timeoutMs = timeouts.idleMs
+        else timeoutMs -= performance.now() - askedAtMs
+        if (timeoutMs <= 0) throw this.#fail(`${provider} sent only comments`, { failure: 'timeout' })
         yield next.value
-        timeoutMs = timeouts.idleMs
       }
     } catch (error) {
       throw this.#fail(...describeNetworkError(provider, error))

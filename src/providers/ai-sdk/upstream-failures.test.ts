@@ -201,6 +201,25 @@ describe('a failed connection', () => {
     await server.requests.at(-1)?.abandoned
   })
 
+  test('is a timeout if it sends only comments, before or after the first text', async () => {
+    async function* comments(): AsyncGenerator<string> {
+      for (;;) yield ': still thinking\n\n'
+    }
+    const timeouts = { ...quick, firstByteMs: 500, idleMs: 500 }
+    for (const events of [[], partialText]) {
+      server.respondWith({ ...anthropicStream(events, { ending: 'hang' }), more: comments() })
+      const call = createCall({}, { timeouts })
+      const failure =
+        events.length === 0
+          ? await failureOf(openStream(provider, call))
+          : (await collect(await openStream(provider, call))).error
+      expect(failure).toMatchObject(
+        events.length === 0 ? { failure: 'timeout' } : { details: { failure: 'timeout' } },
+      )
+      await server.requests.at(-1)?.abandoned
+    }
+  })
+
   test('is a cut if it breaks in the middle, before or after the first text', async () => {
     server.respondWith({ headers: { 'content-type': 'application/json' }, chunks: ['{"id":'], ending: 'cut' })
     expect(await failureOf(complete(provider, createCall({})))).toMatchObject({ failure: 'cut' })

@@ -11,6 +11,10 @@ const LINGER_MS = 1_000
 interface EventQueueOptions {
   readonly controller: AnswerController
   readonly provider: string
+  /** Limits the time from the first bytes without an event to the first event. */
+  readonly firstEventMs: number
+  /** Limits the time from the first bytes without an event to the next event. Silence is limited by the connection. */
+  readonly idleMs: number
   /** Called once when reading ends. */
   readonly onStop: () => void
 }
@@ -26,6 +30,9 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
   #isEnded = false
   /** Whether the last event was read before the upstream ended its answer. */
   #isFinished = false
+  #hasEvents = false
+  /** Runs while the upstream sends bytes but no events, such as comments. */
+  #quietTimer: NodeJS.Timeout | undefined
   #lingering: NodeJS.Timeout | undefined
   #error: { reason: unknown } | null = null
   #waiting: { resolve: (batch: Batch) => void; reject: (reason: unknown) => void } | null = null
@@ -41,7 +48,9 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
   push(chunk: Buffer): void {
     if (this.#isEnded) return
     try {
-      this.#enqueue(this.#splitter.push(chunk))
+      const payloads = this.#splitter.push(chunk)
+      this.#noteProgress(payloads.length > 0)
+      this.#enqueue(payloads)
     } catch (error) {
       this.#stop(this.#asUpstreamError(error))
       return
@@ -53,6 +62,7 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
   /** Ends the queue: no more events will come from the upstream. */
   end(): void {
     clearTimeout(this.#lingering)
+    clearTimeout(this.#quietTimer)
     if (this.#isEnded) return
     this.#enqueue(this.#splitter.end())
     this.#isEnded = true
@@ -63,6 +73,7 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
 
   fail(reason: unknown): void {
     clearTimeout(this.#lingering)
+    clearTimeout(this.#quietTimer)
     if (this.#isEnded) return
     this.#isEnded = true
     this.#error = { reason }
@@ -103,6 +114,22 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
     }, LINGER_MS)
   }
 
+  // A timer only starts with bytes that have no event, so that ordinary streams need none.
+  #noteProgress(hasEvents: boolean): void {
+    if (hasEvents) {
+      this.#hasEvents = true
+      if (this.#quietTimer === undefined) return
+      clearTimeout(this.#quietTimer)
+      this.#quietTimer = undefined
+    } else if (this.#quietTimer === undefined && this.#queuedBytes <= QUEUED_BYTES_MAX) {
+      const limitMs = this.#hasEvents ? this.#options.idleMs : this.#options.firstEventMs
+      this.#quietTimer = setTimeout(() => {
+        const message = `${this.#options.provider}: it sent no event for ${limitMs} ms`
+        this.#stop(new UpstreamError(message, this.#details('timeout')))
+      }, limitMs)
+    }
+  }
+
   #enqueue(payloads: Buffer[]): void {
     if (payloads.length === 0) return
     if (this.#waiting) {
@@ -135,7 +162,7 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
     return new UpstreamError(`${this.#options.provider}: ${error.message}`, this.#details('invalid_answer'))
   }
 
-  #details(failure: 'cut' | 'invalid_answer') {
+  #details(failure: 'cut' | 'invalid_answer' | 'timeout') {
     return { failure, provider: this.#options.provider } as const
   }
 }

@@ -102,6 +102,8 @@ class ExchangeHandler implements AnswerHandler {
       this.#events = new EventQueue({
         controller,
         provider: this.#request.provider,
+        firstEventMs: this.#request.timeouts.firstByteMs,
+        idleMs: this.#request.timeouts.idleMs,
         onStop: this.#stopListening,
       })
       this.#resolve({ kind: 'events', status, events: this.#events })
