@@ -41,6 +41,19 @@ describe('EventSplitter', () => {
     expect(split([events], 10_000).payloads).toHaveLength(1000)
   })
 
+  it('refuses a flood without events, however short its lines and chunks are', () => {
+    for (const entry of [': ping\n\n', ':\n', '\n', '\r\n', ':', 'x', 'event: ping\n\n', 'data:\n\n']) {
+      expect(() => split(Array<Buffer>(320).fill(Buffer.from(entry)), 10_000)).toThrow(EventTooLarge)
+      expect(() => split([Buffer.from(entry.repeat(20_001))], 10_000)).toThrow(EventTooLarge)
+      expect(split(Array<Buffer>(50).fill(Buffer.from(entry)), 10_000).payloads).toEqual([])
+    }
+  })
+
+  it('takes any number of comments between events', () => {
+    const ping = Buffer.from(': ping\n\n: ping\n\ndata: x\n\n')
+    expect(split(Array<Buffer>(1_000).fill(ping), 1_000).payloads).toHaveLength(1_000)
+  })
+
   it('yields the same payloads wherever the bytes are split', () => {
     const text = 'data: {"ü":"😀"}\r\n\r\n: c\n\ndata: {"b":2}\n\ndata: x\ndata: y\n\ndata: [DONE]\n\n'
     const bytes = Buffer.from(text)

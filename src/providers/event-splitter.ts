@@ -4,7 +4,7 @@ const NEWLINE = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20
 const COLON = 0x3a
-/** Overhead counted for each buffered line, so that many empty lines reach the limit too. */
+/** Overhead counted for each line and chunk, so that many small ones reach the limits too. */
 const LINE_BYTES = 64
 const DATA_FIELD = Buffer.from('data:')
 const FIELD_START = Buffer.from('data: ')
@@ -32,7 +32,7 @@ export class EventSplitter {
   #dataBytes = 0
   /** Whether the last chunk ended inside a comment, which is skipped and not kept. */
   #isInComment = false
-  /** Bytes since the last event. */
+  /** Bytes since the last event, and overhead. */
   #quietBytes = 0
 
   constructor(options: { eventBytesMax: number }) {
@@ -58,13 +58,14 @@ export class EventSplitter {
       else if (end === start && this.#partialBytes === 0) this.#closeEvent(payloads)
       else this.#takeLine(this.#completeLine(chunk.subarray(start, end)), payloads)
       if (end === -1) break
+      this.#quietBytes += LINE_BYTES
       start = end + 1
     }
     return payloads
   }
 
   #countQuiet(bytes: number): void {
-    this.#quietBytes += bytes
+    this.#quietBytes += bytes + LINE_BYTES
     const bytesMax = QUIET_EVENTS_MAX * this.#eventBytesMax
     if (this.#quietBytes > bytesMax) throw new EventTooLarge(`more than ${bytesMax} bytes have no event`)
   }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import {
   startScriptedServer,
   type Reply,
@@ -182,14 +183,18 @@ export function pacedStream(): PacedStream {
   }
 }
 
-/** Returns a stream that never ends, and counts the bytes it could write. */
-export function endlessStream(entry: string | object = chunk({ delta: { content: 'x'.repeat(1000) } })) {
+/** Returns a stream that never ends, and counts the bytes it could write. It waits `pauseMs` after each entry. */
+export function endlessStream(
+  entry: string | object = chunk({ delta: { content: 'x'.repeat(1000) } }),
+  pauseMs = 0,
+) {
   const written = { bytes: 0 }
   const text = typeof entry === 'string' ? entry : event(entry)
   async function* chunks(): AsyncGenerator<string> {
     for (;;) {
       yield text
       written.bytes += text.length
+      if (pauseMs > 0) await setTimeout(pauseMs)
     }
   }
   const reply: ScriptedReply = { headers: STREAM_HEADERS, chunks: [], more: chunks() }

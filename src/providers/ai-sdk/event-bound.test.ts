@@ -13,14 +13,15 @@ test('small events never add up, however the stream is split into chunks', () =>
   assert(
     property(
       array(constantFrom('data: abc\n\n', 'event: x\r\ndata: abc\r\n\r\n', ': ping\n\ndata: a\n\n'), {
-        maxLength: 40,
+        minLength: 200,
+        maxLength: 300,
       }),
       integer({ min: 1, max: 30 }),
       (events, chunkBytes) => {
         const text = events.join('')
         const chunks: string[] = []
         for (let at = 0; at < text.length; at += chunkBytes) chunks.push(text.slice(at, at + chunkBytes))
-        expect(isExceeded(32, chunks)).toBe(false)
+        expect(isExceeded(1_500, chunks)).toBe(false)
       },
     ),
   )
@@ -47,10 +48,14 @@ test('comments and empty lines are no part of an event, however they are split i
     false,
     true,
   ])
-  expect(carries(['da', 'ta: x', '\n\n', ': x\nevent: y\n'])).toEqual([true, true, false, true])
+  expect(carries(['da', 'ta: x', '\n\n', ': x\nevent: y\n'])).toEqual([true, true, false, false])
 })
 
-test('a flood of comments exceeds the limit', () => {
-  expect(isExceeded(32, Array<string>(5).fill(': ping\n\n'))).toBe(true)
+test('a flood of comments exceeds the limit, however short they are', () => {
+  for (const entry of [': ping\n\n', ':\n', '\n', ':', 'event: ping\n\n']) {
+    expect(isExceeded(10_000, Array<string>(160).fill(entry))).toBe(true)
+    expect(isExceeded(10_000, [entry.repeat(10_000)])).toBe(true)
+    expect(isExceeded(10_000, Array<string>(40).fill(entry))).toBe(false)
+  }
   expect(isExceeded(32, [`:${'x'.repeat(40)}`])).toBe(true)
 })

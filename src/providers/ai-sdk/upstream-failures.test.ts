@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
@@ -203,7 +204,10 @@ describe('a failed connection', () => {
 
   test('is a timeout if it sends only comments, before or after the first text', async () => {
     async function* comments(): AsyncGenerator<string> {
-      for (;;) yield ': still thinking\n\n'
+      for (;;) {
+        yield ': still thinking\n\n'
+        await setTimeout(10)
+      }
     }
     const timeouts = { ...quick, firstByteMs: 500, idleMs: 500 }
     for (const events of [[], partialText]) {
