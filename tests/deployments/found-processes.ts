@@ -5,13 +5,13 @@ interface FoundProcess {
   readonly argv: readonly string[]
 }
 
-/** Returns the processes of this machine with this argument. */
+/** Returns the processes of this machine with this argument, without sandboxes, which have the arguments of their program. */
 export async function findProcesses(argument: string): Promise<FoundProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const found = await Promise.all(
     pids.map(async (pid) => ({ pid, argv: (await readProcess(pid, 'cmdline')).split('\0') })),
   )
-  return found.filter(({ argv }) => argv.includes(argument))
+  return found.filter(({ argv }) => argv.includes(argument) && !argv.includes('--ro-bind'))
 }
 
 /** Reads a file of a process from `/proc`. Returns an empty string if the process has ended. */

@@ -12,7 +12,8 @@ const LAUNCHER = join(import.meta.dirname, 'engines/launch-and-wait.ts')
 
 let stage: LocalStage
 const open = async (settings?: object, path?: string): Promise<LocalStage> => {
-  stage = await createLocalStage(settings, path)
+  // Without a sandbox, whose own processes would be counted too.
+  stage = await createLocalStage({ sandbox: 'off', ...settings }, path)
   return stage
 }
 afterEach(() => stage.close())

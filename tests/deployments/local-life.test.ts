@@ -26,7 +26,10 @@ const SAID = 'acme/tiny says hello'
 async function findEngines(model: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
-  return lines.filter((line) => line.includes('scripted-engine.mjs') && line.includes(`\0${model}\0`))
+  // A sandbox has the command of its engine among its own arguments.
+  return lines.filter(
+    (line) => /^[^\0]*\0[^\0]*scripted-engine\.mjs\0/.test(line) && line.includes(`\0${model}\0`),
+  )
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- events of three wires, of which one member each is looked at

@@ -50,7 +50,9 @@ export async function createLocalStage(
   path?: string,
   files: ModelFiles | null = null,
 ): Promise<LocalStage> {
-  const directory = await mkdtemp(join(tmpdir(), 'parkway-engines-'))
+  // Private, as the data directory of a careful operator is.
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'parkway-engines-'))
+  const directory = join(dataDirectory, 'engines')
   const launched = new Set<string>()
   // As in the database: every process can read them.
   const tokens = new Map<string, string | null>()
@@ -59,6 +61,7 @@ export async function createLocalStage(
       settings: parseLocalSettings(JSON.stringify({ ...SCRIPTED, ...settings })),
       // Relative to the working directory, like the default of the setting.
       directory: relative(process.cwd(), directory),
+      dataDirectory,
       inherited: { PATH: path ?? process.env['PATH'] ?? '' },
       clock,
       files,
@@ -102,7 +105,7 @@ export async function createLocalStage(
         for (const id of launched) expect((await driver.observe(id)).state).toBe('gone')
       })
       for (const id of launched) expect(await findTree(id, null)).toEqual([])
-      await rm(directory, { recursive: true, force: true })
+      await rm(dataDirectory, { recursive: true, force: true })
     },
   }
 }

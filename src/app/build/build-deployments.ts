@@ -161,12 +161,13 @@ async function buildDriver(
   if (config.gpuDriver === 'local') {
     const readToken = (runId: string) => readTokenOfRun(database, sealer, runId)
     const report = (problem: string) => parts.logger.warn({}, problem)
-    const driver = buildLocalDriver(config, {
+    const driver = await buildLocalDriver(config, {
       clock,
       files,
       readToken,
       mayUseHubToken: (runId) => tokenUse.isAllowedForRun(runId),
       report,
+      tell: (text) => parts.logger.info({}, text),
     })
     return { driver, isEndpoint: isLocalEndpoint }
   }

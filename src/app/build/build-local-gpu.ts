@@ -1,5 +1,6 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { GpuDriver } from '../../gpu/gpu-driver.ts'
+import { describeIsolation } from '../../gpu/local/isolate-engine.ts'
 import { createLocalDriver } from '../../gpu/local/local-driver.ts'
 import type { ModelFiles } from '../../gpu/model-files.ts'
 import type { Clock } from '../../kernel/clock.ts'
@@ -23,20 +24,31 @@ interface LocalDriverParts {
   /** Whether the account of a run may use the operator's hub token. */
   readonly mayUseHubToken: (runId: string) => Promise<boolean>
   readonly report: (problem: string) => void
+  /** Called once with the isolation of engines. */
+  readonly tell: (text: string) => void
 }
 
 /** Builds the driver for engines on this machine. */
-export function buildLocalDriver(config: Config, parts: LocalDriverParts): GpuDriver {
-  const { localGpu: settings } = config
-  return createLocalDriver({
-    settings,
-    directory: join(config.dataDir, 'engines'),
+export async function buildLocalDriver(
+  config: Config,
+  { tell, ...parts }: LocalDriverParts,
+): Promise<GpuDriver> {
+  const isolation = {
+    settings: config.localGpu,
+    dataDirectory: resolve(config.dataDir),
     inherited: Object.fromEntries(
       INHERITED.flatMap((name) => {
         const value = process.env[name]
         return value === undefined ? [] : [[name, value]]
       }),
     ),
+  }
+  const { text, problems } = await describeIsolation(isolation)
+  tell(text)
+  for (const problem of problems) parts.report(problem)
+  return createLocalDriver({
+    ...isolation,
+    directory: join(config.dataDir, 'engines'),
     ...parts,
     restartMs: RESTART_MS,
     restartMsMax: config.gpuStartTimeoutMs,

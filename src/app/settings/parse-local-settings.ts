@@ -25,9 +25,14 @@ const Tier = Type.Object(
   { additionalProperties: false },
 )
 
+const Paths = Type.Array(Type.String({ pattern: '^/' }), { maxItems: 100 })
+
 const Entry = Type.Object(
   {
     user: Type.Optional(Type.String({ pattern: '^[a-z_][a-z0-9_-]{0,31}$' })),
+    sandbox: Type.Optional(Type.Enum(['auto', 'required', 'off'])),
+    readable_paths: Type.Optional(Paths),
+    writable_paths: Type.Optional(Paths),
     command: Type.Optional(Command),
     environment: Type.Optional(
       Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }), Type.String()),
@@ -70,6 +75,9 @@ export function parseLocalSettings(text: string): LocalSettings {
   if (ports[0] > ports[1]) throw new RangeError('an object whose ports are [first, last]')
   return {
     user: entry.user ?? null,
+    sandbox: entry.sandbox ?? 'auto',
+    readablePaths: entry.readable_paths ?? [],
+    writablePaths: entry.writable_paths ?? pathOfHub(entry.environment ?? {}),
     command,
     environment: entry.environment ?? {},
     accountVariables: entry.account_variables ?? [],
@@ -88,6 +96,11 @@ export function parseLocalSettings(text: string): LocalSettings {
         ? null
         : Object.fromEntries(Object.entries(tiers).map(([id, tier]) => [id, toTier(tier)])),
   }
+}
+
+/** The cache of an engine that downloads models itself. */
+function pathOfHub({ HF_HOME: path }: Readonly<Record<string, string>>): string[] {
+  return path?.startsWith('/') === true ? [path] : []
 }
 
 function toTier(tier: Static<typeof Tier>): LocalTierSettings {

@@ -53,7 +53,8 @@ export function placeholdersOf(text: string): string[] {
   return [...text.matchAll(PLACEHOLDER)].flatMap(([, name]) => name ?? [])
 }
 
-const LLAMA_ENGINE = fileURLToPath(new URL('llama/llama-engine.ts', import.meta.url))
+/** The program of the built-in engine. */
+export const LLAMA_ENGINE = fileURLToPath(new URL('llama/llama-engine.ts', import.meta.url))
 
 /** Whether the built-in engine can run here. Its package is large, and an installed package of the gateway does not bring it. */
 export function hasLlamaEngine(): boolean {

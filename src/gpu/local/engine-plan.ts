@@ -12,6 +12,8 @@ const EnginePlan = Type.Object({
   environment: Type.Record(Type.String(), Type.String()),
   /** The user of the engine. Absent for the keeper's user. */
   user: Type.Optional(Type.Object({ uid: Type.Integer({ minimum: 1 }), gid: Type.Integer({ minimum: 1 }) })),
+  /** Whether the program of `argv` is a sandbox, which reports the signal that ended the engine as a status. */
+  isSandboxed: Type.Optional(Type.Boolean()),
   port: Type.Integer({ minimum: 1, maximum: 65_535 }),
   model: Type.String(),
   healthPath: Type.String(),

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { lchown, mkdir, writeFile } from 'node:fs/promises'
+import { constants } from 'node:os'
 import type { BoundedLog } from './bounded-log.ts'
 import type { EnginePlan, ProcessIdentity } from './engine-plan.ts'
 import { workPathOf } from './instance-directory.ts'
@@ -54,8 +55,9 @@ export async function startEngine(
   })
   // Wait for `close`, when all output has been read. A child process may hold the output open, so the wait is limited.
   child.on('exit', (status, signal) => {
+    const inner = plan.isSandboxed === true ? signalOf(status) : null
     const settle = () => {
-      exit ??= { status, signal, startProblem: null }
+      exit ??= { status, signal: signal ?? inner, startProblem: null }
     }
     child.on('close', settle)
     setTimeout(settle, OUTPUT_MS_MAX)
@@ -67,3 +69,10 @@ export async function startEngine(
 }
 
 const OUTPUT_MS_MAX = 1_000
+/** As shells do, a sandbox reports an engine that was ended by a signal with this plus the number of the signal. */
+const SIGNALLED = 128
+
+function signalOf(status: number | null): string | null {
+  const number = (status ?? 0) - SIGNALLED
+  return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? null
+}

@@ -1,5 +1,5 @@
-import { chmod, lchown, lstat, readdir, readFile, realpath } from 'node:fs/promises'
-import { delimiter, dirname, join } from 'node:path'
+import { chmod, lchown, lstat, readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { isReadableBy, readSystemUsers, type SystemUser } from '../../kernel/system-user.ts'
 
 /** The user of an engine. Null runs it as the gateway's user, and `problem` says why if the gateway is root. */
@@ -45,6 +45,13 @@ export async function letPass(paths: readonly string[], { gid }: SystemUser): Pr
   }
 }
 
+/** Lets the user's group pass through the data directory if it is private to root. A directory that is shared already is left as it is. */
+export async function openWay(dataDirectory: string, user: SystemUser): Promise<void> {
+  const found = await lstat(dataDirectory).catch(() => null)
+  if (found?.isDirectory() === true && found.uid === 0 && (found.mode & 0o077) === 0)
+    await letPass([dataDirectory], user)
+}
+
 /** The directories above a snapshot in the model cache: `<cache>/<model>/snapshots/<commit>`. */
 const PARENTS = 3
 const DEPTH_MAX = 10
@@ -72,31 +79,8 @@ async function shareTree(directory: string, user: SystemUser, depth: number): Pr
   }
 }
 
-/** Returns the first file of the command that the user cannot read, or null. */
-export async function findUnreadable(
-  argv: readonly string[],
-  searchPath: string,
-  user: SystemUser,
-): Promise<string | null> {
-  const [program = '', ...args] = argv
-  const programs = program.includes('/')
-    ? [program]
-    : searchPath.split(delimiter).map((directory) => join(directory, program))
-  const named = args.flatMap((text) => /(?:^|=)(\/.+)$/.exec(text)?.[1] ?? [])
-  const found = [await findFirst(programs), ...(await Promise.all(named.map(resolveFile)))]
-  for (const path of found) if (path !== null && !(await isReadableBy(path, user))) return path
+/** Returns the first of these files that the user cannot read, or null. */
+export async function findUnreadable(paths: readonly string[], user: SystemUser): Promise<string | null> {
+  for (const path of paths) if (!(await isReadableBy(path, user))) return path
   return null
-}
-
-async function findFirst(paths: readonly string[]): Promise<string | null> {
-  for (const path of paths) {
-    const file = await resolveFile(path)
-    if (file !== null) return file
-  }
-  return null
-}
-
-/** Returns null if there is no such file. */
-function resolveFile(path: string): Promise<string | null> {
-  return realpath(path).catch(() => null)
 }

@@ -2,6 +2,12 @@
 export interface LocalSettings {
   /** System user of engines if the gateway is root. If null, one that owns nothing. */
   readonly user: string | null
+  /** Whether engines run in a sandbox: if the machine has one, always, or never. */
+  readonly sandbox: 'auto' | 'required' | 'off'
+  /** Paths in hidden directories that an engine in a sandbox may read. */
+  readonly readablePaths: readonly string[]
+  /** Directories that an engine in a sandbox may write, beside its own. */
+  readonly writablePaths: readonly string[]
   /** Command of the engine. Empty for the built-in llama.cpp engine, which serves GGUF files. */
   readonly command: EngineCommand
   /** Variables of every engine, in addition to the inherited ones. */

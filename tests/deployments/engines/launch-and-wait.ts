@@ -7,6 +7,7 @@ const { directory, order, settings } = JSON.parse(process.argv[2] ?? '')
 const driver = createLocalDriver({
   settings: parseLocalSettings(JSON.stringify(settings)),
   directory,
+  dataDirectory: directory,
   inherited: { PATH: process.env['PATH'] ?? '' },
   clock: systemClock,
   files: null,

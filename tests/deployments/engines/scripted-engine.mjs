@@ -1,7 +1,7 @@
 /* oxlint-disable no-console -- an engine talks */
 // A scripted engine. Usage: scripted-engine.mjs --port N --model ID [--max-model-len N]
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
 const option = (name) => process.argv[process.argv.indexOf(name) + 1]
@@ -18,6 +18,21 @@ const tryTo = (work) => {
     return error.code
   }
 }
+const listAll = (path) => {
+  try {
+    return readdirSync(path, { recursive: true }).toSorted()
+  } catch (error) {
+    return error.code
+  }
+}
+const hasOwnTemporary = () => {
+  writeFileSync(`/tmp/${process.env.PARKWAY_ENGINE}`, '')
+  try {
+    return existsSync(process.env.PARKWAY_ENGINE)
+  } finally {
+    unlinkSync(`/tmp/${process.env.PARKWAY_ENGINE}`)
+  }
+}
 if (script === 'peek') {
   const seen = {
     uid: process.getuid(),
@@ -29,10 +44,15 @@ if (script === 'peek') {
     listEngines: tryTo(() => readdirSync('../../..')),
     writeInstance: tryTo(() => writeFileSync('../x', '')),
     readEnvironment: tryTo(() => readFileSync(`/proc/${process.ppid}/environ`)),
+    listed: listAll('../../../..'),
+    processes: readdirSync('/proc').filter((name) => /^\d+$/.test(name)).length,
+    writeSystem: tryTo(() => writeFileSync('/etc/x', '')),
+    hasOwnTemporary: hasOwnTemporary(),
     writeHome: tryTo(() => writeFileSync(`${process.env.HOME ?? '.'}/x`, '')),
   }
   console.log(`peek ${JSON.stringify(seen)}`)
 }
+if (script === 'killed') process.kill(process.pid, 'SIGKILL')
 if (script === 'out_of_memory') {
   console.error('torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB.')
   process.exit(1)
