@@ -13,8 +13,8 @@ FROM node:24-trixie-slim
 
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# npm runs both after the install.
-COPY packaging/link-program.cjs packaging/
+# npm runs these three after the install.
+COPY packaging/link-program.cjs packaging/prune-packages.cjs packaging/
 # Says that there is no console to build here, and lets the install go on.
 COPY console/scripts/prepare-console.cjs console/scripts/
 # The engine for GGUF models is an optional package.

@@ -1,4 +1,6 @@
-import { Agent, OpenAIResponsesModel, Runner, tool } from '@openai/agents'
+// The two packages that `@openai/agents` exports, without the one for speech.
+import { Agent, Runner, tool } from '@openai/agents-core'
+import { OpenAIResponsesModel } from '@openai/agents-openai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { openClusterAccess, type ClusterAccess } from '../../src/gpu/kubernetes/cluster-access.ts'
+import { readKubeconfig } from '../../src/gpu/kubernetes/read-kubeconfig.ts'
 import { read } from '../upstreams/cluster/cluster-store.ts'
 import type { RealCluster } from './start-cluster.ts'
 
@@ -19,7 +20,8 @@ export async function openGatewayAccess(cluster: RealCluster): Promise<ClusterAc
   }
   const account = '/api/v1/namespaces/parkway/serviceaccounts/parkway/token'
   const { body } = await cluster.request('POST', account, { spec: {} })
-  return openClusterAccess(await cluster.writeKubeconfig(String(read(body, 'status', 'token'))))
+  const kubeconfig = await cluster.writeKubeconfig(String(read(body, 'status', 'token')))
+  return openClusterAccess(await readKubeconfig(kubeconfig, process.env))
 }
 
 interface NamedObject {

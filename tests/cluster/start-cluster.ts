@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { fetch } from 'undici'
 import { vi } from 'vitest'
 import { openClusterAccess } from '../../src/gpu/kubernetes/cluster-access.ts'
+import { readKubeconfig } from '../../src/gpu/kubernetes/read-kubeconfig.ts'
 import { createClusterApi, type ClusterApi } from '../../src/gpu/kubernetes/cluster-api.ts'
 import type { ClusterPrograms } from './build-cluster.ts'
 
@@ -87,7 +88,7 @@ export async function startCluster({ etcd, binaries }: ClusterPrograms): Promise
     interval: 200,
   })
   const kubeconfig = await writeKubeconfig(adminToken)
-  const access = await openClusterAccess(kubeconfig)
+  const access = openClusterAccess(await readKubeconfig(kubeconfig, process.env))
   const admin = createClusterApi(access)
   // The server creates the default namespace last.
   await vi.waitFor(

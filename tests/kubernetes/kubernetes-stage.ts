@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { parseKubernetesSettings } from '../../src/app/settings/parse-kubernetes-settings.ts'
 import type { GpuDriver, LaunchOrder } from '../../src/gpu/gpu-driver.ts'
 import { openClusterAccess } from '../../src/gpu/kubernetes/cluster-access.ts'
+import { readKubeconfig } from '../../src/gpu/kubernetes/read-kubeconfig.ts'
 import { createClusterApi, type ClusterApi } from '../../src/gpu/kubernetes/cluster-api.ts'
 import { createKubernetesDriver } from '../../src/gpu/kubernetes/kubernetes-driver.ts'
 import { systemClock, type Clock } from '../../src/kernel/clock.ts'
@@ -45,7 +46,7 @@ export async function createKubernetesStage(settings: object = {}): Promise<Kube
   const launched = new Set<string>()
   const problems: string[] = []
   const open = async (clock: Clock) => {
-    const access = await openClusterAccess(kubeconfig)
+    const access = openClusterAccess(await readKubeconfig(kubeconfig, process.env))
     const api = createClusterApi(access)
     const driver = createKubernetesDriver({
       api,

@@ -2,6 +2,8 @@ import { openClusterAccess, type ClusterAccess } from '../../gpu/kubernetes/clus
 import { createClusterApi } from '../../gpu/kubernetes/cluster-api.ts'
 import { isEngineEndpoint } from '../../gpu/kubernetes/engine-endpoint.ts'
 import { createKubernetesDriver } from '../../gpu/kubernetes/kubernetes-driver.ts'
+import { readKubeconfig } from '../../gpu/kubernetes/read-kubeconfig.ts'
+import { readServiceAccount } from '../../gpu/kubernetes/read-service-account.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Config } from '../settings/config.ts'
@@ -40,12 +42,13 @@ export async function buildKubernetesDriver(
 }
 
 async function openAccess(kubeconfig: string | null): Promise<ClusterAccess> {
-  if (kubeconfig === null && process.env['KUBERNETES_SERVICE_HOST'] === undefined)
-    throw new UsageError('PARKWAY_GPU_DRIVER=kubernetes needs KUBECONFIG, or a pod of the cluster to run in.')
   try {
-    return await openClusterAccess(kubeconfig)
+    const configuration =
+      kubeconfig === null ? readServiceAccount(process.env) : await readKubeconfig(kubeconfig, process.env)
+    if (configuration !== null) return openClusterAccess(configuration)
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown'
     throw new UsageError(`The configuration of the cluster cannot be read: ${reason}.`)
   }
+  throw new UsageError('PARKWAY_GPU_DRIVER=kubernetes needs KUBECONFIG, or a pod of the cluster to run in.')
 }

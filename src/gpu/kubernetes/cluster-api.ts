@@ -148,7 +148,7 @@ async function sendOnce(
     // A redirect could send the credentials to another server.
     redirect: 'error',
     signal: signal ?? AbortSignal.timeout(REQUEST_MS),
-    ...(dispatcher && { dispatcher }),
+    dispatcher,
   })
 }
 

@@ -7,10 +7,10 @@ const SCRIPT = `
   const loaded = []
   registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
   await import(process.argv[1])
-  console.log(JSON.stringify([loaded.length, loaded.filter((url) => /@kubernetes|gpu.kubernetes/.test(url))]))
+  console.log(JSON.stringify([loaded.length, loaded.filter((url) => /gpu.kubernetes/.test(url))]))
 `
 
-test('a gateway without a cluster loads neither the driver nor its client', async () => {
+test('a gateway without a cluster does not load the driver', async () => {
   const build = new URL('../../src/app/build/build-deployments.ts', import.meta.url).href
   const words = ['--input-type=module', '--eval', SCRIPT, build]
   const { stdout } = await promisify(execFile)(process.execPath, words)
