@@ -52,7 +52,7 @@ describe('operations', () => {
     })
     const app = fastify()
     apps.push(app)
-    app.decorateRequest('exchange', { getter: () => ({}) as Exchange<IncomingMessage> })
+    app.decorateRequest('exchange', { getter: () => ({ caller: null }) as Exchange<IncomingMessage> })
     app.setErrorHandler((error, request, reply) => {
       const answer = toErrorAnswer(error, request.id)
       return reply.code(answer.status).headers(answer.headers).send(answer.body)
@@ -71,6 +71,7 @@ describe('operations', () => {
         takeFiles: { ofForm: notAsked, ofBody: notAsked },
         bodyBytesMax: 1024,
         bodiesInWork: new BodiesInWork({ bytesMax: 1024 }),
+        runForAccount: (_, work) => work(),
       })
     return app
   }

@@ -124,6 +124,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       corsOrigins: config.corsOrigins,
       bodyBytesMax: config.bodyBytesMax,
       bodiesInWorkBytesMax: roomForBodies(config.bodyBytesMax),
+      runForAccount: (accountId, work) => modules.pool.shares.runFor(accountId, work),
       uploadDirectory: tmpdir(),
       connectionsMax: roomForConnections(config.connectionsMax),
       unauthenticatedBytesMax: config.unauthenticatedBytesMax,

@@ -13,6 +13,11 @@ const CUT_OFF_AFTER_MS = 500
 
 const NOTHING: readonly (() => void)[] = []
 
+/** Counts the memory of requests. */
+interface MemoryRoom {
+  countRead(exchange: Exchange, bytes: number): void
+}
+
 /** One request and its response, with their state while they run. */
 export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   /** The id of the first attempt, if a request with an idempotency key continues an interrupted one. */
@@ -48,6 +53,8 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   tellRefused: ((reason: Error) => void) | null = null
   /** Whether the caller was refused in the middle. The answer of work that goes on has ended. */
   isRefused = false
+  /** Where the memory of its body, and of what is read for it, is counted. */
+  room: MemoryRoom | null = null
   /** Index in the tracker's list. */
   position = -1
   requestBytes = 0
@@ -78,6 +85,11 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
     this.isRefused = true
     this.tellRefused?.(reason)
     this.end(new CallerRefused(reason))
+  }
+
+  /** Counts bytes of text that are read for the request, until it ends. Throws if there is no room for them. */
+  countRead(bytes: number): void {
+    this.room?.countRead(this, bytes)
   }
 
   /** Adds something to do when the response is closed and the work has ended. Does it at once if that has happened. */

@@ -20,7 +20,7 @@ import { requireStorable } from './bodies/parse-body.ts'
 import type { RefusedBodies } from './bodies/refused-bodies.ts'
 import type { BodiesInWork } from './bodies/bodies-in-work.ts'
 import { readBody } from './bodies/read-body.ts'
-import { registerRoute } from './register-route.ts'
+import { registerRoute, type RunForAccount } from './register-route.ts'
 import { requirePlainBody } from './bodies/require-plain-body.ts'
 import { OPEN_BODY_BYTES_MAX } from './bodies/require-small-open-bodies.ts'
 import { isHotRoute, type HotRoute, type Route } from './route.ts'
@@ -44,6 +44,7 @@ interface FrameworkOptions {
   readonly takeFiles: TakeFiles
   readonly refusedBodies: RefusedBodies
   readonly bodiesInWork: BodiesInWork
+  readonly runForAccount: RunForAccount
   readonly tracker: ExchangeTracker
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
@@ -91,6 +92,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     const route = url ?? (consoleSite?.takes(request) === true ? 'console' : 'unmatched')
     const exchange = tracker.begin(request.raw, reply.raw, route)
     request.exchange = exchange
+    exchange.room = options.bodiesInWork
     exchange.pathModel = pathModels.get(request.raw) ?? null
     useWire(wireOf(request), exchange, reply)
     reply.header('x-request-id', exchange.id)

@@ -17,7 +17,13 @@ import { IDEMPOTENCY_HEADER, type RunOnce } from './idempotency.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
 import { isPlainPath, readOtherPaths } from './other-paths.ts'
 import type { BodiesInWork } from './bodies/bodies-in-work.ts'
-import { isLargeText, parseBody, parseLargeBody, requireSingleMembers } from './bodies/parse-body.ts'
+import {
+  isLargeText,
+  parseBody,
+  parseLargeBody,
+  refuseRepeated,
+  requireSingleMembers,
+} from './bodies/parse-body.ts'
 import type { RefusedBodies } from './bodies/refused-bodies.ts'
 import { readBody } from './bodies/read-body.ts'
 import { replayDirectly } from './answers/replay-answer.ts'
@@ -83,6 +89,7 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
     const { route, check } = found.route
     const exchange = options.tracker.begin(incoming, response, route.path)
     exchange.pathModel = found.model
+    exchange.room = options.bodiesInWork
     if (route.wire !== undefined) exchange.wire = route.wire
 
     const answer = (caller: Caller): void => {
@@ -116,10 +123,10 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
     }
     /** Gives other requests their turn between the steps. */
     const answerLarge = async (text: string, caller: Caller): Promise<void> => {
-      const { value, memoryBytes } = await parseLargeBody(text)
+      const { value, memoryBytes, repeatedMember } = await parseLargeBody(text)
       options.bodiesInWork.count(exchange, memoryBytes)
+      refuseRepeated(repeatedMember)
       await nextTurn()
-      requireSingleMembers(text)
       const given = nameModel(value, text)
       check(given.body)
       await nextTurn()

@@ -17,6 +17,9 @@ import { compileCheck, compileConversion } from './bodies/validate.ts'
 import { AppError } from '../kernel/app-error.ts'
 import { isRecord } from '../kernel/is-record.ts'
 
+/** Runs work of an account, whose queries then share the database fairly with those of other accounts. */
+export type RunForAccount = <Result>(accountId: string, work: () => Promise<Result>) => Promise<Result>
+
 /** What the server provides to all routes. */
 export interface RouteSurroundings {
   readonly guard: UnauthenticatedGuard
@@ -24,11 +27,12 @@ export interface RouteSurroundings {
   readonly takeFiles: TakeFiles
   readonly bodyBytesMax: number
   readonly bodiesInWork: BodiesInWork
+  readonly runForAccount: RunForAccount
 }
 
 /** Registers one route with the framework: authenticate, parse, validate, then call the route. */
 export function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSurroundings): void {
-  const { guard, runOnce, takeFiles } = surroundings
+  const { guard, runOnce, takeFiles, runForAccount } = surroundings
   const readInput = compileInput(route, surroundings)
   const isOnce = route.method === 'POST' && route.scope !== null
 
@@ -70,7 +74,9 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
   }
 
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const result = await answer(request, reply)
+    const { caller } = request.exchange
+    const answered = (): Promise<unknown> => answer(request, reply)
+    const result = await (caller === null ? answered() : runForAccount(caller.accountId, answered))
     return result === undefined ? reply : result
   }
 

@@ -27,6 +27,7 @@ import { createTakeFiles } from './multipart/take-files.ts'
 import { BodiesInWork } from './bodies/bodies-in-work.ts'
 import { createRefusedBodies } from './bodies/refused-bodies.ts'
 import { requireSmallOpenBodies } from './bodies/require-small-open-bodies.ts'
+import type { RunForAccount } from './register-route.ts'
 import { isHotRoute, type HotRoute, type Route } from './route.ts'
 import { PROBE_PATHS } from './connections/probe-paths.ts'
 
@@ -48,6 +49,7 @@ export interface ServerOptions {
   readonly bodyBytesMax: number
   /** Memory for the bodies of all running requests. */
   readonly bodiesInWorkBytesMax: number
+  readonly runForAccount: RunForAccount
   /** Directory for uploaded files while their requests run. */
   readonly uploadDirectory: string
   /** Maximum number of client connections. */

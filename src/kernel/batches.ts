@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
 interface Waiting<Item, Result> {
   readonly item: Item
   readonly resolve: (result: Result) => void
@@ -8,6 +10,8 @@ interface Waiting<Item, Result> {
 export class Batches<Item, Result> {
   readonly #perform: (items: readonly Item[]) => Promise<readonly Result[]>
   readonly #sizeMax: number
+  /** A batch is work for all who added to it, and not for the one that was first. */
+  readonly #runForAll = AsyncLocalStorage.snapshot()
   #waiting: Waiting<Item, Result>[] = []
   #isWorking = false
 
@@ -20,7 +24,7 @@ export class Batches<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
-      if (!this.#isWorking) void this.#performAll()
+      if (!this.#isWorking) this.#runForAll(() => void this.#performAll())
     })
   }
 

@@ -1,23 +1,25 @@
 interface FairTurnsOptions {
   /** Over all owners. */
   readonly runningMax: number
+  readonly ownerRunningMax: number
   readonly ownerWaitingMax: number
 }
 
-/** Work of one owner, in the order of the calls. */
-interface OwnerLine {
-  last: Promise<unknown>
-  count: number
+/** What one owner has running and waiting. */
+interface OwnerWork {
+  running: number
+  readonly waiting: (() => void)[]
 }
 
 /**
- * Runs work of many owners with limited concurrency. Each owner has one piece of work running or queued, so an owner with forty
- * of them delays another one by a single piece.
+ * Runs work of many owners with limited concurrency. Owners take turns, so an owner with forty pieces of work delays another one
+ * only by those that run already.
  */
 export class FairTurns {
   readonly #options: FairTurnsOptions
-  readonly #lines = new Map<string, OwnerLine>()
-  readonly #queue: (() => void)[] = []
+  readonly #works = new Map<string, OwnerWork>()
+  /** Owners with work that waits for the others only, in the order of their turns. */
+  readonly #queue: string[] = []
   #running = 0
 
   constructor(options: FairTurnsOptions) {
@@ -26,33 +28,47 @@ export class FairTurns {
 
   /** Returns null if the owner has too much work waiting. */
   take<Result>(owner: string, work: () => Promise<Result>): Promise<Result> | null {
-    const line = this.#lines.get(owner) ?? { last: Promise.resolve(), count: 0 }
-    if (line.count > this.#options.ownerWaitingMax) return null
-    line.count += 1
-    this.#lines.set(owner, line)
-    const result = line.last.then(() => this.#run(work))
-    line.last = result
-      .catch(() => {})
-      .finally(() => {
-        line.count -= 1
-        if (line.count === 0) this.#lines.delete(owner)
-      })
-    return result
+    const turn = this.enter(owner)
+    return turn === null ? null : turn.then(work).finally(() => this.leave(owner))
   }
 
-  async #run<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#running >= this.#options.runningMax)
-      await new Promise<void>((resolve) => {
-        this.#queue.push(resolve)
-      })
-    else this.#running += 1
-    try {
-      return await work()
-    } finally {
-      // The place goes to the next one in the queue, if there is one.
-      const next = this.#queue.shift()
-      if (next === undefined) this.#running -= 1
-      else next()
+  /** Waits for a turn, which the owner has until it calls `leave`. Returns null if the owner has too much work waiting. */
+  enter(owner: string): Promise<void> | null {
+    const own = this.#works.get(owner) ?? { running: 0, waiting: [] }
+    const isFree = own.running < this.#options.ownerRunningMax && this.#running < this.#options.runningMax
+    if (!isFree && own.waiting.length >= this.#options.ownerWaitingMax) return null
+    this.#works.set(owner, own)
+    return new Promise((resolve) => {
+      own.waiting.push(resolve)
+      this.#queueUp(owner, own)
+      this.#startNext()
+    })
+  }
+
+  leave(owner: string): void {
+    const own = this.#works.get(owner)
+    if (own === undefined) return
+    own.running -= 1
+    this.#running -= 1
+    this.#queueUp(owner, own)
+    this.#startNext()
+    if (own.running === 0 && own.waiting.length === 0) this.#works.delete(owner)
+  }
+
+  #queueUp(owner: string, { running, waiting }: OwnerWork): void {
+    const mayStart = waiting.length > 0 && running < this.#options.ownerRunningMax
+    if (mayStart && !this.#queue.includes(owner)) this.#queue.push(owner)
+  }
+
+  #startNext(): void {
+    while (this.#running < this.#options.runningMax) {
+      const owner = this.#queue.shift()
+      const own = owner === undefined ? undefined : this.#works.get(owner)
+      if (owner === undefined || own === undefined) return
+      own.running += 1
+      this.#running += 1
+      own.waiting.shift()?.()
+      this.#queueUp(owner, own)
     }
   }
 }

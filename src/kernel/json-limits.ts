@@ -3,7 +3,7 @@ export const JSON_DEPTH_MAX = 100
 /** Members of one object. An object with more is slow to build, to copy and to list. */
 export const JSON_MEMBERS_MAX = 10_000
 /** Items of all arrays. An answer of 2,048 vectors of 3,072 numbers has fewer. */
-const JSON_ITEMS_MAX = 8_000_000
+export const JSON_ITEMS_MAX = 8_000_000
 
 /**
  * A document may have this many parts (objects, arrays and members), however short it is, and then one for so many characters.

@@ -81,7 +81,15 @@ describe('parseJsonInTurns', () => {
     const check = (text: string, path: () => string[]): void => {
       if (text === 'bad') throw new Error(path().join('.'))
     }
-    await expect(parseJsonInTurns('{"a":[1,{"b":"bad"}]}', check)).rejects.toThrow('a.1.b')
-    await expect(parseJsonInTurns('{"a":[{"bad":1}]}', check)).rejects.toThrow('a.0')
+    await expect(parseJsonInTurns('{"a":[1,{"b":"bad"}]}', { checkText: check })).rejects.toThrow('a.1.b')
+    await expect(parseJsonInTurns('{"a":[{"bad":1}]}', { checkText: check })).rejects.toThrow('a.0')
+  })
+
+  test('tells a member that occurs twice in one object', async () => {
+    const repeatedIn = async (text: string) => (await parseJsonInTurns(text)).repeatedMember
+    expect(await repeatedIn('{"a":1,"b":{"a":1},"c":[{"a":1},{"a":1}]}')).toBe(null)
+    expect(await repeatedIn('{"a":1,"b":{"c":1,"d":2,"\\u0063":3}}')).toBe('c')
+    expect(await repeatedIn('{"__proto__":1,"__proto__":2}')).toBe('__proto__')
+    expect(await repeatedIn('{"toString":1}')).toBe(null)
   })
 })

@@ -1,38 +1,62 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   JSON_DEPTH_MAX,
+  JSON_ITEMS_MAX,
   JSON_MEMBERS_MAX,
   JSON_RUN_LENGTH_MAX,
   JsonExcess,
   partsMaxOf,
 } from './json-limits.ts'
+import { findQuote, LongJsonString, unexpected } from './long-json-string.ts'
+import { parseJson } from './parse-json.ts'
 
 /** How long the event loop is held before other work gets its turn. */
 const TURN_MS_MAX = 10
+/** Longer texts are parsed in turns, so that they do not delay other requests. */
+export const AT_ONCE_LENGTH_MAX = 256 * 1024
 /** Values and characters between two looks at the time. */
 const VALUES_PER_LOOK = 128
 const LENGTH_PER_LOOK = 256 * 1024
-/** Longer strings are decoded in pieces. */
-const PIECE_LENGTH = 256 * 1024
-const ESCAPE_LENGTH_MAX = 6
-/** Objects, arrays and members, because later steps of a request read all of them at once. */
-const PARTS_MAX = 100_000
-/** Items of all arrays. Numbers and short texts are much cheaper than objects: token ids are long lists of them. */
-const ITEMS_MAX = 500_000
+
+interface TurnLimits {
+  /** Objects, arrays and members, because later steps of a request read all of them at once. */
+  readonly partsMax: number
+  /** Items of all arrays. Numbers and short texts are much cheaper than objects: token ids are long lists of them. */
+  readonly itemsMax: number
+}
+
+const CLIENT_LIMITS: TurnLimits = { partsMax: 100_000, itemsMax: 500_000 }
+/** For texts that were accepted before, or come from an upstream. */
+const WIDE_LIMITS: TurnLimits = { partsMax: Number.POSITIVE_INFINITY, itemsMax: JSON_ITEMS_MAX }
+
+interface ParseOptions {
+  readonly checkText?: CheckText
+  readonly limits?: TurnLimits
+}
 
 /**
  * Parses a large JSON text of a client like `parseJson`, with lower limits, in short turns: `JSON.parse` would hold the event
  * loop for the whole text. Strings are as fast as there, other values several times slower.
  */
-export async function parseJsonInTurns(text: string, checkText: CheckText = () => {}): Promise<ParsedJson> {
-  const reader = new JsonReader(text, checkText)
+export async function parseJsonInTurns(
+  text: string,
+  { checkText = () => {}, limits = CLIENT_LIMITS }: ParseOptions = {},
+): Promise<ParsedJson> {
+  const reader = new JsonReader(text, checkText, limits)
   for (let endMs = performance.now() + TURN_MS_MAX; !reader.isDone;) {
     reader.advance()
     if (performance.now() < endMs) continue
     await nextTurn()
     endMs = performance.now() + TURN_MS_MAX
   }
-  return { value: reader.result, memoryBytes: reader.memoryBytes }
+  const { result: value, memoryBytes, repeatedMember } = reader
+  return { value, memoryBytes, repeatedMember }
+}
+
+/** Parses a JSON text that is not a client's, with the limits of `parseJson`: in turns if it is large. */
+export async function parseLargeJson(text: string): Promise<unknown> {
+  if (text.length <= AT_ONCE_LENGTH_MAX) return parseJson(text)
+  return (await parseJsonInTurns(text, { limits: WIDE_LIMITS })).value
 }
 
 /** Called with every string and every name. Throws to refuse it. `path` leads to the string, or to the object of the name. */
@@ -42,6 +66,8 @@ interface ParsedJson {
   readonly value: unknown
   /** An upper estimate of the memory of the value without its strings. */
   readonly memoryBytes: number
+  /** The first name that occurs twice in one object, or null. */
+  readonly repeatedMember: string | null
 }
 
 const BYTES_PER_PART = 80
@@ -62,8 +88,10 @@ interface OpenContainer {
 class JsonReader {
   result: unknown = undefined
   isDone = false
+  repeatedMember: string | null = null
   readonly #text: string
   readonly #partsMax: number
+  readonly #itemsMax: number
   readonly #checkText: CheckText
   readonly #open: OpenContainer[] = []
   /** The items of all open arrays, so that an array is made in its final size. A growing one takes more memory. */
@@ -72,12 +100,13 @@ class JsonReader {
   #parts = 0
   #items = 0
   /** A long string that is being decoded. */
-  #longString: LongString | null = null
+  #longString: LongJsonString | null = null
 
-  constructor(text: string, checkText: CheckText) {
+  constructor(text: string, checkText: CheckText, { partsMax, itemsMax }: TurnLimits) {
     this.#text = text
     this.#checkText = checkText
-    this.#partsMax = Math.min(PARTS_MAX, partsMaxOf(text.length))
+    this.#partsMax = Math.min(partsMax, partsMaxOf(text.length))
+    this.#itemsMax = itemsMax
   }
 
   get memoryBytes(): number {
@@ -106,7 +135,7 @@ class JsonReader {
     else if (first === '[') this.#enter(null, ']')
     else if (first === '"') {
       const end = findQuote(this.#text, start + 1)
-      if (end === null) this.#longString = new LongString(this.#text, start + 1)
+      if (end === null) this.#longString = new LongJsonString(this.#text, start + 1)
       else this.#acceptText(start, end + 1)
     } else {
       SCALAR.lastIndex = start
@@ -151,6 +180,7 @@ class JsonReader {
     const open = this.#open.at(-1)
     if (open === undefined || typeof name !== 'string') throw unexpected(this.#text, start)
     this.#checkText(name, () => this.#path().slice(0, -1))
+    if (open.object !== null && Object.hasOwn(open.object, name)) this.repeatedMember ??= name
     open.name = name
     open.count += 1
     if (open.count > JSON_MEMBERS_MAX) throw new JsonExcess('members')
@@ -173,7 +203,7 @@ class JsonReader {
     if (this.#text[next] === ',') {
       this.#at = next + 1
       this.#items += 1
-      if (this.#items > ITEMS_MAX) throw new JsonExcess('values')
+      if (this.#items > this.#itemsMax) throw new JsonExcess('values')
       if (!isArray) this.#readName()
     } else if (this.#text[next] === (isArray ? ']' : '}')) this.#leave()
     else throw unexpected(this.#text, next)
@@ -214,67 +244,4 @@ function isSpace(code: number): boolean {
 function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') object[name] = value
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
-}
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-
-/** Returns the position of the quote that ends a string, or null if it is not within a piece. Throws if the text ends before. */
-function findQuote(text: string, start: number): number | null {
-  const limit = start + PIECE_LENGTH
-  const first = text.indexOf('"', start)
-  if (first === -1) throw unexpected(text, text.length)
-  if (first >= limit) return null
-  if (text.charCodeAt(first - 1) !== BACKSLASH) return first
-  const end = skipToQuote(text, start, limit)
-  return end < limit ? end : null
-}
-
-/** Returns the position of the quote that ends a string, or the first one after the limit that is not within an escape. */
-function skipToQuote(text: string, start: number, limit: number): number {
-  let at = start
-  while (at < limit) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) return at
-    // The four digits of an escape are ordinary characters, which must stay in its piece.
-    if (code === BACKSLASH) at += text[at + 1] === 'u' ? ESCAPE_LENGTH_MAX : 2
-    else at += 1
-  }
-  return at
-}
-
-/** The content of a string, decoded piece by piece. */
-class LongString {
-  readonly #text: string
-  readonly #pieces: string[] = []
-  #at: number
-  /** The next quote, which may be escaped. */
-  #quoteAt = -1
-
-  constructor(text: string, start: number) {
-    this.#text = text
-    this.#at = start
-  }
-
-  /** Decodes a piece. Returns the position of the closing quote after the last piece, and null before. */
-  readPiece(): number | null {
-    const limit = this.#at + PIECE_LENGTH
-    if (this.#quoteAt < this.#at) this.#quoteAt = this.#text.indexOf('"', this.#at)
-    if (this.#quoteAt === -1) throw unexpected(this.#text, this.#text.length)
-    const hasEscape = this.#text.slice(this.#at, limit).includes('\\')
-    const isPlain = !hasEscape && this.#quoteAt >= limit
-    const end = isPlain ? limit : skipToQuote(this.#text, this.#at, limit)
-    const piece: unknown = JSON.parse(`"${this.#text.slice(this.#at, end)}"`)
-    this.#pieces.push(String(piece))
-    this.#at = end
-    return end < limit || this.#text.charCodeAt(end) === QUOTE ? end : null
-  }
-
-  join(): string {
-    return this.#pieces.join('')
-  }
-}
-
-function unexpected(text: string, at: number): SyntaxError {
-  return new SyntaxError(at < text.length ? `unexpected character at ${at}` : 'unexpected end of the JSON')
 }

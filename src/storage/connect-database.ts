@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ClientBase, Pool, type PoolClient, type QueryResultRow, types } from 'pg'
+import type { ClientBase, Pool, PoolClient, QueryResultRow } from 'pg'
 import type { Logger } from '../kernel/logger.ts'
 import type { Database, KeptConnection, Queryable } from './database.ts'
 import { isConnectionLoss, isPassingRefusal } from './connection-loss.ts'
-import { connectionOf } from './database-address.ts'
+import { ConnectionShares } from './connection-shares.ts'
+import { createPool } from './create-pool.ts'
 import {
   isReadOnly,
   isReadOnlyRefusal,
@@ -11,13 +12,11 @@ import {
   requirePrimary,
   type ReadOnlyRow,
 } from './require-primary.ts'
-import { requireServerVersion } from './require-server-version.ts'
-import { SCHEMA } from './schema.ts'
 import { errorCodeOf, messageOf, StorageError } from './storage-error.ts'
 import { createStatementNames } from './statement-names.ts'
 import { writeRows } from './write-command.ts'
 
-export interface ConnectDatabaseOptions {
+interface ConnectDatabaseOptions {
   readonly connectionString: string
   readonly poolSize: number
   readonly statementTimeoutMs: number
@@ -33,7 +32,6 @@ const RETRY_PAUSE_MS = 5
 const RETRY_PAUSE_MS_MAX = 200
 const CONNECT_PAUSE_MS = 25
 const CONNECT_PAUSE_MS_MAX = 500
-const IDLE_CONNECTION_MS = 30_000
 
 /** Creates a connection pool for PostgreSQL 14 or newer. Connects on first use, and reconnects when the server is back. */
 export function connectDatabase(options: ConnectDatabaseOptions): PooledDatabase {
@@ -49,7 +47,14 @@ export interface PoolState {
 
 type Attempt<Result> = { done: true; result: Result } | { done: false; error: unknown; isAgain: boolean }
 
+/** A connection that was taken from the pool. */
+interface Lease {
+  readonly client: PoolClient
+  readonly release: (isBroken?: boolean) => void
+}
+
 class PooledDatabase implements Database {
+  readonly shares: ConnectionShares
   readonly #pool: Pool
   readonly #connectTimeoutMs: number
   readonly #nameStatement: (sql: string) => string | undefined
@@ -57,6 +62,7 @@ class PooledDatabase implements Database {
   #staleBeforeMs = 0
 
   constructor(options: ConnectDatabaseOptions) {
+    this.shares = new ConnectionShares(options)
     this.#connectTimeoutMs = options.connectTimeoutMs ?? 5_000
     this.#nameStatement = options.prepareStatements ? createStatementNames() : () => undefined
     this.#pool = createPool(options, this.#connectTimeoutMs)
@@ -74,15 +80,15 @@ class PooledDatabase implements Database {
   }
 
   async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
-    const client = await this.#acquire()
+    const { client, release } = await this.#lease()
     try {
       const rows = await this.#run<Row>(client, sql, values)
-      client.release()
+      release()
       return rows
     } catch (error) {
       const isLost = isConnectionLoss(error)
       if (isReadOnlyRefusal(error)) this.#forgetConnections()
-      client.release(isLost)
+      release(isLost)
       throw isLost && mayWrite(sql) && !isReadOnlyRefusal(error) ? outcomeUnknown(error) : error
     }
   }
@@ -134,6 +140,24 @@ class PooledDatabase implements Database {
     for (let idle = this.#pool.idleCount; idle > 0; idle -= 1) void this.#pool.connect().then(drop, () => {})
   }
 
+  /** Takes a connection when it is the turn of the account for which this runs. */
+  async #lease(): Promise<Lease> {
+    const leave = await this.shares.enter()
+    try {
+      const client = await this.#acquire()
+      return {
+        client,
+        release: (isBroken) => {
+          client.release(isBroken)
+          leave()
+        },
+      }
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
   async #acquire(): Promise<PoolClient> {
     for (;;) {
       const client = await acquireClient(this.#pool, this.#connectTimeoutMs)
@@ -152,12 +176,13 @@ class PooledDatabase implements Database {
   }
 
   async #attempt<Result>(work: (transaction: Queryable) => Promise<Result>): Promise<Attempt<Result>> {
-    const client = await this.#acquire()
+    const { client, release } = await this.#lease()
     let isCommitting = false
     let isLost = false
     try {
       await client.query('BEGIN')
-      const result = await work({ query: (sql, values = []) => this.#run(client, sql, values) })
+      const transaction: Queryable = { query: (sql, values = []) => this.#run(client, sql, values) }
+      const result = await this.shares.runWithConnection(() => work(transaction))
       isCommitting = true
       const { command } = await client.query('COMMIT')
       if (command !== 'COMMIT') throw notCommitted()
@@ -170,7 +195,7 @@ class PooledDatabase implements Database {
       const isUnknown = isCommitting && isConnectionLoss(error) && !isReadOnlyRefusal(error)
       return { done: false, error: isUnknown ? outcomeUnknown(error) : error, isAgain }
     } finally {
-      client.release(isLost)
+      release(isLost)
     }
   }
 
@@ -223,40 +248,6 @@ async function rollBack(client: PoolClient): Promise<boolean> {
   )
 }
 
-function createPool(options: ConnectDatabaseOptions, connectTimeoutMs: number): Pool {
-  // The pool awaits this promise, although its types do not say so.
-  const onConnect = (client: ClientBase): Promise<void> =>
-    prepareConnection(client, options.statementTimeoutMs)
-  const config = {
-    ...connectionOf(options.connectionString),
-    application_name: 'parkway',
-    max: options.poolSize,
-    connectionTimeoutMillis: connectTimeoutMs,
-    idleTimeoutMillis: IDLE_CONNECTION_MS,
-    // Longer than the server's timeout: it only ends the wait for a server that no longer responds.
-    query_timeout: options.statementTimeoutMs + connectTimeoutMs,
-    keepAlive: true,
-    types: { getTypeParser },
-    onConnect,
-  }
-  return new Pool(config)
-}
-
-// Set by a query instead of startup options, so that options in the URL and poolers keep working.
-async function prepareConnection(client: ClientBase, statementTimeoutMs: number): Promise<void> {
-  // The pool listens for errors only while a connection is idle. If a connection in use dies, its query fails and this event is
-  // emitted, which would end the process without a listener.
-  client.on('error', () => {})
-  const { rows } = await client.query<ReadOnlyRow & { version: number; text: string }>(
-    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text, ${READ_ONLY_COLUMN},
-      set_config('search_path', $1, false), set_config('statement_timeout', $2, false),
-      set_config('idle_in_transaction_session_timeout', $3, false)`,
-    [SCHEMA, String(statementTimeoutMs), String(statementTimeoutMs * 2)],
-  )
-  requireServerVersion(rows[0])
-  requirePrimary(rows[0])
-}
-
 /** Gets a connection and retries while the server restarts. This is safe, because nothing has been sent yet. */
 async function acquireClient(pool: Pool, timeoutMs: number): Promise<PoolClient> {
   const deadlineMs = performance.now() + timeoutMs
@@ -281,18 +272,4 @@ function unreachable(error: unknown): unknown {
   return new StorageError('unreachable_database', `The database cannot be reached: ${messageOf(error)}`, {
     cause: error,
   })
-}
-
-// Money is int8 (oid 20, arrays 1016) and must not be converted to a floating-point number.
-const PARSERS = new Map<number, (text: string) => unknown>([
-  [20, BigInt],
-  [1016, parseBigintArray],
-])
-
-const getTypeParser: typeof types.getTypeParser = (oid, format = 'text') =>
-  (format === 'text' ? PARSERS.get(oid) : undefined) ?? types.getTypeParser(oid, format)
-
-function parseBigintArray(text: string): (bigint | null)[] {
-  const items = text.slice(1, -1)
-  return items === '' ? [] : items.split(',').map((item) => (item === 'NULL' ? null : BigInt(item)))
 }

@@ -92,6 +92,7 @@ export async function startFormServer(): Promise<FormServer> {
     corsOrigins: [],
     capturedBytesOf: () => null,
     bodyBytesMax: MEBIBYTE,
+    runForAccount: (_, work) => work(),
     bodiesInWorkBytesMax: 256 * 1024 * 1024,
     uploadDirectory,
     connectionsMax: 1_000,

@@ -29,7 +29,7 @@ import { createOutbound, type Outbound } from '../../outbound/outbound.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../../providers/registry.ts'
 import { createSandboxProvider } from '../../providers/sandbox/sandbox.ts'
 import { createBorrower } from '../../storage/borrowing/borrower.ts'
-import { connectDatabase, type PoolState } from '../../storage/connect-database.ts'
+import { connectDatabase } from '../../storage/connect-database.ts'
 import { createDatabaseClock } from '../../storage/database-clock.ts'
 import type { Database } from '../../storage/database.ts'
 import { createMessageBus, type MessageBus } from '../../storage/message-bus.ts'
@@ -60,7 +60,7 @@ export interface Modules extends BuiltBilling, BuiltDeployments, BuiltUsage {
   readonly clock: Clock
   readonly database: Database
   readonly installation: Installation
-  readonly readPool: () => PoolState
+  readonly pool: Pick<ReturnType<typeof connectDatabase>, 'poolState' | 'shares'>
   readonly messageBus: MessageBus
   readonly keys: Keys
   readonly accounts: Accounts
@@ -254,7 +254,7 @@ async function openModules(
     clock,
     database,
     installation,
-    readPool: () => pool.poolState,
+    pool,
     messageBus,
     keys,
     accounts: createAccounts({ database, clock, keys, credit: ledger }),

@@ -27,8 +27,9 @@ interface OverviewParts {
 
 export function buildOverview(config: Config, parts: OverviewParts): Overview {
   const { modules, isWorkerRunning, isShuttingDown } = parts
-  const { messageBus, metrics, readPool, ledger, catalog, providers, clock } = modules
+  const { messageBus, metrics, pool, ledger, catalog, providers, clock } = modules
   const recent = createRecentProviders(() => metrics.figures().byProvider)
+  const readPool = () => pool.poolState
   const createReport = createReporter({ config, metrics, recent, readPool, ledger, isWorkerRunning })
   const reports = createProcessReports({ messageBus, createReport })
   const listPools = (): Map<string, number> =>

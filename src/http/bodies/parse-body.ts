@@ -1,11 +1,8 @@
 import { AppError } from '../../kernel/app-error.ts'
 import { findRepeatedMember } from '../../kernel/find-repeated-member.ts'
 import { JsonExcess, parseJson } from '../../kernel/parse-json.ts'
-import { parseJsonInTurns, type CheckText } from '../../kernel/parse-json-in-turns.ts'
+import { AT_ONCE_LENGTH_MAX, parseJsonInTurns, type CheckText } from '../../kernel/parse-json-in-turns.ts'
 import { isStorable, isStorableJson } from '../../kernel/storable-text.ts'
-
-/** Longer texts are parsed in turns, so that they do not delay other requests. */
-const AT_ONCE_LENGTH_MAX = 256 * 1024
 
 export function isLargeText(text: string): boolean {
   return text.length > AT_ONCE_LENGTH_MAX
@@ -26,6 +23,8 @@ export interface LargeBody {
   readonly value: unknown
   /** An upper estimate of the memory that the value takes besides its text. */
   readonly memoryBytes: number
+  /** A member that occurs twice in one object. */
+  readonly repeatedMember: string | null
 }
 
 export async function parseLargeBody(text: string): Promise<LargeBody> {
@@ -39,7 +38,7 @@ export async function parseLargeStorableBody(text: string): Promise<LargeBody> {
   const check: CheckText = (part, path) => {
     if (!isStorable(part)) throw notStorableAt(path())
   }
-  return parseJsonInTurns(text, check).catch((error: unknown) => {
+  return parseJsonInTurns(text, { checkText: check }).catch((error: unknown) => {
     throw error instanceof AppError ? error : invalidBody(error)
   })
 }
@@ -51,7 +50,10 @@ function invalidBody(error: unknown): AppError {
 
 /** Throws if a member occurs twice in one object of a valid body. Used where the text is passed on, because parsers disagree. */
 export function requireSingleMembers(text: string): void {
-  const name = findRepeatedMember(text)
+  refuseRepeated(findRepeatedMember(text))
+}
+
+export function refuseRepeated(name: string | null): void {
   if (name === null) return
   const shown = name.slice(0, PARAM_LENGTH_MAX)
   throw new AppError('invalid_json', `The member '${shown}' occurs twice in one object.`, { param: shown })

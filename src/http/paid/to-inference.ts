@@ -11,7 +11,19 @@ export function toInference<Body>(
   // Read only if it can influence the choice of the upstream.
   const sessionId = () => readText(exchange.incoming.headers[SESSION_HEADER])
   const wakeTimeout = () => readText(exchange.incoming.headers[WAKE_HEADER])
-  const inference = { caller, body, text, bytes, requestId, record, cancellation, sessionId, wakeTimeout }
+  const countRead = (readBytes: number) => exchange.countRead(readBytes)
+  const inference = {
+    caller,
+    body,
+    text,
+    bytes,
+    requestId,
+    record,
+    cancellation,
+    sessionId,
+    wakeTimeout,
+    countRead,
+  }
   return headers === undefined ? inference : { ...inference, headers }
 }
 

@@ -20,6 +20,8 @@ export interface InferenceRequest<Body> {
   readonly keepEnd?: ((last: readonly Buffer[]) => Promise<void>) | undefined
   /** Whether another worker repeats the work, so that this answer is discarded and not charged. Called before charging. */
   readonly isMadeAnew?: () => boolean
+  /** Counts bytes of text that are read for the request, such as a stored conversation. Throws if there is no room for them. */
+  readonly countRead?: (bytes: number) => void
   /** The client's identifier of the session that the request belongs to. */
   readonly sessionId?: () => string | undefined
   /** How many seconds the client is willing to wait for a sleeping model, as it sent it. */

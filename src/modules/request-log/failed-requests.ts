@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Database } from '../../storage/database.ts'
 import type { LogOutcome } from './log-entry.ts'
@@ -45,6 +46,8 @@ const BATCHES_MAX = 100
 
 /** Writes failed requests in batches, a moment after they ended, and deletes old ones. */
 export class FailedRequests {
+  /** What is written belongs to all accounts, and not to the reader that asked for it. */
+  readonly #runForAll = AsyncLocalStorage.snapshot()
   readonly #options: FailedRequestsOptions
   readonly #timers: readonly NodeJS.Timeout[]
   #queue: FailedRequest[] = []
@@ -77,7 +80,7 @@ export class FailedRequests {
     if (this.#queue.length > 0) {
       const batch = this.#queue
       this.#queue = []
-      this.#writing = this.#writing.then(() => this.#write(batch))
+      this.#writing = this.#runForAll(() => this.#writing.then(() => this.#write(batch)))
     }
     return this.#writing
   }

@@ -9,7 +9,7 @@ import { createInferenceRecord, mayPass, type Inference } from '../inference/inf
 import type { Keys } from '../keys/keys.ts'
 import { findCharges } from '../ledger/ledger.ts'
 import { TaskPostponed, type ClaimedTask } from '../tasks/tasks.ts'
-import { resolveInput, type ResolveOptions } from './resolve-input.ts'
+import type { ResolvedInput } from './resolve-input.ts'
 import { readAllEvents } from './response-events.ts'
 
 interface EndLostOptions {
@@ -17,7 +17,7 @@ interface EndLostOptions {
   readonly inference: Pick<Inference, 'unattended'>
   readonly keys: Pick<Keys, 'formerCallerOf'>
   readonly database: Database
-  readonly resolving: ResolveOptions
+  readonly resolve: (accountId: string, body: ResponsesRequest) => Promise<ResolvedInput>
 }
 
 interface LostPlace {
@@ -88,12 +88,12 @@ async function charge(
 
 /** Without the stored conversation if that was deleted meanwhile. */
 async function readInput(
-  { resolving }: EndLostOptions,
+  { resolve }: EndLostOptions,
   { accountId }: ClaimedTask,
   body: ResponsesRequest,
 ): Promise<ResponsesRequest['input']> {
   try {
-    return (await resolveInput(resolving, accountId, body)).whole
+    return (await resolve(accountId, body)).whole
   } catch (error) {
     if (error instanceof AppError && !mayPass(error)) return body.input
     throw error

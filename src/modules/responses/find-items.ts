@@ -6,11 +6,12 @@ interface FindOptions {
   readonly database: Database
   /** Maximum size of the responses that hold the items. */
   readonly bytesMax: number
+  readonly countRead?: ((bytes: number) => void) | undefined
 }
 
 /** Finds input and output items of the account's stored responses by id. */
 export async function findItems(
-  { database, bytesMax }: FindOptions,
+  { database, bytesMax, countRead }: FindOptions,
   accountId: string,
   itemIds: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, Item>> {
@@ -18,27 +19,29 @@ export async function findItems(
     const place = placeOfInputItem(id)
     return place === null ? [] : [{ id, ...place }]
   })
-  const named = [accountId, [...itemIds], places.map(({ responseId }) => responseId)]
+  const values = [accountId, [...itemIds], places.map(({ responseId }) => responseId)]
   const [size] = await database.query<{ bytes: bigint }>(
     `SELECT coalesce(sum(response_bytes(input, response)), 0)::bigint AS bytes FROM responses WHERE ${HOLDS_ITEM}`,
-    named,
+    values,
   )
   if (Number(size?.bytes ?? 0) > bytesMax) {
     const message = `The responses that the references name are larger than ${bytesMax} bytes together. Send the items whole.`
     throw new AppError('request_too_large', message, { param: 'input' })
   }
+  countRead?.(Number(size?.bytes ?? 0))
   const rows = await database.query<{ id: string; input: string; response: string }>(
     `SELECT id, input, response FROM responses WHERE ${HOLDS_ITEM} ORDER BY created_at`,
-    named,
+    values,
   )
   const found = new Map<string, Item>()
   for (const { response } of rows)
-    for (const item of readOutputItems(response))
+    for (const item of await readOutputItems(response))
       if (typeof item['id'] === 'string' && itemIds.has(item['id'])) found.set(item['id'], item)
-  const inputs = new Map(rows.map(({ id, input }) => [id, input]))
+  const named = new Set(places.map(({ responseId }) => responseId))
+  const inputs = new Map<string, Item[]>()
+  for (const { id, input } of rows) if (named.has(id)) inputs.set(id, await readInputItems(input))
   for (const { id, responseId, index } of places) {
-    const input = inputs.get(responseId)
-    const item = input === undefined ? undefined : readInputItems(input)[index]
+    const item = inputs.get(responseId)?.[index]
     if (item !== undefined) found.set(id, item)
   }
   return found

@@ -15,14 +15,15 @@ export interface ItemPage {
 }
 
 /** Lists what the model was given for the last response of a chain: the history, then the new items. */
-export function listInputItems(
+export async function listInputItems(
   links: readonly ChainLink[],
   { limit, order, after }: ItemPageRequest,
-): ItemPage {
-  const all = links.flatMap(({ id, input, response }, index) => {
-    const items = identifyInputItems(id, readInputItems(input))
-    return index === links.length - 1 ? items : [...items, ...readOutputItems(response)]
-  })
+): Promise<ItemPage> {
+  const all: Item[] = []
+  for (const [index, { id, input, response }] of links.entries()) {
+    all.push(...identifyInputItems(id, await readInputItems(input)))
+    if (index < links.length - 1) all.push(...(await readOutputItems(response)))
+  }
   const ordered = order === 'asc' ? all : all.toReversed()
   const place = after === null ? -1 : ordered.findIndex(({ id }) => id === after)
   if (after !== null && place === -1)

@@ -2,6 +2,7 @@ import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { Database } from '../../storage/database.ts'
+import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { Demand, Inference, InferenceRecord } from '../inference/inference.ts'
@@ -11,7 +12,7 @@ import { TaskPostponed, type ClaimedTask, type TaskControl, type TaskOutcome } f
 import { conversationIdOf, type ItemConversations } from './conversations/item-conversations.ts'
 import { endLostResponse } from './end-lost-response.ts'
 import { EventRecorder } from './event-recorder.ts'
-import { resolveInput, toItems, type ResolveOptions } from './resolve-input.ts'
+import { toItems, type ResolvedInput } from './resolve-input.ts'
 import type { Item } from './response-items.ts'
 import type { ResponseChanges } from './response-changes.ts'
 import { readBackgroundWork } from './background-work.ts'
@@ -22,7 +23,8 @@ export interface PerformOptions {
   readonly keys: Pick<Keys, 'callerOf' | 'formerCallerOf'>
   readonly limits: Pick<Limits, 'admit'>
   readonly database: Database
-  readonly resolving: ResolveOptions
+  /** Reads what the request continues, when it is the account's turn. */
+  readonly resolve: (accountId: string, body: ResponsesRequest) => Promise<ResolvedInput>
   readonly conversations: Pick<ItemConversations, 'addAnswered'>
   readonly changes: ResponseChanges
 }
@@ -47,7 +49,7 @@ export async function performResponse(
   if (await recorder.isBegun())
     return endLostResponse(options, task, { place, body: work.body, route: ROUTE })
   const caller = await options.keys.callerOf(accountId, keyId)
-  const { whole } = await resolveInput(options.resolving, accountId, work.body)
+  const { whole } = await options.resolve(accountId, work.body)
   const body = { ...work.body, input: whole, stream: true }
   const { background: _, previous_response_id: __, conversation: ___, ...sent } = body
   const text = stringifyJson(sent)

@@ -1,6 +1,8 @@
 import type { Queryable } from '../../storage/database.ts'
 
 interface ChainLimits {
+  /** Called with the size before the texts are read. Throws to refuse it. */
+  readonly countRead?: ((bytes: number) => void) | undefined
   readonly lengthMax: number
   readonly bytesMax: number
 }
@@ -27,10 +29,11 @@ export async function readChain(
   queryable: Queryable,
   accountId: string,
   responseId: string,
-  { lengthMax, bytesMax }: ChainLimits,
+  { lengthMax, bytesMax, countRead }: ChainLimits,
 ): Promise<Chain> {
   const rows = await queryable.query<ChainRow>(READ_CHAIN, [accountId, responseId, lengthMax, bytesMax])
   const [oldest] = rows
+  countRead?.(Number(oldest?.bytes ?? 0))
   const links: ChainLink[] = []
   for (const piece of splitChain(rows)) {
     const ids = piece.map(({ id }) => id)

@@ -1,5 +1,6 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
+import { parseLargeJson } from '../../kernel/parse-json-in-turns.ts'
 import type { Database } from '../../storage/database.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import { isOwnSummary, openSummary } from '../../wires/openai-responses/compaction.ts'
@@ -22,6 +23,8 @@ export interface ResolveOptions {
   readonly conversations: Pick<ItemConversations, 'readForAnswer'>
   /** Limits the history and the referenced items, each. */
   readonly bytesMax: number
+  /** Counts the memory of what is read, before it is read. Throws if there is no room for it. */
+  readonly countRead?: ((bytes: number) => void) | undefined
 }
 
 /** A client must send a longer conversation as input or start a new one. */
@@ -48,7 +51,7 @@ export async function resolveInput(
     throw invalidValue('conversation', 'A response continues a conversation or a response, not both.')
   const history =
     conversationId !== null
-      ? await options.conversations.readForAnswer(accountId, conversationId)
+      ? await options.conversations.readForAnswer(accountId, conversationId, options.countRead)
       : typeof previousId === 'string'
         ? await readHistory(options, accountId, previousId)
         : []
@@ -65,13 +68,14 @@ export function toItems(input: Input): readonly Item[] {
 }
 
 async function readHistory(
-  { database, bytesMax }: ResolveOptions,
+  { database, bytesMax, countRead }: ResolveOptions,
   accountId: string,
   previousId: string,
 ): Promise<Item[]> {
   const { links, isBeyondLimits } = await readChain(database, accountId, previousId, {
     lengthMax: CHAIN_LENGTH_MAX,
     bytesMax,
+    countRead,
   })
   const [oldest, last] = [links[0], links.at(-1)]
   if (oldest === undefined || last === undefined) throw previousNotFound(previousId)
@@ -82,13 +86,16 @@ async function readHistory(
     throw new AppError('context_length_exceeded', message, { param: 'previous_response_id' })
   }
   if (oldest.previousId !== null) throw previousNotFound(oldest.previousId)
-  requireEnded(last)
-  return links.flatMap(({ input, response }) => [...readInputItems(input), ...readOutputItems(response)])
+  await requireEnded(last)
+  const items: Item[] = []
+  for (const { input, response } of links)
+    items.push(...(await readInputItems(input)), ...(await readOutputItems(response)))
+  return items
 }
 
 /** Throws if a background response has no answer yet. */
-function requireEnded({ id, response }: ChainLink): void {
-  const value: unknown = JSON.parse(response)
+async function requireEnded({ id, response }: ChainLink): Promise<void> {
+  const value = await parseLargeJson(response)
   const status = isRecord(value) ? value['status'] : null
   if (status === 'completed' || status === 'incomplete') return
   throw invalidValue('previous_response_id', `The response '${id}' has no answer that can be continued.`)

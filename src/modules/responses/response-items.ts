@@ -1,4 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
+import { parseLargeJson } from '../../kernel/parse-json-in-turns.ts'
 import { requestIdOf } from '../../wires/openai-responses/response-id.ts'
 import { createToken, uuidOfRequest } from '../../kernel/identifiers.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'
@@ -6,15 +7,15 @@ import { lookupTable } from '../../kernel/lookup-table.ts'
 export type Item = Readonly<Record<string, unknown>>
 
 /** Reads the items of a stored response. They were validated on arrival, so they are read leniently. */
-export function readInputItems(input: string): Item[] {
-  const value: unknown = JSON.parse(input)
+export async function readInputItems(input: string): Promise<Item[]> {
+  const value = await parseLargeJson(input)
   if (typeof value === 'string')
     return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: value }] }]
   return Array.isArray(value) ? value.filter(isRecord) : []
 }
 
-export function readOutputItems(response: string): Item[] {
-  const value: unknown = JSON.parse(response)
+export async function readOutputItems(response: string): Promise<Item[]> {
+  const value = await parseLargeJson(response)
   return isRecord(value) && Array.isArray(value['output']) ? value['output'].filter(isRecord) : []
 }
 

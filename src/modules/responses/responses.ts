@@ -1,7 +1,6 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
-import { FairTurns } from '../../kernel/fair-turns.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
@@ -25,11 +24,12 @@ import {
 } from './conversations/item-conversations.ts'
 import { createBackground } from './create-background.ts'
 import { followResponse } from './follow-response.ts'
+import { createHistoryReads, type CountRead } from './history-reads.ts'
 import { keepAnswer } from './keep-answer.ts'
 import { listInputItems, type ItemPage, type ItemPageRequest } from './list-input-items.ts'
 import { performResponse, type PerformOptions } from './perform-response.ts'
 import { deleteResponse, readChain } from './read-responses.ts'
-import { CHAIN_LENGTH_MAX, needsHistory, resolveInput, type ResolvedInput } from './resolve-input.ts'
+import { CHAIN_LENGTH_MAX, needsHistory } from './resolve-input.ts'
 import { replayEvents } from './replay-response.ts'
 import { createResponseChanges } from './response-changes.ts'
 import type { Item } from './response-items.ts'
@@ -55,9 +55,14 @@ export interface Responses {
   /** Returns the response after the cancellation. A response that has ended stays unchanged. */
   cancel(accountId: string, responseId: string): Promise<Item>
   delete(accountId: string, responseId: string): Promise<void>
-  listInputItems(accountId: string, responseId: string, page: ItemPageRequest): Promise<ItemPage>
+  listInputItems(
+    accountId: string,
+    responseId: string,
+    page: ItemPageRequest,
+    countRead?: CountRead,
+  ): Promise<ItemPage>
   /** Returns the tokens of the prompt, including the responses that it continues. */
-  countTokens(caller: Caller, body: CountedResponsesRequest): Promise<number>
+  countTokens(caller: Caller, body: CountedResponsesRequest, countRead?: CountRead): Promise<number>
   /** Makes responses in the background. */
   readonly performer: TaskPerformer
 }
@@ -81,16 +86,11 @@ export function createResponses(options: ResponsesOptions): Responses {
   const room = new ResponseRoom(options)
   const changes = createResponseChanges(options)
   const conversations = createItemConversations(options)
-  const resolving = { database, conversations, bytesMax: options.historyBytesMax }
-  const reads = new FairTurns({ runningMax: READS_MAX, ownerWaitingMax: ACCOUNT_READS_WAITING_MAX })
-  /** Stored conversations are large, and reading them is free, so accounts take turns. */
-  const inTurn = <Result>(accountId: string, read: () => Promise<Result>): Promise<Result> => {
-    const reading = reads.take(accountId, read)
-    if (reading === null) throw tooManyReads()
-    return reading
-  }
-  const resolve = (accountId: string, body: Parameters<typeof resolveInput>[2]): Promise<ResolvedInput> =>
-    inTurn(accountId, () => resolveInput(resolving, accountId, body))
+  const { inTurn, resolve, resolveInBackground } = createHistoryReads({
+    database,
+    conversations,
+    bytesMax: options.historyBytesMax,
+  })
 
   const require = async (accountId: string, responseId: string): Promise<KnownResponse> => {
     const known = await readKnownResponse(database, accountId, responseId)
@@ -124,7 +124,7 @@ export function createResponses(options: ResponsesOptions): Responses {
   const expand = async (request: InferenceRequest<ResponsesRequest>): Promise<ExpandedRequest> => {
     const { body, caller } = request
     requireStorage(body, retentionMs)
-    const { whole, own } = await resolve(caller.accountId, body)
+    const { whole, own } = await resolve(caller.accountId, body, request.countRead)
     return { own, request: withInput(request, whole) }
   }
 
@@ -144,7 +144,7 @@ export function createResponses(options: ResponsesOptions): Responses {
     },
     compact: async (asked) => {
       const { whole } = needsHistory(asked.body)
-        ? await resolve(asked.caller.accountId, asked.body)
+        ? await resolve(asked.caller.accountId, asked.body, asked.countRead)
         : { whole: asked.body.input }
       if (whole.length === 0)
         throw new AppError('missing_required_parameter', 'There is nothing to compact. Send input.', {
@@ -182,21 +182,21 @@ export function createResponses(options: ResponsesOptions): Responses {
       await deleteResponse(database, accountId, responseId)
       changes.announce(responseId)
     },
-    listInputItems: async (accountId, responseId, page) => {
-      const limits = { lengthMax: CHAIN_LENGTH_MAX, bytesMax: options.historyBytesMax }
+    listInputItems: async (accountId, responseId, page, countRead) => {
+      const limits = { lengthMax: CHAIN_LENGTH_MAX, bytesMax: options.historyBytesMax, countRead }
       const { links } = await inTurn(accountId, () => readChain(database, accountId, responseId, limits))
       if (links.length === 0) throw notFound('response')
       return listInputItems(links, page)
     },
-    countTokens: async (caller, body) => {
+    countTokens: async (caller, body, countRead) => {
       if (!needsHistory(body)) return chat.countResponseTokens(caller, body)
       requireStorage(body, retentionMs)
-      const { whole } = await resolve(caller.accountId, body)
+      const { whole } = await resolve(caller.accountId, body, countRead)
       return chat.countResponseTokens(caller, { ...body, input: whole })
     },
     performer: {
       perform: (task, control) =>
-        performResponse({ ...options, conversations, resolving, changes }, task, control),
+        performResponse({ ...options, conversations, resolve: resolveInBackground, changes }, task, control),
       // There is no job at an upstream to cancel: the cancellation closes its stream.
       cancelJob: async () => {},
     },
@@ -205,15 +205,6 @@ export function createResponses(options: ResponsesOptions): Responses {
 
 async function* oneBatch(events: readonly Buffer[]): AsyncGenerator<readonly Buffer[], void> {
   if (events.length > 0) yield events
-}
-
-/** Stored conversations that are read at the same time. Each takes one of the database's connections. */
-const READS_MAX = 2
-const ACCOUNT_READS_WAITING_MAX = 16
-
-function tooManyReads(): AppError {
-  const message = `This account has ${ACCOUNT_READS_WAITING_MAX} requests that wait to read stored responses. Try again shortly.`
-  return new AppError('rate_limit_exceeded', message, { retryAfterSeconds: 1 })
 }
 
 interface ExpandedRequest {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { addUpSql, latencyBucketOf, packHistogram } from './latency-buckets.ts'
@@ -44,6 +45,8 @@ const HOURS_KEPT_DAYS = 45
  * a process that is killed, and cost a request no write.
  */
 export class LatencyMeter {
+  /** What is written belongs to all accounts, and not to the reader that asked for it. */
+  readonly #runForAll = AsyncLocalStorage.snapshot()
   readonly #options: LatencyMeterOptions
   readonly #timers: readonly NodeJS.Timeout[]
   #cells = new Map<string, Cell>()
@@ -80,7 +83,7 @@ export class LatencyMeter {
       const cells = [...this.#cells.values()]
       this.#cells = new Map()
       this.#last = null
-      this.#writing = this.#writing.then(() => this.#write(cells))
+      this.#writing = this.#runForAll(() => this.#writing.then(() => this.#write(cells)))
     }
     return this.#writing
   }

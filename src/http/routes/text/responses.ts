@@ -132,8 +132,9 @@ function countTokens({ responses, limits }: ResponseRouteOptions): Route {
     responses: { 200: { description: 'How long the prompt is. Costs nothing.', schema: TokenCount } },
     handle: (request) =>
       runFree(limits, request, async () => {
-        const { body, caller } = request
-        const tokens = await responses.countTokens(caller, { ...body, input: body.input ?? [] })
+        const { body, caller, exchange } = request
+        const counted = { ...body, input: body.input ?? [] }
+        const tokens = await responses.countTokens(caller, counted, (bytes) => exchange.countRead(bytes))
         return { object: 'response.input_tokens', input_tokens: tokens }
       }),
   })

@@ -90,9 +90,10 @@ export const storedResponseRoutes = ({ responses }: { responses: Responses }): R
       summary: 'List what a response was given',
       query: ItemsQuery,
       responses: { 200: { description: 'Items of the prompt, history included.', schema: ItemList } },
-      handle: async ({ caller, params, query }) => {
+      handle: async ({ caller, params, query, exchange }) => {
+        const countRead = (bytes: number): void => exchange.countRead(bytes)
         return listItemsAnswer(
-          await responses.listInputItems(caller.accountId, params.id, readItemPage(query)),
+          await responses.listInputItems(caller.accountId, params.id, readItemPage(query), countRead),
         )
       },
     }),

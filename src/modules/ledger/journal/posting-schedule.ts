@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Queryable } from '../../../storage/database.ts'
@@ -22,6 +23,8 @@ const CONFLICT_CODES = new Set(['40001', '40P01'])
 export class PostingSchedule {
   readonly #database: Queryable
   readonly #logger: Logger
+  /** Charges of all accounts are posted, and not for the reader that asked for it. */
+  readonly #runForAll = AsyncLocalStorage.snapshot()
   #timer: NodeJS.Timeout | null = null
   #waitingSinceMs = 0
   #unposted = 0
@@ -89,7 +92,7 @@ export class PostingSchedule {
 
   #run(): Promise<void> {
     this.#unposted = 0
-    const running = this.#post().finally(() => {
+    const running = this.#runForAll(() => this.#post()).finally(() => {
       if (this.#running === running) this.#running = null
     })
     this.#running = running

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Sealer } from '../../../kernel/seal-text.ts'
 import type { Database } from '../../../storage/database.ts'
@@ -44,6 +45,8 @@ const PART_KEPT = 0.9
 
 /** Stores bodies after their answers were sent, one after the other, and deletes those that have expired. */
 export class BodyWriter {
+  /** What is written belongs to all accounts, and not to the reader that asked for it. */
+  readonly #runForAll = AsyncLocalStorage.snapshot()
   readonly #options: BodyWriterOptions
   readonly #timers: readonly NodeJS.Timeout[]
   #queue: CapturedBodies[] = []
@@ -78,12 +81,13 @@ export class BodyWriter {
     if (this.#queue.length > 0) {
       const batch = this.#queue
       this.#queue = []
-      this.#writing = this.#writing.then(async () => {
+      const writeAll = async (): Promise<void> => {
         for (const bodies of batch) {
           await this.#write(bodies)
           this.#queuedBytes -= sizeOf(bodies)
         }
-      })
+      }
+      this.#writing = this.#runForAll(() => this.#writing.then(writeAll))
     }
     return this.#writing
   }

@@ -31,7 +31,7 @@ export interface ItemConversations {
   deleteItem(accountId: string, id: string, itemId: string): Promise<ConversationRecord>
   listItems(accountId: string, id: string, page: ItemPageRequest): Promise<ItemPage>
   /** Returns all items, for a model. Throws if there are too many, or if the account has no room for an answer to them. */
-  readForAnswer(accountId: string, id: string): Promise<Item[]>
+  readForAnswer(accountId: string, id: string, countRead?: (bytes: number) => void): Promise<Item[]>
   /** Adds what a response was given and answered. It is charged already, so that the quota does not refuse it. */
   addAnswered(accountId: string, id: string, items: readonly Item[]): Promise<void>
 }
@@ -134,7 +134,7 @@ export function createItemConversations(options: ItemConversationsOptions): Item
       if (items === null) throw invalidValue('after', 'after must be the id of an item of the list.')
       return { items: items.slice(0, page.limit), hasMore: items.length > page.limit }
     },
-    async readForAnswer(accountId, id) {
+    async readForAnswer(accountId, id, countRead) {
       requireStorage(retentionMs)
       const size = await sizeOfItems(database, { accountId, id })
       if (size === null) throw conversationNotFound(id)
@@ -145,6 +145,7 @@ export function createItemConversations(options: ItemConversationsOptions): Item
         throw new AppError('context_length_exceeded', message, { param: 'conversation' })
       }
       await requireRoom(database, { quotaOf, kind: 'response', accountId })
+      countRead?.(size.bytes)
       const page = { limit: ITEMS_MAX, order: 'asc', after: null } as const
       return (await readItems(database, { accountId, id }, page)) ?? []
     },
