@@ -24,14 +24,16 @@ import type { Sound } from './sound-tokens.ts'
 
 export type StreamableRequest = Pick<ChatRequest, 'model' | 'stream' | 'stream_options'>
 
+type CountPrompt<Body> = (model: CatalogModel, body: Body, countTokens: (text: string) => number) => number
+
 /** The parts in which the operations differ. Everything else is shared. */
 export interface Operation<Body> {
   readonly form: AnswerForm
   readonly of: (provider: Provider) => InferenceOperation<Body> | undefined
-  /** Counts a prompt for an upstream that bills nothing and reports no usage. */
-  readonly countPromptTokens: (body: Body, countTokens: (text: string) => number) => number
+  /** Counts a prompt for an upstream of the operator that reports no usage. */
+  readonly countOwnTokens: CountPrompt<Body>
   /** Counts a prompt that a vendor may bill without a report. */
-  readonly countHeldTokens: (model: CatalogModel, body: Body, countTokens: (text: string) => number) => number
+  readonly countHeldTokens: CountPrompt<Body>
   /** Whether the tokens of the prompt can be counted without the vendor. */
   readonly isMeasured: (body: Body) => boolean
   readonly estimate: Estimate<Body>
@@ -173,7 +175,7 @@ function contextOf<Body extends StreamableRequest>(attempted: Attempted<Body>): 
     startedMs,
     countPromptTokens: () =>
       candidate.provider.whenLeft === 'stops'
-        ? operation.countPromptTokens(body, countTokens)
+        ? operation.countOwnTokens(model, body, countTokens)
         : operation.countHeldTokens(model, body, countTokens),
     countTokens,
     soundOf: () => operation.soundOf(body),

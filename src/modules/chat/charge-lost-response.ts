@@ -98,7 +98,7 @@ function describeLost(
     countPromptTokens: () =>
       isBilled
         ? RESPONSES.countHeldTokens(model, body, countTokens)
-        : RESPONSES.countPromptTokens(body, countTokens),
+        : RESPONSES.countOwnTokens(model, body, countTokens),
     countTokens,
     soundOf: () => RESPONSES.soundOf(body),
     asksForHourCache: () => asksForHourCache(request.text),

@@ -29,7 +29,7 @@ import { checkChatContext, checkCompletionContext } from './check-context.ts'
 import { checkChatRequest } from './check-messages.ts'
 import { countMessageTokens } from './count-message-tokens.ts'
 import {
-  countChatPromptTokens,
+  countOwnPromptTokens,
   countCompletionPromptTokens,
   countHeldCompletionTokens,
   countHeldPromptTokens,
@@ -72,7 +72,7 @@ interface ChatOptions {
 const CHAT: Operation<ChatRequest> = {
   form: CHAT_FORM,
   of: (provider) => provider.chat,
-  countPromptTokens: countChatPromptTokens,
+  countOwnTokens: countOwnPromptTokens,
   countHeldTokens: countHeldPromptTokens,
   isMeasured,
   pricedMembers: pricedSoundMembers,
@@ -92,7 +92,7 @@ const COMPLETION: Operation<CompletionRequest> = {
   form: COMPLETION_FORM,
   of: (provider) =>
     provider.completion ?? (provider.chat && completionThroughChat(provider.id, provider.chat)),
-  countPromptTokens: countCompletionPromptTokens,
+  countOwnTokens: (_model, body, countTokens) => countCompletionPromptTokens(body, countTokens),
   countHeldTokens: (_model, body, countTokens) => countHeldCompletionTokens(body, countTokens),
   isMeasured: () => true,
   pricedMembers: () => COMPLETION_MEMBERS,

@@ -20,18 +20,25 @@ const WHOLE_TOKENS_MAX = 8_192
 
 type CountTokens = (text: string) => number
 
-/**
- * Counts a prompt whose usage no vendor reported, although it may bill it. Images and files count as they were held: less could
- * be below the bill.
- */
+/** Counts a prompt whose usage no vendor reported, although it may bill it. */
 export function countHeldPromptTokens(
+  model: CatalogModel,
+  body: ChatRequest,
+  countTokens: CountTokens,
+): number {
+  const { contextTokens } = estimateProfileOf(model)
+  return Math.min(TOKENS_OF_ANSWER + countOwnPromptTokens(model, body, countTokens), contextTokens)
+}
+
+/** The same for an upstream of the operator. Images and files count as they were held: less could be below their work. */
+export function countOwnPromptTokens(
   model: CatalogModel,
   body: ChatRequest,
   countTokens: CountTokens,
 ): number {
   const { family, contextTokens } = estimateProfileOf(model)
   const media = estimateMediaTokens(partsOf(body), family, contextTokens).tokens
-  return Math.min(TOKENS_OF_ANSWER + countText(body, countTokens) + media, contextTokens)
+  return Math.min(countText(body, countTokens) + media, contextTokens)
 }
 
 /** The same for a text completion, which most vendors only have as a chat with instructions. */
@@ -40,7 +47,7 @@ export function countHeldCompletionTokens(body: CompletionRequest, countTokens: 
   return countCompletionPromptTokens(body, countTokens) + instructions
 }
 
-/** Counts a prompt for upstreams that bill nothing, and for clients that only ask for the count. */
+/** Counts a prompt for clients that only ask for the count. */
 export function countChatPromptTokens(body: ChatRequest, countTokens: CountTokens): number {
   return countText(body, countTokens) + countRoughly(partsOf(body))
 }

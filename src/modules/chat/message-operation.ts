@@ -8,7 +8,7 @@ import { toReadableRequest } from '../../wires/anthropic-messages/to-readable-re
 import type { Operation } from './call-candidate.ts'
 import { checkChatContext } from './check-context.ts'
 import { checkMessages } from './check-messages.ts'
-import { countChatPromptTokens, countHeldPromptTokens } from './count-prompt-tokens.ts'
+import { countHeldPromptTokens, countOwnPromptTokens } from './count-prompt-tokens.ts'
 import { isMeasured } from './estimate-media-tokens.ts'
 import { estimateChat, refineChat } from './estimate-cost.ts'
 import { findFilesOfMessages, inlineFilesOfMessages } from './inline-message-files.ts'
@@ -27,7 +27,7 @@ export const MESSAGES: Operation<MessagesRequest> = {
     const send = native?.[WIRE]
     return send ? messagesNatively(send) : chat && messagesThroughChat(id, chat)
   },
-  countPromptTokens: (body, countTokens) => countChatPromptTokens(chatOf(body), countTokens),
+  countOwnTokens: (model, body, countTokens) => countOwnPromptTokens(model, chatOf(body), countTokens),
   countHeldTokens: (model, body, countTokens) => countHeldPromptTokens(model, chatOf(body), countTokens),
   isMeasured: (body) => isMeasured(chatOf(body)),
   pricedMembers: () => MESSAGE_MEMBERS,

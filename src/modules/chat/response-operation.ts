@@ -12,7 +12,7 @@ import { toReadableRequest } from '../../wires/openai-responses/to-readable-requ
 import type { Operation } from './call-candidate.ts'
 import { checkChatContext } from './check-context.ts'
 import { checkMessages } from './check-messages.ts'
-import { countChatPromptTokens, countHeldPromptTokens } from './count-prompt-tokens.ts'
+import { countChatPromptTokens, countHeldPromptTokens, countOwnPromptTokens } from './count-prompt-tokens.ts'
 import { isMeasured } from './estimate-media-tokens.ts'
 import { estimateChat, refineChat } from './estimate-cost.ts'
 import { findFilesOfResponses, inlineFilesOfResponses } from './inline-response-files.ts'
@@ -32,7 +32,7 @@ export const RESPONSES: Operation<ResponsesRequest> = {
     if (send === undefined) return chat && responsesThroughChat(id, chat)
     return responsesNatively(send, { hasSearch: takenMembers?.has('web_search') === true })
   },
-  countPromptTokens: (body, countTokens) => countChatPromptTokens(chatOf(body), countTokens),
+  countOwnTokens: (model, body, countTokens) => countOwnPromptTokens(model, chatOf(body), countTokens),
   countHeldTokens: (model, body, countTokens) => countHeldPromptTokens(model, chatOf(body), countTokens),
   isMeasured: (body) => isMeasured(chatOf(body)),
   pricedMembers: () => PRICED_MEMBERS,

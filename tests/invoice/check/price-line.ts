@@ -10,14 +10,16 @@ const AUDIO_USD_PER_1M = 32
 /** Prices a line of a vendor's invoice as the gateway sells it. Work without a price costs what the vendor's list says. */
 export function priceLine(line: InvoiceLine): NanoUsd {
   const { counts, extras, factor, pictures } = line
-  const sold = findSold(line.vendor, line.model)
-  if (sold === null) throw new Error(`nobody sells ${line.model} of ${line.vendor}`)
-  const { price } = sold
+  const model = findSold(line.vendor, line.model)
+  if (model === null) throw new Error(`nobody sells ${line.model} of ${line.vendor}`)
+  const { price } = model
   const listedUsd = extras.reduce((sum, { usd }) => sum + usd, 0)
   const listed = BigInt(Math.ceil(listedUsd * NANO_USD_PER_USD))
   if (price.unit !== 'token') {
-    const { count = 1, size = null, quality = null } = pictures ?? {}
-    return priceUnits(unitRate(price, { size, quality }), count) + listed
+    const { count = 1, size = null, quality = null, given = 0 } = pictures ?? {}
+    // Given pictures have one price here, whatever their size, which must not be below the vendor's.
+    const sold = BigInt(given * count) * (price.nanoUsdPerInputImage ?? 0n)
+    return priceUnits(unitRate(price, { size, quality }), count) + (sold > listed ? sold : listed)
   }
   const { audioPromptTokens: heard = 0 } = counts
   const unpriced = price.audioInputNanoUsdPer1m === undefined ? heard : 0

@@ -6,6 +6,14 @@ export interface Extra {
   readonly usd: number
 }
 
+export interface MadePictures {
+  readonly count: number
+  readonly size: string
+  readonly quality: string
+  /** How many pictures were given to make each of them from. */
+  readonly given: number
+}
+
 /** What a vendor bills for one call. */
 export interface InvoiceLine {
   readonly caseNumber: number
@@ -16,7 +24,7 @@ export interface InvoiceLine {
   /** The same without what the vendor did and did not send. */
   readonly seen: TokenCounts
   /** Pictures that were made, for models that are priced by the picture. */
-  readonly pictures: { readonly count: number; readonly size: string; readonly quality: string } | null
+  readonly pictures: MadePictures | null
   readonly extras: readonly Extra[]
   /** How many times the ordinary price the asked tier or speed costs. */
   readonly factor: number

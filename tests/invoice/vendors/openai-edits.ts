@@ -37,7 +37,12 @@ export async function answerEdit(call: VendorCall): Promise<void> {
     model,
     counts,
     seen: counts,
-    pictures: { count, size: textOf('size') ?? 'auto', quality: textOf('quality') ?? 'medium' },
+    pictures: {
+      count,
+      size: textOf('size') ?? 'auto',
+      quality: textOf('quality') ?? 'medium',
+      given: given.length,
+    },
     // Several pictures are billed like as many calls, each with the pictures that are given.
     extras: [{ what: `${given.length} given pictures`, usd: (count * tokens * INPUT_USD_PER_1M) / 1e6 }],
     factor: 1,
