@@ -43,7 +43,7 @@ export async function finishCase(stage: Stage, running: RunningCase): Promise<Ca
   }
   await settle(running)
   const lines = stage.linesOf(made.number)
-  const account = await checkAccount(stage.database, made, { accountId, lines, planned })
+  const account = await checkAccount(stage.database, made, { accountId, lines, planned, statuses })
   return { ...account, made, request, statuses, lines }
 }
 

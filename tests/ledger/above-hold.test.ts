@@ -30,6 +30,8 @@ const usageOf = (output: number) => ({
   total_tokens: 11 + output,
 })
 const priceOf = (output: number) => (11 + output * 10) / 1e6
+/** The whole context of 100,000 tokens, and an answer as long. */
+const HIGHEST_USD = (100_000 + 100_000 * 10) / 1e6
 const body = (members: object = {}) => chatBody({ model: 'talker', max_tokens: 10, ...members })
 const balanceOf = async (key: string) =>
   (await gateway.request('GET', '/v1/tenants/me', { key })).body.balance_usd
@@ -82,6 +84,20 @@ describe('usage above the hold', () => {
     expect((await uncovered()) - before).toBeCloseTo(priceOf(50_000) - 0.01, 9)
     const { body: records } = await gateway.request('GET', '/v1/usage/records', { key })
     expect(records.data[1]).toMatchObject({ cost_usd: 0.01, uncovered_usd: owedUsd })
+  })
+
+  test('is neither charged nor owed beyond what the model can cost at all', async () => {
+    const before = await uncovered()
+    const [poor, rich] = [
+      await createAccount(gateway, { creditUsd: 0.01 }),
+      await createAccount(gateway, { creditUsd: 100 }),
+    ]
+    gateway.upstream.respondWith(completion({ usage: usageOf(1_000_000_000) }))
+    for (const { key } of [poor, rich])
+      expect((await gateway.request('POST', CHAT, { key, body: body() })).status).toBe(200)
+    await eventually(async () => expect(await balanceOf(poor.key)).toBeCloseTo(0.01 - HIGHEST_USD, 9))
+    expect(await balanceOf(rich.key)).toBeCloseTo(100 - HIGHEST_USD, 9)
+    expect((await uncovered()) - before).toBeGreaterThan(19_000)
   })
 
   test.each([

@@ -1,6 +1,5 @@
 import { createInference, type Inference, type InferenceOptions } from '../../modules/inference/inference.ts'
 import type { Deployments } from '../../modules/deployments/deployments.ts'
-import type { Ledger } from '../../modules/ledger/ledger.ts'
 import type { Limits } from '../../modules/limits/limits.ts'
 import type { RequestLog } from '../../modules/request-log/request-log.ts'
 import type { Usage } from '../../modules/usage/usage.ts'
@@ -17,7 +16,6 @@ import { providerVariableOf } from '../settings/provider-settings.ts'
 
 interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUseSandbox' | 'clock'> {
   readonly limits: Limits
-  readonly ledger: Pick<Ledger, 'owe'>
   readonly requestLog: Pick<RequestLog, 'noteEnded'>
   readonly usage: Pick<Usage, 'noteLatency'>
   readonly deployments: Pick<Deployments, 'noteRequest'>
@@ -29,7 +27,7 @@ interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUse
 
 export function buildInference(
   config: Config,
-  { limits, requestLog, usage, deployments, metrics, shortages, logger, tracer, ledger, ...parts }: Parts,
+  { limits, requestLog, usage, deployments, metrics, shortages, logger, tracer, ...parts }: Parts,
 ): Inference {
   return createInference({
     ...parts,
@@ -51,7 +49,7 @@ export function buildInference(
       drains: metrics.drains,
       callEnded: createCallReporter({ metrics, logger, tracer, deployments, requestLog }),
       completed: (record) => usage.noteLatency(record),
-      uncovered: reportUncovered({ metrics, logger, ledger }),
+      uncovered: reportUncovered({ metrics, logger }),
       attempted: ({ provider, previousProvider, outcome, status }) => {
         metrics.upstreamAttempted({
           provider,

@@ -222,7 +222,7 @@ async function openModules(
     hasProviders: config.providers.size > 0,
   })
   const stored = { database, messageBus, clock, logger, ledger, keys, sealer }
-  const served = { catalog, providers, mayUseSandbox, limits, ledger }
+  const served = { catalog, providers, mayUseSandbox, limits }
   const built = await buildDeployments(config, { ...stored, ...served, outbound })
   opened.defer(() => built.close())
   const credit = config.billing ? ledger : freeCredit

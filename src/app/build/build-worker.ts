@@ -47,7 +47,7 @@ export async function buildWorker(
         limits: config.taskLimits,
         retentionMs: daysToMs(config.resultRetentionDays),
         changes: createTaskChanges({ messageBus, logger }),
-        onUncovered: reportUncovered({ metrics: modules.metrics, logger, ledger }),
+        onUncovered: reportUncovered({ metrics: modules.metrics, logger }),
       }),
       performer,
       runner: buildRunner(config, { modules, borrower, logger }),

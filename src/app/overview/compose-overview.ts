@@ -67,7 +67,9 @@ export function composeOverview(parts: OverviewParts): Static<typeof LiveOvervie
     providers: describeProviders(reports),
   }
   const refusedCommits = shared?.refusedCommits ?? null
-  return { ...overview, attention: findAttention({ overview, reports, refusedCommits, hasProviders }) }
+  const debts = shared?.debts ?? null
+  const attention = findAttention({ overview, reports, refusedCommits, debts, hasProviders })
+  return { ...overview, attention }
 }
 
 /** Averaged over the reports that are kept of a process. */

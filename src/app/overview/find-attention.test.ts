@@ -43,7 +43,13 @@ const OVERVIEW: Situation['overview'] = {
   providers: [],
 }
 
-const HEALTHY: Situation = { overview: OVERVIEW, reports: [REPORT], refusedCommits: 0, hasProviders: true }
+const HEALTHY: Situation = {
+  overview: OVERVIEW,
+  reports: [REPORT],
+  refusedCommits: 0,
+  debts: { accounts: 0, nanoUsd: 0n },
+  hasProviders: true,
+}
 const overview = (change: Partial<Situation['overview']>): Situation => ({
   ...HEALTHY,
   overview: { ...OVERVIEW, ...change },
@@ -68,6 +74,7 @@ test.each<[string, string, Situation]>([
   ['critical', 'charges_not_written', report({ isLedgerHealthy: false })],
   ['critical', 'charges_refused', { ...HEALTHY, refusedCommits: 1 }],
   ['warning', 'charges_behind', overview({ database: { ...OVERVIEW.database, unposted_commits: 5000 } })],
+  ['warning', 'accounts_in_debt', { ...HEALTHY, debts: { accounts: 2, nanoUsd: 490_000_000n } }],
   ['warning', 'no_worker', overview({ workers: { running: 0, stopped: 0, slots: 0 } })],
   [
     'critical',

@@ -1,6 +1,8 @@
 import type { Static } from 'typebox'
 import type { LiveOverview } from '../../http/routes/operator/admin-live.ts'
+import { formatUsd } from '../../kernel/money.ts'
 import type { ProcessReport } from './process-report.ts'
+import type { SharedState } from './read-shared-state.ts'
 
 type Overview = Static<typeof LiveOverview>
 export type Attention = Overview['attention'][number]
@@ -12,6 +14,8 @@ export interface Situation {
   readonly reports: readonly ProcessReport[]
   /** Commits that could not be posted because of a defect. Null if the database does not answer. */
   readonly refusedCommits: number | null
+  /** What accounts owe. Null if the database does not answer. */
+  readonly debts: SharedState['debts'] | null
   readonly hasProviders: boolean
 }
 
@@ -53,7 +57,7 @@ function checkDatabase({ overview: { database } }: Situation): Attention[] {
   return [note('warning', 'database_pool_full', message)]
 }
 
-function checkLedger({ overview, reports, refusedCommits }: Situation): Attention[] {
+function checkLedger({ overview, reports, refusedCommits, debts }: Situation): Attention[] {
   const found: Attention[] = []
   if (reports.some(({ isLedgerHealthy }) => !isLedgerHealthy))
     found.push(note('critical', 'charges_not_written', 'Charges cannot be written, so answers are refused.'))
@@ -64,6 +68,10 @@ function checkLedger({ overview, reports, refusedCommits }: Situation): Attentio
   const unposted = overview.database.unposted_commits ?? 0
   if (unposted > UNPOSTED_MAX)
     found.push(note('warning', 'charges_behind', `${unposted} commits of charges are not in the books yet.`))
+  if (debts !== null && debts.accounts > 0) {
+    const owed = `Answers cost more than accounts had, or payments were reversed: ${formatUsd(debts.nanoUsd)} USD are owed.`
+    found.push(note('warning', 'accounts_in_debt', `${debts.accounts} accounts owe. ${owed}`))
+  }
   return found
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Provider, UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
-import type { Catalog, Category } from '../catalog/catalog.ts'
+import { highestPrice, type Catalog, type Category } from '../catalog/catalog.ts'
 import type { UncoveredCost, UsageRecord } from '../ledger/ledger.ts'
 import type { Limits } from '../limits/limits.ts'
 import { createAnswerWhole, type AnswerWhole } from './answer-whole.ts'
@@ -142,9 +142,10 @@ export function createInference(options: InferenceOptions): Inference {
 
   const onCompleted = (record: UsageRecord): void => observer.completed(record)
   const onUncovered = (uncovered: UncoveredCost): void => observer.uncovered(uncovered)
-  const openBill: OpenBill = (hold, request, startedMs) =>
+  const openBill: OpenBill = (hold, request, { model, startedMs }) =>
     new RequestBill({
       hold,
+      ceilingNanoUsd: () => highestPrice(model),
       request,
       startedMs,
       onCompleted,

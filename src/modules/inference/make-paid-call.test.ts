@@ -59,8 +59,15 @@ function call(steps: Partial<CallSteps<object, undefined, string>>, linger?: Lin
       ...steps,
     },
     resolved,
-    (held, request, startedMs) =>
-      new RequestBill({ hold: held, request, startedMs, onCompleted: () => {}, onUncovered: () => {} }),
+    (held, request, { startedMs }) =>
+      new RequestBill({
+        hold: held,
+        ceilingNanoUsd: () => 1_000n,
+        request,
+        startedMs,
+        onCompleted: () => {},
+        onUncovered: () => {},
+      }),
   )
   return { answer, events, record }
 }

@@ -102,7 +102,11 @@ export function resolveCall<Body extends ModelChoice>(
 const NO_AFFINITY = (): null => null
 
 /** Opens the bill of a request on a hold of the ledger. */
-export type OpenBill = (hold: Hold, request: InferenceRequest<unknown>, startedMs: number) => RequestBill
+export type OpenBill = (
+  hold: Hold,
+  request: InferenceRequest<unknown>,
+  of: { readonly model: CatalogModel; readonly startedMs: number },
+) => RequestBill
 
 /**
  * All paid calls use this function. No upstream is called before credit is held, nothing is charged without an answer, and a
@@ -122,7 +126,7 @@ export async function makePaidCall<Body, Plan, Answer>(
     const preparing = steps.prepare(resolved)
     prepared = preparing instanceof Promise ? await preparing : preparing
     const { request, candidates, plan } = prepared
-    const bill = openBill(prepared.hold, request, startedMs)
+    const bill = openBill(prepared.hold, request, { model, startedMs })
     call = { model, requestedModel, startedMs, affinity, request, candidates, plan, bill }
     const answer = await steps.perform(call)
     isOpen = steps.isOpen?.(answer) === true

@@ -6,6 +6,8 @@ import { packDetails } from './request-details.ts'
 
 interface RequestBillOptions {
   readonly hold: Hold
+  /** The most that one answer of the model can cost. Null if no upstream can report too much. */
+  readonly ceilingNanoUsd: () => NanoUsd | null
   readonly request: InferenceRequest<unknown>
   /** Since the epoch. */
   readonly startedMs: number
@@ -20,6 +22,7 @@ export class RequestBill {
   #isOpen = true
   #covering: Promise<void> | null = null
   #isCovered = false
+  #owedNanoUsd: NanoUsd = 0n
 
   constructor(options: RequestBillOptions) {
     this.#options = options
@@ -41,11 +44,16 @@ export class RequestBill {
     return this.#covering
   }
 
-  /** Notes the answer's cost. If it is more than was held, tries to hold the rest as far as the balance allows. */
+  /**
+   * Notes the answer's cost. If it is more than was held, tries to hold the rest as far as the balance allows, up to what the model
+   * can cost at all: an upstream that reports more has a defect, and its account does not pay for that.
+   */
   charge(priceNanoUsd: NanoUsd): NanoUsd {
     const { hold } = this.#options
     const covering =
-      priceNanoUsd <= hold.amountNanoUsd || this.#isCovered || !this.#isOpen ? null : hold.cover(priceNanoUsd)
+      priceNanoUsd <= hold.amountNanoUsd || this.#isCovered || !this.#isOpen
+        ? null
+        : hold.cover(this.#boundPrice(priceNanoUsd))
     if (covering !== null) {
       // Done once: credit that was missing then is not requested again.
       this.#isCovered = true
@@ -62,7 +70,17 @@ export class RequestBill {
     const costNanoUsd = priceNanoUsd < hold.amountNanoUsd ? priceNanoUsd : hold.amountNanoUsd
     request.record.costNanoUsd = costNanoUsd
     request.record.uncoveredNanoUsd = priceNanoUsd - costNanoUsd
+    this.#owedNanoUsd =
+      priceNanoUsd > costNanoUsd && hold.isShort ? this.#boundPrice(priceNanoUsd) - costNanoUsd : 0n
     return costNanoUsd
+  }
+
+  #boundPrice(priceNanoUsd: NanoUsd): NanoUsd {
+    const { amountNanoUsd } = this.#options.hold
+    const ceilingNanoUsd = this.#options.ceilingNanoUsd()
+    if (ceilingNanoUsd === null) return priceNanoUsd
+    const mostNanoUsd = ceilingNanoUsd > amountNanoUsd ? ceilingNanoUsd : amountNanoUsd
+    return priceNanoUsd < mostNanoUsd ? priceNanoUsd : mostNanoUsd
   }
 
   /** Resolves when the charge is durable. The end of the answer may then be sent. */
@@ -75,11 +93,12 @@ export class RequestBill {
     const { caller, record } = request
     record.isBilled = true
     const { usage, uncoveredNanoUsd } = record
+    const owedNanoUsd = this.#owedNanoUsd
     if (uncoveredNanoUsd > 0n) {
       const { requestId } = request
       const { accountId } = caller
       const { model } = record
-      this.#options.onUncovered({ requestId, accountId, model, uncoveredNanoUsd, isOwed: hold.isShort })
+      this.#options.onUncovered({ requestId, accountId, model, uncoveredNanoUsd, owedNanoUsd })
     }
     const usageRecord: UsageRecord = {
       id: uuidOfRequest(request.requestId),
@@ -104,6 +123,7 @@ export class RequestBill {
     const settled = hold.settle({
       costNanoUsd: record.costNanoUsd ?? 0n,
       uncoveredNanoUsd,
+      owedNanoUsd,
       isDelivered,
       record: usageRecord,
     })

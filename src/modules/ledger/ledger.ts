@@ -17,11 +17,9 @@ import type { AmpleHoldRequest, Hold, HoldRequest, Payer } from './memory/memory
 import {
   deductCredit,
   grantCredit,
-  oweCost,
   reverseCredit,
   type DeductOrder,
   type GrantOrder,
-  type OweOrder,
   type ReverseOrder,
 } from './books/move-credit.ts'
 import { listEntries, readBalances, type Balance, type LedgerEntry } from './books/read-ledger.ts'
@@ -64,8 +62,6 @@ export interface Ledger {
   grant(transaction: Queryable, order: GrantOrder): Promise<{ isNew: boolean }>
   /** May leave a debt, which suspends spending until it is paid. Call `recall` first. */
   reverse(transaction: Queryable, order: ReverseOrder): Promise<{ isNew: boolean; debtNanoUsd: NanoUsd }>
-  /** Notes cost that the account's credit did not cover as debt, once for each request. Suspends spending until it is paid. */
-  owe(order: OweOrder): Promise<void>
   /** Throws `conflict` if the account has less. Call `recall` first. */
   deduct(transaction: Queryable, order: DeductOrder): Promise<{ isNew: boolean }>
   /** All caps that apply to this payer at this time, for `openHold`. */
@@ -153,10 +149,6 @@ export function createLedger(options: LedgerOptions): Ledger {
     lookUpBalanceNanoUsd: (accountId) => pool.lookUpBalanceNanoUsd(accountId),
     grant: grantCredit,
     reverse: reverseCredit,
-    owe: async (order) => {
-      await database.transaction((transaction) => oweCost(transaction, order))
-      await announceChange(order.accountId)
-    },
     deduct: deductCredit,
     capsOf: async (queryable, payer, atMs) =>
       listCaps(payer, await readBudgetLimits(queryable, payer.accountId), atMs),
@@ -233,6 +225,6 @@ export interface UncoveredCost {
   readonly accountId: string
   readonly model: string | null
   readonly uncoveredNanoUsd: NanoUsd
-  /** The account had no credit left, so it owes the cost. Otherwise a cap or a budget had no room, which are never exceeded. */
-  readonly isOwed: boolean
+  /** The part that the account owes. The rest had no room in a cap or a budget, or is above what the model can cost at all. */
+  readonly owedNanoUsd: NanoUsd
 }

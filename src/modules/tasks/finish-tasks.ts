@@ -101,7 +101,7 @@ async function closeHolds(
     const uncoveredNanoUsd = end.costNanoUsd - chargedNanoUsd
     if (uncoveredNanoUsd > 0n) {
       const { requestId, accountId, model } = task
-      uncovered.push({ requestId, accountId, model, uncoveredNanoUsd, isOwed: false })
+      uncovered.push({ requestId, accountId, model, uncoveredNanoUsd, owedNanoUsd: 0n })
     }
     const { provider } = end
     const latencyMs = row.latency_ms

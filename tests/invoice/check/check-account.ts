@@ -18,16 +18,18 @@ export interface Settled {
   readonly accountId: string
   readonly lines: readonly InvoiceLine[]
   readonly planned: PlannedWork
+  /** The statuses of the answers. Null for a connection that was closed before. */
+  readonly statuses: readonly (number | null)[]
 }
 
 /** Compares what an account was charged with what the vendors invoice. */
 export async function checkAccount(
   database: Database,
   made: Case,
-  { accountId, lines, planned }: Settled,
+  { accountId, lines, planned, statuses }: Settled,
 ): Promise<Account> {
   const { chargedNanoUsd, uncoveredNanoUsd } = await readCharges(database, accountId)
-  const owed = made.end.name === 'crashed' ? owedAfterCrash(made, lines) : lines
+  const owed = made.end.name === 'crashed' ? owedAfterCrash(made, lines) : owedBy(statuses, lines)
   const invoicedNanoUsd = owed.reduce((sum, line) => sum + priceLine(line), 0n)
   const problems: string[] = []
   if (planned.failure !== null) problems.push(`the simulated vendor failed: ${planned.failure}`)
@@ -40,6 +42,12 @@ export async function checkAccount(
   if (isWhole && made.work.failure === null && chargedNanoUsd > invoicedNanoUsd)
     problems.push(`charged ${toUsd(chargedNanoUsd)} for answers that cost ${toUsd(invoicedNanoUsd)}`)
   return { invoicedNanoUsd, chargedNanoUsd, uncoveredNanoUsd, problems }
+}
+
+/** Nobody is paid for the work of an own server, so an account that got no answer of it owes none. */
+function owedBy(statuses: readonly (number | null)[], lines: readonly InvoiceLine[]): InvoiceLine[] {
+  const isAnswered = statuses.some((status) => status !== null && status < 300)
+  return lines.filter(({ vendor }) => vendor !== 'vllm' || isAnswered)
 }
 
 /**

@@ -22,7 +22,9 @@ async function answerContent(call: VendorCall): Promise<void> {
   const [, name = '', method = ''] = /^\/v1beta\/models\/([^:]+):(\w+)/.exec(call.path) ?? []
   const model = MODELS[name]
   if (model === undefined) throw new Refused(`models/${name} is not found`, 404)
-  const body = parseBody(call.text, call.planned.plan.reader)
+  const { reader } = call.planned.plan
+  // Google's parser reads its names in camel case only.
+  const body = parseBody(call.text, reader === 'any case' ? 'last' : reader)
   if (body === null) throw new Refused('Invalid JSON payload received.')
   const config = membersOf(body['generationConfig'])
   const asked: Asked = {

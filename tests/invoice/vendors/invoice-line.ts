@@ -6,7 +6,7 @@ export interface Extra {
   readonly usd: number
 }
 
-export interface MadePictures {
+interface MadePictures {
   readonly count: number
   readonly size: string
   readonly quality: string

@@ -34,14 +34,15 @@ function parseFirst(text: string): unknown {
     return JSON.parse(token)
   }
   const readObject = (): Record<string, unknown> => {
-    const members: [string, unknown][] = []
+    const members = new Map<string, unknown>()
     for (let token = next(); token !== '}'; token = next()) {
       if (token === ',') continue
       const name: unknown = JSON.parse(token)
       next()
-      members.push([String(name), readValue(next())])
+      const value = readValue(next())
+      if (!members.has(String(name))) members.set(String(name), value)
     }
-    return Object.fromEntries(members.toReversed())
+    return Object.fromEntries(members)
   }
   const readList = (): unknown[] => {
     const values: unknown[] = []

@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { FROM_LIVING_BORROWER } from '../../../storage/borrowing/living-borrower.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
-import { lockAccount, readCreditStates, type CreditState } from './lock-account.ts'
+import { lockAccount, payDebt, readCreditState, readCreditStates, type CreditState } from './lock-account.ts'
 import {
   endLeases,
   lendFromCap,
@@ -90,6 +90,13 @@ async function lendSlices(
 ): Promise<BorrowedCredit[]> {
   if (requests.length === 0) return []
   const states = await readCreditStates(transaction, requests)
+  for (const [index, request] of requests.entries()) {
+    const { freeNanoUsd = 0n, debtNanoUsd = 0n } = states[index] ?? {}
+    if (freeNanoUsd === 0n || debtNanoUsd === 0n) continue
+    // A charge that was just posted left the debt.
+    await payDebt(transaction, request.accountId)
+    states[index] = await readCreditState(transaction, request.accountId, borrowerId)
+  }
   const slices = requests.map(({ accountId, neededNanoUsd }, index) => {
     const { freeNanoUsd = 0n, debtNanoUsd = 0n } = states[index] ?? {}
     return { accountId, amountNanoUsd: debtNanoUsd > 0n ? 0n : sliceOf(freeNanoUsd, neededNanoUsd) }

@@ -50,46 +50,14 @@ export async function reverseCredit(
   const { accountId, amountNanoUsd } = order
   await lockAccount(transaction, accountId)
   const isNew = await writeEntries(transaction, { ...order, kind: 'reverse', gainNanoUsd: -amountNanoUsd })
-  if (isNew) await addDebt(transaction, order)
+  if (isNew) {
+    await transaction.query(
+      'UPDATE credit_accounts SET debt_nano_usd = debt_nano_usd + $2 WHERE account_id = $1',
+      [accountId, amountNanoUsd],
+    )
+    await payDebt(transaction, accountId)
+  }
   return { isNew, debtNanoUsd: (await readCreditState(transaction, accountId)).debtNanoUsd }
-}
-
-export interface OweOrder {
-  readonly requestId: string
-  readonly accountId: string
-  readonly amountNanoUsd: NanoUsd
-}
-
-/** Notes cost of an answer that the account's credit did not cover. It becomes debt. The same request owes it once. */
-export async function oweCost(transaction: Queryable, order: OweOrder): Promise<{ isNew: boolean }> {
-  const { requestId, accountId, amountNanoUsd } = order
-  const key = `uncovered:${requestId}`
-  const reason = `cost of ${requestId} that the balance did not cover`
-  requirePositive({ key, accountId, amountNanoUsd, reason })
-  await lockAccount(transaction, accountId)
-  const gainNanoUsd = -amountNanoUsd
-  const isNew = await writeEntries(transaction, {
-    key,
-    accountId,
-    kind: 'reverse',
-    gainNanoUsd,
-    book: 'revenue',
-    reason,
-  })
-  if (isNew) await addDebt(transaction, { accountId, amountNanoUsd })
-  return { isNew }
-}
-
-/** Free credit pays the debt at once. The account must be locked. */
-async function addDebt(
-  transaction: Queryable,
-  { accountId, amountNanoUsd }: Pick<OweOrder, 'accountId' | 'amountNanoUsd'>,
-): Promise<void> {
-  await transaction.query(
-    'UPDATE credit_accounts SET debt_nano_usd = debt_nano_usd + $2 WHERE account_id = $1',
-    [accountId, amountNanoUsd],
-  )
-  await payDebt(transaction, accountId)
 }
 
 /** An operator's deduction, which never exceeds the free credit. */

@@ -31,4 +31,6 @@ export interface Charge {
   readonly promotionalNanoUsd: NanoUsd
   /** The part of the price that the account could not pay; zero by default. */
   readonly uncoveredNanoUsd?: NanoUsd
+  /** The part of that which the account owes from now on; zero by default. */
+  readonly owedNanoUsd?: NanoUsd
 }

@@ -37,10 +37,12 @@ export function openJournal(journal: string): string {
 export function unfoldCharges(opened: string): string {
   return `(
     SELECT sequence, number, ${elementAt('owners', 'label')}, ${elementAt('names', 'label')}, id, ${CHARGE_COLUMNS},
-      coalesce(uncovered_nano_usd, 0) AS uncovered_nano_usd, nullif(details, '') AS details, ${RARE_COLUMNS}
+      coalesce(uncovered_nano_usd, 0) AS uncovered_nano_usd, coalesce(owed_nano_usd, 0) AS owed_nano_usd,
+      nullif(details, '') AS details, ${RARE_COLUMNS}
     FROM (
       SELECT sequence, owners, names, number, ${elementAt('ids', 'number')}, ${elementAt('figures', 'number')},
-        ${elementAt('uncovered', 'number')}, ${elementAt('writes', 'number')}, ${elementAt('details', 'number')}
+        ${elementAt('uncovered', 'number')}, ${elementAt('writes', 'number')}, ${elementAt('details', 'number')},
+        ${elementAt('owed', 'number')}
       FROM (SELECT *, ${countElements('ids')} AS number FROM ${opened}) AS numbered
     ) AS labelled
   ) AS charge`

@@ -21,8 +21,8 @@ export const RARELY_SUMMED = ['cache_write_tokens'] as const
 
 /**
  * The arrays of a journal text. Each repeats its columns: once for each label (owners, names, sums), for each charge (ids,
- * figures) or for each payment. Labels and charges are numbered from 1. The last four arrays (uncovered cost, cache writes,
- * their sums, details) are empty or left out if they have no values, and a process of the previous release reads only the others. There are
+ * figures) or for each payment. Labels and charges are numbered from 1. The last five arrays (uncovered cost, cache writes,
+ * their sums, details, owed cost) are empty or left out if they have no values, and a process of the previous release reads only the others. There are
  * few arrays, because starting one costs PostgreSQL as much as reading ten numbers; rows would be slower still.
  */
 export const JOURNAL_ARRAYS = {
@@ -36,6 +36,7 @@ export const JOURNAL_ARRAYS = {
   writes: { type: 'bigint', columns: RARELY_SUMMED },
   write_sums: { type: 'bigint', columns: RARELY_SUMMED },
   details: { type: 'text', columns: ['details'] },
+  owed: { type: 'bigint', columns: ['owed_nano_usd'] },
 } as const
 
 /** Separates the arrays. The ASCII unit separator, which no name needs. */
@@ -59,14 +60,23 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   let isUncovered = false
   let isWritten = false
   let isDetailed = false
+  let isOwed = false
   for (const label of labels) {
     const labelComma = labelNumber === 0 ? '' : ','
     labelNumber += 1
     owners += `${labelComma}${label.record.accountId},${label.record.keyId}`
     names += labelComma + toNames(label.record)
     sums += labelComma + toSums(label)
-    for (const { record, costNanoUsd, promotionalNanoUsd, uncoveredNanoUsd = 0n, parts } of label.charges) {
+    for (const {
+      record,
+      costNanoUsd,
+      promotionalNanoUsd,
+      uncoveredNanoUsd = 0n,
+      owedNanoUsd = 0n,
+      parts,
+    } of label.charges) {
       if (uncoveredNanoUsd > 0n) isUncovered = true
+      if (owedNanoUsd > 0n) isOwed = true
       if (record.cacheWriteTokens !== undefined && record.cacheWriteTokens > 0) isWritten = true
       const comma = number === 0 ? '' : ','
       number += 1
@@ -85,9 +95,10 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   const text = `{${owners}}${S}{${names}}${S}{${sums}}${S}{${ids}}${S}{${figures}}${S}{${payments}}`
   if (!isUncovered && !isWritten && !isDetailed) return text
   const uncovered = `${text}${S}{${isUncovered ? toUncovered(labels) : ''}}`
-  if (!isWritten && !isDetailed) return uncovered
+  if (!isWritten && !isDetailed && !isOwed) return uncovered
   const written = isWritten ? `${S}{${toWrites(labels)}}${S}{${toWriteSums(labels)}}` : `${S}{}${S}{}`
-  return isDetailed ? `${uncovered}${written}${S}{${details}}` : uncovered + written
+  const detailed = isDetailed || isOwed ? `${uncovered}${written}${S}{${details}}` : uncovered + written
+  return isOwed ? `${detailed}${S}{${toOwed(labels)}}` : detailed
 }
 
 /** Details that need no quotes in an array. */
@@ -102,9 +113,17 @@ function toDetails(details: string | undefined): string {
 const BIGINT_MAX = 2n ** 63n - 1n
 
 function toUncovered(labels: readonly Label[]): string {
+  return toAmounts(labels, ({ uncoveredNanoUsd = 0n }) => uncoveredNanoUsd)
+}
+
+function toOwed(labels: readonly Label[]): string {
+  return toAmounts(labels, ({ owedNanoUsd = 0n }) => owedNanoUsd)
+}
+
+function toAmounts(labels: readonly Label[], read: (charge: PaidCharge) => bigint): string {
   return labels
-    .flatMap(({ charges }) => charges)
-    .map(({ uncoveredNanoUsd = 0n }) => (uncoveredNanoUsd < BIGINT_MAX ? uncoveredNanoUsd : BIGINT_MAX))
+    .flatMap(({ charges }) => charges.map(read))
+    .map((amount) => (amount < BIGINT_MAX ? amount : BIGINT_MAX))
     .join()
 }
 

@@ -51,6 +51,27 @@ describe('what was charged', () => {
     await expect.poll(countWaiting).toBe(0)
   })
 
+  test('is owed together with its charge, and free credit pays it first', async () => {
+    const [dying, other] = [await stage.createProcess(), await stage.createProcess()]
+    const payer = await stage.createPayer(1_000n)
+    const held = await hold(dying, payer, 1_000n)
+    const record = usageOf(payer, { id: requestId() })
+    const [costNanoUsd, uncoveredNanoUsd, owedNanoUsd] = [1_000n, 500n, 300n]
+    await held.settle({ costNanoUsd, uncoveredNanoUsd, owedNanoUsd, record, isDelivered: false })
+    // Nothing but the journal knows of it, as after a crash.
+    await postCharges(stage.database)
+    await postCharges(stage.database)
+    expect(await other.ledger.readBalance(payer.accountId)).toMatchObject({ balanceNanoUsd: -300n })
+    await expect(hold(other, payer, 1n)).rejects.toMatchObject({ code: 'insufficient_balance' })
+    const order = { key: `grant-${payer.accountId}`, accountId: payer.accountId, amountNanoUsd: 1_000n }
+    const granted = { ...order, class: 'paid', book: 'cash', reason: 'paid' } as const
+    await stage.database.transaction((transaction) => other.ledger.grant(transaction, granted))
+    await other.ledger.announceChange(payer.accountId)
+    const next = await hold(other, payer, 700n)
+    next.release()
+    expect(await other.ledger.readBalance(payer.accountId)).toMatchObject({ balanceNanoUsd: 700n })
+  })
+
   test('is posted once by concurrent postings', async () => {
     const processes = await Promise.all([1, 2, 3].map(() => stage.createProcess()))
     const payers = await Promise.all([1, 2, 3].map(() => stage.createPayer(1_000_000n)))

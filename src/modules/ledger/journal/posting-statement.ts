@@ -17,6 +17,8 @@ interface PostedCharges {
   readonly sums: string
   /** The amount each lease pays, and the part of it for charges that were posted before. */
   readonly paid: string
+  /** The charges of which the account owes a part, as a FROM item. */
+  readonly owing: string
 }
 
 /** All charges. The statement fails if one was posted before. */
@@ -26,6 +28,7 @@ const ALL_CHARGES: PostedCharges = {
   sums: unfoldSums('opened'),
   paid: `SELECT lease_id, sum(paid_nano_usd)::bigint AS amount, 0 AS repeated FROM ${unfoldPayments('opened')}
     GROUP BY lease_id`,
+  owing: unfoldCharges('(SELECT * FROM opened WHERE cardinality(owed) > 0) AS indebting'),
 }
 
 /** Each request once, without those that were posted before. */
@@ -43,6 +46,7 @@ const NEW_CHARGES: PostedCharges = {
       coalesce(sum(paid_nano_usd) FILTER (WHERE charge.id IS NULL), 0)::bigint AS repeated
     FROM ${unfoldPayments('opened')} LEFT JOIN charge USING (sequence, number)
     GROUP BY lease_id`,
+  owing: 'charge',
 }
 
 /** Average number of bytes between two sleeps: about forty charges, or a third of a millisecond. */
@@ -50,11 +54,11 @@ const BYTES_BETWEEN_RESTS = 5_000
 
 /**
  * Deletes rows from the journal, records their position, and writes their content: usage rows, spent amounts of leases, one
- * entry for each account and one for revenue, and the totals. Payments for charges that were posted before return to the lot
+ * entry for each account and one for revenue, what accounts owe, and the totals. Payments for charges that were posted before return to the lot
  * at once, because the process counts them as spent. A concurrent posting of the same rows waits and then finds them gone.
  * `$1` is the borrower, `$2` to `$3` are its rows, `$4` is the length of each sleep in seconds.
  */
-function postStatement({ prepared, charge, sums, paid }: PostedCharges): string {
+function postStatement({ prepared, charge, sums, paid, owing }: PostedCharges): string {
   return `
   WITH taken AS MATERIALIZED (
     DELETE FROM charge_journal
@@ -70,10 +74,13 @@ function postStatement({ prepared, charge, sums, paid }: PostedCharges): string 
     -- Row by row as the requests are written, so that the rests are between them.
     SELECT *, CASE WHEN random() * ${BYTES_BETWEEN_RESTS} < bytes THEN pg_sleep($4::double precision) END
     FROM ${openJournal('taken')}
-  ), ${prepared} ${recordCharges({ charge, sums, writer: String(POSTING_WRITER) })}, paid AS MATERIALIZED (${paid}), locked AS MATERIALIZED (
+  ), ${prepared} ${recordCharges({ charge, sums, writer: String(POSTING_WRITER) })}, paid AS MATERIALIZED (${paid}), owed AS MATERIALIZED (
+    SELECT account_id, id, owed_nano_usd FROM ${owing} WHERE owed_nano_usd > 0
+  ), locked AS MATERIALIZED (
     -- As everybody does who changes leases, and in the same order.
     SELECT FROM credit_accounts
-    WHERE account_id IN (SELECT account_id FROM credit_leases JOIN paid ON lease_id = credit_leases.id)
+    WHERE account_id IN (SELECT account_id FROM credit_leases JOIN paid ON lease_id = credit_leases.id
+        UNION ALL SELECT account_id FROM owed)
       AND (SELECT count(*) FROM noted) >= 0 AND (SELECT count(*) FROM charged) >= 0
     ORDER BY account_id FOR UPDATE
   ), spent AS (
@@ -92,6 +99,15 @@ function postStatement({ prepared, charge, sums, paid }: PostedCharges): string 
       CASE grouping(account_id) WHEN 0 THEN -sum(cost_nano_usd) ELSE sum(cost_nano_usd) END
     FROM grouped WHERE cost_nano_usd > 0
     GROUP BY GROUPING SETS ((account_id), ()) HAVING sum(cost_nano_usd) > 0
+  ), owed_entries AS (
+    INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd, reason)
+    SELECT 'uncovered:' || id, account_id, book, 'reverse', sign * owed_nano_usd, 'Cost that the balance did not cover'
+    FROM owed CROSS JOIN (VALUES ('credit', -1), ('revenue', 1)) AS sides (book, sign)
+  ), indebted AS (
+    UPDATE credit_accounts SET debt_nano_usd = debt_nano_usd + debt.amount
+    FROM (SELECT count(*) FROM locked) AS locks,
+      (SELECT account_id, sum(owed_nano_usd)::bigint AS amount FROM owed GROUP BY account_id) AS debt
+    WHERE credit_accounts.account_id = debt.account_id
   )
   -- Divides by zero, and so undoes everything, when a lease is not there any more.
   SELECT 1 / ((SELECT count(*) FROM spent) = (SELECT count(*) FROM paid))::integer`

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../../kernel/logger.ts'
 import { messageOf } from '../../../storage/storage-error.ts'
+import type { Charge } from '../books/usage-record.ts'
 import type { PostingSchedule } from '../journal/posting-schedule.ts'
 import type { Hold, HoldRequest, Payer, Settlement } from './memory-hold.ts'
 import { isRefusal } from './refuse-hold.ts'
@@ -41,6 +42,16 @@ export class ChargeAgain {
     return charged
   }
 
+  /** Makes all processes read the debt of a charge once it is written. */
+  noteDebt({ owedNanoUsd = 0n, record }: Charge, written: Promise<void>): Promise<void> {
+    if (owedNanoUsd > 0n)
+      written.then(
+        () => this.#announce(record.accountId),
+        () => {},
+      )
+    return written
+  }
+
   /** Resolves when no charge is running. */
   async ended(): Promise<void> {
     await Promise.all(this.#running)
@@ -75,14 +86,17 @@ export class ChargeAgain {
     }
   }
 
-  /** Other processes may have borrowed more under the cap than it allows now. */
+  /** Other processes may have borrowed more than a cap or a debt allows now. */
   async #announce(accountId: string): Promise<void> {
     const { posting, announceChange, logger } = this.#options
     try {
       await posting.post()
       await announceChange(accountId)
     } catch (error) {
-      logger.warn({ reason: messageOf(error) }, 'a charge beyond a cap could not be told to all processes')
+      logger.warn(
+        { reason: messageOf(error) },
+        'a charge beyond a cap or the credit could not be told to all processes',
+      )
     }
   }
 }

@@ -109,7 +109,7 @@ export class CreditPool implements HoldKeeper {
   }
 
   write(charge: PendingCharge): Promise<void> {
-    return this.#options.writer.write(charge)
+    return this.#chargeAgain.noteDebt(charge, this.#options.writer.write(charge))
   }
 
   chargeAnew(payer: Payer, settlement: Settlement): Promise<void> {

@@ -36,6 +36,8 @@ export interface Settlement {
   readonly costNanoUsd: NanoUsd
   /** Cost that the account could not pay; zero by default. */
   readonly uncoveredNanoUsd?: NanoUsd
+  /** The part of that which the account owes from now on; zero by default. */
+  readonly owedNanoUsd?: NanoUsd
   readonly record: UsageRecord
   /** The client has the answer or has disconnected: the charge is written even if that takes long. */
   readonly isDelivered: boolean
@@ -140,6 +142,7 @@ export class MemoryHold implements Hold {
     const {
       costNanoUsd: askedNanoUsd,
       uncoveredNanoUsd: missedNanoUsd = 0n,
+      owedNanoUsd = 0n,
       record,
       isDelivered,
     } = settlement
@@ -147,7 +150,7 @@ export class MemoryHold implements Hold {
     const { amountNanoUsd } = this
     const costNanoUsd = askedNanoUsd < amountNanoUsd ? askedNanoUsd : amountNanoUsd
     const uncoveredNanoUsd = missedNanoUsd + askedNanoUsd - costNanoUsd
-    const payable = { costNanoUsd, uncoveredNanoUsd, record, isDelivered }
+    const payable = { costNanoUsd, uncoveredNanoUsd, owedNanoUsd, record, isDelivered }
     if (this.#account.isLost) return this.#keeper.chargeAnew(this.#payer, payable)
     const partsOfBalances = this.#balances.map((balance) => balance.settle(amountNanoUsd, costNanoUsd))
     const [creditParts = []] = partsOfBalances
@@ -155,6 +158,7 @@ export class MemoryHold implements Hold {
     return this.#keeper.write({
       costNanoUsd,
       uncoveredNanoUsd,
+      owedNanoUsd,
       record,
       isDelivered,
       promotionalNanoUsd: promotionalPart(creditParts),
