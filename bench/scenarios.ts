@@ -7,12 +7,22 @@ import { embeddings } from './scenarios/embeddings.ts'
 import { media } from './scenarios/media.ts'
 import { requests } from './scenarios/requests.ts'
 import type { Scenario } from './scenarios/scenario.ts'
+import { streamCosts } from './scenarios/stream-costs.ts'
 import { streams } from './scenarios/streams.ts'
 import { tasks } from './scenarios/tasks.ts'
 import { wires } from './scenarios/wires.ts'
 
 /** The scenarios of a run without flags, in this order. */
-export const scenarios: readonly Scenario[] = [requests, streams, wires, embeddings, tasks, media, credit]
+export const scenarios: readonly Scenario[] = [
+  requests,
+  streams,
+  streamCosts,
+  wires,
+  embeddings,
+  tasks,
+  media,
+  credit,
+]
 
 /** Scenarios that run only when they are named: they take long, or concern the client. */
 export const furtherScenarios: readonly Scenario[] = [deployments, commandLine, clientProxy, browserConsole]
