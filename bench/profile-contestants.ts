@@ -11,7 +11,7 @@ import { summariseProfile } from './summarise-profile.ts'
 
 const WARMUP_MS = 3000
 const MEASURED_MS = 10_000
-const STREAM = { chunks: 64, chunksPerSecond: 0 }
+const CHUNKS_OF_STREAM = 16
 
 /** Runs the selected Node contestants one by one under V8's sampling profiler. */
 export async function profileContestants({
@@ -27,7 +27,7 @@ export async function profileContestants({
 }): Promise<number> {
   const load = startLoadGenerator({ directory })
   const wanted = options.only.length === 0 ? ['parkway'] : options.only
-  const isStreamed = options.scenarioIds.includes('streams')
+  const isStreamed = chunksOf(options) !== null
   for (const contestant of contestants.filter(({ id }) => wanted.includes(id))) {
     const profileDirectory = join(directory, `${contestant.id}-profile`)
     const nodeFlags = ['--cpu-prof', '--cpu-prof-interval=500', `--cpu-prof-dir=${profileDirectory}`]
@@ -65,10 +65,17 @@ export async function profileContestants({
 }
 
 /** Chooses the request of the selected scenario. */
-function chooseRequest({ scenarioIds }: BenchOptions): { path: string; body: object } {
+function chooseRequest({ scenarioIds }: Pick<BenchOptions, 'scenarioIds'>): { path: string; body: object } {
   if (scenarioIds.includes('embeddings')) return { path: '/v1/embeddings', body: buildEmbeddingBody('float') }
-  const isStreamed = scenarioIds.includes('streams')
-  return { path: '/v1/chat/completions', body: buildChatBody(isStreamed ? STREAM : undefined) }
+  const chunks = chunksOf({ scenarioIds })
+  const stream = chunks === null ? undefined : { chunks, chunksPerSecond: 0 }
+  return { path: '/v1/chat/completions', body: buildChatBody(stream) }
+}
+
+/** How many chunks the streams of the selected scenario have. Null if its answers are complete. */
+function chunksOf({ scenarioIds }: Pick<BenchOptions, 'scenarioIds'>): number | null {
+  if (scenarioIds.includes('stream-costs')) return 1
+  return scenarioIds.includes('streams') ? CHUNKS_OF_STREAM : null
 }
 
 /** The clock of V8's profiles. */

@@ -1,4 +1,5 @@
 import type { ErrorDetails } from '../kernel/app-error.ts'
+import type { EventBatch } from '../kernel/event-batch.ts'
 
 /** The content of an error. Each wire formats it in its own way. */
 export interface WireError {
@@ -14,7 +15,7 @@ export interface WireError {
 /** Writes the payloads of a stream as Server-Sent Events. */
 export interface StreamWriter {
   /** Returns the frames of payloads that arrived together. */
-  write(batch: readonly Buffer[]): Buffer
+  write(batch: EventBatch): Buffer
   /** Returns the bytes that end a complete stream. Empty if the last payload ends it. */
   end(): Buffer
   /** Returns the frame for an error in the middle of a stream. */

@@ -1,4 +1,5 @@
 import { AppError } from '../../kernel/app-error.ts'
+import type { EventBatch } from '../../kernel/event-batch.ts'
 import { openAiWire } from '../../wires/openai-chat/openai-wire.ts'
 import type { StreamWriter, Wire } from '../../wires/wire.ts'
 import { toErrorAnswer, toWireError } from './error-envelope.ts'
@@ -27,7 +28,7 @@ export const EVENT_STREAM_HEADERS: readonly string[] = [
  */
 export async function sendEvents(
   response: ResponseMessage,
-  batches: AsyncIterable<readonly Buffer[]>,
+  batches: AsyncIterable<EventBatch>,
   options: {
     requestId: string
     onError: (error: unknown) => void

@@ -5,6 +5,8 @@ import type { ResponseMessage } from '../message.ts'
 
 const LINE_END = Buffer.from('\r\n')
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
+const LAST_CHUNK_AFTER_DATA = Buffer.concat([LINE_END, LAST_CHUNK])
+const NO_BYTES = Buffer.alloc(0)
 /** Characters that would end a header line early. */
 const LINE_BREAK = /[\r\n\0]/
 
@@ -68,22 +70,32 @@ export class FastResponse extends EventEmitter implements ResponseMessage {
     }
     // An empty chunk would be the last one.
     if (bytes.length === 0) return !this.#socket.writableNeedDrain
+    return this.#socket.write(this.#formatChunk(bytes, LINE_END))
+  }
+
+  /** Returns the rest of a chunked body, so that it leaves in one write. */
+  #formatEnd(content: string | Uint8Array | undefined, encoding: 'latin1' | 'utf8'): string | Buffer {
+    const bytes = content === undefined ? NO_BYTES : toBytes(content, encoding)
+    if (bytes.length > 0) return this.#formatChunk(bytes, LAST_CHUNK_AFTER_DATA)
+    return this.#head === '' ? LAST_CHUNK : `${this.#takeHead()}0\r\n\r\n`
+  }
+
+  #formatChunk(bytes: Uint8Array, after: Buffer): Buffer {
     const start = `${this.#takeHead()}${bytes.length.toString(16)}\r\n`
     const end = start.length + bytes.length
-    const chunk = Buffer.allocUnsafe(end + LINE_END.length)
+    const chunk = Buffer.allocUnsafe(end + after.length)
     chunk.write(start, 'latin1')
     chunk.set(bytes, start.length)
-    chunk.set(LINE_END, end)
-    return this.#socket.write(chunk)
+    chunk.set(after, end)
+    return chunk
   }
 
   end(content?: string | Uint8Array, encoding: 'latin1' | 'utf8' = 'utf8'): this {
     this.#requireHead()
     if (this.#isEnded || this.destroyed) return this
     if (this.#isChunked) {
-      if (content !== undefined) this.write(toBytes(content, encoding))
       this.#isEnded = true
-      this.#socket.write(this.#head === '' ? LAST_CHUNK : `${this.#takeHead()}0\r\n\r\n`, this.#onWritten)
+      this.#socket.write(this.#formatEnd(content, encoding), this.#onWritten)
     } else {
       this.#isEnded = true
       if (typeof content === 'string') {

@@ -2,6 +2,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { TokenUsage } from '../inference/inference.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { ChunkNormaliser } from './chunk-normaliser.ts'
+import type { ChunkRun } from './chunk-run.ts'
 import type { DeliveredText } from './delivered-text.ts'
 import { finishCompleteAnswer } from './finish-complete-answer.ts'
 
@@ -16,6 +17,8 @@ export interface AnswerForm {
 export interface StreamReader {
   /** Returns the payload to send, or null if it has nothing for the client. */
   read(payload: Buffer): Buffer | null
+  /** Reads payloads that came together, at a lower cost. Adds what was read before an error. */
+  readAll?(batch: readonly Buffer[], run: ChunkRun): void
   /** What was sent to the client. */
   readonly delivered: DeliveredText
   readonly reportedUsage: TokenUsage | null

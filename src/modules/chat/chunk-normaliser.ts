@@ -3,7 +3,8 @@ import { createToken } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_PREFIXES, type AnswerContext } from './answer-context.ts'
 import { invalidAnswer, readAnswerPayload } from './answer-payload.ts'
-import { ChunkTemplate } from './chunk-template.ts'
+import type { ChunkRun } from './chunk-run.ts'
+import { ChunkTemplate, type ParsedChunk } from './chunk-template.ts'
 import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { formatUsage, mergeUsage, readUsage, type TokenUsage } from '../inference/inference.ts'
@@ -27,6 +28,8 @@ export class ChunkNormaliser {
   #fingerprint: unknown = null
   #bytes = 0
   #template: ChunkTemplate | null = null
+  /** The last parsed chunk that only added text, until it is learned from. */
+  #parsed: ParsedChunk | null = null
   #templates = 0
   reportedUsage: TokenUsage | null = null
   #usageMembers: unknown = null
@@ -41,14 +44,47 @@ export class ChunkNormaliser {
 
   /** Returns the chunk to send, or null if it has nothing for the client. Returns the same bytes if nothing changes. */
   read(payload: Buffer): Buffer | null {
-    this.#bytes += payload.length
-    if (this.#bytes > STREAM_BYTES_MAX)
-      throw invalidAnswer(this.#context.provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
-    const template = this.#template
+    this.#countBytes(payload)
+    const template = this.#readyTemplate()
     const known = template === null ? null : template.read(payload)
     if (template === null || known === null) return this.#parse(payload)
     this.delivered.add(template.text)
     return known
+  }
+
+  /** Reads chunks that came together in one pass, and frames them in one piece. Adds what was read before an error. */
+  readAll(batch: readonly Buffer[], run: ChunkRun): void {
+    const bytes = run.bytesOf(batch)
+    for (const payload of batch) {
+      this.#countBytes(payload)
+      const template = bytes === null ? null : this.#readyTemplate()
+      const from = template === null ? 0 : run.offsetOf(payload)
+      const known =
+        template === null || bytes === null ? null : template.readWithin(bytes, from, from + payload.length)
+      if (template !== null && known !== null) {
+        this.delivered.add(template.text)
+        run.addText(known)
+      } else {
+        const chunk = this.#parse(payload)
+        if (chunk !== null) run.add(chunk)
+      }
+    }
+  }
+
+  #countBytes(payload: Buffer): void {
+    this.#bytes += payload.length
+    if (this.#bytes > STREAM_BYTES_MAX)
+      throw invalidAnswer(this.#context.provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
+  }
+
+  /** Learns from the last parsed chunk only if another follows: most of the cost of a short stream would be learning. */
+  #readyTemplate(): ChunkTemplate | null {
+    const parsed = this.#parsed
+    if (parsed === null) return this.#template
+    this.#parsed = null
+    this.#templates += 1
+    this.#template = ChunkTemplate.learn(parsed)
+    return this.#template
   }
 
   #parse(payload: Buffer): Buffer | null {
@@ -75,7 +111,7 @@ export class ChunkNormaliser {
       if (typeof choice['finish_reason'] === 'string') this.hasFinished = true
     }
     const written = this.#write(payload, members, isChanged)
-    if (!hasUsage && !isIntroduction) this.#learn(payload, written, choices)
+    if (!hasUsage && !isIntroduction) this.#noteParsed(payload, written, choices)
     return written
   }
 
@@ -86,15 +122,14 @@ export class ChunkNormaliser {
     return Buffer.from(JSON.stringify(members))
   }
 
-  /** Makes a template from a chunk that only adds text. */
-  #learn(payload: Buffer, written: Buffer, choices: readonly Record<string, unknown>[]): void {
+  /** Keeps a chunk that only adds text, to make a template from it. */
+  #noteParsed(payload: Buffer, written: Buffer, choices: readonly Record<string, unknown>[]): void {
     const [choice] = choices
     if (choice === undefined || choices.length > 1 || this.#templates === TEMPLATES_MAX) return
     const added = this.#kind === 'chat' ? choice['delta'] : choice
     const member = findAddedText(added)
     if (member === null || choice['finish_reason'] !== null || choice['logprobs'] !== null) return
-    this.#templates += 1
-    this.#template = ChunkTemplate.learn({ payload, written, ...member })
+    this.#parsed = { payload, written, ...member }
   }
 
   /** Returns a chunk with the usage if the client asked for it. */

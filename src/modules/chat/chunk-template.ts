@@ -6,9 +6,11 @@ const BACKSLASH = 0x5c
 // oxlint-disable-next-line no-control-regex
 const CONTROL_CHARACTER = /[\u0000-\u001f]/
 const ABOVE_ASCII = /[\u0080-\u00ff]/
+/** Anything but printable ASCII without a backslash, which needs no decoding. */
+const UNUSUAL_CHARACTER = /[^ -[\]-~]/
 
 /** A chunk after parsing. */
-interface ParsedChunk {
+export interface ParsedChunk {
   readonly payload: Buffer
   /** The bytes that were sent to the client. */
   readonly written: Buffer
@@ -17,20 +19,32 @@ interface ParsedChunk {
   readonly text: string
 }
 
+/** The bytes of one or more payloads, and the same as Latin-1, in which each character is one byte. */
+export interface ReadBytes {
+  readonly buffer: Buffer
+  readonly text: string
+}
+
 /**
  * The bytes that the chunks of one stream have in common. Most chunks differ only in the text they add. One parsed chunk shows
- * how to read the others and what to write, so they need not be parsed.
+ * how to read the others and what to write, so they need not be parsed. Bytes are handled as Latin-1 text, which is cheaper to
+ * search, cut and join than buffers.
  */
 export class ChunkTemplate {
-  /** The bytes before, between and after the strings that differ, as Latin-1. */
-  readonly #segments: readonly string[]
+  /** The bytes before, between and after the strings that differ. */
+  readonly #before: string
+  readonly #behind: string
+  readonly #afterPadding: string | null
   /** The same segments of the output, or null if chunks are forwarded unchanged. */
-  readonly #written: readonly Buffer[] | null
+  readonly #written: readonly string[] | null
   /** The text that the last chunk added. */
   text = ''
 
-  private constructor(segments: readonly string[], written: readonly Buffer[] | null) {
-    this.#segments = segments
+  private constructor(segments: readonly string[], written: readonly string[] | null) {
+    const [before = '', behind = '', afterPadding = null] = segments
+    this.#before = before
+    this.#behind = behind
+    this.#afterPadding = afterPadding
     this.#written = written
   }
 
@@ -38,38 +52,43 @@ export class ChunkTemplate {
   static learn({ payload, written, member, text }: ParsedChunk): ChunkTemplate | null {
     const segments = splitAtStrings(payload.toString('latin1'), member)
     if (segments === null) return null
-    const writtenSegments =
-      written === payload ? segments : splitAtStrings(written.toString('latin1'), member)
-    if (writtenSegments?.length !== segments.length) return null
-    const buffers = writtenSegments.map((segment) => Buffer.from(segment, 'latin1'))
-    const template = new ChunkTemplate(segments, written === payload ? null : buffers)
+    const isUnchanged = written === payload
+    const writtenSegments = isUnchanged ? null : splitAtStrings(written.toString('latin1'), member)
+    if (!isUnchanged && writtenSegments?.length !== segments.length) return null
+    const template = new ChunkTemplate(segments, writtenSegments)
     return template.read(payload) !== null && template.text === text ? template : null
   }
 
   /** Returns the bytes to write, or null if the chunk differs in something else or is invalid. */
   read(payload: Buffer): Buffer | null {
-    const bytes = payload.toString('latin1')
-    const [before = '', behind = '', afterPadding] = this.#segments
-    const start = before.length
-    const end = bytes.startsWith(before) ? endOfString(bytes, start) : -1
-    if (end === -1 || !bytes.startsWith(behind, end)) return null
-    let rest = end + behind.length
-    let paddingEnd = rest
-    if (afterPadding !== undefined) {
-      paddingEnd = endOfString(bytes, rest)
-      if (paddingEnd === -1 || !bytes.startsWith(afterPadding, paddingEnd)) return null
-      if (readString(payload, bytes, rest, paddingEnd) === null) return null
-      rest = paddingEnd + afterPadding.length
+    const text = payload.toString('latin1')
+    const written = this.readWithin({ buffer: payload, text }, 0, text.length)
+    if (written === null || this.#written === null) return written === null ? null : payload
+    return Buffer.from(written, 'latin1')
+  }
+
+  /** The same for a chunk within a longer read. Returns the bytes to write as Latin-1. */
+  readWithin(bytes: ReadBytes, from: number, until: number): string | null {
+    const { text } = bytes
+    const start = from + this.#before.length
+    // Comparing slices is cheaper than `startsWith`, which compares character by character.
+    const end = text.slice(from, start) === this.#before ? endOfString(text, start) : -1
+    const paddingStart = end + this.#behind.length
+    if (end === -1 || text.slice(end, paddingStart) !== this.#behind) return null
+    let paddingEnd = paddingStart
+    let rest = paddingStart
+    if (this.#afterPadding !== null) {
+      paddingEnd = endOfString(text, paddingStart)
+      rest = paddingEnd + this.#afterPadding.length
+      if (paddingEnd === -1 || text.slice(paddingEnd, rest) !== this.#afterPadding) return null
+      if (readString(bytes, paddingStart, paddingEnd) === null) return null
     }
-    const text = rest === bytes.length ? readString(payload, bytes, start, end) : null
-    if (text === null) return null
-    this.text = text
-    if (this.#written === null) return payload
-    return fill(
-      this.#written,
-      payload.subarray(start, end),
-      payload.subarray(end + behind.length, paddingEnd),
-    )
+    const added = rest === until ? readString(bytes, start, end) : null
+    if (added === null) return null
+    this.text = added
+    if (this.#written === null) return text.slice(from, until)
+    const [before = '', behind = '', afterPadding = ''] = this.#written
+    return before + text.slice(start, end) + behind + text.slice(paddingStart, paddingEnd) + afterPadding
   }
 }
 
@@ -110,20 +129,15 @@ function endOfString(bytes: string, start: number): number {
 }
 
 /** Decodes a JSON string. Returns null if it is invalid. */
-function readString(payload: Buffer, bytes: string, start: number, end: number): string | null {
-  const raw = bytes.slice(start, end)
+function readString({ buffer, text }: ReadBytes, start: number, end: number): string | null {
+  const raw = text.slice(start, end)
+  if (!UNUSUAL_CHARACTER.test(raw)) return raw
   if (CONTROL_CHARACTER.test(raw)) return null
-  const text = ABOVE_ASCII.test(raw) ? payload.toString('utf8', start, end) : raw
-  if (!raw.includes('\\')) return text
+  const decoded = ABOVE_ASCII.test(raw) ? buffer.toString('utf8', start, end) : raw
+  if (!raw.includes('\\')) return decoded
   try {
-    return JSON.parse(`"${text}"`)
+    return JSON.parse(`"${decoded}"`)
   } catch {
     return null
   }
-}
-
-function fill([before, behind, afterPadding]: readonly Buffer[], text: Buffer, padding: Buffer): Buffer {
-  const pieces =
-    afterPadding === undefined ? [before, text, behind] : [before, text, behind, padding, afterPadding]
-  return Buffer.concat(pieces.filter((piece) => piece !== undefined))
 }

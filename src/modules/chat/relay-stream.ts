@@ -1,6 +1,7 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
+import type { EventBatch } from '../../kernel/event-batch.ts'
 import type { StreamAnswer } from '../../providers/provider.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import {
@@ -12,6 +13,7 @@ import {
 } from './answer-context.ts'
 import type { AnswerForm, StreamReader } from './answer-form.ts'
 import { invalidAnswer } from './answer-payload.ts'
+import { ChunkRun } from './chunk-run.ts'
 import {
   AbandonedWork,
   explainFailure,
@@ -19,7 +21,9 @@ import {
   type UpstreamWork,
 } from '../inference/inference.ts'
 
-type Batch = readonly Buffer[]
+type Batch = EventBatch
+
+const NO_CHUNKS: Batch = []
 
 interface StreamOptions {
   readonly form: AnswerForm
@@ -77,7 +81,7 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
   readonly #options: StreamOptions
   readonly #reader: StreamReader
   /** The chunks that opened the stream, until they are read. */
-  #head: Buffer[] = []
+  #head: Batch = NO_CHUNKS
   /** Bytes read after the client left. */
   #unreadBytes = 0
   /** An error after chunks that the client still receives and pays for. */
@@ -111,7 +115,7 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
     const head = this.#head
     // A client that left receives nothing more. The rest is read to learn its cost.
     if (head.length === 0 || this.#options.cancellation.isCancelled) return this.#readOn()
-    this.#head = []
+    this.#head = NO_CHUNKS
     return Promise.resolve({ done: false, value: head })
   }
 
@@ -142,7 +146,7 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
     return this.#readOn()
   }
 
-  #take(batch: Batch): Buffer[] {
+  #take(batch: Batch): Batch {
     const chunks = this.#normalise(batch)
     if (this.#options.cancellation.isCancelled) {
       for (const payload of batch) this.#unreadBytes += payload.length
@@ -152,22 +156,30 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
     return chunks
   }
 
-  #normalise(batch: Batch): Buffer[] {
-    const reader = this.#reader
+  #normalise(batch: Batch): Batch {
     const { record } = this.#context
-    const chunks: Buffer[] = []
-    try {
-      for (const payload of batch) {
-        const chunk = reader.read(payload)
-        if (chunk !== null) chunks.push(chunk)
-      }
-    } catch (error) {
-      this.#failure = { error }
-    }
-    if (record.firstTokenMs === null && !reader.delivered.isEmpty) {
+    const chunks = this.#readAll(batch)
+    if (record.firstTokenMs === null && !this.#reader.delivered.isEmpty) {
       record.firstTokenMs = performance.now() - record.startedMs
     }
     return chunks
+  }
+
+  #readAll(batch: Batch): Batch {
+    const reader = this.#reader
+    const run = batch.length > 1 && reader.readAll !== undefined ? new ChunkRun() : null
+    const chunks: Buffer[] = []
+    try {
+      if (run !== null) reader.readAll?.(batch, run)
+      else
+        for (const payload of batch) {
+          const chunk = reader.read(payload)
+          if (chunk !== null) chunks.push(chunk)
+        }
+    } catch (error) {
+      this.#failure = { error }
+    }
+    return run === null ? chunks : run.finish()
   }
 
   #throwFailure(): void {

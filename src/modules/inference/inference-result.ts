@@ -1,3 +1,4 @@
+import type { EventBatch } from '../../kernel/event-batch.ts'
 /** An answer of one JSON document, as text or as byte chunks. */
 export interface WholeAnswer {
   readonly kind: 'complete'
@@ -7,7 +8,7 @@ export interface WholeAnswer {
 interface StreamResult {
   readonly kind: 'stream'
   /** Payloads that are sent together. Throws an `AppError` if the upstream fails mid-stream. */
-  readonly batches: AsyncIterable<readonly Buffer[]>
+  readonly batches: AsyncIterable<EventBatch>
 }
 
 export type InferenceResult = WholeAnswer | StreamResult

@@ -93,7 +93,8 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
 
   /** Called when the consumer stops early. Aborts the upstream request. */
   return(): Promise<Batch> {
-    this.#stop(new UpstreamError(`${this.#options.provider}: no longer read`, this.#details('cut')))
+    if (!this.#isEnded)
+      this.#stop(new UpstreamError(`${this.#options.provider}: no longer read`, this.#details('cut')))
     return Promise.resolve({ done: true, value: undefined })
   }
 

@@ -8,6 +8,7 @@ const DONE = Buffer.from('data: [DONE]\n\n')
 /** Writes chunks unchanged. */
 const CHUNKS: StreamWriter = {
   write(batch) {
+    if (batch.frames !== undefined) return batch.frames
     const pieces: Buffer[] = []
     for (const payload of batch) pieces.push(FRAME_START, payload, FRAME_END)
     return Buffer.concat(pieces)
