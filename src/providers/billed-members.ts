@@ -9,7 +9,7 @@ export type UntakenMember = 'refused' | 'dropped'
  */
 export const BILLED_MEMBERS: ReadonlyMap<string, UntakenMember> = new Map([
   // Service tiers and queues with their own prices.
-  ...refused('service_tier', 'priority', 'background', 'deferred'),
+  ...refused('service_tier', 'priority', 'background', 'deferred', 'speed', 'inference_geo'),
   // Redirects to another model, vendor or account.
   ...refused('models', 'route', 'provider', 'fallbacks', 'preset', 'plugins', 'transforms', 'safety_model'),
   ...refused('extra_body', 'extra_headers', 'extra_query', 'api_base', 'base_url', 'api_key', 'api_version'),
@@ -55,6 +55,9 @@ export function isOrdinaryValue(name: string, value: unknown): boolean {
   if (value === null || value === undefined || value === false) return true
   if (name === 'service_tier') return typeof value === 'string' && ORDINARY_TIERS.has(value)
   if (name === 'modalities') return Array.isArray(value) && value.every((one) => one === 'text')
+  // A number is how fast something is spoken or played.
+  if (name === 'speed') return value === 'standard' || typeof value === 'number'
+  if (name === 'inference_geo') return value === 'global'
   if (name === 'best_of') return value === 1
   if (name === 'input_fidelity') return value === 'low'
   if (name === 'pii_mode') return value === 'off'

@@ -18,18 +18,36 @@ export interface CaseOutcome extends Account {
 
 /** Longer than any answer takes on a loaded machine. */
 const SETTLE_MS_MAX = 60_000
+const END_MS_MAX = 120_000
 const POLL_MS = 10
 
 /** Sends the request of a case from an account of its own, ends it, waits until all is charged, and compares. */
 export async function runCase(stage: Stage, made: Case): Promise<CaseOutcome> {
   const running = await beginCase(stage, made)
   try {
-    await END_STEPS[made.end.name](running)
+    await untilEnded(running)
     running.planned.release()
     return await finishCase(stage, running)
   } finally {
     running.planned.release()
     stage.plans.remove(made.number)
+  }
+}
+
+/** Ends the case as it asks for. Fails if that never happens, instead of keeping all others waiting. */
+async function untilEnded(running: RunningCase): Promise<void> {
+  const { number, end } = running.made
+  const stopped = new AbortController()
+  const late = delay(END_MS_MAX, null, { signal: stopped.signal }).then(() => {
+    throw new Error(
+      `case ${number} does not end as '${end.name}': ${running.planned.running} calls at vendors`,
+    )
+  })
+  try {
+    await Promise.race([END_STEPS[end.name](running), late])
+  } finally {
+    stopped.abort()
+    late.catch(() => {})
   }
 }
 

@@ -122,6 +122,8 @@ describe('a member that changes the bill counts in any case', () => {
     ['PII_Mode', { PII_Mode: 'strict' }],
   ])('%s is refused', async (_name, members) => {
     await expectRefused(asksMessage(members))
+    await expectRefused(asksChat(members))
+    await expectRefused(asksResponse({ input: 'Hi', ...members }))
   })
 
   test('and members that the gateway replaces are not sent under another spelling', async () => {
