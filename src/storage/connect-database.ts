@@ -120,8 +120,9 @@ class PooledDatabase implements Database {
           ? writeUnprepared(client, text, values)
           : writeRows(client, { name, text, values })
       },
-      release: (isBroken) => {
+      release: (isBroken, isHanging = false) => {
         client.off('end', onEnd)
+        if (isHanging) this.#forgetConnections()
         client.release(isBroken || isLost)
       },
     }

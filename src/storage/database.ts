@@ -11,8 +11,11 @@ export interface KeptConnection extends Queryable {
   readonly isLost: boolean
   /** Runs a statement without a result. Cheaper than `query`, for frequent writes. */
   write(sql: string, values: readonly string[]): Promise<void>
-  /** @param isBroken whether a failed statement leaves the connection in doubt, so that it must be closed */
-  readonly release: (isBroken: boolean) => void
+  /**
+   * @param isBroken whether a failed statement leaves the connection in doubt, so that it must be closed
+   * @param isHanging whether its server does not answer, so that the other connections of the pool are opened anew
+   */
+  readonly release: (isBroken: boolean, isHanging?: boolean) => void
 }
 
 export interface Database extends Queryable {

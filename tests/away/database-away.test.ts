@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -9,6 +9,7 @@ import {
   type EmbeddedPostgres,
 } from '../../src/storage/embedded-postgres/start-embedded-postgres.ts'
 import { migrate } from '../../src/storage/migrate.ts'
+import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 
 const CHAT = '/v1/chat/completions'
@@ -97,6 +98,44 @@ describe('a database server that stops', () => {
     const asked = gateway.request('GET', '/v1/tenants/me')
     server = await startServer()
     expect((await asked).status).toBe(200)
+  })
+})
+
+/** The processes of the server: the first one, named in its file, and its children. */
+async function findServerProcesses(): Promise<number[]> {
+  const first = Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+  const parents = await Promise.all(
+    pids.map(async (pid) => {
+      const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+    }),
+  )
+  return [first, ...pids.filter((_, index) => parents[index] === first)]
+}
+
+describe('a database server that hangs', () => {
+  test('holds an answer for the limit of its charge, not for that of a statement', async () => {
+    const impatient = await startTestGateway({
+      connectionString: server.connectionString,
+      settings: { PARKWAY_COMMIT_WAIT_MS: '1000', PARKWAY_STATEMENT_TIMEOUT_MS: '120000' },
+    })
+    expect((await impatient.request('POST', CHAT, { body: chat })).status).toBe(200)
+    const stopped = await findServerProcesses()
+    for (const pid of stopped) process.kill(pid, 'SIGSTOP')
+    try {
+      const startedMs = performance.now()
+      const { status, body } = await impatient.request('POST', CHAT, { body: chat })
+      expect([status, body.error.code]).toEqual([503, 'service_unavailable'])
+      // Half of the limit of a statement, so that a loaded machine does not matter.
+      expect(performance.now() - startedMs).toBeLessThan(60_000)
+    } finally {
+      for (const pid of stopped) process.kill(pid, 'SIGCONT')
+    }
+    await eventually(async () => {
+      expect((await impatient.request('POST', CHAT, { body: chat })).status).toBe(200)
+    })
+    await impatient.close()
   })
 })
 

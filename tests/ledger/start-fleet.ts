@@ -37,7 +37,7 @@ export interface Fleet {
   /** The operator's API key. */
   readonly key: string
   /** Starts one more gateway, with one process or several processes on one port. */
-  start(options?: { processes?: number }): Promise<Gateway>
+  start(options?: { processes?: number; environment?: Readonly<Record<string, string>> }): Promise<Gateway>
   /** Sends a request with the operator key to any of the gateways. */
   manage(method: string, path: string, body?: unknown): Promise<{ status: number; body: Answer }>
   createSpender(account: { creditUsd: number; limitUsd?: number }): Promise<Spender>
@@ -97,8 +97,10 @@ export async function startFleet({ upstream, environment = {}, ...options }: Fle
   const programs: Program[] = []
   let managedUrl = ''
 
-  const start: Fleet['start'] = async ({ processes = 1 } = {}) => {
-    const program = workplace.start(['serve', '--processes', String(processes)], { environment: settings })
+  const start: Fleet['start'] = async ({ processes = 1, environment = {} } = {}) => {
+    const program = workplace.start(['serve', '--processes', String(processes)], {
+      environment: { ...settings, ...environment },
+    })
     programs.push(program)
     const { url } = await program.ready()
     managedUrl = url

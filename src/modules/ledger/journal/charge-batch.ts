@@ -1,4 +1,4 @@
-import { chargeUnconfirmed, commitInDoubt } from './commit-failure.ts'
+import { chargeUnconfirmed, commitInDoubt, databaseAway } from './commit-failure.ts'
 import type { PaidCharge } from './journal-text.ts'
 
 /** Charges of one commit. Unsent answers share one promise, delivered answers another. */
@@ -11,6 +11,15 @@ export class ChargeBatch {
   firstAtMs = 0
   /** Clients were told that the outcome is unknown. If the commit was not written, only delivered answers are charged. */
   isInDoubt = false
+  /** Clients were told that nothing was charged. Only delivered answers may still be charged. */
+  isRefused = false
+  /** Whether the connection of an attempt that hung was closed. */
+  isCut = false
+
+  /** Whether clients were told something else than success: only delivered answers may still be sent to the journal. */
+  get isTold(): boolean {
+    return this.isInDoubt || this.isRefused
+  }
 
   constructor() {
     // Waiting requests see the rejection; a charge of a disconnected client has no listener.
@@ -31,6 +40,13 @@ export class ChargeBatch {
   reject(reason: Error): void {
     this.#committed.reject(reason)
     this.#confirmed.reject(chargeUnconfirmed(reason))
+  }
+
+  /** Refuses unsent answers of a commit that was not sent. It must not be sent with them any more. */
+  refuse(): void {
+    if (this.isInDoubt || this.isRefused) return
+    this.isRefused = true
+    this.reject(databaseAway())
   }
 
   doubt(): void {

@@ -244,3 +244,57 @@ describe('while the database is unavailable', () => {
     expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 40n })
   })
 })
+
+describe('while the database hangs', () => {
+  /** Nothing that is sent is answered, until the connection is closed. */
+  const hang = (process: LedgerProcess, { connects }: { connects: boolean }) => {
+    const keep = process.database.keepConnection.bind(process.database)
+    return vi.spyOn(process.database, 'keepConnection').mockImplementation(async () => {
+      if (!connects) await new Promise(() => {})
+      const connection = await keep()
+      const { promise, reject } = Promise.withResolvers<never>()
+      promise.catch(() => {})
+      return {
+        ...connection,
+        write: () => promise,
+        query: () => promise,
+        release: (isBroken, isHanging) => {
+          connection.release(isBroken, isHanging)
+          reject(new Error('Connection terminated'))
+        },
+      }
+    })
+  }
+
+  test.each([
+    ['is told that its charge is unknown', { connects: true }, { mayBeDone: true }],
+    ['is refused and not charged', { connects: false }, { mayBeDone: false, retryAfterSeconds: 2 }],
+  ])('an answer waits for the limit and no longer, then it %s: %j', async (_promise, how, reason) => {
+    const process = await stage.createProcess({ commitWaitMs: 400 })
+    const payer = await stage.createPayer(100n)
+    const holds = await holdMany(process, payer, 2, 10n)
+    const outage = hang(process, how)
+    const startedMs = performance.now()
+    const [first, queued] = holds
+    if (first === undefined || queued === undefined) throw new Error('there are no holds')
+    const told = [expect(settle(payer, first)).rejects.toMatchObject(reason)]
+    await new Promise(setImmediate)
+    told.push(expect(settle(payer, queued)).rejects.toMatchObject({ code: 'service_unavailable' }))
+    await Promise.all(told)
+    // Far below the timeout of a statement, which would be fifteen seconds.
+    expect(performance.now() - startedMs).toBeLessThan(5_000)
+    outage.mockRestore()
+  })
+
+  test('an answer whose server hangs is charged by the server that took over, within the limit', async () => {
+    const process = await stage.createProcess({ commitWaitMs: 20_000 })
+    const payer = await stage.createPayer(100n)
+    const hold = await holdOf(process, payer, 40n)
+    const outage = hang(process, { connects: true })
+    const settled = settle(payer, hold)
+    await vi.waitFor(() => expect(outage).toHaveBeenCalled())
+    outage.mockRestore()
+    await settled
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 40n })
+  })
+})

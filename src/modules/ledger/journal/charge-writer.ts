@@ -1,19 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Borrower } from '../../../storage/borrowing/borrower.ts'
-import type { Database } from '../../../storage/database.ts'
+import type { Database, KeptConnection } from '../../../storage/database.ts'
 import { messageOf } from '../../../storage/storage-error.ts'
 import { ChargeBatch, type PendingCharge } from './charge-batch.ts'
 import type { PostingSchedule } from './posting-schedule.ts'
 import { CommitConnection } from './commit-connection.ts'
-import {
-  commitInDoubt,
-  databaseAway,
-  isBadData,
-  isOutcomeLost,
-  isPassing,
-  leasesLost,
-} from './commit-failure.ts'
+import { databaseAway, isBadData, isOutcomeLost, isPassing, leasesLost } from './commit-failure.ts'
+import { CommitHealth, type LedgerObserver } from './commit-health.ts'
 import { JournalWriter } from './journal-writer.ts'
 
 interface ChargeWriterOptions {
@@ -27,21 +21,17 @@ interface ChargeWriterOptions {
   readonly posting: Pick<PostingSchedule, 'noteCommitted'>
 }
 
-export interface LedgerObserver {
-  committed(commit: { charges: number; durationMs: number }): void
-  failing(isFailing: boolean): void
-}
-
 const CHARGES_PER_COMMIT_MAX = 1000
 /** This many are committed at once. A smaller batch waits a moment for more, because fewer commits cost less. */
 const CHARGES_WORTH_A_COMMIT = 20
 const GATHER_MS_MAX = 0.6
 const RETRY_PAUSE_MS = 50
+/** How often attempts that hang are looked for. */
+const WATCH_MS_MAX = 250
+const WATCHES_PER_WAIT = 8
+/** A commit that takes less does not hang, however small `commitWaitMs` is. */
+const HANG_MS_MIN = 1_000
 const RETRY_PAUSE_MS_MAX = 1_000
-/** Requests are admitted for this long while commits fail, because a restarted database is usually back by then. */
-const ADMIT_WHILE_FAILING_MS = 3_000
-/** While commits fail, no request is admitted above this number of waiting charges. */
-const WAITING_CHARGES_MAX = 20_000
 
 /**
  * Group commit: charges that arrive during one commit go together into the next. Commits are numbered and sent one at a
@@ -57,21 +47,23 @@ export class ChargeWriter {
   readonly #journal = new JournalWriter()
   /** Whether the last commit had several charges. If not, the next charge is sent without waiting for others. */
   #isInCompany = true
-  /** Start of the current failures; null while commits succeed. */
-  #failingSinceMs: number | null = null
+  readonly #health: CommitHealth
   #waiting = 0
+  /** When the commit was sent that is not answered yet. */
+  #sentAtMs: number | null = null
+  #watch: NodeJS.Timeout | null = null
+  readonly #watchMs: number
 
   constructor(options: ChargeWriterOptions) {
     this.#options = options
     this.#connection = new CommitConnection(options.database)
+    this.#health = new CommitHealth(options)
+    this.#watchMs = Math.min(WATCH_MS_MAX, options.commitWaitMs / WATCHES_PER_WAIT)
   }
 
   /** False while charges cannot be written, so new requests could not be answered. */
   isHealthy(): boolean {
-    if (this.#failingSinceMs === null) return true
-    return (
-      performance.now() - this.#failingSinceMs < ADMIT_WHILE_FAILING_MS && this.#waiting < WAITING_CHARGES_MAX
-    )
+    return this.#health.isHealthy(this.#waiting)
   }
 
   /** Resolves when the charge is durable. Rejects if it was not written and its answer must not be sent. */
@@ -84,6 +76,7 @@ export class ChargeWriter {
     if (batch.charges.push(charge) === 1) batch.firstAtMs = performance.now()
     this.#waiting += 1
     this.#running ??= this.#writeAll()
+    this.#watch ??= setInterval(() => this.#refuseHanging(), this.#watchMs).unref()
     return batch.promiseTo(charge)
   }
 
@@ -97,6 +90,32 @@ export class ChargeWriter {
   async flush(): Promise<void> {
     const last = this.#next.charges.length > 0 ? this.#next : (this.#full.at(-1) ?? this.#current)
     await last?.ended.promise
+  }
+
+  /**
+   * Ends the wait of clients also while an attempt hangs, because a server that does not answer can hold one for much longer than
+   * `commitWaitMs`. After half of that time its connection is closed, so that another server has a chance to answer.
+   */
+  #refuseHanging(): void {
+    const batch = this.#current
+    if (this.#running === null) {
+      if (this.#watch !== null) clearInterval(this.#watch)
+      this.#watch = null
+      return
+    }
+    if (batch === null) return
+    const { commitWaitMs } = this.#options
+    const nowMs = performance.now()
+    const hangMs = Math.max(commitWaitMs / 2, HANG_MS_MIN)
+    if (this.#sentAtMs !== null && !batch.isCut && nowMs - this.#sentAtMs > hangMs) {
+      batch.isCut = true
+      this.#connection.cut()
+    }
+    if (nowMs - batch.firstAtMs > commitWaitMs) {
+      if (this.#sentAtMs !== null || this.#journal.isOutcomeUnknown) batch.doubt()
+      else batch.refuse()
+    }
+    this.#refuseLate()
   }
 
   async #writeAll(): Promise<void> {
@@ -124,7 +143,7 @@ export class ChargeWriter {
       this.#connection.rest()
       this.#current = null
       this.#running = null
-      this.#lookForDatabase()
+      this.#health.lookForDatabase(() => this.#running !== null)
     }
   }
 
@@ -158,9 +177,11 @@ export class ChargeWriter {
       pauseMs = Math.min(pauseMs * 2, RETRY_PAUSE_MS_MAX)
     ) {
       try {
-        if (batch.isInDoubt && this.#journal.isOutcomeUnknown) charges = await this.#endDoubt(charges, batch)
-        const isCommitted = charges.length === 0 || (await this.#commit(charges))
-        this.#noteFailing(false)
+        // Looked up apart from the next attempt, because clients may be told meanwhile.
+        if (this.#journal.isOutcomeUnknown) charges = await this.#findUnwritten(charges)
+        if (batch.isTold) charges = this.#undo(charges, batch, databaseAway(), isOut)
+        const isCommitted = charges.length === 0 || (await this.#commit(charges, batch))
+        this.#health.note(false)
         if (!isCommitted) this.#undo(charges, batch, leasesLost())
         return
       } catch (error) {
@@ -171,7 +192,7 @@ export class ChargeWriter {
         ) {
           return this.#writeApart(charges, batch, error)
         }
-        this.#noteFailing(true)
+        this.#health.note(true)
         const reason = messageOf(error)
         this.#options.logger.warn({ reason, charges: charges.length }, 'charges wait for the database')
       }
@@ -185,13 +206,14 @@ export class ChargeWriter {
     }
   }
 
-  /** Looks up the outcome of a commit whose clients were told that it is unknown. Returns the charges to write again. */
-  async #endDoubt(charges: readonly PendingCharge[], batch: ChargeBatch): Promise<readonly PendingCharge[]> {
-    const outcome = await this.#journal.lookUp(await this.#connection.take())
-    if (outcome === 'written') this.#options.posting.noteCommitted(charges.length)
-    if (outcome === 'written') return []
-    // A client that got this error instead of its answer pays nothing.
-    return outcome === 'closed' ? charges : this.#undo(charges, batch, commitInDoubt(), isOut)
+  /** Looks up the outcome of a commit. Returns its charges unless they are written. */
+  async #findUnwritten(charges: readonly PendingCharge[]): Promise<readonly PendingCharge[]> {
+    const { observer, posting } = this.#options
+    const askedAtMs = performance.now()
+    if ((await this.#journal.lookUp(await this.#connection.take())) !== 'written') return charges
+    posting.noteCommitted(charges.length)
+    observer.committed({ charges: charges.length, durationMs: performance.now() - askedAtMs })
+    return []
   }
 
   /** Refuses charges queued behind a failing commit after `commitWaitMs`; they were never sent. */
@@ -211,13 +233,15 @@ export class ChargeWriter {
   }
 
   /** Returns false if the commit can never be written, because the leases were taken back. */
-  async #commit(charges: readonly PendingCharge[]): Promise<boolean> {
+  async #commit(charges: readonly PendingCharge[], batch: ChargeBatch): Promise<boolean> {
     const { borrower, logger, observer, posting } = this.#options
     const { borrowerId } = this.#journal
     const sentAtMs = performance.now()
     const taken = this.#connection.take()
     const connection = taken instanceof Promise ? await taken : taken
-    const isCommitted = await this.#journal.write(connection, charges)
+    // Clients were told while this waited for a connection. The next attempt is made without their charges.
+    if (batch.isTold && !charges.every(isOut)) throw databaseAway()
+    const isCommitted = await this.#send(connection, charges)
     if (isCommitted) {
       posting.noteCommitted(charges.length)
       observer.committed({ charges: charges.length, durationMs: performance.now() - sentAtMs })
@@ -231,6 +255,15 @@ export class ChargeWriter {
     return isCommitted
   }
 
+  async #send(connection: KeptConnection, charges: readonly PendingCharge[]): Promise<boolean> {
+    this.#sentAtMs = performance.now()
+    try {
+      return await this.#journal.write(connection, charges)
+    } finally {
+      this.#sentAtMs = null
+    }
+  }
+
   /** The database refused one of the charges: writes the delivered ones one by one and undoes the rest. */
   async #writeApart(charges: readonly PendingCharge[], batch: ChargeBatch, cause: unknown): Promise<void> {
     this.#options.logger.error({ err: cause, charges: charges.length }, 'charges could not be written')
@@ -242,23 +275,6 @@ export class ChargeWriter {
       single.firstAtMs = batch.firstAtMs
       await this.#writeBatch(single)
     }
-  }
-
-  /** Pings the database while commits fail, because no request is admitted that would try a commit. */
-  #lookForDatabase(): void {
-    if (this.#failingSinceMs === null || this.#running !== null) return
-    setTimeout(() => {
-      this.#options.database.ping().then(
-        () => this.#noteFailing(false),
-        () => this.#lookForDatabase(),
-      )
-    }, RETRY_PAUSE_MS_MAX).unref()
-  }
-
-  #noteFailing(isFailing: boolean): void {
-    if (isFailing === (this.#failingSinceMs !== null)) return
-    this.#failingSinceMs = isFailing ? performance.now() : null
-    this.#options.observer.failing(isFailing)
   }
 
   /** Rejects the batch and undoes all charges except those to keep, which must be delivered ones. */

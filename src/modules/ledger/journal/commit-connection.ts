@@ -32,6 +32,14 @@ export class CommitConnection {
     if (this.#kept !== null) this.#timer ??= setInterval(() => this.#check(), CHECK_MS).unref()
   }
 
+  /** Ends a statement that hangs. The other connections of the pool probably hang too. */
+  cut(): void {
+    const hanging = this.#kept
+    this.#kept = null
+    this.release(true)
+    hanging?.release(true, true)
+  }
+
   release(isBroken: boolean): void {
     if (this.#timer) clearInterval(this.#timer)
     this.#timer = null

@@ -35,30 +35,16 @@ export class JournalWriter {
     return outcome
   }
 
-  /** After an unknown outcome, pass the same charges again. Returns false if the borrower was closed. */
+  /** Call it only while no outcome is unknown. Returns false if the borrower was closed. */
   async write(connection: KeptConnection, charges: readonly PaidCharge[]): Promise<boolean> {
-    const isWritten = this.#isOutcomeUnknown
-      ? await this.#sendUnlessWritten(connection, charges)
-      : await this.#send(connection, charges)
-    if (isWritten) this.#sequence += 1
-    return isWritten
-  }
-
-  async #send(connection: KeptConnection, charges: readonly PaidCharge[]): Promise<boolean> {
     try {
-      return await journalCharges(connection, { ...this.#number(), charges })
+      const isWritten = await journalCharges(connection, { ...this.#number(), charges })
+      if (isWritten) this.#sequence += 1
+      return isWritten
     } catch (error) {
       this.#isOutcomeUnknown = isOutcomeLost(error)
       throw error
     }
-  }
-
-  async #sendUnlessWritten(connection: KeptConnection, charges: readonly PaidCharge[]): Promise<boolean> {
-    const outcome = await findOutcome(connection, this.#number())
-    this.#isOutcomeUnknown = false
-    if (outcome !== 'ruled out') return outcome === 'written'
-    this.#sequence += 1
-    return this.#send(connection, charges)
   }
 
   #number(): { borrowerId: string; sequence: number } {
