@@ -15,7 +15,7 @@ import { WaitingConnections } from './connections/waiting-connections.ts'
 import type { ConsoleSite } from './console-site/console-site.ts'
 import { createCorsHeaders } from './answers/cors-headers.ts'
 import { createHotRoutes } from './hot-routes.ts'
-import { toAppError } from './answers/error-envelope.ts'
+import { isDependencyLoss, toAppError } from './answers/error-envelope.ts'
 import { ExchangeTracker, type ExchangeObserver } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
 import { createFastHttp1 } from './fast-http1/fast-http1.ts'
@@ -101,7 +101,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const tracker = new ExchangeTracker(options.observer, options.clock)
   let isClosing = false
   const logDefect = (error: unknown, { id }: Exchange): void => {
-    if (toAppError(error).code !== 'internal_error' || error instanceof ClientDisconnected) return
+    const isDefect = toAppError(error).code === 'internal_error' || isDependencyLoss(error)
+    if (!isDefect || error instanceof ClientDisconnected) return
     logger.error({ err: error, requestId: id }, 'a request failed')
   }
   const runOnce = createRunOnce({ idempotency: options.idempotency, logger })

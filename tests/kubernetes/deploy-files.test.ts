@@ -75,4 +75,13 @@ describe('the deployment files', () => {
     const added = { namespace: 'a', gateway_name: 'b', gateway_namespace: 'c', gateway_labels: { d: 'e' } }
     expect(parseKubernetesSettings(JSON.stringify({ ...engines.settings, ...added })).gatewayName).toBe('b')
   })
+
+  test('let several replicas share one sealing key, and refuse replicas without', () => {
+    const { sealingKey } = parse(readText('helm/parkway/values.yaml'))
+    expect(sealingKey).toEqual({ existingSecret: '', key: 'PARKWAY_SEALING_KEY' })
+    const template = readText('helm/parkway/templates/statefulset.yaml')
+    expect(template).toMatch(/- name: PARKWAY_SEALING_KEY\n\s+valueFrom:\n\s+secretKeyRef:/)
+    expect(template).toMatch(/gt \(int \.Values\.replicas\) 1\) \(not \.Values\.sealingKey\.existingSecret\)/)
+    expect(template).toContain('several replicas need one sealing key')
+  })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { AppError } from '../../kernel/app-error.ts'
-import { toErrorAnswer } from './error-envelope.ts'
+import { toAppError, toErrorAnswer } from './error-envelope.ts'
 
 const headersOf = (error: AppError) => toErrorAnswer(error, 'req_1').headers
 
@@ -16,5 +16,21 @@ describe('a 503', () => {
     const final = { 'x-should-retry': 'false' }
     expect(headersOf(new AppError('provider_not_configured', 'None.'))).toEqual(final)
     expect(headersOf(new AppError('service_unavailable', 'Unknown.', { mayBeDone: true }))).toEqual(final)
+  })
+})
+
+describe('a connection that was reset', () => {
+  const errorWith = (message: string, members: object) => Object.assign(new Error(message), members)
+
+  test('is our problem, if it was one of the services that the gateway needs', () => {
+    for (const code of ['ECONNRESET', 'ECONNABORTED', 'EPIPE']) {
+      const error = toAppError(errorWith(`read ${code}`, { code, syscall: 'read' }))
+      expect([error.code, error.retryAfterSeconds]).toEqual(['service_unavailable', 2])
+    }
+    expect(toAppError(errorWith('socket hang up', { code: 'ECONNRESET' })).code).toBe('service_unavailable')
+  })
+
+  test("is the client's, if it was its own", () => {
+    expect(toAppError(errorWith('aborted', { code: 'ECONNRESET' })).code).toBe('invalid_request')
   })
 })

@@ -142,9 +142,22 @@ export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   // The work was cancelled because its key is now refused.
   if (error instanceof ClientDisconnected && error.cause instanceof AppError) return error.cause
+  if (isDependencyLoss(error))
+    return new AppError('service_unavailable', DEPENDENCY_LOST, { retryAfterSeconds: 2, cause: error })
   const code = hasCode(error) ? (FRAMEWORK_CODES[error.code] ?? refusalOf(error)) : undefined
   if (code) return new AppError(code, FRAMEWORK_MESSAGES[code], { cause: error })
   return new AppError('internal_error', 'The gateway made a mistake. It has been logged.', { cause: error })
+}
+
+const DEPENDENCY_LOST =
+  'A service that the gateway needs closed its connection, so the request was not finished.'
+const RESET_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE'])
+/** The message of Node's error for a request whose own client has gone. */
+const CLIENT_GONE = 'aborted'
+
+/** Whether another connection than that of the client was reset. */
+export function isDependencyLoss(error: unknown): boolean {
+  return hasCode(error) && RESET_CODES.has(error.code) && error.message !== CLIENT_GONE
 }
 
 type FrameworkCode =
