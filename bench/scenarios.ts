@@ -4,6 +4,7 @@ import { browserConsole } from './scenarios/console.ts'
 import { credit } from './scenarios/credit.ts'
 import { deployments } from './scenarios/deployments.ts'
 import { embeddings } from './scenarios/embeddings.ts'
+import { fairness } from './scenarios/fairness.ts'
 import { media } from './scenarios/media.ts'
 import { requests } from './scenarios/requests.ts'
 import type { Scenario } from './scenarios/scenario.ts'
@@ -25,4 +26,10 @@ export const scenarios: readonly Scenario[] = [
 ]
 
 /** Scenarios that run only when they are named: they take long, or concern the client. */
-export const furtherScenarios: readonly Scenario[] = [deployments, commandLine, clientProxy, browserConsole]
+export const furtherScenarios: readonly Scenario[] = [
+  deployments,
+  commandLine,
+  clientProxy,
+  browserConsole,
+  fairness,
+]

@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { parentPort, Worker } from 'node:worker_threads'
+import { threadMs } from './reference-work.ts'
 
 /** A request that another thread sends, so that only the gateway's work is measured on this one. */
 interface SentRequest {
@@ -56,11 +57,6 @@ function measureTurns(): () => number {
     isRunning = false
     return Math.max(longestMs, threadMs() - lastMs)
   }
-}
-
-function threadMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
 }
 
 /** Some answers take long, because a worker makes what was ordered. Reading the request is over long before. */

@@ -2,13 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRandom } from '../../src/kernel/seeded-random.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { startMeasuredClient, type MeasuredClient } from './measured-client.ts'
+import { measureReferenceMs } from './reference-work.ts'
 import { WORST_BODIES } from './worst-bodies.ts'
 
 /**
- * How long a request may hold the event loop, in processor time. The promise is 100 ms; a busy core needs more for the same work.
- * Without the limits the worst bodies take seconds.
+ * How long a request may hold the event loop, as a multiple of the reference: 100 ms where that takes 10 ms. Without the limits the
+ * worst bodies take seconds.
  */
-const TURN_MS_MAX = 300
+const TURN_REFERENCES_MAX = 10
 /** The code is compiled and memory is collected in some of them. */
 const ATTEMPTS_MAX = 4
 const SEED = Number(process.env['PARKWAY_TEST_SEED'] ?? '1') || Date.now()
@@ -21,10 +22,12 @@ const LARGEST_BYTES = 30 * KIBIBYTE * KIBIBYTE
 
 let gateway: TestGateway
 let client: MeasuredClient
+let referenceMs = 0
 
 beforeAll(async () => {
   gateway = await startTestGateway({ settings: { PARKWAY_LIMITS: NO_LIMITS }, mayAnswerAnything: true })
   client = startMeasuredClient()
+  referenceMs = measureReferenceMs()
 })
 
 afterAll(async () => {
@@ -90,6 +93,7 @@ async function listOperations(): Promise<Operation[]> {
   )
 }
 
+/** Returns how many references the longest turn takes, in the best of a few attempts. */
 async function measure({ method, path }: Operation, body: string): Promise<number> {
   const sent = {
     url: gateway.baseUrl + path,
@@ -97,13 +101,15 @@ async function measure({ method, path }: Operation, body: string): Promise<numbe
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
     body: Buffer.from(body),
   }
-  let leastMs = Infinity
-  for (let attempt = 0; attempt < ATTEMPTS_MAX && leastMs > TURN_MS_MAX; attempt += 1) {
+  let least = Infinity
+  for (let attempt = 0; attempt < ATTEMPTS_MAX && least > TURN_REFERENCES_MAX; attempt += 1) {
     const { longestTurnMs, status, text } = await client.send(sent)
     expect(status, text).not.toBe(500)
-    leastMs = Math.min(leastMs, longestTurnMs)
+    // A core that others use is slower at everything, from one moment to the next.
+    if (longestTurnMs > TURN_REFERENCES_MAX * referenceMs) referenceMs = measureReferenceMs()
+    least = Math.min(least, longestTurnMs / referenceMs)
   }
-  return leastMs
+  return least
 }
 
 /** Returns the example with a member whose value is this text. */
@@ -124,10 +130,10 @@ test('no body of any shape and size holds the event loop for long, on any route'
     const [shape, make] = shapes[random.below(shapes.length)] ?? ['', () => '0']
     const value = made.get(`${shape} ${bytes}`) ?? make(bytes)
     made.set(`${shape} ${bytes}`, value)
-    const ms = await measure(operation, withMember(operation, member, value))
-    if (ms > TURN_MS_MAX)
+    const times = await measure(operation, withMember(operation, member, value))
+    if (times > TURN_REFERENCES_MAX)
       slow.push(
-        `${operation.method} ${operation.path} ${member}: ${shape} of ${bytes} bytes, ${ms.toFixed(0)} ms`,
+        `${operation.method} ${operation.path} ${member}: ${shape} of ${bytes} bytes, ${times.toFixed(1)} times the reference`,
       )
   }
   for (const operation of operations) {
@@ -150,8 +156,9 @@ test.each(HOT)('no input of any shape holds the event loop for long on %s', asyn
   const slow: string[] = []
   for (const [shape, make] of Object.entries(WORST_BODIES))
     for (const bytes of shape.startsWith('one text') ? [LARGEST_BYTES] : SIZES_BYTES) {
-      const ms = await measure(operation, withMember(operation, member, make(bytes)))
-      if (ms > TURN_MS_MAX) slow.push(`${shape} of ${bytes} bytes: ${ms.toFixed(0)} ms`)
+      const times = await measure(operation, withMember(operation, member, make(bytes)))
+      if (times > TURN_REFERENCES_MAX)
+        slow.push(`${shape} of ${bytes} bytes: ${times.toFixed(1)} times the reference`)
     }
   expect(slow).toEqual([])
 })

@@ -22,7 +22,10 @@ export function createImage(
         call.work.images.length === 0
           ? await client.post('/images/generations', JSON.stringify(members), call)
           : await client.post('/images/edits', writeForm(members, call.work), call)
-      return { kind: 'done', output: readOutput(client.provider, readJsonBody(client.provider, response)) }
+      return {
+        kind: 'done',
+        output: readOutput(client.provider, await readJsonBody(client.provider, response)),
+      }
     },
   }
 }

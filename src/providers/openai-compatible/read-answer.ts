@@ -1,4 +1,5 @@
 import { parseJson } from '../../kernel/parse-json.ts'
+import { parseLargeJson } from '../../kernel/parse-json-in-turns.ts'
 import { readErrorPayload } from '../error-payload.ts'
 import type { InferenceAnswer } from '../provider.ts'
 import { UpstreamError } from '../upstream-error.ts'
@@ -23,9 +24,15 @@ export function readBody(provider: string, response: ExchangeResponse): Buffer {
   return response.body
 }
 
-/** Parses the answer. Throws if it contains an error, even with a successful status. */
-export function readJsonBody(provider: string, response: ExchangeResponse): unknown {
-  return parsePayload(provider, readBody(provider, response))
+/** Parses the answer, in turns if it is large. Throws if it contains an error, even with a successful status. */
+export async function readJsonBody(provider: string, response: ExchangeResponse): Promise<unknown> {
+  const body = readBody(provider, response)
+  return requireAnswer(
+    provider,
+    await parseLargeJson(body.toString()).catch(() => {
+      throw notJson(provider)
+    }),
+  )
 }
 
 export function parsePayload(provider: string, payload: Buffer): unknown {
@@ -33,8 +40,16 @@ export function parsePayload(provider: string, payload: Buffer): unknown {
   try {
     parsed = parseJson(payload.toString())
   } catch {
-    throw invalidAnswer(provider, 'its answer is not JSON')
+    throw notJson(provider)
   }
+  return requireAnswer(provider, parsed)
+}
+
+function notJson(provider: string): UpstreamError {
+  return invalidAnswer(provider, 'its answer is not JSON')
+}
+
+function requireAnswer(provider: string, parsed: unknown): unknown {
   const error = readErrorPayload(provider, parsed)
   if (error !== null) throw error
   return parsed

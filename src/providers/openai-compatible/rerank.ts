@@ -20,7 +20,7 @@ export function createRerank(client: WireClient): InferenceOperation<RerankReque
       }),
       call,
     )
-    const results = readResults(readJsonBody(client.provider, response), documents.length)
+    const results = readResults(await readJsonBody(client.provider, response), documents.length)
     if (results === null) throw invalidAnswer(client.provider, 'its answer has no ranking')
     return writeRerankAnswer(results, countSearchUnits(documents.length))
   }

@@ -19,7 +19,7 @@ export function createTranscription(client: WireClient): TranscriptionOperation 
   const ask = async (call: TranscriptionCall, format: AnswerFormat): Promise<Transcript> => {
     const path = call.isTranslation ? '/audio/translations' : '/audio/transcriptions'
     const response = await client.post(path, await writeForm(call, format), call)
-    return readTranscript(client.provider, readJsonBody(client.provider, response))
+    return readTranscript(client.provider, await readJsonBody(client.provider, response))
   }
 
   return async (call) => {
