@@ -4,6 +4,8 @@ export interface SeededRandom {
   next(): number
   /** Returns an integer from 0 up to, but not including, `count`. */
   below(count: number): number
+  pick<Item>(choices: readonly [Item, ...Item[]]): Item
+  hex(length: number): string
 }
 
 /** Splits a 53-bit seed into two words. */
@@ -29,10 +31,26 @@ export function createRandom(seed: number, series = 0): SeededRandom {
   }
   // Skip the first numbers, which are similar for neighbouring seeds.
   for (let index = 0; index < 15; index += 1) draw()
+  const below = (count: number): number => Math.floor((draw() / HIGH_BITS) * count)
   return {
     next: () => draw() / HIGH_BITS,
-    below: (count) => Math.floor((draw() / HIGH_BITS) * count),
+    below,
+    pick: (choices) => choices[below(choices.length)] ?? choices[0],
+    hex(length) {
+      let text = ''
+      while (text.length < length) text += draw().toString(16).padStart(8, '0')
+      return text.slice(0, length)
+    },
   }
+}
+
+/** Creates a generator whose seed is a text. */
+export function createRandomFromText(text: string): SeededRandom {
+  // FNV-1a over UTF-16 units.
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return createRandom(hash >>> 0)
 }
 
 /** Returns a shuffled copy. All orders are equally likely. */

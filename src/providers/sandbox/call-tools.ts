@@ -4,7 +4,7 @@ import type { ChatRequest, ChatTool } from '../../wires/openai-chat/chat-request
 import { nameOfTool, selectTools, type ToolSelection } from '../select-tools.ts'
 import { jsonFromSchema } from './json-from-schema.ts'
 import type { Conversation } from './read-conversation.ts'
-import type { SeededRandom } from './seeded-random.ts'
+import type { SeededRandom } from '../../kernel/seeded-random.ts'
 import { createSuggestions, splitByNames } from './suggest-values.ts'
 import { textFromPattern } from './text-from-pattern.ts'
 import { createWorkBudget } from './work-budget.ts'

@@ -1,6 +1,6 @@
 import { describeMedia } from './describe-media.ts'
 import { clip, type Conversation } from './read-conversation.ts'
-import type { SeededRandom } from './seeded-random.ts'
+import type { SeededRandom } from '../../kernel/seeded-random.ts'
 import { WORDS } from './words.ts'
 
 const QUOTE_LENGTH_MAX = 240
@@ -45,7 +45,7 @@ export function composeJsonObject(conversation: Conversation, random: SeededRand
           })),
         }
       : {}),
-    confidence: random.integerBelow(101) / 100,
+    confidence: random.below(101) / 100,
   }
 }
 
@@ -122,7 +122,7 @@ const REMARKS = [
 function continueText(userText: string, random: SeededRandom): string[] {
   const subject = SUBJECTS.find(([pattern]) => pattern.test(userText))
   const sentences: string[] = subject ? [random.pick(subject[1])] : []
-  const remarkCount = 2 + random.integerBelow(3)
+  const remarkCount = 2 + random.below(3)
   for (let index = 0; index < remarkCount; index += 1) {
     sentences.push(
       `${random.pick(REMARKS)} the ${random.pick(ADJECTIVES)} ${random.pick(WORDS)} and the ${random.pick(WORDS)}.`,

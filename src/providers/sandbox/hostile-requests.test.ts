@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { jsonFromSchema } from './json-from-schema.ts'
-import { createSeededRandom } from './seeded-random.ts'
+import { createRandomFromText } from '../../kernel/seeded-random.ts'
 import { createSuggestions } from './suggest-values.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import { chatOnce, userMessage } from './testing/sandbox-client.ts'
@@ -59,7 +59,7 @@ test.each(Object.entries(HOSTILE))('%s take a limited number of steps and charac
   const budget = createWorkBudget()
   const before = { ...budget }
   const suggest = createSuggestions('one two three four '.repeat(50))
-  const value = jsonFromSchema(schema, { random: createSeededRandom(''), suggest, budget })
+  const value = jsonFromSchema(schema, { random: createRandomFromText(''), suggest, budget })
   const written = JSON.stringify(value) ?? ''
   // Only the last step may exceed the budget, and it may be large.
   expect(budget.stepsLeft).toBeGreaterThan(-STEPS_OVER_MAX)
@@ -81,7 +81,7 @@ test('no combination of schemas takes more than a limited number of steps', () =
   fc.assert(
     fc.property(schema, (hostile) => {
       const budget = createWorkBudget()
-      jsonFromSchema(hostile, { random: createSeededRandom(''), budget })
+      jsonFromSchema(hostile, { random: createRandomFromText(''), budget })
       expect(budget.stepsLeft).toBeGreaterThan(-STEPS_OVER_MAX)
     }),
     { numRuns: 100 },

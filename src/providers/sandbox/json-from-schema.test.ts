@@ -2,9 +2,10 @@ import * as fc from 'fast-check'
 import Schema from 'typebox/schema'
 import { expect, test } from 'vitest'
 import { jsonFromSchema } from './json-from-schema.ts'
-import { createSeededRandom } from './seeded-random.ts'
+import { createRandomFromText } from '../../kernel/seeded-random.ts'
 
-const make = (schema: unknown, seed = 'seed') => jsonFromSchema(schema, { random: createSeededRandom(seed) })
+const make = (schema: unknown, seed = 'seed') =>
+  jsonFromSchema(schema, { random: createRandomFromText(seed) })
 const accepts = (schema: object, value: unknown): boolean => Schema.Check(schema, value)
 
 const { node: anySchema } = fc.letrec<{ node: object }>((tie) => ({
@@ -140,7 +141,7 @@ test('a suggested value is used if the schema allows it', () => {
       unit: { enum: ['kelvin', 'celsius'] },
     },
   }
-  const value = jsonFromSchema(schema, { random: createSeededRandom(''), suggest })
+  const value = jsonFromSchema(schema, { random: createRandomFromText(''), suggest })
   expect(value).toMatchObject({ city: 'Paris', days: 3, unit: 'celsius' })
   expect(accepts(schema, value)).toBe(true)
 })

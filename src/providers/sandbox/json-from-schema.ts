@@ -3,7 +3,7 @@ import { stringifyJson } from '../../kernel/stringify-json.ts'
 import { createFlattener, FULL_DEPTH, type FlattenSchema } from './flatten-schema.ts'
 import { numberFromSchema } from './number-from-schema.ts'
 import type { JsonSchema } from './resolve-schema.ts'
-import type { SeededRandom } from './seeded-random.ts'
+import type { SeededRandom } from '../../kernel/seeded-random.ts'
 import { stringFromSchema } from './string-from-schema.ts'
 import { createWorkBudget, isSpent, type WorkBudget } from './work-budget.ts'
 
@@ -75,7 +75,7 @@ const MAKERS = {
     numberFromSchema(schema, false, maker.options.random, maker.options.suggest?.(name, 'number') ?? []),
   integer: (maker: Maker, { name }: Place, schema: JsonSchema) =>
     numberFromSchema(schema, true, maker.options.random, maker.options.suggest?.(name, 'number') ?? []),
-  boolean: (maker: Maker) => maker.options.random.integerBelow(2) === 0,
+  boolean: (maker: Maker) => maker.options.random.below(2) === 0,
   null: () => null,
 } satisfies Record<string, (maker: Maker, place: Place, schema: JsonSchema) => unknown>
 
@@ -119,7 +119,7 @@ function pickEnum(maker: Maker, name: string, values: readonly unknown[]): unkno
       .find((value) => value !== undefined)
     if (mentioned !== undefined) return mentioned
   }
-  return values[random.integerBelow(values.length)] ?? null
+  return values[random.below(values.length)] ?? null
 }
 
 function nameValues(maker: Maker, values: readonly unknown[]): ReadonlyMap<string, unknown> {

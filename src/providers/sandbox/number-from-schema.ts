@@ -1,5 +1,5 @@
 import type { JsonSchema } from './resolve-schema.ts'
-import type { SeededRandom } from './seeded-random.ts'
+import type { SeededRandom } from '../../kernel/seeded-random.ts'
 
 const USUAL_SPAN = 100
 const STEPS_TRIED_MAX = 64
@@ -52,7 +52,7 @@ function* listCandidates(range: {
   const { low, high, step, random } = range
   const first = Math.ceil(low / step)
   const count = Math.max(1, Math.min(Math.floor(high / step) - first + 1, 1_000_000))
-  const offset = random.integerBelow(count)
+  const offset = random.below(count)
   for (let tried = 0; tried < Math.min(count, STEPS_TRIED_MAX); tried += 1) {
     yield multiply(first + ((offset + tried) % count), step)
   }

@@ -8,7 +8,7 @@ import { composeFiller, composeJsonObject, composeReasoning, composeText } from 
 import { findDescribedSchema } from './find-described-schema.ts'
 import { jsonFromSchema } from './json-from-schema.ts'
 import type { Conversation } from './read-conversation.ts'
-import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
+import { createRandomFromText, type SeededRandom } from '../../kernel/seeded-random.ts'
 import { signThoughts } from './sign-thoughts.ts'
 import { splitTokens, type TokenPiece } from './split-tokens.ts'
 import { createTurns, type TakeTurn } from './take-turns.ts'
@@ -61,13 +61,13 @@ export async function planAnswer(request: AnswerRequest): Promise<PlannedChoice[
   const seen = new Set<string>()
   let attemptsLeft = DISTINCT_ATTEMPTS_MAX
   for (let index = 0; index < (request.body.n ?? 1); index += 1) {
-    let draft = draftChoice(request, createSeededRandom(`${index}\n${request.conversation.fingerprint}`))
+    let draft = draftChoice(request, createRandomFromText(`${index}\n${request.conversation.fingerprint}`))
     for (let attempt = 1; seen.has(draft.content ?? '') && attemptsLeft > 0; attempt += 1) {
       attemptsLeft -= 1
       await takeTurn(WORK_PER_TURN)
       draft = draftChoice(
         request,
-        createSeededRandom(`${index}.${attempt}\n${request.conversation.fingerprint}`),
+        createRandomFromText(`${index}.${attempt}\n${request.conversation.fingerprint}`),
       )
     }
     seen.add(draft.content ?? '')

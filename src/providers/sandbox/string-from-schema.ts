@@ -1,5 +1,5 @@
 import type { JsonSchema } from './resolve-schema.ts'
-import type { SeededRandom } from './seeded-random.ts'
+import type { SeededRandom } from '../../kernel/seeded-random.ts'
 import { textFromPattern } from './text-from-pattern.ts'
 import { WORDS } from './words.ts'
 import type { WorkBudget } from './work-budget.ts'
@@ -52,10 +52,10 @@ const FORMATS = new Map(
     'date-time': (random) => `${makeDate(random)}T${makeTime(random)}Z`,
     date: makeDate,
     time: (random) => `${makeTime(random)}Z`,
-    duration: (random) => `PT${1 + random.integerBelow(59)}M`,
+    duration: (random) => `PT${1 + random.below(59)}M`,
     email: (random) => `${random.pick(WORDS)}.${random.pick(WORDS)}@example.com`,
     hostname: (random) => `${random.pick(WORDS)}.example.com`,
-    ipv4: (random) => `192.0.2.${1 + random.integerBelow(254)}`,
+    ipv4: (random) => `192.0.2.${1 + random.below(254)}`,
     ipv6: (random) => `2001:db8::${random.hex(3)}1`,
     uri: (random) => `https://example.com/${random.pick(WORDS)}`,
     url: (random) => `https://example.com/${random.pick(WORDS)}`,
@@ -67,13 +67,13 @@ const FORMATS = new Map(
 )
 
 function makeDate(random: SeededRandom): string {
-  const month = String(1 + random.integerBelow(12)).padStart(2, '0')
-  return `2026-${month}-${String(1 + random.integerBelow(28)).padStart(2, '0')}`
+  const month = String(1 + random.below(12)).padStart(2, '0')
+  return `2026-${month}-${String(1 + random.below(28)).padStart(2, '0')}`
 }
 
 function makeTime(random: SeededRandom): string {
   const pad = (value: number): string => String(value).padStart(2, '0')
-  return `${pad(random.integerBelow(24))}:${pad(random.integerBelow(60))}:${pad(random.integerBelow(60))}`
+  return `${pad(random.below(24))}:${pad(random.below(60))}:${pad(random.below(60))}`
 }
 
 const NAMED_TEXTS: readonly [RegExp, readonly [string, ...string[]]][] = [

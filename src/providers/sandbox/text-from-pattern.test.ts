@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
+import { createRandomFromText, type SeededRandom } from '../../kernel/seeded-random.ts'
 import { textFromPattern as write } from './text-from-pattern.ts'
 import { createWorkBudget } from './work-budget.ts'
 
@@ -27,30 +27,32 @@ test.for([
 ])('text generated from %s matches it', (pattern) => {
   fc.assert(
     fc.property(fc.string(), (seed) => {
-      expect(textFromPattern(pattern, createSeededRandom(seed), ANY_LENGTH)).toMatch(new RegExp(pattern, 'u'))
+      expect(textFromPattern(pattern, createRandomFromText(seed), ANY_LENGTH)).toMatch(
+        new RegExp(pattern, 'u'),
+      )
     }),
   )
 })
 
 test('a longer or shorter match is generated if the length requires it', () => {
-  const long = textFromPattern('^[ab]+$', createSeededRandom(''), { lengthMin: 20, lengthMax: 30 })
+  const long = textFromPattern('^[ab]+$', createRandomFromText(''), { lengthMin: 20, lengthMax: 30 })
   expect(long).toMatch(/^[ab]{20,30}$/)
-  expect(textFromPattern('^[ab]{5}$', createSeededRandom(''), { lengthMin: 6, lengthMax: 9 })).toBeNull()
+  expect(textFromPattern('^[ab]{5}$', createRandomFromText(''), { lengthMin: 6, lengthMax: 9 })).toBeNull()
 })
 
 test.for(['(?=a)b', '(a)\\1', '\\p{L}', '[a-', '(', 'a{2', '*', '\\', '[^\\W]'])(
   '%s is not supported',
   (pattern) => {
-    expect(textFromPattern(pattern, createSeededRandom(''), ANY_LENGTH)).toBeNull()
+    expect(textFromPattern(pattern, createRandomFromText(''), ANY_LENGTH)).toBeNull()
   },
 )
 
 test('hostile expressions are answered in bounded time', () => {
   const nestedNothing = `${'('.repeat(14)}${'){64}'.repeat(14)}`
-  expect(textFromPattern(nestedNothing, createSeededRandom(''), ANY_LENGTH)).toBeNull()
+  expect(textFromPattern(nestedNothing, createRandomFromText(''), ANY_LENGTH)).toBeNull()
   const nestedRepeats = `${'('.repeat(14)}a${'){1000}'.repeat(14)}`
-  expect(textFromPattern(nestedRepeats, createSeededRandom(''), ANY_LENGTH)).toBeNull()
-  expect(textFromPattern('('.repeat(100_000), createSeededRandom(''), ANY_LENGTH)).toBeNull()
+  expect(textFromPattern(nestedRepeats, createRandomFromText(''), ANY_LENGTH)).toBeNull()
+  expect(textFromPattern('('.repeat(100_000), createRandomFromText(''), ANY_LENGTH)).toBeNull()
 })
 
 test('no expression takes more steps than the limit, however it is written', () => {
@@ -75,7 +77,7 @@ test('no expression takes more steps than the limit, however it is written', () 
   fc.assert(
     fc.property(pattern, fc.nat(5000), fc.nat(5000), (source, lengthMin, lengthMax) => {
       const budget = createWorkBudget()
-      textFromPattern(source, createSeededRandom(''), { lengthMin, lengthMax }, budget)
+      textFromPattern(source, createRandomFromText(''), { lengthMin, lengthMax }, budget)
       // The work of one step is limited too; the last step may exceed the budget by one character class.
       expect(budget.stepsLeft).toBeGreaterThan(-5_000)
     }),
@@ -85,7 +87,7 @@ test('no expression takes more steps than the limit, however it is written', () 
 
 test('a character class of a kilobyte is parsed once, not for every generated character', () => {
   const budget = createWorkBudget()
-  const made = textFromPattern(`^[${'a-ÿ'.repeat(250)}]{1000}$`, createSeededRandom(''), ANY_LENGTH, budget)
+  const made = textFromPattern(`^[${'a-ÿ'.repeat(250)}]{1000}$`, createRandomFromText(''), ANY_LENGTH, budget)
   expect(made).toHaveLength(1000)
   expect(createWorkBudget().stepsLeft - budget.stepsLeft).toBeLessThan(50_000)
 })

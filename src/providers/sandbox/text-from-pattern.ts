@@ -1,4 +1,4 @@
-import type { SeededRandom } from './seeded-random.ts'
+import type { SeededRandom } from '../../kernel/seeded-random.ts'
 import type { WorkBudget } from './work-budget.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'
 
@@ -221,11 +221,11 @@ function writeNode(node: Node, writer: Writer): string {
   if (writer.charactersLeft <= 0 || writer.budget.stepsLeft <= 0) return ''
   if (node.kind === 'characters') {
     writer.charactersLeft -= 1
-    return node.characters[writer.random.integerBelow(node.characters.length)] ?? ''
+    return node.characters[writer.random.below(node.characters.length)] ?? ''
   }
   if (node.kind === 'sequence') return node.parts.map((part) => writeNode(part, writer)).join('')
   if (node.kind === 'choice')
-    return writeNode(node.branches[writer.random.integerBelow(node.branches.length)] ?? NOTHING, writer)
+    return writeNode(node.branches[writer.random.below(node.branches.length)] ?? NOTHING, writer)
 
   const count = Math.min(node.max, node.min + writer.extraRepeats)
   let text = ''

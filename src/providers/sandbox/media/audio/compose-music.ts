@@ -1,4 +1,4 @@
-import { createSeededRandom, type SeededRandom } from '../../seeded-random.ts'
+import { createRandomFromText, type SeededRandom } from '../../../../kernel/seeded-random.ts'
 
 export interface Note {
   readonly startSeconds: number
@@ -32,11 +32,11 @@ const BARS_MAX = 400
 
 /** Composes a song. Its tempo, mode and instruments depend on the prompt's words, and its tune on the seed. */
 export function* composeMusic(brief: Brief): Generator<Note> {
-  const random = createSeededRandom(brief.seedText)
+  const random = createRandomFromText(brief.seedText)
   const mood = readMood(brief.prompt, random)
-  const key = 45 + random.integerBelow(12)
+  const key = 45 + random.below(12)
   const progression = random.pick(PROGRESSIONS)
-  const theme = Array.from({ length: 16 }, () => random.integerBelow(7))
+  const theme = Array.from({ length: 16 }, () => random.below(7))
   const beatSeconds = 60 / mood.beatsPerMinute
   for (let bar = 0; bar < BARS_MAX; bar += 1) {
     const startSeconds = bar * BEATS_PER_BAR * beatSeconds
@@ -62,7 +62,7 @@ function readMood(prompt: string, random: SeededRandom): Mood {
   const isDark = /\b(sad|dark|minor|melanchol|night|rain|gloom|horror|tense|epic)/i.test(prompt)
   const base = isCalm ? 66 : isFast ? 124 : 94
   return {
-    beatsPerMinute: base + random.integerBelow(16),
+    beatsPerMinute: base + random.below(16),
     scale: isDark ? MINOR : MAJOR,
     hasDrums: !isCalm,
   }

@@ -1,4 +1,4 @@
-import { createSeededRandom } from '../../seeded-random.ts'
+import { createRandomFromText } from '../../../../kernel/seeded-random.ts'
 import { WORDS } from '../../words.ts'
 
 const WORDS_PER_SECOND = 2.4
@@ -10,7 +10,7 @@ const LINKS = ['beside the', 'behind the', 'near the', 'under the', 'across the'
 
 /** Composes plain English sentences, about as many as can be spoken in the given time. Empty for a duration of zero. */
 export function composeTranscript(durationSeconds: number, seedText: string): string {
-  const random = createSeededRandom(seedText)
+  const random = createRandomFromText(seedText)
   const wordCount = Math.min(WORDS_MAX, Math.round(durationSeconds * WORDS_PER_SECOND))
   const sentences: string[] = []
   let written = 0

@@ -1,4 +1,4 @@
-import { createSeededRandom } from '../../seeded-random.ts'
+import { createRandomFromText } from '../../../../kernel/seeded-random.ts'
 import { listPhones, type Phone } from './phones.ts'
 import type { VoiceSound } from './voices.ts'
 
@@ -56,7 +56,7 @@ function layOutPhones(
   sampleCount: number,
   seedText: string,
 ): (place: number) => Moment {
-  const random = createSeededRandom(seedText)
+  const random = createRandomFromText(seedText)
   const total = phones.reduce((sum, { length }) => sum + length, 0) || 1
   const ends: number[] = []
   const pitches: number[] = []
@@ -66,8 +66,7 @@ function layOutPhones(
     reached += length
     ends.push((reached / total) * sampleCount)
     // The pitch falls through a phrase, changes a little at each word, and resets after a pause.
-    pitch =
-      length > 2 ? 1.12 : voicing === 0 ? pitch * (0.985 + random.integerBelow(40) / 1000) : pitch * 0.997
+    pitch = length > 2 ? 1.12 : voicing === 0 ? pitch * (0.985 + random.below(40) / 1000) : pitch * 0.997
     pitches.push(Math.min(1.35, Math.max(0.8, pitch)))
   }
   let current = 0

@@ -1,5 +1,5 @@
 import type { Voice } from '../../../audio-operations.ts'
-import { createSeededRandom } from '../../seeded-random.ts'
+import { createRandomFromText } from '../../../../kernel/seeded-random.ts'
 
 /** How a voice sounds. */
 export interface VoiceSound {
@@ -42,7 +42,7 @@ export const SANDBOX_VOICES: readonly Voice[] = [...KNOWN].map(([id, { gender }]
 export function findVoiceSound(voice: string): VoiceSound {
   const known = KNOWN.get(voice.toLowerCase())
   if (known) return known
-  const random = createSeededRandom(voice)
-  const pitchHz = 90 + random.integerBelow(150)
-  return { pitchHz, formantScale: 0.9 + pitchHz / 900, breath: random.integerBelow(15) / 100 }
+  const random = createRandomFromText(voice)
+  const pitchHz = 90 + random.below(150)
+  return { pitchHz, formantScale: 0.9 + pitchHz / 900, breath: random.below(15) / 100 }
 }

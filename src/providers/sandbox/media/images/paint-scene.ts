@@ -1,4 +1,4 @@
-import { createSeededRandom, type SeededRandom } from '../../seeded-random.ts'
+import { createRandomFromText, type SeededRandom } from '../../../../kernel/seeded-random.ts'
 import { drawText } from './draw-text.ts'
 import type { PictureSize } from './picture-size.ts'
 
@@ -12,7 +12,7 @@ interface Scene extends PictureSize {
 
 /** Returns an SVG with the prompt drawn over hills, a sun and a sky. The colours depend on the prompt's words and the seed. */
 export function paintScene(scene: Scene): string {
-  const random = createSeededRandom(scene.seedText)
+  const random = createRandomFromText(scene.seedText)
   const hues = chooseHues(scene.prompt, random)
   const landscape = scene.isTransparent ? '' : paintLandscape(scene, hues, random)
   return `${openSvg(scene)}${landscape}${paintCard(scene)}</svg>`
@@ -20,7 +20,7 @@ export function paintScene(scene: Scene): string {
 
 /** Returns only the landscape, without text. */
 export function paintBackdrop(scene: PictureSize & Pick<Scene, 'prompt' | 'seedText'>): string {
-  const random = createSeededRandom(scene.seedText)
+  const random = createRandomFromText(scene.seedText)
   return `${openSvg(scene)}${paintLandscape(scene, chooseHues(scene.prompt, random), random)}</svg>`
 }
 
@@ -69,9 +69,9 @@ const LOOKED_AT_MAX = 2000
 function chooseHues(prompt: string, random: SeededRandom): readonly [number, number] {
   const beginning = prompt.slice(0, LOOKED_AT_MAX)
   const named = HUES.filter(([pattern]) => pattern.test(beginning)).map(([, hue]) => hue)
-  const first = named[0] ?? random.integerBelow(360)
-  const second = named[1] ?? (first + 30 + random.integerBelow(50)) % 360
-  return [first + random.integerBelow(9) - 4, second + random.integerBelow(9) - 4]
+  const first = named[0] ?? random.below(360)
+  const second = named[1] ?? (first + 30 + random.below(50)) % 360
+  return [first + random.below(9) - 4, second + random.below(9) - 4]
 }
 
 const HILLS = 3
@@ -81,14 +81,14 @@ function paintLandscape(
   [hue, otherHue]: readonly [number, number],
   random: SeededRandom,
 ): string {
-  const sunX = width * (0.15 + random.integerBelow(70) / 100)
-  const sunY = height * (0.12 + random.integerBelow(18) / 100)
-  const sunRadius = Math.min(width, height) * (0.07 + random.integerBelow(6) / 100)
+  const sunX = width * (0.15 + random.below(70) / 100)
+  const sunY = height * (0.12 + random.below(18) / 100)
+  const sunRadius = Math.min(width, height) * (0.07 + random.below(6) / 100)
   const hills = Array.from({ length: HILLS }, (_, index) =>
     paintHill({ width, height }, 0.48 + index * 0.15, `hsl(${otherHue} 45% ${46 - index * 11}%)`, random),
   )
   return (
-    `<defs><linearGradient id="sky" x1="0" y1="0" x2="${random.integerBelow(60) / 100}" y2="1">` +
+    `<defs><linearGradient id="sky" x1="0" y1="0" x2="${random.below(60) / 100}" y2="1">` +
     `<stop offset="0" stop-color="hsl(${hue} 72% 58%)"/>` +
     `<stop offset="0.7" stop-color="hsl(${otherHue} 68% 80%)"/></linearGradient></defs>` +
     `<rect width="${width}" height="${height}" fill="url(#sky)"/>` +
@@ -104,7 +104,7 @@ function paintHill(
   color: string,
   random: SeededRandom,
 ): string {
-  const heightAt = () => (height * (level - 0.06 + random.integerBelow(13) / 100)).toFixed(1)
+  const heightAt = () => (height * (level - 0.06 + random.below(13) / 100)).toFixed(1)
   const at = (share: number) => (width * share).toFixed(1)
   return (
     `<path fill="${color}" d="M0 ${height}V${heightAt()}Q${at(0.25)} ${heightAt()} ${at(0.5)} ${heightAt()}` +

@@ -5,7 +5,7 @@ import {
 } from '../../../../wires/openai-moderations/moderation-request.ts'
 import type { InferenceOperation } from '../../../provider.ts'
 import { damagePayload } from '../../inject-fault.ts'
-import { createSeededRandom } from '../../seeded-random.ts'
+import { createRandomFromText } from '../../../../kernel/seeded-random.ts'
 import { beginCall, type SandboxParts } from '../begin-call.ts'
 import { MODERATION_PATTERNS, PICTURE_CATEGORIES, type ModerationCategory } from './moderation-patterns.ts'
 
@@ -24,7 +24,7 @@ export function createModeration(parts: SandboxParts): InferenceOperation<Modera
     const seed = JSON.stringify(call.body.input).slice(0, SEED_LENGTH_MAX)
     const payload = Buffer.from(
       JSON.stringify({
-        id: `modr-${createSeededRandom(seed).hex(24)}`,
+        id: `modr-${createRandomFromText(seed).hex(24)}`,
         model: call.upstreamModel,
         results: judged,
       }),
@@ -90,10 +90,10 @@ function judge({ text, hasText, pictures }: Input): Judgement {
 
 function scoreText(text: string): Map<ModerationCategory, number> {
   const bounded = text.slice(0, TEXT_LENGTH_MAX).replaceAll('’', "'")
-  const random = createSeededRandom(bounded)
+  const random = createRandomFromText(bounded)
   const scores = new Map<ModerationCategory, number>()
   // Real scores are never exactly zero.
-  for (const category of MODERATION_CATEGORIES) scores.set(category, (1 + random.integerBelow(99)) / 1e6)
+  for (const category of MODERATION_CATEGORIES) scores.set(category, (1 + random.below(99)) / 1e6)
   for (const { pattern, scores: found } of MODERATION_PATTERNS) {
     if (!pattern.test(bounded)) continue
     for (const category of MODERATION_CATEGORIES) {

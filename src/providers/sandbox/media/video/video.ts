@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { InputFile, MediaCall, MediaOperation } from '../../../media-operation.ts'
 import type { VideoWork } from '../../../media-work.ts'
-import { createSeededRandom } from '../../seeded-random.ts'
+import { createRandomFromText } from '../../../../kernel/seeded-random.ts'
 import { answerByJob } from '../answer-by-job.ts'
 import type { SandboxParts } from '../begin-call.ts'
 import { loadSharp } from '../images/load-sharp.ts'
@@ -58,7 +58,7 @@ export function createVideo(
             frameCount: Math.max(1, Math.round(shape.frameRate * durationSeconds)),
             backdrop: await paintFirstFrame(recipe, { shape, prompt, seedText }),
             caption: await paintWords(recipe, shape, prompt),
-            phase: createSeededRandom(seedText).integerBelow(1000) / 1000,
+            phase: createRandomFromText(seedText).below(1000) / 1000,
           },
           signal,
         )
