@@ -72,14 +72,20 @@ function leaveStandby(pool: Pool): void {
   // The library also warns if this event has no listener.
   pool.on('connect', (client) => sessions.add(client))
   pool.on('remove', (client) => sessions.delete(client))
+  const leave = (): void => {
+    for (const session of sessions) endSession(session)
+  }
   const timer = setInterval(() => {
     if (pool.ending) return clearInterval(timer)
     if (sessions.size === 0) return
     pool.query<ReadOnlyRow>(`SELECT ${READ_ONLY_COLUMN}`).then(
       ({ rows }) => {
-        if (isReadOnly(rows[0])) for (const session of sessions) endSession(session)
+        if (isReadOnly(rows[0])) leave()
       },
-      () => {},
+      (error: unknown) => {
+        // All sessions were in use, and a new one was refused.
+        if (error instanceof StorageError && error.code === 'read_only_server') leave()
+      },
     )
   }, LOOK_MS).unref()
 }
