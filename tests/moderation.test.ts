@@ -113,9 +113,14 @@ describe('a moderation', () => {
   })
 
   test('costs the price of its model, if it has one', async () => {
-    expect((await ask({ model: 'paid-guard' })).headers.get('x-gateway-cost-usd')).toBe('0.01')
-    const { headers } = await ask({ model: 'token-guard', input: 'a' })
-    expect(headers.get('x-gateway-cost-usd')).toBe('0.000001')
+    const costOf = async (members: object) => {
+      const answer = await ask(members)
+      // The whole answer, so that a failure tells its reason.
+      expect(answer).toMatchObject({ status: 200 })
+      return answer.headers.get('x-gateway-cost-usd')
+    }
+    expect(await costOf({ model: 'paid-guard' })).toBe('0.01')
+    expect(await costOf({ model: 'token-guard', input: 'a' })).toBe('0.000001')
   })
 })
 

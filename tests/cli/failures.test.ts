@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { readFile, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -9,6 +9,11 @@ import { KEY, startInTerminal } from './in-terminal.ts'
 
 const { gateway, home } = await startGatewayAndHome(startTestGateway)
 const servers: Server[] = []
+
+const UPLOAD_BYTES = 24_000_000
+/** More than the buffers of a connection hold, so that the program sees that it has not sent everything. */
+const HELD_BACK_BYTES = 12_000_000
+const READ_PAUSE_MS = 20
 
 afterEach(() => {
   for (const server of servers.splice(0)) {
@@ -23,6 +28,20 @@ async function startUpstream(listener: RequestListener) {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const { port } = server.address() as AddressInfo
   return { PARKWAY_BASE_URL: `http://127.0.0.1:${port}`, PARKWAY_API_KEY: 'x' }
+}
+
+/** Reads an upload slowly until the bar was seen, and the last of it only then, because the program may be slow to draw. */
+function readSlowly(request: IncomingMessage, isSeen: () => boolean): void {
+  let readBytes = 0
+  request.on('data', (piece: Buffer) => {
+    readBytes += piece.length
+    request.pause()
+    const goOn = (): void => {
+      if (isSeen() || readBytes < UPLOAD_BYTES - HELD_BACK_BYTES) request.resume()
+      else setTimeout(goOn, READ_PAUSE_MS)
+    }
+    setTimeout(goOn, isSeen() ? 0 : READ_PAUSE_MS)
+  })
 }
 
 const event = (content: string) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`
@@ -89,14 +108,10 @@ test('a directory that does not exist is named before anything is paid for', asy
 })
 
 test('an upload that takes long shows how far it is, how fast, and how long the rest takes', async () => {
-  await writeFile(join(home.directory, 'talk.wav'), Buffer.alloc(24_000_000))
+  await writeFile(join(home.directory, 'talk.wav'), Buffer.alloc(UPLOAD_BYTES))
   let isSeen = false
   const environment = await startUpstream((request, response) => {
-    // Reads slowly until the bar was seen.
-    request.on('data', () => {
-      request.pause()
-      setTimeout(() => request.resume(), isSeen ? 0 : 20)
-    })
+    readSlowly(request, () => isSeen)
     request.on('end', () => {
       response.writeHead(200, { 'content-type': 'text/plain' })
       response.end('hello')
@@ -110,17 +125,13 @@ test('an upload that takes long shows how far it is, how fast, and how long the 
 })
 
 test('an upload that is sent again after a rate limit begins again at 0 %', async () => {
-  await writeFile(join(home.directory, 'talk.wav'), Buffer.alloc(24_000_000))
+  await writeFile(join(home.directory, 'talk.wav'), Buffer.alloc(UPLOAD_BYTES))
   let tries = 0
   let isSeen = false
   const environment = await startUpstream((request, response) => {
     tries += 1
     const isLimited = tries === 1
-    // Reads slowly until the second bar was seen.
-    request.on('data', () => {
-      request.pause()
-      setTimeout(() => request.resume(), isLimited || isSeen ? 0 : 20)
-    })
+    readSlowly(request, () => isLimited || isSeen)
     request.on('end', () => {
       response.writeHead(isLimited ? 429 : 200, { 'content-type': 'text/plain', 'retry-after': '0' })
       response.end('hello')
