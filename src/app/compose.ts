@@ -21,7 +21,7 @@ import { buildWorker } from './build/build-worker.ts'
 import type { Worker } from '../worker/worker.ts'
 import type { Config } from './settings/config.ts'
 import { roomForBodies } from './process/room-for-bodies.ts'
-import { roomForConnections } from './process/connection-room.ts'
+import { roomForConnections, roomForRefused } from './process/connection-room.ts'
 import { exampleModel } from './build/example-model.ts'
 import { ownUrlOf } from './settings/own-url.ts'
 import type { FirstKey, ReadyGateway } from './process/process-messages.ts'
@@ -127,6 +127,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       runForAccount: (accountId, work) => modules.pool.shares.runFor(accountId, work),
       uploadDirectory: tmpdir(),
       connectionsMax: roomForConnections(config.connectionsMax),
+      refusedMax: roomForRefused(),
       unauthenticatedBytesMax: config.unauthenticatedBytesMax,
       isKnownKey: (token) => keys.isKnown(token),
       onConnectionRefused: () => metrics.limits.refused('connections'),

@@ -54,6 +54,8 @@ export interface ServerOptions {
   readonly uploadDirectory: string
   /** Maximum number of client connections. */
   readonly connectionsMax: number
+  /** Maximum number of connections beyond it that are being told so. */
+  readonly refusedMax: number
   /** Maximum bytes of requests whose key is not known yet, over all connections. */
   readonly unauthenticatedBytesMax: number
   /** Whether a key is cached. */

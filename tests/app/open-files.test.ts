@@ -13,8 +13,8 @@ const ANSWER = {
 }
 
 const OPEN_FILES = 300
-/** More clients than can be served, but few enough that file descriptors remain for the refused connections. */
-const CLIENTS = 130
+/** Many more clients than the process can have connections. */
+const CLIENTS = 400
 
 const waiting: ServerResponse[] = []
 const upstream = createServer((request, response) => {

@@ -96,6 +96,7 @@ export async function startFormServer(): Promise<FormServer> {
     bodiesInWorkBytesMax: 256 * 1024 * 1024,
     uploadDirectory,
     connectionsMax: 1_000,
+    refusedMax: 100,
     unauthenticatedBytesMax: 64 * MEBIBYTE,
     isKnownKey: () => false,
     onConnectionRefused: () => {},

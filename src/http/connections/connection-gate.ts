@@ -4,6 +4,8 @@ import { writeErrorAnswer } from './answer-client-error.ts'
 
 interface ConnectionGateOptions {
   readonly connectionsMax: number
+  /** Refused connections that are open at the same time. */
+  readonly refusedMax: number
   /** Maximum bytes of requests whose key is not known yet, over all connections. */
   readonly unauthenticatedBytesMax: number
   /** Whether the start of a request has a cached key, or is a health probe. */
@@ -13,8 +15,9 @@ interface ConnectionGateOptions {
 
 /** What Node's server may buffer of an unread request: its head and a part of its body. */
 const NODE_REQUEST_BYTES = 80 * 1024
+/** How long a refused client may take to send its request, and then to read the answer. */
 const LINGER_MS = 1_000
-const LINGERING_MAX = 1_024
+const READ_MS = 250
 
 /**
  * Limits what unauthenticated clients can occupy: the number of connections, and the bytes read before a key is known.
@@ -78,19 +81,30 @@ export class ConnectionGate {
 
   refuse(socket: Socket): void {
     this.#options.onRefused()
-    if (this.#lingering >= LINGERING_MAX) {
-      socket.destroy()
+    const message = 'The gateway has as many connections as it can take. Try again shortly.'
+    const refusal = new AppError('service_unavailable', message, { retryAfterSeconds: 1 })
+    if (this.#lingering >= this.#options.refusedMax) {
+      // Closed at once, so that connections that are served keep their files. Most clients still read the answer.
+      writeErrorAnswer(
+        socket.on('error', () => socket.destroy()),
+        refusal,
+      )
+      socket.destroySoon()
       return
     }
     this.#lingering += 1
     // Discard further input: closing a socket with unread bytes resets it, and the client may lose the answer.
     socket.on('error', () => socket.destroy()).resume()
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
+    let timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
+    // Most requests arrive whole. Their connections make room for others soon.
+    socket.once('data', () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => socket.destroy(), READ_MS).unref()
+    })
     socket.once('close', () => {
       clearTimeout(timer)
       this.#lingering -= 1
     })
-    const message = 'The gateway has as many connections as it can take. Try again shortly.'
-    writeErrorAnswer(socket, new AppError('service_unavailable', message, { retryAfterSeconds: 1 }))
+    writeErrorAnswer(socket, refusal)
   }
 }

@@ -48,6 +48,7 @@ async function start(): Promise<void> {
     serveByNode: (socket) => void (serveByNode && Reflect.apply(serveByNode, http, [socket])),
     gate: new ConnectionGate({
       connectionsMax: 1_000,
+      refusedMax: 100,
       unauthenticatedBytesMax: 64 * 1024 * 1024,
       isTrusted: () => false,
       onRefused: () => {},
