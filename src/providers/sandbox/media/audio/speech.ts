@@ -7,7 +7,7 @@ import { beginCall, type SandboxParts } from '../begin-call.ts'
 import { refuseRequest } from '../refuse-request.ts'
 import { writeSpeechTag } from './speech-tag.ts'
 import { countSpeechSamples, SPEECH_SAMPLE_RATE, synthesizeSpeech } from './synthesize-speech.ts'
-import { findVoiceSound, SANDBOX_VOICES } from './voices.ts'
+import { findPitchHz, SANDBOX_VOICES } from './voices.ts'
 import { createFlacWriter } from './write-flac.ts'
 import { createMp3Writer } from './write-mp3.ts'
 import { createPcmWriter, createWavWriter } from './write-wav.ts'
@@ -15,7 +15,7 @@ import { createPcmWriter, createWavWriter } from './write-wav.ts'
 const SPEED_MIN = 0.25
 const SPEED_MAX = 4
 
-/** Streams babble with the rhythm of the text, in the sound of the requested voice. */
+/** Streams tones with the rhythm of the text, at the pitch of the requested voice. */
 export function createSpeech(parts: SandboxParts): SpeechOperation {
   return {
     async speak(call) {
@@ -70,7 +70,7 @@ async function* streamSpeech(
   const pieces = synthesizeSpeech({
     text,
     speed,
-    sound: findVoiceSound(work.voice),
+    pitchHz: findPitchHz(work.voice),
     seedText: JSON.stringify([text, work.voice, work.instructions, work.language]),
   })
   yield* batchOf(writer.begin())
