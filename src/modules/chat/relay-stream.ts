@@ -32,7 +32,7 @@ interface StreamOptions {
   readonly breaker: CircuitBreaker | null
   readonly accountId: string
   /** Released when the stream ends, for whatever reason. */
-  readonly work: Pick<UpstreamWork, 'cancellation' | 'leave' | 'stopWhenLeft' | 'release'>
+  readonly work: Pick<UpstreamWork, 'cancellation' | 'leave' | 'stopWhenLeft' | 'noteRead' | 'release'>
   /** Whether all that the upstream bills is visible in the stream, and the upstream stops when the stream is closed. */
   readonly isSeenWhole: boolean
   /** How many bytes are read after the client left. */
@@ -147,6 +147,7 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
   }
 
   #take(batch: Batch): Batch {
+    this.#options.work.noteRead()
     const chunks = this.#normalise(batch)
     if (this.#options.cancellation.isCancelled) {
       for (const payload of batch) this.#unreadBytes += payload.length

@@ -90,7 +90,31 @@ describe('UpstreamWork', () => {
     later.work.noteSent()
     later.work.stopWhenLeft()
     later.client.cancel(left)
+    vi.advanceTimersByTime(1)
     expect(later.work.cancellation.reason).toBe(left)
+  })
+
+  it('reads what has arrived of such a stream before it ends, but not for ever', () => {
+    const { work, client } = begin()
+    work.noteSent()
+    work.stopWhenLeft()
+    client.cancel(left)
+    for (let turn = 0; turn < 10; turn += 1) {
+      work.noteRead()
+      expect(work.cancellation.isCancelled).toBe(false)
+      vi.advanceTimersToNextTimer()
+    }
+    vi.advanceTimersToNextTimer()
+    expect(work.cancellation.reason).toBe(left)
+    const flooded = begin()
+    flooded.work.noteSent()
+    flooded.work.stopWhenLeft()
+    flooded.client.cancel(left)
+    for (let turn = 0; turn < 100; turn += 1) {
+      flooded.work.noteRead()
+      vi.advanceTimersToNextTimer()
+    }
+    expect(flooded.work.cancellation.reason).toBe(left)
   })
 })
 

@@ -16,6 +16,10 @@ interface UpstreamWorkOptions {
 }
 
 const deadlines = new Deadlines()
+/** After two turns of the event loop, each socket was read once. */
+const QUIET_TURNS_MIN = 2
+/** A vendor that sends faster than it is read is not read for ever. */
+const QUIET_TURNS_MAX = 64
 
 /**
  * The work of an upstream for one attempt. It has a deadline: an upstream that sends a comment or a byte now and then is never
@@ -27,6 +31,11 @@ export class UpstreamWork {
   readonly #options: UpstreamWorkOptions
   readonly #deadline: Deadline
   #isBilledWhenLeft: boolean
+  /** Whether everything that is billed is visible in the stream. */
+  #isSeenWhole = false
+  /** Counts what was read of the answer. */
+  #reads = 0
+  #isReleased = false
   #sentAtMs: number | null = null
   #drain: Drain | null = null
   #isLeft = false
@@ -56,7 +65,13 @@ export class UpstreamWork {
   /** From now on everything that is billed is visible in the stream: when the client leaves, the work stops. */
   stopWhenLeft(): void {
     this.#isBilledWhenLeft = false
+    this.#isSeenWhole = true
     if (this.#drain !== null) this.cancellation.cancel(new AbandonedWork('the client left a stream'))
+  }
+
+  /** Called for each part of the answer that was read. */
+  noteRead(): void {
+    this.#reads += 1
   }
 
   /** Called when the request is cancelled, or when its answer is no longer read. */
@@ -69,11 +84,30 @@ export class UpstreamWork {
       this.cancellation.cancel(isBilled ? reason : asLeft(reason))
       return
     }
+    if (this.#isSeenWhole && reason instanceof ClientDisconnected) {
+      this.#stopWhenRead(reason)
+      return
+    }
     if (!isBilled || !(reason instanceof ClientDisconnected)) {
       this.cancellation.cancel(reason)
       return
     }
     this.#drain = this.#options.drains.begin(this.#options.accountId, this.#abandon)
+  }
+
+  /** The vendor bills what it has sent. So what has arrived is read before the stream is closed. */
+  #stopWhenRead(reason: ClientDisconnected): void {
+    let readsBefore = -1
+    let turns = 0
+    const look = (): void => {
+      if (this.#isReleased) return
+      const isRead = turns >= QUIET_TURNS_MIN && this.#reads === readsBefore
+      if (isRead || turns === QUIET_TURNS_MAX) return this.cancellation.cancel(reason)
+      readsBefore = this.#reads
+      turns += 1
+      setImmediate(look)
+    }
+    look()
   }
 
   readonly #abandon = (): void => {
@@ -88,6 +122,7 @@ export class UpstreamWork {
 
   /** Called when the work ends, for whatever reason. */
   release(): void {
+    this.#isReleased = true
     deadlines.cancel(this.#deadline)
     this.#options.parent.offCancel(this.leave)
     this.#drain?.end()
