@@ -113,8 +113,11 @@ test('a running gateway leaves a server that became a standby, its job queue too
   }
 })
 
-test('a pooler that shares sessions between transactions is refused at the start', async () => {
-  const pooler = await startTransactionPooler(second.connectionString)
+test.each([
+  ['transactions', 'transaction'],
+  ['statements', 'statement'],
+] as const)('a pooler that shares sessions between %s is refused at the start', async (_what, mode) => {
+  const pooler = await startTransactionPooler(second.connectionString, mode)
   try {
     const migrating = migrate({ connectionString: pooler.connectionString, logger: silentLogger })
     await expect(migrating).rejects.toMatchObject({

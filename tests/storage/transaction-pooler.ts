@@ -11,8 +11,17 @@ const KEY_DATA = 'K'.charCodeAt(0)
 const READY = 'Z'.charCodeAt(0)
 const IN_TRANSACTION = 'T'.charCodeAt(0)
 
-/** Simulates PgBouncer in transaction mode: all clients share one session, each for one transaction at a time. */
-export async function startTransactionPooler(connectionString: string): Promise<TransactionPooler> {
+/** What PgBouncer says before it ends a connection. */
+const NO_TRANSACTIONS = errorMessage('transaction blocks not allowed in statement pooling mode')
+
+/**
+ * Simulates PgBouncer in transaction mode: all clients share one session, each for one transaction at a time. In statement mode it
+ * ends the connection of a client that begins a transaction.
+ */
+export async function startTransactionPooler(
+  connectionString: string,
+  mode: 'transaction' | 'statement' = 'transaction',
+): Promise<TransactionPooler> {
   const target = new URL(connectionString)
   let server: Socket | null = null
   let greeting = Buffer.alloc(0)
@@ -61,6 +70,10 @@ export async function startTransactionPooler(connectionString: string): Promise<
       if (kind === KEY_DATA) message.writeUInt32BE(1, 5)
       if (!isGreeted && (kind === PARAMETER || kind === KEY_DATA || kind === READY || isOkay(message)))
         greeting = Buffer.concat([greeting, message])
+      if (mode === 'statement' && kind === READY && message[5] === IN_TRANSACTION) {
+        holder?.end(NO_TRANSACTIONS)
+        return
+      }
       holder?.write(message)
       if (kind !== READY) return
       if (!isGreeted) {
@@ -85,6 +98,14 @@ export async function startTransactionPooler(connectionString: string): Promise<
       await new Promise((resolve) => listener.close(resolve))
     },
   }
+}
+
+function errorMessage(text: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0C08P01\0M${text}\0\0`)
+  const head = Buffer.alloc(5)
+  head.write('E')
+  head.writeUInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, fields])
 }
 
 function isOkay(message: Buffer): boolean {
