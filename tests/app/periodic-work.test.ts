@@ -67,6 +67,7 @@ const SELDOM: ReadonlySet<string> = new Set([
   'kernel/deadlines.ts',
   'storage/message-bus.ts',
   'storage/embedded-postgres/claim-data-directory.ts',
+  'modules/ledger/journal/charge-writer.ts',
   'modules/ledger/journal/commit-connection.ts',
   'modules/conversations/hold-turn.ts',
   'modules/compare/live/live-sender.ts',
