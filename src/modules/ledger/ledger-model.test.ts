@@ -8,7 +8,8 @@ import { runHistory } from './testing/run-history.ts'
 
 /** Each lane has two processes and its own database, because processes die and restart in a history. */
 const LANES = 8
-const HISTORIES_PER_LANE = 250
+/** `npm test` runs a share of them, `npm run test:long` many more. */
+const HISTORIES_PER_LANE = process.env['PARKWAY_TEST_LONG'] === undefined ? 60 : 500
 /** The number of histories limits the test, not the time, because the machine may be busy. */
 const FAR_AWAY_MS = 1_800_000
 
