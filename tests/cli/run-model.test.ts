@@ -9,7 +9,7 @@ const { gateway, home } = await startGatewayAndHome(startTestGateway)
 const read = (name: string) => readFile(join(home.directory, name))
 
 test('a chat model answers a prompt, a system prompt or messages', async () => {
-  const words = ['run', 'gpt-4o-mini', '-i', 'max_tokens:=20']
+  const words = ['run', 'gpt-4o-mini', '-i', 'max_tokens:=60']
   const { code, stdout } = await home.run([...words, '-i', 'prompt=The word is quince.', '-i', 'system=Hm.'])
   expect([code, stdout]).toEqual([0, expect.stringContaining('quince')])
   const messages = JSON.stringify([{ role: 'user', content: 'hi' }])
