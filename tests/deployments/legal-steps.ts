@@ -11,7 +11,8 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
   queued: ['creating', 'stopping', 'stopped'],
   creating: ['starting', 'queued', 'stopping'],
   starting: ['running', 'queued', 'stopping'],
-  running: ['sleeping', 'stopping', 'queued'],
+  // An engine that is lost is started again.
+  running: ['sleeping', 'stopping', 'queued', 'starting'],
   sleeping: ['starting', 'stopped'],
   stopping: ['stopped', 'creating'],
   stopped: ['queued'],

@@ -17,6 +17,9 @@ export interface RunRow {
   readonly bound_at: Date | null
   readonly ready_at: Date | null
   readonly released_at: Date | null
+  /** When the engine was lost, if it was not ready again. */
+  readonly unready_at: Date | null
+  readonly unbound_ms: bigint
   readonly billed_seconds: bigint
   readonly charged_nano_usd: bigint
   readonly uncovered_nano_usd: bigint
@@ -200,7 +203,8 @@ export function findOverlapping(runs: readonly RunRow[]): RunRow[] {
   })
 }
 
-function secondsOf({ bound_at: bound, released_at: released }: RunRow): number {
+function secondsOf({ bound_at: bound, released_at: released, ...run }: RunRow): number {
   if (bound === null || released === null) return 0
-  return Math.max(0, Math.ceil((released.getTime() - bound.getTime()) / 1000))
+  const endMs = Math.min(released.getTime(), run.unready_at?.getTime() ?? Infinity)
+  return Math.max(0, Math.ceil((endMs - bound.getTime() - Number(run.unbound_ms)) / 1000))
 }

@@ -36,10 +36,11 @@ async function until(stream: LiveStream, check: (event: LiveEvent) => boolean): 
 describe('the live figures', () => {
   test('show requests, latency, tokens and spend as they happen', async () => {
     const stream = await followLive(gateway)
-    // A loaded machine may take a while to start the worker.
+    // A loaded machine may take a while to start the worker and to answer the first queries.
     const first = await until(
       stream,
-      ({ workers, database }) => workers.running === 1 && database.latency_ms !== null,
+      ({ workers, database }) =>
+        workers.running === 1 && database.latency_ms !== null && database.pool.waiting === 0,
     )
     expect(first).toMatchObject({
       object: 'overview',

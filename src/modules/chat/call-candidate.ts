@@ -181,21 +181,21 @@ function contextOf<Body extends StreamableRequest>(attempted: Attempted<Body>): 
     soundOf: () => operation.soundOf(body),
     asksForHourCache: () => asksForHourCache(request.text),
     boundOutputTokens: () => {
-      const { sentAtMs } = attempt.work
-      // A stream of a model that does not reason shows all of its tokens. A complete answer shows none before its end.
-      const isShown = body.stream === true && !model.capabilities.has('reasoning')
-      if (sentAtMs === null || isShown) return 0
-      const worstCase = boundRequest(operation.estimate.bound(model, body, request.bytes), request)
-      return boundOutputTokens(performance.now() - sentAtMs, worstCase)
+      if (attempt.work.sentAtMs === null || isSeenStream(candidate, call)) return 0
+      return outputTokensOf(boundRequest(operation.estimate.bound(model, body, request.bytes), request))
     },
   }
 }
 
-/** Faster than any model of any vendor. */
-const TOKENS_PER_SECOND_MAX = 20_000
+/** A stream that shows all of its tokens. A complete answer shows none before its end. */
+function isSeenStream<Body extends StreamableRequest>(candidate: Candidate, call: PaidCall<Body>): boolean {
+  return call.request.body.stream === true && isSeenWhole(candidate, call.model)
+}
 
-/** Returns how many tokens an upstream can have written at most. Only the elapsed time is known, and what the request allows. */
-export function boundOutputTokens(elapsedMs: number, { outputTokensMax, choices }: WorstCase): number {
-  const tokens = Math.ceil((Math.max(0, elapsedMs) / 1000) * TOKENS_PER_SECOND_MAX)
-  return Math.min(tokens, outputTokensMax) * choices
+/**
+ * Returns how many tokens an upstream can write at most. How long it has worked says nothing: a vendor that bills work that was
+ * left goes on with it.
+ */
+export function outputTokensOf({ outputTokensMax, choices }: WorstCase): number {
+  return outputTokensMax * choices
 }

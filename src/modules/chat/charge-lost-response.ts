@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { OwnFiles } from '../media/media.ts'
 import { AppError } from '../../kernel/app-error.ts'
 import { settleAbandonedUsage, settlePartialUsage, type AnswerContext } from './answer-context.ts'
-import { boundOutputTokens } from './call-candidate.ts'
+import { outputTokensOf } from './call-candidate.ts'
 import { outputTokensCovered, type WorstCase } from './estimate-cost.ts'
 import { boundRequest } from './hold-worst-case.ts'
 import { asksForHourCache } from './hour-cache.ts'
@@ -14,8 +14,6 @@ import { RESPONSES } from './response-operation.ts'
 export interface LostResponse {
   /** The events that a client may have read, in their order. */
   readonly events: AsyncIterable<Buffer>
-  /** How long the vendor can have worked at most. */
-  readonly elapsedMs: number
 }
 
 interface ChargeLostOptions {
@@ -45,7 +43,7 @@ export function chargeLost(
     },
     perform: async (call) => {
       const { bill, request } = call
-      const { context, isBilled } = describeLost(options, call, lost)
+      const { context, isBilled } = describeLost(options, call)
       const reader = RESPONSES.form.openStream(context, { isUsageAsked: false })
       for await (const event of lost.events) reader.read(event)
       const settle = isBilled ? settleAbandonedUsage : settlePartialUsage
@@ -79,11 +77,11 @@ async function withFiles(
 function describeLost(
   { countTokens }: ChargeLostOptions,
   { request, model, candidates, bill, startedMs, plan }: PaidCall<ResponsesRequest, WorstCase>,
-  { elapsedMs }: LostResponse,
 ): { context: AnswerContext; isBilled: boolean } {
   const { body, record, requestId } = request
   const billing = candidates.find(({ provider }) => provider.whenLeft !== 'stops')
   const isBilled = billing !== undefined
+  const isSeen = billing?.provider.whenLeft === 'streams stop' && !model.capabilities.has('reasoning')
   const provider = (billing ?? candidates[0])?.provider.id ?? ''
   // An account that could not pay for the longest answer asked for a shorter one.
   const longest = { ...plan, outputTokensMax: outputTokensCovered(plan, bill.heldNanoUsd) }
@@ -102,8 +100,7 @@ function describeLost(
     countTokens,
     soundOf: () => RESPONSES.soundOf(body),
     asksForHourCache: () => asksForHourCache(request.text),
-    boundOutputTokens: () =>
-      model.capabilities.has('reasoning') ? boundOutputTokens(elapsedMs, longest) : 0,
+    boundOutputTokens: () => (isSeen ? 0 : outputTokensOf(longest)),
   }
   return { context, isBilled }
 }

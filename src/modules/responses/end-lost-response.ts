@@ -79,9 +79,8 @@ async function charge(
     // Nobody can cancel work that is over.
     cancellation: new Cancellation(),
   }
-  const elapsedMs = performance.now() - task.startedAtMs
   return inference.unattended.report({ route, request }, async () => {
-    await chat.chargeLostResponse(request, { events: readAllEvents(database, place), elapsedMs })
+    await chat.chargeLostResponse(request, { events: readAllEvents(database, place) })
     throw stopped(record.costNanoUsd ?? 0n)
   })
 }

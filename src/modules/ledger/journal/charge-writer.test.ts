@@ -214,7 +214,8 @@ describe('while the database is unavailable', () => {
     outage.mockRestore()
     await process.ledger.recall(payer.accountId)
     expect(await process.ledger.readBalance(payer.accountId)).toMatchObject({ balanceNanoUsd: 100n })
-    await settle(payer, await holdOf(process, payer, 100n))
+    // Its credit is free when the writer has ended its pause.
+    await settle(payer, await vi.waitFor(() => holdOf(process, payer, 100n), 60_000))
   })
 
   test('an answer queued behind a delivered one is refused in time', async () => {
