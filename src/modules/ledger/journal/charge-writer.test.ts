@@ -207,10 +207,8 @@ describe('while the database is unavailable', () => {
     const payer = await stage.createPayer(100n)
     const hold = await holdOf(process, payer, 40n)
     const outage = away(process)
-    await expect(settle(payer, hold)).rejects.toMatchObject({
-      code: 'service_unavailable',
-      retryAfterSeconds: 2,
-    })
+    const refusal = { code: 'service_unavailable', retryAfterSeconds: 2 }
+    await expect(settle(payer, hold)).rejects.toMatchObject(refusal)
     outage.mockRestore()
     await process.ledger.recall(payer.accountId)
     expect(await process.ledger.readBalance(payer.accountId)).toMatchObject({ balanceNanoUsd: 100n })
