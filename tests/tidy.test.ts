@@ -90,6 +90,12 @@ const product = sources.filter(({ path }) => !path.endsWith('.test.ts') && !path
 /** A constant with text as its keys, which `lookupTable` or a `Map` makes without the members of `Object.prototype`. */
 const PLAIN_TABLE = /^(?:export )?const [A-Z_]+: (?:Readonly|Partial)<Record<string, [^=]+>> = \{/m
 
+/**
+ * V8 takes a function that is assigned to a member for a method of a class, and puts it among the old objects at once. One that is
+ * made for each request keeps what it knows in memory until the next full garbage collection. Name it first, then assign it.
+ */
+const OLD_AT_BIRTH = /^\s+[\w.#]+\.#?\w+ (?:\?\?)?= (?:async )?(?:\([^)]*\)|\w+) =>/m
+
 describe('the source code', () => {
   it('has files to check', () => {
     expect(sources.length).toBeGreaterThan(500)
@@ -144,6 +150,11 @@ describe('the source code', () => {
       ({ path, text }) => !path.startsWith('src/http/reference/') && PLAIN_TABLE.test(text),
     )
     expect(tables.map(({ path }) => path)).toEqual([])
+  })
+
+  it('assigns no function to a member where it is made', () => {
+    expect(OLD_AT_BIRTH.test('  exchange.tellRefused = (reason) => {')).toBe(true)
+    expect(product.filter(({ text }) => OLD_AT_BIRTH.test(text)).map(({ path }) => path)).toEqual([])
   })
 
   it('has a client that loads no code of the server', () => {

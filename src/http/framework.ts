@@ -243,8 +243,7 @@ const LINGER_MS_MAX = 30_000
 function lingerBeforeClose(incoming: IncomingMessage): void {
   const { socket } = incoming
   const closeAtOnce = socket.destroySoon.bind(socket)
-  // Node's server calls this when the answer has been written.
-  socket.destroySoon = () => {
+  const closeWhenRead = () => {
     if (incoming.complete || incoming.destroyed) {
       closeAtOnce()
       return
@@ -254,5 +253,7 @@ function lingerBeforeClose(incoming: IncomingMessage): void {
     socket.once('close', () => clearTimeout(timer))
     incoming.once('end', closeAtOnce)
   }
+  // Node's server calls this when the answer has been written.
+  socket.destroySoon = closeWhenRead
   incoming.resume()
 }

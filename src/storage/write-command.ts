@@ -37,7 +37,8 @@ class RunningCommand implements Submittable {
       const noteParsed = () => prepared.set(connection, names.add(name))
       // Remember it even if the execution fails, because the same name cannot be prepared twice.
       connection.once(PARSED, noteParsed)
-      this.#stopListening = () => connection.off(PARSED, noteParsed)
+      const stopListening = () => connection.off(PARSED, noteParsed)
+      this.#stopListening = stopListening
     }
     connection.stream.write(encodeExecution(name, values))
     return null

@@ -13,14 +13,16 @@ export class BodyCapture {
     this.#bytesMax = bytesMax
     const write = response.write.bind(response)
     const end = response.end.bind(response)
-    response.write = (...values: unknown[]) => {
+    const noteWrite: ResponseMessage['write'] = (...values: unknown[]) => {
       this.#note(values[0], values[1])
       return Reflect.apply(write, response, values)
     }
-    response.end = (...values: unknown[]) => {
+    const noteEnd: ResponseMessage['end'] = (...values: unknown[]) => {
       this.#note(values[0], values[1])
       return Reflect.apply(end, response, values)
     }
+    response.write = noteWrite
+    response.end = noteEnd
   }
 
   get request(): string {

@@ -62,15 +62,15 @@ export function recordAnswer(
     }
   }
 
-  response.writeHead = (...values: unknown[]) => {
+  const noteHead: ResponseMessage['writeHead'] = (...values: unknown[]) => {
     headers = readHeaders(values.at(-1))
     return Reflect.apply(writeHead, response, values)
   }
-  response.write = (...values: unknown[]) => {
+  const notePiece: ResponseMessage['write'] = (...values: unknown[]) => {
     note(values[0], values[1])
     return Reflect.apply(write, response, values)
   }
-  response.end = (...values: unknown[]) => {
+  const noteEnd: ResponseMessage['end'] = (...values: unknown[]) => {
     if (recording.hasEnded) return response
     recording.hasEnded = true
     if (keptEnd === null) note(values[0], values[1])
@@ -78,6 +78,9 @@ export function recordAnswer(
     void options.onEnd(conclude()).finally(() => Reflect.apply(end, response, values))
     return response
   }
+  response.writeHead = noteHead
+  response.write = notePiece
+  response.end = noteEnd
   return recording
 }
 

@@ -42,11 +42,11 @@ export async function sendEvents(
   const { wire = openAiWire, exchange } = options
   const writer = wire.openStream()
   const isOver = (): boolean => response.destroyed || exchange?.isRefused === true
-  if (exchange !== undefined && !exchange.isRefused)
-    exchange.tellRefused = (reason) => {
-      options.onError(reason)
-      if (!response.destroyed) endWithError(response, reason, options.requestId, writer)
-    }
+  const tellRefused = (reason: Error) => {
+    options.onError(reason)
+    if (!response.destroyed) endWithError(response, reason, options.requestId, writer)
+  }
+  if (exchange !== undefined && !exchange.isRefused) exchange.tellRefused = tellRefused
   // Counting quiet intervals is cheaper than a new timer for each batch.
   let quietTurns = 0
   const keepAlive = setInterval(() => {

@@ -45,7 +45,8 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
     const admission = admitting instanceof Promise ? await admitting : admitting
     try {
       if (exchange.isRefused) throw exchange.cancellation.reason
-      exchange.tellRefused = (reason) => tellRefused(request, reason)
+      const tell = (reason: Error) => tellRefused(request, reason)
+      exchange.tellRefused = tell
       const running = start()
       if (writesText && body.stream === true) {
         await sendStream(request, record, running, (error) => options.onStreamError(error, exchange.id))
@@ -132,10 +133,11 @@ export async function sendStream(
     stopKeepAlive?.()
   }
   const { tellRefused: tellNow } = exchange
-  exchange.tellRefused = (reason) => {
+  const tell = (reason: Error) => {
     stopWaiting()
     tellNow?.(reason)
   }
+  exchange.tellRefused = tell
   let result: InferenceResult
   try {
     result = await running
