@@ -16,7 +16,7 @@ const CRASHED_PER_ROUND = 16
 /** Crashes use other cases than the rest. */
 const CRASHES_FROM = 1_000_000
 /** A hole is usually found many times. */
-const FAILURES_MAX = 10
+const FAILURES_MAX = Number(process.env['PARKWAY_INVOICE_FAILURES_MAX'] ?? '10')
 
 let stage: Stage
 let processStage: ProcessStage
@@ -48,7 +48,7 @@ test(`every account is charged at least what the vendors invoice, for ${MINUTES}
   }
   tell(describeTotals(SEED, totals))
   const [first] = wrong
-  if (first !== undefined && first.made.end.name !== 'crashed')
+  if (first !== undefined && FAILURES_MAX > 1 && first.made.end.name !== 'crashed')
     tell(`smallest:\n${describeOutcome(SEED, await shrinkOutcome(stage, first))}`)
   expect(wrong.map((outcome) => describeOutcome(SEED, outcome)).join('\n\n')).toBe('')
   for (const one of [stage, processStage]) expect(await findDifferences(one)).toEqual([])
