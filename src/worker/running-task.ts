@@ -17,6 +17,7 @@ import {
   ATTEMPTS_MAX,
   TaskPostponed,
 } from '../modules/tasks/tasks.ts'
+import { messageOf } from '../storage/storage-error.ts'
 
 /** Why a performer was stopped. */
 export type StopReason = 'cancelled' | 'lost' | 'deadline' | 'stopping'
@@ -104,12 +105,23 @@ export class RunningTask {
       (outcome): Attempt => ({ outcome }),
       (error: unknown): Attempt => ({ error }),
     )
+    void performed.then(() => this.#endLeft())
     const stopped = new Promise<void>((resolve) => this.#cancellation.onCancel(() => resolve()))
     const first = await Promise.race([performed, stopped])
     if (first !== undefined) return first
     // The performer may still be submitting a job upstream, which must then be cancelled.
     const late = await Promise.race([performed, delay(STOP_MS_MAX, null, { ref: false })])
     return late ?? { error: this.#cancellation.reason }
+  }
+
+  /** The answer of a cancelled task was read to its usage and charged. If this is not stored, another process looks and finds the charge. */
+  async #endLeft(): Promise<void> {
+    const { queue, logger } = this.#options
+    const { id } = this.claim.task
+    if (this.#why !== 'cancelled') return
+    await queue.endLeft(id).catch((error: unknown) => {
+      logger.warn({ reason: messageOf(error), taskId: id }, 'the end of a cancelled task could not be stored')
+    })
   }
 
   async #conclude(attempt: Attempt): Promise<void> {

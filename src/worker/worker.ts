@@ -70,6 +70,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
     tick(LOOK_MS, async () => wakeAll(), logger),
     tick(PROGRESS_MS, () => writeProgress(dispatcher, queue), logger),
     tick(STANDING_MS, () => stopLost(dispatcher, queue), logger),
+    tick(STANDING_MS, () => chargeLeft(options), logger),
     ...(runner ? [tick(RUNS_MS, () => runner.look(), logger)] : []),
     tick(WEBHOOKS_MS, () => options.deliverWebhooks(), logger),
     tick(SWEEP_MS, () => options.sweep(), logger),
@@ -112,6 +113,19 @@ async function stopLost(dispatcher: Dispatcher, queue: TaskQueue): Promise<void>
     const { id } = task.claim.task
     if (standing.has(id)) continue
     task.stop((await queue.readCancelled(id)) === null ? 'lost' : 'cancelled')
+  }
+}
+
+/** Charges cancelled tasks whose worker died before it did. */
+async function chargeLeft({ queue, performer, logger }: WorkerOptions): Promise<void> {
+  for (const task of await queue.takeLeft()) {
+    try {
+      await performer.chargeLeft?.(task)
+      await queue.endLeft(task.id)
+    } catch (error) {
+      logger.warn({ reason: messageOf(error), taskId: task.id }, 'a cancelled task is charged later')
+      await queue.returnLeft(task.id)
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { postCharges } from '../../src/modules/ledger/ledger.ts'
 import { connectDatabase } from '../../src/storage/connect-database.ts'
@@ -180,4 +180,54 @@ test('credit that is missing for what was delivered becomes a debt', async () =>
   } finally {
     await worker.close()
   }
+})
+
+describe('a response that the crash left is given up before another process finds it', () => {
+  const cancel = (id: string) => gateway.request('POST', `/v1/responses/${id}/cancel`, { key })
+  const remove = (id: string) => gateway.request('DELETE', `/v1/responses/${id}`, { key })
+  const untilLookedAfter = () =>
+    eventually(async () => {
+      const left = await database.query(
+        'SELECT id FROM tasks WHERE account_id = $1 AND leaving_worker_id IS NOT NULL',
+        [accountId],
+      )
+      expect(left).toEqual([])
+    })
+
+  test.each([
+    ['cancelled', cancel, 200],
+    ['deleted', remove, 404],
+  ] as const)('one that is %s pays for what was delivered, once', async (_name, giveUp, status) => {
+    const { responseId } = await leaveResponse({})
+    expect((await giveUp(responseId)).status).toBe(200)
+    expect((await gateway.request('GET', `/v1/responses/${responseId}`, { key })).status).toBe(status)
+    const worker = await startWorker()
+    try {
+      await untilLookedAfter()
+      const charges = await readCharges()
+      expect(charges).toMatchObject([{ completion: WORDS }])
+      // A worker that dies after the charge leaves the task to the next one.
+      await database.query('UPDATE tasks SET leaving_worker_id = gen_random_uuid() WHERE account_id = $1', [
+        accountId,
+      ])
+      await untilLookedAfter()
+      expect(await readCharges()).toEqual(charges)
+      expect(gateway.upstream.requests).toEqual([])
+    } finally {
+      await worker.close()
+    }
+  })
+
+  test('one of which nothing was delivered is free', async () => {
+    const { responseId } = await leaveResponse({})
+    await database.query('DELETE FROM response_events WHERE account_id = $1', [accountId])
+    await cancel(responseId)
+    const worker = await startWorker()
+    try {
+      await untilLookedAfter()
+      expect(await readCharges()).toEqual([])
+    } finally {
+      await worker.close()
+    }
+  })
 })

@@ -18,5 +18,6 @@ export function performByType(responses: TaskPerformer, others: TaskPerformer): 
   return {
     perform: (task, control) => performerOf(task.type).perform(task, control),
     cancelJob: (task) => performerOf(task.type).cancelJob(task),
+    chargeLeft: async (task) => performerOf(task.type).chargeLeft?.(task),
   }
 }

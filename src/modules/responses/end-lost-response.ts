@@ -99,13 +99,16 @@ async function readInput(
   }
 }
 
-function stopped(costNanoUsd: NanoUsd): AppError {
+/** A response that was charged and cannot go on. */
+export class StoppedResponse extends AppError {}
+
+function stopped(costNanoUsd: NanoUsd): StoppedResponse {
   const end = 'The process that made the response stopped in the middle of it.'
   const cost =
     costNanoUsd === 0n
       ? 'Nothing is charged.'
       : `Its prompt and what was delivered are charged: ${formatUsd(costNanoUsd)} USD.`
-  return new AppError('internal_error', `${end} ${cost}`)
+  return new StoppedResponse('internal_error', `${end} ${cost}`)
 }
 
 function isLedgerAway(error: unknown): boolean {

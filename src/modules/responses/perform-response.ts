@@ -10,11 +10,12 @@ import type { Caller, Keys } from '../keys/keys.ts'
 import { explainRefusal, type Admission, type Limits } from '../limits/limits.ts'
 import { TaskPostponed, type ClaimedTask, type TaskControl, type TaskOutcome } from '../tasks/tasks.ts'
 import { conversationIdOf, type ItemConversations } from './conversations/item-conversations.ts'
-import { endLostResponse } from './end-lost-response.ts'
+import { endLostResponse, StoppedResponse } from './end-lost-response.ts'
 import { EventRecorder } from './event-recorder.ts'
 import { toItems, type ResolvedInput } from './resolve-input.ts'
 import type { Item } from './response-items.ts'
 import type { ResponseChanges } from './response-changes.ts'
+import { countEvents } from './response-events.ts'
 import { readBackgroundWork } from './background-work.ts'
 
 export interface PerformOptions {
@@ -94,6 +95,20 @@ export async function performResponse(
     usage: response['usage'] ?? null,
     ...describeEnd(record),
   }
+}
+
+/** Charges a cancelled response whose process died, if clients may have read parts of it. */
+export async function chargeLeftResponse(
+  options: Pick<PerformOptions, 'chat' | 'inference' | 'keys' | 'database' | 'resolve'>,
+  task: ClaimedTask,
+): Promise<void> {
+  const place = { accountId: task.accountId, responseId: responseIdOf(task.requestId) }
+  if ((await countEvents(options.database, place)).count === 0) return
+  const { body } = await readBackgroundWork(options.database, place, task.work)
+  if (body.stream !== true) return
+  await endLostResponse(options, task, { place, body, route: ROUTE }).catch((error: unknown) => {
+    if (!(error instanceof StoppedResponse)) throw error
+  })
 }
 
 function outputOf({ output }: Readonly<Record<string, unknown>>): Item[] {

@@ -103,13 +103,23 @@ const READ_CHAIN = `
 
 const READ_TEXTS = 'SELECT id, input, response FROM responses WHERE account_id = $1 AND id = ANY ($2::text[])'
 
+/** Selects the task of a row of `responses` that was cancelled and is not charged yet. Its events are needed for that. */
+export const IS_LEFT = `SELECT FROM tasks WHERE tasks.account_id = responses.account_id
+  AND tasks.request_id = 'req_' || substr(responses.id, 6) AND leaving_worker_id IS NOT NULL`
+
+/** Deletes a response. One that is not charged yet is only hidden, until the sweep finds that it is. */
 export async function deleteResponse(
   queryable: Queryable,
   accountId: string,
   responseId: string,
 ): Promise<boolean> {
   const rows = await queryable.query(
-    'DELETE FROM responses WHERE account_id = $1 AND id = $2 RETURNING 1 AS one',
+    `WITH hidden AS (
+       UPDATE responses SET expires_at = now() WHERE account_id = $1 AND id = $2 AND EXISTS (${IS_LEFT}) RETURNING 1 AS one
+     ), deleted AS (
+       DELETE FROM responses WHERE account_id = $1 AND id = $2 AND NOT EXISTS (${IS_LEFT}) RETURNING 1 AS one
+     )
+     SELECT one FROM hidden UNION ALL SELECT one FROM deleted`,
     [accountId, responseId],
   )
   return rows.length > 0

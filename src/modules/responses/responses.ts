@@ -27,8 +27,8 @@ import { followResponse } from './follow-response.ts'
 import { createHistoryReads, type CountRead } from './history-reads.ts'
 import { keepAnswer } from './keep-answer.ts'
 import { listInputItems, type ItemPage, type ItemPageRequest } from './list-input-items.ts'
-import { performResponse, type PerformOptions } from './perform-response.ts'
-import { deleteResponse, readChain } from './read-responses.ts'
+import { chargeLeftResponse, performResponse, type PerformOptions } from './perform-response.ts'
+import { deleteResponse, IS_LEFT, readChain } from './read-responses.ts'
 import { CHAIN_LENGTH_MAX, needsHistory } from './resolve-input.ts'
 import { replayEvents } from './replay-response.ts'
 import { createResponseChanges } from './response-changes.ts'
@@ -199,6 +199,7 @@ export function createResponses(options: ResponsesOptions): Responses {
         performResponse({ ...options, conversations, resolve: resolveInBackground, changes }, task, control),
       // There is no job at an upstream to cancel: the cancellation closes its stream.
       cancelJob: async () => {},
+      chargeLeft: (task) => chargeLeftResponse({ ...options, resolve: resolveInBackground }, task),
     },
   }
 }
@@ -284,6 +285,7 @@ const DELETE_BATCH = `
   DELETE FROM responses USING (
     SELECT account_id, id FROM responses WHERE expires_at <= now() AND NOT EXISTS (
       SELECT FROM responses AS next WHERE next.account_id = responses.account_id AND next.previous_id = responses.id)
+      AND NOT (is_background AND EXISTS (${IS_LEFT}))
     ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
   ) AS expired
   WHERE responses.account_id = expired.account_id AND responses.id = expired.id

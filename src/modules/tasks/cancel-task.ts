@@ -6,6 +6,7 @@ import type { Database, Queryable } from '../../storage/database.ts'
 import { addJob } from '../../storage/job-queue.ts'
 import type { Environment } from '../keys/keys.ts'
 import type { TaskLedger } from './create-tasks.ts'
+import { NOBODY } from './left-tasks.ts'
 import { holdKeyOf } from './new-task.ts'
 import { settleOrderOf } from './settle-order.ts'
 import type { Task, TaskType } from './task.ts'
@@ -111,7 +112,8 @@ interface CancelledRow extends TaskRow {
 
 const CANCEL = `
   WITH tasks AS (
-    UPDATE tasks SET status = 'cancelled', worker_id = NULL, completed_at = now(), updated_at = now()
+    UPDATE tasks SET status = 'cancelled', worker_id = NULL, completed_at = now(), updated_at = now(),
+      leaving_worker_id = CASE WHEN type = 'response' AND started_at IS NOT NULL THEN coalesce(worker_id, '${NOBODY}') END
     WHERE id = $1 AND account_id = $2 AND status IN ('pending', 'processing')
     RETURNING *
   ), deliveries AS (${INSERT_DELIVERIES})

@@ -58,7 +58,7 @@ const BEGIN_CLAIM = `
     pg_advisory_xact_lock($2)
   ${FROM_LIVING_BORROWER}`
 
-const CLAIMED_COLUMNS = `tasks.id, tasks.account_id, tasks.key_id, tasks.environment, tasks.request_id, tasks.type,
+export const CLAIMED_COLUMNS = `tasks.id, tasks.account_id, tasks.key_id, tasks.environment, tasks.request_id, tasks.type,
   tasks.model, tasks.requested_model, tasks.work, tasks.hold_nano_usd, tasks.is_held, tasks.attempt, tasks.is_exhausted,
   tasks.created_at,
   coalesce(extract(epoch FROM clock_timestamp() - tasks.started_at) * 1000, 0)::float8 AS started_ms_ago,
@@ -117,7 +117,7 @@ const CLAIM = `
   )
   SELECT * FROM claimed`
 
-interface ClaimRow {
+export interface ClaimRow {
   readonly id: string
   readonly account_id: string
   readonly key_id: string
@@ -139,7 +139,7 @@ interface ClaimRow {
   readonly submitting_to: SubmitTarget | null
 }
 
-function claimedFromRow(row: ClaimRow): ClaimedTask {
+export function claimedFromRow(row: ClaimRow): ClaimedTask {
   return {
     id: row.id,
     accountId: row.account_id,

@@ -12,6 +12,11 @@ export interface TaskPerformer {
   perform(task: ClaimedTask, control: TaskControl): Promise<TaskOutcome>
   /** Cancels the job upstream, where the provider supports that. Never throws. */
   cancelJob(task: ClaimedTask): Promise<void>
+  /**
+   * Charges a cancelled task whose worker died before it had, of work that is not charged by its cancellation. Throws if it must be
+   * tried again.
+   */
+  chargeLeft?(task: ClaimedTask): Promise<void>
 }
 
 export interface ClaimedTask {

@@ -5,6 +5,7 @@ import type { UncoveredCost } from '../ledger/ledger.ts'
 import { claimTasks, readCancelledTask, type Claim, type TaskLimits } from './claim-tasks.ts'
 import type { TaskLedger } from './create-tasks.ts'
 import { finishTasks, isAboveHold, type TaskEnd } from './finish-tasks.ts'
+import { endLeftTask, returnLeftTask, takeLeftTasks } from './left-tasks.ts'
 import { postponeTask, retryTask, returnTasks } from './hand-back-tasks.ts'
 import { findStanding, noteTasks, writeProgress, type ProgressReport, type TaskNote } from './note-tasks.ts'
 import type { TaskChanges } from './task-changes.ts'
@@ -27,6 +28,12 @@ export interface TaskQueue {
   findStanding(claims: readonly Claim[]): Promise<ReadonlySet<string>>
   readCancelled(taskId: string): Promise<ClaimedTask | null>
   onCancelled(handler: (taskId: string) => void): () => void
+  /** Takes over cancelled tasks whose worker died before it had charged what they cost. */
+  takeLeft(): Promise<ClaimedTask[]>
+  /** Stores that this process has charged a cancelled task. */
+  endLeft(taskId: string): Promise<void>
+  /** Leaves a task that could not be charged to the next look. */
+  returnLeft(taskId: string): Promise<void>
 }
 
 export interface TaskQueueOptions {
@@ -75,6 +82,9 @@ export function createTaskQueue(options: TaskQueueOptions): TaskQueue {
     findStanding: (claims) => findStanding(database, claims),
     readCancelled: (taskId) => readCancelledTask(database, taskId),
     onCancelled: (handler) => changes.onCancelled(handler),
+    takeLeft: () => takeLeftTasks(database, borrower.id),
+    endLeft: (taskId) => endLeftTask(database, taskId, borrower.id),
+    returnLeft: (taskId) => returnLeftTask(database, taskId, borrower.id),
   }
 }
 
