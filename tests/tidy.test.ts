@@ -96,6 +96,8 @@ const PLAIN_TABLE = /^(?:export )?const [A-Z_]+: (?:Readonly|Partial)<Record<str
  */
 const OLD_AT_BIRTH = /^\s+[\w.#]+\.#?\w+ (?:\?\?)?= (?:async )?(?:\([^)]*\)|\w+) =>/m
 
+const UNSEEDED = /Math\.random\(/
+
 describe('the source code', () => {
   it('has files to check', () => {
     expect(sources.length).toBeGreaterThan(500)
@@ -155,6 +157,11 @@ describe('the source code', () => {
   it('assigns no function to a member where it is made', () => {
     expect(OLD_AT_BIRTH.test('  exchange.tellRefused = (reason) => {')).toBe(true)
     expect(product.filter(({ text }) => OLD_AT_BIRTH.test(text)).map(({ path }) => path)).toEqual([])
+  })
+
+  it('has tests whose random numbers can be repeated', () => {
+    const wrong = everything.filter(({ path, text }) => path.endsWith('.test.ts') && UNSEEDED.test(text))
+    expect(wrong.map(({ path }) => path)).toEqual([])
   })
 
   it('has a client that loads no code of the server', () => {

@@ -7,6 +7,7 @@ import {
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { completion } from '../upstreams/openai-server.ts'
 import { CHAT, chatBody } from './start-chat-gateway.ts'
+import { randomShare } from '../support/random-share.ts'
 
 const ANSWER = plainAnswer(completion().chunks.join(''), 'content-type: application/json\r\n')
 const LANES = 5
@@ -17,7 +18,7 @@ test.each<[string, (socket: Socket) => void]>([
   ['a moment after each answer', (socket) => setTimeout(() => socket.destroy(), 2)],
   [
     'with a reset, when it pleases',
-    (socket) => setTimeout(() => socket.resetAndDestroy(), Math.random() * 20),
+    (socket) => setTimeout(() => socket.resetAndDestroy(), randomShare() * 20),
   ],
 ])('an upstream that closes connections %s fails no request and is never retried', async (_name, leave) => {
   const upstream = await startRawUpstream(({ socket }) => socket.write(ANSWER, () => leave(socket)))

@@ -12,6 +12,7 @@ import {
 } from '../upstreams/openai-server.ts'
 import type { ScriptedReply } from '../upstreams/scripted-server.ts'
 import { RUNS } from './wait-for-run.ts'
+import { randomShare } from '../support/random-share.ts'
 
 const KILLS = 5
 const LEASE_MS = 1_000
@@ -45,7 +46,7 @@ function answer(request: RecordedRequest): ScriptedReply {
   const [a = 0, b = 0] = [...messages.at(-1).content.matchAll(/quality (\d)/g)].map(([, digit]) =>
     Number(digit),
   )
-  return reply(JSON.stringify({ reason: 'because', winner: a > b ? 'A' : 'B' }), 50 + Math.random() * 400)
+  return reply(JSON.stringify({ reason: 'because', winner: a > b ? 'A' : 'B' }), 50 + randomShare() * 400)
 }
 
 /** Each reply reports another number of tokens, so that a charge can be identified by its amount. */
@@ -53,7 +54,7 @@ function reply(content: string, pauseMs: number): ScriptedReply {
   const ending = [
     chunk({ delta: { content } }),
     chunk({ finish_reason: 'stop' }),
-    chunk({ choices: [], usage: usageOf(1 + Math.floor(Math.random() * 1_000)) }),
+    chunk({ choices: [], usage: usageOf(1 + Math.floor(randomShare() * 1_000)) }),
   ]
   async function* rest(): AsyncGenerator<string> {
     if (pauseMs > 0) await delay(pauseMs)
@@ -82,7 +83,7 @@ describe('a run whose process is killed at random while its judge works', () => 
     for (let kill = 0; kill < KILLS; kill += 1) {
       const before = judgeCalls()
       await until(() => judgeCalls() > before + 5)
-      await delay(Math.random() * 400)
+      await delay(randomShare() * 400)
       gateway.program.kill('SIGKILL')
       await gateway.program.exited
       gateway = await fleet.start()

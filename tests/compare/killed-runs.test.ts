@@ -4,6 +4,7 @@ import { call, until, type Called } from '../app/call.ts'
 import { startMeteredUpstream, type MeteredUpstream } from '../ledger/metered-upstream.ts'
 import { MODEL, startFleet, type Fleet, type Gateway, type Spender } from '../ledger/start-fleet.ts'
 import { RUNS } from './wait-for-run.ts'
+import { randomShare } from '../support/random-share.ts'
 
 const KILLS = 10
 const LEASE_MS = 1_000
@@ -16,7 +17,7 @@ let fleet: Fleet
 let gateway: Gateway
 
 beforeAll(async () => {
-  upstream = await startMeteredUpstream({ latencyMs: () => 50 + Math.random() * 800 })
+  upstream = await startMeteredUpstream({ latencyMs: () => 50 + randomShare() * 800 })
   fleet = await startFleet({ upstream, environment: { PARKWAY_LEASE_MS: String(LEASE_MS) } })
   gateway = await fleet.start()
 })
@@ -44,7 +45,7 @@ describe('a run whose process is killed ten times at random', () => {
     const { body } = await ask('POST', RUNS, { prompts, lanes, concurrency: 6 })
     for (let kill = 0; kill < KILLS; kill += 1) {
       await untilCellsRun()
-      await delay(Math.random() * 1_000)
+      await delay(randomShare() * 1_000)
       gateway.program.kill('SIGKILL')
       await gateway.program.exited
       gateway = await fleet.start()

@@ -5,6 +5,7 @@ import { startMeteredUpstream, type MeteredUpstream } from './metered-upstream.t
 import { startRestartablePostgres, type RestartablePostgres } from './restartable-postgres.ts'
 import { createCaller, type Call } from './spending-client.ts'
 import { chatOf, startFleet, type ChargeRow, type Fleet, type Gateway, type Spender } from './start-fleet.ts'
+import { randomShare } from '../support/random-share.ts'
 
 const WINDOW_MS = 30_000
 /** A long test timeout, because a busy machine is slow. */
@@ -23,7 +24,7 @@ const gateways: (Gateway | null)[] = []
 const caller = createCaller()
 
 beforeAll(async () => {
-  upstream = await startMeteredUpstream({ latencyMs: () => 20 + Math.random() * 600 })
+  upstream = await startMeteredUpstream({ latencyMs: () => 20 + randomShare() * 600 })
   postgres = await startRestartablePostgres()
   // No worker processes, because each of them would be a borrower too.
   const environment = { PARKWAY_LEASE_MS: String(LEASE_MS), LOG_LEVEL: 'error', PARKWAY_ROLE: 'api' }
@@ -132,14 +133,14 @@ async function spendFromMany(spender: Spender, mayGoOn: () => boolean): Promise<
   const calls: Call[] = []
   const spend = async (client: number) => {
     for (;;) {
-      const { url } = await until(() => gateways[Math.floor(Math.random() * gateways.length)])
+      const { url } = await until(() => gateways[Math.floor(randomShare() * gateways.length)])
       const content = `call ${(callNumber += 1)}`
       const body = chatOf(content, { max_tokens: TOKENS_MAX, stream: client % 2 === 0 })
       const call = await caller.call(url, spender.key, body)
       calls.push(call)
       if (call.status === 402 || !mayGoOn()) return
       // A client retries a failed request after a short delay, as real clients do.
-      if (call.status !== 200) await delay(20 + Math.random() * 100)
+      if (call.status !== 200) await delay(20 + randomShare() * 100)
     }
   }
   await Promise.all(Array.from({ length: CLIENTS_OF_EACH }, (_, client) => spend(client)))
@@ -171,9 +172,9 @@ let callNumber = 0
 async function breakThings(endMs: number): Promise<void> {
   const replacing: Promise<void>[] = []
   for (let turn = 1; performance.now() < endMs; turn += 1) {
-    await delay(500 + Math.random() * 1_500)
+    await delay(500 + randomShare() * 1_500)
     if (turn % 4 === 0) await postgres.restart(turn % 8 === 0 ? 'fast' : 'immediate')
-    else replacing.push(replaceOne(Math.floor(Math.random() * gateways.length)))
+    else replacing.push(replaceOne(Math.floor(randomShare() * gateways.length)))
   }
   await Promise.all(replacing)
 }

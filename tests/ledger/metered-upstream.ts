@@ -8,6 +8,7 @@ import {
   type RecordedRequest,
 } from '../upstreams/openai-server.ts'
 import type { ScriptedReply } from '../upstreams/scripted-server.ts'
+import { randomShare } from '../support/random-share.ts'
 
 export interface MeteredUpstream extends OpenAiServer {
   /** The reported usage, by the gateway's request id. */
@@ -40,7 +41,7 @@ export async function startMeteredUpstream({
   const server = await startOpenAiServer(async (request) => {
     const requestId = String(request.headers['x-request-id'])
     const { isStream, tokensMax, content } = readRequest(request)
-    const completionTokens = 1 + Math.floor(Math.random() * Math.min(tokensMax, COMPLETION_TOKENS_MAX))
+    const completionTokens = 1 + Math.floor(randomShare() * Math.min(tokensMax, COMPLETION_TOKENS_MAX))
     reported.set(requestId, { promptTokens: PROMPT_TOKENS, completionTokens })
     requestIds.set(content, [...(requestIds.get(content) ?? []), requestId])
     const usage = usageOf(completionTokens)

@@ -4,6 +4,7 @@ import { completion, silence, startOpenAiServer, type OpenAiServer } from '../up
 import { usageOf } from './metered-upstream.ts'
 import { createCaller, type Call } from './spending-client.ts'
 import { chatOf, startFleet, type Fleet, type Gateway, type Spender } from './start-fleet.ts'
+import { randomShare } from '../support/random-share.ts'
 
 const LEASE_MS = 5_000
 const CLIENTS = 20
@@ -33,7 +34,7 @@ beforeEach(() => {
   upstream.requests.length = 0
   upstream.respondWith(({ body }) => {
     const { max_completion_tokens: tokens } = { max_completion_tokens: 400, ...Object(body) }
-    return completion({ usage: usageOf(1 + Math.floor(Math.random() * tokens)) })
+    return completion({ usage: usageOf(1 + Math.floor(randomShare() * tokens)) })
   })
 })
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { call } from '../app/call.ts'
 import { startMeteredUpstream, type MeteredUpstream } from '../ledger/metered-upstream.ts'
 import { chatOf, startFleet, type Fleet, type Gateway, type Spender } from '../ledger/start-fleet.ts'
+import { randomShare } from '../support/random-share.ts'
 
 const ROUNDS = 5
 const REQUESTS_OF_EACH = 12
@@ -11,7 +12,7 @@ let upstream: MeteredUpstream
 let fleet: Fleet
 
 beforeAll(async () => {
-  upstream = await startMeteredUpstream({ latencyMs: () => Math.random() * 300 })
+  upstream = await startMeteredUpstream({ latencyMs: () => randomShare() * 300 })
   const environment = { PARKWAY_LEASE_MS: '2000', PARKWAY_BODY_STORAGE: 'accounts', LOG_LEVEL: 'error' }
   fleet = await startFleet({ upstream, environment })
 })

@@ -8,6 +8,7 @@ import {
 } from '../../src/modules/tasks/testing/task-stage.ts'
 import type { Claim } from '../../src/modules/tasks/tasks.ts'
 import { findWrongMoney, untilAllEnded } from './worker-fleet.ts'
+import { randomShare } from '../support/random-share.ts'
 
 const RACES = 1_000
 const RACES_AT_ONCE = 20
@@ -62,8 +63,8 @@ async function race(claim: Claim): Promise<{ isCancelled: boolean; isCompleted: 
   const complete = () => stage.queue.finish({ claim, end: outcomeOf(COST) })
   // Both start after a random delay, so that either can be first.
   const [isCancelled, isCompleted] = await Promise.all([
-    delay(Math.random() * CANCEL_SPREAD_MS).then(cancel),
-    delay(Math.random() * COMPLETE_SPREAD_MS).then(complete),
+    delay(randomShare() * CANCEL_SPREAD_MS).then(cancel),
+    delay(randomShare() * COMPLETE_SPREAD_MS).then(complete),
   ])
   return { isCancelled, isCompleted }
 }

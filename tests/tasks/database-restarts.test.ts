@@ -10,6 +10,7 @@ import {
   untilAllEnded,
   type WorkerFleet,
 } from './worker-fleet.ts'
+import { randomShare } from '../support/random-share.ts'
 
 const TASKS = 120
 const COST = 5_000_000n
@@ -22,7 +23,7 @@ let fleet: WorkerFleet
 beforeAll(async () => {
   postgres = await startRestartablePostgres()
   stage = await createTaskStage({ connectionString: postgres.connectionString })
-  upstream = await startJobUpstream({ answerMs: () => Math.random() * 40, jobMs: () => Math.random() * 800 })
+  upstream = await startJobUpstream({ answerMs: () => randomShare() * 40, jobMs: () => randomShare() * 800 })
   fleet = createWorkerFleet(postgres.connectionString, upstream)
 })
 afterAll(async () => {

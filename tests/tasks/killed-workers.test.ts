@@ -11,6 +11,7 @@ import {
   type EndedTask,
   type WorkerFleet,
 } from './worker-fleet.ts'
+import { randomShare } from '../support/random-share.ts'
 
 const TASKS = 500
 const WORKERS = 3
@@ -27,8 +28,8 @@ let fleet: WorkerFleet
 beforeAll(async () => {
   stage = await createTaskStage()
   upstream = await startJobUpstream({
-    answerMs: () => Math.random() * 60,
-    jobMs: () => Math.random() * 1_500,
+    answerMs: () => randomShare() * 60,
+    jobMs: () => randomShare() * 1_500,
   })
   fleet = createWorkerFleet(stage.connectionString, upstream)
   for (let count = 0; count < WORKERS; count += 1) await fleet.start()
@@ -97,13 +98,13 @@ async function untilSubmitted(jobs: number): Promise<void> {
 }
 
 async function cancelSomeTime(caller: Caller, id: string): Promise<void> {
-  await untilSubmitted(Math.random() * SUBMITTED_AT_LEAST)
+  await untilSubmitted(randomShare() * SUBMITTED_AT_LEAST)
   await stage.tasks.cancel(caller.accountId, id).catch(() => {})
 }
 
 async function killSome(): Promise<void> {
   for (let kill = 0; kill < KILLS; kill += 1) {
-    await untilSubmitted(((kill + Math.random()) / KILLS) * SUBMITTED_AT_LEAST)
+    await untilSubmitted(((kill + randomShare()) / KILLS) * SUBMITTED_AT_LEAST)
     await fleet.killOne()
     await fleet.start()
   }

@@ -3,6 +3,7 @@ import type { TaskStage } from '../../src/modules/tasks/testing/task-stage.ts'
 import { until } from '../app/call.ts'
 import { spawnScript, type Script } from '../storage/spawn-script.ts'
 import type { JobUpstream } from './job-upstream.ts'
+import { randomShare } from '../support/random-share.ts'
 
 /** Worker processes on one database and one upstream. */
 export interface WorkerFleet {
@@ -33,7 +34,7 @@ export function createWorkerFleet(connectionString: string, upstream: JobUpstrea
     },
     killOne: async () => {
       const living = [...workers]
-      const victim = living[Math.floor(Math.random() * living.length)]
+      const victim = living[Math.floor(randomShare() * living.length)]
       if (victim !== undefined) await kill(victim)
     },
     killAll: async () => {

@@ -1,3 +1,5 @@
+import { createRandom as createSeries } from '../../../src/kernel/seeded-random.ts'
+
 /** Random choices that a seed repeats. */
 export interface Random {
   /** A whole number, both ends included. */
@@ -9,15 +11,8 @@ export interface Random {
   some<Value>(max: number, make: () => Value): Value[]
 }
 
-/** Mulberry32: small, fast, and the same on every machine. */
 export function createRandom(seed: number): Random {
-  let state = seed | 0
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  const { next } = createSeries(seed >>> 0)
   const int = (min: number, max: number) => min + Math.floor(next() * (max - min + 1))
   return {
     int,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { randomShare } from '../../../../tests/support/random-share.ts'
 import { createLedgerStage, usageOf, type LedgerStage } from '../testing/ledger-stage.ts'
 
 let stage: LedgerStage
@@ -16,7 +17,7 @@ const CUTS_MAX = 15
 async function cutCommits(over: AbortSignal): Promise<number> {
   let cuts = 0
   while (!over.aborted && cuts < CUTS_MAX) {
-    await delay(Math.random() * 20)
+    await delay(randomShare() * 20)
     // The searched text is split, so that this statement does not match itself.
     const cut = await stage.database.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
