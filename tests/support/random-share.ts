@@ -5,5 +5,7 @@ const seed = given === 'random' ? Date.now() : Number(given)
 // oxlint-disable-next-line no-console -- whoever looks for new cases must be able to repeat them
 if (given === 'random') console.warn(`PARKWAY_TEST_SEED=${seed}`)
 
+const random = createRandom(seed)
+
 /** Returns a number from 0 up to, but not including, 1: the same series in every run, unless `PARKWAY_TEST_SEED` says otherwise. */
-export const randomShare = createRandom(seed).next
+export const randomShare = (): number => random.next()

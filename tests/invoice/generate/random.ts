@@ -12,11 +12,11 @@ export interface Random {
 }
 
 export function createRandom(seed: number): Random {
-  const { next } = createSeries(seed >>> 0)
-  const int = (min: number, max: number) => min + Math.floor(next() * (max - min + 1))
+  const series = createSeries(seed >>> 0)
+  const int = (min: number, max: number) => min + Math.floor(series.next() * (max - min + 1))
   return {
     int,
-    chance: (probability) => next() < probability,
+    chance: (probability) => series.next() < probability,
     pick: (values) => {
       const value = values[int(0, values.length - 1)]
       if (value === undefined) throw new RangeError('nothing to pick from')
