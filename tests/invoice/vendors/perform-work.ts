@@ -50,8 +50,8 @@ export type WhenLeft = 'stops' | 'streams stop' | 'goes on'
 /** Faster than the large models of today, and slower than the fastest hardware. */
 const THOUGHTS_PER_SECOND = 1_000
 const TOKENS_PER_SECOND = 20_000
-/** How long the end of a connection takes from one end to the other in one process. */
-const TURNS_OF_A_CLOSE = 4
+/** How long the end of a connection takes from one end to the other in one process, and a vendor to notice it. */
+const TURNS_OF_A_CLOSE = 8
 const PIECES_MAX = 12
 
 /** Does the planned work, answers, and writes the line of the invoice. */
@@ -122,7 +122,7 @@ class Work {
         response.destroy()
         return true
       }
-      this.#write(piece)
+      await this.#write(piece)
     }
     const isLate = pauseAfter !== null && pauseAfter >= this.#pieces.length
     if ((isLate && !(await this.#pause())) || this.#isClosed) return false
@@ -150,17 +150,18 @@ class Work {
     return !this.#isClosed
   }
 
-  #write(piece: string): void {
+  /** What is on its way while the connection is being closed reaches nobody, and is not billed. */
+  async #write(piece: string): Promise<void> {
     for (let choice = 0; choice < this.#asked.choices; choice += 1)
       this.#call.response.write(this.#wire.piece(piece, choice, this.#asked))
-    this.#sent += piece
+    for (let turn = 0; turn < TURNS_OF_A_CLOSE && !this.#isClosed; turn += 1) await nextTurn()
+    if (!this.#isClosed) this.#sent += piece
   }
 
-  /** Takes the time of a vendor that no other beats. A connection that is closed meanwhile is seen before the piece is sent. */
+  /** Takes the time of a vendor that no other beats. */
   async #make(piece: string): Promise<boolean> {
     const timeMs = (countTokens(piece) * 1000) / TOKENS_PER_SECOND
     await Promise.race([delay(timeMs), this.#call.closed])
-    for (let turn = 0; turn < TURNS_OF_A_CLOSE && !this.#isClosed; turn += 1) await nextTurn()
     return !this.#isClosed
   }
 
