@@ -20,6 +20,8 @@ export interface AnswerContext {
   readonly boundOutputTokens: () => number
   /** Counted only when an upstream reports no usage. */
   readonly countPromptTokens: () => number
+  /** The same, or an upper bound if the prompt cannot be counted without the vendor. */
+  readonly boundPromptTokens: () => number
   readonly countTokens: (text: string) => number
   /** How much of the request and its answer is audio. Used where the upstream does not report it. */
   readonly soundOf: () => Sound
@@ -73,7 +75,7 @@ export function settleAbandonedUsage(
   const deliveredTokens = delivered.countTokens(context.countTokens)
   const completionTokens = Math.max(deliveredTokens, context.boundOutputTokens())
   const estimated = {
-    promptTokens: context.countPromptTokens(),
+    promptTokens: context.boundPromptTokens(),
     cachedTokens: 0,
     completionTokens,
     reasoningTokens: completionTokens - deliveredTokens,

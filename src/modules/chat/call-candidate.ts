@@ -18,6 +18,7 @@ import type { AnswerForm } from './answer-form.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { asksForHourCache } from './hour-cache.ts'
 import type { WorstCase } from './estimate-cost.ts'
+import { estimateProfileOf } from './estimate-profile.ts'
 import { boundRequest, type Estimate } from './hold-worst-case.ts'
 import { openStream } from './relay-stream.ts'
 import type { Sound } from './sound-tokens.ts'
@@ -177,6 +178,7 @@ function contextOf<Body extends StreamableRequest>(attempted: Attempted<Body>): 
       candidate.provider.whenLeft === 'stops'
         ? operation.countOwnTokens(model, body, countTokens)
         : operation.countHeldTokens(model, body, countTokens),
+    boundPromptTokens: () => boundPromptTokens(operation, request, { model, countTokens }),
     countTokens,
     soundOf: () => operation.soundOf(body),
     asksForHourCache: () => asksForHourCache(request.text),
@@ -185,6 +187,18 @@ function contextOf<Body extends StreamableRequest>(attempted: Attempted<Body>): 
       return outputTokensOf(boundRequest(operation.estimate.bound(model, body, request.bytes), request))
     },
   }
+}
+
+/** Returns how many tokens the prompt can have at most at a vendor that bills it without a report. */
+export function boundPromptTokens<Body extends StreamableRequest>(
+  operation: Pick<Operation<Body>, 'countHeldTokens' | 'isMeasured' | 'estimate'>,
+  { body, bytes }: { readonly body: Body; readonly bytes: number },
+  { model, countTokens }: { readonly model: CatalogModel; readonly countTokens: (text: string) => number },
+): number {
+  const counted = operation.countHeldTokens(model, body, countTokens)
+  if (operation.isMeasured(body)) return counted
+  const { promptTokensMax } = operation.estimate.bound(model, body, bytes)
+  return Math.max(counted, Math.min(promptTokensMax, estimateProfileOf(model).contextTokens))
 }
 
 /** A stream that shows all of its tokens. A complete answer shows none before its end. */

@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { OwnFiles } from '../media/media.ts'
 import { AppError } from '../../kernel/app-error.ts'
 import { settleAbandonedUsage, settlePartialUsage, type AnswerContext } from './answer-context.ts'
-import { outputTokensOf } from './call-candidate.ts'
+import { boundPromptTokens, outputTokensOf } from './call-candidate.ts'
 import { outputTokensCovered, type WorstCase } from './estimate-cost.ts'
 import { boundRequest } from './hold-worst-case.ts'
 import { asksForHourCache } from './hour-cache.ts'
@@ -97,6 +97,7 @@ function describeLost(
       isBilled
         ? RESPONSES.countHeldTokens(model, body, countTokens)
         : RESPONSES.countOwnTokens(model, body, countTokens),
+    boundPromptTokens: () => boundPromptTokens(RESPONSES, request, { model, countTokens }),
     countTokens,
     soundOf: () => RESPONSES.soundOf(body),
     asksForHourCache: () => asksForHourCache(request.text),

@@ -35,6 +35,7 @@ import {
   countHeldPromptTokens,
 } from './count-prompt-tokens.ts'
 import { isMeasured } from './estimate-media-tokens.ts'
+import { isPromptCounted } from './is-prompt-counted.ts'
 import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate-cost.ts'
 import { CHAT_LIMITS, holdWorstCase, type CoveredRequest } from './hold-worst-case.ts'
 import { findFilesOfChat, inlineFilesOfChat } from './inline-own-files.ts'
@@ -74,7 +75,7 @@ const CHAT: Operation<ChatRequest> = {
   of: (provider) => provider.chat,
   countOwnTokens: countOwnPromptTokens,
   countHeldTokens: countHeldPromptTokens,
-  isMeasured,
+  isMeasured: (body) => isPromptCounted(body) && isMeasured(body),
   pricedMembers: pricedSoundMembers,
   screenSound,
   soundOf: soundOfChat,

@@ -63,6 +63,7 @@ function countText(body: ChatRequest, countTokens: CountTokens): number {
   const text = createText(countTokens)
   let tokens = 0
   if (body.tools) text.add(stringifyJson(body.tools))
+  if (body.response_format) text.add(stringifyJson(body.response_format))
   for (const message of body.messages) {
     tokens += TOKENS_PER_MESSAGE
     if (message.tool_calls) text.add(stringifyJson(message.tool_calls))

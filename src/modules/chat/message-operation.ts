@@ -10,6 +10,7 @@ import { checkChatContext } from './check-context.ts'
 import { checkMessages } from './check-messages.ts'
 import { countHeldPromptTokens, countOwnPromptTokens } from './count-prompt-tokens.ts'
 import { isMeasured } from './estimate-media-tokens.ts'
+import { isPromptCounted } from './is-prompt-counted.ts'
 import { estimateChat, refineChat } from './estimate-cost.ts'
 import { findFilesOfMessages, inlineFilesOfMessages } from './inline-message-files.ts'
 import { MESSAGE_FORM } from './message-form.ts'
@@ -29,7 +30,7 @@ export const MESSAGES: Operation<MessagesRequest> = {
   },
   countOwnTokens: (model, body, countTokens) => countOwnPromptTokens(model, chatOf(body), countTokens),
   countHeldTokens: (model, body, countTokens) => countHeldPromptTokens(model, chatOf(body), countTokens),
-  isMeasured: (body) => isMeasured(chatOf(body)),
+  isMeasured: (body) => isPromptCounted(body) && isMeasured(chatOf(body)),
   pricedMembers: () => MESSAGE_MEMBERS,
   screenSound: (model, body, candidates) => screenSound(model, chatOf(body), candidates),
   screenWire: (body, candidates) => screenWire(WIRE, readingOf(body), candidates),

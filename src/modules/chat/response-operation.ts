@@ -16,6 +16,7 @@ import { countChatPromptTokens, countHeldPromptTokens, countOwnPromptTokens } fr
 import { isMeasured } from './estimate-media-tokens.ts'
 import { estimateChat, refineChat } from './estimate-cost.ts'
 import { findFilesOfResponses, inlineFilesOfResponses } from './inline-response-files.ts'
+import { isPromptCounted } from './is-prompt-counted.ts'
 import { createReading } from './read-as-chat.ts'
 import { RESPONSE_FORM } from './response-form.ts'
 import { screenSound } from './screen-sound.ts'
@@ -34,7 +35,7 @@ export const RESPONSES: Operation<ResponsesRequest> = {
   },
   countOwnTokens: (model, body, countTokens) => countOwnPromptTokens(model, chatOf(body), countTokens),
   countHeldTokens: (model, body, countTokens) => countHeldPromptTokens(model, chatOf(body), countTokens),
-  isMeasured: (body) => isMeasured(chatOf(body)),
+  isMeasured: (body) => isPromptCounted(body) && isMeasured(chatOf(body)),
   pricedMembers: () => PRICED_MEMBERS,
   screenSound: (model, body, candidates) => screenSound(model, chatOf(body), candidates),
   screenWire: (body, candidates) => screenWire(WIRE, readingOf(body), candidates),

@@ -64,6 +64,8 @@ function runInvoice(directory: string): Promise<string> {
       cwd: directory,
       env: {
         ...process.env,
+        NO_COLOR: '1',
+        FORCE_COLOR: '0',
         PARKWAY_INVOICE_MINUTES: values.minutes,
         PARKWAY_INVOICE_SEED: values.seed,
         PARKWAY_INVOICE_FAILURES_MAX: '1',
