@@ -26,6 +26,11 @@ export const HOLES: readonly Hole[] = [
     ],
   },
   {
+    name: 'tools inside a message of a left stream are not counted',
+    file: 'src/modules/chat/is-prompt-counted.ts',
+    edits: [['for (const name in body) {', 'for (const name in {}) {']],
+  },
+  {
     name: 'a cancelled background response is not read to its usage',
     file: 'src/worker/running-task.ts',
     edits: [["new Set(['cancelled', 'deadline'])", 'new Set()']],
