@@ -1,6 +1,6 @@
 import type { Case, EndChoice, EndName, WireName, WorkPlan } from '../case.ts'
 import { makeOptions } from './make-options.ts'
-import { makeParts } from './make-parts.ts'
+import { isOdd, makeParts } from './make-parts.ts'
 import { makeTools } from './make-tools.ts'
 import { createRandom, seedOf, type Random } from './random.ts'
 
@@ -64,6 +64,10 @@ const STREAMING: ReadonlySet<WireName> = new Set([
 ])
 const TEXT_ONLY: ReadonlySet<WireName> = new Set(['completions', 'run', 'embeddings'])
 
+const USUAL_USD = [0.001, 0.01, 0.1, 0.5, 2, 2, 20, 20]
+/** Enough for a picture, and too little for what is sent as one. */
+const TIGHT_USD = [0.003, 0.01, 0.03, 0.1]
+
 /** Makes the case of this number. The same seed makes the same case. */
 export function makeCase(runSeed: number, number: number): Case {
   const random = createRandom(seedOf(runSeed, number))
@@ -83,7 +87,7 @@ export function makeCase(runSeed: number, number: number): Case {
     options: makeOptions(random, wire),
     outputLimit: random.chance(0.5) ? random.pick([1, 20, 500, 5_000]) : null,
     isThinkingAsked: random.chance(0.5),
-    balanceUsd: random.pick([0.001, 0.01, 0.1, 0.5, 2, 2, 20, 20]),
+    balanceUsd: random.pick(parts.some(isOdd) ? TIGHT_USD : USUAL_USD),
     work: makeWork(random, end),
     end,
   }

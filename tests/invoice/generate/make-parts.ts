@@ -58,6 +58,11 @@ function oddPart(random: Random): PartChoice {
   }
 }
 
+/** Whether a file is sent as something else. */
+export function isOdd({ file, as }: PartChoice): boolean {
+  return as !== HONEST[file.is]
+}
+
 const HONEST = { picture: 'picture', pdf: 'file', audio: 'audio', video: 'video', text: 'file' } as const
 const DECLARED = ['image/png', 'image/jpeg', 'application/pdf', 'text/plain', 'audio/wav', 'video/mp4']
 

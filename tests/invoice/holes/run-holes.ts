@@ -7,7 +7,7 @@ import { HOLES, type Hole } from './holes.ts'
 
 /**
  * Shows that the invoice finds every hole it was built for: makes each mistake again in a copy of the checkout and runs the
- * invoice until it finds work that was given away. Before, the checkout as it is must show none.
+ * invoice until it finds work that was given away. Before a full run, the checkout as it is must show none.
  * `npm run test:holes -- --only revoked --minutes 5`
  */
 const { values } = parseArgs({
@@ -25,7 +25,7 @@ const FINDING = /but the vendor invoices|are not covered/
 
 const CLOSED: Hole = { name: 'the checkout as it is', file: 'package.json', edits: [] }
 
-const early = await lookFor(CLOSED)
+const early = values.only === '' ? await lookFor(CLOSED) : null
 if (early !== null) {
   process.stdout.write(`${CLOSED.name} gives work away: ${early}\n`)
   process.exit(1)
