@@ -59,6 +59,24 @@ async function expectRightMoney(accountId: string): Promise<void> {
   expect((await verifyLedger(database)).flatMap(({ differences }) => differences)).toEqual([])
 }
 
+/** Starts a run of two cells whose upstream never answers, and waits until it has both requests. */
+async function beginSilentRun(): Promise<string> {
+  gateway.upstream.requests.length = 0
+  gateway.upstream.respondWith(() => pacedStream().reply)
+  const { body: run } = await gateway.request('POST', RUNS, {
+    body: { prompt: 'x', models: ['red', 'blue'] },
+  })
+  await gateway.upstream.requestNumber(1)
+  return run.id
+}
+
+/** Waits until both cells of a cancelled run are charged, so that the next test sees no late charge. */
+const chargedAfterCancel = (id: string) =>
+  until(async () => {
+    const cells = await readCells(gateway, id)
+    return cells.every(({ cost_usd: cost }) => cost > 0) ? cells : null
+  })
+
 const account = async () => (await gateway.request('GET', '/v1/tenants/me')).body.id
 
 describe('cancelling a run', () => {
@@ -115,12 +133,10 @@ describe('cancelling a run', () => {
     const run = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
     const { status, body } = await change(run.id, 'cancel')
     expect([status, body.error.code]).toEqual([409, 'conflict'])
-    gateway.upstream.respondWith(pacedStream().reply)
-    const { body: other } = await gateway.request('POST', RUNS, {
-      body: { prompt: 'x', models: ['red', 'blue'] },
-    })
-    expect((await change(other.id, 'cancel')).status).toBe(200)
-    expect((await change(other.id, 'cancel')).body.status).toBe('cancelled')
+    const other = await beginSilentRun()
+    expect((await change(other, 'cancel')).status).toBe(200)
+    expect((await change(other, 'cancel')).body.status).toBe('cancelled')
+    await chargedAfterCancel(other)
   })
 })
 
@@ -143,12 +159,10 @@ describe('resuming a run', () => {
     const done = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
     const refused = await change(done.id, 'resume')
     expect([refused.status, refused.body.error.code]).toEqual([409, 'run_not_resumable'])
-    gateway.upstream.respondWith(pacedStream().reply)
-    const { body: running } = await gateway.request('POST', RUNS, {
-      body: { prompt: 'x', models: ['red', 'blue'] },
-    })
-    expect((await change(running.id, 'resume')).body.error.code).toBe('run_not_resumable')
-    await change(running.id, 'cancel')
+    const running = await beginSilentRun()
+    expect((await change(running, 'resume')).body.error.code).toBe('run_not_resumable')
+    await change(running, 'cancel')
+    await chargedAfterCancel(running)
     expect((await change(done.id, 'resume', { budget_usd: -1 })).status).toBe(400)
   })
 })

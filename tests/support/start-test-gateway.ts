@@ -120,7 +120,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
         await gateway.close()
         await logger.flush()
         await database?.drop()
-        await rm(dataDir, { recursive: true, force: true })
+        // An engine that is being stopped may still write its log.
+        await rm(dataDir, { recursive: true, force: true, maxRetries: 20 })
       }
     },
   }
