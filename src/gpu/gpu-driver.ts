@@ -99,7 +99,7 @@ export interface Observation {
   /** Set only for failed instances. */
   readonly failure: InstanceFailure | null
   /** Delay until the next observation, or null for the caller's default. */
-  readonly lookAgainMs: number | null
+  readonly observeAgainMs: number | null
 }
 
 /** The observation of an instance that has ended or never existed. */
@@ -112,7 +112,7 @@ export const GONE: Observation = {
   progress: 0,
   endpoint: null,
   failure: null,
-  lookAgainMs: null,
+  observeAgainMs: null,
 }
 
 export const FAILURE_CODES = [

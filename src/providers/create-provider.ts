@@ -94,7 +94,7 @@ function customUpstream(id: string, hasKey: boolean): OpenAiCompatibleUpstream {
     defaultBaseUrl: null,
     hasLegacyCompletion: true,
     operations: EVERY_OPERATION,
-    whenLeft: hasKey ? 'goes on' : 'stops',
+    onDisconnect: hasKey ? 'continues' : 'stops',
   }
 }
 

@@ -29,8 +29,8 @@ export interface Provider {
   readonly takenMembers?: ReadonlySet<string>
   /** The vendor does not charge for media work that is cancelled after it was accepted. Absent if the vendor bills it. */
   readonly refundsCancelled?: true
-  /** What the upstream does when the connection of a request is closed early. The default is `goes on`. */
-  readonly whenLeft?: WhenLeft
+  /** What the upstream does when the connection of a request is closed early. The default is `continues`. */
+  readonly onDisconnect?: OnDisconnect
   /** A server in the operator's network. It gets no addresses to fetch, and no members that only engines know. */
   readonly isOwnServer?: true
   /** Its models have no other provider and are not permanent, so its routes have no circuit breaker. */
@@ -60,10 +60,10 @@ export interface Provider {
 
 /**
  * `stops`: a self-hosted server, which stops working and bills nothing. `streams stop`: a vendor that stops working and billing
- * when a stream is closed, but completes answers that are not streamed. `goes on`: a vendor that completes and bills every
+ * when a stream is closed, but completes answers that are not streamed. `continues`: a vendor that completes and bills every
  * answer.
  */
-export type WhenLeft = 'stops' | 'streams stop' | 'goes on'
+export type OnDisconnect = 'stops' | 'streams stop' | 'continues'
 
 /** Throws only `UpstreamError`. A cancelled call rejects with the reason of its cancellation. */
 export type InferenceOperation<Body = ChatRequest> = (call: InferenceCall<Body>) => Promise<InferenceAnswer>

@@ -54,7 +54,7 @@ describe('killing processes and restarting the database at random for half a min
       breakThings(endMs),
     ])
     // The holds of killed processes are released when their leases expire.
-    await until(async () => (await countUnauthenticated()) === 0)
+    await until(async () => (await countDeadBorrowers()) === 0)
     ofRich.push(...(await untilServed(() => spendFromMany(rich, () => false))))
     ofPoor.push(...(await untilSpent(() => spendFromMany(poor, () => true))))
     calls.set(rich, ofRich).set(poor, ofPoor)
@@ -190,7 +190,7 @@ async function replaceOne(index: number): Promise<void> {
 }
 
 /** Counts open borrowers beyond one for each running gateway: those of killed processes. */
-async function countUnauthenticated(): Promise<number> {
+async function countDeadBorrowers(): Promise<number> {
   const [row] = await fleet.database.query<{ open: bigint }>(
     'SELECT count(*) AS open FROM borrowers WHERE closed_at IS NULL',
   )

@@ -25,7 +25,7 @@ let otherKey: string
 let picture: Buffer
 /** The addresses of one picture, one audio file and one video of the account. */
 let pictureUrl: string
-let soundUrl: string
+let audioUrl: string
 let videoUrl: string
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ beforeAll(async () => {
   otherKey = (await createAccountKey(gateway, { name: 'other', credit_usd: 1 })).key
   picture = await paintPng()
   pictureUrl = await publish(picture, 'image')
-  soundUrl = await publish(mp3Of(2), 'audio')
+  audioUrl = await publish(mp3Of(2), 'audio')
   videoUrl = await publish(sampleFile('mp4'), 'video')
 })
 
@@ -85,7 +85,7 @@ describe('an address of the gateway in a chat', () => {
       { type: 'text', text: `Compare ${pictureUrl}` },
       image(pictureUrl),
       { type: 'video_url', video_url: { url: videoUrl } },
-      { type: 'input_audio', input_audio: { data: soundUrl, format: 'mp3' } },
+      { type: 'input_audio', input_audio: { data: audioUrl, format: 'mp3' } },
       { type: 'file', file: { file_data: pictureUrl, filename: 'a.png' } },
       image('https://elsewhere.example/media/a.png'),
     ]
@@ -140,7 +140,7 @@ describe('an address of the gateway in a chat', () => {
   })
 
   test('of audio is refused by a model without an audio price, whatever part it is in', async () => {
-    const file = { type: 'file', file: { file_data: soundUrl, filename: 'a.pdf' } }
+    const file = { type: 'file', file: { file_data: audioUrl, filename: 'a.pdf' } }
     const { status, body } = await post(CHAT, show(file))
     expect([status, body.error.code, body.error.param]).toEqual([
       400,
@@ -191,7 +191,7 @@ describe('an address of the gateway in a chat', () => {
 
   test.each<[string, () => object, number, string]>([
     ['that was never signed', () => image(`${gateway.baseUrl}/media/nonsense.png`), 400, 'invalid_value'],
-    ['of sound where a picture is wanted', () => image(soundUrl), 400, 'invalid_value'],
+    ['of sound where a picture is wanted', () => image(audioUrl), 400, 'invalid_value'],
   ])('%s is refused', async (_, part, status, code) => {
     const answer = await post(CHAT, show(part()))
     expect([answer.status, answer.body.error.code]).toEqual([status, code])
@@ -277,9 +277,9 @@ describe('an address of the gateway as the file of other work', () => {
     'is accepted by %s, for its account only',
     async (path) => {
       const bodyOf = (file: string) => ({ model: 'whisper-large-v3', file })
-      const { status, body } = await post(path, bodyOf(soundUrl))
+      const { status, body } = await post(path, bodyOf(audioUrl))
       expect([status, body.usage]).toEqual([200, expect.objectContaining({ type: 'duration' })])
-      const refused = await post(path, bodyOf(soundUrl), otherKey)
+      const refused = await post(path, bodyOf(audioUrl), otherKey)
       expect([refused.status, refused.body.error.param]).toEqual([404, 'file'])
       const elsewhere = await post(path, bodyOf('https://elsewhere.example/a.mp3'))
       expect([elsewhere.status, elsewhere.body.error.code]).toEqual([400, 'invalid_value'])

@@ -50,7 +50,7 @@ export function createEngineConnections(options: EngineConnectionsOptions): Engi
       if (!isEndpoint(endpoint)) throw new Error(`the driver ${driverId} has no engine at this address`)
       if (engines.size >= enginesMax) removeOne()
       const engine = createOpenAiCompatibleProvider({
-        upstream: { id: driverId, defaultBaseUrl: null, whenLeft: 'stops' },
+        upstream: { id: driverId, defaultBaseUrl: null, onDisconnect: 'stops' },
         baseUrl: endpoint,
         credentials: null,
         connectTimeoutMs,

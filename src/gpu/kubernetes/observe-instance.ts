@@ -14,9 +14,9 @@ interface ObserveOptions {
   readonly readLastLines: (pod: ClusterPod, restartCount: number) => Promise<readonly string[]>
 }
 
-const LOOK_AGAIN_MS = 1_000
+const OBSERVE_AGAIN_MS = 1_000
 /** The cluster is watched, so a look at a ready instance sends no request. */
-const LOOK_AT_READY_MS = 5_000
+const OBSERVE_READY_MS = 5_000
 const PROGRESS = { scheduled: 10, started: 50, ready: 100 } as const
 
 /** Derives the state of an instance from its Deployment and all of its pods. */
@@ -32,7 +32,7 @@ export async function observeInstance(
   if (pod === undefined) {
     const failure = explainDeployment(deployment)
     if (failure !== null) return { ...GONE, state: 'failed', failure }
-    return { ...GONE, state: 'pending', lookAgainMs: LOOK_AGAIN_MS }
+    return { ...GONE, state: 'pending', observeAgainMs: OBSERVE_AGAIN_MS }
   }
   const own = (clusterMs: number | null) =>
     clusterMs === null ? null : ownTime(deployment, clusterMs, options.nowMs)
@@ -40,7 +40,7 @@ export async function observeInstance(
     ...GONE,
     boundAtMs: findBoundAtMs(deployment, [pod], options.nowMs),
     requestedAtMs: own(toMs(pod.metadata.creationTimestamp)),
-    lookAgainMs: LOOK_AGAIN_MS,
+    observeAgainMs: OBSERVE_AGAIN_MS,
   }
   if (conditionOf(pod, 'Ready')?.status === 'True')
     return {
@@ -48,13 +48,13 @@ export async function observeInstance(
       state: 'ready',
       progress: PROGRESS.ready,
       endpoint: options.endpoint,
-      lookAgainMs: LOOK_AT_READY_MS,
+      observeAgainMs: OBSERVE_READY_MS,
     }
   const unreadyAtMs = own(toMs(conditionOf(pod, 'Ready')?.lastTransitionTime)) ?? seen.requestedAtMs
   const { scheduleTimeoutMs, readLastLines } = options
   const waitedMs = (sinceMs: number) => options.nowMs - ownTime(deployment, sinceMs, options.nowMs)
   const failure = await explainPod(pod, { waitedMs, scheduleTimeoutMs, readLastLines })
-  if (failure !== null) return { ...seen, state: 'failed', failure, unreadyAtMs, lookAgainMs: null }
+  if (failure !== null) return { ...seen, state: 'failed', failure, unreadyAtMs, observeAgainMs: null }
   if (seen.boundAtMs === null) return { ...seen, state: 'pending', unreadyAtMs }
   const hasStarted = pod.status?.containerStatuses?.some(({ state }) => state?.running !== undefined)
   return {
@@ -73,7 +73,7 @@ function observeStopped(
 ): Observation {
   const boundAtMs = findBoundAtMs(deployment, pods, nowMs)
   if (!isReleased(deployment, pods))
-    return { ...GONE, state: 'stopping', boundAtMs, lookAgainMs: LOOK_AGAIN_MS }
+    return { ...GONE, state: 'stopping', boundAtMs, observeAgainMs: OBSERVE_AGAIN_MS }
   // The cluster does not record when a pod ended. Assume the end of the grace period if the gateway looks later than that.
   const latestMs = (stoppedAtMs(deployment) ?? nowMs) + graceMs
   return { ...GONE, releasedAtMs: latestMs < nowMs ? latestMs : null }

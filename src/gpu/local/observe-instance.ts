@@ -7,7 +7,7 @@ import { endTree, isAlive } from './process-tree.ts'
 
 /** A launch without a result after this time counts as lost, because its process may have died. */
 const LAUNCH_MS_MAX = 60_000
-const LOOK_AGAIN_MS = 500
+const OBSERVE_AGAIN_MS = 500
 
 interface ObserveOptions {
   readonly nowMs: number
@@ -39,7 +39,7 @@ export async function observeInstance(
   }
   const sinceMs = (await directory.readStartedAtMs(instanceId)) ?? orderedAtMs
   if (state === null && !isStopped && Date.now() - sinceMs < LAUNCH_MS_MAX)
-    return { ...GONE, state: 'pending', lookAgainMs: LOOK_AGAIN_MS }
+    return { ...GONE, state: 'pending', observeAgainMs: OBSERVE_AGAIN_MS }
   const isKept = state?.phase === 'ended' || (state?.keeper && (await isAlive(state.keeper)))
   if (state !== null && isKept) return toObservation(state, plan, isStopped)
   // Read again: the keeper may have written its final state and exited since the first read.
@@ -61,7 +61,7 @@ async function observeFetch(
   }
   const fetched = await advance?.(placement)
   const progress = Math.floor((fetched ?? 0) * FETCH_SHARE)
-  return { ...GONE, state: 'loading', boundAtMs, progress, lookAgainMs: LOOK_AGAIN_MS }
+  return { ...GONE, state: 'loading', boundAtMs, progress, observeAgainMs: OBSERVE_AGAIN_MS }
 }
 
 /** Estimated share of the download in the startup progress. */
@@ -71,8 +71,10 @@ function toObservation(state: EngineState, plan: EnginePlan | null, isStopped: b
   const { phase, boundAtMs, releasedAtMs, failure } = state
   const seen = { ...GONE, boundAtMs, releasedAtMs }
   if (phase === 'ended') return isStopped || failure === null ? seen : { ...seen, state: 'failed', failure }
-  if (isStopped || phase === 'stopping') return { ...seen, state: 'stopping', lookAgainMs: LOOK_AGAIN_MS }
-  if (phase === 'loading' || plan === null) return { ...seen, state: 'loading', lookAgainMs: LOOK_AGAIN_MS }
+  if (isStopped || phase === 'stopping')
+    return { ...seen, state: 'stopping', observeAgainMs: OBSERVE_AGAIN_MS }
+  if (phase === 'loading' || plan === null)
+    return { ...seen, state: 'loading', observeAgainMs: OBSERVE_AGAIN_MS }
   return { ...seen, state: 'ready', progress: 100, endpoint: `http://127.0.0.1:${plan.port}/v1` }
 }
 

@@ -143,15 +143,15 @@ function observeMachine(machine: SandboxMachine, timings: SandboxTimings, nowMs:
   const bound = { ...GONE, boundAtMs: isBound ? boundMs : null }
   if (releasedAtMs !== null) {
     if (releasedAtMs <= nowMs) return { ...bound, releasedAtMs }
-    return { ...bound, state: 'stopping', lookAgainMs: releasedAtMs - nowMs }
+    return { ...bound, state: 'stopping', observeAgainMs: releasedAtMs - nowMs }
   }
   const failure = failureOf(machine)
   if (failure !== null && nowMs >= failsAtMs(failure.code, boundMs, readyMs, machine.launchedAtMs))
     return { ...bound, state: 'failed', failure }
-  if (!isBound) return { ...bound, state: 'pending', lookAgainMs: Math.max(0, boundMs - nowMs) }
+  if (!isBound) return { ...bound, state: 'pending', observeAgainMs: Math.max(0, boundMs - nowMs) }
   if (nowMs < readyMs) {
     const progress = Math.floor(((nowMs - boundMs) / timings.loadMs) * 100)
-    return { ...bound, state: 'loading', progress, lookAgainMs: readyMs - nowMs }
+    return { ...bound, state: 'loading', progress, observeAgainMs: readyMs - nowMs }
   }
   return { ...bound, state: 'ready', progress: 100, endpoint: SANDBOX_ENDPOINT }
 }

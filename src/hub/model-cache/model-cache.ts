@@ -141,11 +141,11 @@ function checkOrder({ modelId, commit, files }: Pick<CacheOrder, 'modelId' | 'co
     throw new HubError('unreadable', `A model has between 1 and ${FILES_MAX} files.`)
   for (const { path, sizeBytes, checksum } of files) {
     if (!isFilePath(path)) throw new HubError('unreadable', 'The model has a file with an unsafe name.')
-    const isSound =
+    const isIntact =
       Number.isSafeInteger(sizeBytes) &&
       sizeBytes >= 0 &&
       (checksum.kind === 'sha256' ? /^[0-9a-f]{64}$/ : /^[0-9a-f]{40}$/).test(checksum.hex)
-    if (!isSound)
+    if (!isIntact)
       throw new HubError('unreadable', 'The hub does not say how large a file is, or its checksum.')
   }
   if (new Set(files.map(({ path }) => path)).size !== files.length)

@@ -2,7 +2,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
 import { hasUsed, type InferenceRecord, type RequestBill, type TokenUsage } from '../inference/inference.ts'
 import type { DeliveredText } from './delivered-text.ts'
-import type { Sound } from './sound-tokens.ts'
+import type { RequestAudio } from './audio-tokens.ts'
 
 /** What is needed to turn an upstream's answer into the gateway's answer. */
 export interface AnswerContext {
@@ -24,7 +24,7 @@ export interface AnswerContext {
   readonly boundPromptTokens: () => number
   readonly countTokens: (text: string) => number
   /** How much of the request and its answer is audio. Used where the upstream does not report it. */
-  readonly soundOf: () => Sound
+  readonly audioOf: () => RequestAudio
   /** Whether the request asks to keep its prompt in a cache for an hour. */
   readonly asksForHourCache: () => boolean
 }
@@ -120,7 +120,7 @@ function priceAnswer(context: AnswerContext, reported: TokenUsage): NanoUsd {
   const { audioInputNanoUsdPer1m: heard, audioOutputNanoUsdPer1m: spoken } = price
   return heard === undefined && spoken === undefined
     ? priceTokens(price, usage)
-    : priceTokens(price, withSound(usage, context.soundOf()))
+    : priceTokens(price, withAudio(usage, context.audioOf()))
 }
 
 /** Assumes the cache lifetime that the request asked for if the upstream does not report one. */
@@ -133,10 +133,10 @@ function withCacheLife({ asksForHourCache }: AnswerContext, usage: TokenUsage): 
 /**
  * Fills in audio tokens that the upstream does not report: the audio that was sent, and all of an answer that was to be spoken.
  */
-function withSound(usage: TokenUsage, sound: Sound): TokenUsage {
+function withAudio(usage: TokenUsage, audio: RequestAudio): TokenUsage {
   return {
     ...usage,
-    audioPromptTokens: usage.audioPromptTokens ?? sound.promptTokens,
-    audioCompletionTokens: usage.audioCompletionTokens ?? (sound.isAnswerSpoken ? usage.completionTokens : 0),
+    audioPromptTokens: usage.audioPromptTokens ?? audio.promptTokens,
+    audioCompletionTokens: usage.audioCompletionTokens ?? (audio.isAnswerSpoken ? usage.completionTokens : 0),
   }
 }

@@ -21,7 +21,7 @@ import type { WorstCase } from './estimate-cost.ts'
 import { estimateProfileOf } from './estimate-profile.ts'
 import { boundRequest, type Estimate } from './hold-worst-case.ts'
 import { openStream } from './relay-stream.ts'
-import type { Sound } from './sound-tokens.ts'
+import type { RequestAudio } from './audio-tokens.ts'
 
 export type StreamableRequest = Pick<ChatRequest, 'model' | 'stream' | 'stream_options'>
 
@@ -41,19 +41,19 @@ export interface Operation<Body> {
   /** Members that change the bill and that the estimate includes. */
   readonly pricedMembers: (model: CatalogModel, body: Body) => ReadonlySet<string>
   /** Returns the candidates that may serve the audio in the request. Throws if none may. */
-  readonly screenSound: (
+  readonly filterByAudio: (
     model: CatalogModel,
     body: Body,
     candidates: readonly Candidate[],
   ) => readonly Candidate[]
-  readonly soundOf: (body: Body) => Sound
+  readonly audioOf: (body: Body) => RequestAudio
   /** Members of the answer whose values only the gateway knows. */
   readonly ownMembers?: (body: Body) => Readonly<Record<string, unknown>>
   /**
    * For wires that some providers speak natively: returns the candidates that support what the request asks for. Throws if none
    * does.
    */
-  readonly screenWire?: (body: Body, candidates: readonly Candidate[]) => readonly Candidate[]
+  readonly filterByWire?: (body: Body, candidates: readonly Candidate[]) => readonly Candidate[]
   /** How a request refers to files by their address. */
   readonly files?: {
     find(media: OwnFiles, body: Body, options: FindOptions): InlinedUse[]
@@ -157,7 +157,7 @@ function readAnswer<Body extends StreamableRequest>(
  * not reason.
  */
 function isSeenWhole({ provider }: Candidate, { capabilities }: CatalogModel): boolean {
-  return provider.whenLeft === 'streams stop' && !capabilities.has('reasoning')
+  return provider.onDisconnect === 'streams stop' && !capabilities.has('reasoning')
 }
 
 function contextOf<Body extends StreamableRequest>(attempted: Attempted<Body>): AnswerContext {
@@ -175,12 +175,12 @@ function contextOf<Body extends StreamableRequest>(attempted: Attempted<Body>): 
     bill,
     startedMs,
     countPromptTokens: () =>
-      candidate.provider.whenLeft === 'stops'
+      candidate.provider.onDisconnect === 'stops'
         ? operation.countOwnTokens(model, body, countTokens)
         : operation.countHeldTokens(model, body, countTokens),
     boundPromptTokens: () => boundPromptTokens(operation, request, { model, countTokens }),
     countTokens,
-    soundOf: () => operation.soundOf(body),
+    audioOf: () => operation.audioOf(body),
     asksForHourCache: () => asksForHourCache(request.text),
     boundOutputTokens: () => {
       if (attempt.work.sentAtMs === null || isSeenStream(candidate, call)) return 0

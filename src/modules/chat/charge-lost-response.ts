@@ -79,9 +79,9 @@ function describeLost(
   { request, model, candidates, bill, startedMs, plan }: PaidCall<ResponsesRequest, WorstCase>,
 ): { context: AnswerContext; isBilled: boolean } {
   const { body, record, requestId } = request
-  const billing = candidates.find(({ provider }) => provider.whenLeft !== 'stops')
+  const billing = candidates.find(({ provider }) => provider.onDisconnect !== 'stops')
   const isBilled = billing !== undefined
-  const isSeen = billing?.provider.whenLeft === 'streams stop' && !model.capabilities.has('reasoning')
+  const isSeen = billing?.provider.onDisconnect === 'streams stop' && !model.capabilities.has('reasoning')
   const provider = (billing ?? candidates[0])?.provider.id ?? ''
   // An account that could not pay for the longest answer asked for a shorter one.
   const longest = { ...plan, outputTokensMax: outputTokensCovered(plan, bill.heldNanoUsd) }
@@ -99,7 +99,7 @@ function describeLost(
         : RESPONSES.countOwnTokens(model, body, countTokens),
     boundPromptTokens: () => boundPromptTokens(RESPONSES, request, { model, countTokens }),
     countTokens,
-    soundOf: () => RESPONSES.soundOf(body),
+    audioOf: () => RESPONSES.audioOf(body),
     asksForHourCache: () => asksForHourCache(request.text),
     boundOutputTokens: () => (isSeen ? 0 : outputTokensOf(longest)),
   }

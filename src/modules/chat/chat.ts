@@ -13,7 +13,7 @@ import type { Caller } from '../keys/keys.ts'
 import type { InlinedUse, OwnFiles } from '../media/media.ts'
 import {
   attemptRoutes,
-  screenMembers,
+  filterMembers,
   type Candidate,
   type Inference,
   type InferenceRequest,
@@ -41,8 +41,8 @@ import { CHAT_LIMITS, holdWorstCase, type CoveredRequest } from './hold-worst-ca
 import { findFilesOfChat, inlineFilesOfChat } from './inline-own-files.ts'
 import { affinityOf } from './prompt-affinity.ts'
 import { checkResponsesRequest, countResponseTokens, RESPONSES } from './response-operation.ts'
-import { pricedSoundMembers, screenSound } from './screen-sound.ts'
-import { SILENCE, soundOfChat } from './sound-tokens.ts'
+import { pricedAudioMembers, filterByAudio } from './filter-by-audio.ts'
+import { NO_AUDIO, audioOfChat } from './audio-tokens.ts'
 import { checkMessagesRequest, MESSAGES } from './message-operation.ts'
 
 export { checkMessages } from './check-messages.ts'
@@ -76,9 +76,9 @@ const CHAT: Operation<ChatRequest> = {
   countOwnTokens: countOwnPromptTokens,
   countHeldTokens: countHeldPromptTokens,
   isMeasured: (body) => isPromptCounted(body) && isMeasured(body),
-  pricedMembers: pricedSoundMembers,
-  screenSound,
-  soundOf: soundOfChat,
+  pricedMembers: pricedAudioMembers,
+  filterByAudio,
+  audioOf: audioOfChat,
   files: { find: findFilesOfChat, inline: inlineFilesOfChat },
   estimate: {
     bound: estimateChat,
@@ -97,8 +97,8 @@ const COMPLETION: Operation<CompletionRequest> = {
   countHeldTokens: (_model, body, countTokens) => countHeldCompletionTokens(body, countTokens),
   isMeasured: () => true,
   pricedMembers: () => COMPLETION_MEMBERS,
-  screenSound: (_model, _body, candidates) => candidates,
-  soundOf: () => SILENCE,
+  filterByAudio: (_model, _body, candidates) => candidates,
+  audioOf: () => NO_AUDIO,
   // Without a limit in the request, OpenAI's default applies. Not every upstream has it, so the limit is always sent.
   estimate: {
     bound: estimateCompletion,
@@ -112,13 +112,13 @@ const COMPLETION: Operation<CompletionRequest> = {
 const COMPLETION_MEMBERS: ReadonlySet<string> = new Set(['best_of'])
 
 /** Whether an answer of this upstream has to be read to its usage if its client leaves. */
-function isBilledWhenLeft({ provider }: Candidate): boolean {
-  return provider.whenLeft !== 'stops'
+function isBilledAfterDisconnect({ provider }: Candidate): boolean {
+  return provider.onDisconnect !== 'stops'
 }
 
 const NO_FILES: readonly InlinedUse[] = []
 
-type Screened<Body> = ReturnType<typeof screenMembers<Body & object, Candidate>>
+type Filtered<Body> = ReturnType<typeof filterMembers<Body & object, Candidate>>
 
 export function createChat(options: ChatOptions): Chat {
   const { inference, ledger, media, clock } = options
@@ -147,13 +147,13 @@ export function createChat(options: ChatOptions): Chat {
   }
 
   const hold = <Body extends StreamableRequest>(
-    { screenWire, screenSound: screen, estimate }: Operation<Body>,
+    { filterByWire, filterByAudio, estimate }: Operation<Body>,
     { model, startedMs }: ResolvedCall<Body>,
-    { request, candidates: takers }: Screened<Body>,
+    { request, candidates: accepting }: Filtered<Body>,
   ): PreparedCall<Body> | Promise<PreparedCall<Body>> => {
-    const speakers = screenWire?.(request.body, takers) ?? takers
-    const candidates = screen(model, request.body, speakers)
-    if (model.capabilities.has('reasoning') && candidates.some(isBilledWhenLeft))
+    const inWire = filterByWire?.(request.body, accepting) ?? accepting
+    const candidates = filterByAudio(model, request.body, inWire)
+    if (model.capabilities.has('reasoning') && candidates.some(isBilledAfterDisconnect))
       inference.drains.requireRoom(request.caller.accountId)
     const prepare = (covered: CoveredRequest<Body>): PreparedCall<Body> => ({
       hold: covered.hold,
@@ -172,13 +172,13 @@ export function createChat(options: ChatOptions): Chat {
     affinityOf,
     prepare: (resolved) => {
       const { asked, model, routes } = resolved
-      const screened = screenMembers(asked, routes, operation.pricedMembers(model, asked.body))
+      const filtered = filterMembers(asked, routes, operation.pricedMembers(model, asked.body))
       // Engines in the operator's network get no address: they would fetch it from where they are.
-      const fetchesForeign = screened.candidates.some(({ provider }) => provider.isOwnServer === true)
+      const fetchesForeign = filtered.candidates.some(({ provider }) => provider.isOwnServer === true)
       const uses = operation.files?.find(media, asked.body, { fetchesForeign }) ?? NO_FILES
-      if (uses.length === 0) return hold(operation, resolved, screened)
-      return fillIn(operation, screened.request, { ...resolved, uses }).then((request) =>
-        hold(operation, resolved, { ...screened, request }),
+      if (uses.length === 0) return hold(operation, resolved, filtered)
+      return fillIn(operation, filtered.request, { ...resolved, uses }).then((request) =>
+        hold(operation, resolved, { ...filtered, request }),
       )
     },
     perform: (call) =>

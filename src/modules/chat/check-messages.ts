@@ -30,12 +30,12 @@ export function checkChatRequest(body: ChatRequest): void {
   refuseHiddenTools(body)
   for (const [index, { content }] of body.messages.entries())
     if (Array.isArray(content)) {
-      screenParts(content, `messages.${index}.content`)
+      checkParts(content, `messages.${index}.content`)
       checkMedia(content, `messages.${index}.content`)
     }
   const prediction: unknown = Reflect.get(body, 'prediction')
   if (isRecord(prediction) && Array.isArray(prediction['content']))
-    screenParts(prediction['content'].filter(isRecord), 'prediction.content')
+    checkParts(prediction['content'].filter(isRecord), 'prediction.content')
 }
 
 function checkMedia(parts: readonly ContentPart[], param: string): void {
@@ -43,7 +43,7 @@ function checkMedia(parts: readonly ContentPart[], param: string): void {
     if (isMediaPart(part)) requireMediaPart(part, (member) => `${param}.${index}.${member}`)
 }
 
-function screenParts(parts: readonly object[], param: string): void {
+function checkParts(parts: readonly object[], param: string): void {
   for (const [index, part] of parts.entries()) {
     refuseCacheMark(part, `${param}.${index}`)
     const file: unknown = Reflect.get(part, 'file')

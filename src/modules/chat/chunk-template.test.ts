@@ -66,7 +66,7 @@ describe('a template of chunks', () => {
       Buffer.from(JSON.stringify(chunkOf('Ho')).replace('"finish_reason":null', '"finish_reason":"stop"')),
     ],
     ['is cut', bytesOf(chunkOf('Ho')).subarray(0, -1)],
-    ['goes on', Buffer.concat([bytesOf(chunkOf('Ho')), Buffer.from(' ')])],
+    ['continues', Buffer.concat([bytesOf(chunkOf('Ho')), Buffer.from(' ')])],
     ['has no string', Buffer.from(JSON.stringify(chunkOf('Ho')).replace('"Ho"', '7'))],
     ['has a control character', Buffer.from(JSON.stringify(chunkOf('Ho')).replace('Ho', 'H\no'))],
     ['has a wrong escape', Buffer.from(JSON.stringify(chunkOf('Ho')).replace('Ho', String.raw`H\xo`))],

@@ -7,7 +7,7 @@ import type { CountTokensRequest } from '../../wires/anthropic-messages/messages
 import type { CatalogModel } from '../catalog/catalog.ts'
 import {
   readCount,
-  screenMembers,
+  filterMembers,
   type Candidate,
   type CandidateSelector,
   type Inference,
@@ -37,7 +37,7 @@ export async function countMessageTokens(
   const model = selector.resolveModel(caller, body.model)
   record.model = model.id
   const prompt = readMessagePrompt(body)
-  const { request, candidates } = screenMembers(asked, routesOf(selector, asked, model), MESSAGE_MEMBERS)
+  const { request, candidates } = filterMembers(asked, routesOf(selector, asked, model), MESSAGE_MEMBERS)
   const counting = candidates.filter(({ provider }) => provider.countMessageTokens !== undefined)
   const countHere = () => ({ input_tokens: countChatPromptTokens(prompt, countTokens) })
   if (counting.length === 0) return countHere()

@@ -7,8 +7,8 @@ import type { CatalogModel } from '../catalog/catalog.ts'
 import { estimateMediaTokens, partsOf } from './estimate-media-tokens.ts'
 import { estimateProfileOf } from './estimate-profile.ts'
 import { COMPLETION_INSTRUCTION_TOKENS } from './estimate-prompt-tokens.ts'
-import { isSound } from './sound-parts.ts'
-import { countSoundTokens } from './sound-tokens.ts'
+import { isAudio } from './audio-parts.ts'
+import { countAudioTokens } from './audio-tokens.ts'
 
 const TOKENS_PER_MESSAGE = 4
 /** Vendors also bill what begins the answer. */
@@ -55,7 +55,7 @@ export function countChatPromptTokens(body: ChatRequest, countTokens: CountToken
 function countRoughly(parts: readonly ContentPart[]): number {
   let tokens = 0
   for (const part of parts)
-    if (isMediaPart(part)) tokens += isSound(part) ? countSoundTokens(part) : TOKENS_PER_MEDIA_PART
+    if (isMediaPart(part)) tokens += isAudio(part) ? countAudioTokens(part) : TOKENS_PER_MEDIA_PART
   return tokens
 }
 

@@ -7,10 +7,10 @@ import { estimateProfileOf, type EstimateProfile, type RateStep } from './estima
 import {
   boundChatPromptTokens,
   boundCompletionPromptTokens,
-  boundSoundTokens,
+  boundAudioTokens,
 } from './estimate-prompt-tokens.ts'
 import { refineChatPromptTokens, refineCompletionPromptTokens } from './estimate-refined-tokens.ts'
-import { isSpokenAnswerAsked } from './sound-parts.ts'
+import { isSpokenAnswerAsked } from './audio-parts.ts'
 
 /** The maximum cost of a request. This amount is held before an upstream is called. */
 export interface WorstCase {
@@ -87,7 +87,7 @@ function priceChat(profile: EstimateProfile, body: ChatRequest, promptTokens: nu
     promptTokens: profile.isPromptBilledPerChoice ? promptTokens * choices : promptTokens,
     outputTokens: readCount(asked, profile.outputTokensMax) ?? profile.outputTokensMax,
     choices,
-    ...(profile.isSoundPriced ? boundSound(profile, body, choices) : null),
+    ...(profile.isAudioPriced ? boundAudio(profile, body, choices) : null),
   })
 }
 
@@ -107,20 +107,20 @@ interface Counts {
   readonly outputTokens: number
   readonly choices: number
   /** Part of the prompt tokens. */
-  readonly soundTokens?: number
+  readonly audioTokens?: number
   readonly isAnswerSpoken?: boolean
 }
 
-function boundSound(profile: EstimateProfile, body: ChatRequest, choices: number) {
-  const soundTokens = boundSoundTokens(profile, body)
+function boundAudio(profile: EstimateProfile, body: ChatRequest, choices: number) {
+  const audioTokens = boundAudioTokens(profile, body)
   return {
-    soundTokens: profile.isPromptBilledPerChoice ? soundTokens * choices : soundTokens,
+    audioTokens: profile.isPromptBilledPerChoice ? audioTokens * choices : audioTokens,
     isAnswerSpoken: isSpokenAnswerAsked(body),
   }
 }
 
 function priceWorstCase(profile: EstimateProfile, counts: Counts): WorstCase {
-  const { promptTokens, outputTokens, choices, soundTokens = 0, isAnswerSpoken = false } = counts
+  const { promptTokens, outputTokens, choices, audioTokens = 0, isAnswerSpoken = false } = counts
   let wantedNanoUsd = profile.nanoUsdPerRequest
   let leastNanoUsd = wantedNanoUsd
   let promptAmount = 0n
@@ -130,9 +130,9 @@ function priceWorstCase(profile: EstimateProfile, counts: Counts): WorstCase {
     const rates = selectStep(profile.rateSteps, promptTokens)
     promptAmount = BigInt(promptTokens) * rates.inputNanoUsdPer1m
     hourCacheAmount = BigInt(promptTokens) * (rates.hourInputNanoUsdPer1m - rates.inputNanoUsdPer1m)
-    if (soundTokens > 0)
+    if (audioTokens > 0)
       promptAmount +=
-        BigInt(Math.min(soundTokens, promptTokens)) * (rates.audioInputNanoUsdPer1m - rates.inputNanoUsdPer1m)
+        BigInt(Math.min(audioTokens, promptTokens)) * (rates.audioInputNanoUsdPer1m - rates.inputNanoUsdPer1m)
     outputNanoUsdPer1m = isAnswerSpoken ? rates.audioOutputNanoUsdPer1m : rates.outputNanoUsdPer1m
     const prompt = promptAmount + TOKENS_PER_PRICE - 1n
     wantedNanoUsd = (prompt + BigInt(outputTokens * choices) * outputNanoUsdPer1m) / TOKENS_PER_PRICE

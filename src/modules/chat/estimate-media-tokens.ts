@@ -11,7 +11,7 @@ import {
   type MediaReading,
 } from '../../wires/openai-chat/read-media-part.ts'
 import type { TokenFamily } from './estimate-family.ts'
-import { isSound } from './sound-parts.ts'
+import { isAudio } from './audio-parts.ts'
 
 /** The parts of a message that are not plain text. */
 export interface MediaTokens {
@@ -21,7 +21,7 @@ export interface MediaTokens {
   readonly payloadLength: number
   readonly tokens: number
   /** The tokens that may be billed as audio: audio parts, and the sound track of a video. */
-  readonly soundTokens: number
+  readonly audioTokens: number
 }
 
 /** Minimum per part. */
@@ -29,7 +29,7 @@ const PART_TOKENS_MIN = 1024
 
 const AUDIO_TOKENS_PER_SECOND = 40
 const VIDEO_TOKENS_PER_SECOND = 320
-const SOUND_OF_VIDEO = AUDIO_TOKENS_PER_SECOND / VIDEO_TOKENS_PER_SECOND
+const AUDIO_SHARE_OF_VIDEO = AUDIO_TOKENS_PER_SECOND / VIDEO_TOKENS_PER_SECOND
 /** No frame of MP3 has fewer: 8 kbit/s. */
 const MP3_BYTES_PER_SECOND_MIN = 1000
 
@@ -53,7 +53,7 @@ export function estimateMediaTokens(
   let payloadLength = 0
   let imageTokens = 0
   let otherTokens = 0
-  let soundTokens = 0
+  let audioTokens = 0
   for (const part of parts) {
     if (!isMediaPart(part)) {
       textLength += part.type === 'text' ? part.text.length : part.refusal.length
@@ -65,14 +65,14 @@ export function estimateMediaTokens(
     const tokens = Math.ceil(countPart(part, reading, { family, unmeasuredTokens }))
     if (reading.kind === 'image') imageTokens += tokens
     else otherTokens += tokens
-    if (isSound(part)) soundTokens += tokens
-    else if (reading.kind === 'video') soundTokens += Math.ceil(tokens * SOUND_OF_VIDEO)
+    if (isAudio(part)) audioTokens += tokens
+    else if (reading.kind === 'video') audioTokens += Math.ceil(tokens * AUDIO_SHARE_OF_VIDEO)
   }
   return {
     textLength,
     payloadLength,
     tokens: imageTokens + Math.min(otherTokens, unmeasuredTokens),
-    soundTokens,
+    audioTokens,
   }
 }
 

@@ -18,7 +18,7 @@ export interface EstimateProfile {
   readonly rateSteps: readonly RateStep[] | null
   readonly nanoUsdPerRequest: NanoUsd
   /** Whether audio is priced separately. */
-  readonly isSoundPriced: boolean
+  readonly isAudioPriced: boolean
 }
 
 /** The highest rates that apply to a prompt up to this step. */
@@ -61,7 +61,7 @@ function createProfile(model: CatalogModel): EstimateProfile {
     outputTokensMax: model.maxOutputTokens ?? model.contextTokens ?? OUTPUT_TOKENS_UNKNOWN,
     isPromptBilledPerChoice: model.routes.some(({ provider }) => vendorOf(provider)?.lacksChoices === true),
     rateSteps: price.unit === 'token' ? listRateSteps(price) : null,
-    isSoundPriced:
+    isAudioPriced:
       price.unit === 'token' &&
       (price.audioInputNanoUsdPer1m !== undefined || price.audioOutputNanoUsdPer1m !== undefined),
     nanoUsdPerRequest: price.unit === 'token' ? 0n : price.nanoUsdPerUnit,

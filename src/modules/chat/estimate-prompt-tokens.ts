@@ -30,8 +30,8 @@ export function boundChatPromptTokens(
 }
 
 /** Returns an upper bound of the prompt tokens that may be billed as audio. */
-export function boundSoundTokens(profile: EstimateProfile, body: ChatRequest): number {
-  return estimateMediaTokens(partsOf(body), profile.family, profile.contextTokens).soundTokens
+export function boundAudioTokens(profile: EstimateProfile, body: ChatRequest): number {
+  return estimateMediaTokens(partsOf(body), profile.family, profile.contextTokens).audioTokens
 }
 
 /** Counts token ids exactly and text by bytes. The suffix counts once for each prompt. */

@@ -15,9 +15,9 @@ import { estimateChat, refineChat } from './estimate-cost.ts'
 import { findFilesOfMessages, inlineFilesOfMessages } from './inline-message-files.ts'
 import { MESSAGE_FORM } from './message-form.ts'
 import { createReading, readAsChat } from './read-as-chat.ts'
-import { screenSound } from './screen-sound.ts'
-import { screenWire } from './screen-wire.ts'
-import { soundOfChat } from './sound-tokens.ts'
+import { filterByAudio } from './filter-by-audio.ts'
+import { filterByWire } from './filter-by-wire.ts'
+import { audioOfChat } from './audio-tokens.ts'
 
 const WIRE = 'anthropic-messages'
 
@@ -32,9 +32,9 @@ export const MESSAGES: Operation<MessagesRequest> = {
   countHeldTokens: (model, body, countTokens) => countHeldPromptTokens(model, chatOf(body), countTokens),
   isMeasured: (body) => isPromptCounted(body) && isMeasured(chatOf(body)),
   pricedMembers: () => MESSAGE_MEMBERS,
-  screenSound: (model, body, candidates) => screenSound(model, chatOf(body), candidates),
-  screenWire: (body, candidates) => screenWire(WIRE, readingOf(body), candidates),
-  soundOf: (body) => soundOfChat(chatOf(body)),
+  filterByAudio: (model, body, candidates) => filterByAudio(model, chatOf(body), candidates),
+  filterByWire: (body, candidates) => filterByWire(WIRE, readingOf(body), candidates),
+  audioOf: (body) => audioOfChat(chatOf(body)),
   files: { find: findFilesOfMessages, inline: inlineFilesOfMessages },
   estimate: {
     bound: (model, body, bytes) => estimateChat(model, chatOf(body), bytes),

@@ -55,12 +55,12 @@ export function formatMessageUsage(usage: TokenUsage, costNanoUsd: NanoUsd, repo
     input_tokens: Math.max(0, shown.promptTokens - shown.cachedTokens - written),
     cache_creation_input_tokens: written,
     cache_read_input_tokens: shown.cachedTokens,
-    ...(hour === undefined ? {} : { cache_creation: livesOf(written, hour) }),
+    ...(hour === undefined ? {} : { cache_creation: cacheLifetimes(written, hour) }),
     output_tokens: shown.completionTokens,
     cost_usd: usdFromNanoUsd(costNanoUsd),
   }
 }
 
-function livesOf(writtenTokens: number, hourTokens: number): object {
+function cacheLifetimes(writtenTokens: number, hourTokens: number): object {
   return { ephemeral_5m_input_tokens: writtenTokens - hourTokens, ephemeral_1h_input_tokens: hourTokens }
 }

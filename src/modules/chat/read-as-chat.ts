@@ -1,7 +1,7 @@
 import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { ServerFeature } from '../../wires/native-demands.ts'
 import { Untranslatable } from '../../wires/untranslatable.ts'
-import type { WireDemands } from './screen-wire.ts'
+import type { WireDemands } from './filter-by-wire.ts'
 
 /** A request of another wire, translated to the chat form. */
 export interface ChatReading {

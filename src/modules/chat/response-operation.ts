@@ -19,9 +19,9 @@ import { findFilesOfResponses, inlineFilesOfResponses } from './inline-response-
 import { isPromptCounted } from './is-prompt-counted.ts'
 import { createReading } from './read-as-chat.ts'
 import { RESPONSE_FORM } from './response-form.ts'
-import { screenSound } from './screen-sound.ts'
-import { screenWire } from './screen-wire.ts'
-import { soundOfChat } from './sound-tokens.ts'
+import { filterByAudio } from './filter-by-audio.ts'
+import { filterByWire } from './filter-by-wire.ts'
+import { audioOfChat } from './audio-tokens.ts'
 
 const WIRE = 'openai-responses'
 
@@ -37,9 +37,9 @@ export const RESPONSES: Operation<ResponsesRequest> = {
   countHeldTokens: (model, body, countTokens) => countHeldPromptTokens(model, chatOf(body), countTokens),
   isMeasured: (body) => isPromptCounted(body) && isMeasured(chatOf(body)),
   pricedMembers: () => PRICED_MEMBERS,
-  screenSound: (model, body, candidates) => screenSound(model, chatOf(body), candidates),
-  screenWire: (body, candidates) => screenWire(WIRE, readingOf(body), candidates),
-  soundOf: (body) => soundOfChat(chatOf(body)),
+  filterByAudio: (model, body, candidates) => filterByAudio(model, chatOf(body), candidates),
+  filterByWire: (body, candidates) => filterByWire(WIRE, readingOf(body), candidates),
+  audioOf: (body) => audioOfChat(chatOf(body)),
   // Upstreams are asked to store nothing and do not know what the gateway stored.
   ownMembers: ({ store, previous_response_id: previousId, background, conversation }) => ({
     ...toShownConversation(conversation),

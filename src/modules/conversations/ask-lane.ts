@@ -28,7 +28,7 @@ export interface AskLaneOptions {
   readonly inference: Pick<Inference, 'unattended'>
   /** Throws if a limit is reached. */
   readonly admit: AdmitChat
-  readonly crowd: LaneTurns
+  readonly laneSlots: LaneTurns
 }
 
 export type AdmitChat = (caller: Caller, tokens: number) => Admission | Promise<Admission>
@@ -97,7 +97,7 @@ export class LaneCall {
 
   async *#batches(): AsyncGenerator<readonly Buffer[], void> {
     const { lane, messages, ...asked } = this.#question
-    const { chat, inference, admit, crowd } = this.#options
+    const { chat, inference, admit, laneSlots } = this.#options
     const body = { ...cellBody(lane, messages, 0), stream: true, stream_options: { include_usage: true } }
     const text = stringifyJson(body)
     let isInside = false
@@ -111,7 +111,7 @@ export class LaneCall {
         bytes: Buffer.byteLength(text),
         start: (request) => chat.chat(request),
         admit: async ({ tokens }) => {
-          const admission = await crowd.enter(() => admit(asked.caller, tokens), asked.cancellation)
+          const admission = await laneSlots.enter(() => admit(asked.caller, tokens), asked.cancellation)
           isInside = true
           return admission
         },
@@ -125,7 +125,7 @@ export class LaneCall {
       }
     } finally {
       if (this.#record !== null) this.#durationMs = performance.now() - this.#record.startedMs
-      if (isInside) crowd.leave()
+      if (isInside) laneSlots.leave()
     }
   }
 

@@ -8,47 +8,47 @@ const refuse = (): never => {
 }
 
 test('a lane waits for a slot while another lane of its turn has one', async () => {
-  const crowd = new LaneTurns()
+  const laneSlots = new LaneTurns()
   const cancellation = new Cancellation()
-  expect(await crowd.enter(() => 'first', cancellation)).toBe('first')
+  expect(await laneSlots.enter(() => 'first', cancellation)).toBe('first')
   let isFull = true
-  const second = crowd.enter(() => (isFull ? refuse() : 'second'), cancellation)
+  const second = laneSlots.enter(() => (isFull ? refuse() : 'second'), cancellation)
   isFull = false
-  crowd.leave()
+  laneSlots.leave()
   expect(await second).toBe('second')
 })
 
 test('a lane that is refused while the last other lane ends asks again', async () => {
-  const crowd = new LaneTurns()
+  const laneSlots = new LaneTurns()
   const cancellation = new Cancellation()
-  await crowd.enter(() => 'first', cancellation)
+  await laneSlots.enter(() => 'first', cancellation)
   let isFull = true
-  const second = crowd.enter(async () => {
+  const second = laneSlots.enter(async () => {
     if (!isFull) return 'second'
     isFull = false
-    crowd.leave()
+    laneSlots.leave()
     return refuse()
   }, cancellation)
   expect(await second).toBe('second')
 })
 
 test('a lane does not wait if no lane of its turn has a slot, nor for other limits', async () => {
-  const crowd = new LaneTurns()
+  const laneSlots = new LaneTurns()
   const cancellation = new Cancellation()
-  await expect(crowd.enter(refuse, cancellation)).rejects.toThrow('full')
-  await crowd.enter(() => 'first', cancellation)
+  await expect(laneSlots.enter(refuse, cancellation)).rejects.toThrow('full')
+  await laneSlots.enter(() => 'first', cancellation)
   const broken = (): never => {
     throw new AppError('rate_limit_exceeded', 'too many')
   }
-  await expect(crowd.enter(broken, cancellation)).rejects.toThrow('too many')
+  await expect(laneSlots.enter(broken, cancellation)).rejects.toThrow('too many')
 })
 
 test('a lane stops waiting when it is cancelled', async () => {
-  const crowd = new LaneTurns()
+  const laneSlots = new LaneTurns()
   const cancellation = new Cancellation()
-  await crowd.enter(() => 'first', cancellation)
-  const second = crowd.enter(refuse, cancellation)
+  await laneSlots.enter(() => 'first', cancellation)
+  const second = laneSlots.enter(refuse, cancellation)
   cancellation.cancel(new Error('gone'))
-  crowd.leave()
+  laneSlots.leave()
   await expect(second).rejects.toThrow()
 })

@@ -92,7 +92,7 @@ function callLanes(
   const { messages, caller, admit } = order
   const cancellation = new Cancellation()
   order.cancellation.onCancel((reason) => cancellation.cancel(reason))
-  const crowd = new LaneTurns()
+  const laneSlots = new LaneTurns()
   const { system } = conversation
   const calls = chooseLanes(conversation.lanes, order.laneIds).map(
     (lane) =>
@@ -104,7 +104,7 @@ function callLanes(
           requestId: laneRequestId(order.requestId, `${turn.conversationId} ${lane.id}`),
           cancellation,
         },
-        { chat: options.chat, inference: options.inference, admit, crowd },
+        { chat: options.chat, inference: options.inference, admit, laneSlots },
       ),
   )
   return { calls, stop: () => cancellation.cancel(new ClientDisconnected('the turn is no longer read')) }

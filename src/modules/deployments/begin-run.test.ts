@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createId } from '../../kernel/identifiers.ts'
 import { fakeClock } from '../../kernel/testing/fake-clock.ts'
-import { stopForWant } from './begin-run.ts'
+import { stopForShortage } from './begin-run.ts'
 import { claimDeployments } from './claim-deployments.ts'
 import { createDeploymentStage, ORDER, type DeploymentStage } from './testing/deployment-stage.ts'
 
@@ -28,7 +28,7 @@ async function claimOne() {
 test('a deployment is stopped when its credit runs out', async () => {
   const caller = await stage.createCaller(10)
   const { id } = await stage.deployments.create(caller, ORDER)
-  await stopForWant(await claimOne(), 'balance')
+  await stopForShortage(await claimOne(), 'balance')
   const { desiredState, statusReason } = await stage.deployments.read(caller.accountId, id)
   expect([desiredState, statusReason]).toEqual(['stopped', 'insufficient_balance'])
 })
@@ -36,8 +36,8 @@ test('a deployment is stopped when its credit runs out', async () => {
 test('a deployment that was deleted meanwhile stays deleted when its credit runs out', async () => {
   const caller = await stage.createCaller(10)
   const { id } = await stage.deployments.create(caller, ORDER)
-  const look = await claimOne()
-  await stage.deployments.wish(caller, id, 'deleted')
-  expect((await stopForWant(look, 'balance')).desiredState).toBe('deleted')
+  const reconciliation = await claimOne()
+  await stage.deployments.setDesiredState(caller, id, 'deleted')
+  expect((await stopForShortage(reconciliation, 'balance')).desiredState).toBe('deleted')
   await expect(stage.deployments.read(caller.accountId, id)).rejects.toMatchObject({ code: 'not_found' })
 })

@@ -8,15 +8,15 @@ import { readOpenRun } from './deployment-row.ts'
 import { gpuCost } from './gpu-cost.ts'
 import { failRun } from './fail-run.ts'
 import { readToken, TokenUnreadable } from './hub-tokens.ts'
-import type { Look, NextLookMs } from './look.ts'
+import type { Reconciliation, NextReconcileMs } from './reconciliation.ts'
 
 /** Stores a run with its credit hold, then calls the driver, so that each instance of the driver has a row. */
-export async function beginRun(look: Look): Promise<NextLookMs> {
-  const { database, clock, claim, billing } = look
+export async function beginRun(reconciliation: Reconciliation): Promise<NextReconcileMs> {
+  const { database, clock, claim, billing } = reconciliation
   const { id, accountId } = claim.deployment
   const runId = createId(clock.nowMs())
   const attempt = () =>
-    database.transaction((transaction) => insertRun(transaction, look, runId)).catch(readShortage)
+    database.transaction((transaction) => insertRun(transaction, reconciliation, runId)).catch(readShortage)
   let shortage = await attempt()
   if (shortage === 'balance' && billing !== null) {
     // The missing credit may be lent to processes that do not use it.
@@ -24,12 +24,12 @@ export async function beginRun(look: Look): Promise<NextLookMs> {
     shortage = await attempt()
   }
   if (shortage !== null) {
-    await stopForWant(look, shortage)
+    await stopForShortage(reconciliation, shortage)
     return null
   }
-  await look.announce(id)
+  await reconciliation.announce(id)
   const run = await readOpenRun(database, id, { isLocked: false })
-  return run === null ? 0 : launchRun(look, run)
+  return run === null ? 0 : launchRun(reconciliation, run)
 }
 
 /** Not a retryable failure: only the account can give its token again. */
@@ -41,8 +41,8 @@ const UNREADABLE_TOKEN = {
 } as const
 
 /** Launches the instance. Called again if the driver failed or its reply was lost. */
-export async function launchRun(look: Look, run: Run): Promise<NextLookMs> {
-  const { driver, database, clock, claim, paces, logger, sealer } = look
+export async function launchRun(reconciliation: Reconciliation, run: Run): Promise<NextReconcileMs> {
+  const { driver, database, clock, claim, paces, logger, sealer } = reconciliation
   const { deployment } = claim
   try {
     await driver.launch({
@@ -56,7 +56,7 @@ export async function launchRun(look: Look, run: Run): Promise<NextLookMs> {
       environment: deployment.env,
     })
   } catch (error) {
-    if (error instanceof TokenUnreadable) return failRun(look, run, UNREADABLE_TOKEN)
+    if (error instanceof TokenUnreadable) return failRun(reconciliation, run, UNREADABLE_TOKEN)
     logger.warn({ deployment: deployment.id, reason: messageOf(error) }, 'a deployment could not be launched')
     return paces.changingMs
   }
@@ -86,7 +86,7 @@ function readShortage(error: unknown): Shortage {
 
 async function insertRun(
   transaction: Queryable,
-  { claim, billing, clock }: Look,
+  { claim, billing, clock }: Reconciliation,
   runId: string,
 ): Promise<null> {
   const nowMs = clock.nowMs()
@@ -134,7 +134,7 @@ const SHORTAGES = {
 
 /** Returns `cap` instead of `balance` if the account has enough credit for two slices: then a cap was the reason. */
 async function explainShortage(
-  { billing, claim }: Pick<Look, 'billing' | 'claim'>,
+  { billing, claim }: Pick<Reconciliation, 'billing' | 'claim'>,
   shortage: NonNullable<Shortage>,
 ): Promise<NonNullable<Shortage>> {
   if (shortage !== 'balance' || billing === null) return shortage
@@ -145,15 +145,15 @@ async function explainShortage(
 }
 
 /** Sets the desired state to `stopped`, with the kind of shortage as the reason. */
-export async function stopForWant(
-  look: Pick<Look, 'database' | 'claim' | 'clock' | 'billing' | 'announce'>,
+export async function stopForShortage(
+  reconciliation: Pick<Reconciliation, 'database' | 'claim' | 'clock' | 'billing' | 'announce'>,
   shortage: NonNullable<Shortage>,
 ): Promise<Deployment> {
-  const { database, claim, clock } = look
-  const { reason, message } = SHORTAGES[await explainShortage(look, shortage)]
+  const { database, claim, clock } = reconciliation
+  const { reason, message } = SHORTAGES[await explainShortage(reconciliation, shortage)]
   const changed = await database.transaction(async (transaction) => {
     const locked = await lockClaimed(transaction, claim)
-    // The account has asked for something else meanwhile, such as deletion. The next look handles that.
+    // The account has asked for something else meanwhile, such as deletion. The next reconciliation handles that.
     if (locked.intent !== claim.deployment.intent) return locked
     const deployment = await changeDesired(transaction, locked, 'stopped')
     const isRunning = (await readOpenRun(transaction, deployment.id, { isLocked: false })) !== null
@@ -167,6 +167,6 @@ export async function stopForWant(
       nowMs,
     })
   })
-  await look.announce(claim.deployment.id)
+  await reconciliation.announce(claim.deployment.id)
   return changed
 }

@@ -40,7 +40,7 @@ describe('a run is billed', () => {
     await stage.pass(reconciler, 3 * HOUR_MS + 7 * SECOND_MS)
     const running = await stage.deployments.readBill(caller.accountId, id)
     expect(running.isBurning).toBe(true)
-    await stage.deployments.wish(caller, id, 'stopped')
+    await stage.deployments.setDesiredState(caller, id, 'stopped')
     await stage.pass(reconciler, MINUTE_MS)
     const bill = await stage.deployments.readBill(caller.accountId, id)
     const [interval] = bill.intervals
@@ -66,9 +66,9 @@ describe('a run is billed', () => {
     const caller = await stage.createCaller(10)
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, ORDER)
-    await reconciler.lookAtDue()
+    await reconciler.reconcileDue()
     expect((await balanceOf(caller)).heldNanoUsd).toBe(gpuCost(HOUR_NANO_USD, 2 * SLICE_SECONDS))
-    await stage.deployments.wish(caller, id, 'deleted')
+    await stage.deployments.setDesiredState(caller, id, 'deleted')
     await stage.pass(reconciler, MINUTE_MS)
   })
 
@@ -103,7 +103,7 @@ describe('a run is billed', () => {
       await stage.pass(reconciler, 8 * SECOND_MS)
       expect((await stage.deployments.read(caller.accountId, id)).status).toBe('starting')
       expect((await balanceOf(caller)).balanceNanoUsd).toBe(10_000_000_000n)
-      await stage.deployments.wish(caller, id, desired)
+      await stage.deployments.setDesiredState(caller, id, desired)
       await stage.pass(reconciler, MINUTE_MS)
       // Two seconds to bind, one to release.
       const cost = gpuCost(HOUR_NANO_USD, 8 - 2 + 1)
@@ -123,7 +123,7 @@ describe('a run is billed', () => {
     const { id } = await stage.deployments.create(caller, ORDER)
     await stage.pass(reconciler, SECOND_MS)
     stage.skip(7 * SECOND_MS)
-    await stage.deployments.wish(caller, id, 'stopped')
+    await stage.deployments.setDesiredState(caller, id, 'stopped')
     await stage.pass(reconciler, MINUTE_MS)
     const cost = gpuCost(HOUR_NANO_USD, 8 - 2 + 1)
     expect((await balanceOf(caller)).balanceNanoUsd).toBe(10_000_000_000n - cost)
@@ -134,15 +134,15 @@ describe('a run is billed', () => {
     const reconciler = stage.startProcess()
     const unbound = await stage.deployments.create(caller, ORDER)
     await stage.pass(reconciler, SECOND_MS)
-    await stage.deployments.wish(caller, unbound.id, 'stopped')
+    await stage.deployments.setDesiredState(caller, unbound.id, 'stopped')
     const failing = { ...ORDER, env: { SANDBOX_FAILURE: 'out_of_memory' } }
     const failed = await stage.deployments.create(caller, failing)
     const unseen = await stage.deployments.create(caller, failing)
     await stage.pass(reconciler, 5 * SECOND_MS)
     stage.skip(MINUTE_MS)
-    await stage.deployments.wish(caller, unseen.id, 'stopped')
+    await stage.deployments.setDesiredState(caller, unseen.id, 'stopped')
     await stage.pass(reconciler, MINUTE_MS)
-    await stage.deployments.wish(caller, failed.id, 'deleted')
+    await stage.deployments.setDesiredState(caller, failed.id, 'deleted')
     await stage.pass(reconciler, MINUTE_MS)
     expect(await balanceOf(caller)).toEqual({ balanceNanoUsd: 10_000_000_000n, heldNanoUsd: 0n })
     expect(await stage.countMachines()).toBe(0)
@@ -164,7 +164,7 @@ describe('a run is billed', () => {
       [id],
     )
     expect(run?.uncovered_nano_usd).toBe(0n)
-    await expect(stage.deployments.wish(caller, id, 'running')).rejects.toMatchObject({
+    await expect(stage.deployments.setDesiredState(caller, id, 'running')).rejects.toMatchObject({
       code: 'insufficient_balance',
     })
     expect(await stage.findDifferences()).toEqual([])
@@ -197,7 +197,7 @@ describe('a run is billed', () => {
     const { id } = await stage.deployments.create(caller, ORDER)
     await stage.pass(reconciler, 30 * SECOND_MS)
     expect((await stage.deployments.read(caller.accountId, id)).status).toBe('running')
-    await stage.deployments.wish(caller, id, 'deleted')
+    await stage.deployments.setDesiredState(caller, id, 'deleted')
     await stage.pass(reconciler, MINUTE_MS)
   })
 

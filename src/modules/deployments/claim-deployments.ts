@@ -121,13 +121,13 @@ export async function changeDesired(
   return row === undefined ? deployment : deploymentFromRow(row)
 }
 
-/** Releases the claim and sets the time of the next look; null for none. */
+/** Releases the claim and sets the time of the next reconciliation; null for none. */
 export async function unclaim(
   queryable: Queryable,
   { deployment, owner }: Claim,
   nextLookAtMs: number | null,
 ): Promise<void> {
-  // A start, stop or wake during the look has set its own next look, which must stay.
+  // A start, stop or wake during this one has set its own next reconciliation, which must stay.
   await queryable.query(
     `UPDATE deployments SET lease_owner = NULL, lease_until = NULL,
        next_look_at = CASE WHEN intent = $3 THEN $4::timestamptz ELSE next_look_at END

@@ -89,7 +89,7 @@ export function createDeploymentProvider(options: DeploymentProviderOptions): Pr
     return engine.chat({ ...call, upstreamModel: huggingfaceId })
   }
 
-  return { id, isConfigured: true, isSingle: true, isOwnServer: true, whenLeft: 'stops', chat }
+  return { id, isConfigured: true, isSingle: true, isOwnServer: true, onDisconnect: 'stops', chat }
 }
 
 /** The slot and counters that a request occupies until its answer has been read to the end. */

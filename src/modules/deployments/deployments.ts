@@ -42,7 +42,7 @@ import { readBill, type DeploymentBill } from './read-bill.ts'
 import { notAllowed } from './not-allowed.ts'
 import { requireCredit } from './require-credit.ts'
 import { createRequestsInFlight } from './requests-in-flight.ts'
-import { WISH_TOPIC } from './reconciler.ts'
+import { DESIRED_STATE_TOPIC } from './reconciler.ts'
 import { createFollowLogs } from './logs/follow-logs.ts'
 import { createLogTails } from './logs/log-tails.ts'
 import { createDeploymentMeter, type MeasuredRequest } from './metrics/deployment-meter.ts'
@@ -51,7 +51,7 @@ import { createGpuReader } from './metrics/read-gpus.ts'
 import { readMetrics, type MetricRange, type MetricSeries } from './metrics/read-metrics.ts'
 import { createTierList, type TierSnapshot } from './tier-list.ts'
 import { createWaitForEngine } from './wait-for-engine.ts'
-import { writeWake, writeWish } from './wish.ts'
+import { writeWake, writeDesiredState } from './set-desired-state.ts'
 import { createStartTimes, type StartTimes } from './start-times.ts'
 
 export { DEPLOYMENT_STATUSES, modelIdOf, type Deployment, type DeploymentEvent } from './deployment.ts'
@@ -86,7 +86,7 @@ export interface Deployments {
   list(accountId: string, page: PageRequest, filter: DeploymentFilter): Promise<Page<Deployment>>
   read(accountId: string, deploymentId: string): Promise<Deployment>
   /** Changes the desired state without waiting for its effect. Status and events show the progress. */
-  wish(caller: Caller, deploymentId: string, desired: DesiredState): Promise<Deployment>
+  setDesiredState(caller: Caller, deploymentId: string, desired: DesiredState): Promise<Deployment>
   listEvents(
     accountId: string,
     deploymentId: string,
@@ -183,8 +183,8 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
   }
   const announceWish = async (deploymentId: string): Promise<void> => {
     await announce(deploymentId)
-    // The wish is saved. If the message is lost, the reconciler finds it at its next look.
-    await messageBus.publish(WISH_TOPIC, deploymentId).catch((error: unknown) => {
+    // The desired state is saved. If the message is lost, the reconciler finds it a little later.
+    await messageBus.publish(DESIRED_STATE_TOPIC, deploymentId).catch((error: unknown) => {
       logger.warn({ err: error }, 'the reconciler could not be told of a change')
     })
   }
@@ -233,14 +233,19 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
     },
     list: (accountId, page, filter) => listDeployments(database, accountId, page, filter),
     read,
-    wish: async (caller, deploymentId, desired) => {
+    setDesiredState: async (caller, deploymentId, desired) => {
       const { accountId, allowedModels } = caller
       if (allowedModels?.has(modelIdOf(deploymentId)) === false) throw notAllowed()
       if (desired === 'running') {
         const { pricePerHourNanoUsd } = await read(accountId, deploymentId)
         await requireCredit(options, caller, pricePerHourNanoUsd)
       }
-      const deployment = await writeWish(database, { accountId, deploymentId, desired, nowMs: clock.nowMs() })
+      const deployment = await writeDesiredState(database, {
+        accountId,
+        deploymentId,
+        desired,
+        nowMs: clock.nowMs(),
+      })
       await announceWish(deploymentId)
       return deployment
     },

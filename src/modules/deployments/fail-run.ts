@@ -2,7 +2,7 @@ import type { FailureCode } from '../../gpu/gpu-driver.ts'
 import { toStorable } from '../../kernel/storable-text.ts'
 import { lockClaimed, writeTransition } from './claim-deployments.ts'
 import type { Deployment, Run } from './deployment.ts'
-import type { Look, NextLookMs } from './look.ts'
+import type { Reconciliation, NextReconcileMs } from './reconciliation.ts'
 
 export interface RunFailure {
   readonly code: FailureCode | 'start_timeout' | 'hub_token_unreadable'
@@ -24,8 +24,12 @@ const WELL_MS = 600_000
 const MESSAGE_LENGTH_MAX = 2_000
 
 /** Ends a failed run. Queues the deployment for a retry, or sets its status to `error`. */
-export async function failRun(look: Look, run: Run, failure: RunFailure): Promise<NextLookMs> {
-  const { database, clock, claim } = look
+export async function failRun(
+  reconciliation: Reconciliation,
+  run: Run,
+  failure: RunFailure,
+): Promise<NextReconcileMs> {
+  const { database, clock, claim } = reconciliation
   const nowMs = clock.nowMs()
   await database.transaction(async (transaction) => {
     const deployment = await lockClaimed(transaction, claim)
@@ -58,7 +62,7 @@ export async function failRun(look: Look, run: Run, failure: RunFailure): Promis
       nowMs,
     })
   })
-  await look.announce(claim.deployment.id)
+  await reconciliation.announce(claim.deployment.id)
   return 0
 }
 

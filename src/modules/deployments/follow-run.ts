@@ -1,5 +1,5 @@
 import type { InstanceFailure, Observation } from '../../gpu/gpu-driver.ts'
-import { launchRun, stopForWant } from './begin-run.ts'
+import { launchRun, stopForShortage } from './begin-run.ts'
 import { billSlice, isInDebt, type Shortage } from './bill-run.ts'
 import { boundSeconds } from './bound-seconds.ts'
 import { changeDesired, lockClaimed, writeTransition } from './claim-deployments.ts'
@@ -7,34 +7,37 @@ import type { Deployment, Run } from './deployment.ts'
 import { countInFlight } from './deployment-activity.ts'
 import { readOpenRun } from './deployment-row.ts'
 import { failRun } from './fail-run.ts'
-import type { Look, NextLookMs } from './look.ts'
+import type { Reconciliation, NextReconcileMs } from './reconciliation.ts'
 import { findLostAtMs, noteInterruption } from './note-interruption.ts'
 
 /** Follows a wanted run: launches it, records its progress, bills it, and puts the deployment to sleep when it is idle. */
-export async function followRun(look: Look, run: Run): Promise<NextLookMs> {
-  const { driver, clock, paces } = look
-  if (run.launchedAtMs === null && !isLate(look, run)) {
-    const next = await launchRun(look, run)
+export async function followRun(reconciliation: Reconciliation, run: Run): Promise<NextReconcileMs> {
+  const { driver, clock, paces } = reconciliation
+  if (run.launchedAtMs === null && !isLate(reconciliation, run)) {
+    const next = await launchRun(reconciliation, run)
     if (next !== 0) return next
   }
   const seen = await driver.observe(run.id)
   if (seen.state === 'failed' || seen.state === 'gone' || seen.state === 'stopping')
-    return failRun(look, run, { ...(seen.failure ?? VANISHED), lostAtMs: lossOf(run, seen, clock.nowMs()) })
-  if (seen.state !== 'ready' && isLate(look, run))
-    return failRun(look, run, { ...TOO_SLOW, lostAtMs: run.unreadyAtMs })
-  if (run.readyAtMs === null) await noteProgress(look, seen)
-  else await noteInterruption(look, run, seen)
-  const shortage = await billIfDue(look, run, clock.nowMs())
+    return failRun(reconciliation, run, {
+      ...(seen.failure ?? VANISHED),
+      lostAtMs: lossOf(run, seen, clock.nowMs()),
+    })
+  if (seen.state !== 'ready' && isLate(reconciliation, run))
+    return failRun(reconciliation, run, { ...TOO_SLOW, lostAtMs: run.unreadyAtMs })
+  if (run.readyAtMs === null) await noteProgress(reconciliation, seen)
+  else await noteInterruption(reconciliation, run, seen)
+  const shortage = await billIfDue(reconciliation, run, clock.nowMs())
   if (shortage !== null) {
-    await stopForWant(look, shortage)
+    await stopForShortage(reconciliation, shortage)
     return 0
   }
-  if (seen.state !== 'ready') return Math.min(paces.changingMs, seen.lookAgainMs ?? paces.changingMs)
-  const idleMs = await idleLeftMs(look, run)
-  const nextMs = Math.min(paces.runningMs, seen.lookAgainMs ?? paces.runningMs)
+  if (seen.state !== 'ready') return Math.min(paces.changingMs, seen.observeAgainMs ?? paces.changingMs)
+  const idleMs = await idleLeftMs(reconciliation, run)
+  const nextMs = Math.min(paces.runningMs, seen.observeAgainMs ?? paces.runningMs)
   if (idleMs === null) return nextMs
   if (idleMs > 0) return Math.min(nextMs, idleMs)
-  await fallAsleep(look)
+  await fallAsleep(reconciliation)
   return 0
 }
 
@@ -47,14 +50,14 @@ const VANISHED: InstanceFailure = { code: 'engine_crashed', message: 'The instan
 const TOO_SLOW = { code: 'start_timeout', message: 'The engine did not become ready in time.' } as const
 
 /** Returns whether the engine takes too long to become ready, for the first time or again. */
-function isLate({ clock, paces }: Look, { createdAtMs, readyAtMs, unreadyAtMs }: Run): boolean {
+function isLate({ clock, paces }: Reconciliation, { createdAtMs, readyAtMs, unreadyAtMs }: Run): boolean {
   const sinceMs = readyAtMs === null ? createdAtMs : unreadyAtMs
   return sinceMs !== null && clock.nowMs() - sinceMs > paces.startMsMax
 }
 
 /** Stores when the run got its GPU, its progress, and when it became ready. */
-async function noteProgress(look: Look, seen: Observation): Promise<void> {
-  const { database, clock, claim } = look
+async function noteProgress(reconciliation: Reconciliation, seen: Observation): Promise<void> {
+  const { database, clock, claim } = reconciliation
   const nowMs = clock.nowMs()
   const hasChanged = await database.transaction(async (transaction) => {
     const deployment = await lockClaimed(transaction, claim)
@@ -90,7 +93,7 @@ async function noteProgress(look: Look, seen: Observation): Promise<void> {
       })
     return true
   })
-  if (hasChanged) await look.announce(claim.deployment.id)
+  if (hasChanged) await reconciliation.announce(claim.deployment.id)
 }
 
 /** Returns whether another quarter of the start is done: each one gets one event. */
@@ -113,8 +116,12 @@ function stepsTo({ status }: Deployment, { state }: Observation): readonly ('sta
   ]
 }
 
-/** Bills a ready run once per slice. A run that is not ready is processed at each look, so that its hold grows. */
-async function billIfDue({ database, claim, billing }: Look, seen: Run, nowMs: number): Promise<Shortage> {
+/** Bills a ready run once per slice. A run that is not ready is processed at each reconciliation, so that its hold grows. */
+async function billIfDue(
+  { database, claim, billing }: Reconciliation,
+  seen: Run,
+  nowMs: number,
+): Promise<Shortage> {
   // Most looks find nothing due. Checking first saves their transaction.
   if (billing === null || !isDue(seen, nowMs, billing.sliceSeconds)) return null
   const bill = async (isForced: boolean): Promise<Shortage> => {
@@ -148,7 +155,10 @@ function isDue(run: Run, nowMs: number, sliceSeconds: number): boolean {
 const MINUTE_MS = 60_000
 
 /** Returns the milliseconds until the idle timeout; null if the deployment never sleeps or has requests in flight. */
-async function idleLeftMs({ database, clock, claim }: Look, { readyAtMs }: Run): Promise<number | null> {
+async function idleLeftMs(
+  { database, clock, claim }: Reconciliation,
+  { readyAtMs }: Run,
+): Promise<number | null> {
   const { id, idleTimeoutMinutes, lastRequestAtMs } = claim.deployment
   if (idleTimeoutMinutes === 0) return null
   const nowMs = clock.nowMs()
@@ -158,7 +168,7 @@ async function idleLeftMs({ database, clock, claim }: Look, { readyAtMs }: Run):
   return (await countInFlight(database, id, nowMs)) > 0 ? null : 0
 }
 
-async function fallAsleep({ database, claim }: Look): Promise<void> {
+async function fallAsleep({ database, claim }: Reconciliation): Promise<void> {
   await database.transaction(async (transaction) => {
     const deployment = await lockClaimed(transaction, claim)
     // A request ended after the look began, so the deployment is not idle.

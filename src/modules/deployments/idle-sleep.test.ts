@@ -14,7 +14,7 @@ import {
 } from './testing/deployment-stage.ts'
 import { toCatalogModel } from './to-catalog-model.ts'
 import { createWaitForEngine } from './wait-for-engine.ts'
-import { writeWake } from './wish.ts'
+import { writeWake } from './set-desired-state.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
@@ -121,7 +121,7 @@ describe('an idle deployment', () => {
     expect(steps.map(({ to }) => to).join(' ')).toBe(
       'queued creating starting running sleeping starting running',
     )
-    await stage.deployments.wish(caller, id, 'deleted')
+    await stage.deployments.setDesiredState(caller, id, 'deleted')
     await stage.pass(reconciler, MINUTE_MS)
   })
 
@@ -145,7 +145,7 @@ describe('an idle deployment', () => {
     await stage.pass(reconciler, MINUTE_MS)
     const end = activity.begin(id)
     await activity.flush()
-    await stage.deployments.wish(caller, id, 'stopped')
+    await stage.deployments.setDesiredState(caller, id, 'stopped')
     await stage.pass(reconciler, 20_000)
     expect([
       (await stage.deployments.read(caller.accountId, id)).status,

@@ -60,7 +60,7 @@ async function start() {
     return (await stage.deployments.listEvents(caller.accountId, id, page)).items.map(({ type }) => type)
   }
   const stop = async () => {
-    await stage.deployments.wish(caller, id, 'stopped')
+    await stage.deployments.setDesiredState(caller, id, 'stopped')
     await stage.pass(reconciler, MINUTE_MS)
     return read()
   }
@@ -92,7 +92,7 @@ describe('a run whose engine is lost', () => {
       deployment: { statusReason: 'engine_lost', endpoint: null },
     })
     expect((await listTypes()).filter((type) => type === 'interrupted')).toHaveLength(1)
-    await stage.deployments.wish(caller, id, 'deleted')
+    await stage.deployments.setDesiredState(caller, id, 'deleted')
     await stage.pass(reconciler, MINUTE_MS)
   })
 
@@ -119,7 +119,7 @@ describe('a run whose engine is lost', () => {
     await stage.pass(reconciler, 2 * MINUTE_MS)
     expect(await listTypes()).toContain('retry')
     expect((await read()).accruedNanoUsd).toBe(before.accruedNanoUsd)
-    await stage.deployments.wish(caller, id, 'deleted')
+    await stage.deployments.setDesiredState(caller, id, 'deleted')
     await stage.pass(reconciler, MINUTE_MS)
     expect(await stage.findDifferences()).toEqual([])
   })

@@ -80,11 +80,11 @@ describe('reconcilers that are killed at any step', () => {
           const mortals = stage.startMortals(deaths)
           const { id } = await stage.deployments.create(caller, ORDER)
           for (const act of plan) {
-            if ('wish' in act) await stage.deployments.wish(caller, id, act.wish)
+            if ('wish' in act) await stage.deployments.setDesiredState(caller, id, act.wish)
             else await stage.pass(mortals, act.passMinutes * MINUTE_MS + 1)
           }
           await stage.pass(mortals, 3 * MINUTE_MS)
-          await stage.deployments.wish(caller, id, 'deleted')
+          await stage.deployments.setDesiredState(caller, id, 'deleted')
           await stage.pass(mortals, 10 * MINUTE_MS)
           expect((await readEvents(caller, id)).at(-1)?.to).toBe('deleted')
           await expectClean(caller, id)
@@ -101,7 +101,7 @@ describe('reconcilers that are killed at any step', () => {
       const mortals = stage.startMortals([steps])
       const { id } = await stage.deployments.create(caller, ORDER)
       await stage.pass(mortals, 45_000)
-      await stage.deployments.wish(caller, id, 'stopped')
+      await stage.deployments.setDesiredState(caller, id, 'stopped')
       await stage.pass(mortals, 2 * MINUTE_MS)
       expect([steps, (await stage.deployments.read(caller.accountId, id)).status]).toEqual([steps, 'stopped'])
       await expectClean(caller, id)
@@ -113,14 +113,14 @@ describe('reconcilers that are killed at any step', () => {
     const caller = await stage.createCaller(10)
     const { id } = await stage.deployments.create(caller, ORDER)
     const first = stage.startMortals([2])
-    await first.lookAtDue()
+    await first.reconcileDue()
     const second = stage.startProcess()
-    await second.lookAtDue()
+    await second.reconcileDue()
     expect((await stage.deployments.read(caller.accountId, id)).status).toBe('queued')
     stage.skip(30_000)
-    await second.lookAtDue()
+    await second.reconcileDue()
     expect((await stage.deployments.read(caller.accountId, id)).status).toBe('creating')
-    await stage.deployments.wish(caller, id, 'deleted')
+    await stage.deployments.setDesiredState(caller, id, 'deleted')
     await stage.pass(second, 5 * MINUTE_MS)
     await expectClean(caller, id)
   })
@@ -139,7 +139,7 @@ describe('reconcilers that are killed at any step', () => {
     await stage.pass(reconciler, MINUTE_MS)
     expect(await stage.countMachines()).toBe(1)
     expect((await stage.deployments.read(caller.accountId, id)).status).toBe('running')
-    await stage.deployments.wish(caller, id, 'deleted')
+    await stage.deployments.setDesiredState(caller, id, 'deleted')
     await stage.pass(reconciler, MINUTE_MS)
     await expectClean(caller, id)
   })
@@ -148,15 +148,15 @@ describe('reconcilers that are killed at any step', () => {
     const caller = await stage.createCaller(10)
     const [one, other] = [stage.startProcess(), stage.startProcess()]
     const both = {
-      lookAtDue: async () => {
-        await Promise.all([one.lookAtDue(), other.lookAtDue()])
+      reconcileDue: async () => {
+        await Promise.all([one.reconcileDue(), other.reconcileDue()])
         return null
       },
     }
     const ids: string[] = []
     for (let count = 0; count < 6; count += 1) ids.push((await stage.deployments.create(caller, ORDER)).id)
     await stage.pass(both, 5 * MINUTE_MS)
-    for (const id of ids) await stage.deployments.wish(caller, id, 'stopped')
+    for (const id of ids) await stage.deployments.setDesiredState(caller, id, 'stopped')
     await stage.pass(both, 2 * MINUTE_MS)
     let cost = 0n
     for (const id of ids) {

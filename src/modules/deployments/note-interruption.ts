@@ -2,15 +2,19 @@ import type { Observation } from '../../gpu/gpu-driver.ts'
 import { lockClaimed, writeTransition } from './claim-deployments.ts'
 import type { Run } from './deployment.ts'
 import { readOpenRun } from './deployment-row.ts'
-import type { Look } from './look.ts'
+import type { Reconciliation } from './reconciliation.ts'
 
 /**
  * Stores that the engine of a run that was ready is lost, or ready again, and how long the run had no GPU. The time since the loss
  * is not billed unless the engine becomes ready again, and then only the time with a GPU.
  */
-export async function noteInterruption(look: Look, before: Run, seen: Observation): Promise<void> {
+export async function noteInterruption(
+  reconciliation: Reconciliation,
+  before: Run,
+  seen: Observation,
+): Promise<void> {
   if (findChange(before, seen) === null) return
-  const { database, clock, claim } = look
+  const { database, clock, claim } = reconciliation
   const nowMs = clock.nowMs()
   await database.transaction(async (transaction) => {
     const deployment = await lockClaimed(transaction, claim)
@@ -48,7 +52,7 @@ export async function noteInterruption(look: Look, before: Run, seen: Observatio
       nowMs,
     })
   })
-  await look.announce(claim.deployment.id)
+  await reconciliation.announce(claim.deployment.id)
 }
 
 const INTERRUPTED = 'The engine was lost. It is started again, and nothing is billed while it has no GPU.'

@@ -6,21 +6,21 @@ import { claimDeployments, ClaimLost, renewClaim, unclaim, type Claim } from './
 import { sweepActivity } from './deployment-activity.ts'
 import { sweepMetrics } from './metrics/write-metrics.ts'
 import { MODEL_PREFIX } from './deployment.ts'
-import { lookAtDeployment } from './look-at-deployment.ts'
-import type { LookOptions, NextLookMs } from './look.ts'
+import { reconcileDeployment } from './reconcile-deployment.ts'
+import type { ReconcileOptions, NextReconcileMs } from './reconciliation.ts'
 
 /** Moves deployments to their desired state. Several processes may run one: a lease gives each deployment to one of them. */
 export interface Reconciler {
   /** Looks at all due deployments. Returns the milliseconds until one of them is due again; null for none. */
-  lookAtDue(): Promise<number | null>
+  reconcileDue(): Promise<number | null>
   /** Stops driver instances without an open run, and deletes old activity, metrics and slot pools. */
   sweep(): Promise<void>
-  /** Starts to look at due deployments regularly. */
+  /** Starts to reconcile due deployments regularly. */
   start(): void
   close(): Promise<void>
 }
 
-interface ReconcilerOptions extends Omit<LookOptions, 'gpus'> {
+interface ReconcilerOptions extends Omit<ReconcileOptions, 'gpus'> {
   readonly gpus: GpuRegistry
   readonly messageBus: Pick<MessageBus, 'subscribe'>
   /** Returns the owner of new claims. It changes when other processes have declared this one dead. */
@@ -30,7 +30,7 @@ interface ReconcilerOptions extends Omit<LookOptions, 'gpus'> {
 }
 
 /** Published when the desired state of a deployment changes. */
-export const WISH_TOPIC = 'deployments.wish'
+export const DESIRED_STATE_TOPIC = 'deployments.desired_state'
 const CLAIMS_AT_ONCE_MAX = 20
 /** Consecutive steps of one deployment before others get their turn. */
 const STEPS_MAX = 12
@@ -42,17 +42,17 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { database, clock, logger, gpus } = options
   let isClosed = false
   let timer: NodeJS.Timeout | null = null
-  let looking: Promise<void> | null = null
+  let reconciling: Promise<void> | null = null
   let isWanted = false
   let sweptAtMs = Number.NEGATIVE_INFINITY
 
-  const lookAtDue = async (): Promise<number | null> => {
+  const reconcileDue = async (): Promise<number | null> => {
     const order = { owner: options.owner(), leaseMs: options.leaseMs, countMax: CLAIMS_AT_ONCE_MAX }
     const nexts: number[] = []
     for (;;) {
       const claims = await claimDeployments(database, { ...order, nowMs: clock.nowMs() })
-      const looked = await Promise.all(claims.map((claim) => lookAt(claim, options)))
-      nexts.push(...looked.filter((next) => next !== null))
+      const nextTimes = await Promise.all(claims.map((claim) => reconcileClaim(claim, options)))
+      nexts.push(...nextTimes.filter((next) => next !== null))
       if (claims.length < CLAIMS_AT_ONCE_MAX || isClosed)
         return nexts.length === 0 ? null : Math.min(...nexts)
     }
@@ -78,51 +78,51 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   const round = async (): Promise<number> => {
     isWanted = false
     try {
-      const nextMs = await lookAtDue()
+      const nextMs = await reconcileDue()
       if (clock.monotonicMs() - sweptAtMs > SWEEP_MS) {
         sweptAtMs = clock.monotonicMs()
         await sweep()
       }
       return Math.min(nextMs ?? POLL_MS, POLL_MS)
     } catch (error) {
-      logger.warn({ reason: messageOf(error) }, 'deployments could not be looked at')
+      logger.warn({ reason: messageOf(error) }, 'deployments could not be reconciled')
       return POLL_MS
     }
   }
-  const look = (): void => {
-    if (isClosed || looking !== null) return
+  const reconcile = (): void => {
+    if (isClosed || reconciling !== null) return
     if (timer !== null) clearTimeout(timer)
-    looking = round().then((nextMs) => {
-      looking = null
-      if (!isClosed) timer = setTimeout(look, isWanted ? 0 : nextMs).unref()
+    reconciling = round().then((nextMs) => {
+      reconciling = null
+      if (!isClosed) timer = setTimeout(reconcile, isWanted ? 0 : nextMs).unref()
     })
   }
-  const unsubscribe = options.messageBus.subscribe(WISH_TOPIC, () => {
+  const unsubscribe = options.messageBus.subscribe(DESIRED_STATE_TOPIC, () => {
     isWanted = true
-    if (timer !== null) look()
+    if (timer !== null) reconcile()
   })
 
   return {
-    lookAtDue,
+    reconcileDue,
     sweep,
-    start: look,
+    start: reconcile,
     close: async () => {
       isClosed = true
       unsubscribe()
       if (timer !== null) clearTimeout(timer)
-      await looking
+      await reconciling
     },
   }
 }
 
 /** Runs the steps of a deployment that are due immediately, then releases the claim. */
-async function lookAt(first: Claim, options: ReconcilerOptions): Promise<NextLookMs> {
+async function reconcileClaim(first: Claim, options: ReconcilerOptions): Promise<NextReconcileMs> {
   const { database, clock, logger, leaseMs } = options
   let claim: Claim = first
-  let nextMs: NextLookMs = 0
+  let nextMs: NextReconcileMs = 0
   try {
     for (let step = 1; step <= STEPS_MAX; step += 1) {
-      nextMs = await lookAtDeployment(options, claim)
+      nextMs = await reconcileDeployment(options, claim)
       if (nextMs !== 0) break
       const renewed = await renewClaim(database, claim, clock.nowMs() + leaseMs)
       if (renewed === null) return 0

@@ -5,32 +5,33 @@ import type { Deployment, DesiredState, Run } from './deployment.ts'
 import { countInFlight } from './deployment-activity.ts'
 import { readOpenRun } from './deployment-row.ts'
 import { retryDelayMs } from './fail-run.ts'
-import type { Look, NextLookMs } from './look.ts'
+import type { Reconciliation, NextReconcileMs } from './reconciliation.ts'
 
 /** Ends a run that is not wanted any more or has failed: drains its requests, releases the GPU, and closes the bill. */
-export async function windDown(look: Look, run: Run): Promise<NextLookMs> {
-  const { driver, clock, paces } = look
+export async function windDown(reconciliation: Reconciliation, run: Run): Promise<NextReconcileMs> {
+  const { driver, clock, paces } = reconciliation
   if (run.stoppingAtMs === null) {
-    await beginDrain(look, run)
+    await beginDrain(reconciliation, run)
     return 0
   }
   if (run.stopSentAtMs === null) {
-    const waitMs = await drainLeftMs(look, run)
+    const waitMs = await drainLeftMs(reconciliation, run)
     if (waitMs > 0) return Math.min(paces.changingMs, waitMs)
   }
-  if (run.stopSentAtMs === null || clock.nowMs() - run.stopSentAtMs > STOP_AGAIN_MS) await sendStop(look, run)
+  if (run.stopSentAtMs === null || clock.nowMs() - run.stopSentAtMs > STOP_AGAIN_MS)
+    await sendStop(reconciliation, run)
   const seen = await driver.observe(run.id)
-  if (seen.state !== 'gone') return Math.min(paces.changingMs, seen.lookAgainMs ?? paces.changingMs)
-  return endRun(look, seen.releasedAtMs ?? clock.nowMs())
+  if (seen.state !== 'gone') return Math.min(paces.changingMs, seen.observeAgainMs ?? paces.changingMs)
+  return endRun(reconciliation, seen.releasedAtMs ?? clock.nowMs())
 }
 
 const STOP_AGAIN_MS = 60_000
 const DRAIN_LOOK_MS = 500
 
 /** Starts to drain: after the announcement no process sends new requests to the engine. */
-async function beginDrain(look: Look, unlocked: Run): Promise<void> {
-  const { database, clock, claim, paces } = look
-  const boundAtMs = await findBoundAtMs(look, unlocked)
+async function beginDrain(reconciliation: Reconciliation, unlocked: Run): Promise<void> {
+  const { database, clock, claim, paces } = reconciliation
+  const boundAtMs = await findBoundAtMs(reconciliation, unlocked)
   const nowMs = clock.nowMs()
   await database.transaction(async (transaction) => {
     const deployment = await lockClaimed(transaction, claim)
@@ -56,7 +57,7 @@ async function beginDrain(look: Look, unlocked: Run): Promise<void> {
       nowMs,
     })
   })
-  await look.announce(claim.deployment.id)
+  await reconciliation.announce(claim.deployment.id)
 }
 
 const ENDED: ReadonlySet<Observation['state']> = new Set(['failed', 'gone', 'stopping'])
@@ -65,7 +66,7 @@ const ENDED: ReadonlySet<Observation['state']> = new Set(['failed', 'gone', 'sto
  * Returns since when the run is billed. A run that is not ready is looked at once more: it may have got its GPU since the last look,
  * or may have failed, which is free.
  */
-async function findBoundAtMs({ driver }: Look, run: Run): Promise<number | null> {
+async function findBoundAtMs({ driver }: Reconciliation, run: Run): Promise<number | null> {
   if (run.readyAtMs !== null) return run.boundAtMs
   const seen = await driver.observe(run.id)
   return ENDED.has(seen.state) ? null : seen.boundAtMs
@@ -77,14 +78,14 @@ function messageOf(desired: DesiredState, { idleTimeoutMinutes }: Deployment): s
   return 'Requests in flight may end. Then the GPU is released.'
 }
 
-async function drainLeftMs({ database, clock }: Look, run: Run): Promise<number> {
+async function drainLeftMs({ database, clock }: Reconciliation, run: Run): Promise<number> {
   const nowMs = clock.nowMs()
   const leftMs = (run.drainUntilMs ?? nowMs) - nowMs
   if (leftMs <= 0) return 0
   return (await countInFlight(database, run.deploymentId, nowMs)) > 0 ? Math.min(leftMs, DRAIN_LOOK_MS) : 0
 }
 
-async function sendStop({ driver, database, clock }: Look, run: Run): Promise<void> {
+async function sendStop({ driver, database, clock }: Reconciliation, run: Run): Promise<void> {
   await driver.stop(run.id)
   await database.query('UPDATE deployment_runs SET stop_sent_at = $2 WHERE id = $1', [
     run.id,
@@ -92,8 +93,8 @@ async function sendStop({ driver, database, clock }: Look, run: Run): Promise<vo
   ])
 }
 
-async function endRun(look: Look, releasedAtMs: number): Promise<NextLookMs> {
-  const { database, clock, claim, billing, paces } = look
+async function endRun(reconciliation: Reconciliation, releasedAtMs: number): Promise<NextReconcileMs> {
+  const { database, clock, claim, billing, paces } = reconciliation
   const nowMs = clock.nowMs()
   if (billing !== null) await billing.ledger.recall(claim.deployment.accountId)
   const ended = await database.transaction(async (transaction) => {
@@ -115,6 +116,6 @@ async function endRun(look: Look, releasedAtMs: number): Promise<NextLookMs> {
       nowMs,
     })
   })
-  await look.announce(claim.deployment.id)
+  await reconciliation.announce(claim.deployment.id)
   return ended.desiredState === 'running' && ended.status !== 'error' ? retryDelayMs(ended, paces.retryMs) : 0
 }

@@ -2,11 +2,11 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { MediaOutput } from '../../providers/media-operation.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import {
-  lingerAfter,
+  continueAfterDisconnect,
   type CallSteps,
   type Candidate,
   type Inference,
-  type Linger,
+  type ContinuedWork,
   type PaidCall,
   type ResolvedCall,
 } from '../inference/inference.ts'
@@ -72,7 +72,7 @@ export async function answerNow(priced: PricedRequest, options: AnswerNowOptions
 
 interface NowPlan {
   readonly wantedNanoUsd: NanoUsd
-  readonly linger: Linger
+  readonly continuedWork: ContinuedWork
 }
 
 interface AnsweredNow {
@@ -93,9 +93,9 @@ function createSteps(
       const wantedNanoUsd = estimateWork(price, work)
       const amount = { wantedNanoUsd, leastNanoUsd: wantedNanoUsd, atMs: startedMs, cancellation }
       const hold = await ledger.hold(caller, amount)
-      const linger = lingerAfter(cancellation, caller.accountId, inference.drains)
-      const lingering = { ...asked, cancellation: linger.cancellation }
-      return { hold, linger, request: lingering, candidates, plan: { wantedNanoUsd, linger } }
+      const continuedWork = continueAfterDisconnect(cancellation, caller.accountId, inference.drains)
+      const continued = { ...asked, cancellation: continuedWork.cancellation }
+      return { hold, continuedWork, request: continued, candidates, plan: { wantedNanoUsd, continuedWork } }
     },
     perform: async (call) => {
       const { output, ...context } = await makeOutput(request, call, options)
@@ -121,7 +121,7 @@ interface MadeNow {
 /** Stores the client's files, which verifies that they are images, and deletes them afterwards. */
 async function makeOutput(
   request: GenerationRequest,
-  { candidates, request: lingering, plan: { linger } }: PaidCall<GenerationRequest, NowPlan>,
+  { candidates, request: continued, plan: { continuedWork } }: PaidCall<GenerationRequest, NowPlan>,
   options: AnswerNowOptions,
 ): Promise<MadeNow> {
   const { media, clock, pause } = options
@@ -133,14 +133,14 @@ async function makeOutput(
     const submitted = await submitWork(options.inference, {
       work: await loadInputs(stored, { media, accountId }),
       candidates,
-      request: lingering,
+      request: continued,
       notes: {
         // Do not call the upstream for a client that has disconnected.
         noteSubmitting: async ({ provider: id }) => {
           cancellation.throwIfCancelled()
-          linger.noteAsked(candidates.find(({ provider }) => provider.id === id)?.provider)
+          continuedWork.noteAsked(candidates.find(({ provider }) => provider.id === id)?.provider)
         },
-        noteRefused: async () => linger.noteRefused(),
+        noteRefused: async () => continuedWork.noteRefused(),
         saveJob: async () => {},
       },
     })
@@ -155,7 +155,7 @@ async function makeOutput(
       followJob(current, {
         clock,
         pause,
-        cancellation: lingering.cancellation,
+        cancellation: continued.cancellation,
         deadlineAtMs,
         pollAfterMs: afterMs,
         reportProgress: () => {},

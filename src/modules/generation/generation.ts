@@ -17,7 +17,7 @@ import type { GenerationRequest, GenerationResult } from './generation-request.t
 import type { GenerationMedia } from './input-files.ts'
 import { priceOfWork } from './price-work.ts'
 import { repeatTask, type RepeatedRequest } from './repeat-task.ts'
-import { screenExtraMembers } from './screen-extra-members.ts'
+import { filterExtraMembers } from './filter-extra-members.ts'
 import { createTaskPerformer } from './task-performer.ts'
 import { jobOperationOf } from './work-operation.ts'
 
@@ -74,7 +74,7 @@ export function createGeneration(options: GenerationOptions): Generation {
     const suits = (model: CatalogModel) => type !== 'edit' || model.capabilities.has('image_edit')
     const resolved = inference.resolve({ selector, check, suits }, asking)
     const { model, routes } = resolved
-    const work = screenExtraMembers(completeWork(model, request.work), routes)
+    const work = filterExtraMembers(completeWork(model, request.work), routes)
     const responseFormat = request.responseFormat ?? (model.id.startsWith('gpt-image') ? 'b64_json' : 'url')
     return {
       request: { ...request, work, responseFormat },

@@ -51,7 +51,7 @@ export function beginAttempt(
       expired: () => tookTooLong(provider.id),
       accountId,
       drains: options.drains,
-      isBilledWhenLeft: provider.whenLeft !== 'stops',
+      isBilledAfterDisconnect: provider.onDisconnect !== 'stops',
       onRelease: slot === null ? undefined : () => slot.release(),
     })
     return {

@@ -30,7 +30,7 @@ export type { Attempt } from './begin-attempt.ts'
 export type { CircuitBreaker } from './circuit-breaker.ts'
 export { AbandonedWork } from './drains.ts'
 export { explainFailure } from './explain-failure.ts'
-export { lingerAfter, type Linger } from './linger-after.ts'
+export { continueAfterDisconnect, type ContinuedWork } from './continue-after-disconnect.ts'
 export { createInferenceRecord, type AskedMembers, type InferenceRecord } from './inference-record.ts'
 export type { InferenceRequest } from './inference-request.ts'
 export type { InferenceResult, WholeAnswer } from './inference-result.ts'
@@ -56,7 +56,7 @@ export {
   TextTokens,
   type TextVocabulary,
 } from './text-tokens.ts'
-export { screenMembers } from './screen-members.ts'
+export { filterMembers } from './filter-members.ts'
 export type { EndedCall } from './unattended-calls.ts'
 export type { UpstreamWork } from './upstream-work.ts'
 export { formatUsage, hasUsed, mergeUsage, readCount, readUsage, type TokenUsage } from './token-usage.ts'

@@ -7,7 +7,7 @@ import { createCatalog } from '../catalog/catalog.ts'
 import type { Hold } from '../ledger/ledger.ts'
 import { AbandonedWork } from './drains.ts'
 import { createInferenceRecord } from './inference-record.ts'
-import type { Linger } from './linger-after.ts'
+import type { ContinuedWork } from './continue-after-disconnect.ts'
 import { makePaidCall, type CallSteps } from './make-paid-call.ts'
 import { RequestBill } from './request-bill.ts'
 
@@ -26,7 +26,7 @@ const SOURCE = {
 }
 
 /** Makes a call that holds 10 and runs the steps of the test. Records what happens to the hold. */
-function call(steps: Partial<CallSteps<object, undefined, string>>, linger?: Linger) {
+function call(steps: Partial<CallSteps<object, undefined, string>>, continuedWork?: ContinuedWork) {
   const events: string[] = []
   const hold: Hold = {
     amountNanoUsd: 10n,
@@ -50,7 +50,13 @@ function call(steps: Partial<CallSteps<object, undefined, string>>, linger?: Lin
     {
       prepare: () => {
         events.push('held')
-        return { hold, request: asked, candidates: [], plan: undefined, ...(linger && { linger }) }
+        return {
+          hold,
+          request: asked,
+          candidates: [],
+          plan: undefined,
+          ...(continuedWork && { continuedWork }),
+        }
       },
       perform: async ({ bill }) => {
         bill.charge(4n)
@@ -126,7 +132,7 @@ describe('a paid call', () => {
     async (isAbandoned) => {
       let released = 0
       const none = () => {}
-      const linger: Linger = {
+      const continuedWork: ContinuedWork = {
         cancellation: new Cancellation(),
         isAbandoned,
         noteAsked: none,
@@ -138,7 +144,7 @@ describe('a paid call', () => {
         perform: () => Promise.reject(new Error('cut')),
         chargeUnread: ({ bill }: { bill: RequestBill }) => bill.charge(7n),
       }
-      const { answer, events } = call(steps, linger)
+      const { answer, events } = call(steps, continuedWork)
       await expect(answer).rejects.toThrow('cut')
       expect(events).toEqual(['held', isAbandoned ? 'settled 7, delivered' : 'released'])
       expect(released).toBe(1)

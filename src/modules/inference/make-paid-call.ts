@@ -6,7 +6,7 @@ import type { Hold } from '../ledger/ledger.ts'
 import { AbandonedWork } from './drains.ts'
 import { explainFailure } from './explain-failure.ts'
 import type { InferenceRequest } from './inference-request.ts'
-import type { Linger } from './linger-after.ts'
+import type { ContinuedWork } from './continue-after-disconnect.ts'
 import type { RequestBill } from './request-bill.ts'
 import type { Candidate, CandidateSelector } from './select-candidates.ts'
 
@@ -34,13 +34,16 @@ export interface PreparedCall<Body, Plan = undefined> {
   /**
    * Set if the work may continue after the client left. Released when the bill is closed, or by an answer that is still open.
    */
-  readonly linger?: Linger
+  readonly continuedWork?: ContinuedWork
   /** Further data of the operation. */
   readonly plan: Plan
 }
 
 /** A call with held credit. */
-export interface PaidCall<Body, Plan = undefined> extends Omit<PreparedCall<Body, Plan>, 'hold' | 'linger'> {
+export interface PaidCall<Body, Plan = undefined> extends Omit<
+  PreparedCall<Body, Plan>,
+  'hold' | 'continuedWork'
+> {
   readonly model: CatalogModel
   readonly requestedModel: string
   readonly startedMs: number
@@ -140,13 +143,13 @@ export async function makePaidCall<Body, Plan, Answer>(
     // The charge was undone, unless its outcome is unknown.
     if (!(error instanceof AppError && error.mayBeDone)) record.isBilled = false
     if (call !== null) {
-      const isAbandoned = error instanceof AbandonedWork || prepared?.linger?.isAbandoned === true
+      const isAbandoned = error instanceof AbandonedWork || prepared?.continuedWork?.isAbandoned === true
       if (isAbandoned) await chargeAbandoned(steps, call)
       call.bill.release()
     }
     throw error instanceof UpstreamError ? explainFailure(error) : error
   } finally {
-    if (!isOpen) prepared?.linger?.release()
+    if (!isOpen) prepared?.continuedWork?.release()
   }
 }
 

@@ -16,7 +16,7 @@ function begin({ isBilled = true, durationMs = 100_000, accountId = 'a', drains 
     expired: () => expired,
     accountId,
     drains,
-    isBilledWhenLeft: isBilled,
+    isBilledAfterDisconnect: isBilled,
   })
   return { client, work, drains }
 }

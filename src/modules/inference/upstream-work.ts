@@ -11,7 +11,7 @@ interface UpstreamWorkOptions {
   readonly accountId: string
   readonly drains: Drains
   /** Whether the upstream bills work after the client left. */
-  readonly isBilledWhenLeft: boolean
+  readonly isBilledAfterDisconnect: boolean
   readonly onRelease?: (() => void) | undefined
 }
 
@@ -30,7 +30,7 @@ export class UpstreamWork {
   readonly cancellation = new Cancellation()
   readonly #options: UpstreamWorkOptions
   readonly #deadline: Deadline
-  #isBilledWhenLeft: boolean
+  #isBilledAfterDisconnect: boolean
   /** Whether everything that is billed is visible in the stream. */
   #isSeenWhole = false
   /** Counts what was read of the answer. */
@@ -43,7 +43,7 @@ export class UpstreamWork {
 
   constructor(options: UpstreamWorkOptions) {
     this.#options = options
-    this.#isBilledWhenLeft = options.isBilledWhenLeft
+    this.#isBilledAfterDisconnect = options.isBilledAfterDisconnect
     this.#deadline = deadlines.add(options.durationMs, this.#onExpired)
     options.parent.onCancel(this.leave)
   }
@@ -64,7 +64,7 @@ export class UpstreamWork {
 
   /** From now on everything that is billed is visible in the stream: when the client leaves, the work stops. */
   stopWhenLeft(): void {
-    this.#isBilledWhenLeft = false
+    this.#isBilledAfterDisconnect = false
     this.#isSeenWhole = true
     if (this.#drain !== null) this.cancellation.cancel(new AbandonedWork('the client left a stream'))
   }
@@ -78,7 +78,7 @@ export class UpstreamWork {
   readonly leave = (reason: unknown): void => {
     if (this.#isLeft) return
     this.#isLeft = true
-    const isBilled = this.#isBilledWhenLeft && this.#sentAtMs !== null
+    const isBilled = this.#isBilledAfterDisconnect && this.#sentAtMs !== null
     if (reason instanceof AbandonedWork) {
       // Work that is not billed costs only what was delivered.
       this.cancellation.cancel(isBilled ? reason : asLeft(reason))

@@ -12,7 +12,7 @@ import type { AnswerWhole } from './answer-whole.ts'
 import type { InferenceRequest } from './inference-request.ts'
 import type { WholeAnswer } from './inference-result.ts'
 import type { ModelChoice, PaidCall, PaidOperation } from './make-paid-call.ts'
-import { screenMembers } from './screen-members.ts'
+import { filterMembers } from './filter-members.ts'
 import type { Candidate, CandidateSelector } from './select-candidates.ts'
 
 /** What differs between operations whose answer is one JSON document. */
@@ -51,7 +51,7 @@ export function createWholeOperation<Body extends ModelChoice>(
   return {
     selector: description.selector,
     prepare: ({ asked, model, routes, startedMs }) => {
-      const { request, candidates } = screenMembers(asked, routes)
+      const { request, candidates } = filterMembers(asked, routes)
       const prepare = (hold: Hold) => ({ hold, request, candidates, plan: undefined })
       const holding = description.hold(model, request, startedMs)
       return holding instanceof Promise ? holding.then(prepare) : prepare(holding)

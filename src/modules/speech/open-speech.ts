@@ -8,7 +8,7 @@ import {
   type Attempt,
   type Candidate,
   type Inference,
-  type Linger,
+  type ContinuedWork,
   type PaidCall,
 } from '../inference/inference.ts'
 import type { SpeechOrder } from './speech-order.ts'
@@ -23,7 +23,7 @@ export interface SpeechPlan {
   /** Includes only the instructions that its upstreams support. */
   readonly work: SpeechWork
   readonly priceNanoUsd: NanoUsd
-  readonly linger: Linger
+  readonly continuedWork: ContinuedWork
 }
 
 type SpeechCall = PaidCall<SpeechOrder, SpeechPlan>
@@ -36,7 +36,7 @@ export async function openSpeech(
 ): Promise<SpokenAudio> {
   const { provider, upstreamModel, timeouts, breaker } = candidate
   const { request, bill } = call
-  const { work, linger, priceNanoUsd } = call.plan
+  const { work, continuedWork, priceNanoUsd } = call.plan
   const { record, requestId } = request
   // Do not call the upstream for a client that has disconnected.
   request.body.cancellation.throwIfCancelled()
@@ -45,7 +45,7 @@ export async function openSpeech(
   let upstream: AsyncIterator<Uint8Array> | null = null
   try {
     const { cancellation } = attempt.work
-    linger.noteAsked(provider)
+    continuedWork.noteAsked(provider)
     const answer = await operation.speak({ work, upstreamModel, requestId, timeouts, cancellation })
     upstream = answer.chunks[Symbol.asyncIterator]()
     const first = await nextChunk(upstream)
@@ -55,11 +55,11 @@ export async function openSpeech(
     bill.charge(priceNanoUsd)
     breaker?.opened(request.caller.accountId)
     attempt.answered()
-    linger.follow()
+    continuedWork.follow()
     const batches = relay({ upstream, first, call, candidate, attempt })
     return { contentType: answer.contentType, batches }
   } catch (error) {
-    linger.noteRefused()
+    continuedWork.noteRefused()
     await upstream?.return?.()
     attempt.failed(error)
     throw error
@@ -115,7 +115,7 @@ async function* relay(stream: Relay): AsyncGenerator<readonly Uint8Array[], void
     const settled = bill.settle({ isDelivered: true }).catch(() => {})
     await upstream.return?.()
     attempt.work.release()
-    call.plan.linger.release()
+    call.plan.continuedWork.release()
     await settled
   }
 }

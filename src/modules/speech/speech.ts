@@ -9,7 +9,7 @@ import { countSpeechCharacters } from '../../providers/speech-instructions.ts'
 import { priceUnits, unitRate, type Catalog, type CatalogModel } from '../catalog/catalog.ts'
 import {
   attemptRoutes,
-  lingerAfter,
+  continueAfterDisconnect,
   type Candidate,
   type Inference,
   type PaidOperation,
@@ -58,9 +58,9 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
         cancellation,
       })
       // The upstream bills the text once it has it, even if the client disconnects before the first byte.
-      const linger = lingerAfter(cancellation, caller.accountId, inference.drains)
-      const request = { ...asked, cancellation: linger.cancellation }
-      return { hold, linger, request, candidates, plan: { work, priceNanoUsd, linger } }
+      const continuedWork = continueAfterDisconnect(cancellation, caller.accountId, inference.drains)
+      const request = { ...asked, cancellation: continuedWork.cancellation }
+      return { hold, continuedWork, request, candidates, plan: { work, priceNanoUsd, continuedWork } }
     },
     perform: async (call) => {
       const { cancellation, caller, body } = call.request

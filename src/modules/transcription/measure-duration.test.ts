@@ -15,7 +15,7 @@ import {
 } from '../../../tests/audio/audio-files.ts'
 import { measureDuration } from './measure-duration.ts'
 import type { AudioFormat } from './recognise-audio.ts'
-import { BITS_PER_SECOND_MAX, soundSecondsMin } from './sound-seconds-min.ts'
+import { BITS_PER_SECOND_MAX, audioSecondsMin } from './audio-seconds-min.ts'
 
 let directory: string
 beforeAll(async () => {
@@ -87,7 +87,7 @@ describe('whatever its header says, a file', () => {
           const changed = Buffer.from(file)
           for (const { at, bytes } of patches) changed.set(bytes.subarray(0, changed.length - at), at)
           const seconds = await measure(format, changed)
-          expect(Number.isNaN(seconds) || seconds >= soundSecondsMin(changed.length, bitsMax)).toBe(true)
+          expect(Number.isNaN(seconds) || seconds >= audioSecondsMin(changed.length, bitsMax)).toBe(true)
         }),
         { numRuns: 60 },
       )

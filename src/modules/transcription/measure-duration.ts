@@ -7,7 +7,7 @@ import { scanMpegFrames } from './scan-mpeg-frames.ts'
 import { scanOggPackets, type OggClaim } from './scan-ogg-packets.ts'
 import { scanWavChunks } from './scan-wav-chunks.ts'
 import { scanWebmBlocks } from './scan-webm-blocks.ts'
-import { soundSecondsMin } from './sound-seconds-min.ts'
+import { audioSecondsMin } from './audio-seconds-min.ts'
 
 interface MeasuredFile {
   readonly path: string
@@ -35,7 +35,7 @@ export async function measureDuration({ path, bytes, format }: MeasuredFile): Pr
   const scanned = await SCANS[format](path)
   if (scanned === null || typeof scanned === 'number') return scanned
   const claimed = await readClaimed(path)
-  return claimed === null ? null : Math.max(claimed, soundSecondsMin(bytes, scanned.bitsPerSecondMax))
+  return claimed === null ? null : Math.max(claimed, audioSecondsMin(bytes, scanned.bitsPerSecondMax))
 }
 
 async function readClaimed(path: string): Promise<number | null> {

@@ -1,9 +1,9 @@
-import { BITS_PER_SECOND_MAX, secondsOfSound } from './sound-seconds-min.ts'
+import { BITS_PER_SECOND_MAX, secondsOfAudio } from './audio-seconds-min.ts'
 
 /** What the tables of an MP4 file declare about one track. */
 export interface Mp4Track {
   id: number
-  isSound: boolean
+  isAudio: boolean
   timescale: number
   /** The duration of its samples by the track's time table. */
   units: number
@@ -21,7 +21,7 @@ export interface Mp4Track {
 export function createMp4Track(): Mp4Track {
   return {
     id: 0,
-    isSound: false,
+    isAudio: false,
     timescale: 0,
     units: 0,
     samples: 0,
@@ -49,7 +49,7 @@ export function secondsOfTrack(track: Mp4Track, fileBytes: number): number {
   const { timescale, units, samples, codec, objectType, sampleRate } = track
   const timed = timescale > 0 ? units / timescale : 0
   const bitsMax = BITS_PER_SECOND_MAX[isLossy(track) ? 'lossy' : 'uncompressed']
-  const least = secondsOfSound(Math.min(track.bytes, fileBytes), bitsMax)
+  const least = secondsOfAudio(Math.min(track.bytes, fileBytes), bitsMax)
   if (codec !== 'mp4a') return Math.max(timed, least)
   const frame = SHORT_AAC_TYPES.has(objectType) ? SHORT_AAC_FRAME_SAMPLES : AAC_FRAME_SAMPLES
   const rate = sampleRate > 0 ? Math.min(sampleRate, AAC_SAMPLE_RATE_MAX) : AAC_SAMPLE_RATE_MAX

@@ -1,5 +1,5 @@
 import { FileWindow } from './file-window.ts'
-import { BITS_PER_SECOND_MAX, soundSecondsMin } from './sound-seconds-min.ts'
+import { BITS_PER_SECOND_MAX, audioSecondsMin } from './audio-seconds-min.ts'
 
 const STREAM_INFO_BYTES = 34
 const MAGIC_BYTES = 4
@@ -32,7 +32,7 @@ export function scanFlacFrames(path: string): Promise<number | null> {
     if (sampleRate === 0) return null
     const bitsMax = Math.min(sampleRate * channels * bitsPerSample, BITS_PER_SECOND_MAX.uncompressed)
     const framesSeconds = await addFrames(window, sampleRate)
-    const seconds = Math.max(samples / sampleRate, framesSeconds, soundSecondsMin(window.bytes, bitsMax))
+    const seconds = Math.max(samples / sampleRate, framesSeconds, audioSecondsMin(window.bytes, bitsMax))
     return seconds > 0 ? seconds : null
   })
 }

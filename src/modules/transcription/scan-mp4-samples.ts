@@ -1,7 +1,7 @@
 import { FileWindow } from './file-window.ts'
 import { addFragmentSamples, readFragmentTrack, type FragmentTrack } from './mp4-fragment.ts'
 import { createMp4Track, isLossy, secondsOfTrack, type Mp4Track } from './mp4-track.ts'
-import { BITS_PER_SECOND_MAX, soundSecondsMin } from './sound-seconds-min.ts'
+import { BITS_PER_SECOND_MAX, audioSecondsMin } from './audio-seconds-min.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /** Boxes whose children are scanned. */
@@ -43,13 +43,13 @@ export function scanMp4Samples(path: string): Promise<number | null> {
       position = PARENTS.has(box.type) ? start : position + box.bytes
     }
     const seconds = tracks
-      .filter(({ isSound }) => isSound)
+      .filter(({ isAudio }) => isAudio)
       .map((track) => secondsOfTrack(track, window.bytes))
     const longest = Math.max(0, ...seconds)
     if (longest === 0) return null
-    const isSoundAlone = tracks.every((track) => track.isSound && isLossy(track))
-    const bitsMax = BITS_PER_SECOND_MAX[isSoundAlone ? 'lossy' : 'uncompressed']
-    return Math.max(longest, soundSecondsMin(window.bytes, bitsMax))
+    const isAudioAlone = tracks.every((track) => track.isAudio && isLossy(track))
+    const bitsMax = BITS_PER_SECOND_MAX[isAudioAlone ? 'lossy' : 'uncompressed']
+    return Math.max(longest, audioSecondsMin(window.bytes, bitsMax))
   })
 }
 
@@ -87,7 +87,7 @@ const READERS = lookupTable<ReadBox>({
     if (data.length >= at + 4) track.id = data.readUInt32BE(at)
   },
   hdlr: async (window, { start }, track) => {
-    track.isSound = (await window.look(start + 8, 4)).toString('latin1') === 'soun'
+    track.isAudio = (await window.look(start + 8, 4)).toString('latin1') === 'soun'
   },
   mdhd: async (window, { start }, track) => {
     const data = await window.look(start, 24)

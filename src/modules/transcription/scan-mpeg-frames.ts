@@ -1,5 +1,5 @@
 import { FileWindow } from './file-window.ts'
-import { BITS_PER_SECOND_MAX, soundSecondsMin } from './sound-seconds-min.ts'
+import { BITS_PER_SECOND_MAX, audioSecondsMin } from './audio-seconds-min.ts'
 
 const SAMPLING_RATES = [44_100, 48_000, 32_000] as const
 /** Kilobits per second by version and layer. */
@@ -33,8 +33,8 @@ interface Frame {
 /** Sums up the frames of MPEG audio. The frame count in the first frame is ignored, because it may be false. */
 export function scanMpegFrames(path: string): Promise<number | null> {
   return FileWindow.use(path, async (window) => {
-    const soundStart = await skipTag(window)
-    let position = soundStart
+    const audioStart = await skipTag(window)
+    let position = audioStart
     let seconds = 0
     let frames = 0
     let searches = 0
@@ -53,7 +53,7 @@ export function scanMpegFrames(path: string): Promise<number | null> {
     }
     if (frames < FRAMES_MIN && (frames === 0 || window.bytes >= 4096)) return null
     // Frames of unsupported kinds, such as a free bit rate, are played too. So apply the minimum for the file's size.
-    return Math.max(seconds, soundSecondsMin(window.bytes - soundStart, BITS_PER_SECOND_MAX.mpeg))
+    return Math.max(seconds, audioSecondsMin(window.bytes - audioStart, BITS_PER_SECOND_MAX.mpeg))
   })
 }
 

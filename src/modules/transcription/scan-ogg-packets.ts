@@ -1,6 +1,6 @@
 import { FileWindow } from './file-window.ts'
 import { opusPacketMs } from './opus-packet-ms.ts'
-import { BITS_PER_SECOND_MAX, secondsOfSound, soundSecondsMin } from './sound-seconds-min.ts'
+import { BITS_PER_SECOND_MAX, secondsOfAudio, audioSecondsMin } from './audio-seconds-min.ts'
 
 const PAGE_HEAD_BYTES = 27
 const SEGMENTS_MAX = 255
@@ -22,7 +22,7 @@ export function scanOggPackets(path: string): Promise<number | OggClaim | null> 
   return FileWindow.use(path, async (window) => {
     let position = 0
     let packets = 0
-    let soundBytes = 0
+    let audioBytes = 0
     let milliseconds = 0
     let isContinued = false
     let claim: OggClaim | null = null
@@ -35,7 +35,7 @@ export function scanOggPackets(path: string): Promise<number | OggClaim | null> 
       let length = 0
       for (const segment of segments) {
         length += segment
-        if (packets >= 2) soundBytes += segment
+        if (packets >= 2) audioBytes += segment
         if (segment === SEGMENT_BYTES_MAX) continue
         if (!isContinued) {
           const looked = window.look(packetStart, 8)
@@ -59,8 +59,8 @@ export function scanOggPackets(path: string): Promise<number | OggClaim | null> 
     }
     if (claim !== null) return claim
     if (milliseconds === 0) return null
-    const least = secondsOfSound(soundBytes, BITS_PER_SECOND_MAX.opus)
-    return Math.max(milliseconds / 1000, least, soundSecondsMin(window.bytes, BITS_PER_SECOND_MAX.lossy))
+    const least = secondsOfAudio(audioBytes, BITS_PER_SECOND_MAX.opus)
+    return Math.max(milliseconds / 1000, least, audioSecondsMin(window.bytes, BITS_PER_SECOND_MAX.lossy))
   })
 }
 

@@ -1,5 +1,5 @@
 import { FileWindow } from './file-window.ts'
-import { BITS_PER_SECOND_MAX, secondsOfSound, soundSecondsMin } from './sound-seconds-min.ts'
+import { BITS_PER_SECOND_MAX, secondsOfAudio, audioSecondsMin } from './audio-seconds-min.ts'
 
 const RIFF_HEAD_BYTES = 12
 const CHUNK_HEAD_BYTES = 8
@@ -36,7 +36,7 @@ export function scanWavChunks(path: string): Promise<number | null> {
         const left = window.bytes - position
         const bytes = claimed === 0 || claimed === SIZE_UNKNOWN || claimed > left ? left : claimed
         if (bytes === 0) return null
-        return Math.max(secondsOfSound(bytes, bitsPerSecond), soundSecondsMin(window.bytes, bitsPerSecond))
+        return Math.max(secondsOfAudio(bytes, bitsPerSecond), audioSecondsMin(window.bytes, bitsPerSecond))
       }
       // Chunks start at even offsets.
       position += claimed + (claimed % 2)

@@ -1,6 +1,6 @@
 import { FileWindow } from './file-window.ts'
 import { opusPacketMs } from './opus-packet-ms.ts'
-import { BITS_PER_SECOND_MAX, secondsOfSound, soundSecondsMin } from './sound-seconds-min.ts'
+import { BITS_PER_SECOND_MAX, secondsOfAudio, audioSecondsMin } from './audio-seconds-min.ts'
 
 const SEGMENT = 0x18538067
 const CLUSTER = 0x1f43b675
@@ -43,7 +43,7 @@ interface Track {
   codec: string
 }
 
-interface SoundOfTrack {
+interface AudioOfTrack {
   bytes: number
   opusMs: number
 }
@@ -55,7 +55,7 @@ interface SoundOfTrack {
 export function scanWebmBlocks(path: string): Promise<number | null> {
   return FileWindow.use(path, async (window) => {
     const tracks: Track[] = []
-    const sound = new Map<number, SoundOfTrack>()
+    const sound = new Map<number, AudioOfTrack>()
     let position = 0
     let scale = SCALE_DEFAULT
     let clusterTime = 0
@@ -86,7 +86,7 @@ export function scanWebmBlocks(path: string): Promise<number | null> {
         const time = clusterTime + block.time
         if (time > latest) latest = time
         lastBlockTicks = 0
-        addSound(sound, block, Math.min(bytes, window.bytes - dataStart))
+        addAudio(sound, block, Math.min(bytes, window.bytes - dataStart))
       }
       position = PARENTS.has(id) ? dataStart : dataStart + bytes
     }
@@ -94,10 +94,10 @@ export function scanWebmBlocks(path: string): Promise<number | null> {
     const lastSeconds =
       lastBlockTicks === 0 ? LAST_BLOCK_SECONDS : (lastBlockTicks * scale) / NANOSECONDS_PER_SECOND
     const timed = (latest * scale) / NANOSECONDS_PER_SECOND + lastSeconds
-    const isSoundAlone = tracks.every(({ type, codec }) => type !== VIDEO_TRACK && !LOSSLESS.test(codec))
+    const isAudioAlone = tracks.every(({ type, codec }) => type !== VIDEO_TRACK && !LOSSLESS.test(codec))
     return Math.max(
       timed,
-      soundSecondsMin(window.bytes, BITS_PER_SECOND_MAX[isSoundAlone ? 'lossy' : 'uncompressed']),
+      audioSecondsMin(window.bytes, BITS_PER_SECOND_MAX[isAudioAlone ? 'lossy' : 'uncompressed']),
       ...[...sound].map(([number, one]) => leastSeconds(tracks, number, one)),
     )
   })
@@ -106,13 +106,13 @@ export function scanWebmBlocks(path: string): Promise<number | null> {
 const LOSSLESS = /^A_(?:PCM|FLAC|ALAC|MLP|TRUEHD|TTA1|WAVPACK|MS\/ACM)/
 
 /** Tracks that the header does not declare count as audio. */
-function leastSeconds(tracks: readonly Track[], number: number, { bytes, opusMs }: SoundOfTrack): number {
+function leastSeconds(tracks: readonly Track[], number: number, { bytes, opusMs }: AudioOfTrack): number {
   const track = tracks.find((one) => one.number === number)
   if (track?.type === VIDEO_TRACK) return 0
   const codec = track?.codec ?? ''
   if (codec.startsWith('A_OPUS'))
-    return Math.max(opusMs / 1000, secondsOfSound(bytes, BITS_PER_SECOND_MAX.opus))
-  return secondsOfSound(bytes, BITS_PER_SECOND_MAX[LOSSLESS.test(codec) ? 'uncompressed' : 'lossy'])
+    return Math.max(opusMs / 1000, secondsOfAudio(bytes, BITS_PER_SECOND_MAX.opus))
+  return secondsOfAudio(bytes, BITS_PER_SECOND_MAX[LOSSLESS.test(codec) ? 'uncompressed' : 'lossy'])
 }
 
 interface BlockHead {
@@ -146,7 +146,7 @@ function readBlockHead(block: Buffer): BlockHead {
 /** The assumed duration of a laced frame. Its own header comes after the sizes of all frames. */
 const LACED_FRAME_MS = 20
 
-function addSound(sound: Map<number, SoundOfTrack>, block: BlockHead, blockBytes: number): void {
+function addAudio(sound: Map<number, AudioOfTrack>, block: BlockHead, blockBytes: number): void {
   const known = sound.get(block.track) ?? { bytes: 0, opusMs: 0 }
   if (known.bytes === 0 && sound.size < TRACKS_MAX) sound.set(block.track, known)
   const bytes = Math.max(0, blockBytes - block.headBytes)

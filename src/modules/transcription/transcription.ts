@@ -4,11 +4,11 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { AudioFile, Transcript } from '../../providers/audio-operations.ts'
 import { priceUnits, unitRate, type CatalogModel } from '../catalog/catalog.ts'
 import {
-  lingerAfter,
+  continueAfterDisconnect,
   type Candidate,
   type Inference,
   type InferenceRecord,
-  type Linger,
+  type ContinuedWork,
   type PaidOperation,
 } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
@@ -48,7 +48,7 @@ interface TranscriptionOptions {
 interface TranscriptionPlan {
   readonly audio: AudioFile
   readonly priceNanoUsd: NanoUsd
-  readonly linger: Linger
+  readonly continuedWork: ContinuedWork
 }
 
 interface HeardAudio {
@@ -70,9 +70,15 @@ export function createTranscription({ inference, ledger }: TranscriptionOptions)
         cancellation,
       })
       // The provider bills a recording once it has it, even if the client disconnects.
-      const linger = lingerAfter(cancellation, caller.accountId, inference.drains)
-      const request = { ...asked, cancellation: linger.cancellation }
-      return { hold, linger, request, candidates: routes, plan: { audio, priceNanoUsd, linger } }
+      const continuedWork = continueAfterDisconnect(cancellation, caller.accountId, inference.drains)
+      const request = { ...asked, cancellation: continuedWork.cancellation }
+      return {
+        hold,
+        continuedWork,
+        request,
+        candidates: routes,
+        plan: { audio, priceNanoUsd, continuedWork },
+      }
     },
     perform: async ({ model, request, candidates, bill, plan }) => {
       const transcript = await inference.answer(candidates, request, (candidate, work) =>
@@ -112,7 +118,7 @@ function heardSeconds(
 async function ask(
   { provider, upstreamModel, timeouts }: Candidate,
   order: TranscriptionOrder,
-  { audio, linger }: TranscriptionPlan,
+  { audio, continuedWork }: TranscriptionPlan,
   cancellation: Cancellation,
 ): Promise<Transcript> {
   // Do not call the upstream for a client that has disconnected.
@@ -122,7 +128,7 @@ async function ask(
     throw new AppError('unsupported_parameter', message, { param: 'model' })
   }
   const { language, prompt, temperature, withWords, isTranslation, requestId } = order
-  linger.noteAsked(provider)
+  continuedWork.noteAsked(provider)
   try {
     return await provider.transcription({
       audio,
@@ -137,7 +143,7 @@ async function ask(
       cancellation,
     })
   } catch (error) {
-    linger.noteRefused()
+    continuedWork.noteRefused()
     throw error
   }
 }

@@ -13,6 +13,6 @@ export function createGoogleProvider(options: AiSdkProviderOptions): Provider {
       ])
       return createAiSdkChat(googleVendor, options)
     },
-    'goes on',
+    'continues',
   )
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import type { InferenceOperation, Provider, WhenLeft } from '../provider.ts'
+import type { InferenceOperation, Provider, OnDisconnect } from '../provider.ts'
 import type { ExchangeLimits } from './upstream-exchange.ts'
 
 export interface AiSdkProviderOptions {
@@ -17,13 +17,13 @@ export function createLazyProvider(
   id: string,
   { apiKeys }: AiSdkProviderOptions,
   load: () => Promise<InferenceOperation>,
-  whenLeft: WhenLeft,
+  onDisconnect: OnDisconnect,
 ): Provider {
   let loaded: Promise<InferenceOperation> | undefined
   return {
     id,
     isConfigured: apiKeys.length > 0,
-    whenLeft,
+    onDisconnect,
     async chat(call) {
       loaded ??= load()
       const chat = await loaded

@@ -35,7 +35,7 @@ export function createOpenAiCompatibleProvider(
     isConfigured: true,
     ...(upstream.defaultBaseUrl === null ? { isOwnServer: true } : {}),
     ...(upstream.localSlots === undefined ? {} : { localSlots: upstream.localSlots }),
-    ...(upstream.whenLeft === undefined ? {} : { whenLeft: upstream.whenLeft }),
+    ...(upstream.onDisconnect === undefined ? {} : { onDisconnect: upstream.onDisconnect }),
     ...(upstream.lacksChat ? {} : { chat: (call) => forward('/chat/completions', call) }),
     ...(upstream.hasLegacyCompletion ? { completion: (call) => forward('/completions', call) } : {}),
     ...createOperations(upstream, client),

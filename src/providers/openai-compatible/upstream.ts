@@ -1,5 +1,5 @@
 import type { NativeWire } from '../native-wire.ts'
-import type { WhenLeft } from '../provider.ts'
+import type { OnDisconnect } from '../provider.ts'
 import type { VoiceList } from './voices.ts'
 
 /** Operations of the wire besides chat and legacy completion. */
@@ -17,7 +17,7 @@ export interface OpenAiCompatibleUpstream {
   /** Set for self-hosted servers: the default number of concurrent requests. */
   readonly localSlots?: number
   /** What the upstream does with a request whose connection is closed. By default, it completes the request. */
-  readonly whenLeft?: WhenLeft
+  readonly onDisconnect?: OnDisconnect
   readonly lacksChat?: boolean
   /** Other wires that the upstream speaks, at their usual paths. For self-hosted servers, the operator configures them. */
   readonly wires?: readonly NativeWire[]

@@ -78,7 +78,7 @@ export function createSandboxProvider(options: SandboxOptions = {}): Provider {
   }
 
   const media = createMediaOperations({ clock, sleep, faultAttempts, jobDurationMs })
-  return { id: 'sandbox', isConfigured: true, refundsCancelled: true, whenLeft: 'stops', chat, ...media }
+  return { id: 'sandbox', isConfigured: true, refundsCancelled: true, onDisconnect: 'stops', chat, ...media }
 }
 
 /** Returns null if no usage will be sent, because counting a long prompt is the most expensive part of an answer. */

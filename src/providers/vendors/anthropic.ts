@@ -10,7 +10,7 @@ export const anthropic: VendorDescriptor = {
   cachePrices: { read: 10n, write: 125n, hourWrite: 200n },
   wire: {
     defaultBaseUrl: 'https://api.anthropic.com/v1',
-    whenLeft: 'streams stop',
+    onDisconnect: 'streams stop',
     lacksChat: true,
     wires: ['anthropic-messages'],
     countsMessageTokens: true,

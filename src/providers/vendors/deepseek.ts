@@ -6,7 +6,7 @@ export const deepseek: VendorDescriptor = {
   keys: { prefix: 'DEEPSEEK' },
   wire: {
     defaultBaseUrl: 'https://api.deepseek.com/v1',
-    whenLeft: 'streams stop',
+    onDisconnect: 'streams stop',
     lacksDeveloperRole: true,
     thinkMembers: thinkingEnabled,
   },

@@ -6,7 +6,7 @@ export const fireworks: VendorDescriptor = {
   keys: { prefix: 'FIREWORKS' },
   wire: {
     defaultBaseUrl: 'https://api.fireworks.ai/inference/v1',
-    whenLeft: 'streams stop',
+    onDisconnect: 'streams stop',
     operations: ['embedding', 'rerank'],
     hasLegacyCompletion: true,
     lacksDeveloperRole: true,

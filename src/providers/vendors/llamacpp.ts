@@ -9,7 +9,7 @@ export const llamacpp: VendorDescriptor = {
     defaultBaseUrl: null,
     operations: EVERY_OPERATION,
     localSlots: 4,
-    whenLeft: 'stops',
+    onDisconnect: 'stops',
     hasLegacyCompletion: true,
     thinkMembers: templateSwitch,
   },

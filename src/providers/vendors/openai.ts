@@ -7,7 +7,7 @@ export const openai: VendorDescriptor = {
   keys: { prefix: 'OPENAI' },
   wire: {
     defaultBaseUrl: 'https://api.openai.com/v1',
-    whenLeft: 'streams stop',
+    onDisconnect: 'streams stop',
     operations: ['embedding', 'moderation', 'image', 'speech', 'transcription'],
     voices: OPENAI_VOICES,
     lacksImageSeed: true,

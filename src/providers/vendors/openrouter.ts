@@ -5,7 +5,7 @@ export const openrouter: VendorDescriptor = {
   keys: { prefix: 'OPENROUTER' },
   wire: {
     defaultBaseUrl: 'https://openrouter.ai/api/v1',
-    whenLeft: 'streams stop',
+    onDisconnect: 'streams stop',
     operations: ['embedding'],
     hasLegacyCompletion: true,
     wires: ['anthropic-messages', 'openai-responses'],

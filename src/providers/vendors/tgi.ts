@@ -8,7 +8,7 @@ export const tgi: VendorDescriptor = {
   wire: {
     defaultBaseUrl: null,
     localSlots: 64,
-    whenLeft: 'stops',
+    onDisconnect: 'stops',
     operations: EVERY_OPERATION,
     lacksDeveloperRole: true,
   },

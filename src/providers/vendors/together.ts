@@ -6,7 +6,7 @@ export const together: VendorDescriptor = {
   keys: { prefix: 'TOGETHER', apiKey: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'] },
   wire: {
     defaultBaseUrl: 'https://api.together.xyz/v1',
-    whenLeft: 'streams stop',
+    onDisconnect: 'streams stop',
     operations: ['embedding', 'rerank', 'speech', 'transcription'],
     hasLegacyCompletion: true,
     lacksDeveloperRole: true,

@@ -9,7 +9,7 @@ export const vllm: VendorDescriptor = {
     defaultBaseUrl: null,
     operations: EVERY_OPERATION,
     localSlots: 64,
-    whenLeft: 'stops',
+    onDisconnect: 'stops',
     hasLegacyCompletion: true,
     thinkMembers: templateSwitch,
   },

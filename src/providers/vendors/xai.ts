@@ -8,7 +8,7 @@ export const xai: VendorDescriptor = {
   traceName: 'x_ai',
   wire: {
     defaultBaseUrl: 'https://api.x.ai/v1',
-    whenLeft: 'streams stop',
+    onDisconnect: 'streams stop',
     hasLegacyCompletion: true,
     thinkMembers: (body) => (body.reasoning_effort ? { reasoning_effort: body.reasoning_effort } : {}),
   },

@@ -127,7 +127,7 @@ function decide(
   const mediaType = declared ?? guess(recognised, claimed) ?? (wanted === null ? PDF : USUAL_TYPES[wanted])
   const stated = kindOfType(mediaType)
   const kind = wanted ?? stated
-  if (wanted !== null && declared !== null && stated !== wanted && !isAlsoSound(wanted, declared))
+  if (wanted !== null && declared !== null && stated !== wanted && !isAlsoAudio(wanted, declared))
     throw new MistakenPart(member, `holds ${declared}, not ${DESCRIBED[wanted]}. ${ADVICE}`)
   if (recognised !== null && kind !== null && !fits(recognised, kind, head))
     throw new MistakenPart(
@@ -155,7 +155,7 @@ const DESCRIBED: Readonly<Record<ContentKind, string>> = {
 }
 
 /** Some clients call recordings by the type of a video container. */
-function isAlsoSound(wanted: ContentKind, declared: string): boolean {
+function isAlsoAudio(wanted: ContentKind, declared: string): boolean {
   return wanted === 'audio' && (kindOfType(declared) === 'video' || declared === 'application/ogg')
 }
 

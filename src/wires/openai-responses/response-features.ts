@@ -29,7 +29,7 @@ function refuseFiles(value: unknown, param: string): void {
  */
 export function serverFeaturesOf(request: ResponsesRequest): ServerFeature[] {
   const { tools, input } = request
-  const sounds = Array.isArray(input) ? input.flatMap(findHiddenSound) : []
+  const sounds = Array.isArray(input) ? input.flatMap(findHiddenAudio) : []
   const features = findDeclaredTools(request, '', OWN_DATA).flatMap(
     ({ tool, type, param }): ServerFeature[] => {
       // A spare search is not sent. Only those of the request itself can be spared.
@@ -51,15 +51,15 @@ const HEARD_ITEMS: ReadonlySet<unknown> = new Set([
 ])
 
 /** Sound in an item that is only passed on, whose size and price are not known. */
-function findHiddenSound(item: object, index: number): ServerFeature[] {
-  if (HEARD_ITEMS.has(Reflect.get(item, 'type')) || !hasSound(item)) return []
+function findHiddenAudio(item: object, index: number): ServerFeature[] {
+  if (HEARD_ITEMS.has(Reflect.get(item, 'type')) || !hasAudio(item)) return []
   return [{ member: null, param: `input.${index}`, what: 'Sound in an item of this kind' }]
 }
 
-function hasSound(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(hasSound)
+function hasAudio(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasAudio)
   if (!isRecord(value)) return false
-  return value['type'] === 'input_audio' || Object.values(value).some(hasSound)
+  return value['type'] === 'input_audio' || Object.values(value).some(hasAudio)
 }
 
 /** The text of a call of a tool. */

@@ -114,7 +114,7 @@ function toPart(part: Members, param: string): ContentPart {
     case 'input_file':
       return toFile(part, param)
     case 'input_audio':
-      return toSound(part, param)
+      return toAudio(part, param)
     default:
       throw new Untranslatable(
         `A part of the type ${JSON.stringify(part['type'])} cannot be given to this model.`,
@@ -150,7 +150,7 @@ function checked(part: MediaPart, place: string): ContentPart {
   return part
 }
 
-function toSound(part: Members, param: string): ContentPart {
+function toAudio(part: Members, param: string): ContentPart {
   const sound = isRecord(part['input_audio']) ? part['input_audio'] : part
   return {
     type: 'input_audio',

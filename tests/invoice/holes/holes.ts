@@ -72,8 +72,8 @@ export const HOLES: readonly Hole[] = [
     name: 'sound in Responses costs what text costs',
     file: 'src/modules/chat/response-operation.ts',
     edits: [
-      ['screenSound(model, chatOf(body), candidates)', 'candidates'],
-      ['soundOfChat(chatOf(body))', 'soundOfChat({ ...chatOf(body), messages: [] })'],
+      ['filterByAudio(model, chatOf(body), candidates)', 'candidates'],
+      ['audioOfChat(chatOf(body))', 'audioOfChat({ ...chatOf(body), messages: [] })'],
     ],
   },
   {

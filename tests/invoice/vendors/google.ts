@@ -39,7 +39,7 @@ async function answerContent(call: VendorCall): Promise<void> {
     extras: listOf(body['tools']).flatMap((tool) => hostedTool(call, tool)),
     factor: 1,
   }
-  await performWork(call, asked, GOOGLE_WIRE, 'goes on')
+  await performWork(call, asked, GOOGLE_WIRE, 'continues')
 }
 
 /** Dollars a call. */

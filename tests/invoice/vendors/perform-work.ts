@@ -45,7 +45,7 @@ export interface AnswerWire {
  * What goes on when the connection is closed: nothing at a server of one's own, complete answers and reasoning where a vendor
  * stops only streams, and everything elsewhere.
  */
-export type WhenLeft = 'stops' | 'streams stop' | 'goes on'
+export type OnDisconnect = 'stops' | 'streams stop' | 'continues'
 
 /** Faster than the large models of today, and slower than the fastest hardware. */
 const THOUGHTS_PER_SECOND = 1_000
@@ -59,10 +59,10 @@ export async function performWork(
   call: VendorCall,
   asked: Asked,
   wire: AnswerWire,
-  whenLeft: WhenLeft,
+  onDisconnect: OnDisconnect,
 ): Promise<void> {
   if (call.planned.plan.failure === 'refused') throw new Refused('the vendor takes no such request')
-  const work = new Work(call, asked, wire, whenLeft)
+  const work = new Work(call, asked, wire, onDisconnect)
   const isDone = asked.isStream ? await work.stream() : await work.answer()
   if (!isDone) work.billLeft()
 }
@@ -72,7 +72,7 @@ class Work {
   readonly #call: VendorCall
   readonly #asked: Asked
   readonly #wire: AnswerWire
-  readonly #whenLeft: WhenLeft
+  readonly #onDisconnect: OnDisconnect
   readonly #billsToEnd: boolean
   readonly #thoughts: number
   readonly #pieces: readonly string[]
@@ -80,18 +80,18 @@ class Work {
   #sent = ''
   #isClosed = false
 
-  constructor(call: VendorCall, asked: Asked, wire: AnswerWire, whenLeft: WhenLeft) {
+  constructor(call: VendorCall, asked: Asked, wire: AnswerWire, onDisconnect: OnDisconnect) {
     const { plan } = call.planned
     this.#call = call
     this.#asked = asked
     this.#wire = wire
-    this.#whenLeft = whenLeft
+    this.#onDisconnect = onDisconnect
     const limit = Math.min(asked.outputLimit ?? asked.outputMax, asked.outputMax)
     this.#thoughts = asked.isThinking ? Math.min(thoughtsIn(plan.thinkMs), limit) : 0
     this.#pieces = writePieces(Math.max(Math.min(plan.outputTokens, limit - this.#thoughts), 0))
     this.#text = this.#pieces.join('')
-    const isStopped = whenLeft === 'streams stop' && asked.isStream && !asked.isThinking
-    this.#billsToEnd = whenLeft !== 'stops' && !isStopped
+    const isStopped = onDisconnect === 'streams stop' && asked.isStream && !asked.isThinking
+    this.#billsToEnd = onDisconnect !== 'stops' && !isStopped
     if (!this.#billsToEnd) call.planned.stopsWith(call.over)
     void call.closed.then(() => {
       this.#isClosed = true
@@ -134,7 +134,7 @@ class Work {
   /** Writes the line of work whose connection was closed. */
   billLeft(): void {
     if (this.#billsToEnd) this.#bill(this.#text, this.#thoughts, false)
-    else if (this.#whenLeft === 'streams stop' || this.#sent !== '') this.#bill(this.#sent, 0, false)
+    else if (this.#onDisconnect === 'streams stop' || this.#sent !== '') this.#bill(this.#sent, 0, false)
   }
 
   async #think(): Promise<boolean> {

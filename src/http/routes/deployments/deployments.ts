@@ -178,7 +178,10 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       otherErrors: [402],
       responses: described('The deployment, which is starting.'),
       handle: async ({ caller, params, headers }) =>
-        toDeploymentAnswer(await deployments.wish(caller, params.id, 'running'), await contextOf(headers)),
+        toDeploymentAnswer(
+          await deployments.setDesiredState(caller, params.id, 'running'),
+          await contextOf(headers),
+        ),
     }),
     defineRoute({
       ...one,
@@ -187,7 +190,10 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       summary: 'Stop a deployment',
       responses: described('The deployment. Its GPU is released when requests in flight have ended.'),
       handle: async ({ caller, params, headers }) =>
-        toDeploymentAnswer(await deployments.wish(caller, params.id, 'stopped'), await contextOf(headers)),
+        toDeploymentAnswer(
+          await deployments.setDesiredState(caller, params.id, 'stopped'),
+          await contextOf(headers),
+        ),
     }),
     defineRoute({
       ...one,
@@ -198,7 +204,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
         200: { description: 'The deployment is deleted. Its events can still be read.', schema: Deleted },
       },
       handle: async ({ caller, params }) => {
-        await deployments.wish(caller, params.id, 'deleted')
+        await deployments.setDesiredState(caller, params.id, 'deleted')
         return { id: params.id, object: 'deployment', deleted: true, ok: true }
       },
     }),

@@ -30,11 +30,11 @@ export interface DeploymentStage {
   /** Starts a simulated process with its own reconciler and owner id. */
   startProcess(process?: MortalProcess): Reconciler
   /** Advances the clock while this process looks at each deployment when it is due. */
-  pass(reconciler: Pick<Reconciler, 'lookAtDue'>, durationMs: number): Promise<void>
+  pass(reconciler: Pick<Reconciler, 'reconcileDue'>, durationMs: number): Promise<void>
   /** Advances the clock without any look. */
   skip(durationMs: number): void
   /** Starts processes one after the other. Each is killed after the given number of points; the last one is not killed. */
-  startMortals(deaths: readonly number[]): Pick<Reconciler, 'lookAtDue'>
+  startMortals(deaths: readonly number[]): Pick<Reconciler, 'reconcileDue'>
   createCaller(creditUsd: number, key?: Partial<Caller>): Promise<Caller>
   /** Returns the number of machines in use at the simulated driver. */
   countMachines(): Promise<number>
@@ -154,7 +154,7 @@ export async function createDeploymentStage({
   const pass: DeploymentStage['pass'] = async (reconciler, durationMs) => {
     const endMs = nowMs + durationMs
     for (;;) {
-      await reconciler.lookAtDue()
+      await reconciler.reconcileDue()
       const [row] = await database.query<{ due: Date | null }>(
         `SELECT min(greatest(next_look_at, lease_until)) AS due FROM deployments WHERE next_look_at IS NOT NULL`,
       )
@@ -183,8 +183,8 @@ export async function createDeploymentStage({
       let mortal = new MortalProcess(left.shift())
       let current = startProcess(mortal)
       return {
-        lookAtDue: async () => {
-          const next = await current.lookAtDue().catch((error: unknown) => {
+        reconcileDue: async () => {
+          const next = await current.reconcileDue().catch((error: unknown) => {
             if (error instanceof Killed) return null
             throw error
           })

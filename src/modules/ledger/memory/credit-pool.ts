@@ -266,11 +266,11 @@ export class CreditPool implements HoldKeeper {
       else if (account.hasExpired(clock.nowMs()))
         await this.#unlessClosed(account, account.giveBack()).catch(this.#noteFailure)
     }
-    await this.#spendFirstWhatComesFirst().catch(this.#noteFailure)
+    await this.#refreshLotOrder().catch(this.#noteFailure)
   }
 
   /** Finds new lots that should be spent first, within seconds even if the message about them was lost. */
-  async #spendFirstWhatComesFirst(): Promise<void> {
+  async #refreshLotOrder(): Promise<void> {
     for (const account of await findLateHolders(this.#options.database, [...this.#accounts.values()]))
       await this.#unlessClosed(account, account.refresh())
   }

@@ -19,7 +19,7 @@ type MediaOperations = Omit<
   | 'isConfigured'
   | 'localSlots'
   | 'takenMembers'
-  | 'whenLeft'
+  | 'onDisconnect'
   | 'refundsCancelled'
   | 'isSingle'
   | 'isOwnServer'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Provider } from '../../providers/provider.ts'
 import { Untranslatable } from '../../wires/untranslatable.ts'
 import type { Candidate } from '../inference/inference.ts'
-import { screenWire } from './screen-wire.ts'
+import { filterByWire } from './filter-by-wire.ts'
 
 const timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1 }
 
@@ -13,29 +13,29 @@ function candidate(id: string, members: Partial<Provider>): Candidate {
 
 const native = { 'anthropic-messages': () => Promise.reject(new Error('not asked')) }
 const translated = candidate('translated', {})
-const speaker = candidate('speaker', { native })
+const nativeOne = candidate('native', { native })
 const allowed = candidate('allowed', { native, takenMembers: new Set(['web_search']) })
-const all = [translated, speaker, allowed]
+const all = [translated, nativeOne, allowed]
 
 const plain = { untranslatable: null, features: [] }
 const search = { member: 'web_search', param: 'tools.0.type', what: 'A search' }
 const untranslatable = new Untranslatable('only natively', 'messages.0')
 
 test('every provider may serve what all models can do', () => {
-  expect(screenWire('anthropic-messages', plain, all)).toBe(all)
+  expect(filterByWire('anthropic-messages', plain, all)).toBe(all)
 })
 
 test('only providers that speak the wire may serve what cannot be translated', () => {
   const demands = { ...plain, untranslatable }
-  expect(screenWire('anthropic-messages', demands, all)).toEqual([speaker, allowed])
-  expect(() => screenWire('anthropic-messages', demands, [translated])).toThrow(untranslatable)
-  expect(() => screenWire('openai-responses', demands, all)).toThrow(untranslatable)
+  expect(filterByWire('anthropic-messages', demands, all)).toEqual([nativeOne, allowed])
+  expect(() => filterByWire('anthropic-messages', demands, [translated])).toThrow(untranslatable)
+  expect(() => filterByWire('openai-responses', demands, all)).toThrow(untranslatable)
 })
 
 test("only providers with the operator's permission may serve what is billed besides tokens", () => {
   const demands = { untranslatable, features: [search] }
-  expect(screenWire('anthropic-messages', demands, all)).toEqual([allowed])
-  expect(() => screenWire('anthropic-messages', demands, [translated, speaker])).toThrow('not taken here')
+  expect(filterByWire('anthropic-messages', demands, all)).toEqual([allowed])
+  expect(() => filterByWire('anthropic-messages', demands, [translated, nativeOne])).toThrow('not taken here')
   const unknown = { untranslatable, features: [{ ...search, member: null }] }
-  expect(() => screenWire('anthropic-messages', unknown, all)).toThrow('not taken here')
+  expect(() => filterByWire('anthropic-messages', unknown, all)).toThrow('not taken here')
 })

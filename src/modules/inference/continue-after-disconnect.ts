@@ -4,13 +4,13 @@ import type { Provider } from '../../providers/provider.ts'
 import { AbandonedWork, type Drain, type Drains } from './drains.ts'
 
 /** Work that continues after the client left, because the vendor bills it anyway. */
-export interface Linger {
+export interface ContinuedWork {
   /** Cancelled with the client while no upstream works, otherwise when a drain limit is reached. */
   readonly cancellation: Cancellation
   /** Whether billed work was stopped after the client left. It is charged in full. */
   readonly isAbandoned: boolean
   /** An upstream is being given the work. */
-  noteAsked(provider: Pick<Provider, 'whenLeft' | 'refundsCancelled'> | undefined): void
+  noteAsked(provider: Pick<Provider, 'onDisconnect' | 'refundsCancelled'> | undefined): void
   /** The upstream refused the work or failed. */
   noteRefused(): void
   /** From now on the work is cancelled together with the client. */
@@ -18,7 +18,11 @@ export interface Linger {
   release(): void
 }
 
-export function lingerAfter(client: Cancellation, accountId: string, drains: Drains): Linger {
+export function continueAfterDisconnect(
+  client: Cancellation,
+  accountId: string,
+  drains: Drains,
+): ContinuedWork {
   const cancellation = new Cancellation()
   let drain: Drain | null = null
   let isAsked = false
@@ -41,7 +45,7 @@ export function lingerAfter(client: Cancellation, accountId: string, drains: Dra
     },
     noteAsked: (provider) => {
       isAsked = true
-      isBilled = provider?.whenLeft !== 'stops' && provider?.refundsCancelled !== true
+      isBilled = provider?.onDisconnect !== 'stops' && provider?.refundsCancelled !== true
     },
     noteRefused: () => {
       isAsked = false

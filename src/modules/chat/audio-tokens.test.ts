@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import { createCatalog, type CatalogModel } from '../catalog/catalog.ts'
 import { estimateChat, outputTokensCovered, type WorstCase } from './estimate-cost.ts'
-import { soundOfChat } from './sound-tokens.ts'
+import { audioOfChat } from './audio-tokens.ts'
 
 const worstCaseOf = (model: CatalogModel, members: Omit<ChatRequest, 'model'>): WorstCase => {
   const body = { model: model.id, ...members }
@@ -45,12 +45,12 @@ test('audio without reported tokens is counted by the second, WAV by its header'
   wave.writeUInt32LE(32_000, 28)
   wave.writeUInt16LE(2, 32)
   wave.writeUInt16LE(16, 34)
-  const soundOf = (data: Buffer, format: string) => {
+  const audioOf = (data: Buffer, format: string) => {
     const content = [{ type: 'input_audio' as const, input_audio: { data: data.toString('base64'), format } }]
-    return soundOfChat({ model: 'any', messages: [{ role: 'user', content }] }).promptTokens
+    return audioOfChat({ model: 'any', messages: [{ role: 'user', content }] }).promptTokens
   }
   const expected = 100 * 32
-  expect(Math.abs(soundOf(wave, 'wav') - expected)).toBeLessThan(5)
-  expect(Math.abs(soundOf(Buffer.alloc(800_000), 'mp3') - expected)).toBeLessThan(5)
-  expect(soundOf(Buffer.alloc(30), 'mp3')).toBe(1000)
+  expect(Math.abs(audioOf(wave, 'wav') - expected)).toBeLessThan(5)
+  expect(Math.abs(audioOf(Buffer.alloc(800_000), 'mp3') - expected)).toBeLessThan(5)
+  expect(audioOf(Buffer.alloc(30), 'mp3')).toBe(1000)
 })

@@ -5,7 +5,7 @@ import { BILLED_MEMBERS, isOrdinaryValue } from '../../providers/billed-members.
 import type { Provider } from '../../providers/provider.ts'
 import type { InferenceRequest } from './inference-request.ts'
 
-interface Screened<Body, Served> {
+interface Filtered<Body, Served> {
   /** Without the members that must not reach an upstream. */
   readonly request: InferenceRequest<Body>
   /** The candidates that accept the remaining members; at least one. */
@@ -16,25 +16,25 @@ interface Screened<Body, Served> {
  * Removes or refuses members that change the bill and have no known price. Most requests have only plain members, so the common
  * path is one lookup per member. `priced` are the members that the estimate of this operation includes.
  */
-export function screenMembers<Body extends object, Served extends { readonly provider: Provider }>(
+export function filterMembers<Body extends object, Served extends { readonly provider: Provider }>(
   request: InferenceRequest<Body>,
   candidates: readonly Served[],
   priced: ReadonlySet<string> = NONE,
-): Screened<Body, Served> {
+): Filtered<Body, Served> {
   for (const name in request.body)
-    if (!PLAIN_MEMBERS.has(name) && !priced.has(name)) return screenUnusual(request, candidates, priced)
+    if (!PLAIN_MEMBERS.has(name) && !priced.has(name)) return filterUnusual(request, candidates, priced)
   return { request, candidates }
 }
 
 const NONE: ReadonlySet<string> = new Set()
 
-function screenUnusual<Body extends object, Served extends { readonly provider: Provider }>(
+function filterUnusual<Body extends object, Served extends { readonly provider: Provider }>(
   request: InferenceRequest<Body>,
   candidates: readonly Served[],
   priced: ReadonlySet<string>,
-): Screened<Body, Served> {
+): Filtered<Body, Served> {
   const dropped: string[] = []
-  let takers = candidates
+  let accepting = candidates
   for (const [name, value] of Object.entries(request.body)) {
     if (PLAIN_MEMBERS.has(name) || priced.has(name)) continue
     const folded = foldName(name)
@@ -42,13 +42,15 @@ function screenUnusual<Body extends object, Served extends { readonly provider: 
     // Some upstreams ignore the case of names, and would read another value than the one that was checked.
     const isOddlyWritten = folded !== name
     if (untaken !== undefined) {
-      const taking = isOddlyWritten ? [] : takers.filter(({ provider }) => provider.takenMembers?.has(name))
-      if (taking.length > 0) takers = taking
+      const takenBy = isOddlyWritten
+        ? []
+        : accepting.filter(({ provider }) => provider.takenMembers?.has(name))
+      if (takenBy.length > 0) accepting = takenBy
       else if (untaken === 'dropped' || isOrdinaryValue(folded, value)) dropped.push(name)
       else throw untakenMember(name)
     } else if (isOddlyWritten && isCheckedElsewhere(folded, priced)) dropped.push(name)
   }
-  return { request: dropped.length === 0 ? request : withoutMembers(request, dropped), candidates: takers }
+  return { request: dropped.length === 0 ? request : withoutMembers(request, dropped), candidates: accepting }
 }
 
 /** Whether another part of the gateway checks, changes or removes the member under its usual name. */

@@ -2,12 +2,12 @@
 const DESCRIPTION_BYTES = 64 * 1024
 
 /** Returns the minimum duration of a file of this size if its audio has at most this bit rate, whatever the header declares. */
-export function soundSecondsMin(fileBytes: number, bitsPerSecondMax: number): number {
-  return secondsOfSound(Math.max(0, fileBytes - DESCRIPTION_BYTES), bitsPerSecondMax)
+export function audioSecondsMin(fileBytes: number, bitsPerSecondMax: number): number {
+  return secondsOfAudio(Math.max(0, fileBytes - DESCRIPTION_BYTES), bitsPerSecondMax)
 }
 
 /** The same for bytes that are audio only. */
-export function secondsOfSound(bytes: number, bitsPerSecondMax: number): number {
+export function secondsOfAudio(bytes: number, bitsPerSecondMax: number): number {
   return (bytes * 8) / bitsPerSecondMax
 }
 

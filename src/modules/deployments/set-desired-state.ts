@@ -6,7 +6,7 @@ import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
 import { insertEvent } from './deployment-events.ts'
 import { forgetToken } from './hub-tokens.ts'
 
-export interface Wish {
+export interface DesiredStateChange {
   readonly accountId: string
   readonly deploymentId: string
   readonly desired: DesiredState
@@ -14,10 +14,10 @@ export interface Wish {
 }
 
 /** Stores the state that an account wants and makes the deployment due. Has no effect if repeated, except in status `error`. */
-export function writeWish(database: Database, wish: Wish): Promise<Deployment> {
-  const { desired, nowMs } = wish
+export function writeDesiredState(database: Database, change: DesiredStateChange): Promise<Deployment> {
+  const { desired, nowMs } = change
   return database.transaction(async (transaction) => {
-    const deployment = await lockDeployment(transaction, wish)
+    const deployment = await lockDeployment(transaction, change)
     const isAgain = deployment.desiredState === desired && deployment.status !== 'error'
     if (isAgain) return deployment
     if (desired === 'running') requireBudget(deployment)
@@ -90,7 +90,7 @@ function requireBudget({ budgetLimitNanoUsd, spentNanoUsd }: Deployment): void {
 
 async function lockDeployment(
   transaction: Queryable,
-  { accountId, deploymentId }: Pick<Wish, 'accountId' | 'deploymentId'>,
+  { accountId, deploymentId }: Pick<DesiredStateChange, 'accountId' | 'deploymentId'>,
 ): Promise<Deployment> {
   const rows = isUuid(deploymentId)
     ? await transaction.query<DeploymentRow>(

@@ -1,18 +1,18 @@
 import type { ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import { decodedBytes, readWaveBytesPerSecond } from './estimate-media-tokens.ts'
-import { isSpokenAnswerAsked, soundParts } from './sound-parts.ts'
+import { isSpokenAnswerAsked, audioParts } from './audio-parts.ts'
 
 /** How much of a request and its answer is audio, for upstreams that do not report it. */
-export interface Sound {
+export interface RequestAudio {
   readonly promptTokens: number
   readonly isAnswerSpoken: boolean
 }
 
-export const SILENCE: Sound = { promptTokens: 0, isAnswerSpoken: false }
+export const NO_AUDIO: RequestAudio = { promptTokens: 0, isAnswerSpoken: false }
 
-export function soundOfChat(body: ChatRequest): Sound {
+export function audioOfChat(body: ChatRequest): RequestAudio {
   let promptTokens = 0
-  for (const { part } of soundParts(body)) promptTokens += countSoundTokens(part)
+  for (const { part } of audioParts(body)) promptTokens += countAudioTokens(part)
   return { promptTokens, isAnswerSpoken: isSpokenAnswerAsked(body) }
 }
 
@@ -24,7 +24,7 @@ const BYTES_PER_SECOND = 8_000
 const PART_TOKENS_MIN = 1_000
 
 /** Counts one audio part if no upstream reports it. A part that only the vendor can fetch counts the minimum. */
-export function countSoundTokens(part: ContentPart): number {
+export function countAudioTokens(part: ContentPart): number {
   const data = dataOf(part)
   const seconds = decodedBytes(data) / (readWaveBytesPerSecond(data) ?? BYTES_PER_SECOND)
   return Math.max(Math.ceil(seconds * TOKENS_PER_SECOND), PART_TOKENS_MIN)

@@ -2,7 +2,7 @@ import { beginRun } from './begin-run.ts'
 import { lockClaimed, writeTransition, type Claim } from './claim-deployments.ts'
 import type { DesiredState } from './deployment.ts'
 import { readOpenRun } from './deployment-row.ts'
-import type { Look, LookOptions, NextLookMs } from './look.ts'
+import type { Reconciliation, ReconcileOptions, NextReconcileMs } from './reconciliation.ts'
 import { followRun } from './follow-run.ts'
 import { windDown } from './wind-down.ts'
 
@@ -10,7 +10,7 @@ import { windDown } from './wind-down.ts'
  * Moves a deployment one step towards its desired state. A process may die at any point and another one continues: each step is a
  * transaction, or a driver call that may be repeated.
  */
-export async function lookAtDeployment(options: LookOptions, claim: Claim): Promise<NextLookMs> {
+export async function reconcileDeployment(options: ReconcileOptions, claim: Claim): Promise<NextReconcileMs> {
   const { deployment } = claim
   const driver = options.gpus.get(deployment.driver)
   if (driver === undefined) {
@@ -20,21 +20,24 @@ export async function lookAtDeployment(options: LookOptions, claim: Claim): Prom
     )
     return MISSING_DRIVER_MS
   }
-  const look: Look = { ...options, claim, driver }
+  const reconciliation: Reconciliation = { ...options, claim, driver }
   const run = await readOpenRun(options.database, deployment.id, { isLocked: false })
   if (run !== null) {
     const isEnding = run.stoppingAtMs !== null || deployment.desiredState !== 'running'
-    return isEnding ? windDown(look, run) : followRun(look, run)
+    return isEnding ? windDown(reconciliation, run) : followRun(reconciliation, run)
   }
-  if (deployment.desiredState !== 'running') return rest(look, deployment.desiredState)
-  return deployment.status === 'error' ? null : beginRun(look)
+  if (deployment.desiredState !== 'running') return rest(reconciliation, deployment.desiredState)
+  return deployment.status === 'error' ? null : beginRun(reconciliation)
 }
 
 const MISSING_DRIVER_MS = 60_000
 
 /** Writes the final status of a deployment that has no run and should have none. */
-async function rest(look: Look, desired: Exclude<DesiredState, 'running'>): Promise<NextLookMs> {
-  const { database, clock, claim } = look
+async function rest(
+  reconciliation: Reconciliation,
+  desired: Exclude<DesiredState, 'running'>,
+): Promise<NextReconcileMs> {
+  const { database, clock, claim } = reconciliation
   if (claim.deployment.status === desired) return null
   const nowMs = clock.nowMs()
   await database.transaction(async (transaction) => {
@@ -46,7 +49,7 @@ async function rest(look: Look, desired: Exclude<DesiredState, 'running'>): Prom
       nowMs,
     })
   })
-  await look.announce(claim.deployment.id)
+  await reconciliation.announce(claim.deployment.id)
   return null
 }
 

@@ -2,13 +2,13 @@ import { AppError } from '../../kernel/app-error.ts'
 import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Candidate } from '../inference/inference.ts'
-import { isSpokenAnswerAsked, soundParts } from './sound-parts.ts'
+import { isSpokenAnswerAsked, audioParts } from './audio-parts.ts'
 
 /**
  * Keeps the candidates that may be asked for audio. Vendors price audio separately, so a model without an audio price is only
  * sent to upstreams that bill nothing: the operator's own servers and the sandbox.
  */
-export function screenSound(
+export function filterByAudio(
   model: CatalogModel,
   body: ChatRequest,
   candidates: readonly Candidate[],
@@ -16,10 +16,10 @@ export function screenSound(
   const { price } = model
   if (price.unit !== 'token') return candidates
   const problem =
-    (price.audioInputNanoUsdPer1m === undefined ? findSound(model, body) : null) ??
+    (price.audioInputNanoUsdPer1m === undefined ? findAudio(model, body) : null) ??
     (price.audioOutputNanoUsdPer1m === undefined ? findSpokenAnswer(model, body) : null)
   if (problem === null) return candidates
-  const unbilled = candidates.filter(({ provider }) => provider.whenLeft === 'stops')
+  const unbilled = candidates.filter(({ provider }) => provider.onDisconnect === 'stops')
   if (unbilled.length === 0) throw problem
   return unbilled
 }
@@ -28,7 +28,7 @@ export function screenSound(
  * Returns the members that ask for a spoken answer, if the model has a price for audio output and only text and audio are
  * requested.
  */
-export function pricedSoundMembers({ price }: CatalogModel, body: ChatRequest): ReadonlySet<string> {
+export function pricedAudioMembers({ price }: CatalogModel, body: ChatRequest): ReadonlySet<string> {
   if (price.unit !== 'token' || price.audioOutputNanoUsdPer1m === undefined) return NONE
   const modalities: unknown = Reflect.get(body, 'modalities')
   const isKnown = Array.isArray(modalities) && modalities.every((one) => one === 'text' || one === 'audio')
@@ -38,10 +38,10 @@ export function pricedSoundMembers({ price }: CatalogModel, body: ChatRequest): 
 const NONE: ReadonlySet<string> = new Set()
 const SOUND_MEMBERS: ReadonlySet<string> = new Set(['modalities', 'audio'])
 
-function findSound(model: CatalogModel, body: ChatRequest): AppError | null {
+function findAudio(model: CatalogModel, body: ChatRequest): AppError | null {
   // Fast path: nearly every prompt is text.
   if (!body.messages.some(({ content }) => typeof content === 'object' && content !== null)) return null
-  for (const { place } of soundParts(body))
+  for (const { place } of audioParts(body))
     return unpriced(`'${model.id}' has no price for sound in a prompt`, place)
   return null
 }

@@ -7,7 +7,7 @@ import type { Database } from '../../storage/database.ts'
 import type { BillingOptions } from './bill-run.ts'
 import type { Claim } from './claim-deployments.ts'
 
-export interface LookOptions {
+export interface ReconcileOptions {
   readonly database: Database
   readonly gpus: Pick<GpuRegistry, 'get'>
   readonly clock: Clock
@@ -18,16 +18,16 @@ export interface LookOptions {
    * after a timeout.
    */
   readonly announce: (deploymentId: string) => Promise<void>
-  readonly paces: LookPaces
+  readonly paces: ReconcilePaces
   readonly logger: Logger
   /** Decrypts the hub tokens of deployments. */
   readonly sealer: Sealer
 }
 
-interface LookPaces {
-  /** Interval between looks at a deployment that is starting or stopping. */
+interface ReconcilePaces {
+  /** Interval between reconciliations of a deployment that is starting or stopping. */
   readonly changingMs: number
-  /** Interval between looks at a running deployment. */
+  /** Interval between reconciliations of a running deployment. */
   readonly runningMs: number
   /** A run that is not ready after this time has failed. */
   readonly startMsMax: number
@@ -37,11 +37,11 @@ interface LookPaces {
   readonly retryMs: number
 }
 
-/** One look at a claimed deployment, with its driver. */
-export interface Look extends LookOptions {
+/** One reconciliation of a claimed deployment, with its driver. */
+export interface Reconciliation extends ReconcileOptions {
   readonly claim: Claim
   readonly driver: GpuDriver
 }
 
-/** Milliseconds until the next look; null for none before the desired state changes. */
-export type NextLookMs = number | null
+/** Milliseconds until the next reconciliation; null for none before the desired state changes. */
+export type NextReconcileMs = number | null

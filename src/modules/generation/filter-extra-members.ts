@@ -10,7 +10,7 @@ const PLAIN_MEMBERS: ReadonlySet<string> = new Set(['user', 'moderation', 'outpu
  * Filters the members that are passed on to an image provider. An image has a fixed price, unlike counted tokens, so only listed
  * members pass. Members that are known to change the bill are refused, and unknown ones are dropped.
  */
-export function screenExtraMembers<File>(
+export function filterExtraMembers<File>(
   work: MediaWork<File>,
   candidates: readonly { readonly provider: Provider }[],
 ): MediaWork<File> {

@@ -14,18 +14,18 @@ export interface WireDemands {
  * Returns the candidates that can serve the request. Those that need the native wire must speak it and be allowed its billed
  * features.
  */
-export function screenWire(
+export function filterByWire(
   wire: NativeWire,
   { untranslatable, features }: WireDemands,
   candidates: readonly Candidate[],
 ): readonly Candidate[] {
   if (untranslatable === null && features.length === 0) return candidates
-  let speakers = candidates.filter(({ provider }) => provider.native?.[wire] !== undefined)
-  if (speakers.length === 0 && untranslatable !== null) throw untranslatable
+  let native = candidates.filter(({ provider }) => provider.native?.[wire] !== undefined)
+  if (native.length === 0 && untranslatable !== null) throw untranslatable
   for (const feature of features) {
     const { member } = feature
-    speakers = speakers.filter(({ provider }) => member !== null && provider.takenMembers?.has(member))
-    if (speakers.length === 0) throw refuseFeature(feature)
+    native = native.filter(({ provider }) => member !== null && provider.takenMembers?.has(member))
+    if (native.length === 0) throw refuseFeature(feature)
   }
-  return speakers
+  return native
 }
