@@ -29,6 +29,7 @@ import { readBody } from './bodies/read-body.ts'
 import { replayDirectly } from './answers/replay-answer.ts'
 import type { DirectRequest, HotRoute } from './route.ts'
 import { compileCheck } from './bodies/validate.ts'
+import { validatorOf } from './bodies/validator-of.ts'
 
 interface HotRoutesOptions {
   readonly routes: readonly HotRoute[]
@@ -64,6 +65,8 @@ export interface HotRoutes {
  * same as everywhere: authenticate, read, validate, then call the route.
  */
 export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
+  // The first request should not wait for it.
+  for (const { body } of options.routes) validatorOf(body)
   const byPath = new Map(
     options.routes.map((route) => [route.path, { route, check: compileCheck(route.body) }]),
   )

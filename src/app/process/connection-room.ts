@@ -26,7 +26,15 @@ const REPORT = Type.Object({
   userLimits: Type.Object({ open_files: Type.Object({ soft: Type.Number() }) }),
 })
 
+let known: number | null = null
+
+/** The limit cannot change while the process runs, and to read it takes some milliseconds. */
 function readOpenFilesMax(): number {
+  known ??= readReportedLimit()
+  return known
+}
+
+function readReportedLimit(): number {
   // Otherwise the report looks up the host names of all peers.
   Object.assign(process.report, { excludeNetwork: true })
   const report: unknown = process.report.getReport()

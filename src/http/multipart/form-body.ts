@@ -1,10 +1,10 @@
-import { Compile } from 'typebox/compile'
 import { Type, type TSchema } from 'typebox'
 import { AppError } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { convertText } from '../bodies/convert-text.ts'
 import { describeProblem } from '../bodies/describe-problem.ts'
 import { findProblem } from '../bodies/find-problem.ts'
+import { validatorOf } from '../bodies/validator-of.ts'
 import type { Form, FormDescription, UploadedFile, FormField } from './form.ts'
 
 interface FormBody {
@@ -15,7 +15,6 @@ interface FormBody {
 }
 
 export function compileFormBody(description: FormDescription, schema: TSchema = Type.Object({})): FormBody {
-  const validator = Compile(schema)
   const lists = listFieldsOf(schema)
   const required = Object.entries(description.files).filter(([, rule]) => rule.isRequired)
 
@@ -34,7 +33,7 @@ export function compileFormBody(description: FormDescription, schema: TSchema = 
         schema,
         collectFields(form.fields, (name) => lists.has(name)),
       )
-      if (!validator.Check(body)) throw describeProblem(findProblem(schema, body))
+      if (!validatorOf(schema).Check(body)) throw describeProblem(findProblem(schema, body))
       requireFiles(body, form.files)
       return body
     },
