@@ -5,7 +5,7 @@ import { findByLooseName } from './loose-names.ts'
 import type { ModelSource, ModelViewer } from './model-source.ts'
 import { watchCatalogFile } from './watch-catalog-file.ts'
 import { readFileSync, statSync } from 'node:fs'
-import { parse } from 'yaml'
+import { createRequire } from 'node:module'
 
 export * from './catalog-model.ts'
 export { CatalogInvalid } from './load-catalog.ts'
@@ -14,6 +14,8 @@ export { highestPrice } from './highest-price.ts'
 export { priceTokens, priceUnits, unitRate, type UnitRate } from './price.ts'
 export { isDurationAllowed } from './read-bounds.ts'
 export type { ModelSource, ModelViewer } from './model-source.ts'
+
+const require = createRequire(import.meta.url)
 
 /** The models that the gateway offers. Lookups are synchronous; a reload replaces all models at once. */
 export interface Catalog {
@@ -201,6 +203,8 @@ function readCatalogFile(file: string): { file: string; document: unknown } {
     throw new CatalogInvalid([`${file}: cannot be read: ${describe(error)}`])
   }
   try {
+    // Loaded here, because few gateways have such a file.
+    const { parse }: typeof import('yaml') = require('yaml')
     // An empty file overrides nothing.
     return { file, document: parse(text) ?? {} }
   } catch (error) {

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { parseFile } from 'music-metadata'
 import type { AudioFormat } from './recognise-audio.ts'
 import { scanFlacFrames } from './scan-flac-frames.ts'
 import { scanMp4Samples } from './scan-mp4-samples.ts'
@@ -39,6 +38,8 @@ export async function measureDuration({ path, bytes, format }: MeasuredFile): Pr
 }
 
 async function readClaimed(path: string): Promise<number | null> {
+  // Loaded here, because few gateways measure audio, and the package is large.
+  const { parseFile } = await import('music-metadata')
   const parsing = parseFile(path, { duration: true, skipCovers: true, skipPostHeaders: true }).then(
     ({ format }) => format.duration ?? null,
     // Any parser error means that the file is invalid.
