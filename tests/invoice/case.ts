@@ -39,7 +39,7 @@ export interface ToolChoice {
 export interface OptionChoice {
   readonly name: string
   readonly value: unknown
-  readonly at: 'first' | 'last' | 'first of a message'
+  readonly at: 'first' | 'last' | 'first of a message' | 'first of a tool'
 }
 
 /** What the simulated model does. The client cannot choose it, and it is no part of the invoice's rules. */

@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly count: number
   readonly concurrency: number
   readonly totals: Totals
+  /** No further cases are begun after this many with problems. */
+  readonly failuresMax?: number
 }
 
 export function noTotals(): Totals {
@@ -29,11 +31,11 @@ export function noTotals(): Totals {
 
 /** Runs cases side by side and returns those with problems. */
 export async function runCases(stage: Stage, options: RunOptions): Promise<CaseOutcome[]> {
-  const { seed, from, count, concurrency, totals } = options
+  const { seed, from, count, concurrency, totals, failuresMax = Infinity } = options
   const wrong: CaseOutcome[] = []
   let next = from
   const work = async () => {
-    while (next < from + count) {
+    while (next < from + count && wrong.length < failuresMax) {
       const made = makeCase(seed, next++)
       const outcome = await runCase(stage, made).catch((error: unknown) => failedOutcome(made, error))
       noteOutcome(totals, outcome)

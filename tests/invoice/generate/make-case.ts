@@ -1,4 +1,5 @@
 import type { Case, EndChoice, EndName, WireName, WorkPlan } from '../case.ts'
+import { attackSometimes } from './known-attacks.ts'
 import { makeOptions } from './make-options.ts'
 import { isOdd, makeParts } from './make-parts.ts'
 import { makeTools } from './make-tools.ts'
@@ -76,7 +77,7 @@ export function makeCase(runSeed: number, number: number): Case {
   const model = random.pick(MODELS[wire])
   const parts = TEXT_ONLY.has(wire) ? [] : makeParts(random, wire, model)
   const end = makeEnd(random, wire)
-  return {
+  return attackSometimes(random, {
     number,
     wire,
     model,
@@ -90,7 +91,7 @@ export function makeCase(runSeed: number, number: number): Case {
     balanceUsd: random.pick(parts.some(isOdd) ? TIGHT_USD : USUAL_USD),
     work: makeWork(random, end),
     end,
-  }
+  })
 }
 
 function makeEnd(random: Random, wire: WireName): EndChoice {

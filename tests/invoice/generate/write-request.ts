@@ -156,6 +156,7 @@ function writeText(body: object, options: readonly OptionChoice[]): string {
     const member = `${JSON.stringify(name)}:${JSON.stringify(value)}`
     if (at === 'first') text = `{${member},${text.slice(1)}`
     else if (at === 'last') text = `${text.slice(0, -1)},${member}}`
+    else if (at === 'first of a tool') text = text.replace('"tools":[{', `"tools":[{${member},`)
     else
       text = text
         .replace('{"role":', `{${member},"role":`)

@@ -1,6 +1,11 @@
 /** A mistake that once gave work away. It is made again in a copy of the source code. */
 export interface Hole {
   readonly name: string
+  /** Everything that guards against it: one layer would hide that the other is missing. */
+  readonly guards: readonly Guard[]
+}
+
+interface Guard {
   readonly file: string
   /** Texts of the file, and what they are replaced with. */
   readonly edits: readonly (readonly [string, string])[]
@@ -9,88 +14,171 @@ export interface Hole {
 export const HOLES: readonly Hole[] = [
   {
     name: 'a document or a video is sent as a picture',
-    file: 'src/wires/openai-chat/read-media-part.ts',
-    edits: [
-      ['if (wanted !== null && declared !== null && stated !== wanted &&', 'if (false &&'],
-      ['if (recognised !== null && kind !== null &&', 'if (false &&'],
+    guards: [
+      {
+        file: 'src/wires/openai-chat/read-media-part.ts',
+        edits: [
+          ['if (wanted !== null && declared !== null && stated !== wanted &&', 'if (false &&'],
+          ['if (recognised !== null && kind !== null &&', 'if (false &&'],
+        ],
+      },
     ],
   },
   {
     name: 'pictures and files of a left stream count 1,000 tokens each',
-    file: 'src/modules/chat/count-prompt-tokens.ts',
-    edits: [
-      [
-        'estimateMediaTokens(partsOf(body), family, contextTokens).tokens',
-        'family === null ? 0 : countRoughly(partsOf(body))',
-      ],
+    guards: [
+      {
+        file: 'src/modules/chat/count-prompt-tokens.ts',
+        edits: [
+          [
+            'estimateMediaTokens(partsOf(body), family, contextTokens).tokens',
+            'family === null ? 0 : countRoughly(partsOf(body))',
+          ],
+        ],
+      },
     ],
   },
   {
     name: 'tools inside a message of a left stream are not counted',
-    file: 'src/modules/chat/is-prompt-counted.ts',
-    edits: [['for (const name in body) {', 'for (const name in {}) {']],
+    guards: [
+      {
+        file: 'src/modules/chat/is-prompt-counted.ts',
+        edits: [['for (const name in body) {', 'for (const name in {}) {']],
+      },
+    ],
   },
   {
     name: 'a cancelled background response is not read to its usage',
-    file: 'src/worker/running-task.ts',
-    edits: [["new Set(['cancelled', 'deadline'])", 'new Set()']],
+    guards: [
+      {
+        file: 'src/worker/running-task.ts',
+        edits: [["new Set(['cancelled', 'deadline'])", 'new Set()']],
+      },
+    ],
   },
   {
     name: 'an answer of a revoked key is not read to its usage',
-    file: 'src/http/exchange.ts',
-    edits: [['this.end(new CallerRefused(reason))', 'this.end(reason)']],
+    guards: [
+      {
+        file: 'src/http/exchange.ts',
+        edits: [['this.end(new CallerRefused(reason))', 'this.end(reason)']],
+      },
+    ],
   },
   {
     name: 'an answer of a cancelled run is not read to its usage',
-    file: 'src/modules/compare/run-execution.ts',
-    edits: [['isCancelled ? new ClientDisconnected(', 'false ? new ClientDisconnected(']],
+    guards: [
+      {
+        file: 'src/modules/compare/run-execution.ts',
+        edits: [['isCancelled ? new ClientDisconnected(', 'false ? new ClientDisconnected(']],
+      },
+    ],
   },
   {
     name: 'an answer that nobody reads any more costs what was delivered',
-    file: 'src/modules/chat/call-candidate.ts',
-    edits: [['if (attempt.work.sentAtMs === null || isSeenStream(candidate, call)) return 0', 'return 0']],
+    guards: [
+      {
+        file: 'src/modules/chat/call-candidate.ts',
+        edits: [
+          ['if (attempt.work.sentAtMs === null || isSeenStream(candidate, call)) return 0', 'return 0'],
+        ],
+      },
+    ],
   },
   {
     name: 'tools outside the list of tools are not seen',
-    file: 'src/wires/declared-tools.ts',
-    edits: [
-      ["else if (param === '' || !ownData.has(folded)) search(", 'else if (false) search('],
-      ['  search(tool, param, ownData, found)\n', ''],
+    guards: [
+      {
+        file: 'src/wires/declared-tools.ts',
+        edits: [
+          ["else if (param === '' || !ownData.has(folded)) search(", 'else if (false) search('],
+          ['  search(tool, param, ownData, found)\n', ''],
+        ],
+      },
     ],
   },
   {
     name: 'names that occur twice are passed on',
-    file: 'src/kernel/find-repeated-member.ts',
-    edits: [['while (at < text.length) {', 'while (false) {']],
+    guards: [
+      {
+        file: 'src/kernel/find-repeated-member.ts',
+        edits: [['while (at < text.length) {', 'while (false) {']],
+      },
+    ],
   },
   {
     name: 'names in capital letters are other names',
-    file: 'src/kernel/fold-name.ts',
-    edits: [["IS_FOLDED.test(name) ? name : name.normalize('NFKC').toLowerCase()", 'name']],
+    guards: [
+      {
+        file: 'src/kernel/fold-name.ts',
+        edits: [["IS_FOLDED.test(name) ? name : name.normalize('NFKC').toLowerCase()", 'name']],
+      },
+    ],
   },
   {
     name: 'sound in Responses costs what text costs',
-    file: 'src/modules/chat/response-operation.ts',
-    edits: [
-      ['filterByAudio(model, chatOf(body), candidates)', 'candidates'],
-      ['audioOfChat(chatOf(body))', 'audioOfChat({ ...chatOf(body), messages: [] })'],
+    guards: [
+      {
+        file: 'src/modules/chat/response-operation.ts',
+        edits: [
+          ['filterByAudio(model, chatOf(body), candidates)', 'candidates'],
+          ['audioOfChat(chatOf(body))', 'audioOfChat({ ...chatOf(body), messages: [] })'],
+        ],
+      },
     ],
   },
   {
     name: 'input pictures of an edit have no price',
-    file: 'src/modules/generation/price-work.ts',
-    edits: [['nanoUsdPerInputImage * BigInt(countInputImages(work) * outputs)', '0n']],
+    guards: [
+      {
+        file: 'src/modules/generation/price-work.ts',
+        edits: [['nanoUsdPerInputImage * BigInt(countInputImages(work) * outputs)', '0n']],
+      },
+    ],
   },
   {
     name: 'a background stream that a crash ended is free',
-    file: 'src/modules/responses/end-lost-response.ts',
-    edits: [
-      ['await chat.chargeLostResponse(request, { events: readAllEvents(database, place) })', 'void database'],
+    guards: [
+      {
+        file: 'src/modules/responses/end-lost-response.ts',
+        edits: [
+          [
+            'await chat.chargeLostResponse(request, { events: readAllEvents(database, place) })',
+            'void database',
+          ],
+        ],
+      },
     ],
   },
   {
     name: 'a faster service and a dearer place are passed on',
-    file: 'src/providers/billed-members.ts',
-    edits: [[", 'deferred', 'speed', 'inference_geo')", ", 'deferred')"]],
+    guards: [
+      {
+        file: 'src/providers/billed-members.ts',
+        edits: [[", 'deferred', 'speed', 'inference_geo')", ", 'deferred')"]],
+      },
+      // Requests of the Messages wire are looked through before they reach the members of all wires.
+      {
+        file: 'src/wires/anthropic-messages/message-features.ts',
+        edits: [
+          ["  ['speed', 'standard'],\n", ''],
+          ["  ['inference_geo', 'global'],\n", ''],
+        ],
+      },
+    ],
+  },
+  {
+    name: 'a deployment that is stopped before it is ready is free',
+    guards: [
+      {
+        file: 'src/modules/deployments/bill-run.ts',
+        edits: [
+          [
+            '  await settle(transaction, options, billed, boundSeconds(run, releasedAtMs, Math.ceil))',
+            '  if (run.readyAtMs !== null)\n    await settle(transaction, options, billed, boundSeconds(run, releasedAtMs, Math.ceil))',
+          ],
+        ],
+      },
+    ],
   },
 ]

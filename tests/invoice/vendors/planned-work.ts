@@ -9,6 +9,8 @@ export function markOf(number: number): string {
 }
 
 const STOP_MS_MAX = 5_000
+const CLOSE_MS_MAX = 1_000
+const POLL_MS = 5
 const MARK = /case-(\d+)\./
 
 /** The work of one case at all vendors, and where it waits. */
@@ -70,6 +72,12 @@ export class PlannedWork {
    */
   async untilStopped(): Promise<void> {
     await Promise.race([Promise.all(this.#stopping), delay(STOP_MS_MAX)])
+  }
+
+  /** Waits until vendors work on no more than `count` calls. A gateway may also wait for all of them: then they go on. */
+  async untilRunning(count: number): Promise<void> {
+    const deadline = performance.now() + CLOSE_MS_MAX
+    while (this.running > count && performance.now() < deadline) await delay(POLL_MS)
   }
 
   /** Waits until the case goes on, or until the caller has closed the connection. */
