@@ -6,6 +6,7 @@ import type { ModelSource, ModelViewer } from './model-source.ts'
 import { watchCatalogFile } from './watch-catalog-file.ts'
 import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import type * as Yaml from 'yaml'
 
 export * from './catalog-model.ts'
 export { CatalogInvalid } from './load-catalog.ts'
@@ -204,7 +205,7 @@ function readCatalogFile(file: string): { file: string; document: unknown } {
   }
   try {
     // Loaded here, because few gateways have such a file.
-    const { parse }: typeof import('yaml') = require('yaml')
+    const { parse }: typeof Yaml = require('yaml')
     // An empty file overrides nothing.
     return { file, document: parse(text) ?? {} }
   } catch (error) {
