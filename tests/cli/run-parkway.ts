@@ -2,15 +2,11 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { CLIENT_COMMANDS } from '../../cli/client-commands.ts'
 import type { TestGateway } from '../support/start-test-gateway.ts'
+import { CommandHost, type Ended, type HostedRun } from './command-host.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../cli/main.ts')
-
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
 
 /** A person's home with their profiles. */
 export interface Home {
@@ -28,31 +24,62 @@ interface RunOptions {
   /** Called with the process, to send it signals. */
   readonly onStart?: (child: ChildProcess) => void
   readonly directory?: string
+  /** Kills a command that does not end by itself. */
+  readonly msMax?: number
 }
 
 export async function createHome(): Promise<Home> {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-home-'))
+  const host = new CommandHost()
   return {
     directory,
     configDirectory: join(directory, 'config', 'parkway'),
-    run: (words, { stdin = '', environment = {}, onStart, directory: cwd = directory } = {}) =>
-      new Promise((done, fail) => {
-        const child = spawn(process.execPath, [PROGRAM, ...words], {
-          cwd,
-          env: { ...homeEnvironment({ directory }), ...environment },
-        })
-        onStart?.(child)
-        let [stdout, stderr] = ['', '']
-        child.stdout.on('data', (part: Buffer) => (stdout += part.toString()))
-        child.stderr.on('data', (part: Buffer) => (stderr += part.toString()))
-        child.on('error', fail)
-        child.on('close', (code) => done({ code, stdout, stderr }))
-        // A program that needs no input may end before it is written.
-        child.stdin.on('error', () => {})
-        child.stdin.end(stdin)
-      }),
-    remove: () => rm(directory, { recursive: true, force: true }),
+    run: (words, { stdin = '', environment = {}, onStart, directory: cwd = directory, msMax } = {}) => {
+      const command = {
+        words,
+        stdin,
+        environment: { ...homeEnvironment({ directory }), ...environment },
+        directory: cwd,
+        msMax,
+      }
+      return onStart === undefined && host.isFree && isClients(words)
+        ? host.run(command)
+        : spawnProgram(command, onStart)
+    },
+    remove: async () => {
+      host.stop()
+      await rm(directory, { recursive: true, force: true })
+    },
   }
+}
+
+/** The operator's commands are modules that run once in a process. */
+function isClients([name = '', ...rest]: readonly string[]): boolean {
+  const isOperatorsKey = name === 'keys' && rest.some((word) => /^--(account|config)/.test(word))
+  return Object.hasOwn(CLIENT_COMMANDS, name) && !isOperatorsKey
+}
+
+function spawnProgram(
+  { words, stdin, environment, directory, msMax }: HostedRun,
+  onStart?: (child: ChildProcess) => void,
+): Promise<Ended> {
+  return new Promise((done, fail) => {
+    const child = spawn(process.execPath, [PROGRAM, ...words], {
+      cwd: directory,
+      env: environment,
+      timeout: msMax,
+      killSignal: 'SIGKILL',
+    })
+    onStart?.(child)
+    let [stdout, stderr] = ['', '']
+    child.stdout.on('data', (part: Buffer) => (stdout += part.toString()))
+    child.stderr.on('data', (part: Buffer) => (stderr += part.toString()))
+    child.on('error', fail)
+    child.on('close', (code) => done({ code, stdout, stderr }))
+    // A program that needs no input may end before it is written.
+    child.stdin.on('error', () => {})
+    child.stdin.end(stdin)
+  })
 }
 
 /** The environment of a person who has nothing but this home. */
