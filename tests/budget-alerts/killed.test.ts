@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { call } from '../app/call.ts'
 import { startMeteredUpstream, type MeteredUpstream } from '../ledger/metered-upstream.ts'
-import { chatOf, startFleet, type Fleet, type Gateway } from '../ledger/start-fleet.ts'
+import { chatOf, startFleet, type Fleet, type Gateway, type Spender } from '../ledger/start-fleet.ts'
+import { longOr } from '../support/long-or.ts'
 import { receiveWebhooks, type WebhookReceiver } from './receive-webhooks.ts'
 
 const ACCOUNTS = 8
-const ROUNDS = 6
+/** At least two, so that each of the two processes dies once. */
+const ROUNDS = longOr(6, 2)
+/** Six requests of an account reach all of its thresholds. */
+const REQUESTS_OF_EACH = 6 / ROUNDS
 const POLL = { timeout: 120_000, interval: 250 }
 
 let upstream: MeteredUpstream
@@ -26,7 +30,7 @@ afterAll(async () => {
 
 test('while processes are killed, each threshold raises one alert and one delivery', async () => {
   const gateways: Gateway[] = [await fleet.start(), await fleet.start()]
-  const spenders = []
+  const spenders: Spender[] = []
   for (let count = 0; count < ACCOUNTS; count += 1) {
     const spender = await fleet.createSpender({ creditUsd: 10 })
     await fleet.manage('PATCH', `/v1/admin/accounts/${spender.accountId}/budget`, { monthly_usd: 0.003 })
@@ -38,12 +42,14 @@ test('while processes are killed, each threshold raises one alert and one delive
   }
   for (let round = 0; round < ROUNDS; round += 1) {
     await Promise.all(
-      spenders.map(({ key }, index) =>
-        call('POST', `${gateways[index % 2]?.url}/v1/chat/completions`, {
-          key,
-          body: chatOf('Hi', { max_tokens: 20 }),
-        }).catch(() => null),
-      ),
+      Array.from({ length: REQUESTS_OF_EACH }, () => spenders)
+        .flat()
+        .map(({ key }, index) =>
+          call('POST', `${gateways[index % 2]?.url}/v1/chat/completions`, {
+            key,
+            body: chatOf('Hi', { max_tokens: 20 }),
+          }).catch(() => null),
+        ),
     )
     gateways[round % 2]?.program.kill('SIGKILL')
     gateways[round % 2] = await fleet.start()

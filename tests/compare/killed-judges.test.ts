@@ -12,11 +12,12 @@ import {
 } from '../upstreams/openai-server.ts'
 import type { ScriptedReply } from '../upstreams/scripted-server.ts'
 import { RUNS } from './wait-for-run.ts'
+import { longOr } from '../support/long-or.ts'
 import { randomShare } from '../support/random-share.ts'
 
-const KILLS = 5
+const KILLS = longOr(5, 2)
 const LEASE_MS = 1_000
-const PROMPTS = 30
+const PROMPTS = longOr(30, 20)
 const LANES = 3
 const CELLS = PROMPTS * LANES
 const PAIRS = PROMPTS * 3

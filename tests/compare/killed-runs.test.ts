@@ -4,11 +4,12 @@ import { call, until, type Called } from '../app/call.ts'
 import { startMeteredUpstream, type MeteredUpstream } from '../ledger/metered-upstream.ts'
 import { MODEL, startFleet, type Fleet, type Gateway, type Spender } from '../ledger/start-fleet.ts'
 import { RUNS } from './wait-for-run.ts'
+import { longOr } from '../support/long-or.ts'
 import { randomShare } from '../support/random-share.ts'
 
-const KILLS = 10
+const KILLS = longOr(10, 2)
 const LEASE_MS = 1_000
-const PROMPTS = 100
+const PROMPTS = longOr(100, 30)
 const LANES = 3
 const CELLS = PROMPTS * LANES
 
@@ -26,7 +27,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-describe('a run whose process is killed ten times at random', () => {
+describe('a run whose process is killed at random', () => {
   let spender: Spender
   // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into answers and fail loudly on a wrong shape
   let run: any
@@ -54,7 +55,7 @@ describe('a run whose process is killed ten times at random', () => {
       const { body: now } = await ask('GET', `${RUNS}/${body.id}`)
       return now.status === 'completed' || now.status === 'failed' ? now : null
     })
-  }, 240_000)
+  }, 600_000)
 
   async function untilCellsRun(): Promise<void> {
     const before = upstream.requests.length

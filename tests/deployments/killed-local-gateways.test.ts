@@ -10,16 +10,17 @@ import { startMeteredUpstream, type MeteredUpstream } from '../ledger/metered-up
 import { startFleet, type Fleet } from '../ledger/start-fleet.ts'
 import { createTinyGguf } from '../support/create-tiny-gguf.ts'
 import { eventually } from '../support/eventually.ts'
+import { longOr } from '../support/long-or.ts'
+import { testSeed } from '../support/random-share.ts'
 import { findProcesses } from './found-processes.ts'
 import { createModelsDirectory } from './llama-stage.ts'
 import { SCRIPTED } from './local-stage.ts'
 import { findOverlapping, findWronglyBilled, MortalFleet, type RunRow } from './mortal-fleet.ts'
 
-/** `PARKWAY_KILL_TEST_MS` and `PARKWAY_KILL_TEST_SEED` look for longer and elsewhere. */
-const WINDOW_MS = Number(process.env['PARKWAY_KILL_TEST_MS'] ?? 15_000)
-const SEED = Number(process.env['PARKWAY_KILL_TEST_SEED'] ?? 1)
-const FAR_AWAY_MS = WINDOW_MS + 1_200_000
-const DEPLOYMENTS = 5
+const KILLS = longOr(12, 2)
+/** The number of kills limits the test, not the time, because the machine may be busy. */
+const FAR_AWAY_MS = 1_200_000
+const DEPLOYMENTS = longOr(5, 3)
 
 let upstream: MeteredUpstream
 let models: Awaited<ReturnType<typeof createModelsDirectory>>
@@ -50,7 +51,6 @@ beforeAll(async () => {
   })
   mortals = new MortalFleet({
     fleet,
-    seed: SEED,
     // Engines of llama.cpp take long to start, so that only one user has one.
     writeOrder: (_, number) => ({
       huggingface_id: 'acme/tiny',
@@ -126,11 +126,10 @@ describe('deployments on this machine while gateways are killed', () => {
 })
 
 async function killGateways(): Promise<void> {
-  const random = createRandom(SEED, DEPLOYMENTS)
-  const endMs = performance.now() + WINDOW_MS
+  const random = createRandom(testSeed, DEPLOYMENTS)
   const replacing: Promise<void>[] = []
-  while (performance.now() < endMs) {
-    replacing.push(mortals.replaceOne(random.below(mortals.size)))
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    replacing.push(mortals.replaceOne(random))
     await delay(1_000 + random.below(3_000))
   }
   await Promise.all(replacing)

@@ -3,6 +3,7 @@ import { createRandom } from '../../src/kernel/seeded-random.ts'
 import { gpuCost } from '../../src/modules/deployments/gpu-cost.ts'
 import { call, until, type Called } from '../app/call.ts'
 import type { Fleet, Gateway } from '../ledger/start-fleet.ts'
+import { testSeed } from '../support/random-share.ts'
 import { findIllegalSteps, type EventRow } from './legal-steps.ts'
 
 interface Owner {
@@ -30,7 +31,6 @@ type Random = ReturnType<typeof createRandom>
 
 interface MortalFleetOptions {
   readonly fleet: Fleet
-  readonly seed: number
   /** Returns the body of a request that creates a deployment, for the user with this number. */
   readonly writeOrder: (random: Random, number: number) => object
 }
@@ -48,10 +48,6 @@ export class MortalFleet {
   constructor(options: MortalFleetOptions) {
     this.#fleet = options.fleet
     this.#options = options
-  }
-
-  get size(): number {
-    return this.#gateways.length
   }
 
   async start({ gateways, accounts }: { gateways: number; accounts: number }): Promise<void> {
@@ -72,7 +68,7 @@ export class MortalFleet {
 
   /** Creates, starts, stops, deletes and asks a deployment at random. Accepts every refusal. */
   async use(number: number, isOver: () => boolean): Promise<void> {
-    const random = createRandom(this.#options.seed, number)
+    const random = createRandom(testSeed, number)
     const owner = this.#owners[number % this.#owners.length]
     if (owner === undefined) throw new Error('there are no accounts')
     const send = async (
@@ -115,10 +111,10 @@ export class MortalFleet {
     }
   }
 
-  /** Kills a gateway and starts another one. */
-  async replaceOne(index: number): Promise<void> {
-    const victim = this.#gateways[index]
-    if (!victim) return
+  /** Kills a gateway that runs, and starts another one. */
+  async replaceOne(random: Random): Promise<void> {
+    const victim = await until(() => this.#gateways[random.below(this.#gateways.length)])
+    const index = this.#gateways.indexOf(victim)
     this.#gateways[index] = null
     victim.program.kill('SIGKILL')
     await victim.program.exited

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { call } from '../app/call.ts'
 import { startMeteredUpstream, type MeteredUpstream } from '../ledger/metered-upstream.ts'
 import { chatOf, startFleet, type Fleet, type Gateway, type Spender } from '../ledger/start-fleet.ts'
+import { longOr } from '../support/long-or.ts'
 import { randomShare } from '../support/random-share.ts'
 
-const ROUNDS = 5
+const ROUNDS = longOr(8, 2)
 const REQUESTS_OF_EACH = 12
 const POLL = { timeout: 60_000, interval: 200 }
 
@@ -80,7 +81,10 @@ test('a killed process loses bodies at most: none is mixed up or half written, a
     }
     expect(own.status).toBe(200)
     expect(JSON.parse(own.body.request.text).messages[0].content).toBe(owner && markOf(owner))
-    expect(JSON.parse(own.body.answer.text).choices).toHaveLength(1)
+    const answer = JSON.parse(own.body.answer.text)
+    // A gateway on a busy machine may have refused the request, and stored that.
+    if (answer.error === undefined) expect(answer.choices).toHaveLength(1)
+    else expect(answer.error.code).toBe('service_unavailable')
     expect((await call('GET', path, { key: other?.key ?? null })).status).toBe(404)
   }
 

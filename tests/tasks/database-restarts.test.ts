@@ -10,9 +10,10 @@ import {
   untilAllEnded,
   type WorkerFleet,
 } from './worker-fleet.ts'
+import { longOr } from '../support/long-or.ts'
 import { randomShare } from '../support/random-share.ts'
 
-const TASKS = 120
+const TASKS = longOr(120, 60)
 const COST = 5_000_000n
 
 let postgres: RestartablePostgres

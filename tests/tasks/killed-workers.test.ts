@@ -11,11 +11,12 @@ import {
   type EndedTask,
   type WorkerFleet,
 } from './worker-fleet.ts'
+import { longOr } from '../support/long-or.ts'
 import { randomShare } from '../support/random-share.ts'
 
-const TASKS = 500
-const WORKERS = 3
-const KILLS = 8
+const TASKS = longOr(500, 150)
+const WORKERS = longOr(3, 2)
+const KILLS = longOr(8, 2)
 /** A lower limit, because a task that is cancelled before its submit has no job. */
 const SUBMITTED_AT_LEAST = TASKS * 0.8
 /** Half of the hold of a task. */
@@ -40,7 +41,7 @@ afterAll(async () => {
   await stage.close()
 })
 
-describe('five hundred tasks over three workers that are killed at random', () => {
+describe('tasks of workers that are killed at random', () => {
   let ended: EndedTask[] = []
 
   beforeAll(async () => {

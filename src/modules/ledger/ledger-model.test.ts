@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { longOr } from '../../../tests/support/long-or.ts'
 import type { HistoryLane } from './testing/history-run.ts'
 import { createLedgerStage } from './testing/ledger-stage.ts'
 import { history } from './testing/ledger-step.ts'
@@ -8,8 +9,7 @@ import { runHistory } from './testing/run-history.ts'
 
 /** Each lane has two processes and its own database, because processes die and restart in a history. */
 const LANES = 8
-/** `npm test` runs a share of them, `npm run test:long` many more. */
-const HISTORIES_PER_LANE = process.env['PARKWAY_TEST_LONG'] === undefined ? 60 : 500
+const HISTORIES_PER_LANE = longOr(500, 60)
 /** The number of histories limits the test, not the time, because the machine may be busy. */
 const FAR_AWAY_MS = 1_800_000
 
