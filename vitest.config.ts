@@ -66,7 +66,8 @@ export default defineConfig({
         test: {
           name: 'node-http',
           include: ON_NODE_HTTP,
-          exclude: ['tests/http/both-paths.test.ts', ...ALONE],
+          // These are about the content of bodies and about rights.
+          exclude: ['tests/http/{access,both-paths,fields,prototype-names}.test.ts', ...ALONE],
           isolate: false,
           env: { PARKWAY_FAST_HTTP: 'false' },
         },

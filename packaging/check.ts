@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process'
+
+/** The longest first, so that the others run beside it. */
+const CHECKS = ['check:types', 'check:lint', 'check:unused', 'check:format']
+const AT_ONCE = 2
+
+/** Runs the static checks side by side, and prints what each of them says when it has ended. */
+const waiting = [...CHECKS]
+await Promise.all(Array.from({ length: AT_ONCE }, work))
+
+async function work(): Promise<void> {
+  for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
+    if (!(await run(check))) process.exitCode = 1
+  }
+}
+
+function run(script: string): Promise<boolean> {
+  return new Promise((done) => {
+    execFile('npm', ['run', '--silent', script], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+      process.stdout.write(stdout)
+      process.stderr.write(stderr)
+      if (error !== null) process.stderr.write(`${script} failed.\n`)
+      done(error === null)
+    })
+  })
+}
