@@ -26,7 +26,7 @@ const list = clientCommand<ListOptions>({
     const { data } = await connect().call((routes) => routes.GET('/v1/models', { params: { query } }))
     const shown = ready === true ? data.filter((model) => model.is_ready) : data
     if (isJson) return printJsonLines(shown)
-    if (shown.length === 0) return output.note('No model is like that. "parkway models" lists all.')
+    if (shown.length === 0) return output.note('No model matches. "parkway models" lists all.')
     printTable(
       output,
       [

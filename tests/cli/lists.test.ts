@@ -78,8 +78,8 @@ test.each([
 })
 
 test.each([
-  [['models', '--category', 'nothing'], 'No model is like that. "parkway models" lists all.\n'],
-  [['admin', 'accounts', '--search', 'nobody at all'], 'No account is like that.\n'],
+  [['models', '--category', 'nothing'], 'No model matches. "parkway models" lists all.\n'],
+  [['admin', 'accounts', '--search', 'nobody at all'], 'No account matches.\n'],
 ])('%j says that there is nothing, and prints nothing', async (words, sentence) => {
   expect(await home.run(words)).toEqual({ code: 0, stdout: '', stderr: sentence })
   expect(await home.run([...words, '--json'])).toEqual({ code: 0, stdout: '', stderr: '' })

@@ -32,7 +32,7 @@ const list = clientCommand<ListOptions>({
       ),
     )
     if (isJson) return printJsonLines(accounts)
-    if (accounts.length === 0) return output.note('No account is like that.')
+    if (accounts.length === 0) return output.note('No account matches.')
     printTable(
       output,
       [

@@ -11,7 +11,7 @@ interface ChatParametersProps {
 }
 
 const EFFORTS = [
-  { value: '', label: 'As the model likes' },
+  { value: '', label: 'Default of the model' },
   { value: 'low', label: 'Low' },
   { value: 'medium', label: 'Medium' },
   { value: 'high', label: 'High' },

@@ -40,7 +40,7 @@ export function FormField({ field, value, files, onChange, onFile }: FormFieldPr
           value={value}
           choices={(field.choices ?? []).map((choice) => ({
             value: choice,
-            label: choice || 'As the model likes',
+            label: choice || 'Default of the model',
           }))}
           onChange={onChange}
         />
