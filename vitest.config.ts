@@ -22,6 +22,13 @@ const ALONE = [
   'src/modules/inference/{attempt-routes,upstream-work}.test.ts',
 ]
 
+/** For daily work: they start no other process and no browser, and take a few minutes on two cores. */
+const QUICK = [
+  'src/**/*.test.ts',
+  'tests/!(catalog-walk).test.ts',
+  'tests/{chat,embeddings,forms,messages,operator,providers,sessions,usage}/*.test.ts',
+]
+
 /** In a real browser. */
 const IN_BROWSER = ['tests/console/**/*.test.ts']
 
@@ -75,7 +82,12 @@ export default defineConfig({
       // To load the gateway and to warm it up takes longer than most files' tests, and modules keep no state that matters.
       {
         extends: true,
-        test: { name: 'together', include: TESTS, exclude: [...ALONE, ...IN_BROWSER], isolate: false },
+        test: {
+          name: 'together',
+          include: process.env['PARKWAY_TEST_QUICK'] === 'true' ? QUICK : TESTS,
+          exclude: [...ALONE, ...IN_BROWSER],
+          isolate: false,
+        },
       },
     ],
   },

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { chmod, cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import sharp from 'sharp'
@@ -7,12 +6,18 @@ import { beforeAll, expect, test } from 'vitest'
 import { deploy, startGpuGateway, waitForStatus } from '../deployments/deploy.ts'
 import { click } from '../payments/open-checkout.ts'
 import { eventually } from '../support/eventually.ts'
+import { longOr } from '../support/long-or.ts'
+import { DOCUMENTED_COMMANDS, wordsOf } from './documented-commands.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
 import { homeEnvironment, signIn } from './run-parkway.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 /** The id in the examples of the help. */
 const SOME_ID = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
+
+/** Otherwise only those with pipes, redirections or substitutions, because a shell and a program for each takes long. */
+const EVERY_ONE_IN_A_SHELL = longOr(true, false)
+const NEEDS_SHELL = /[|<>]|\$\(/
 
 /** Examples that cannot run here, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
@@ -119,25 +124,25 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   }),
 }
 
-/** The sections of docs/cli.md, which another test keeps equal to the help of the commands. */
-const SECTIONS = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')
-  .split(/^## (?=parkway )/m)
-  .slice(1)
-  .map((text): [string, string] => [text.split('\n')[0] ?? '', /^Example:\n {2}(.+)$/m.exec(text)?.[1] ?? ''])
-
 test('every command has an example', () => {
-  expect(SECTIONS.length).toBeGreaterThan(50)
-  expect(SECTIONS.filter(([, example]) => example === '').map(([name]) => name)).toEqual([])
+  expect(DOCUMENTED_COMMANDS.length).toBeGreaterThan(50)
+  expect(DOCUMENTED_COMMANDS.filter(([, example]) => example === '').map(([name]) => name)).toEqual([])
 })
 
-test.each(SECTIONS.filter(([name]) => NOT_RUN[name] === undefined))(
+test.each(DOCUMENTED_COMMANDS.filter(([name]) => NOT_RUN[name] === undefined))(
   'the example of %s works',
   async (name, example) => {
     const { id = SOME_ID, ...others } = (await PREPARATIONS[name]?.()) ?? {}
     const directory = await mkdtemp(join(home.directory, 'work-'))
     await cp(join(home.directory, 'files'), directory, { recursive: true })
     const line = example.replaceAll(SOME_ID, id).replaceAll('https://gateway.example.com', gateway.baseUrl)
-    const { code, stderr } = await promised('bash', ['-c', `set -o pipefail; ${line}`], directory, others)
+    const { code, stderr } =
+      NEEDS_SHELL.test(line) || others.onOutput !== undefined || EVERY_ONE_IN_A_SHELL
+        ? await promised('bash', ['-c', `set -o pipefail; ${line}`], directory, others)
+        : await home.run(
+            wordsOf(line, (variable) => others.variables?.[variable] ?? ''),
+            { directory },
+          )
     expect([line, code, code === 0 ? '' : stderr]).toEqual([line, 0, ''])
     // The examples share one home: the login of one must not be lost by the logout of another.
     await signIn(home, gateway)

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createOutput } from '../../cli/output/terminal.ts'
 import { startTestGateway } from '../support/start-test-gateway.ts'
+import { DOCUMENTED_COMMANDS, wordsOf } from './documented-commands.ts'
 import { createHome, type Home } from './run-parkway.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -105,21 +106,8 @@ const NOT_RUN = new Set([
 /** A pipe gets these byte for byte, as the model or the engine wrote them. */
 const COPIED = new Set(['parkway chat', 'parkway run', 'parkway deploy logs', 'parkway compare export'])
 
-const EXAMPLES = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')
-  .split(/^## (?=parkway )/m)
-  .slice(1)
-  .map((text): [string, string] => [text.split('\n')[0] ?? '', /^Example:\n {2}(.+)$/m.exec(text)?.[1] ?? ''])
-  .filter(([name]) => !NOT_RUN.has(name))
-
-function wordsOf(example: string): string[] {
-  const command = /parkway .*/.exec(example)?.[0].split(/ [|>&]/)[0] ?? ''
-  const words = command.match(/"[^"]*"|'[^']*'|[^\s"']+/g) ?? []
-  return words
-    .slice(1)
-    .map((word) =>
-      word.replaceAll(/^["']|["']$/g, '').replace(/^\$\w+$/, '01a1e900-0fc9-7eff-b14c-dd4471e0969d'),
-    )
-}
+const SOME_ID = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
+const EXAMPLES = DOCUMENTED_COMMANDS.filter(([name]) => !NOT_RUN.has(name))
 
 /** Each runs one command after the other. Most of the time goes to commands that go on until they are killed. */
 const HOMES = 3
@@ -133,14 +121,17 @@ test.each([true, false])(
     const work = async (home: Home): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const [name, example] = next
-        const { code, stdout, stderr } = await home.run(wordsOf(example), {
-          stdin: 'pk-dev-HostileHostileHostileHostileHostile\n',
-          environment: {
-            PARKWAY_BASE_URL: baseUrl,
-            PARKWAY_API_KEY: 'pk-dev-HostileHostileHostileHostileHostile',
+        const { code, stdout, stderr } = await home.run(
+          wordsOf(example, () => SOME_ID),
+          {
+            stdin: 'pk-dev-HostileHostileHostileHostileHostile\n',
+            environment: {
+              PARKWAY_BASE_URL: baseUrl,
+              PARKWAY_API_KEY: 'pk-dev-HostileHostileHostileHostileHostile',
+            },
+            msMax: COMMAND_MS_MAX,
           },
-          msMax: COMMAND_MS_MAX,
-        })
+        )
         results.push({ name, code, text: COPIED.has(name) ? stderr : stdout + stderr })
       }
     }
