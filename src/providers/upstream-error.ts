@@ -64,3 +64,8 @@ export class UpstreamError extends Error {
     return failure === 'status' && REQUEST_FAULT_STATUSES.has(status)
   }
 }
+
+/** The error of an answer that does not conform to the protocol. */
+export function invalidAnswer(provider: string, what: string): UpstreamError {
+  return new UpstreamError(`${provider}: ${what}`, { failure: 'invalid_answer', provider })
+}

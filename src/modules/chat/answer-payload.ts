@@ -1,7 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 import { readErrorPayload } from '../../providers/error-payload.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
+import { invalidAnswer } from '../../providers/upstream-error.ts'
 
 /** A parsed `chat.completion`, a chunk of one, or a `text_completion`, with checked choices. */
 export interface AnswerPayload {
@@ -22,10 +22,6 @@ export function readAnswerPayload(provider: string, text: string): AnswerPayload
   if (!Array.isArray(choices) || !choices.every(isRecord))
     throw invalidAnswer(provider, 'it sent choices of another shape')
   return { members, choices }
-}
-
-export function invalidAnswer(provider: string, what: string): UpstreamError {
-  return new UpstreamError(`${provider}: ${what}`, { failure: 'invalid_answer', provider })
 }
 
 function parseObject(text: string): Record<string, unknown> | null {

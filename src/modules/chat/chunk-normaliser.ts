@@ -2,13 +2,14 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_PREFIXES, type AnswerContext } from './answer-context.ts'
-import { invalidAnswer, readAnswerPayload } from './answer-payload.ts'
+import { readAnswerPayload } from './answer-payload.ts'
 import type { ChunkRun } from './chunk-run.ts'
 import { ChunkTemplate, type ParsedChunk } from './chunk-template.ts'
 import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { formatUsage, mergeUsage, readUsage, type TokenUsage } from '../inference/inference.ts'
 import { noteDelivered } from './note-delivered.ts'
+import { invalidAnswer } from '../../providers/upstream-error.ts'
 
 const OBJECTS = { chat: 'chat.completion.chunk', completion: 'text_completion' } as const
 const STREAM_BYTES_MAX = 256 * 1024 * 1024

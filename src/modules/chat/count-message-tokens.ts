@@ -13,9 +13,9 @@ import {
   type Inference,
   type InferenceRequest,
 } from '../inference/inference.ts'
-import { invalidAnswer } from './answer-payload.ts'
 import { countChatPromptTokens } from './count-prompt-tokens.ts'
 import { MESSAGE_MEMBERS, readMessagePrompt } from './message-operation.ts'
+import { invalidAnswer } from '../../providers/upstream-error.ts'
 
 /** After this time the gateway counts by itself. */
 const TIMEOUT_MS = 10_000

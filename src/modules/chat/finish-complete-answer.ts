@@ -1,12 +1,13 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import { ID_PREFIXES, settleUsage, type AnswerContext } from './answer-context.ts'
-import { invalidAnswer, readAnswerPayload } from './answer-payload.ts'
+import { readAnswerPayload } from './answer-payload.ts'
 import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { patchCommonAnswer } from './patch-common-answer.ts'
 import { noteDelivered } from './note-delivered.ts'
 import { formatUsage, readUsage } from '../inference/inference.ts'
+import { invalidAnswer } from '../../providers/upstream-error.ts'
 
 const OBJECTS = { chat: 'chat.completion', completion: 'text_completion' } as const
 

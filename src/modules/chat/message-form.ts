@@ -5,10 +5,10 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import { mergeUsage, type TokenUsage } from '../inference/inference.ts'
 import { settleUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm, StreamReader } from './answer-form.ts'
-import { invalidAnswer } from './answer-payload.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { formatMessageUsage, readMessageUsage } from './message-usage.ts'
 import { readEventPayload } from './read-event-payload.ts'
+import { invalidAnswer } from '../../providers/upstream-error.ts'
 
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
 const ID_PREFIX = 'msg_'

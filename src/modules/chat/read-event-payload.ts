@@ -1,8 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 import { readErrorObject } from '../../providers/error-payload.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
-import { invalidAnswer } from './answer-payload.ts'
+import { UpstreamError, invalidAnswer } from '../../providers/upstream-error.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /**

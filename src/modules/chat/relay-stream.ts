@@ -3,7 +3,7 @@ import type { Cancellation } from '../../kernel/cancellation.ts'
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import type { EventBatch } from '../../kernel/event-batch.ts'
 import type { StreamAnswer } from '../../providers/provider.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
+import { UpstreamError, invalidAnswer } from '../../providers/upstream-error.ts'
 import {
   settleAbandonedUsage,
   settleLeftUsage,
@@ -12,7 +12,6 @@ import {
   type AnswerContext,
 } from './answer-context.ts'
 import type { AnswerForm, StreamReader } from './answer-form.ts'
-import { invalidAnswer } from './answer-payload.ts'
 import { ChunkRun } from './chunk-run.ts'
 import {
   AbandonedWork,

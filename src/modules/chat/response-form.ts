@@ -6,9 +6,9 @@ import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
 import { readUsage, type TokenUsage } from '../inference/inference.ts'
 import { settleUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm, StreamReader } from './answer-form.ts'
-import { invalidAnswer } from './answer-payload.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { parseEventPayload, readEventPayload, readFailure } from './read-event-payload.ts'
+import { invalidAnswer } from '../../providers/upstream-error.ts'
 
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
 const ENDS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete'])

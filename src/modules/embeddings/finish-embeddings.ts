@@ -2,15 +2,10 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
-import {
-  countInputs,
-  invalidAnswer,
-  readCount,
-  type WholeQuestion,
-  parsePayload,
-} from '../inference/inference.ts'
+import { countInputs, readCount, type WholeQuestion, parsePayload } from '../inference/inference.ts'
 import { scanEmbeddings, type EmbeddingScan, type Span } from './scan-embeddings.ts'
 import { decodeEmbedding, encodeEmbedding } from '../../providers/encode-embedding.ts'
+import { invalidAnswer } from '../../providers/upstream-error.ts'
 
 interface Metering {
   /** Used only if the upstream reports no usage. */

@@ -48,7 +48,7 @@ export {
   UNATTENDED_TRIES_MAX,
 } from './retry-unattended.ts'
 export { createSandboxPolicy, type MayUseSandbox } from './sandbox-policy.ts'
-export { createWholeOperation, invalidAnswer, parsePayload, type WholeQuestion } from './whole-operation.ts'
+export { createWholeOperation, parsePayload, type WholeQuestion } from './whole-operation.ts'
 export {
   countVocabularyTokens,
   OPENAI_VOCABULARY,

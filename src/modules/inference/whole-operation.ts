@@ -5,7 +5,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 import { readErrorPayload } from '../../providers/error-payload.ts'
 import type { InferenceOperation, Provider } from '../../providers/provider.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
+import { invalidAnswer } from '../../providers/upstream-error.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Hold } from '../ledger/ledger.ts'
 import type { AnswerWhole } from './answer-whole.ts'
@@ -118,10 +118,6 @@ export function parsePayload(provider: string, payload: Buffer, listName: string
   const list = members[listName]
   if (Array.isArray(list) && list.every(isRecord)) return { members, list }
   throw readErrorPayload(provider, members) ?? invalidAnswer(provider, `it sent no ${listName}`)
-}
-
-export function invalidAnswer(provider: string, what: string): UpstreamError {
-  return new UpstreamError(`${provider}: ${what}`, { failure: 'invalid_answer', provider })
 }
 
 function notServed(modelId: string): AppError {

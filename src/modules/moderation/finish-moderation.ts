@@ -4,7 +4,8 @@ import {
   MODERATION_CATEGORIES,
   type ModerationRequest,
 } from '../../wires/openai-moderations/moderation-request.ts'
-import { invalidAnswer, parsePayload, type WholeQuestion } from '../inference/inference.ts'
+import { parsePayload, type WholeQuestion } from '../inference/inference.ts'
+import { invalidAnswer } from '../../providers/upstream-error.ts'
 
 const ID_PREFIX = 'modr-'
 

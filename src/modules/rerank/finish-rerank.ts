@@ -3,8 +3,9 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { usdFromNanoUsd } from '../../kernel/money.ts'
 import { countSearchUnits, readDocuments } from '../../providers/rerank-answer.ts'
 import type { RerankRequest } from '../../wires/rerank/rerank-request.ts'
-import { invalidAnswer, parsePayload, readCount, type WholeQuestion } from '../inference/inference.ts'
+import { parsePayload, readCount, type WholeQuestion } from '../inference/inference.ts'
 import { countRerankTokens, priceRerank, type RerankUse } from './rerank-price.ts'
+import { invalidAnswer } from '../../providers/upstream-error.ts'
 
 interface RankedDocument {
   readonly index: number

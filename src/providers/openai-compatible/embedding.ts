@@ -3,9 +3,10 @@ import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-r
 import { decodeEmbedding, encodeEmbedding } from '../encode-embedding.ts'
 import type { InferenceOperation } from '../provider.ts'
 import { prepareOther } from './prepare-request.ts'
-import { invalidAnswer, parsePayload, readBody } from './read-answer.ts'
+import { parsePayload, readBody } from './read-answer.ts'
 import type { OpenAiCompatibleUpstream } from './upstream.ts'
 import type { WireClient } from './wire-client.ts'
+import { invalidAnswer } from '../upstream-error.ts'
 
 /** Forwards the answer's bytes, unless the upstream ignored the requested encoding. */
 export function createEmbedding(

@@ -3,10 +3,11 @@ import { FormData } from 'undici'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { InputFile, MediaCall, MediaOperation, MediaOutput, OutputFile } from '../media-operation.ts'
 import type { ImageWork } from '../media-work.ts'
-import { invalidAnswer, readJsonBody } from './read-answer.ts'
+import { readJsonBody } from './read-answer.ts'
 import type { OpenAiCompatibleUpstream } from './upstream.ts'
 import type { WireClient } from './wire-client.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'
+import { invalidAnswer } from '../upstream-error.ts'
 
 type ImageCall = MediaCall<ImageWork<InputFile>>
 

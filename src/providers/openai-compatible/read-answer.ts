@@ -2,7 +2,7 @@ import { parseJson } from '../../kernel/parse-json.ts'
 import { parseLargeJson } from '../../kernel/parse-json-in-turns.ts'
 import { readErrorPayload } from '../error-payload.ts'
 import type { InferenceAnswer } from '../provider.ts'
-import { UpstreamError } from '../upstream-error.ts'
+import { invalidAnswer, type UpstreamError } from '../upstream-error.ts'
 import type { ExchangeResponse } from './post-to-upstream.ts'
 import { readUpstreamError } from './read-upstream-error.ts'
 
@@ -67,8 +67,4 @@ function readFailedStream(provider: string, body: Buffer): UpstreamError {
   } catch {
     return invalidAnswer(provider, 'it answered a stream with something else')
   }
-}
-
-export function invalidAnswer(provider: string, what: string): UpstreamError {
-  return new UpstreamError(`${provider}: ${what}`, { failure: 'invalid_answer', provider })
 }

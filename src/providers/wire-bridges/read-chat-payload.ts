@@ -2,7 +2,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 import { readErrorPayload } from '../error-payload.ts'
 import type { StreamAnswer } from '../provider.ts'
-import { UpstreamError } from '../upstream-error.ts'
+import { invalidAnswer } from '../upstream-error.ts'
 
 /** Parses an answer of the chat form or a chunk of one. Throws an `UpstreamError` if it is an error or not an object. */
 function readChatPayload(provider: string, payload: Buffer): Record<string, unknown> {
@@ -53,8 +53,4 @@ export async function* translateStream(
 /** Whether this is a chunk, and not an event of the vendor's own that the wire does not have. */
 function isChunk(members: Record<string, unknown>): boolean {
   return members['choices'] !== undefined || members['usage'] !== undefined
-}
-
-function invalidAnswer(provider: string, what: string): UpstreamError {
-  return new UpstreamError(`${provider}: ${what}`, { failure: 'invalid_answer', provider })
 }
