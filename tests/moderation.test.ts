@@ -138,14 +138,14 @@ describe('a moderation is refused', () => {
     expect(gateway.upstream.requests).toHaveLength(0)
   })
 
-  test('to an account without credit only if it has a price', async () => {
+  test('a moderation is refused to an account without credit only if it has a price', async () => {
     const { key } = await createAccountKey(gateway, { name: 'poor', credit_usd: 0 })
     expect((await ask({}, key)).status).toBe(200)
     const { status, body } = await ask({ model: 'paid-guard' }, key)
     expect([status, body.error.code]).toEqual([402, 'insufficient_balance'])
   })
 
-  test('to a key that may not use the model', async () => {
+  test('a moderation is refused to a key that may not use the model', async () => {
     const key = await createKey(gateway, { name: 'narrow', env: 'dev', allowed_models: ['two-guards'] })
     const { status, body } = await ask({ model: 'omni-moderation-latest' }, key)
     expect([status, body.error.code]).toEqual([403, 'model_not_allowed'])

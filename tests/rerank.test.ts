@@ -118,7 +118,7 @@ describe('a ranking is refused', () => {
     expect(gateway.upstream.requests).toHaveLength(0)
   })
 
-  test('to an account without credit, to a capped key and to one that may not use the model', async () => {
+  test('a ranking is refused to an account without credit, to a capped key and to one that may not use the model', async () => {
     const { key: poor } = await createAccountKey(gateway, { name: 'poor', credit_usd: 0.0009 })
     const capped = await createKey(gateway, { name: 'capped', env: 'dev', limit_usd: 0.0001 })
     const narrow = await createKey(gateway, { name: 'narrow', env: 'dev', allowed_models: ['two-rankers'] })

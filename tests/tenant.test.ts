@@ -54,7 +54,7 @@ describe('what a page needs at its start', () => {
     })
   })
 
-  test('of another account is its own', async () => {
+  test('what a page needs at its start of another account is its own', async () => {
     const { body: own } = await gateway.request('GET', ME)
     const { body } = await gateway.request('GET', ME, { key: await createStranger(gateway) })
     expect(body.id).not.toBe(own.id)

@@ -96,10 +96,6 @@ const PLAIN_TABLE = /^(?:export )?const [A-Z_]+: (?:Readonly|Partial)<Record<str
  */
 const OLD_AT_BIRTH = /^\s+[\w.#]+\.#?\w+ (?:\?\?)?= (?:async )?(?:\([^)]*\)|\w+) =>/m
 
-const UNSEEDED = /Math\.random\(/
-/** It chooses a seed and prints it. */
-const CHOOSING_SEED = 'tests/invoice/run-long.ts'
-
 describe('the source code', () => {
   it('has files to check', () => {
     expect(sources.length).toBeGreaterThan(500)
@@ -159,12 +155,6 @@ describe('the source code', () => {
   it('assigns no function to a member where it is made', () => {
     expect(OLD_AT_BIRTH.test('  exchange.tellRefused = (reason) => {')).toBe(true)
     expect(product.filter(({ text }) => OLD_AT_BIRTH.test(text)).map(({ path }) => path)).toEqual([])
-  })
-
-  it('has tests whose random numbers can be repeated', () => {
-    const isTest = (path: string) => path.startsWith('tests/') || path.endsWith('.test.ts')
-    const unseeded = everything.filter(({ path, text }) => isTest(path) && UNSEEDED.test(text))
-    expect(unseeded.map(({ path }) => path)).toEqual([CHOOSING_SEED])
   })
 
   it('has a client that loads no code of the server', () => {

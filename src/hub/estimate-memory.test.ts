@@ -90,7 +90,7 @@ describe('an estimate', () => {
     expect(fitFor(131_072, { gpuCount: 1, vramGb: 24 })).toBe('no')
   })
 
-  test('of a large model fits on several GPUs, but not on one', () => {
+  test('an estimate of a large model fits on several GPUs, but not on one', () => {
     const { shape, weights } = known('meta-llama/Llama-3.1-70B-Instruct')
     const need = (gpuCount: number) =>
       estimateMemory(shape, weights, { quantization: 'bf16', tokens: 8_192, gpuCount })
@@ -146,7 +146,7 @@ describe('a config', () => {
     [{}],
     [{ num_hidden_layers: -1, hidden_size: 1, num_attention_heads: 1 }],
     [{ num_hidden_layers: 1e300 }],
-  ])('that describes no transformer has no shape: %j', (config) => {
+  ])('a config that describes no transformer has no shape: %j', (config) => {
     expect(readModelShape(config)).toBeNull()
   })
 

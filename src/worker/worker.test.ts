@@ -188,7 +188,7 @@ describe('a worker', () => {
     await expect.poll(async () => (await stage.tasks.read(caller.accountId, id)).progress).toBe(40)
   })
 
-  test('that stops returns its unfinished tasks', async () => {
+  test('a worker that stops returns its unfinished tasks', async () => {
     await startWorker()
     perform = (_task, control) => goOnUntilStopped(control)
     const { id } = await stage.tasks.create(orderOf(caller))

@@ -121,7 +121,7 @@ describe('a supervisor', () => {
     expect(program.stderr).toBe('')
   })
 
-  it('that is killed ends its processes, and the next start adopts the database', async () => {
+  it('a supervisor that is killed ends its processes, and the next start adopts the database', async () => {
     const first = workplace.start(['serve', '--processes', '2'])
     const { url, key } = await first.ready()
     const pids = await reachAll(first, url, 2)
@@ -147,7 +147,7 @@ describe('a supervisor', () => {
     expect(readServerPid(workplace.dataDir)).toBeNull()
   })
 
-  it('that gets two signals to stop ends its processes and its database at once', async () => {
+  it('a supervisor that gets two signals to stop ends its processes and its database at once', async () => {
     const program = workplace.start(['serve', '--processes', '2'], {
       environment: { PARKWAY_SHUTDOWN_DELAY_MS: '600000' },
     })

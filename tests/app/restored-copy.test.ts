@@ -60,7 +60,7 @@ describe('a restored copy beside the original', () => {
 })
 
 describe('a sealing key', () => {
-  it('that is another one, or missing, is refused at the start with what to do', async () => {
+  it('a sealing key that is another one, or missing, is refused at the start with what to do', async () => {
     const database = await createTestDatabase()
     const place = createWorkplace()
     const start = (key: string) => {

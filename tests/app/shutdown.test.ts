@@ -56,7 +56,7 @@ describe('a signal to stop', () => {
     },
   )
 
-  it('that arrives twice at once, as from npm and timeout, still lets streams finish', async () => {
+  it('a signal to stop that arrives twice at once, as from npm and timeout, still lets streams finish', async () => {
     const { program, url } = await start()
     const stream = await openStream(url, KEY, '[[sandbox:pace tps=20]] [[sandbox:tokens n=20]]')
     program.kill('SIGINT')

@@ -156,7 +156,7 @@ describe('speech', () => {
     expect(await gateway.spent()).toBeCloseTo(spentBefore + COST, 9)
   })
 
-  test('that is cut off is cut off for the client too, and is free', async () => {
+  test('speech that is cut off is cut off for the client too, and is free', async () => {
     const spentBefore = await gateway.spent()
     gateway.upstream.answerNext((response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg', 'content-length': '100' }).write('abcd', () => {
@@ -224,7 +224,7 @@ describe('speech is refused', () => {
     expect([await gateway.spent(), gateway.upstream.requests.length]).toEqual([spentBefore, asked])
   })
 
-  test('by the upstream, in its words or in ours', async () => {
+  test('speech is refused by the upstream, in its words or in ours', async () => {
     const spentBefore = await gateway.spent()
     gateway.upstream.answerNext(json(400, { error: { message: 'No such voice', param: 'voice' } }))
     await refuse({}, 400, { code: 'invalid_request', param: 'voice', message: 'No such voice' })

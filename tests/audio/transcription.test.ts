@@ -130,7 +130,7 @@ describe('a transcription', () => {
     })
   })
 
-  test("of which the upstream heard more is charged by the upstream's length", async () => {
+  test("a transcription of which the upstream heard more is charged by the upstream's length", async () => {
     for (const told of [
       { duration: 120 },
       { duration: undefined, usage: { type: 'duration', seconds: 121 } },
@@ -212,7 +212,7 @@ describe('a transcription is refused', () => {
     expect([await gateway.spent(), gateway.upstream.requests.length]).toEqual([spentBefore, asked])
   })
 
-  test('but not at exactly the limit', async () => {
+  test('a transcription is refused but not at exactly the limit', async () => {
     const { status } = await gateway.send(TRANSCRIPTIONS, [
       MODEL,
       file(wavOf(1, { sampleRate: 48_000, dataBytes: 25 * 1024 * 1024 - 44 })),

@@ -92,7 +92,7 @@ describe('a database server that stops', () => {
     gateway = await startTestGateway({ connectionString: server.connectionString })
   })
 
-  test('and returns soon is awaited', async () => {
+  test('a database server that stops and returns soon is awaited', async () => {
     await gateway.request('GET', '/v1/tenants/me')
     await server.stop()
     const asked = gateway.request('GET', '/v1/tenants/me')

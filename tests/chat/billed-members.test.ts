@@ -74,7 +74,7 @@ describe('a member that changes the bill', () => {
     ['xai', { search_parameters: { mode: 'on' } }],
     ['llamacpp', { n_predict: 100_000 }],
     ['vllm', { best_of: 20 }],
-  ])('of %s, %j, is refused', async (provider, members) => {
+  ])('a member that changes the bill of %s, %j, is refused', async (provider, members) => {
     await expectRefused({ model: `via-${provider}`, ...members }, Object.keys(members)[0] ?? '')
   })
 

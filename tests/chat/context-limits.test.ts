@@ -80,11 +80,11 @@ describe('a prompt longer than the context', () => {
     await expectRefused(complete('short', [[1], ids]), 'prompt.1')
   })
 
-  test('of another vendor is refused if it fits with no vocabulary', async () => {
+  test('a prompt longer than the context of another vendor is refused if it fits with no vocabulary', async () => {
     await expectRefused(chat('other', words(1500)), 'messages', 'other')
   })
 
-  test('of megabytes is refused based on samples', async () => {
+  test('a prompt longer than the context of megabytes is refused based on samples', async () => {
     await expectRefused(chat('long', words(500_000)), 'messages', 'long')
     await expectRefused(chat('long', words(140_000)), 'messages', 'long')
   })

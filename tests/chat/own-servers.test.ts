@@ -144,7 +144,7 @@ describe('members of an engine', () => {
     expect(gateway.upstream.requests).toEqual([])
   })
 
-  test('that the gateway does not know reach no server, but every vendor', async () => {
+  test('members of an engine that the gateway does not know reach no server, but every vendor', async () => {
     const members = { future: { a: 1 }, top_k: 3, min_p: 0.1 }
     await ask('own', members)
     await ask('vendor', members)
@@ -154,7 +154,7 @@ describe('members of an engine', () => {
     expect(vendor).toMatchObject(members)
   })
 
-  test('that switch reasoning pass, but no other argument of a template', async () => {
+  test('members of an engine that switch reasoning pass, but no other argument of a template', async () => {
     await ask('own', { chat_template_kwargs: { enable_thinking: false } })
     await ask('own', { chat_template_kwargs: { enable_thinking: false, chat_template: '{{ x }}' } })
     const [plain, other] = gateway.upstream.bodies()

@@ -21,17 +21,20 @@ describe('usage', () => {
     expect(lines.at(-1)).toMatch(/^total +3 .* 100\.0 %/)
   })
 
-  test.each(['model', 'key', 'provider', 'env'])('by %s prints exactly the JSON of the API', async (by) => {
-    const range = '2026-01-01T00:00:00.000Z'
-    const to = new Date().toISOString()
-    const path = `/v1/usage/spending?by=${by}&from=${range}&to=${to}&limit=20`
-    const { body } = await gateway.request('GET', path)
-    const { stdout } = await home.run(['usage', '--by', by, '--from', range, '--to', to, '--json'])
-    expect(JSON.parse(stdout)).toEqual(body)
-    expect(body.requests).toBe(3)
-  })
+  test.each(['model', 'key', 'provider', 'env'])(
+    'usage by %s prints exactly the JSON of the API',
+    async (by) => {
+      const range = '2026-01-01T00:00:00.000Z'
+      const to = new Date().toISOString()
+      const path = `/v1/usage/spending?by=${by}&from=${range}&to=${to}&limit=20`
+      const { body } = await gateway.request('GET', path)
+      const { stdout } = await home.run(['usage', '--by', by, '--from', range, '--to', to, '--json'])
+      expect(JSON.parse(stdout)).toEqual(body)
+      expect(body.requests).toBe(3)
+    },
+  )
 
-  test('by day and hour is a table with bars', async () => {
+  test('usage by day and hour is a table with bars', async () => {
     const days = await home.run(['usage', '--by', 'day', '--window', '7d'])
     expect(days.stdout).toMatch(/^20\d\d-\d\d-\d\d +\d .* █{20}$/m)
     const hours = await home.run(['usage', '--by', 'hour', '--window', '24h', '--json'])

@@ -63,7 +63,7 @@ describe('an answer on a terminal', () => {
     for (const line of lines.slice(1, -1)) expect(line).toMatch(/^(?:(?:some|words) ?)+$/)
   })
 
-  test('that is cut keeps what arrived, and ends with 1', async () => {
+  test('an answer on a terminal that is cut keeps what arrived, and ends with 1', async () => {
     const environment = await startUpstream((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(event('half an '), () => response.write(event('answer'), () => response.destroy()))

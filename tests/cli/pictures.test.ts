@@ -39,7 +39,7 @@ describe('a picture is shown', () => {
     expect(raw).toMatch(/\u001BPq"1;1;480;480(?:#\d+;2;\d+;\d+;\d+)+#[^\u001B]*-\u001B\\/)
   })
 
-  test('by nothing but its path where the terminal or the reader cannot show it', async () => {
+  test('a picture is shown by nothing but its path where the terminal or the reader cannot show it', async () => {
     const { raw } = await show({})
     expect(raw).toContain('shows no pictures')
     const piped = await home.run(['image', '--show', '--force', '-o', 'a.png', 'A cup'], {

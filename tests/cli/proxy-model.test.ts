@@ -122,7 +122,7 @@ describe('a form', () => {
     ['after the file', [RECORDING, field('model', 'whisper-1')]],
     ['twice', [field('model', 'whisper-1'), RECORDING, field('model', 'no-such-model')]],
     ['not at all', [RECORDING]],
-  ])('that names the model %s is answered by the pinned one', async (_, parts) => {
+  ])('a form that names the model %s is answered by the pinned one', async (_, parts) => {
     const { url } = await proxies.start(home, ['--model', PINNED_STT])
     const before = await recordsOf(PINNED_STT)
     const { status, body } = await sendForm(url, parts)
@@ -149,7 +149,7 @@ describe('a form', () => {
       expect(await text(pinFormModel(split(form, at), pin))).toBe(pinned)
   })
 
-  test('of a program that uses the OpenAI library is answered by the pinned model', async () => {
+  test('a form of a program that uses the OpenAI library is answered by the pinned model', async () => {
     const { url } = await proxies.start(home, ['--model', PINNED_STT])
     const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 })
     const recording = new File([wavOf(1)], 'talk.wav')
@@ -157,7 +157,7 @@ describe('a form', () => {
     expect(said).toMatch(/\w/)
   })
 
-  test('that is not complete, or has endless headers, is refused', async () => {
+  test('a form that is not complete, or has endless headers, is refused', async () => {
     const { url } = await proxies.start(home, ['--model', PINNED_STT])
     const type = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
     const cut = await fetch(`${url}${TRANSCRIPTIONS}`, { method: 'POST', headers: type, body: RECORDING })

@@ -13,7 +13,7 @@ describe('a request is taken', () => {
     [{ host: 'localhost:7878', origin: 'http://localhost:7878', 'sec-fetch-site': 'same-origin' }],
     [{ host: 'localhost:7878', 'sec-fetch-site': 'none' }],
   ])('%j', (headers) => expect(findForeignOrigin(headers, local)).toBeNull())
-  test('by address, where the proxy listens on more than loopback', () =>
+  test('a request is taken by address, where the proxy listens on more than loopback', () =>
     expect(findForeignOrigin({ host: '192.168.0.7:7878' }, open)).toBeNull())
 })
 
@@ -30,6 +30,6 @@ describe('a request of a foreign page is refused', () => {
     [{ host: 'localhost:7878', 'sec-fetch-site': 'cross-site' }],
     [{ host: 'localhost:7878', 'sec-fetch-site': 'same-site' }],
   ])('%j', (headers) => expect(findForeignOrigin(headers, local)).not.toBeNull())
-  test('by a name that was not allowed, where the proxy listens on more than loopback', () =>
+  test('a request of a foreign page is refused by a name that was not allowed, where the proxy listens on more than loopback', () =>
     expect(findForeignOrigin({ host: 'evil.example:7878' }, open)).not.toBeNull())
 })

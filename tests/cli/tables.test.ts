@@ -60,7 +60,7 @@ describe('a table', () => {
     expect(rows.find((row) => row.startsWith(wideId))).toMatch(new RegExp(` ${WIDE_NAME}$`))
   })
 
-  test('that is watched fits on the screen, also after the screen has become narrower', async () => {
+  test('a table that is watched fits on the screen, also after the screen has become narrower', async () => {
     expect((await home.run(['image', '--no-wait', 'A cup'])).code).toBe(0)
     const terminal = startInTerminal(home, ['tasks', 'list', '--watch'], { columns: 200 })
     await terminal.waitFor(/^task +kind +status +done +cost +model +made$/m)

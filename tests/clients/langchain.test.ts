@@ -173,10 +173,13 @@ describe('tools of LangChain', () => {
 })
 
 describe('structured output of LangChain', () => {
-  test.each(['jsonSchema', 'functionCalling'] as const)('by %s matches the schema', async (method) => {
-    const film = await connect().withStructuredOutput(Film, { name: 'film', method }).invoke('Name a film.')
-    expect(Film.parse(film)).toEqual(film)
-  })
+  test.each(['jsonSchema', 'functionCalling'] as const)(
+    'structured output of LangChain by %s matches the schema',
+    async (method) => {
+      const film = await connect().withStructuredOutput(Film, { name: 'film', method }).invoke('Name a film.')
+      expect(Film.parse(film)).toEqual(film)
+    },
+  )
 
   test('can be streamed', async () => {
     const films = await collect(

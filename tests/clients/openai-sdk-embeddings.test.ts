@@ -66,7 +66,7 @@ describe('embeddings with the OpenAI SDK', () => {
     test.each([
       ['knows base64', toBase64([0.25, -0.5])],
       ['knows only numbers', [0.25, -0.5]],
-    ])('that %s are numbers', async (_name, sent) => {
+    ])('of an upstream that %s are numbers', async (_name, sent) => {
       behind.upstream.respondWith(embeddings([sent]))
       const { data } = await connect(behind).embeddings.create({ model: SMALL, input: 'a' })
       expect([...(data[0]?.embedding ?? [])]).toEqual([0.25, -0.5])

@@ -184,7 +184,7 @@ describe('a stream with the OpenAI SDK', () => {
     expect(relayed.toString().trim().split('\n')).toHaveLength(chunks.length)
   })
 
-  test('of several choices is assembled by index', async () => {
+  test('a stream with the OpenAI SDK of several choices is assembled by index', async () => {
     const completion = await client.chat.completions
       .stream({ model: MODEL, messages: ask('Tell me a story.'), n: 2 })
       .finalChatCompletion()

@@ -120,7 +120,7 @@ describe('a conversation', () => {
   })
 
   test.each(['GET', 'PATCH', 'DELETE', 'POST'])(
-    'of another account is not found by %s, like one that does not exist',
+    'a conversation of another account is not found by %s, like one that does not exist',
     async (method) => {
       const { id } = await begin()
       const path = method === 'POST' ? '/turns' : ''

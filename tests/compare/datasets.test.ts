@@ -169,7 +169,7 @@ describe('a dataset', () => {
     expect(await readCells(gateway, run.id)).toHaveLength(2)
   })
 
-  test('of another account, or an unknown one, is not found', async () => {
+  test('a dataset of another account, or an unknown one, is not found', async () => {
     const { body: dataset } = await make({ name: 'mine', prompts: ['one'] })
     for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
       for (const [key, id] of [

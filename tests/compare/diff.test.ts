@@ -78,7 +78,7 @@ describe('two runs of one dataset', () => {
     expect(back.lanes[0].measures.score).toMatchObject({ difference: -1, verdict: 'worse' })
   })
 
-  test('of different versions are compared over the unchanged prompts', async () => {
+  test('two runs of one dataset of different versions are compared over the unchanged prompts', async () => {
     const dataset = await makeDataset()
     gateway.upstream.respondWith(speakers({ red: solve, blue: solve }))
     const before = await makeRun(gateway, { models: ['red', 'blue'], dataset_id: dataset.id })

@@ -99,7 +99,7 @@ describe('a judge', () => {
     expect(found.verdict.text).toBe('good is better')
   })
 
-  test('that always prefers the first position has no effect', async () => {
+  test('a judge that always prefers the first position has no effect', async () => {
     gateway.upstream.respondWith(played(() => say('A')))
     const run = await makeRun(gateway, {
       models: ['poor', 'good'],
@@ -115,7 +115,7 @@ describe('a judge', () => {
     expect(cell.judge).toMatchObject({ inconsistent: 1 })
   })
 
-  test('that sees no difference gives ties', async () => {
+  test('a judge that sees no difference gives ties', async () => {
     gateway.upstream.respondWith(played(() => `Sure! \`\`\`json\n${say('tie')}\n\`\`\``))
     const run = await makeRun(gateway, {
       models: ['poor', 'good'],
@@ -128,7 +128,7 @@ describe('a judge', () => {
     })
   })
 
-  test('whose answers cannot be parsed is reported as failed, and paid', async () => {
+  test('a judge whose answers cannot be parsed is reported as failed, and paid', async () => {
     gateway.upstream.respondWith(played(() => 'What a lovely day.'))
     const run = await makeRun(gateway, {
       models: ['poor', 'good'],
@@ -140,7 +140,7 @@ describe('a judge', () => {
     expect(run.cost_usd).toBeCloseTo(4 * CALL_USD, 9)
   })
 
-  test('of ten lanes compares each with two others per prompt', async () => {
+  test('a judge of ten lanes compares each with two others per prompt', async () => {
     gateway.upstream.respondWith(played(fairJudge))
     const run = await makeRun(gateway, {
       models: Array.from({ length: 10 }, (_, index) => ['poor', 'fair', 'good'][index % 3]),
@@ -171,7 +171,7 @@ describe('a judge', () => {
     expect(judgeCalls().some(({ messages }) => messages[1].content.includes('A friendly tone.'))).toBe(true)
   })
 
-  test('that its upstream refuses is free, and leaves the answers unchanged', async () => {
+  test('a judge that its upstream refuses is free, and leaves the answers unchanged', async () => {
     gateway.upstream.respondWith(played(failure(401)))
     const run = await makeRun(gateway, {
       models: ['poor', 'good'],
@@ -244,7 +244,7 @@ describe('a judge', () => {
     expect([answer.status, answer.body.error.param]).toEqual([404, 'judge.model'])
   })
 
-  test('that the budget does not cover ends the run with the reason', async () => {
+  test('a judge that the budget does not cover ends the run with the reason', async () => {
     gateway.upstream.respondWith(played(fairJudge))
     const run = await makeRun(gateway, {
       models: ['poor', 'good'],

@@ -129,7 +129,7 @@ describe('cancelling a run', () => {
     await expectRightMoney(await account())
   })
 
-  test('that has ended is refused; cancelling twice changes nothing', async () => {
+  test('cancelling a run that has ended is refused; cancelling twice changes nothing', async () => {
     const run = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
     const { status, body } = await change(run.id, 'cancel')
     expect([status, body.error.code]).toEqual([409, 'conflict'])

@@ -61,7 +61,7 @@ describe('creating a run is refused', () => {
     expect([answer.status, answer.body.error.code]).toEqual([404, code])
   })
 
-  test('to a key that may not use the model, and without a key', async () => {
+  test('creating a run is refused to a key that may not use the model, and without a key', async () => {
     const { body: key } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
       body: { name: 'red only', env: 'dev', allowed_models: ['red'] },
     })

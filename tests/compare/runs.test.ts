@@ -241,7 +241,7 @@ describe('runs', () => {
     expect((await gateway.request('GET', `${RUNS}?status=asleep`)).status).toBe(400)
   })
 
-  test('of another account are not found, by any route', async () => {
+  test('runs of another account are not found, by any route', async () => {
     const run = await make({ prompts: ['one'], models: ['red', 'blue'] })
     const routes = [
       ['GET', ''],

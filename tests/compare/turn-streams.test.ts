@@ -92,7 +92,7 @@ describe('a streamed turn', () => {
     expect(chunks.at(-1).replies[2].cost_usd).toBeGreaterThan(0)
   })
 
-  test('whose client disconnects cancels all calls if draining is off, charges them, and lets the next turn begin', async () => {
+  test('a streamed turn whose client disconnects cancels all calls if draining is off, charges them, and lets the next turn begin', async () => {
     const { id } = await begin('red', 'blue')
     const before = await balance()
     const [one, other] = [pacedStream(), pacedStream()]

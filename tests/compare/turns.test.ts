@@ -102,7 +102,7 @@ describe('a turn', () => {
     expect(asked.messages.map(({ content }: { content: string }) => content)).toEqual(['one', 'two'])
   })
 
-  test('that no lane could answer is an error, is free and is not stored', async () => {
+  test('a turn that no lane could answer is an error, is free and is not stored', async () => {
     const { id } = await begin()
     const before = await balance()
     gateway.upstream.respondWith(failure(400, { code: 'context_length_exceeded' }))
@@ -115,7 +115,7 @@ describe('a turn', () => {
     expect(await balance()).toBe(before)
   })
 
-  test('of an account without credit is refused with 402', async () => {
+  test('a turn of an account without credit is refused with 402', async () => {
     const { body: made } = await gateway.request('POST', CONVERSATIONS, {
       key: stranger,
       body: { models: ['red', 'blue'] },
@@ -146,7 +146,7 @@ describe('a turn', () => {
     expect((await tell(id, { content: 'next' })).status).toBe(200)
   })
 
-  test('of ten concurrent ones is answered once', async () => {
+  test('a turn of ten concurrent ones is answered once', async () => {
     const { id } = await begin()
     gateway.upstream.respondWith(silence, silence)
     const client = new AbortController()
@@ -242,7 +242,7 @@ describe('a turn', () => {
     expect(gateway.upstream.requests).toHaveLength(2)
   })
 
-  test('that the upstream refuses is reported in that lane only', async () => {
+  test('a turn that the upstream refuses is reported in that lane only', async () => {
     const { id } = await begin()
     const tooLong = failure(400, { code: 'context_length_exceeded', type: 'invalid_request_error' })
     gateway.upstream.respondWith(speakers({ red: () => 'fine', blue: tooLong }))

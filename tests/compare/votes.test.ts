@@ -60,7 +60,7 @@ describe('a vote', () => {
     expect((await verdictOf(id)).votes).toMatchObject({ total: 3, both_bad: 1 })
   })
 
-  test('of many concurrent ones on one prompt is stored once, and the wins add up', async () => {
+  test('a vote of many concurrent ones on one prompt is stored once, and the wins add up', async () => {
     const { id, lanes } = await make(['red', 'blue'])
     await Promise.all(
       Array.from({ length: 12 }, (_, index) => vote(id, lanes[index % 2].id, { prompt_index: 3 })),
@@ -127,7 +127,7 @@ describe('a verdict', () => {
     expect(await verdictOf(id)).toEqual(found)
   })
 
-  test('of another account’s run is not found', async () => {
+  test('a verdict of another account’s run is not found', async () => {
     const { id } = await make(['red', 'blue'])
     for (const [runId, key] of [
       [id, stranger],

@@ -165,7 +165,7 @@ describe('assets', () => {
     expect(new Set(answers.map(({ headers }) => headers.etag)).size).toBe(codings.length)
   })
 
-  test('that the build has compressed are sent as they are', async () => {
+  test('assets that the build has compressed are sent as they are', async () => {
     const built = brotliCompressSync('compressed by the build')
     await site.write('assets/built-Gh4.js', 'x'.repeat(2000))
     await site.write('assets/built-Gh4.js.br', built)
@@ -175,7 +175,7 @@ describe('assets', () => {
     })
   })
 
-  test('of a kind that is compressed already are not compressed again', async () => {
+  test('assets of a kind that is compressed already are not compressed again', async () => {
     const { headers, bytes } = await ask('/assets/picture-Cd3.png', { 'accept-encoding': 'br, gzip' })
     expect([headers['content-type'], headers['content-encoding'], bytes.length]).toEqual([
       'image/png',

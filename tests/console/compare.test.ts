@@ -128,7 +128,7 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
     await close()
   })
 
-  test('of more answers than the grid shows says so', async () => {
+  test('comparing in the console of more answers than the grid shows says so', async () => {
     const { body: run } = await gateway.request('POST', '/v1/compare/runs', {
       body: { models: MODELS, prompt: 'Hello' },
     })

@@ -54,7 +54,7 @@ describe.skipIf(NO_BROWSER !== null)('an operator in the console', () => {
     expect(await balance()).toBe(3)
   })
 
-  test('who does not enter the key changes nothing, and is told why', async () => {
+  test('an operator in the console who does not enter the key changes nothing, and is told why', async () => {
     const { page, goto } = opened
     const before = await balance()
     await goto(`/accounts/${accountId}`)

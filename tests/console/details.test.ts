@@ -29,36 +29,39 @@ describe.skipIf(NO_BROWSER !== null)('the details of a row', () => {
     ['/promo-codes', 'Promo codes', 'APPLE', 'code'],
     ['/audit', 'Audit log', 'promo_code.create', 'entry'],
     ['/tasks?view=list', 'Tasks', 'A cube', 'task'],
-  ])('of %s are closed by Back, by Escape, and stay open after a reload', async (path, title, row, name) => {
-    const { page, goto } = opened
-    const link = page.getByRole('button', { name: row, exact: true }).first()
-    const sheet = page.getByRole('dialog')
-    await goto('/')
-    await goto(path)
-    await link.click()
-    await sheet.waitFor()
-    const address = page.url()
-    expect(address).toContain(`${name}=`)
-    await page.goBack()
-    await sheet.waitFor({ state: 'detached' })
-    expect(page.url()).toBe(`${gateway.baseUrl}${path}`)
+  ])(
+    'the details of a row of %s are closed by Back, by Escape, and stay open after a reload',
+    async (path, title, row, name) => {
+      const { page, goto } = opened
+      const link = page.getByRole('button', { name: row, exact: true }).first()
+      const sheet = page.getByRole('dialog')
+      await goto('/')
+      await goto(path)
+      await link.click()
+      await sheet.waitFor()
+      const address = page.url()
+      expect(address).toContain(`${name}=`)
+      await page.goBack()
+      await sheet.waitFor({ state: 'detached' })
+      expect(page.url()).toBe(`${gateway.baseUrl}${path}`)
 
-    await link.click()
-    await sheet.waitFor()
-    await page.reload()
-    await sheet.waitFor()
-    await page.keyboard.press('Escape')
-    await sheet.waitFor({ state: 'detached' })
-    expect(page.url()).toBe(`${gateway.baseUrl}${path}`)
+      await link.click()
+      await sheet.waitFor()
+      await page.reload()
+      await sheet.waitFor()
+      await page.keyboard.press('Escape')
+      await sheet.waitFor({ state: 'detached' })
+      expect(page.url()).toBe(`${gateway.baseUrl}${path}`)
 
-    // Opened by its address, as from a bookmark: nothing is behind it that could be gone back to.
-    await page.goto(address)
-    await sheet.waitFor()
-    await page.keyboard.press('Escape')
-    await sheet.waitFor({ state: 'detached' })
-    await page.getByRole('heading', { name: title, exact: true }).waitFor()
-    expect(page.url()).toBe(`${gateway.baseUrl}${path}`)
-  })
+      // Opened by its address, as from a bookmark: nothing is behind it that could be gone back to.
+      await page.goto(address)
+      await sheet.waitFor()
+      await page.keyboard.press('Escape')
+      await sheet.waitFor({ state: 'detached' })
+      await page.getByRole('heading', { name: title, exact: true }).waitFor()
+      expect(page.url()).toBe(`${gateway.baseUrl}${path}`)
+    },
+  )
 
   test('give the focus back to their row', async () => {
     const { page, goto } = opened

@@ -81,7 +81,7 @@ describe.skipIf(NO_BROWSER !== null)('an answer of a model', () => {
     ['lists in one line', '- '.repeat(5_000)],
     ['marks', '_'.repeat(20_000)],
     ['words', 'word '.repeat(50_000)],
-  ])('of thousands of %s is shown as it is, and the page goes on', async (_, text) => {
+  ])('an answer of a model of thousands of %s is shown as it is, and the page goes on', async (_, text) => {
     const { page, goto, close } = await openConsole(gateway)
     await answerWith(page, `${text}\n\nthe end`)
     await goto('/playground?model=gpt-5.6')
@@ -100,38 +100,41 @@ describe.skipIf(NO_BROWSER !== null)('an answer of a model', () => {
     ['spaces', `a${' '.repeat(40_000)}b`],
     ['brackets', '['.repeat(15_000)],
     ['backticks', '`a'.repeat(9_000)],
-  ])('of many %s, in one piece or in small ones, does not stop the page', async (_, text) => {
-    const { page, goto, close } = await openConsole(gateway)
-    await page.addInitScript(() => {
-      Reflect.set(globalThis, 'longestMs', 0)
-      let before = performance.now()
-      setInterval(() => {
-        const now = performance.now()
-        Reflect.set(globalThis, 'longestMs', Math.max(Reflect.get(globalThis, 'longestMs'), now - before))
-        before = now
-      }, 20)
-    })
-    const pieces = text.match(/[^]{1,2000}/g) ?? []
-    for (const parts of [[text], pieces]) {
-      await page.unroute('**/v1/chat/completions').catch(() => {})
-      await page.route('**/v1/chat/completions', (route) =>
-        route.fulfill({
-          headers: { 'content-type': 'text/event-stream' },
-          body: `${[...parts, '\n\nthe **end**']
-            .map((content) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`)
-            .join('')}data: [DONE]\n\n`,
-        }),
-      )
-      await goto('/playground?model=gpt-5.6')
-      await ask(page, 'Hello')
-      await page.locator('.markdown strong', { hasText: 'end' }).waitFor({ timeout: 40_000 })
-    }
-    // The parser alone took seconds; this leaves room for a busy machine.
-    expect(await page.evaluate(() => Reflect.get(globalThis, 'longestMs'))).toBeLessThan(3_000)
-    await close()
-  })
+  ])(
+    'an answer of a model of many %s, in one piece or in small ones, does not stop the page',
+    async (_, text) => {
+      const { page, goto, close } = await openConsole(gateway)
+      await page.addInitScript(() => {
+        Reflect.set(globalThis, 'longestMs', 0)
+        let before = performance.now()
+        setInterval(() => {
+          const now = performance.now()
+          Reflect.set(globalThis, 'longestMs', Math.max(Reflect.get(globalThis, 'longestMs'), now - before))
+          before = now
+        }, 20)
+      })
+      const pieces = text.match(/[^]{1,2000}/g) ?? []
+      for (const parts of [[text], pieces]) {
+        await page.unroute('**/v1/chat/completions').catch(() => {})
+        await page.route('**/v1/chat/completions', (route) =>
+          route.fulfill({
+            headers: { 'content-type': 'text/event-stream' },
+            body: `${[...parts, '\n\nthe **end**']
+              .map((content) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`)
+              .join('')}data: [DONE]\n\n`,
+          }),
+        )
+        await goto('/playground?model=gpt-5.6')
+        await ask(page, 'Hello')
+        await page.locator('.markdown strong', { hasText: 'end' }).waitFor({ timeout: 40_000 })
+      }
+      // The parser alone took seconds; this leaves room for a busy machine.
+      expect(await page.evaluate(() => Reflect.get(globalThis, 'longestMs'))).toBeLessThan(3_000)
+      await close()
+    },
+  )
 
-  test('that grows is parsed as one text: code over empty lines, lists and numbers stay together', async () => {
+  test('an answer of a model that grows is parsed as one text: code over empty lines, lists and numbers stay together', async () => {
     const { page, goto, close } = await openConsole(gateway)
     const text =
       '# Title\n\n```js\nconst a = 1\n\nconst b = 2\n```\n\n1. one\n\n2. two\n\n   more\n\nlast **word**'

@@ -42,7 +42,7 @@ describe.skipIf(NO_BROWSER !== null)('the models of the console', () => {
     await close()
   })
 
-  test('that do not exist are said to be missing', async () => {
+  test('the models of the console that do not exist are said to be missing', async () => {
     const { page, goto, close } = await openConsole(gateway)
     await goto('/models/no-such-model')
     await page.getByRole('alert').getByText('model_not_found').waitFor()

@@ -94,7 +94,7 @@ describe.skipIf(NO_BROWSER !== null)('signing in to the console', () => {
     await close()
   })
 
-  test('to another account in another tab leaves nothing of the account before', async () => {
+  test('signing in to the console to another account in another tab leaves nothing of the account before', async () => {
     const { body: account } = await gateway.request('POST', '/v1/admin/accounts', {
       body: { name: 'Orchard' },
     })

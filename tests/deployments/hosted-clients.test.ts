@@ -89,7 +89,7 @@ describe('the record of a deployment', () => {
 })
 
 describe('a tier', () => {
-  test('that is not named is the cheapest on which the model fits', async () => {
+  test('a tier that is not named is the cheapest on which the model fits', async () => {
     const question = { huggingface_id: 'Qwen/Qwen3-8B' }
     const { body: validated } = await gateway.request('POST', '/v1/hf/validate', { body: question })
     expect([validated.valid, validated.ghost_test_passed]).toEqual([true, true])
@@ -132,7 +132,7 @@ describe('a tier', () => {
 })
 
 describe('variables', () => {
-  test('of the hub are ignored', async () => {
+  test('variables of the hub are ignored', async () => {
     const env = {
       HF_HOME: '/data',
       HF_HUB_ENABLE_HF_TRANSFER: '1',
@@ -159,7 +159,7 @@ describe('a key', () => {
     expect([(await make('off')).status, (await make(null)).status]).toEqual([201, 201])
   })
 
-  test('that should redact personal data is refused', async () => {
+  test('a key that should redact personal data is refused', async () => {
     const { status, body } = await make('redact')
     expect([status, body.error.param]).toEqual([400, 'pii_mode'])
   })

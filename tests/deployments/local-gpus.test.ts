@@ -155,7 +155,7 @@ esac
     expect((await readdir(join(stage.directory, 'places', 'gpu-1.0')).catch(() => [])).length).toBe(0)
   })
 
-  test('of a real machine are detected, and offered while enough of their memory is free', async () => {
+  test('the GPUs of this machine of a real machine are detected, and offered while enough of their memory is free', async () => {
     const readFree = async (line: string, settings: object = {}) => {
       const { driver } = await open({ tiers: undefined, ...settings }, await fakeSmi([line]))
       const tiers = await driver.capacity()

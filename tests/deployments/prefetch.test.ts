@@ -136,7 +136,7 @@ describe('a prefetch', () => {
     expect(answer.error.message).toMatch(reason)
   })
 
-  test('of a gated model needs a token, even if another account has downloaded the files', async () => {
+  test('a prefetch of a gated model needs a token, even if another account has downloaded the files', async () => {
     expect((await order({ huggingface_id: 'org/gated', hf_token: 'hf_right' })).status).toBe(201)
     await waitFor('org/gated', 'complete')
     const other = await createOther(gateway)

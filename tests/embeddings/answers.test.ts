@@ -79,7 +79,7 @@ describe('embeddings of an upstream that speaks the wire', () => {
   test.each([
     ['texts', ['a', 'b']],
     ['tokens of several texts', [[1, 2, 3], [4]]],
-  ])('of several %s are as many', async (_name, input) => {
+  ])('embeddings of an upstream that speaks the wire of several %s are as many', async (_name, input) => {
     gateway.upstream.respondWith(embeddings([[1], [2]]))
     const { body } = await ask({ input })
     expect(body.data.map(({ index, embedding }: never) => [index, embedding])).toEqual([
@@ -88,7 +88,7 @@ describe('embeddings of an upstream that speaks the wire', () => {
     ])
   })
 
-  test('of the tokens of one text are one', async () => {
+  test('embeddings of an upstream that speaks the wire of the tokens of one text are one', async () => {
     expect((await ask({ input: [1, 2, 3] })).body.data).toHaveLength(1)
   })
 
@@ -130,7 +130,7 @@ describe('embeddings of an upstream that speaks the wire', () => {
     ])
   })
 
-  test('of thousands of numbers are complete', async () => {
+  test('embeddings of an upstream that speaks the wire of thousands of numbers are complete', async () => {
     const vectors = Array.from({ length: 64 }, (_, row) =>
       Array.from({ length: 1536 }, (_number, column) => Math.sin(row * 1536 + column)),
     )

@@ -55,7 +55,7 @@ describe('an embedding is refused before an upstream is called', () => {
     await expectRefusal(ask(members), { status: 400, code, param })
   })
 
-  test('of too many tokens', async () => {
+  test('an embedding is refused before an upstream is called of too many tokens', async () => {
     const message = /at most 8191 tokens/
     const expected = { status: 400, code: 'context_length_exceeded', message }
     const ids = Array.from({ length: 8192 }, () => 1)
@@ -87,7 +87,7 @@ describe('an embedding is refused before an upstream is called', () => {
     })
   })
 
-  test('to a key that may not use the model', async () => {
+  test('an embedding is refused before an upstream is called to a key that may not use the model', async () => {
     const key = await createKey(gateway, { name: 'narrow', env: 'dev', allowed_models: ['two-routes'] })
     await expectRefusal(ask({}, key), { status: 403, code: 'model_not_allowed', param: 'model' })
     expect((await ask({ model: 'two-routes-alias' }, key)).status).toBe(200)
@@ -99,12 +99,12 @@ describe('an embedding is refused before an upstream is called', () => {
     await expectRefusal(ask({}, key), { status: 403, code: 'forbidden' })
   })
 
-  test('to an account without credit', async () => {
+  test('an embedding is refused before an upstream is called to an account without credit', async () => {
     const { key } = await createAccountKey(gateway, { name: 'poor', credit_usd: 0 })
     await expectRefusal(ask({}, key), { status: 402, code: 'insufficient_balance', message: /needed/ })
   })
 
-  test('to a key whose cap is reached', async () => {
+  test('an embedding is refused before an upstream is called to a key whose cap is reached', async () => {
     const key = await createKey(gateway, { name: 'capped', env: 'dev', limit_usd: 0.000000001 })
     await expectRefusal(ask({}, key), { status: 402, code: 'key_limit_reached' })
   })

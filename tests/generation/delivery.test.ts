@@ -50,7 +50,7 @@ describe('a client that disconnects before its image is made', () => {
     expect([(await balance(key)).balance_usd, await records(key)]).toEqual([0.96, 1])
   })
 
-  test('of a task does not stop the task', async () => {
+  test('a client that disconnects before its image is made of a task does not stop the task', async () => {
     const { key } = await createAccountKey(gateway, { name: 'patient', credit_usd: 1 })
     const leaving = new AbortController()
     const body = { model: 'flux-schnell', prompt: '[[sandbox:latency ms=1500]] A cube' }
@@ -77,7 +77,7 @@ describe('a webhook', () => {
 })
 
 describe('credit', () => {
-  test('that does not cover the maximum cost of a request refuses it, directly or as a task', async () => {
+  test('credit that does not cover the maximum cost of a request refuses it, directly or as a task', async () => {
     const { key } = await createAccountKey(gateway, { name: 'short', credit_usd: 0.1 })
     for (const [path, asked] of [
       [IMAGES, { model: 'gpt-image-1.5', prompt: 'x', n: 3 }],
@@ -97,7 +97,7 @@ describe('credit', () => {
     expect(status).toBe(202)
   })
 
-  test('of a key with a cap is not overspent by tasks', async () => {
+  test('credit of a key with a cap is not overspent by tasks', async () => {
     const { body: capped } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
       body: { name: 'capped', env: 'dev', limit_usd: 0.005 },
     })

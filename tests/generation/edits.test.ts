@@ -121,12 +121,12 @@ describe('an edit', () => {
     expectEnvelope(await post(EDITS, { ...EDIT, ...fields }), 400, error)
   })
 
-  test('whose address has no content is 400 and names the field', async () => {
+  test('an edit whose address has no content is 400 and names the field', async () => {
     const answer = await post(EDITS, { ...EDIT, image: pictureUrl.replace('picture', 'gone') })
     expectEnvelope(answer, 400, { code: 'invalid_value', param: 'image' })
   })
 
-  test('of more than 20 MB is 413, as a form and as JSON', async () => {
+  test('an edit of more than 20 MB is 413, as a form and as JSON', async () => {
     const large = new Uint8Array(21 * MEGABYTE)
     large.set(picture)
     const asForm = await postForm(EDITS, { ...EDIT, image: pictureBlob(large) })
@@ -169,7 +169,7 @@ describe('an upscale', () => {
     expect((await waitForTask(gateway, body.task_id)).status).toBe('completed')
   })
 
-  test('by another factor is 400', async () => {
+  test('an upscale by another factor is 400', async () => {
     const answer = await post(UPSCALE, { image: dataUri(), scale: 3 })
     expectEnvelope(answer, 400, { code: 'invalid_value', param: 'scale' })
   })
@@ -178,7 +178,7 @@ describe('an upscale', () => {
     expectEnvelope(await post(UPSCALE, {}), 400, { code: 'missing_required_parameter', param: 'image' })
   })
 
-  test('by a model of another kind is 400 and names its route', async () => {
+  test('an upscale by a model of another kind is 400 and names its route', async () => {
     const answer = await post(UPSCALE, { image: dataUri(), model: 'flux-dev' })
     expectEnvelope(answer, 400, { code: 'invalid_value', param: 'model' })
     expect(answer.body.error.message).toContain('/v1/images/generations')

@@ -33,18 +33,21 @@ describe('a stream of images', () => {
     ['/v1/images/generations', { model: 'gpt-image-1.5', partial_images: 2 }, 'image_generation.completed'],
     ['/v1/images/generations', { model: 'flux-schnell' }, 'image_generation.completed'],
     ['/v1/images/edits', { model: 'gpt-image-2', partial_images: 3 }, 'image_edit.completed'],
-  ])('of %s with %o has an event for each image, and no partial ones', async (path, members, type) => {
-    const body = { prompt: PROMPT, n: 2, ...members, ...(path.endsWith('edits') ? { image: picture } : {}) }
-    const { answer, events, isWhole } = await stream(path, body)
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([
-      200,
-      'text/event-stream; charset=utf-8',
-    ])
-    expect([events.map((event) => event.type), isWhole]).toEqual([[type, type], true])
-    for (const event of events) expect(Buffer.from(event.b64_json, 'base64').length).toBeGreaterThan(100)
-    const plain = await gateway.request('POST', path, { body, headers: { prefer: 'wait=60' } })
-    expect(events[0]?.usage.cost_usd).toBe(plain.body.usage.cost_usd)
-  })
+  ])(
+    'a stream of images of %s with %o has an event for each image, and no partial ones',
+    async (path, members, type) => {
+      const body = { prompt: PROMPT, n: 2, ...members, ...(path.endsWith('edits') ? { image: picture } : {}) }
+      const { answer, events, isWhole } = await stream(path, body)
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        200,
+        'text/event-stream; charset=utf-8',
+      ])
+      expect([events.map((event) => event.type), isWhole]).toEqual([[type, type], true])
+      for (const event of events) expect(Buffer.from(event.b64_json, 'base64').length).toBeGreaterThan(100)
+      const plain = await gateway.request('POST', path, { body, headers: { prefer: 'wait=60' } })
+      expect(events[0]?.usage.cost_usd).toBe(plain.body.usage.cost_usd)
+    },
+  )
 
   test('is charged once for the same idempotency key', async () => {
     const body = { model: 'gpt-image-1.5', prompt: PROMPT }

@@ -125,7 +125,7 @@ describe('an image of an asynchronous model', () => {
     await gateway.request('POST', `${body.poll_url}/cancel`)
   })
 
-  test('that fails is a task with an error, and is free', async () => {
+  test('an image of an asynchronous model that fails is a task with an error, and is free', async () => {
     const before = await balance()
     const { body } = await post({ ...TAKES_TIME, prompt: '[[sandbox:error status=400]] A cube' })
     const task = await waitForTask(gateway, body.task_id)

@@ -170,7 +170,7 @@ describe('a member of an image request', () => {
     { models: ['dall-e-3'] },
     { num_inference_steps: 500 },
     { extra_body: { n: 9 } },
-  ])('that changes the bill is refused by name: %j', async (members) => {
+  ])('a member of an image request that changes the bill is refused by name: %j', async (members) => {
     const [param = ''] = Object.keys(members)
     const requests = [
       post(PATH, { model: 'gpt-image-1.5', prompt: 'A cube', ...members }),
@@ -183,7 +183,7 @@ describe('a member of an image request', () => {
     expect([...openai.requests, ...fal.requests]).toEqual([])
   })
 
-  test('that is free reaches the upstream, and unknown ones do not', async () => {
+  test('a member of an image request that is free reaches the upstream, and unknown ones do not', async () => {
     const plain = { moderation: 'low', output_compression: 50, user: 'someone' }
     const odd = { N: 10, Quality: 'high', turbo: true, input_fidelity: 'low', partial_images: 0, store: true }
     const { status } = await post(PATH, { model: 'gpt-image-1.5', prompt: 'A cube', ...plain, ...odd })

@@ -46,18 +46,21 @@ describe('a job at a vendor', () => {
     ['failed', 'provider_error'],
     ['refused', 'prompt_blocked'],
     ['lost', 'provider_error'],
-  ] as const)('that is %s is a failed task, is free and is not submitted again', async (phase, code) => {
-    const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
-    const [balanceBefore, submitsBefore] = [await balance(), submits()]
-    vendor.phase = phase
-    try {
-      const task = await order()
-      expect([task.status, task.error.code, task.cost_usd]).toEqual(['failed', code, 0])
-    } finally {
-      vendor.phase = 'done'
-    }
-    expect([await balance(), submits()]).toEqual([balanceBefore, submitsBefore + 1])
-  })
+  ] as const)(
+    'a job at a vendor that is %s is a failed task, is free and is not submitted again',
+    async (phase, code) => {
+      const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
+      const [balanceBefore, submitsBefore] = [await balance(), submits()]
+      vendor.phase = phase
+      try {
+        const task = await order()
+        expect([task.status, task.error.code, task.cost_usd]).toEqual(['failed', code, 0])
+      } finally {
+        vendor.phase = 'done'
+      }
+      expect([await balance(), submits()]).toEqual([balanceBefore, submitsBefore + 1])
+    },
+  )
 
   test('is submitted again if the vendor had no capacity for it', async () => {
     vendor.replyNext({ status: 429, headers: { 'retry-after': '1' }, body: { detail: 'busy' } })

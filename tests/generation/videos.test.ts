@@ -102,7 +102,7 @@ describe('a video', () => {
     ['is refused', '[[sandbox:job-fail percent=0 status=422]]', { type: 'invalid_request_error' }],
     ['is lost', '[[sandbox:job-lost percent=0]]', { code: 'provider_error' }],
     ['is never taken', '[[sandbox:error status=401]]', { code: 'invalid_api_key' }],
-  ])('whose job %s is a failed task and is free', async (_, prompt, error) => {
+  ])('a video whose job %s is a failed task and is free', async (_, prompt, error) => {
     const before = await balance()
     const { body } = await post(VIDEOS, { ...FILM, prompt: `${prompt} Waves` })
     const task = await waitForTask(gateway, body.task_id)

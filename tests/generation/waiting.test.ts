@@ -97,7 +97,7 @@ describe('an image that was awaited', () => {
       expect(new URL(read.result.data[0].url).origin).toBe(origin)
   })
 
-  test('that failed is an error and not a task, for a client that did not ask to wait', async () => {
+  test('an image that was awaited that failed is an error and not a task, for a client that did not ask to wait', async () => {
     const failing = { ...TASK_MODEL, prompt: '[[sandbox:error status=400]] A cube' }
     const told = await post('auto', OPENAI_SDK, failing)
     expect([told.status, told.body.error?.message]).toEqual([400, expect.stringMatching(/.+/)])

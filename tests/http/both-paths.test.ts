@@ -212,7 +212,7 @@ describe('the fast path and Node’s own server give the same answers', () => {
     expect(statuses.length).toBeGreaterThan(0)
   })
 
-  test('to any requests, however they are split and pipelined', async () => {
+  test('the fast path and Node’s own server give the same answers to any requests, however they are split and pipelined', async () => {
     const cuts = fc.array(fc.nat(400), { maxLength: 3 })
     const seen = new Set<number>()
     await fc.assert(

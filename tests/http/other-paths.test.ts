@@ -59,7 +59,7 @@ describe('every route of the API is also served', () => {
         expect([form, ...(await methodsOf(form))]).toEqual([form, 404, null])
   })
 
-  test('and what is none stays unknown', async () => {
+  test('every route of the API is also served and what is none stays unknown', async () => {
     for (const path of [
       '/v1/nothing',
       '/nothing/',

@@ -58,7 +58,7 @@ describe('one key is charged once', () => {
     expect([await balance(), await charges()]).toEqual([before, charged])
   })
 
-  test('and other charges of the same commit are not lost', async () => {
+  test('one key is charged once and other charges of the same commit are not lost', async () => {
     await ask()
     await forgetAnswer()
     const others = Array.from({ length: 30 }, () => gateway.request('POST', CHAT, { body: chatBody() }))

@@ -96,7 +96,7 @@ describe('while the first request runs', () => {
     expect(statuses).toEqual([409, 200])
   })
 
-  test('of 40 at once, over two gateways, one reaches the upstream', async () => {
+  test('while the first request runs of 40 at once, over two gateways, one reaches the upstream', async () => {
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, index) => ask(index % 2 === 0 ? gateway : second)),
     )

@@ -86,7 +86,7 @@ describe('every POST that changes something', () => {
     expect((await gateway.request('GET', '/v1/admin/accounts')).body.total).toBe(before + 1)
   })
 
-  test('that was refused is tried again', async () => {
+  test('every POST that changes something that was refused is tried again', async () => {
     const path = '/v1/admin/accounts/01890000-0000-7000-8000-000000000000/suspend'
     const send = () => gateway.request('POST', path, { headers: { 'idempotency-key': 'nobody' } })
     const [first, again] = [await send(), await send()]

@@ -142,7 +142,7 @@ describe('a key', () => {
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 
-  test('of another account is another key', async () => {
+  test('a key of another account is another key', async () => {
     const { key } = await createAccountKey(gateway, { name: 'other', credit_usd: 1 })
     gateway.upstream.respondWith(
       completion({ message: { content: 'mine' } }),
@@ -164,13 +164,13 @@ describe('a key', () => {
     ['longer than 255 characters', 'k'.repeat(256)],
     ['not ASCII', 'clé'],
     ['with a tab', 'a\tb'],
-  ])('that is %s is refused', async (_name, key) => {
+  ])('a key that is %s is refused', async (_name, key) => {
     const answer = await gateway.request('POST', CHAT, { body: chatBody(), headers: keyHeader(key) })
     expect(refusalOf(answer)).toEqual([400, 'invalid_value', 'Idempotency-Key'])
     expect(gateway.upstream.requests).toHaveLength(0)
   })
 
-  test('of 255 printable characters is accepted', async () => {
+  test('a key of 255 printable characters is accepted', async () => {
     const headers = keyHeader(`"${'~ '.repeat(126)}"~`)
     expect(headers['idempotency-key']).toHaveLength(255)
     const answers = [await post(CHAT, chatBody(), { headers }), await post(CHAT, chatBody(), { headers })]

@@ -198,17 +198,20 @@ test('in a pod, the service account is used and its token read again after it wa
 })
 
 describe('through a proxy', () => {
-  test.each(['http', 'socks5', 'socks5h'])('of the kind %s the server sees the credentials', async (kind) => {
-    const targets: string[] = []
-    const proxy = kind === 'http' ? createHttpProxy(targets) : createSocksProxy(targets)
-    const proxyPort = await listen(proxy)
-    const cluster = { 'proxy-url': `${kind}://127.0.0.1:${proxyPort}` }
-    const access = await fromKubeconfig({ cluster, user: { token: 'secret' } })
-    expect(await ask(access)).toMatchObject({ authorization: 'Bearer secret' })
-    expect(targets).toEqual([`127.0.0.1:${port}`])
-    await access.close()
-    await closeAll(proxy)
-  })
+  test.each(['http', 'socks5', 'socks5h'])(
+    'through a proxy of the kind %s the server sees the credentials',
+    async (kind) => {
+      const targets: string[] = []
+      const proxy = kind === 'http' ? createHttpProxy(targets) : createSocksProxy(targets)
+      const proxyPort = await listen(proxy)
+      const cluster = { 'proxy-url': `${kind}://127.0.0.1:${proxyPort}` }
+      const access = await fromKubeconfig({ cluster, user: { token: 'secret' } })
+      expect(await ask(access)).toMatchObject({ authorization: 'Bearer secret' })
+      expect(targets).toEqual([`127.0.0.1:${port}`])
+      await access.close()
+      await closeAll(proxy)
+    },
+  )
 })
 
 interface Given {

@@ -59,7 +59,7 @@ test('idle credit of one process is available to another at once', async () => {
 
 // Concurrent, because each test waits until the holds of its last requests are released.
 describe.concurrent('a cap', () => {
-  test('of a key applies to both processes together and is never exceeded', async () => {
+  test('a cap of a key applies to both processes together and is never exceeded', async () => {
     const spender = await fleet.createSpender({ creditUsd: 10, limitUsd: 0.05 })
     const calls = await spendAtBoth(spender)
     expect(refusalsOf(calls)).toEqual(['402 key_limit_reached'])
@@ -71,7 +71,7 @@ describe.concurrent('a cap', () => {
     ['monthly', 'monthly_usd'],
     ['daily', 'daily_usd'],
   ])(
-    'of an account, %s, applies to both processes together and is never exceeded',
+    'a cap of an account, %s, applies to both processes together and is never exceeded',
     async (period, member) => {
       const spender = await fleet.createSpender({ creditUsd: 10 })
       await setBudget(spender, { [member]: 0.05 })
@@ -82,7 +82,7 @@ describe.concurrent('a cap', () => {
     },
   )
 
-  test('that is lowered while requests run applies at once, and one that is raised admits more requests', async () => {
+  test('a cap that is lowered while requests run applies at once, and one that is raised admits more requests', async () => {
     const spender = await fleet.createSpender({ creditUsd: 10, limitUsd: 1 })
     await Promise.all([ask(first, spender), ask(second, spender)])
     const keys = `/v1/admin/accounts/${spender.accountId}/api-keys`
@@ -142,7 +142,7 @@ describe('promotional credit', () => {
     expect(left).toBeLessThan(PROMPT_NANO_USD_MAX)
   })
 
-  test('that has expired cannot be spent and is written off', async () => {
+  test('promotional credit that has expired cannot be spent and is written off', async () => {
     const spender = await fleet.createSpender({ creditUsd: 0.01 })
     const expiresAt = new Date(Date.now() + 1_500).toISOString()
     await grant(spender, { amount_usd: 1, class: 'promotional', expires_at: expiresAt })

@@ -78,7 +78,7 @@ test('the quotas are shown with the stored bytes', async () => {
 })
 
 describe('datasets', () => {
-  test('that do not fit are 413, and deleting one frees its bytes', async () => {
+  test('datasets that do not fit are 413, and deleting one frees its bytes', async () => {
     const key = await account()
     const made = await makeDataset(key, 600)
     expect(made.status).toBe(201)

@@ -42,7 +42,7 @@ describe('a file', () => {
     expect(path).toMatch(/\.png$/)
   })
 
-  it.each(Object.keys(HEADS))('of the form %s has its own type', async (extension) => {
+  it.each(Object.keys(HEADS))('a file of the form %s has its own type', async (extension) => {
     const bytes = sampleFile(extension, 300)
     const path = await gateway.publish(bytes, kindOf(extension))
     const response = await download(path)
@@ -63,7 +63,7 @@ describe('a file', () => {
     expect([part.status, part.headers.get('content-length')]).toEqual([206, '10'])
   })
 
-  it('that the client has is not sent again', async () => {
+  it('a file that the client has is not sent again', async () => {
     const path = await gateway.publish(sampleFile('png'), 'image')
     const tag = (await download(path)).headers.get('etag') ?? ''
     for (const given of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
@@ -104,7 +104,7 @@ describe('a part', () => {
     expect(response.headers.get('content-range')).toBe('bytes */2000')
   })
 
-  it('of several ranges is the whole file', async () => {
+  it('a part of several ranges is the whole file', async () => {
     const path = await gateway.publish(sampleFile('mp4'), 'video')
     const response = await download(path, { range: 'bytes=0-1,5-6' })
     expect(response.status).toBe(200)

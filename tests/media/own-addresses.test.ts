@@ -139,7 +139,7 @@ describe('an address of the gateway in a chat', () => {
     expect((await anthropic.requestNumber(0)).text).toContain(picture.toString('base64'))
   })
 
-  test('of audio is refused by a model without an audio price, whatever part it is in', async () => {
+  test('an address of the gateway in a chat of audio is refused by a model without an audio price, whatever part it is in', async () => {
     const file = { type: 'file', file: { file_data: audioUrl, filename: 'a.pdf' } }
     const { status, body } = await post(CHAT, show(file))
     expect([status, body.error.code, body.error.param]).toEqual([
@@ -179,7 +179,7 @@ describe('an address of the gateway in a chat', () => {
     expect([status, body.error.param]).toEqual([404, 'messages.0.content.0.source.url'])
   })
 
-  test('of another account is not found, and no upstream is called', async () => {
+  test('an address of the gateway in a chat of another account is not found, and no upstream is called', async () => {
     const { status, body } = await post(CHAT, show(image(pictureUrl)), otherKey)
     expect([status, body.error.code, body.error.param]).toEqual([
       404,

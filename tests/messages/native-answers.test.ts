@@ -90,7 +90,7 @@ describe('a complete message', () => {
     expect(await chargeOf(headers.get('x-request-id'))).toMatchObject({ cost_usd: costUsd })
   })
 
-  test('that is invalid is the fault of the provider', async () => {
+  test('a complete message that is invalid is the fault of the provider', async () => {
     gateway.anthropic.respondWith({
       headers: { 'content-type': 'application/json' },
       chunks: ['{"type":"joke"}'],
@@ -151,7 +151,7 @@ describe('a stream', () => {
     expect(moved.headers.get('x-gateway-provider')).toBe('openai')
   })
 
-  test('that fails after its first event ends with the wire’s error', async () => {
+  test('a stream that fails after its first event ends with the wire’s error', async () => {
     const { promise: isRead, resolve: read } = Promise.withResolvers<void>()
     const failure = { type: 'error', error: { type: 'overloaded_error', message: 'no' } }
     gateway.anthropic.respondWith({
@@ -181,13 +181,13 @@ describe('a stream', () => {
   test.each([
     ['begins twice', [anthropicMessageStart(), anthropicMessageStart()]],
     ['begins in the middle', [...anthropicBlock(0, { type: 'text', text: '' }, [])]],
-  ])('that %s is not passed on', async (_name, upstream) => {
+  ])('a stream that %s is not passed on', async (_name, upstream) => {
     const { response, events } = await streamed(upstream).catch(() => ({ response: null, events: [] }))
     if (response?.status === 200) expect(events.at(-1)?.name).toBe('error')
     expect(events.filter(({ name }) => name === 'message_start').length).toBeLessThanOrEqual(1)
   })
 
-  test('that is cut at any byte ends with the wire’s error', async () => {
+  test('a stream that is cut at any byte ends with the wire’s error', async () => {
     const whole = anthropicTextEvents('Hello there')
       .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
       .join('')
@@ -209,7 +209,7 @@ describe('a stream', () => {
     }
   })
 
-  test('whose client disconnects and whose vendor does not end is charged the most that it may have written', async () => {
+  test('a stream whose client disconnects and whose vendor does not end is charged the most that it may have written', async () => {
     gateway.anthropic.respondWith(
       anthropicStream(anthropicTextEvents('Hello there').slice(0, -3), { ending: 'hang' }),
     )

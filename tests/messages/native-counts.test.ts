@@ -53,7 +53,7 @@ describe('a count of tokens', () => {
     expect([status, Object.keys(body), body.input_tokens > 0]).toEqual([200, ['input_tokens'], true])
   })
 
-  test('of a request that the vendor refuses is refused', async () => {
+  test('a count of tokens of a request that the vendor refuses is refused', async () => {
     gateway.anthropic.respondWith(anthropicError(400, 'invalid_request_error', 'tools.0: no'))
     const { status, body } = await count()
     expect([status, body.error.message]).toEqual([400, 'tools.0: no'])

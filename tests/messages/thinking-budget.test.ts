@@ -44,7 +44,7 @@ describe('a thinking budget', () => {
   })
 
   test.each([['claude'], ['either']])(
-    'that is not covered is 402 of %s before an upstream is called',
+    'a thinking budget that is not covered is 402 of %s before an upstream is called',
     async (model) => {
       const { status, body } = await askWith(0.008, { model })
       expect([status, body.error.type]).toEqual([402, 'billing_error'])
@@ -54,7 +54,7 @@ describe('a thinking budget', () => {
     },
   )
 
-  test('that never fitted is refused by the vendor', async () => {
+  test('a thinking budget that never fitted is refused by the vendor', async () => {
     await askWith(5, { max_tokens: 8_000 })
     expect((await gateway.anthropic.requestNumber(0)).body).toMatchObject({
       max_tokens: 8_000,

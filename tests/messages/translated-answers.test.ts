@@ -96,7 +96,7 @@ describe('a complete answer', () => {
     expect((await send()).body).toMatchObject(expected)
   })
 
-  test('of an upstream without usage is counted and charged', async () => {
+  test('a complete answer of an upstream without usage is counted and charged', async () => {
     gateway.upstream.respondWith(completion({ usage: undefined }))
     const { body } = await send()
     expect(body.usage.output_tokens).toBeGreaterThan(0)
@@ -109,13 +109,13 @@ describe('a failure', () => {
     [429, 429, 'rate_limit_error'],
     [500, 502, 'api_error'],
     [529, 429, 'rate_limit_error'],
-  ])('of the upstream with %i is %i %s', async (upstream, status, type) => {
+  ])('a failure of the upstream with %i is %i %s', async (upstream, status, type) => {
     gateway.upstream.respondWith(failure(upstream))
     const answer = await send()
     expect([answer.status, answer.body.error.type]).toEqual([status, type])
   })
 
-  test("of the key has the wire's format", async () => {
+  test("a failure of the key has the wire's format", async () => {
     const answer = await gateway.request('POST', MESSAGES, { body: messagesBody(), key: null })
     expect([answer.status, answer.body.type, answer.body.error.type]).toEqual([
       401,

@@ -111,7 +111,7 @@ describe('a stream', () => {
     expect(events.at(-2)?.data.delta.stop_reason).toBe('tool_use')
   })
 
-  test('that fails mid-stream ends with an error, and what was delivered is charged', async () => {
+  test('a stream that fails mid-stream ends with an error, and what was delivered is charged', async () => {
     const before = (await gateway.request('GET', '/v1/usage/records')).body.total
     gateway.upstream.respondWith(stream([chunk({ delta: { content: 'Hel' } })], { ending: 'cut' }))
     const events = await streamed()
@@ -126,7 +126,7 @@ describe('a stream', () => {
     expect(data[0].cost_usd).toBeGreaterThan(0)
   })
 
-  test('whose client disconnects is charged', async () => {
+  test('a stream whose client disconnects is charged', async () => {
     const paced = pacedStream()
     gateway.upstream.respondWith(paced.reply)
     const response = gateway.fetch('POST', MESSAGES, { body: messagesBody({ stream: true }) })
@@ -141,7 +141,7 @@ describe('a stream', () => {
     })
   })
 
-  test('of an upstream without usage is counted and charged', async () => {
+  test('a stream of an upstream without usage is counted and charged', async () => {
     gateway.upstream.respondWith(
       stream([chunk({ delta: { content: 'Hello' } }), chunk({ finish_reason: 'stop' })]),
     )

@@ -168,7 +168,7 @@ describe('a test call', () => {
     expect(JSON.stringify(body)).not.toContain(UPSTREAM_KEY)
   })
 
-  test('of an upstream that answers with a page is no success', async () => {
+  test('a test call of an upstream that answers with a page is no success', async () => {
     gateway.upstream.respondWith(htmlPage(200))
     expect((await callTest('openai')).body).toMatchObject({ is_ok: false, failure: 'invalid_answer' })
   })
@@ -193,7 +193,7 @@ describe('a test call', () => {
     ['an image model', 'openai', { model: 'gpt-image-2' }, [400, 'invalid_request']],
     ['a wrong type', 'openai', { model: 7 }, [400, 'invalid_value']],
     ['an unknown member', 'openai', { modle: 'cheap' }, [400, 'unsupported_parameter']],
-  ])('of %s is refused', async (_, name, body, expected) => {
+  ])('a test call of %s is refused', async (_, name, body, expected) => {
     const sent = gateway.upstream.requests.length
     expect(failureOf(await callTest(name, body))).toEqual(expected)
     expect(gateway.upstream.requests).toHaveLength(sent)

@@ -60,7 +60,7 @@ describe('bodies', () => {
         expect(bytes?.includes(Buffer.from(plain, 'latin1'))).toBe(false)
   })
 
-  test('of streams are stored as they were sent, with their text', async () => {
+  test('bodies of streams are stored as they were sent, with their text', async () => {
     await gateway.store({ enabled: true })
     gateway.upstream.respondWith(async () => stream(chunksOf('Hello', ' there')))
     const { text, requestId } = await gateway.ask({ stream: true })
@@ -68,7 +68,7 @@ describe('bodies', () => {
     expect(answer).toMatchObject({ text, cut: false, assembled_text: 'Hello there' })
   })
 
-  test('of refused and failed requests are stored too', async () => {
+  test('bodies of refused and failed requests are stored too', async () => {
     await gateway.store({ enabled: true })
     const refused = await gateway.ask({ model: 'no-such-model' })
     expect((await gateway.readStored(refused.requestId)).answer.text).toContain('model_not_found')
@@ -92,7 +92,7 @@ describe('bodies', () => {
     expect([request.bytes > 80_000, request.cut]).toEqual([true, false])
   })
 
-  test('that are large are cut with a mark', async () => {
+  test('bodies that are large are cut with a mark', async () => {
     await gateway.store({ enabled: true })
     const { requestId } = await gateway.ask(asking('word ü '.repeat(1_400_000)))
     const { request } = await gateway.readStored(requestId)
@@ -164,7 +164,7 @@ describe('stored bodies are deleted', () => {
     expect(await rowsStored()).toEqual([])
   })
 
-  test('and not readable from the moment when their key is revoked', async () => {
+  test('stored bodies are deleted and not readable from the moment when their key is revoked', async () => {
     await gateway.store({ enabled: true })
     const key = await gateway.createKey(['inference'])
     const { requestId } = await gateway.ask({}, key.key)
@@ -173,7 +173,7 @@ describe('stored bodies are deleted', () => {
     expect((await gateway.readBody(requestId)).status).toBe(404)
   })
 
-  test('and not readable from the moment when their retention has passed', async () => {
+  test('stored bodies are deleted and not readable from the moment when their retention has passed', async () => {
     await gateway.store({ enabled: true })
     const { requestId } = await gateway.ask()
     await gateway.readStored(requestId)

@@ -17,7 +17,7 @@ afterAll(async () => {
 })
 
 describe('body storage', () => {
-  test('of a key overrides that of the account', async () => {
+  test('body storage of a key overrides that of the account', async () => {
     const [loud, quiet] = [await gateway.createKey(['inference']), await gateway.createKey(['inference'])]
     await gateway.store({ enabled: true, key_id: loud.id })
     const stored = await gateway.ask({}, loud.key)

@@ -137,7 +137,7 @@ describe('a background response', () => {
     expect(again).toEqual(seen)
   })
 
-  test('that fails has the reason, and is free', async () => {
+  test('a background response that fails has the reason, and is free', async () => {
     const { id } = await client.responses.create({ ...hello, input: 'Fail. [[sandbox:error status=400]]' })
     const failed = await untilEnded(id)
     expect(failed).toMatchObject({ status: 'failed', error: { message: expect.any(String) } })
@@ -212,7 +212,7 @@ describe('a background response', () => {
     expect(await untilEnded(id)).toMatchObject({ status: 'completed' })
   })
 
-  test('whose worker died mid-stream fails, without a gap, and is free if no word was delivered', async () => {
+  test('a background response whose worker died mid-stream fails, without a gap, and is free if no word was delivered', async () => {
     const idle = await startTestGateway({ settings: { PARKWAY_ROLE: 'api' } })
     const { connectionString } = idle
     const database = connectDatabase({

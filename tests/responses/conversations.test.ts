@@ -155,7 +155,7 @@ describe('a conversation', () => {
     expect(last.data[0]?.id).toBe(next.output[0]?.id)
   })
 
-  test('that fails, or a request that continues two things, adds nothing', async () => {
+  test('a conversation that fails, or a request that continues two things, adds nothing', async () => {
     const { id } = await client.conversations.create({ items: [FIRST] })
     const both = { model: 'scripted', input: 'Hi', conversation: id, previous_response_id: 'resp_1' }
     await expect(client.responses.create(both)).rejects.toMatchObject({ status: 400, param: 'conversation' })
@@ -175,7 +175,7 @@ describe('a conversation', () => {
     })
   })
 
-  test('of another account does not exist', async () => {
+  test('a conversation of another account does not exist', async () => {
     const { id } = await client.conversations.create({ items: [FIRST] })
     const [item] = (await client.conversations.items.list(id)).data
     const itemId = String(item?.id)

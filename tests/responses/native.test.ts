@@ -191,7 +191,7 @@ describe('an answer', () => {
     ['failed', { status: 'failed', error: { code: 'server_error', message: 'no' } }, 502],
     ['was refused', { status: 'failed', error: { code: 'invalid_prompt', message: 'no' } }, 400],
     ['is not finished', { status: 'in_progress', output: [] }, 502],
-  ])('that %s is an error, and free', async (_name, members, status) => {
+  ])('an answer that %s is an error, and free', async (_name, members, status) => {
     gateway.openai.respondWith(wholeResponse(members))
     expect((await send()).status).toBe(status)
   })
@@ -222,7 +222,7 @@ describe('a stream', () => {
     expect([new Set(ids).size, ids[0]]).toEqual([1, expect.stringMatching(/^resp_/)])
   })
 
-  test('that fails mid-stream ends with an error, and what was delivered is charged', async () => {
+  test('a stream that fails mid-stream ends with an error, and what was delivered is charged', async () => {
     const usage = { ...RESPONSE_USAGE, output_tokens: 3 }
     const { promise: isRead, resolve: read } = Promise.withResolvers<void>()
     const begun = responseTextEvents('Hello there').slice(0, 6)
@@ -252,7 +252,7 @@ describe('a stream', () => {
     })
   })
 
-  test('that is cut at any byte ends with the wire’s error', async () => {
+  test('a stream that is cut at any byte ends with the wire’s error', async () => {
     const whole = responseStream(responseTextEvents('Hello')).chunks.join('')
     const headers = { 'content-type': 'text/event-stream' }
     const firstFrame = whole.indexOf('\n\n')
@@ -271,7 +271,7 @@ describe('a stream', () => {
     expect(parseNumberedEvents(await (await open()).text()).at(-1)?.name).toBe('response.completed')
   })
 
-  test('that fails after its start event is free', async () => {
+  test('a stream that fails after its start event is free', async () => {
     const last = { type: 'error', code: 'server_error', message: 'no', param: null }
     gateway.openai.respondWith(responseStream([...responseStart(), last]))
     const response = await open()

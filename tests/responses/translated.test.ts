@@ -136,7 +136,7 @@ describe('a request', () => {
     expect([status, body.error.param]).toEqual([400, 'tools'])
   })
 
-  test('of an account with little credit asks for a shorter answer', async () => {
+  test('a request of an account with little credit asks for a shorter answer', async () => {
     const { key } = await createAccountKey(gateway, { name: 'poor', credit_usd: 0.01 })
     const { status } = await gateway.request('POST', RESPONSES, { body: bodyOf(), key })
     expect(status).toBe(200)
@@ -168,7 +168,7 @@ describe('an answer', () => {
     })
   })
 
-  test('that was cut off says so', async () => {
+  test('an answer that was cut off says so', async () => {
     const choice = { index: 0, message: { role: 'assistant', content: 'Hel' }, finish_reason: 'length' }
     gateway.upstream.respondWith(completion({ choices: [choice] }))
     expect((await send()).body).toMatchObject({
@@ -237,7 +237,7 @@ describe('a stream', () => {
     expect(done.map(({ item }) => item)).toEqual(events.at(-1).response.output)
   })
 
-  test('that fails mid-stream ends with a numbered error, and what was delivered is charged', async () => {
+  test('a stream that fails mid-stream ends with a numbered error, and what was delivered is charged', async () => {
     gateway.upstream.respondWith(stream([chunk({ delta: { content: 'Hel' } })], { ending: 'cut' }))
     const events = await streamed()
     expect(events.at(-1)).toMatchObject({ type: 'error', code: 'provider_error' })

@@ -104,7 +104,7 @@ describe('a session', () => {
   })
 
   test.each(['', 'short', 'x'.repeat(43), '%00', `${'a'.repeat(42)}"`])(
-    'of the text %j is unknown',
+    'a session of the text %j is unknown',
     async (token) => {
       const headers = { ...OWN_PAGE, cookie: `parkway_session=${token}` }
       const answer = await gateway.request('GET', '/v1/tenants/me', { key: null, headers })

@@ -92,7 +92,7 @@ describe('the list of sessions', () => {
     expect(body.sessions).toMatchObject([{ id: own.id, is_current: true, key_id: narrow.id }])
   })
 
-  test('of another account cannot be touched', async () => {
+  test('the list of sessions of another account cannot be touched', async () => {
     const { id, ask } = await signIn(gateway)
     const key = await createStranger(gateway)
     expect(failureOf(await gateway.request('DELETE', `/v1/sessions/${id}`, { key }))).toEqual([

@@ -90,7 +90,7 @@ describe('a backup', () => {
     expect(migrated.applied).toBe(0)
   })
 
-  test('of a running gateway is consistent as of one moment', async () => {
+  test('a backup of a running gateway is consistent as of one moment', async () => {
     const payer = await addAccount(sourceDatabase, 'payer', 1_000_000n)
     const payee = await addAccount(sourceDatabase, 'payee')
     // Enough rows that the writers commit many times between the copy of the first and the last table.
@@ -170,7 +170,7 @@ describe('a backup', () => {
     await expect(restore(true)).rejects.toMatchObject({ code: 'database_newer' })
   })
 
-  test('whose tables are not those of its version is refused and changes nothing', async () => {
+  test('a backup whose tables are not those of its version is refused and changes nothing', async () => {
     await sourceDatabase.query('CREATE TABLE aardvarks (id int)')
     await backup()
     await expect(restore()).rejects.toMatchObject({ code: 'bad_archive' })
@@ -182,7 +182,7 @@ describe('a backup', () => {
     await expect(backup()).rejects.toMatchObject({ code: 'not_writable' })
   })
 
-  test('that fails keeps the previous one', async () => {
+  test('a backup that fails keeps the previous one', async () => {
     await backup()
     const before = await readFile(file)
     await expect(
@@ -210,7 +210,7 @@ describe('a restore', () => {
     expect(await targetDatabase.query('SELECT name FROM accounts')).toEqual([{ name: 'from the backup' }])
   })
 
-  test('of a database that a gateway serves from is refused and changes nothing, also with --overwrite', async () => {
+  test('a restore of a database that a gateway serves from is refused and changes nothing, also with --overwrite', async () => {
     await addAccount(sourceDatabase, 'from the backup')
     await backup()
     await migrate({ connectionString: target.connectionString, logger: silentLogger })
@@ -247,7 +247,7 @@ describe('a restore', () => {
     expect((await readInstallation(sourceDatabase)).isPaused).toBe(false)
   })
 
-  test('of an archive cut at any point is refused before anything is changed', async () => {
+  test('a restore of an archive cut at any point is refused before anything is changed', async () => {
     await addKey(sourceDatabase, await addAccount(sourceDatabase, 'kept'), 'first')
     await backup()
     const whole = await readFile(file)
@@ -258,7 +258,7 @@ describe('a restore', () => {
     expect(await targetDatabase.query(`SELECT 1 FROM pg_namespace WHERE nspname = 'parkway'`)).toEqual([])
   })
 
-  test('of an archive whose rows were changed is refused before anything is changed', async () => {
+  test('a restore of an archive whose rows were changed is refused before anything is changed', async () => {
     await addAccount(sourceDatabase, 'poor fellow')
     await backup()
     const tampered = gunzipSync(await readFile(file))
@@ -271,7 +271,7 @@ describe('a restore', () => {
     })
   })
 
-  test('of a file that is not an archive is refused', async () => {
+  test('a restore of a file that is not an archive is refused', async () => {
     for (const content of ['', 'hello', gzipSync('hello'), gzipSync(Buffer.alloc(1024))]) {
       await writeFile(file, content)
       await expect(restore()).rejects.toMatchObject({ code: 'bad_archive' })
@@ -283,7 +283,7 @@ describe('a restore', () => {
     })
   })
 
-  test('of an archive from a newer release is refused', async () => {
+  test('a restore of an archive from a newer release is refused', async () => {
     await sourceDatabase.query(
       `INSERT INTO migrations (version, name, checksum) VALUES (9999, '9999_future.sql', 'x')`,
     )

@@ -79,7 +79,7 @@ describe('a database of the previous release is upgraded', () => {
     }
   })
 
-  test('and continues: a new call is charged once, and the ledger verifies', async () => {
+  test('a database of the previous release is upgraded and continues: a new call is charged once, and the ledger verifies', async () => {
     expect((await ask('POST', '/v1/chat/completions', chatBody('new'))).status).toBe(200)
     const connected = connectDatabase({
       connectionString: database.connectionString,

@@ -113,7 +113,7 @@ describe('a redelivery', () => {
     expect((await readOf(id)).attempts).toHaveLength(2)
   })
 
-  test('of one that waits for its next try comes at once', async () => {
+  test('a redelivery of one that waits for its next try comes at once', async () => {
     answerWith = 500
     const { id } = await deliver()
     await age(id)
@@ -126,7 +126,7 @@ describe('a redelivery', () => {
     await expect.poll(async () => (await readOf(id)).status).toBe('delivered')
   })
 
-  test('of one that is being delivered is refused', async () => {
+  test('a redelivery of one that is being delivered is refused', async () => {
     const { id } = await deliver()
     await database.query(
       `UPDATE webhook_deliveries SET status = 'pending', completed_at = NULL, next_attempt_at = now() + interval '50 seconds' WHERE id = $1`,
@@ -150,7 +150,7 @@ describe('a redelivery', () => {
     expect(callsOf(id)).toBe(1)
   })
 
-  test.each([UUID, 'no-uuid'])('of the unknown delivery %s is 404', async (id) => {
+  test.each([UUID, 'no-uuid'])('a redelivery of the unknown delivery %s is 404', async (id) => {
     expect(failureOf(await redeliver(id))).toEqual([404, 'not_found'])
   })
 })

@@ -81,7 +81,7 @@ describe('a task', () => {
     expect(ended.headers.get('retry-after')).toBeNull()
   })
 
-  test('that failed has the reason, as message and code', async () => {
+  test('a task that failed has the reason, as message and code', async () => {
     const { id } = await make('[[sandbox:error status=500 times=9]] A cube')
     const { status, error, result, cost_usd: costUsd } = await untilEnded(id)
     expect([status, result, costUsd]).toEqual(['failed', null, 0])
@@ -100,7 +100,7 @@ describe('a long poll', () => {
     expect((await waiting).body.status).toBe('cancelled')
   })
 
-  test.each(['61', '-1', 'x'])('of %s seconds is refused', async (wait) => {
+  test.each(['61', '-1', 'x'])('a long poll of %s seconds is refused', async (wait) => {
     const { status, body } = await gateway.request('GET', `/v1/tasks/${UUID}?wait=${wait}`)
     expect([status, body.error.param]).toEqual([400, 'wait'])
   })

@@ -107,7 +107,7 @@ describe('a webhook', () => {
     expect(new Set(told.map(({ text }) => JSON.parse(text).status))).toEqual(new Set(['cancelled', 'failed']))
   })
 
-  test('that fails is called again later, under the same id, and finally given up', async () => {
+  test('a webhook that fails is called again later, under the same id, and finally given up', async () => {
     answerWith = () => 503
     const { body } = await make({})
     for (let tries = 1; tries <= 8; tries += 1) {
@@ -180,7 +180,7 @@ describe('an address', () => {
     expect([alerts.status, alerts.body.error.param]).toEqual([400, 'webhook_url'])
   })
 
-  test('that leads to a private host by the time of its call is not called, and the log says so', async () => {
+  test('an address that leads to a private host by the time of its call is not called, and the log says so', async () => {
     const held = () => 500
     answerWith = held
     const { body } = await make({})

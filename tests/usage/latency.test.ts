@@ -135,7 +135,7 @@ describe('GET /v1/usage/latency', () => {
     expect(body.data[12].ttft).toBeNull()
   })
 
-  test('by splits into the groups with the most requests, each with its buckets', async () => {
+  test('GET /v1/usage/latency by splits into the groups with the most requests, each with its buckets', async () => {
     await measure([
       { model: 'slow', latencyMs: 9_000 },
       ...Array.from({ length: 3 }, () => ({ model: 'fast', latencyMs: 100 })),

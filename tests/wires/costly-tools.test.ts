@@ -68,7 +68,7 @@ describe('a tool that a vendor runs and bills is refused wherever a request of R
     await expectRefused(asksResponse(members))
   })
 
-  test('and a spare search beside functions is still not sent', async () => {
+  test('a tool that a vendor runs and bills is refused wherever a request of Responses declares it and a spare search beside functions is still not sent', async () => {
     const { status } = await asksResponse({ input: 'Hi', tools: [FUNCTION, SEARCH] })
     expect(status).toBe(200)
     expect(Object(arrived()[0]?.body).tools).toEqual([FUNCTION])
@@ -86,7 +86,7 @@ describe('a tool that a vendor runs and bills is refused wherever a request of M
     await expectRefused(asksMessage(members))
   })
 
-  test('and what a client gives to its own tools may have any name', async () => {
+  test('a tool that a vendor runs and bills is refused wherever a request of Messages declares it and what a client gives to its own tools may have any name', async () => {
     const messages = [
       user(),
       { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: { tools: [SEARCH] } }] },
@@ -108,7 +108,7 @@ describe('a tool that a vendor runs and bills is refused wherever a request of c
     await expectRefused(asksChat(members))
   })
 
-  test('and a request with functions is served', async () => {
+  test('a tool that a vendor runs and bills is refused wherever a request of chat declares it and a request with functions is served', async () => {
     const { status } = await asksChat({ tools: [CHAT_FUNCTION], tool_choice: 'auto' })
     expect(status).toBe(200)
   })
@@ -126,7 +126,7 @@ describe('a member that changes the bill counts in any case', () => {
     await expectRefused(asksResponse({ input: 'Hi', ...members }))
   })
 
-  test('and members that the gateway replaces are not sent under another spelling', async () => {
+  test('a member that changes the bill counts in any case and members that the gateway replaces are not sent under another spelling', async () => {
     const { status } = await asksResponse({
       input: 'Hi',
       Previous_Response_Id: 'resp_1',

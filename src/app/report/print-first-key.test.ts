@@ -19,7 +19,7 @@ const create = (given: string | null = null) =>
 const count = () => printed.split(KEY.bootstrapKey).length - 1
 
 describe('the first key is printed', () => {
-  it('by the announcement, if that follows at once', () => {
+  it('the first key is printed by the announcement, if that follows at once', () => {
     const printer = create()
     printer.note(KEY)
     printer.announced(KEY)

@@ -189,7 +189,7 @@ describe('invalid values', () => {
     )
   })
 
-  it('of a key are reported with the form of a key', () => {
+  it('invalid values of a key are reported with the form of a key', () => {
     expect(problemsOf(() => load({ PARKWAY_BOOTSTRAP_KEY: 'pk-dev-short' }))).toEqual([
       expect.stringMatching(/^PARKWAY_BOOTSTRAP_KEY is a secret; it must be a key of the form pk-<live\|/),
     ])
@@ -197,7 +197,7 @@ describe('invalid values', () => {
     expect(load({ PARKWAY_BOOTSTRAP_KEY: key }).bootstrapKey).toBe(key)
   })
 
-  it('of a secret are not shown', () => {
+  it('invalid values of a secret are not shown', () => {
     const [problem] = problemsOf(() => load({ DATABASE_URL: 'mysql://u:hunter2@db/x' }))
     expect(problem).toBe('DATABASE_URL is a secret; it must be a URL with postgres:// or postgresql://')
   })
@@ -288,7 +288,7 @@ describe('the settings', () => {
       expect(() => (defaultText === null ? null : parse(defaultText))).not.toThrow()
   })
 
-  it('whose name suggests a secret are secret', () => {
+  it('the settings whose name suggests a secret are secret', () => {
     for (const { environment, isSecret } of Object.values(SETTINGS))
       if (/_KEY$|_TOKEN$|SECRET|PASSWORD|DATABASE_URL|HEADERS/.test(environment))
         expect([environment, isSecret]).toEqual([environment, true])

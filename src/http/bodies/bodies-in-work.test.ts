@@ -29,13 +29,13 @@ function fill(bodies: BodiesInWork, accountId: string, bytes: number) {
 }
 
 describe('the memory of bodies in work', () => {
-  test('of one account is at most half of what is free', () => {
+  test('the memory of bodies in work of one account is at most half of what is free', () => {
     const { exchanges, error } = fill(new BodiesInWork({ bytesMax: ROOM }), 'a', 8 * MEBIBYTE)
     expect(exchanges).toHaveLength(64)
     expect(error).toMatchObject({ code: 'rate_limit_exceeded', retryAfterSeconds: 1 })
   })
 
-  test('of one account leaves room for others, however many ask for all of it', () => {
+  test('the memory of bodies in work of one account leaves room for others, however many ask for all of it', () => {
     const bodies = new BodiesInWork({ bytesMax: ROOM })
     const counts = ['a', 'b', 'c'].map((accountId) => fill(bodies, accountId, 8 * MEBIBYTE).exchanges.length)
     expect(counts).toEqual([64, 32, 16])

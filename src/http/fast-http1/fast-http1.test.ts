@@ -190,7 +190,7 @@ describe('a connection', () => {
     expect(served).toEqual(['x'])
   })
 
-  test('that is being closed starts no other request, however slow its client is', async () => {
+  test('a connection that is being closed starts no other request, however slow its client is', async () => {
     const client = await open()
     client.socket.pause()
     answer = (response) => {
@@ -246,7 +246,7 @@ describe('a connection', () => {
     await client.hears('HTTP/1.1 500 Internal Server Error')
   })
 
-  test('whose client closes its sending side gets no answer, as with Node’s server', async () => {
+  test('a connection whose client closes its sending side gets no answer, as with Node’s server', async () => {
     const client = await open()
     answer = () => {}
     client.socket.write(requestOf('x'))

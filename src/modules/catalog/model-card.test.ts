@@ -102,7 +102,7 @@ describe('a model card', () => {
     })
   })
 
-  test('of every model matches the schema of the reference', () => {
+  test('a model card of every model matches the schema of the reference', () => {
     const catalog = createCatalog()
     const models = [...catalog.list(), ...catalog.list({ category: 'rerank' })]
     for (const model of models) {

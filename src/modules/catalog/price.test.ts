@@ -99,7 +99,7 @@ describe('the price of tokens', () => {
     )
   })
 
-  test('of two requests equals that of both together, except for one rounding', () => {
+  test('the price of tokens of two requests equals that of both together, except for one rounding', () => {
     fc.assert(
       fc.property(flatPrice, counts, counts, (price, first, second) => {
         const together = priceTokens(price, {
@@ -138,7 +138,7 @@ describe('the price of tokens', () => {
     )
   })
 
-  test('of a split prompt is the sum of its parts at their own rates', () => {
+  test('the price of tokens of a split prompt is the sum of its parts at their own rates', () => {
     fc.assert(
       fc.property(cachePrice, count, count, count, count, (price, plain, read, minutes, hour) => {
         const charged = priceTokens(price, {

@@ -21,7 +21,7 @@ describe("the gateway's own count of a prompt", () => {
     expect(counted).toBeLessThan(150_000)
   })
 
-  test('of token ids is the length of the list', () => {
+  test("the gateway's own count of a prompt of token ids is the length of the list", () => {
     expect(countCompletionPromptTokens({ model: 'm', prompt: [[1, 2], [3]] }, countTokens)).toBe(3)
     expect(countCompletionPromptTokens({ model: 'm', prompt: [1, 2, 3] }, countTokens)).toBe(3)
   })

@@ -125,7 +125,7 @@ describe('the worst case of a request', () => {
     expect(refineChat(gemini, body, bytesOf(body)).leastNanoUsd).toBeLessThan(150_000n * 2_000n)
   })
 
-  test('of a model with a price per request is that price', () => {
+  test('the worst case of a request of a model with a price per request is that price', () => {
     const priced: CatalogModel = { ...modelOf('gpt-4o-mini'), price: { unit: 'request', nanoUsdPerUnit: 7n } }
     const worst = chat(priced, { n: 3 })
     expect(worst).toMatchObject({ wantedNanoUsd: 7n, leastNanoUsd: 7n })

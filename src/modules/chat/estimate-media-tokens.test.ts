@@ -59,7 +59,7 @@ describe('an image', () => {
     ['xAI', 'grok-4.5', undefined, 4000, 4000, 7 * 256],
     ['Mistral', 'mistral-large-3', undefined, 1540, 1540, 55 * 56],
     ['Meta', 'llama-4-scout', undefined, 336, 336, 2 * 144 + 4],
-  ] as const)('of %s %s, detail %s, %i × %i, never counts less than the vendor does', (row) => {
+  ] as const)('an image of %s %s, detail %s, %i × %i, never counts less than the vendor does', (row) => {
     const [vendor, name, detail, width, height, published] = row
     expect(count(vendor, image(png(width, height), detail), name)).toBeGreaterThanOrEqual(
       Math.ceil(published),
@@ -67,7 +67,7 @@ describe('an image', () => {
   })
 
   test.for(['OpenAI', 'Anthropic', 'Google', 'xAI', 'Mistral', 'Meta', 'Somebody'])(
-    'of %s behind an address, or unreadable, counts the maximum',
+    'an image of %s behind an address, or unreadable, counts the maximum',
     (vendor) => {
       const largest = count(vendor, image(png(100_000, 100_000)))
       for (const url of [
@@ -83,7 +83,7 @@ describe('an image', () => {
     },
   )
 
-  test('of gpt-4o-mini is billed with the tokens of a more expensive model', () => {
+  test('an image of gpt-4o-mini is billed with the tokens of a more expensive model', () => {
     expect(count('OpenAI', image('https://example.com/a.png'), 'gpt-4o-mini')).toBe(2833 + 8 * 5667)
   })
 })

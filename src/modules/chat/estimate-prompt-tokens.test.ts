@@ -86,7 +86,7 @@ describe('the bytes of a request', () => {
       expect(bound(profileOf('gpt-4o-mini'), { ...ask(content), tools })).toBeLessThan(11_000)
   })
 
-  test('of media do not count as text', () => {
+  test('the bytes of a request of media do not count as text', () => {
     const url = `data:image/png;base64,${'A'.repeat(10_000_000)}`
     expect(bound(profileOf('claude-opus-5'), ask([{ type: 'image_url', image_url: { url } }]))).toBeLessThan(
       10_000,
@@ -121,7 +121,7 @@ describe('a refined count', () => {
   })
 
   test.for(['claude-opus-5', 'gemini-3.6-flash', 'qwen3-max'])(
-    'of %s leaves room for another vocabulary',
+    'a refined count of %s leaves room for another vocabulary',
     (id) => {
       const english = 'Tell me, in three sentences, why the sky is blue. '.repeat(40)
       const digits = '8675309 '.repeat(200)
@@ -139,7 +139,7 @@ describe('a refined count', () => {
     expect(refineChatPromptTokens(profileOf('gpt-4o-mini'), body)).toBeGreaterThan(500)
   })
 
-  test('of megabytes is sampled, takes milliseconds and stays near the exact count', () => {
+  test('a refined count of megabytes is sampled, takes milliseconds and stays near the exact count', () => {
     const sentence = 'The committee met on 12 March to discuss the budget; nobody was surprised. '
     const content = sentence.repeat(40_000)
     countTokens(sentence)
@@ -149,7 +149,7 @@ describe('a refined count', () => {
     expect(refined).toBeLessThan(expected * 1.4)
   })
 
-  test('of a megabyte of tools takes bounded time', () => {
+  test('a refined count of a megabyte of tools takes bounded time', () => {
     const tools: ChatRequest['tools'] = [
       { type: 'function', function: { name: 'f', description: 'word '.repeat(200_000) } },
     ]

@@ -41,7 +41,7 @@ describe('a budget', () => {
     expect(plan.reserve(lane, false)).toBe(10n)
   })
 
-  test('that is spent lets no cell begin, and without a budget all begin', () => {
+  test('a budget that is spent lets no cell begin, and without a budget all begin', () => {
     expect(planOf({ costNanoUsd: 100n }).reserve(lane, true)).toBeNull()
     expect(planOf({ budgetNanoUsd: null, costNanoUsd: 100n }).reserve(lane, false)).toBe(0n)
   })

@@ -33,7 +33,7 @@ const usageOf = ({ accountId }: Caller) =>
   )
 
 describe('a run is billed', () => {
-  test('by the second while its GPU is bound, and the charge equals the displayed cost', async () => {
+  test('a run is billed by the second while its GPU is bound, and the charge equals the displayed cost', async () => {
     const caller = await stage.createCaller(10)
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, ORDER)

@@ -124,7 +124,7 @@ describe('a run whose engine is lost', () => {
     expect(await stage.findDifferences()).toEqual([])
   })
 
-  test('that is replaced between two looks is told in an event, and the gap is free', async () => {
+  test('a run whose engine is lost that is replaced between two looks is told in an event, and the gap is free', async () => {
     const { reconciler, read, listTypes, stop } = await start()
     const before = await read()
     lose({ inMs: SECOND_MS, unboundMs: 7 * SECOND_MS, loadMs: SECOND_MS })

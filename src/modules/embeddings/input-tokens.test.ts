@@ -54,7 +54,7 @@ describe('the tokens of an input', () => {
     expect(countInputTokens([[1, 2], [3]], countTokens)).toBe(3)
   })
 
-  test('of megabytes are counted in bounded time', () => {
+  test('the tokens of an input of megabytes are counted in bounded time', () => {
     let counted = 0
     const count = (piece: string) => {
       counted += piece.length

@@ -72,7 +72,7 @@ describe('a task', () => {
     expect(notes).toEqual(['progress 0.5'])
   })
 
-  test('whose submission was cut off is found if the upstream supports a lookup', async () => {
+  test('a task whose submission was cut off is found if the upstream supports a lookup', async () => {
     const start = inTurn<MediaStart>(new Error('submitted twice'))
     const find = async () => ({ id: 'j7' })
     const { performer } = createStage({ first: { start, find, check: inTurn<MediaProgress>(done) } })
@@ -82,7 +82,7 @@ describe('a task', () => {
     expect(jobs).toEqual([job('j7')])
   })
 
-  test('whose submission was cut off is submitted again, to the same upstream, if there is no such job', async () => {
+  test('a task whose submission was cut off is submitted again, to the same upstream, if there is no such job', async () => {
     const { performer } = createStage({
       first: { start: inTurn<MediaStart>(new Error('another upstream')) },
       second: { start: inTurn<MediaStart>(done), find: async () => null },
@@ -93,7 +93,7 @@ describe('a task', () => {
     expect(outcome.provider).toBe('second')
   })
 
-  test('whose submission got no answer is looked up before another upstream is tried', async () => {
+  test('a task whose submission got no answer is looked up before another upstream is tried', async () => {
     const start = inTurn<MediaStart>(upstreamError('first', { failure: 'cut' }))
     const find = async () => ({ id: 'j8' })
     const { performer } = createStage({
@@ -130,7 +130,7 @@ describe('a task', () => {
     await expect(performer.perform(claimTask(), control)).rejects.toThrow('Too wild.')
   })
 
-  test('whose job is lost fails and is not submitted again', async () => {
+  test('a task whose job is lost fails and is not submitted again', async () => {
     const start = inTurn<MediaStart>(new Error('submitted twice'))
     const lost = upstreamError('first', { status: 404, hasJobEnded: true })
     const { performer } = createStage({ first: { start, check: inTurn<MediaProgress>(lost) } })
@@ -174,7 +174,7 @@ describe('a task', () => {
     expect(media.fetched).toEqual(['https://up/old', 'https://up/new'])
   })
 
-  test('whose result cannot be fetched fails and leaves no file', async () => {
+  test('a task whose result cannot be fetched fails and leaves no file', async () => {
     const files = [
       { kind: 'bytes', bytes: film, contentType: 'video/mp4' },
       { kind: 'url', url: 'https://up/x' },
@@ -195,7 +195,7 @@ describe('a task', () => {
     expect(outcome.costNanoUsd).toBe(5_000_000_000n)
   })
 
-  test('that is cancelled ends with the reason, and its job is cancelled if the upstream supports it', async () => {
+  test('a task that is cancelled ends with the reason, and its job is cancelled if the upstream supports it', async () => {
     const cancelled: string[] = []
     const { control } = createControl()
     const reason = new Error('nobody wants it')
@@ -212,20 +212,20 @@ describe('a task', () => {
     expect(cancelled).toEqual(['j1'])
   })
 
-  test('whose upstream cannot cancel is left running', async () => {
+  test('a task whose upstream cannot cancel is left running', async () => {
     const cancel = () => Promise.reject(upstreamError('first', {}))
     const { performer } = createStage({ first: { cancel } })
     await expect(performer.cancelJob(claimTask({ job: job('j1') }))).resolves.toBeUndefined()
   })
 
-  test('whose providers are no longer configured names the requested id', async () => {
+  test('a task whose providers are no longer configured names the requested id', async () => {
     const { performer } = createStage({})
     const { control } = createControl()
     const task = claimTask({ requestedModel: 'film-of-old' })
     await expect(performer.perform(task, control)).rejects.toThrow(/'film-of-old'/)
   })
 
-  test('of a removed model or provider fails', async () => {
+  test('a task of a removed model or provider fails', async () => {
     const { performer } = createStage({ first: {} })
     const { control } = createControl()
     expect(await codeOf(performer.perform(claimTask({ model: 'gone' }), control))).toBe('model_not_found')

@@ -118,7 +118,7 @@ describe('a key', () => {
     expect(requireClaim(await idempotency.claim(keyed())).requestId).toBe(first.requestId)
   })
 
-  test('whose answer was too large reports that it was done', async () => {
+  test('a key whose answer was too large reports that it was done', async () => {
     const idempotency = open()
     const first = keyed()
     await requireClaim(await idempotency.claim(first)).keepNothing()
@@ -126,7 +126,7 @@ describe('a key', () => {
     expect(await idempotency.claim(keyed())).toEqual({ kind: 'unkept', requestId: first.requestId })
   })
 
-  test('whose answer was damaged reports that it was done', async () => {
+  test('a key whose answer was damaged reports that it was done', async () => {
     const idempotency = open()
     const first = keyed()
     await requireClaim(await idempotency.claim(first)).keep(answer)
@@ -159,7 +159,7 @@ describe('a request whose process died', () => {
     expect(claims.map(({ requestId }) => requestId)).toEqual([first.requestId])
   })
 
-  test('but was alive can no longer store its result', async () => {
+  test('a request whose process died but was alive can no longer store its result', async () => {
     const [slow, other] = [open({ leaseMs: 1_000_000 }), open()]
     const lost = requireClaim(await slow.claim(keyed()))
     await age('lease_until')

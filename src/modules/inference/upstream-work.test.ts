@@ -150,7 +150,7 @@ describe('Drains', () => {
     ])
   })
 
-  it('that run at a shutdown get the grace period and are then abandoned, and no new one begins', async () => {
+  it('Drains that run at a shutdown get the grace period and are then abandoned, and no new one begins', async () => {
     const { work, drains } = leaveSent()
     const closing = drains.close(100)
     vi.advanceTimersByTime(99)

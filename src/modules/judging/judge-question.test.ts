@@ -83,7 +83,7 @@ describe('a question to a judge', () => {
 describe('pairs', () => {
   const at = { seed: 3, promptIndex: 0, repeat: 0 }
 
-  test('of up to four lanes are all pairs, and of more each lane has two others', () => {
+  test('pairs of up to four lanes are all pairs, and of more each lane has two others', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 2, max: 10 }),

@@ -102,7 +102,7 @@ describe('a ranking', () => {
     expect(first).toMatchObject({ rating: 1_000, wins: 0 })
   })
 
-  test('of ten times as many votes takes about ten times the work at most', async () => {
+  test('a ranking of ten times as many votes takes about ten times the work at most', async () => {
     const truth = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`model-${index}`, 1 + index]))
     const workFor = async (votes: number): Promise<number> => {
       const ballots = drawBallots(truth, votes, createRandom(8))

@@ -26,7 +26,7 @@ describe('without the message bus', () => {
     expect(stage.reads).toBe(5)
   })
 
-  test('and without the database the answer is to try again', async () => {
+  test('without the message bus and without the database the answer is to try again', async () => {
     await stage.authenticator.authenticate(token)
     stage.bus.disconnect()
     stage.database.failWith(new Error('connection refused'))
@@ -49,13 +49,13 @@ describe('without the message bus', () => {
 })
 
 describe('reads', () => {
-  test('of the same key at the same time are shared', async () => {
+  test('reads of the same key at the same time are shared', async () => {
     const callers = await Promise.all(Array.from({ length: 50 }, () => stage.authenticate()))
     expect(new Set(callers).size).toBe(1)
     expect(stage.reads).toBe(1)
   })
 
-  test('that a change overtakes are neither remembered nor shared with later requests', async () => {
+  test('reads that a change overtakes are neither remembered nor shared with later requests', async () => {
     stage.database.hold()
     const early = stage.authenticator.authenticate(token)
     await vi.waitUntil(() => stage.reads === 1)
@@ -71,7 +71,7 @@ describe('reads', () => {
     )
   })
 
-  test('that a change overtakes are not remembered if there is no request in between', async () => {
+  test('reads that a change overtakes are not remembered if there is no request in between', async () => {
     stage.database.hold()
     const early = stage.authenticator.authenticate(token)
     await vi.waitUntil(() => stage.reads === 1)

@@ -135,7 +135,7 @@ describe('an unknown key', () => {
     expect(JSON.stringify(error) + String(error)).not.toContain(token.slice(0, 12))
   })
 
-  test('that does not have the form of a key never reaches the database', () => {
+  test('an unknown key that does not have the form of a key never reaches the database', () => {
     for (const text of ['', 'secret', 'Bearer x', `sk-${token}`, 'x'.repeat(100_000)]) {
       expect(() => stage.authenticator.authenticate(text)).toThrow(
         expect.objectContaining({ code: 'invalid_api_key' }),

@@ -128,7 +128,7 @@ describe('an update', () => {
     },
   )
 
-  test("of another account's key, or of an unknown key, gives not found", async () => {
+  test("an update of another account's key, or of an unknown key, gives not found", async () => {
     const { record } = await stage.keys.create(stage.callerWith('admin'), stage.accountId, inferenceDraft)
     const another = await stage.insertAccount()
     for (const [owner, keyId] of [

@@ -113,7 +113,7 @@ describe('a hold', () => {
     expect(() => settle(payer, open, 1n)).toThrow('twice')
   })
 
-  test('of zero succeeds without credit', async () => {
+  test('a hold of zero succeeds without credit', async () => {
     const payer = await stage.createPayer(0n)
     await settle(payer, await hold(first, payer, 0n), 0n)
     expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 0n })
@@ -174,7 +174,7 @@ describe('credit in use', () => {
     running.release()
   })
 
-  test('that is idle in another process is recalled for a request here', async () => {
+  test('credit in use that is idle in another process is recalled for a request here', async () => {
     const payer = await stage.createPayer(800n)
     await spend(second, payer, 1n)
     // The other process keeps a slice.

@@ -56,7 +56,7 @@ describe('addresses that send wrong keys', () => {
     expect(first.secondsToWait('a')).toBe(1)
   })
 
-  it('that fail rarely never wait', () => {
+  it('addresses that send wrong keys that fail rarely never wait', () => {
     const { first, time } = startProcesses(1)
     for (let failure = 0; failure < 100; failure += 1) {
       first.noteFailure('a')

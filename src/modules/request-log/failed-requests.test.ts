@@ -75,7 +75,7 @@ test('old ones are deleted when their retention has passed', async () => {
   expect(await storedIds(accountId)).toEqual([recent.id])
 })
 
-test('of an account with too many, the newest 20,000 are kept', async () => {
+test('the newest 20,000 of an account with too many are kept', async () => {
   const accountId = createId()
   const other = request()
   failed.note(other)

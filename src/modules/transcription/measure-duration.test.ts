@@ -76,7 +76,7 @@ const FILES: Readonly<Record<string, { format: AudioFormat; file: Buffer; bitsMa
 
 describe('whatever its header says, a file', () => {
   test.each(Object.entries(FILES))(
-    'of %s is never shorter than its bytes at the highest rate',
+    'whatever its header says, a file of %s is never shorter than its bytes at the highest rate',
     async (_name, { format, file, bitsMax }) => {
       const patch = record({
         at: oneof(nat(200), nat(file.length - 1)),

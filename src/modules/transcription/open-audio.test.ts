@@ -40,14 +40,14 @@ describe('an audio file', () => {
     expect((await open(cut)).durationSeconds).toBeGreaterThan(50)
   })
 
-  test('whose header is behind a large image is measured', async () => {
+  test('an audio file whose header is behind a large image is measured', async () => {
     const tag = Buffer.alloc(10 + 100_000)
     tag.write('ID3')
     tag.set([4, 0, 0, 0, 6, 13, 32], 3)
     expect((await open(mp3Of(3, tag))).durationSeconds).toBeCloseTo(3, 1)
   })
 
-  test('that is not audio, or cannot be measured, is refused with the name of the field', async () => {
+  test('an audio file that is not audio, or cannot be measured, is refused with the name of the field', async () => {
     const refused = [
       Buffer.alloc(0),
       Buffer.from('hello, this is text'),

@@ -207,7 +207,7 @@ describe('an answer of Anthropic', () => {
     ['stop_sequence', 'stop'],
     ['max_tokens', 'length'],
     ['refusal', 'content_filter'],
-  ])('that ended with %s has finish reason %s', async (stopReason, finishReason) => {
+  ])('an answer of Anthropic that ended with %s has finish reason %s', async (stopReason, finishReason) => {
     server.respondWith(anthropicMessage({ content: [{ type: 'text', text: 'x' }], stop_reason: stopReason }))
     const { choices } = await complete(provider, createCall({}))
     expect(choices[0]?.finish_reason).toBe(finishReason)

@@ -201,16 +201,19 @@ describe('an answer of Google', () => {
     ['SAFETY', 'content_filter'],
     ['RECITATION', 'content_filter'],
     ['OTHER', 'stop'],
-  ])('that ended with %s has finish reason %s, streamed or not', async (googleReason, finishReason) => {
-    server.respondWith(googleContent([{ text: 'x' }], { finishReason: googleReason }))
-    const answer = await complete(provider, callGemini({}))
-    expect(answer.choices[0]?.finish_reason).toBe(finishReason)
-    server.respondWith(googleStream([googleChunk([{ text: 'x' }], { finishReason: googleReason })]))
-    const { chunks } = await collect(await openStream(provider, callGemini({})))
-    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe(finishReason)
-  })
+  ])(
+    'an answer of Google that ended with %s has finish reason %s, streamed or not',
+    async (googleReason, finishReason) => {
+      server.respondWith(googleContent([{ text: 'x' }], { finishReason: googleReason }))
+      const answer = await complete(provider, callGemini({}))
+      expect(answer.choices[0]?.finish_reason).toBe(finishReason)
+      server.respondWith(googleStream([googleChunk([{ text: 'x' }], { finishReason: googleReason })]))
+      const { chunks } = await collect(await openStream(provider, callGemini({})))
+      expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe(finishReason)
+    },
+  )
 
-  test('that was a blocked prompt is a refusal of the request, streamed or not', async () => {
+  test('an answer of Google that was a blocked prompt is a refusal of the request, streamed or not', async () => {
     const expected = {
       failure: 'status',
       status: 400,

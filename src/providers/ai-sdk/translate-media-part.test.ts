@@ -44,7 +44,7 @@ describe('a media part', () => {
     'data:image/png;base64',
     'data:image/png;base64,',
     'data:,%',
-  ])('that is %j is refused', (url) => {
+  ])('a media part that is %j is refused', (url) => {
     expect(() => image(url)).toThrow(UntranslatablePart)
   })
 

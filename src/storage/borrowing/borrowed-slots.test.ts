@@ -95,7 +95,7 @@ describe('borrowed slots', () => {
     await Promise.all([first.slots.close(), second.slots.close()])
   })
 
-  it('that are idle in another process are recalled before a request is refused', async () => {
+  it('borrowed slots that are idle in another process are recalled before a request is refused', async () => {
     const [first, second] = await Promise.all([startSlots(), startSlots()])
     const pool = namePool()
     expect(await take(first.slots, pool, 100)).toBe(true)
@@ -105,7 +105,7 @@ describe('borrowed slots', () => {
     await Promise.all([first.slots.close(), second.slots.close()])
   })
 
-  it('that another process is just borrowing are recalled before a request is refused', async () => {
+  it('borrowed slots that another process is just borrowing are recalled before a request is refused', async () => {
     const [late, other] = await Promise.all([startLateSlots(), startSlots()])
     const pool = namePool()
     const taken = take(late.slots, pool, 100)
@@ -137,7 +137,7 @@ describe('borrowed slots', () => {
     await slots.close()
   })
 
-  it('of a dead process are given back', async () => {
+  it('borrowed slots of a dead process are given back', async () => {
     const [first, second] = await Promise.all([startSlots(), startSlots()])
     const pool = namePool()
     expect(await takeMany(first.slots, pool, 10, 10)).toBe(10)
@@ -147,7 +147,7 @@ describe('borrowed slots', () => {
     await second.slots.close()
   })
 
-  it('of a process that was declared dead but runs are counted again', async () => {
+  it('borrowed slots of a process that was declared dead but runs are counted again', async () => {
     const [first, second] = await Promise.all([startSlots(), startSlots()])
     const pool = namePool()
     expect(await takeMany(first.slots, pool, 10, 4)).toBe(4)

@@ -116,7 +116,7 @@ describe('a queue for slots', () => {
     await pool.close()
   })
 
-  it('that is full makes room for an account that waits for less', async () => {
+  it('a queue for slots that is full makes room for an account that waits for less', async () => {
     const pool = await startPool({ waitersMax: 2 })
     const greedy = randomUUID()
     const running = await acquire(pool.here)

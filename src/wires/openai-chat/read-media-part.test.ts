@@ -44,7 +44,7 @@ describe('a part', () => {
     ],
     ['a file of an unknown type', file(uri('application/new', UNKNOWN)), null, 'application/new'],
     ['a document at an address', file('https://example.com/a.pdf'), 'document', 'application/pdf'],
-  ])('that is %s is read as such', (_name, part, kind, mediaType) => {
+  ])('a part that is %s is read as such', (_name, part, kind, mediaType) => {
     expect(readMediaPart(part)).toMatchObject({ kind, mediaType })
   })
 
@@ -73,7 +73,7 @@ describe('a part', () => {
     ['a file of the server', image('file:///etc/passwd')],
     ['a bucket', file('gs://bucket/a.pdf')],
     ['no address at all', image('cat.png')],
-  ])('that is %s is refused', (_name, part) => {
+  ])('a part that is %s is refused', (_name, part) => {
     expect(() => readMediaPart(part)).toThrow(MistakenPart)
   })
 })

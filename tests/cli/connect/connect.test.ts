@@ -157,7 +157,7 @@ describe('a file', () => {
     ['codex', ['.codex', 'config.toml'], 'model_providers = { parkway = {} }\n', 'cannot be edited'],
     ['continue', ['.continue', 'config.yaml'], 'models: {a: [}\n', 'cannot be edited'],
     ['continue', ['.continue', 'config.json'], '{}', 'yaml-migration'],
-  ])('of %s at %j that cannot be edited stays as it is', async (tool, names, text, reason) => {
+  ])('a file of %s at %j that cannot be edited stays as it is', async (tool, names, text, reason) => {
     await put(at(...names), text)
     const { code, stdout, stderr } = await home.run(['connect', tool, '--yes'])
     expect([code, stdout]).toEqual([1, ''])

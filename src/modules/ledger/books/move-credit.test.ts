@@ -23,7 +23,7 @@ afterAll(() => stage.close())
 const balanceOf = async ({ accountId }: Payer) => (await first.ledger.readBalance(accountId)).balanceNanoUsd
 
 describe('a reversal', () => {
-  test('of spent credit leaves a debt, which suspends spending until it is paid', async () => {
+  test('a reversal of spent credit leaves a debt, which suspends spending until it is paid', async () => {
     const payer = await stage.createPayer(100n)
     await spend(first, payer, 60n)
     expect(await reverse(payer, 'refund', 100n)).toEqual({ isNew: true, debtNanoUsd: 60n })
@@ -50,7 +50,7 @@ describe('a reversal', () => {
     expect((await hold(second, payer, 1_000n, 1n)).amountNanoUsd).toBe(300n)
   })
 
-  test('and every other movement happens once under its key', async () => {
+  test('a reversal and every other movement happens once under its key', async () => {
     const payer = await stage.createPayer(100n)
     expect(await grant(payer, 'twice', 10n)).toEqual({ isNew: true })
     expect(await grant(payer, 'twice', 10n)).toEqual({ isNew: false })

@@ -51,25 +51,28 @@ async function spendWhileItFits(process: LedgerProcess, payer: Payer, costNanoUs
 const COSTS = Array.from({ length: 60 }, (_, index) => BigInt((index * 7) % 23))
 
 describe('a cap is used up to the last nano-dollar and not beyond, by two processes', () => {
-  test('of a key', async () => {
+  test('a cap is used up to the last nano-dollar and not beyond, by two processes of a key', async () => {
     const payer = { ...(await stage.createPayer(10_000n)), limitNanoUsd: 300n }
     await spendAll(payer, COSTS)
     expect((await stage.sumOfCharges(payer.accountId)).costNanoUsd).toBe(300n)
     expect(await spend(processes[0], payer, 1n)).toBe('key_limit_reached')
   })
 
-  test.each(['day', 'month'] as const)('of an account by %s', async (period) => {
-    const payer = await stage.createPayer(10_000n)
-    await processes[0].ledger.setBudget(payer.accountId, period, 300n)
-    await spendAll(payer, COSTS)
-    expect((await stage.sumOfCharges(payer.accountId)).costNanoUsd).toBe(300n)
-    expect(await spend(processes[1], payer, 1n)).toBe('insufficient_balance')
-    expect(await processes[1].ledger.readBudgets(payer.accountId)).toEqual([
-      { period, limitNanoUsd: 300n, spentNanoUsd: 300n },
-    ])
-  })
+  test.each(['day', 'month'] as const)(
+    'a cap is used up to the last nano-dollar and not beyond, by two processes of an account by %s',
+    async (period) => {
+      const payer = await stage.createPayer(10_000n)
+      await processes[0].ledger.setBudget(payer.accountId, period, 300n)
+      await spendAll(payer, COSTS)
+      expect((await stage.sumOfCharges(payer.accountId)).costNanoUsd).toBe(300n)
+      expect(await spend(processes[1], payer, 1n)).toBe('insufficient_balance')
+      expect(await processes[1].ledger.readBudgets(payer.accountId)).toEqual([
+        { period, limitNanoUsd: 300n, spentNanoUsd: 300n },
+      ])
+    },
+  )
 
-  test('of all kinds together, the smallest first', async () => {
+  test('a cap is used up to the last nano-dollar and not beyond, by two processes of all kinds together, the smallest first', async () => {
     const payer = { ...(await stage.createPayer(250n)), limitNanoUsd: 200n }
     await processes[0].ledger.setBudget(payer.accountId, 'day', 150n)
     await processes[0].ledger.setBudget(payer.accountId, 'month', 220n)
@@ -122,7 +125,7 @@ test('a request counts for the day it began, even when it holds its credit on th
 })
 
 describe('a limit that changes while it is in use', () => {
-  test('and is lowered holds at once in every process, also for what they had borrowed', async () => {
+  test('a limit that changes while it is in use and is lowered holds at once in every process, also for what they had borrowed', async () => {
     const payer = { ...(await stage.createPayer(100_000n)), limitNanoUsd: 8_000n }
     for (const process of processes) expect(await spend(process, payer, 10n)).toBe(10n)
     const lowered = { ...payer, limitNanoUsd: 50n }
@@ -132,7 +135,7 @@ describe('a limit that changes while it is in use', () => {
     expect(spent).toBeGreaterThan(43n)
   })
 
-  test('and is raised lets requests through again', async () => {
+  test('a limit that changes while it is in use and is raised lets requests through again', async () => {
     const payer = { ...(await stage.createPayer(100_000n)), limitNanoUsd: 10n }
     expect(await spend(processes[0], payer, 10n)).toBe(10n)
     expect(await spend(processes[0], payer, 1n)).toBe('key_limit_reached')

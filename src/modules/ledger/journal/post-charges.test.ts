@@ -129,7 +129,7 @@ describe('what was charged', () => {
     )
   })
 
-  test('by a dead process is posted before its leases are taken back', async () => {
+  test('what was charged by a dead process is posted before its leases are taken back', async () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(1_000n)
     await spend(process, payer, 400n)

@@ -120,7 +120,7 @@ describe.each(Object.entries(VENDORS))('embeddings of %s', (name, vendor) => {
     expect(answer.data[0].embedding).toBe(encodeEmbedding(vectorOf('a fox')))
   })
 
-  test('of tokens are those of the decoded text', async () => {
+  test('embeddings of %s of tokens are those of the decoded text', async () => {
     const { encode } = loadTokenEncoding('cl100k')
     const [one, many] = [encode('a red fox'), [encode('ünï'), encode('two words')]]
     expect((await run({ input: one })).data[0].embedding).toEqual(vectorOf('a red fox'))

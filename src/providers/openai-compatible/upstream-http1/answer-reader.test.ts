@@ -95,25 +95,25 @@ describe('an answer', () => {
     },
   )
 
-  test('that is complete is one piece, and so is a short one in many reads', () => {
+  test('an answer that is complete is one piece, and so is a short one in many reads', () => {
     const bytes = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello')
     expect(readAnswer([bytes]).pieces).toBe(1)
     expect(readAnswer(split(bytes)).pieces).toBe(1)
   })
 
-  test('of many chunks in one read is one piece', () => {
+  test('an answer of many chunks in one read is one piece', () => {
     const bytes = Buffer.from(`${CHUNKED}${'3\r\nabc\r\n'.repeat(100)}0\r\n\r\n`)
     expect(readAnswer([bytes])).toMatchObject({ pieces: 1, body: 'abc'.repeat(100) })
   })
 
-  test('of events is returned as it arrives, even if its length is known', () => {
+  test('an answer of events is returned as it arrives, even if its length is known', () => {
     const bytes = Buffer.from(
       'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 4\r\n\r\nabcd',
     )
     expect(readAnswer(split(bytes))).toMatchObject({ pieces: 4, body: 'abcd' })
   })
 
-  test('that is long is returned as it arrives', () => {
+  test('an answer that is long is returned as it arrives', () => {
     const head = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n')
     const half = Buffer.alloc(50_000, 'x')
     expect(readAnswer([head, half, half])).toMatchObject({
@@ -123,7 +123,7 @@ describe('an answer', () => {
     })
   })
 
-  test('that breaks in the middle has returned its valid part', () => {
+  test('an answer that breaks in the middle has returned its valid part', () => {
     expect(readAnswer([Buffer.from(`${CHUNKED}5\r\nhello\r\nrubbish`)])).toMatchObject({
       body: 'hello',
       outcome: 'refused',

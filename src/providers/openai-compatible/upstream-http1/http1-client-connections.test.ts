@@ -39,14 +39,14 @@ describe('a connection', () => {
     },
   )
 
-  test('that is idle is closed after a while', async () => {
+  test('a connection that is idle is closed after a while', async () => {
     const { upstream, ask } = await stage(echo, { keepAliveMs: 100 })
     await ask().answer
     await closed(upstream, 0)
     expect((await ask('again').answer).body).toBe('again')
   })
 
-  test('that the upstream has closed is not used', async () => {
+  test('a connection that the upstream has closed is not used', async () => {
     const { upstream, ask } = await stage(echo)
     await ask().answer
     upstream.sockets[0]?.destroy()
@@ -57,7 +57,7 @@ describe('a connection', () => {
   })
 
   test.each(['destroy', 'resetAndDestroy'] as const)(
-    'that the upstream closes at the same moment is not used after a pause: %s',
+    'a connection that the upstream closes at the same moment is not used after a pause: %s',
     async (method) => {
       const tick = holdTicks()
       const { upstream, ask } = await stage(echo)
@@ -70,7 +70,7 @@ describe('a connection', () => {
     },
   )
 
-  test('that no longer accepts data does not lose the request', async () => {
+  test('a connection that no longer accepts data does not lose the request', async () => {
     const { upstream, ask } = await stage(echo)
     await ask().answer
     await stat('.')
@@ -107,7 +107,7 @@ describe('a connection', () => {
     expect(upstream.sockets).toHaveLength(2)
   })
 
-  test('that cannot be opened is reported as such', async () => {
+  test('a connection that cannot be opened is reported as such', async () => {
     const upstream = await startRawUpstream(echo)
     await upstream.close()
     const client = useClient({ origin: upstream.origin })

@@ -76,7 +76,7 @@ describe('a cancelled request', () => {
     await closed(upstream, 0)
   })
 
-  test('that already has its answer does not affect the connection', async () => {
+  test('a cancelled request that already has its answer does not affect the connection', async () => {
     const { upstream, ask } = await stage(echo)
     const exchange = ask()
     await exchange.answer

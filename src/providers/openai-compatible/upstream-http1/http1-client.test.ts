@@ -57,24 +57,30 @@ describe('an answer', () => {
   const LENGTH = 'HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\nhello, world'
   const CHUNKS = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'
 
-  test.each([LENGTH, CHUNKS])('that is cut at any of its bytes is reported as cut (%#)', async (text) => {
-    let bytes = 0
-    const { ask } = await stage(({ socket }) => socket.end(text.slice(0, bytes)))
-    for (; bytes < text.length; bytes += 1) {
-      expect(await ask().failure()).toEqual(failed('cut', /ended/))
-    }
-    expect((await ask().answer).status).toBe(200)
-  })
+  test.each([LENGTH, CHUNKS])(
+    'an answer that is cut at any of its bytes is reported as cut (%#)',
+    async (text) => {
+      let bytes = 0
+      const { ask } = await stage(({ socket }) => socket.end(text.slice(0, bytes)))
+      for (; bytes < text.length; bytes += 1) {
+        expect(await ask().failure()).toEqual(failed('cut', /ended/))
+      }
+      expect((await ask().answer).status).toBe(200)
+    },
+  )
 
-  test.each([LENGTH, CHUNKS])('that is reset at any of its bytes is reported as cut (%#)', async (text) => {
-    let bytes = 0
-    const { ask } = await stage(({ socket }) => {
-      socket.write(text.slice(0, bytes), () => socket.resetAndDestroy())
-    })
-    for (; bytes < text.length; bytes += 1) {
-      expect(await ask().failure()).toEqual(failed('cut', /ended|ECONNRESET/))
-    }
-  })
+  test.each([LENGTH, CHUNKS])(
+    'an answer that is reset at any of its bytes is reported as cut (%#)',
+    async (text) => {
+      let bytes = 0
+      const { ask } = await stage(({ socket }) => {
+        socket.write(text.slice(0, bytes), () => socket.resetAndDestroy())
+      })
+      for (; bytes < text.length; bytes += 1) {
+        expect(await ask().failure()).toEqual(failed('cut', /ended|ECONNRESET/))
+      }
+    },
+  )
 
   test('without a length lasts until the connection ends', async () => {
     const { upstream, ask } = await stage(({ socket }) => socket.end('HTTP/1.1 200 OK\r\n\r\nhello'))
@@ -87,13 +93,13 @@ describe('an answer', () => {
     'SSH-2.0-OpenSSH_9.6\r\n',
     `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(5000)}`,
     `${CHUNKS.slice(0, 48)}zz\r\n`,
-  ])('that is invalid closes the connection (%#)', async (text) => {
+  ])('an answer that is invalid closes the connection (%#)', async (text) => {
     const { upstream, ask } = await stage(({ socket }) => socket.write(text))
     expect(await ask().failure()).toEqual(failed('invalid_answer', /./))
     await closed(upstream, 0)
   })
 
-  test('whose reader throws ends without affecting others', async () => {
+  test('an answer whose reader throws ends without affecting others', async () => {
     const { upstream, ask } = await stage(echo)
     const [unbearable, other] = [ask('a'), ask('b')]
     unbearable.onPiece = () => {
@@ -104,7 +110,7 @@ describe('an answer', () => {
     await closed(upstream, 0)
   })
 
-  test('whose reader throws at its end does not affect the next request of the connection', async () => {
+  test('an answer whose reader throws at its end does not affect the next request of the connection', async () => {
     const { upstream, ask } = await stage(echo, { connectionsMax: 1 })
     const [unbearable, next] = [ask('a'), ask('b')]
     unbearable.onFinish = () => {
@@ -117,7 +123,7 @@ describe('an answer', () => {
 })
 
 describe('the time', () => {
-  test('to connect is limited', async () => {
+  test('the time to connect is limited', async () => {
     // The upstream accepts connections, but never answers the TLS handshake.
     const { upstream } = await stage(() => {})
     const origin = upstream.origin.replace('http:', 'https:')
@@ -126,7 +132,7 @@ describe('the time', () => {
     await closed(upstream, 0)
   })
 
-  test('to the head is limited, and interim responses do not extend it', async () => {
+  test('the time to the head is limited, and interim responses do not extend it', async () => {
     const { upstream, client } = await stage(({ socket }) => {
       const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 20)
       socket.on('close', () => clearInterval(timer))
@@ -154,7 +160,7 @@ describe('the time', () => {
     await closed(upstream, 0)
   })
 
-  test('to get a free connection is limited', async () => {
+  test('the time to get a free connection is limited', async () => {
     const { client } = await stage(() => {}, { connectionsMax: 1 })
     const first = new CollectedExchange(client)
     const second = new CollectedExchange(client, { headersTimeout: 100 })
