@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextLoopTurn } from '../kernel/loop-turns.ts'
 import { AppError } from '../kernel/app-error.ts'
 import { editJsonObject } from '../kernel/edit-json-object.ts'
 import { isRecord } from '../kernel/is-record.ts'
@@ -129,10 +129,10 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
       const { value, memoryBytes, repeatedMember } = await parseLargeBody(text)
       options.bodiesInWork.count(exchange, memoryBytes)
       refuseRepeated(repeatedMember)
-      await nextTurn()
+      await nextLoopTurn()
       const given = nameModel(value, text)
       check(given.body)
-      await nextTurn()
+      await nextLoopTurn()
       exchange.cancellation.throwIfCancelled()
       await work({ ...given, caller })
     }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticateHook } from './authenticate.ts'
 import type { RunOnce } from './idempotency.ts'
@@ -14,6 +13,7 @@ import { compileUnhonoured } from './bodies/refuse-unhonoured.ts'
 import { handleOnce } from './answers/replay-answer.ts'
 import type { Route } from './route.ts'
 import { compileCheck, compileConversion } from './bodies/validate.ts'
+import { nextLoopTurn } from '../kernel/loop-turns.ts'
 import { AppError } from '../kernel/app-error.ts'
 import { isRecord } from '../kernel/is-record.ts'
 
@@ -137,7 +137,7 @@ function compileInput(
     const { value, memoryBytes } = await parseLargeStorableBody(text)
     bodiesInWork.count(exchange, memoryBytes)
     // Other requests get their turn between the steps.
-    await nextTurn()
+    await nextLoopTurn()
     return value
   }
   const readBody = async ({ body: sent, exchange }: FastifyRequest, form: Form | null): Promise<unknown> => {
@@ -153,7 +153,7 @@ function compileInput(
   const readChecked = async (request: FastifyRequest, form: Form | null): Promise<unknown> => {
     const body = await readBody(request, form)
     checkUnhonoured?.(body)
-    if (typeof request.body === 'string' && isLargeText(request.body)) await nextTurn()
+    if (typeof request.body === 'string' && isLargeText(request.body)) await nextLoopTurn()
     return body
   }
   return async (request, form) => ({

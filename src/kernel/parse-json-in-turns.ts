@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   JSON_DEPTH_MAX,
   JSON_ITEMS_MAX,
@@ -7,11 +6,12 @@ import {
   JsonExcess,
   partsMaxOf,
 } from './json-limits.ts'
+import { nextLoopTurn } from './loop-turns.ts'
 import { findQuote, LongJsonString, unexpected } from './long-json-string.ts'
 import { parseJson } from './parse-json.ts'
 
 /** How long the event loop is held before other work gets its turn. */
-const TURN_MS_MAX = 10
+const TURN_MS_MAX = 2
 /** Longer texts are parsed in turns, so that they do not delay other requests. */
 export const AT_ONCE_LENGTH_MAX = 256 * 1024
 /** Values and characters between two looks at the time. */
@@ -43,11 +43,11 @@ export async function parseJsonInTurns(
   { checkText = () => {}, limits = CLIENT_LIMITS }: ParseOptions = {},
 ): Promise<ParsedJson> {
   const reader = new JsonReader(text, checkText, limits)
-  for (let endMs = performance.now() + TURN_MS_MAX; !reader.isDone;) {
-    reader.advance()
-    if (performance.now() < endMs) continue
-    await nextTurn()
-    endMs = performance.now() + TURN_MS_MAX
+  while (!reader.isDone) {
+    await nextLoopTurn()
+    const endMs = performance.now() + TURN_MS_MAX
+    do reader.advance()
+    while (!reader.isDone && performance.now() < endMs)
   }
   const { result: value, memoryBytes, repeatedMember } = reader
   return { value, memoryBytes, repeatedMember }
