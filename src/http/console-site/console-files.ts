@@ -21,7 +21,7 @@ export interface ConsoleFiles {
 }
 
 const PAGE = 'index.html'
-const OBSERVE_AGAIN_MS = 1_000
+const LOOK_AGAIN_MS = 1_000
 const FILES_MAX = 5_000
 const FILE_BYTES_MAX = 16 * 1024 * 1024
 const HELD_BYTES_MAX = 64 * 1024 * 1024
@@ -97,7 +97,7 @@ function atMostOnceASecond(work: () => Promise<void>): () => Promise<void> {
   let endedAtMs = -Infinity
   let running: Promise<void> | null = null
   return async () => {
-    if (running === null && performance.now() - endedAtMs < OBSERVE_AGAIN_MS) return
+    if (running === null && performance.now() - endedAtMs < LOOK_AGAIN_MS) return
     running ??= work().finally(() => {
       endedAtMs = performance.now()
       running = null
