@@ -52,6 +52,9 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    reporters: ['default', './tests/support/failures-at-the-end.ts'],
+    // One of nine thousand that fails on a machine that stood still says little: it is repeated, and named at the end even when it passes then.
+    retry: process.env['CI'] === 'true' ? 1 : 0,
     // Node loads the code as it does in production, and from its compile cache, which is quicker than transforming it for each process.
     experimental: { viteModuleRunner: false },
     projects: [

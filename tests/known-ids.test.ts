@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,6 +7,7 @@ import { paintPng } from './generation/pictures.ts'
 import { waitForTask } from './generation/wait-for-task.ts'
 import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
 import { startEveryVendor, type EveryVendor } from './upstreams/start-every-vendor.ts'
+import { removeDirectory } from './support/remove-directory.ts'
 
 const catalog = createCatalog()
 
@@ -157,7 +158,7 @@ describe('the id of another model', () => {
       for (const { alias, model } of ALIASES) expect(retiring.resolve(alias)?.id).toBe(model)
     } finally {
       retiring.close()
-      await rm(directory, { recursive: true, force: true })
+      await removeDirectory(directory)
     }
   })
 })

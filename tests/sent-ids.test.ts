@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -6,6 +6,7 @@ import { createCatalog, type CatalogModel } from '../src/modules/catalog/catalog
 import { paintPng } from './generation/pictures.ts'
 import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
 import { startEveryVendor, type EveryVendor } from './upstreams/start-every-vendor.ts'
+import { removeDirectory } from './support/remove-directory.ts'
 
 /** A day on which every model of the catalog is still sold. */
 const BEFORE_RETIREMENTS = Date.parse('2026-11-18')
@@ -155,7 +156,7 @@ test("an operator's file may use an unlisted id as an alias, and take successors
     expect(found).toEqual(['gpt-5.4', 'gpt-5.4', 'gpt-5-mini', 'gpt-5-nano'])
   } finally {
     catalog.close()
-    await rm(directory, { recursive: true, force: true })
+    await removeDirectory(directory)
   }
 })
 

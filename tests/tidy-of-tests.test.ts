@@ -16,10 +16,18 @@ const CHOOSING_SEED = 'tests/invoice/run-long.ts'
 /** The name of a test that is no sentence without the name around it. */
 const HALF_NAMED = /\b(?:test|it)\(\s*['"](?:that|of|whose|which|by)\s/
 
+/** It fails when a process that was just killed still writes into the directory: `removeDirectory` tries again. */
+const REMOVED_ONCE = /\brm\([^)]*recursive: true(?![^)]*maxRetries)/
+
 describe('the tests', () => {
   it('have random numbers that can be repeated', () => {
     const wrong = files.filter(({ path, text }) => isOfTests(path) && UNSEEDED.test(text))
     expect(wrong.map(({ path }) => path)).toEqual([CHOOSING_SEED])
+  })
+
+  it('remove directories into which a killed process may still write', () => {
+    const wrong = files.filter(({ path, text }) => isOfTests(path) && REMOVED_ONCE.test(text))
+    expect(wrong.map(({ path }) => path)).toEqual([])
   })
 
   it('have names that are whole promises', () => {

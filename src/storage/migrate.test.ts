@@ -6,6 +6,7 @@ import { silentLogger } from '../kernel/logger.ts'
 import { connectDatabase } from './connect-database.ts'
 import { migrate, MIGRATIONS_DIRECTORY } from './migrate.ts'
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from './testing/test-database.ts'
+import { removeDirectory } from '../../tests/support/remove-directory.ts'
 
 let database: TestDatabase
 let directory: string
@@ -18,7 +19,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await database.drop()
-  await rm(directory, { recursive: true, force: true })
+  await removeDirectory(directory)
 })
 
 const run = (): ReturnType<typeof migrate> =>

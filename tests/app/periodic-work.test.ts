@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { globSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -8,6 +8,7 @@ import type { Database } from '../../src/storage/database.ts'
 import { captureTimers } from '../support/capture-timers.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const SOURCE = resolve(import.meta.dirname, '../../src')
 const MODEL = 'gpt-4o-mini'
@@ -52,7 +53,7 @@ test('the periodic work of a healthy gateway writes no warning to the log', asyn
     expect(others).toEqual([])
   } finally {
     timers.restore()
-    await rm(directory, { recursive: true, force: true })
+    await removeDirectory(directory)
   }
 })
 

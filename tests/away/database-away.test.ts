@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -11,6 +11,7 @@ import {
 import { migrate } from '../../src/storage/migrate.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const CHAT = '/v1/chat/completions'
 const chat = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
@@ -32,7 +33,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await gateway.close()
   await server.stop()
-  await rm(dataDir, { recursive: true, force: true })
+  await removeDirectory(dataDir)
 })
 
 const outcomeOf = ({ status, body, headers }: TestAnswer) => [

@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../support/start-test-gateway.ts'
 import { startOpenAiServer, type OpenAiServer } from '../upstreams/openai-server.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 export interface ChatGateway extends TestGateway {
   /** The server that `OPENAI_BASE_URL` points to. */
@@ -43,7 +44,7 @@ export async function startChatGateway(options: ChatGatewayOptions = {}): Promis
     close: async () => {
       await gateway.close()
       await upstream.close()
-      await rm(directory, { recursive: true, force: true })
+      await removeDirectory(directory)
     },
   }
 }

@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { CLIENT_COMMANDS } from '../../cli/client-commands.ts'
 import type { TestGateway } from '../support/start-test-gateway.ts'
 import { CommandHost, type Ended, type HostedRun } from './command-host.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../cli/main.ts')
 
@@ -48,7 +49,7 @@ export async function createHome(): Promise<Home> {
     },
     remove: async () => {
       host.stop()
-      await rm(directory, { recursive: true, force: true })
+      await removeDirectory(directory)
     },
   }
 }

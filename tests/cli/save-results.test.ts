@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { explainFileError } from '../../cli/files/explain-file-error.ts'
 import { toFileName } from '../../cli/files/name-file.ts'
 import { saveResults } from '../../cli/files/save-results.ts'
 import type { Task } from '../../cli/tasks/follow-task.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const FILE = Buffer.alloc(300_000, 'x')
 const CUT_AFTER = 100_000
@@ -38,7 +39,7 @@ beforeEach(async () => {
   ranges = []
   directory = await mkdtemp(join(tmpdir(), 'parkway-results-'))
 })
-afterEach(() => rm(directory, { recursive: true, force: true }))
+afterEach(() => removeDirectory(directory))
 
 const taskOf = (path: string, id = '01a1e900-0fc9-7eff-b14c-dd4471e0969d') => {
   const { port } = server.address() as AddressInfo

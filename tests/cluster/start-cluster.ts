@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { openSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import { openClusterAccess } from '../../src/gpu/kubernetes/cluster-access.ts'
 import { readKubeconfig } from '../../src/gpu/kubernetes/read-kubeconfig.ts'
 import { createClusterApi, type ClusterApi } from '../../src/gpu/kubernetes/cluster-api.ts'
 import type { ClusterPrograms } from './build-cluster.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 /** A real API server with the controllers and nodes that are available. */
 export interface RealCluster {
@@ -150,7 +151,7 @@ export async function startCluster({ etcd, binaries }: ClusterPrograms): Promise
         child.kill('SIGKILL')
         if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
       }
-      if (!process.env['PARKWAY_CLUSTER_KEEP']) await rm(directory, { recursive: true })
+      if (!process.env['PARKWAY_CLUSTER_KEEP']) await removeDirectory(directory)
       else process.stderr.write(`the logs of the cluster are in ${directory}\n`)
     },
   }

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 export const PAGE = `<!doctype html><title>Console</title><script type="module" src="/assets/index-Ab1_-2.js"></script>
 ${'<!-- long enough to be compressed -->\n'.repeat(50)}`
@@ -26,5 +27,5 @@ export async function buildSampleConsole(): Promise<SampleConsole> {
   await write('assets/langs/go-Xy.js', 'export {}\n')
   await write('assets/picture-Cd3.png', Buffer.alloc(4000, 7))
   await write('assets/.hidden.js', 'a secret')
-  return { directory, write, [Symbol.asyncDispose]: () => rm(parent, { recursive: true, force: true }) }
+  return { directory, write, [Symbol.asyncDispose]: () => removeDirectory(parent) }
 }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { buildSampleConsole, PAGE, SCRIPT, type SampleConsole } from './build-sample-console.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const SCRIPT_PATH = '/assets/index-Ab1_-2.js'
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
@@ -258,7 +259,7 @@ test('a console that is built again is served without a restart, and one that is
     await eventually(async () => {
       expect((await second.request('GET', SCRIPT_PATH, { key: null })).status).toBe(404)
     })
-    await rm(other.directory, { recursive: true })
+    await removeDirectory(other.directory)
     await eventually(async () => {
       const answer = await second.request('GET', '/', { key: null })
       expect(answer.body).toContain('npm run build:console')

@@ -1,10 +1,11 @@
 import { createReadStream, createWriteStream, existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress } from 'node:zlib'
 import { extract } from 'tar-stream'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 export interface UnpackedBrowser {
   readonly executablePath: string
@@ -50,7 +51,7 @@ async function unpackTo(directory: string, packed: string): Promise<void> {
   } catch (error) {
     // Another process was faster.
     if (!existsSync(directory)) throw error
-    await rm(unfinished, { recursive: true, force: true })
+    await removeDirectory(unfinished)
   }
 }
 

@@ -1,10 +1,11 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { findSandbox } from '../../src/gpu/local/engine-sandbox.ts'
 import { chooseEngineUser } from '../../src/gpu/local/engine-user.ts'
 import { createLocalStage, type LocalStage } from './local-stage.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const PATH = process.env['PATH'] ?? ''
 const isRoot = process.getuid?.() === 0
@@ -22,7 +23,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await stage?.close()
   stage = null
-  await rm(programs, { recursive: true })
+  await removeDirectory(programs)
 })
 
 /** Starts an engine that looks around, and returns what it saw. */

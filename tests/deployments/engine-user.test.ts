@@ -1,8 +1,9 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createLocalStage, SCRIPTED, type LocalStage } from './local-stage.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const isRoot = process.getuid?.() === 0
 
@@ -11,7 +12,7 @@ let hidden: string | null = null
 
 afterEach(async () => {
   await stage?.close()
-  if (hidden !== null) await rm(hidden, { recursive: true })
+  if (hidden !== null) await removeDirectory(hidden)
   stage = null
   hidden = null
 })

@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { createTinyGguf } from '../support/create-tiny-gguf.ts'
 import { createLocalStage, type LocalStage } from './local-stage.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 /** Starting Node and loading llama.cpp takes long on a busy machine. */
 const LOAD_MS_MAX = 120_000
@@ -15,7 +16,7 @@ export async function createModelsDirectory(files: Readonly<Record<string, Uint8
     await mkdir(dirname(join(directory, path)), { recursive: true })
     await writeFile(join(directory, path), bytes)
   }
-  return { directory, remove: () => rm(directory, { recursive: true, force: true }) }
+  return { directory, remove: () => removeDirectory(directory) }
 }
 
 /** Settings of the local driver for models that llama.cpp serves. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { expect } from 'vitest'
@@ -10,6 +10,7 @@ import { findTree } from '../../src/gpu/local/process-tree.ts'
 import { systemClock, type Clock } from '../../src/kernel/clock.ts'
 import { createId } from '../../src/kernel/identifiers.ts'
 import { eventually } from '../support/eventually.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const ENGINE = join(import.meta.dirname, 'engines/scripted-engine.mjs')
 
@@ -105,7 +106,7 @@ export async function createLocalStage(
         for (const id of launched) expect((await driver.observe(id)).state).toBe('gone')
       })
       for (const id of launched) expect(await findTree(id, null)).toEqual([])
-      await rm(dataDirectory, { recursive: true, force: true })
+      await removeDirectory(dataDirectory)
     },
   }
 }

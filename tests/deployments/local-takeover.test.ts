@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -9,12 +9,13 @@ import { startTestGateway } from '../support/start-test-gateway.ts'
 import { startHub } from '../upstreams/hub-server.ts'
 import { deploy, readEvents, waitForStatus } from './deploy.ts'
 import { SCRIPTED } from './local-stage.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const HELD_AFTER = 100_000
 
 test('the start of a gated model is continued by another process, with the token of the deployment', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-shared-'))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  onTestFinished(() => removeDirectory(directory))
   const database = await createTestDatabase()
   onTestFinished(() => database.drop())
   const hub = await startHub({

@@ -11,6 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { createOutbound, type Outbound } from '../../src/outbound/outbound.ts'
 import { createTinyGguf } from '../support/create-tiny-gguf.ts'
 import { COMMIT, startHub, type HubServer } from '../upstreams/hub-server.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const MODEL = createTinyGguf()
 const GIGA = 1_000_000_000
@@ -46,7 +47,7 @@ beforeEach(async () => {
     directory,
     limits: { bytesMax: GIGA, freeBytesMin: 0, listUsed: null },
   })
-  return () => rm(directory, { recursive: true, force: true })
+  return () => removeDirectory(directory)
 })
 
 async function filesOf(modelId: string): Promise<readonly ModelFile[]> {
@@ -146,7 +147,7 @@ describe('the model cache', () => {
     await fetchTiny({ token: 'hf_secret' })
     const told = hub.requests.filter(({ authorization }) => authorization === 'Bearer hf_secret')
     expect(told.filter(({ host }) => host === hub.cdnHost)).toEqual([])
-    await rm(directory, { recursive: true })
+    await removeDirectory(directory)
     hub.redirectTo('http://127.0.0.1:1')
     await expect(fetchTiny()).rejects.toMatchObject({ failure: 'unreadable' })
     hub.redirectTo(null)
@@ -165,7 +166,7 @@ describe('the model cache', () => {
       MODEL,
       Buffer.alloc(MODEL.length),
     ])
-    await rm(join(directory, 'models--org--tiny'), { recursive: true })
+    await removeDirectory(join(directory, 'models--org--tiny'))
     await mkdir(join(directory, 'elsewhere'))
     await symlink(join(directory, 'elsewhere'), join(directory, 'models--org--tiny'))
     await expect(fetchTiny()).rejects.toThrow('not a directory')

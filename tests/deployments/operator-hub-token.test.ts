@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { startHub, type HubServer } from '../upstreams/hub-server.ts'
 import { createOther } from './deploy.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const GATED = 'org/gated'
 const PATH = encodeURIComponent(GATED)
@@ -47,7 +48,7 @@ afterAll(async () => {
   await gateway.close()
   await hub.close()
   await database.drop()
-  await rm(directory, { recursive: true, force: true })
+  await removeDirectory(directory)
 })
 
 /** The status of each request that asks the hub for the gated model without a token. */

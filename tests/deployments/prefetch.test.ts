@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -8,6 +8,7 @@ import { createTestDatabase } from '../../src/storage/testing/test-database.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { COMMIT, startHub, type HubServer } from '../upstreams/hub-server.ts'
 import { createOther, startGpuGateway } from './deploy.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const MODEL = createTinyGguf()
 const files = { 'tiny-Q4_K_M.gguf': MODEL }
@@ -45,7 +46,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.close()
   await hub.close()
-  await rm(directory, { recursive: true, force: true })
+  await removeDirectory(directory)
 })
 beforeEach(() => {
   hub.faults.length = 0
@@ -91,7 +92,7 @@ describe('a prefetch', () => {
     // The slash need not be encoded.
     const { body: plain } = await gateway.request('GET', '/v1/deployments/prefetch/org/tiny')
     expect(plain.status).toBe('complete')
-    await rm(join(directory, 'models--org--tiny'), { recursive: true })
+    await removeDirectory(join(directory, 'models--org--tiny'))
     expect((await read('org/tiny')).status).toBe('not_found')
   })
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Type } from 'typebox'
@@ -8,6 +8,7 @@ import { createServer } from '../../src/http/server.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import type { Caller } from '../../src/modules/keys/keys.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -120,7 +121,7 @@ export async function startFormServer(): Promise<FormServer> {
     },
     close: async () => {
       await server.close({ graceMs: 0 })
-      await rm(uploadDirectory, { recursive: true })
+      await removeDirectory(uploadDirectory)
     },
   }
 }

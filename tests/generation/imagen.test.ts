@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,6 +9,7 @@ import { googleMediaWire } from '../upstreams/media/google-media-wire.ts'
 import { startVendorServer, type VendorServer } from '../upstreams/media/vendor-server.ts'
 import { VENDOR_KEY } from '../upstreams/media/vendor-wires.ts'
 import { download } from './pictures.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const ENTRY = {
   id: 'imagen-4-ultra',
@@ -45,7 +46,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.close()
   await vendor.close()
-  await rm(directory, { recursive: true })
+  await removeDirectory(directory)
 })
 
 const ask = (body: object) =>

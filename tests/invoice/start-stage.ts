@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectDatabase } from '../../src/storage/connect-database.ts'
@@ -13,6 +13,7 @@ import { startOpenAi } from './vendors/openai.ts'
 import { Plans } from './vendors/planned-work.ts'
 import type { Vendor } from './vendors/vendor-server.ts'
 import { startVllm } from './vendors/vllm.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 /** How many left answers of an account the gateway reads on. Small, so that cases reach it. */
 export const DRAINS_PER_ACCOUNT_MAX = 3
@@ -62,7 +63,7 @@ export async function startVendors(): Promise<VendorStage> {
     close: async () => {
       await Promise.all(vendors.map((vendor) => vendor.close()))
       await files.close()
-      await rm(directory, { recursive: true, force: true })
+      await removeDirectory(directory)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, Server } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo, Server as NetServer } from 'node:net'
@@ -16,6 +16,7 @@ import {
   privateKey,
 } from '../../src/providers/openai-compatible/upstream-http1/testing/certificate.ts'
 import { createHttpProxy, createSocksProxy } from './forward-proxies.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 /** An API server that answers each request with what it learned about the caller. */
 const server = createServer(
@@ -47,7 +48,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const access of opened.splice(0)) await access.close()
-  await rm(directory, { recursive: true })
+  await removeDirectory(directory)
 })
 
 describe('with a kubeconfig', () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -12,6 +12,7 @@ import { systemClock, type Clock } from '../../src/kernel/clock.ts'
 import { createId } from '../../src/kernel/identifiers.ts'
 import { eventually } from '../support/eventually.ts'
 import { startClusterServer, type ClusterServer } from '../upstreams/cluster/cluster-server.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 /** Settings of a cluster with two machines of one tier. */
 export const TWO_MACHINES = {
@@ -95,7 +96,7 @@ export async function createKubernetesStage(settings: object = {}): Promise<Kube
     close: async () => {
       for (const close of closings) await close()
       await cluster.close()
-      await rm(directory, { recursive: true })
+      await removeDirectory(directory)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger } from '../../src/kernel/logger.ts'
@@ -9,6 +9,7 @@ import {
 import { migrate } from '../../src/storage/migrate.ts'
 import { until } from '../app/call.ts'
 import { readServerPid } from '../app/workplace.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 /** `fast` ends every session and flushes all data to disk; `immediate` is like a crash. */
 export type StopMode = 'fast' | 'immediate'
@@ -49,7 +50,7 @@ export async function startRestartablePostgres(): Promise<RestartablePostgres> {
     },
     close: async () => {
       await stop()
-      await rm(dataDir, { recursive: true, force: true })
+      await removeDirectory(dataDir)
     },
   }
 }

@@ -1,10 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { CHAT, modelEntry } from '../chat/start-chat-gateway.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { completion, startOpenAiServer, type RecordedRequest } from '../upstreams/openai-server.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const opened: { close(): Promise<void> }[] = []
 
@@ -29,7 +30,7 @@ async function start(local: object) {
   })
   opened.push(upstream)
   const directory = await mkdtemp(join(tmpdir(), 'parkway-local-'))
-  opened.push({ close: () => rm(directory, { recursive: true, force: true }) })
+  opened.push({ close: () => removeDirectory(directory) })
   const catalogFile = join(directory, 'catalog.json')
   await writeFile(catalogFile, JSON.stringify({ models: [LOCAL, WITH_FALLBACK] }))
   const settings = {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -12,6 +12,7 @@ import { startS3Server, type S3Server } from '../../src/storage/media-store/test
 import { restoreDatabase } from '../../src/storage/restore.ts'
 import { createEmptyDatabase } from '../../src/storage/testing/test-database.ts'
 import { startTestGateway } from '../support/start-test-gateway.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 let s3: S3Server
 let directory: string
@@ -23,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await s3.close()
-  await rm(directory, { recursive: true, force: true })
+  await removeDirectory(directory)
 })
 
 it('files in a bucket are served like files in a directory', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -13,6 +13,7 @@ import { waitForTask } from '../generation/wait-for-task.ts'
 import { startAnthropicServer } from '../upstreams/anthropic-server.ts'
 import { chunksOf, completion, stream } from '../upstreams/openai-server.ts'
 import type { ScriptedServer } from '../upstreams/scripted-server.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const PRICE = { unit: 'token', input_usd_per_1m: 1, output_usd_per_1m: 10, audio_input_usd_per_1m: 40 }
 
@@ -60,7 +61,7 @@ afterAll(async () => {
   await stage.close()
   await gateway.close()
   await anthropic.close()
-  await rm(dataDir, { recursive: true, force: true })
+  await removeDirectory(dataDir)
 })
 
 beforeEach(() => {

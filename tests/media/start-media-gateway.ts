@@ -1,8 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openMediaStage, type MediaStage } from '../../src/modules/media/testing/media-stage.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 export interface MediaGateway extends TestGateway {
   /** A media store like that of a worker: separate, on the same database and directory. */
@@ -30,7 +31,7 @@ export async function startMediaGateway(): Promise<MediaGateway> {
     async close() {
       await stage.close()
       await gateway.close()
-      await rm(dataDir, { recursive: true, force: true })
+      await removeDirectory(dataDir)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -6,6 +6,7 @@ import { longOr } from '../support/long-or.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { runProgram } from './run-program.ts'
 import { writeDocument } from './write-document.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const GENERATOR = 'openapi-python-client==0.29.1'
 /** Kept between runs, because the installation takes longer than the test. */
@@ -37,7 +38,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway.close()
-  await rm(directory, { recursive: true, force: true })
+  await removeDirectory(directory)
 })
 
 // The generator takes half a minute of a core. `npm test` has the generated TypeScript client.

@@ -1,7 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { removeDirectory } from '../support/remove-directory.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { runProgram } from './run-program.ts'
 import { writeDocument } from './write-document.ts'
@@ -44,7 +45,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway.close()
-  await rm(directory, { recursive: true, force: true })
+  await removeDirectory(directory)
 })
 
 const OPTIONS = [

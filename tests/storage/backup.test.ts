@@ -18,6 +18,7 @@ import {
   createTestDatabase,
   type TestDatabase,
 } from '../../src/storage/testing/test-database.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 let directory: string
 let file: string
@@ -41,7 +42,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all([sourceDatabase.close(), targetDatabase.close()])
   await Promise.all([source.drop(), target.drop()])
-  await rm(directory, { recursive: true, force: true })
+  await removeDirectory(directory)
 })
 
 const backup = (): Promise<Manifest> =>

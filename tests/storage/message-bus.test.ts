@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -9,6 +9,7 @@ import { startEmbeddedPostgres } from '../../src/storage/embedded-postgres/start
 import { createMessageBus, type MessageBus } from '../../src/storage/message-bus.ts'
 import { createTestDatabase, type TestDatabase } from '../../src/storage/testing/test-database.ts'
 import { spawnScript, type Script } from './spawn-script.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const SCRIPT = new URL('./listen-on-bus.ts', import.meta.url)
 
@@ -171,7 +172,7 @@ describe('when the server dies', () => {
     await pool.close()
     await ownBus.close()
     await server.stop()
-    await rm(dataDir, { recursive: true, force: true })
+    await removeDirectory(dataDir)
   })
 })
 

@@ -1,10 +1,11 @@
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { migrate, MIGRATIONS_DIRECTORY } from '../../src/storage/migrate.ts'
 import { createEmptyDatabase, type TestDatabase } from '../../src/storage/testing/test-database.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 /** The first frozen migration from which upgrades are tested. */
 const OLD_VERSION = 15
@@ -32,7 +33,7 @@ export async function createOldDatabase(): Promise<TestDatabase> {
     await loadRows(database.connectionString)
     return database
   } finally {
-    await rm(directory, { recursive: true, force: true })
+    await removeDirectory(directory)
   }
 }
 

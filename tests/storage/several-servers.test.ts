@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -10,6 +10,7 @@ import { migrate } from '../../src/storage/migrate.ts'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTransactionPooler } from './transaction-pooler.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 let first: Server
 let second: Server
@@ -186,7 +187,7 @@ async function startServer(): Promise<Server> {
     stop: async () => {
       await operator.end()
       await embedded.stop()
-      await rm(dataDir, { recursive: true, force: true })
+      await removeDirectory(dataDir)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
@@ -8,6 +8,7 @@ import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
 } from '../../src/storage/embedded-postgres/start-embedded-postgres.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 /** A script that uses a data directory from its own process. */
 export const OWNER_SCRIPT = new URL('./own-data-directory.ts', import.meta.url)
@@ -40,7 +41,7 @@ export function useFreshDirectory(): FreshDirectory {
     fresh.dataDir = join(fresh.parentDir, 'data')
   })
   afterEach(async () => {
-    await rm(fresh.parentDir, { recursive: true, force: true })
+    await removeDirectory(fresh.parentDir)
   })
   return fresh
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { composeGateway } from '../../src/app/compose.ts'
@@ -7,6 +7,7 @@ import type { Clock } from '../../src/kernel/clock.ts'
 import { createTestDatabase } from '../../src/storage/testing/test-database.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { DescribedAnswers } from './described-answers.ts'
+import { removeDirectory } from './remove-directory.ts'
 
 export interface TestAnswer {
   readonly status: number
@@ -121,7 +122,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
         await logger.flush()
         await database?.drop()
         // An engine that is being stopped may still write its log.
-        await rm(dataDir, { recursive: true, force: true, maxRetries: 20 })
+        await removeDirectory(dataDir)
       }
     },
   }

@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AudioFile } from '../../src/providers/audio-operations.ts'
 import type { RecordedRequest } from './scripted-server.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 export const AUDIO_BYTES = Buffer.from('RIFF and some sound')
 
@@ -19,7 +20,7 @@ export async function writeAudioFile(): Promise<{ audio: AudioFile; remove(): Pr
       bytes: AUDIO_BYTES.length,
       durationSeconds: 1.5,
     },
-    remove: () => rm(directory, { recursive: true }),
+    remove: () => removeDirectory(directory),
   }
 }
 

@@ -1,7 +1,8 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runProgram } from '../reference/run-program.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 /** A value that the gateway sent, and the type that an official SDK has for it. */
 export interface TypedLiteral {
@@ -41,7 +42,7 @@ export async function checkLiterals(
     if (exitCode !== 0 && problems.length === 0) return ['the compiler failed and said nothing']
     return problems.map((problem) => withLabel(problem, literals))
   } finally {
-    await rm(directory, { recursive: true, force: true })
+    await removeDirectory(directory)
   }
 }
 

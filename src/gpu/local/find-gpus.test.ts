@@ -1,8 +1,9 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findGpus } from './find-gpus.ts'
+import { removeDirectory } from '../../../tests/support/remove-directory.ts'
 
 let directory: string
 const told: string[] = []
@@ -11,7 +12,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parkway-path-'))
   told.length = 0
 })
-afterEach(() => rm(directory, { recursive: true, force: true }))
+afterEach(() => removeDirectory(directory))
 
 const find = (path: string) => findGpus(path, (code) => told.push(code))
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createId } from '../../kernel/identifiers.ts'
 import { openInstanceDirectory, type InstanceDirectory } from './instance-directory.ts'
 import { takePort } from './places.ts'
+import { removeDirectory } from '../../../tests/support/remove-directory.ts'
 
 let path: string
 let directory: InstanceDirectory
@@ -15,7 +16,7 @@ beforeEach(async () => {
   directory = openInstanceDirectory(path)
   port = await findFreePort()
 })
-afterEach(() => rm(path, { recursive: true, force: true }))
+afterEach(() => removeDirectory(path))
 
 async function findFreePort(): Promise<number> {
   const server = createServer()

@@ -1,17 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { silentLogger } from '../../kernel/logger.ts'
 import { createSpool } from './spool.ts'
+import { removeDirectory } from '../../../tests/support/remove-directory.ts'
 
 let parentDirectory: string
 beforeEach(async () => {
   parentDirectory = await mkdtemp(join(tmpdir(), 'parkway-spool-test-'))
 })
-afterEach(() => rm(parentDirectory, { recursive: true, force: true }))
+afterEach(() => removeDirectory(parentDirectory))
 
 const host = createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
 
@@ -39,8 +40,7 @@ describe('the spool', () => {
   test('continues if its directory was deleted', async () => {
     const spool = createSpool({ parentDirectory, logger: silentLogger })
     await (await spool.create()).close()
-    for (const name of await readdir(parentDirectory))
-      await rm(join(parentDirectory, name), { recursive: true })
+    for (const name of await readdir(parentDirectory)) await removeDirectory(join(parentDirectory, name))
     await (await spool.create()).close()
     await spool.close()
   })

@@ -7,6 +7,7 @@ import type { HubRequest } from '../../hub/hub.ts'
 import type { ModelFile } from '../../hub/model-file.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { createModelDownloads, type ModelDownloads } from './model-downloads.ts'
+import { removeDirectory } from '../../../tests/support/remove-directory.ts'
 
 const FILE: ModelFile = {
   path: 'm-Q4_K_M.gguf',
@@ -60,7 +61,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   downloads.close()
-  await rm(directory, { recursive: true })
+  await removeDirectory(directory)
 })
 
 const settle = (given: object = {}) =>

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { array, assert, asyncProperty, nat, oneof, record, uint8Array } from 'fast-check'
@@ -16,12 +16,13 @@ import {
 import { measureDuration } from './measure-duration.ts'
 import type { AudioFormat } from './recognise-audio.ts'
 import { BITS_PER_SECOND_MAX, audioSecondsMin } from './audio-seconds-min.ts'
+import { removeDirectory } from '../../../tests/support/remove-directory.ts'
 
 let directory: string
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parkway-measure-'))
 })
-afterAll(() => rm(directory, { recursive: true }))
+afterAll(() => removeDirectory(directory))
 
 let count = 0
 const measure = async (format: AudioFormat, bytes: Buffer) => {

@@ -1,15 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { m4aOf, mp3Of, opusOf, wavOf, webmOf, xingFrame } from '../../../tests/audio/audio-files.ts'
 import { openAudio } from './open-audio.ts'
+import { removeDirectory } from '../../../tests/support/remove-directory.ts'
 
 let directory: string
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parkway-audio-'))
 })
-afterAll(() => rm(directory, { recursive: true }))
+afterAll(() => removeDirectory(directory))
 
 let count = 0
 const open = async (bytes: Buffer, filename = '') => {

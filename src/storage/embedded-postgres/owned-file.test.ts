@@ -1,8 +1,9 @@
-import { link, lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { link, lstat, mkdtemp, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { APPEND, openOwned, readOwned, writeOwned } from './owned-file.ts'
+import { removeDirectory } from '../../../tests/support/remove-directory.ts'
 
 const asRoot = test.runIf(process.getuid?.() === 0)
 const USER = { uid: 65_534, gid: 65_534 }
@@ -17,7 +18,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  await rm(directory, { recursive: true, force: true })
+  await removeDirectory(directory)
 })
 
 test('a link in place of a file is replaced, not followed', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -9,6 +9,7 @@ import { createFilesystemStore } from './filesystem-store.ts'
 import type { MediaStore } from './media-store.ts'
 import { createS3Store } from './s3-store.ts'
 import { startS3Server, type S3Server } from './testing/s3-server.ts'
+import { removeDirectory } from '../../../tests/support/remove-directory.ts'
 
 let directory: string
 let server: S3Server
@@ -24,7 +25,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const store of Object.values(stores)) await store.close()
   await server.close()
-  await rm(directory, { recursive: true, force: true })
+  await removeDirectory(directory)
 })
 
 describe.each(['filesystem', 's3'])('the %s store', (name) => {

@@ -28,7 +28,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('postgresConnectionString', server.connectionString)
   return async () => {
     await server.stop()
-    await rm(dataDir, { recursive: true, force: true })
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
   }
 }
 

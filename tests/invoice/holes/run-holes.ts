@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { HOLES, type Hole } from './holes.ts'
+import { removeDirectory } from '../../support/remove-directory.ts'
 
 /**
  * Shows that the invoice finds every hole it was built for: makes each mistake again in a copy of the checkout and runs the
@@ -55,7 +56,7 @@ async function lookFor(hole: Hole): Promise<string | null> {
     const problem = output.split('\n').find((line) => FINDING.test(line))
     return problem === undefined ? null : `${cases} cases, ${seconds} s, ${problem.replace(/^[+\s]+/, '')}`
   } finally {
-    await rm(copy, { recursive: true, force: true })
+    await removeDirectory(copy)
   }
 }
 

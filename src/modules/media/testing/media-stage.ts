@@ -91,7 +91,8 @@ export async function openMediaStage(options: StageOptions = {}): Promise<MediaS
       await outbound.close()
       await database.close()
       await testDatabase?.drop()
-      if (options.directory === undefined) await rm(directory, { recursive: true, force: true })
+      if (options.directory === undefined)
+        await rm(directory, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
     },
   }
 }

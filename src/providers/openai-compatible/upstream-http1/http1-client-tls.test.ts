@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer, TLSSocket } from 'node:tls'
@@ -9,6 +9,7 @@ import { certificate, privateKey } from './testing/certificate.ts'
 import { closed, echo, failed, useClient } from './testing/client-stage.ts'
 import { CollectedExchange } from './testing/collect-answer.ts'
 import { plainAnswer, startRawUpstream, type RawRequest } from './testing/raw-upstream.ts'
+import { removeDirectory } from '../../../../tests/support/remove-directory.ts'
 
 async function startTlsUpstream(answer: (request: RawRequest) => void) {
   const server = createServer({ key: privateKey, cert: certificate, ALPNProtocols: ['h2', 'http/1.1'] })
@@ -67,7 +68,7 @@ describe('over TLS', () => {
   test('certificates named by the environment are trusted', async () => {
     const upstream = await startTlsUpstream(echo)
     const directory = await mkdtemp(join(tmpdir(), 'parkway-tls-'))
-    onTestFinished(() => rm(directory, { recursive: true }))
+    onTestFinished(() => removeDirectory(directory))
     const file = join(directory, 'authority.pem')
     await writeFile(file, certificate)
     const script = `

@@ -1,10 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseBuffer } from 'music-metadata'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { SpeechWork } from '../../../media-work.ts'
 import { callContext, sandboxInNoTime } from '../../testing/media-client.ts'
+import { removeDirectory } from '../../../../../tests/support/remove-directory.ts'
 
 const { provider } = sandboxInNoTime()
 let directory = ''
@@ -12,7 +13,7 @@ let directory = ''
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'sandbox-audio-'))
 })
-afterAll(() => rm(directory, { recursive: true }))
+afterAll(() => removeDirectory(directory))
 
 const speechCall = (rest: Partial<SpeechWork>) => ({
   ...callContext(),
