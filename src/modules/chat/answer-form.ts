@@ -5,11 +5,12 @@ import { ChunkNormaliser } from './chunk-normaliser.ts'
 import type { ChunkRun } from './chunk-run.ts'
 import type { DeliveredText } from './delivered-text.ts'
 import { finishCompleteAnswer } from './finish-complete-answer.ts'
+import type { ParsedAnswer } from './parse-answer.ts'
 
 /** How the answers of one wire are read, metered and completed. */
 export interface AnswerForm {
   /** Checks a complete answer, meters it, and puts our model id, usage and cost into its text. */
-  readonly finish: (payload: Buffer, context: AnswerContext) => string
+  readonly finish: (answer: ParsedAnswer, context: AnswerContext) => string
   readonly openStream: (context: AnswerContext, options: { isUsageAsked: boolean }) => StreamReader
 }
 
@@ -29,7 +30,7 @@ export interface StreamReader {
 }
 
 const openAiForm = (kind: 'chat' | 'completion'): AnswerForm => ({
-  finish: (payload, context) => finishCompleteAnswer(payload, context, kind),
+  finish: (answer, context) => finishCompleteAnswer(answer, context, kind),
   openStream: (context, { isUsageAsked }) => new ChunkNormaliser(context, { kind, isUsageAsked }),
 })
 

@@ -20,6 +20,7 @@ import { asksForHourCache } from './hour-cache.ts'
 import type { WorstCase } from './estimate-cost.ts'
 import { estimateProfileOf } from './estimate-profile.ts'
 import { boundRequest, type Estimate } from './hold-worst-case.ts'
+import { parseAnswer, type ParsedAnswer } from './parse-answer.ts'
 import { openStream } from './relay-stream.ts'
 import type { RequestAudio } from './audio-tokens.ts'
 
@@ -128,12 +129,10 @@ function readAnswer<Body extends StreamableRequest>(
   attempted: Attempted<Body>,
 ): WholeAnswer | Promise<InferenceResult> {
   const { candidate, operation, call, options, attempt } = attempted
-  const { request, bill } = call
-  const { form } = operation
-  const context = contextOf(attempted)
+  const { request } = call
   if (answer.kind === 'stream') {
-    return openStream(answer, context, {
-      form,
+    return openStream(answer, contextOf(attempted), {
+      form: operation.form,
       isUsageAsked: request.body.stream_options?.include_usage === true,
       cancellation: request.cancellation,
       breaker: candidate.breaker,
@@ -144,11 +143,29 @@ function readAnswer<Body extends StreamableRequest>(
       keepEnd: request.keepEnd,
     })
   }
-  const payload = form.finish(answer.payload, context)
+  return finishAnswer(answer.payload, attempted)
+}
+
+function finishAnswer<Body extends StreamableRequest>(
+  payload: Buffer,
+  attempted: Attempted<Body>,
+): WholeAnswer | Promise<WholeAnswer> {
+  const parsed = parseAnswer(payload)
+  if (parsed instanceof Promise) return parsed.then((answer) => finishParsed(answer, payload, attempted))
+  return finishParsed(parsed, payload, attempted)
+}
+
+function finishParsed<Body extends StreamableRequest>(
+  answer: ParsedAnswer,
+  received: Buffer,
+  attempted: Attempted<Body>,
+): WholeAnswer | Promise<WholeAnswer> {
+  const { candidate, operation, call, attempt } = attempted
+  const payload = operation.form.finish(answer, contextOf(attempted))
   // The answer costs more than was held. Write it again once it is known how much of the price the account can cover.
-  if (bill.covering !== null) return bill.covering.then(() => readAnswer(answer, attempted))
+  if (call.bill.covering !== null) return call.bill.covering.then(() => finishAnswer(received, attempted))
   attempt.work.release()
-  candidate.breaker?.succeeded(request.caller.accountId)
+  candidate.breaker?.succeeded(call.request.caller.accountId)
   return { kind: 'complete', payload }
 }
 

@@ -3,6 +3,7 @@ import { createToken } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_PREFIXES, type AnswerContext } from './answer-context.ts'
 import { readAnswerPayload } from './answer-payload.ts'
+import { parseOrNull } from './parse-answer.ts'
 import type { ChunkRun } from './chunk-run.ts'
 import { ChunkTemplate, type ParsedChunk } from './chunk-template.ts'
 import { completeChoice } from './complete-choice.ts'
@@ -91,7 +92,7 @@ export class ChunkNormaliser {
   #parse(payload: Buffer): Buffer | null {
     const { provider, requestedModel } = this.#context
     const kind = this.#kind
-    const { members, choices } = readAnswerPayload(provider, payload.toString())
+    const { members, choices } = readAnswerPayload(provider, parseOrNull(payload.toString()))
     const hasUsage = isRecord(members['usage'])
     let isIntroduction = false
     let isChanged = this.#takeUsage(members)

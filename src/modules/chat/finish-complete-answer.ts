@@ -6,6 +6,7 @@ import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { patchCommonAnswer } from './patch-common-answer.ts'
 import { noteDelivered } from './note-delivered.ts'
+import type { ParsedAnswer } from './parse-answer.ts'
 import { formatUsage, readUsage } from '../inference/inference.ts'
 import { invalidAnswer } from '../../providers/upstream-error.ts'
 
@@ -13,12 +14,11 @@ const OBJECTS = { chat: 'chat.completion', completion: 'text_completion' } as co
 
 /** Checks a complete answer of an upstream, meters it and puts our model id, usage and cost into its text. */
 export function finishCompleteAnswer(
-  payload: Buffer,
+  { text, value }: ParsedAnswer,
   context: AnswerContext,
   kind: 'chat' | 'completion',
 ): string {
-  const text = payload.toString()
-  const { members, choices } = readAnswerPayload(context.provider, text)
+  const { members, choices } = readAnswerPayload(context.provider, value)
   if (choices.length === 0) throw invalidAnswer(context.provider, 'it answered without a choice')
 
   const delivered = new DeliveredText()

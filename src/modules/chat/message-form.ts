@@ -7,7 +7,7 @@ import { settleUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm, StreamReader } from './answer-form.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { formatMessageUsage, readMessageUsage } from './message-usage.ts'
-import { readEventPayload } from './read-event-payload.ts'
+import { checkEventPayload, readEventPayload } from './read-event-payload.ts'
 import { invalidAnswer } from '../../providers/upstream-error.ts'
 
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
@@ -15,10 +15,9 @@ const ID_PREFIX = 'msg_'
 
 /** Answers of Anthropic's Messages wire. */
 export const MESSAGE_FORM: AnswerForm = {
-  finish(payload, context) {
+  finish({ text, value }, context) {
     const { provider, requestedModel, record } = context
-    const text = payload.toString()
-    const message = readEventPayload(provider, text)
+    const message = checkEventPayload(provider, value)
     const { content, usage: reported } = message
     if (message['type'] !== 'message' || !Array.isArray(content))
       throw invalidAnswer(provider, 'it sent an object that is not a message')

@@ -1,29 +1,31 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import { parseJson } from '../../kernel/parse-json.ts'
 import { readErrorObject } from '../../providers/error-payload.ts'
 import { UpstreamError, invalidAnswer } from '../../providers/upstream-error.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'
+import { parseOrNull } from './parse-answer.ts'
 
 /**
- * Parses an answer or an event of a wire whose errors have the type `error`. Throws an `UpstreamError` for an error, and if the
- * text is not a JSON object.
+ * Checks a parsed answer or event of a wire whose errors have the type `error`. Throws an `UpstreamError` for an error, and for
+ * anything that is not an object.
  */
-export function readEventPayload(provider: string, text: string): Record<string, unknown> {
-  const members = parseEventPayload(provider, text)
+export function checkEventPayload(provider: string, value: unknown): Record<string, unknown> {
+  const members = requireObject(provider, value)
   if (members['type'] === 'error') throw readFailure(provider, members)
   return members
 }
 
+export function readEventPayload(provider: string, text: string): Record<string, unknown> {
+  return checkEventPayload(provider, parseOrNull(text))
+}
+
 /** Parses without checking for an error. */
 export function parseEventPayload(provider: string, text: string): Record<string, unknown> {
-  let members: unknown
-  try {
-    members = parseJson(text)
-  } catch {
-    members = null
-  }
-  if (!isRecord(members)) throw invalidAnswer(provider, 'it sent something that is not a JSON object')
-  return members
+  return requireObject(provider, parseOrNull(text))
+}
+
+function requireObject(provider: string, value: unknown): Record<string, unknown> {
+  if (!isRecord(value)) throw invalidAnswer(provider, 'it sent something that is not a JSON object')
+  return value
 }
 
 /**

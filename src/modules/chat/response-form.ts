@@ -7,7 +7,7 @@ import { readUsage, type TokenUsage } from '../inference/inference.ts'
 import { settleUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm, StreamReader } from './answer-form.ts'
 import { DeliveredText } from './delivered-text.ts'
-import { parseEventPayload, readEventPayload, readFailure } from './read-event-payload.ts'
+import { checkEventPayload, parseEventPayload, readFailure } from './read-event-payload.ts'
 import { invalidAnswer } from '../../providers/upstream-error.ts'
 
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
@@ -16,10 +16,9 @@ const FINAL_STATUSES: ReadonlySet<unknown> = new Set(['completed', 'incomplete']
 
 /** Answers of OpenAI's Responses wire. */
 export const RESPONSE_FORM: AnswerForm = {
-  finish(payload, context) {
+  finish({ text, value }, context) {
     const { provider, record } = context
-    const text = payload.toString()
-    const response = readEventPayload(provider, text)
+    const response = checkEventPayload(provider, value)
     const { output, usage: reported } = response
     if (response['object'] !== 'response' || !Array.isArray(output))
       throw invalidAnswer(provider, 'it sent an object that is not a response')

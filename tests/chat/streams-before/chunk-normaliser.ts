@@ -4,6 +4,7 @@ import { createToken } from '../../../src/kernel/identifiers.ts'
 import type { NanoUsd } from '../../../src/kernel/money.ts'
 import { ID_PREFIXES, type AnswerContext } from '../../../src/modules/chat/answer-context.ts'
 import { readAnswerPayload } from '../../../src/modules/chat/answer-payload.ts'
+import { parseOrNull } from '../../../src/modules/chat/parse-answer.ts'
 import { invalidAnswer } from '../../../src/providers/upstream-error.ts'
 import { ChunkTemplate } from './chunk-template.ts'
 import { completeChoice } from '../../../src/modules/chat/complete-choice.ts'
@@ -61,7 +62,7 @@ export class ChunkNormaliser {
   #parse(payload: Buffer): Buffer | null {
     const { provider, requestedModel } = this.#context
     const kind = this.#kind
-    const { members, choices } = readAnswerPayload(provider, payload.toString())
+    const { members, choices } = readAnswerPayload(provider, parseOrNull(payload.toString()))
     const hasUsage = isRecord(members['usage'])
     let isIntroduction = false
     let isChanged = this.#takeUsage(members)
