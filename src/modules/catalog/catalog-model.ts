@@ -141,6 +141,9 @@ export type PriceTrait = (typeof PRICE_TRAITS)[number]
  */
 export type PriceMultipliers = Readonly<Partial<Record<PriceTrait, ReadonlyMap<string, bigint>>>>
 
+export const RESPONSE_FORMATS = ['url', 'b64_json'] as const
+type ResponseFormat = (typeof RESPONSE_FORMATS)[number]
+
 /** Null means that the model sets no limit; the limits of the API still apply. */
 export interface ModelBounds {
   /** Images per request. */
@@ -155,6 +158,8 @@ export interface ModelBounds {
   readonly resolutions: readonly string[] | null
   /** Like `qualityDefault`. */
   readonly resolutionDefault: string | null
+  /** How the images of an answer are sent if a request does not say. */
+  readonly responseFormatDefault: ResponseFormat
   /** In whole seconds. */
   readonly durations: DurationBounds | null
   /** The embedding lengths that a client may request. Null allows any length up to the model's own. */

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { CAPABILITIES, CATEGORIES, PRICE_TRAITS, PRICE_UNITS } from './catalog-model.ts'
+import { CAPABILITIES, CATEGORIES, PRICE_TRAITS, PRICE_UNITS, RESPONSE_FORMATS } from './catalog-model.ts'
 
 /**
  * One entry of a catalog file. Objects are open, so that an operator's own fields do not break the file. Rules between fields (a
@@ -49,6 +49,7 @@ const Bounds = Type.Object({
   aspect_ratios: Values,
   resolutions: Values,
   resolution_default: Type.Optional(Name),
+  response_format_default: Type.Optional(Type.Enum([...RESPONSE_FORMATS])),
   duration_seconds: Type.Optional(
     Type.Union([
       Type.Array(Seconds, { minItems: 1, maxItems: 60 }),

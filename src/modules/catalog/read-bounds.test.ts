@@ -25,6 +25,7 @@ describe('the bounds of a model', () => {
       aspectRatios: null,
       resolutions: null,
       resolutionDefault: null,
+      responseFormatDefault: 'url',
       durations: null,
       dimensions: null,
     })

@@ -13,6 +13,7 @@ export function readBounds({ bounds = {} }: Pick<CatalogEntry, 'bounds'>): Model
     aspectRatios: bounds.aspect_ratios ?? null,
     resolutions: bounds.resolutions ?? null,
     resolutionDefault: bounds.resolution_default ?? null,
+    responseFormatDefault: bounds.response_format_default ?? 'url',
     durations: readDurations(bounds),
     dimensions: bounds.dimensions ?? null,
   }

@@ -51,6 +51,7 @@ const NO_BOUNDS: CatalogModel['bounds'] = {
   aspectRatios: null,
   resolutions: null,
   resolutionDefault: null,
+  responseFormatDefault: 'url',
   durations: null,
   dimensions: null,
 }

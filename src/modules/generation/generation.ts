@@ -75,7 +75,7 @@ export function createGeneration(options: GenerationOptions): Generation {
     const resolved = inference.resolve({ selector, check, suits }, asking)
     const { model, routes } = resolved
     const work = filterExtraMembers(completeWork(model, request.work), routes)
-    const responseFormat = request.responseFormat ?? (model.id.startsWith('gpt-image') ? 'b64_json' : 'url')
+    const responseFormat = request.responseFormat ?? model.bounds.responseFormatDefault
     return {
       request: { ...request, work, responseFormat },
       resolved,

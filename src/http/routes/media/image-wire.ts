@@ -29,7 +29,7 @@ const ImageMembers = {
   response_format: nullable(
     Type.Enum(['url', 'b64_json'], {
       description:
-        'Of an answer with images, made at once or waited for; tasks have addresses. `url` unless told, and `b64_json` of the gpt-image models.',
+        'Of an answer with images, made at once or waited for; tasks have addresses. Unless told: `b64_json` of the gpt-image models, else `url`.',
     }),
   ),
   seed: nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
