@@ -2,62 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { VENDORS } from '../src/providers/vendors.ts'
+import { CONSOLE_FLOORS, FLOORS, MODULE_RANKS } from './tidy-floors.ts'
 
 /** Checks the style rules with a test instead of in reviews. */
 const ROOT = resolve(import.meta.dirname, '..')
 const LINES_MAX = 300
 const BANNED_NAMES = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'manager', 'misc', 'types'])
-
-/** A file imports only from lower floors and, except in modules, from its own floor. */
-const FLOORS: Readonly<Record<string, readonly string[]>> = {
-  kernel: [],
-  outbound: ['kernel'],
-  storage: ['kernel'],
-  providers: ['wires', 'kernel'],
-  payments: ['kernel'],
-  gpu: ['kernel'],
-  hub: ['outbound', 'kernel'],
-  telemetry: ['kernel'],
-  modules: ['storage', 'wires', 'providers', 'payments', 'gpu', 'hub', 'outbound', 'kernel'],
-  worker: ['modules', 'storage', 'kernel'],
-  wires: ['kernel'],
-  http: ['modules', 'wires', 'providers', 'telemetry', 'kernel'],
-  app: [
-    'http',
-    'worker',
-    'modules',
-    'storage',
-    'wires',
-    'providers',
-    'payments',
-    'gpu',
-    'hub',
-    'outbound',
-    'telemetry',
-    'kernel',
-  ],
-}
-
-/** A module imports only modules of an earlier rank, and only their main file. */
-const MODULE_RANKS: readonly (readonly string[])[] = [
-  ['accounts', 'keys', 'catalog', 'idempotency', 'ledger', 'audit'],
-  ['limits', 'billing', 'budget-alerts', 'usage', 'media', 'sessions'],
-  ['inference', 'tasks', 'deployments'],
-  ['chat', 'embeddings', 'rerank', 'moderation', 'generation', 'transcription', 'speech', 'request-log'],
-  ['judging', 'responses'],
-  ['compare'],
-  ['conversations'],
-]
-
-/** The same for the folders of the console. A page imports no other page. */
-const CONSOLE_FLOORS: Readonly<Record<string, readonly string[]>> = {
-  api: [],
-  ui: ['api'],
-  shell: ['ui', 'api'],
-  snippets: ['ui', 'api'],
-  keys: ['ui', 'api'],
-  pages: ['shell', 'snippets', 'keys', 'ui', 'api'],
-}
 
 /** Two files count tokens by the vendor of a model, independent of its provider; one file shows an example. */
 const NAMING_VENDORS = new Set([
@@ -67,6 +17,12 @@ const NAMING_VENDORS = new Set([
   // Starts a program that is named after a vendor.
   'src/gpu/kubernetes/write-pod.ts',
 ])
+
+/** A condition about the name of a model. */
+const ASKING_FOR_MODEL =
+  /(?:(?:startsWith|endsWith|includes|===) ?\(?['"]|\/\(?\^[^'"\s]{0,6})(?:gpt-|claude-|gemini-|dall-e|whisper-|tts-|llama-|grok-|imagen|veo-|sora)/
+/** It chooses the tokenizer of a model, independent of its provider. */
+const NAMING_MODELS = new Set(['src/modules/chat/estimate-profile.ts'])
 
 interface SourceFile {
   readonly path: string
@@ -144,6 +100,15 @@ describe('the source code', () => {
     expect(naming.map(({ path }) => path)).toEqual([])
   })
 
+  it('knows models only by the catalog and by the descriptors of vendors', () => {
+    expect(ASKING_FOR_MODEL.test("model.id.startsWith('gpt-image')")).toBe(true)
+    const asking = product.filter(
+      ({ path, text }) =>
+        !path.startsWith('src/providers/') && !NAMING_MODELS.has(path) && ASKING_FOR_MODEL.test(text),
+    )
+    expect(asking.map(({ path }) => path)).toEqual([])
+  })
+
   it('looks up text from outside only in tables without a prototype', () => {
     // Texts of the reference are looked up by our own names.
     const tables = product.filter(
@@ -180,6 +145,7 @@ describe('the source code', () => {
 
   it('has no import cycle', () => {
     expect(findCycle(product)).toBeNull()
+    expect(findCycle(everything.filter(({ path }) => path.startsWith('cli/')))).toBeNull()
     // A route loads its page later, so a page may import its route.
     expect(findCycle(pages.map(withoutLazyImports))).toBeNull()
   })

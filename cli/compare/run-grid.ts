@@ -1,8 +1,10 @@
+import type { Schemas } from '../api/gateway-client.ts'
 import { formatUsd } from '../output/format-usd.ts'
 import { createLiveLines } from '../output/live-lines.ts'
 import { printable } from '../output/printable.ts'
 import { cutToWidth, widthOf } from '../output/text-width.ts'
-import type { Run } from './follow-run.ts'
+
+type Run = Schemas['CompareRun']
 
 /** Shows the lanes of a run while it is running. */
 interface RunGrid {
