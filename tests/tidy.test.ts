@@ -11,7 +11,7 @@ const BANNED_NAMES = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'm
 
 /** Two files count tokens by the vendor of a model, independent of its provider; one file shows an example. */
 const NAMING_VENDORS = new Set([
-  'src/modules/chat/estimate-family.ts',
+  'src/modules/chat/estimate/estimate-family.ts',
   'src/modules/embeddings/input-tokens.ts',
   'src/http/reference/openapi-headers.ts',
   // Starts a program that is named after a vendor.
@@ -22,7 +22,7 @@ const NAMING_VENDORS = new Set([
 const ASKING_FOR_MODEL =
   /(?:(?:startsWith|endsWith|includes|===) ?\(?['"]|\/\(?\^[^'"\s]{0,6})(?:gpt-|claude-|gemini-|dall-e|whisper-|tts-|llama-|grok-|imagen|veo-|sora)/
 /** It chooses the tokenizer of a model, independent of its provider. */
-const NAMING_MODELS = new Set(['src/modules/chat/estimate-profile.ts'])
+const NAMING_MODELS = new Set(['src/modules/chat/estimate/estimate-profile.ts'])
 
 interface SourceFile {
   readonly path: string

@@ -13,16 +13,16 @@ import {
   type WholeAnswer,
 } from '../inference/inference.ts'
 import type { FindOptions, InlinedUse, OwnFiles } from '../media/media.ts'
-import { settleAbandonedUsage, type AnswerContext } from './answer-context.ts'
-import type { AnswerForm } from './answer-form.ts'
-import { DeliveredText } from './delivered-text.ts'
-import { asksForHourCache } from './hour-cache.ts'
-import type { WorstCase } from './estimate-cost.ts'
-import { estimateProfileOf } from './estimate-profile.ts'
-import { boundRequest, type Estimate } from './hold-worst-case.ts'
-import { parseAnswer, type ParsedAnswer } from './parse-answer.ts'
-import { openStream } from './relay-stream.ts'
-import type { RequestAudio } from './audio-tokens.ts'
+import { settleAbandonedUsage, type AnswerContext } from './answer/answer-context.ts'
+import type { AnswerForm } from './answer/answer-form.ts'
+import { DeliveredText } from './answer/delivered-text.ts'
+import { asksForHourCache } from './estimate/hour-cache.ts'
+import type { WorstCase } from './estimate/estimate-cost.ts'
+import { estimateProfileOf } from './estimate/estimate-profile.ts'
+import { boundRequest, type Estimate } from './estimate/hold-worst-case.ts'
+import { parseAnswer, type ParsedAnswer } from './answer/parse-answer.ts'
+import { openStream } from './answer/relay-stream.ts'
+import type { RequestAudio } from './audio/audio-tokens.ts'
 
 export type StreamableRequest = Pick<ChatRequest, 'model' | 'stream' | 'stream_options'>
 

@@ -3,11 +3,11 @@ import type { CandidateSelector, InferenceRequest, PaidCall, PaidOperation } fro
 import type { Ledger } from '../ledger/ledger.ts'
 import type { OwnFiles } from '../media/media.ts'
 import { AppError } from '../../kernel/app-error.ts'
-import { settleAbandonedUsage, settlePartialUsage, type AnswerContext } from './answer-context.ts'
+import { settleAbandonedUsage, settlePartialUsage, type AnswerContext } from './answer/answer-context.ts'
 import { boundPromptTokens, outputTokensOf } from './call-candidate.ts'
-import { outputTokensCovered, type WorstCase } from './estimate-cost.ts'
-import { boundRequest } from './hold-worst-case.ts'
-import { asksForHourCache } from './hour-cache.ts'
+import { outputTokensCovered, type WorstCase } from './estimate/estimate-cost.ts'
+import { boundRequest } from './estimate/hold-worst-case.ts'
+import { asksForHourCache } from './estimate/hour-cache.ts'
 import { RESPONSES } from './response-operation.ts'
 
 /** What is known of a streamed response whose process died while it was made. */

@@ -22,27 +22,27 @@ import {
   type PreparedCall,
   type ResolvedCall,
 } from '../inference/inference.ts'
-import { CHAT_FORM, COMPLETION_FORM } from './answer-form.ts'
+import { CHAT_FORM, COMPLETION_FORM } from './answer/answer-form.ts'
 import { callCandidate, type Operation, type StreamableRequest } from './call-candidate.ts'
 import { chargeLost, type LostResponse } from './charge-lost-response.ts'
-import { checkChatContext, checkCompletionContext } from './check-context.ts'
+import { checkChatContext, checkCompletionContext } from './estimate/check-context.ts'
 import { checkChatRequest } from './check-messages.ts'
-import { countMessageTokens } from './count-message-tokens.ts'
+import { countMessageTokens } from './estimate/count-message-tokens.ts'
 import {
   countOwnPromptTokens,
   countCompletionPromptTokens,
   countHeldCompletionTokens,
   countHeldPromptTokens,
-} from './count-prompt-tokens.ts'
-import { isMeasured } from './estimate-media-tokens.ts'
-import { isPromptCounted } from './is-prompt-counted.ts'
-import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate-cost.ts'
-import { CHAT_LIMITS, holdWorstCase, type CoveredRequest } from './hold-worst-case.ts'
-import { findFilesOfChat, inlineFilesOfChat } from './inline-own-files.ts'
+} from './estimate/count-prompt-tokens.ts'
+import { isMeasured } from './estimate/estimate-media-tokens.ts'
+import { isPromptCounted } from './estimate/is-prompt-counted.ts'
+import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate/estimate-cost.ts'
+import { CHAT_LIMITS, holdWorstCase, type CoveredRequest } from './estimate/hold-worst-case.ts'
+import { findFilesOfChat, inlineFilesOfChat } from './files/inline-own-files.ts'
 import { affinityOf } from './prompt-affinity.ts'
 import { checkResponsesRequest, countResponseTokens, RESPONSES } from './response-operation.ts'
-import { pricedAudioMembers, filterByAudio } from './filter-by-audio.ts'
-import { NO_AUDIO, audioOfChat } from './audio-tokens.ts'
+import { pricedAudioMembers, filterByAudio } from './audio/filter-by-audio.ts'
+import { NO_AUDIO, audioOfChat } from './audio/audio-tokens.ts'
 import { checkMessagesRequest, MESSAGES } from './message-operation.ts'
 
 export { checkMessages } from './check-messages.ts'

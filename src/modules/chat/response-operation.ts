@@ -10,18 +10,22 @@ import { toShownConversation } from '../../wires/openai-responses/response-snaps
 import { toChatRequest } from '../../wires/openai-responses/to-chat-request.ts'
 import { toReadableRequest } from '../../wires/openai-responses/to-readable-request.ts'
 import type { Operation } from './call-candidate.ts'
-import { checkChatContext } from './check-context.ts'
+import { checkChatContext } from './estimate/check-context.ts'
 import { checkMessages } from './check-messages.ts'
-import { countChatPromptTokens, countHeldPromptTokens, countOwnPromptTokens } from './count-prompt-tokens.ts'
-import { isMeasured } from './estimate-media-tokens.ts'
-import { estimateChat, refineChat } from './estimate-cost.ts'
-import { findFilesOfResponses, inlineFilesOfResponses } from './inline-response-files.ts'
-import { isPromptCounted } from './is-prompt-counted.ts'
+import {
+  countChatPromptTokens,
+  countHeldPromptTokens,
+  countOwnPromptTokens,
+} from './estimate/count-prompt-tokens.ts'
+import { isMeasured } from './estimate/estimate-media-tokens.ts'
+import { estimateChat, refineChat } from './estimate/estimate-cost.ts'
+import { findFilesOfResponses, inlineFilesOfResponses } from './files/inline-response-files.ts'
+import { isPromptCounted } from './estimate/is-prompt-counted.ts'
 import { createReading } from './read-as-chat.ts'
-import { RESPONSE_FORM } from './response-form.ts'
-import { filterByAudio } from './filter-by-audio.ts'
+import { RESPONSE_FORM } from './answer/response-form.ts'
+import { filterByAudio } from './audio/filter-by-audio.ts'
 import { filterByWire } from './filter-by-wire.ts'
-import { audioOfChat } from './audio-tokens.ts'
+import { audioOfChat } from './audio/audio-tokens.ts'
 
 const WIRE = 'openai-responses'
 

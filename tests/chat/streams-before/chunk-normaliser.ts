@@ -2,20 +2,20 @@
 import { isRecord } from '../../../src/kernel/is-record.ts'
 import { createToken } from '../../../src/kernel/identifiers.ts'
 import type { NanoUsd } from '../../../src/kernel/money.ts'
-import { ID_PREFIXES, type AnswerContext } from '../../../src/modules/chat/answer-context.ts'
-import { readAnswerPayload } from '../../../src/modules/chat/answer-payload.ts'
-import { parseOrNull } from '../../../src/modules/chat/parse-answer.ts'
+import { ID_PREFIXES, type AnswerContext } from '../../../src/modules/chat/answer/answer-context.ts'
+import { readAnswerPayload } from '../../../src/modules/chat/answer/answer-payload.ts'
+import { parseOrNull } from '../../../src/modules/chat/answer/parse-answer.ts'
 import { invalidAnswer } from '../../../src/providers/upstream-error.ts'
 import { ChunkTemplate } from './chunk-template.ts'
-import { completeChoice } from '../../../src/modules/chat/complete-choice.ts'
-import { DeliveredText } from '../../../src/modules/chat/delivered-text.ts'
+import { completeChoice } from '../../../src/modules/chat/answer/complete-choice.ts'
+import { DeliveredText } from '../../../src/modules/chat/answer/delivered-text.ts'
 import {
   formatUsage,
   mergeUsage,
   readUsage,
   type TokenUsage,
 } from '../../../src/modules/inference/inference.ts'
-import { noteDelivered } from '../../../src/modules/chat/note-delivered.ts'
+import { noteDelivered } from '../../../src/modules/chat/answer/note-delivered.ts'
 
 const OBJECTS = { chat: 'chat.completion.chunk', completion: 'text_completion' } as const
 const STREAM_BYTES_MAX = 256 * 1024 * 1024

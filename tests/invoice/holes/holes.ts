@@ -28,7 +28,7 @@ export const HOLES: readonly Hole[] = [
     name: 'pictures and files of a left stream count 1,000 tokens each',
     guards: [
       {
-        file: 'src/modules/chat/count-prompt-tokens.ts',
+        file: 'src/modules/chat/estimate/count-prompt-tokens.ts',
         edits: [
           [
             'estimateMediaTokens(partsOf(body), family, contextTokens).tokens',
@@ -42,7 +42,7 @@ export const HOLES: readonly Hole[] = [
     name: 'tools inside a message of a left stream are not counted',
     guards: [
       {
-        file: 'src/modules/chat/is-prompt-counted.ts',
+        file: 'src/modules/chat/estimate/is-prompt-counted.ts',
         edits: [['for (const name in body) {', 'for (const name in {}) {']],
       },
     ],

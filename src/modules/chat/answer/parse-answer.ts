@@ -1,0 +1,28 @@
+import { parseJson } from '../../../kernel/parse-json.ts'
+import { AT_ONCE_LENGTH_MAX, parseLargeJson } from '../../../kernel/parse-json-in-turns.ts'
+
+/** A complete answer of an upstream. */
+export interface ParsedAnswer {
+  readonly text: string
+  /** Null if the text is not JSON. */
+  readonly value: unknown
+}
+
+/** Parses a complete answer. One with the alternatives of every token can have many megabytes, and is parsed in turns. */
+export function parseAnswer(payload: Buffer): ParsedAnswer | Promise<ParsedAnswer> {
+  const text = payload.toString()
+  if (text.length > AT_ONCE_LENGTH_MAX)
+    return parseLargeJson(text).then(
+      (value) => ({ text, value }),
+      () => ({ text, value: null }),
+    )
+  return { text, value: parseOrNull(text) }
+}
+
+export function parseOrNull(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return null
+  }
+}
