@@ -1,10 +1,10 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
-import { attemptRoutes } from './attempt-routes.ts'
-import { beginAttempt, type AttemptOptions } from './begin-attempt.ts'
-import { explainFailure } from './explain-failure.ts'
+import { attemptRoutes } from './attempts/attempt-routes.ts'
+import { beginAttempt, type AttemptOptions } from './attempts/begin-attempt.ts'
+import { explainFailure } from './attempts/explain-failure.ts'
 import type { InferenceRequest } from './inference-request.ts'
-import type { Candidate } from './select-candidates.ts'
+import type { Candidate } from './attempts/select-candidates.ts'
 
 /** Tries the candidates until one returns a complete answer. Throws an `AppError` if none does. */
 export type AnswerWhole = <Answer>(

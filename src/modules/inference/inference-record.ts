@@ -1,6 +1,6 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { UpstreamFailure } from '../../providers/upstream-error.ts'
-import type { TokenUsage } from './token-usage.ts'
+import type { TokenUsage } from './payment/token-usage.ts'
 
 export type OperationName =
   | 'chat'

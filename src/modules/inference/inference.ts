@@ -5,9 +5,14 @@ import { highestPrice, type Catalog, type Category } from '../catalog/catalog.ts
 import type { UncoveredCost, UsageRecord } from '../ledger/ledger.ts'
 import type { Limits } from '../limits/limits.ts'
 import { createAnswerWhole, type AnswerWhole } from './answer-whole.ts'
-import { beginAttempt, type AcquireSlot, type Attempt, type AttemptOptions } from './begin-attempt.ts'
-import { createCircuitBreaker, type BreakerChange, type CircuitBreaker } from './circuit-breaker.ts'
-import { Drains, type DrainLimits, type DrainObserver } from './drains.ts'
+import {
+  beginAttempt,
+  type AcquireSlot,
+  type Attempt,
+  type AttemptOptions,
+} from './attempts/begin-attempt.ts'
+import { createCircuitBreaker, type BreakerChange, type CircuitBreaker } from './circuit/circuit-breaker.ts'
+import { Drains, type DrainLimits, type DrainObserver } from './disconnect/drains.ts'
 import type { AttemptRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
 import {
@@ -19,35 +24,51 @@ import {
   type OpenBill,
   type PaidOperation,
   type ResolvedCall,
-} from './make-paid-call.ts'
-import { RequestBill } from './request-bill.ts'
-import type { MayUseSandbox } from './sandbox-policy.ts'
-import { createCandidateSelector, type Candidate, type CandidateSelector } from './select-candidates.ts'
-import { createUnattendedCalls, type EndedCall, type UnattendedCalls } from './unattended-calls.ts'
+} from './payment/make-paid-call.ts'
+import { RequestBill } from './payment/request-bill.ts'
+import type { MayUseSandbox } from './attempts/sandbox-policy.ts'
+import {
+  createCandidateSelector,
+  type Candidate,
+  type CandidateSelector,
+} from './attempts/select-candidates.ts'
+import { createUnattendedCalls, type EndedCall, type UnattendedCalls } from './payment/unattended-calls.ts'
 
-export { attemptRoutes } from './attempt-routes.ts'
-export type { Attempt } from './begin-attempt.ts'
-export type { CircuitBreaker } from './circuit-breaker.ts'
-export { AbandonedWork } from './drains.ts'
-export { explainFailure } from './explain-failure.ts'
-export { continueAfterDisconnect, type ContinuedWork } from './continue-after-disconnect.ts'
+export { attemptRoutes } from './attempts/attempt-routes.ts'
+export type { Attempt } from './attempts/begin-attempt.ts'
+export type { CircuitBreaker } from './circuit/circuit-breaker.ts'
+export { AbandonedWork } from './disconnect/drains.ts'
+export { explainFailure } from './attempts/explain-failure.ts'
+export { continueAfterDisconnect, type ContinuedWork } from './disconnect/continue-after-disconnect.ts'
 export { createInferenceRecord, type AskedMembers, type InferenceRecord } from './inference-record.ts'
 export type { InferenceRequest } from './inference-request.ts'
 export type { InferenceResult, WholeAnswer } from './inference-result.ts'
-export { isProbeable, PROBED_CATEGORIES, probeProvider, type Probe } from './probe-provider.ts'
-export { demandOf, OPERATION_TRAITS, outputLimitOf, usedUp, type Demand } from './operation-traits.ts'
-export type { CallSteps, PaidCall, PaidOperation, PreparedCall, ResolvedCall } from './make-paid-call.ts'
-export type { RequestBill } from './request-bill.ts'
+export { isProbeable, PROBED_CATEGORIES, probeProvider, type Probe } from './circuit/probe-provider.ts'
+export {
+  demandOf,
+  OPERATION_TRAITS,
+  outputLimitOf,
+  usedUp,
+  type Demand,
+} from './attempts/operation-traits.ts'
+export type {
+  CallSteps,
+  PaidCall,
+  PaidOperation,
+  PreparedCall,
+  ResolvedCall,
+} from './payment/make-paid-call.ts'
+export type { RequestBill } from './payment/request-bill.ts'
 export { packDetails, unpackDetails, type AttemptDetails } from './request-details.ts'
-export type { Candidate, CandidateSelector } from './select-candidates.ts'
+export type { Candidate, CandidateSelector } from './attempts/select-candidates.ts'
 export {
   interpretCharge,
   mayPass,
   pauseBeforeTry,
   toCallError,
   UNATTENDED_TRIES_MAX,
-} from './retry-unattended.ts'
-export { createSandboxPolicy, type MayUseSandbox } from './sandbox-policy.ts'
+} from './payment/retry-unattended.ts'
+export { createSandboxPolicy, type MayUseSandbox } from './attempts/sandbox-policy.ts'
 export { createWholeOperation, parsePayload, type WholeQuestion } from './whole-operation.ts'
 export {
   countVocabularyTokens,
@@ -55,11 +76,18 @@ export {
   OTHER_VOCABULARY,
   TextTokens,
   type TextVocabulary,
-} from './text-tokens.ts'
-export { filterMembers } from './filter-members.ts'
-export type { EndedCall } from './unattended-calls.ts'
-export type { UpstreamWork } from './upstream-work.ts'
-export { formatUsage, hasUsed, mergeUsage, readCount, readUsage, type TokenUsage } from './token-usage.ts'
+} from './payment/text-tokens.ts'
+export { filterMembers } from './attempts/filter-members.ts'
+export type { EndedCall } from './payment/unattended-calls.ts'
+export type { UpstreamWork } from './disconnect/upstream-work.ts'
+export {
+  formatUsage,
+  hasUsed,
+  mergeUsage,
+  readCount,
+  readUsage,
+  type TokenUsage,
+} from './payment/token-usage.ts'
 
 /** The steps that all operations on a model share: select candidates, hold credit, try the candidates, charge. */
 export interface Inference {

@@ -11,9 +11,9 @@ import type { Hold } from '../ledger/ledger.ts'
 import type { AnswerWhole } from './answer-whole.ts'
 import type { InferenceRequest } from './inference-request.ts'
 import type { WholeAnswer } from './inference-result.ts'
-import type { ModelChoice, PaidCall, PaidOperation } from './make-paid-call.ts'
-import { filterMembers } from './filter-members.ts'
-import type { Candidate, CandidateSelector } from './select-candidates.ts'
+import type { ModelChoice, PaidCall, PaidOperation } from './payment/make-paid-call.ts'
+import { filterMembers } from './attempts/filter-members.ts'
+import type { Candidate, CandidateSelector } from './attempts/select-candidates.ts'
 
 /** What differs between operations whose answer is one JSON document. */
 interface WholeDescription<Body> {

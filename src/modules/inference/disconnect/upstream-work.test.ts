@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { Cancellation } from '../../kernel/cancellation.ts'
-import { CallerRefused, ClientDisconnected } from '../../kernel/client-disconnected.ts'
+import { Cancellation } from '../../../kernel/cancellation.ts'
+import { CallerRefused, ClientDisconnected } from '../../../kernel/client-disconnected.ts'
 import { AbandonedWork, Drains, type DrainLimits } from './drains.ts'
 import { UpstreamWork } from './upstream-work.ts'
 

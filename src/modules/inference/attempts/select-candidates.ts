@@ -1,10 +1,15 @@
-import { AppError, modelNotFound } from '../../kernel/app-error.ts'
-import { drawFor, hashText, scoreOf } from '../../kernel/rendezvous.ts'
-import type { Provider, UpstreamTimeouts } from '../../providers/provider.ts'
-import type { ProviderRegistry } from '../../providers/registry.ts'
-import { ENDPOINT_OF_CATEGORY, type Catalog, type CatalogModel, type Category } from '../catalog/catalog.ts'
-import type { Caller } from '../keys/keys.ts'
-import type { CircuitBreaker } from './circuit-breaker.ts'
+import { AppError, modelNotFound } from '../../../kernel/app-error.ts'
+import { drawFor, hashText, scoreOf } from '../../../kernel/rendezvous.ts'
+import type { Provider, UpstreamTimeouts } from '../../../providers/provider.ts'
+import type { ProviderRegistry } from '../../../providers/registry.ts'
+import {
+  ENDPOINT_OF_CATEGORY,
+  type Catalog,
+  type CatalogModel,
+  type Category,
+} from '../../catalog/catalog.ts'
+import type { Caller } from '../../keys/keys.ts'
+import type { CircuitBreaker } from '../circuit/circuit-breaker.ts'
 import type { MayUseSandbox } from './sandbox-policy.ts'
 
 /** An upstream that can serve the request now. */

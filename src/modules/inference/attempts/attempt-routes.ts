@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Cancellation } from '../../kernel/cancellation.ts'
-import { AppError } from '../../kernel/app-error.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
-import type { CircuitBreaker } from './circuit-breaker.ts'
+import type { Cancellation } from '../../../kernel/cancellation.ts'
+import { AppError } from '../../../kernel/app-error.ts'
+import { UpstreamError } from '../../../providers/upstream-error.ts'
+import type { CircuitBreaker } from '../circuit/circuit-breaker.ts'
 
 const ATTEMPTS_MIN = 3
 const ATTEMPTS_MAX = 6

@@ -1,6 +1,6 @@
-import type { Category } from '../catalog/catalog.ts'
-import type { UsedUp } from '../limits/limits.ts'
-import type { AskedMembers, InferenceRecord, OperationName } from './inference-record.ts'
+import type { Category } from '../../catalog/catalog.ts'
+import type { UsedUp } from '../../limits/limits.ts'
+import type { AskedMembers, InferenceRecord, OperationName } from '../inference-record.ts'
 
 /** What limits and traces need to know about an operation. */
 interface OperationTraits {

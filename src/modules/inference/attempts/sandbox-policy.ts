@@ -1,4 +1,4 @@
-import type { Caller, Environment } from '../keys/keys.ts'
+import type { Caller, Environment } from '../../keys/keys.ts'
 
 type SandboxAudience = 'auto' | 'everybody' | 'operators' | 'nobody'
 

@@ -1,6 +1,6 @@
-import { AppError } from '../../kernel/app-error.ts'
-import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
-import { Deadlines } from '../../kernel/deadlines.ts'
+import { AppError } from '../../../kernel/app-error.ts'
+import { ClientDisconnected } from '../../../kernel/client-disconnected.ts'
+import { Deadlines } from '../../../kernel/deadlines.ts'
 
 export interface DrainLimits {
   /** How long, and for how many bytes of a stream, an answer is read after its client left. */

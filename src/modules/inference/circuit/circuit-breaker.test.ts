@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fakeClock } from '../../kernel/testing/fake-clock.ts'
+import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createCircuitBreaker, type BreakerChange, type CircuitBreaker } from './circuit-breaker.ts'
 
 const WINDOW_MS = 10_000

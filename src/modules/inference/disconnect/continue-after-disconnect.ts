@@ -1,6 +1,6 @@
-import { Cancellation } from '../../kernel/cancellation.ts'
-import { CallerRefused, ClientDisconnected } from '../../kernel/client-disconnected.ts'
-import type { Provider } from '../../providers/provider.ts'
+import { Cancellation } from '../../../kernel/cancellation.ts'
+import { CallerRefused, ClientDisconnected } from '../../../kernel/client-disconnected.ts'
+import type { Provider } from '../../../providers/provider.ts'
 import { AbandonedWork, type Drain, type Drains } from './drains.ts'
 
 /** Work that continues after the client left, because the vendor bills it anyway. */

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { fakeClock } from '../../kernel/testing/fake-clock.ts'
-import { Cancellation } from '../../kernel/cancellation.ts'
-import { UpstreamError, type UpstreamErrorDetails } from '../../providers/upstream-error.ts'
+import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
+import { Cancellation } from '../../../kernel/cancellation.ts'
+import { UpstreamError, type UpstreamErrorDetails } from '../../../providers/upstream-error.ts'
 import { attemptRoutes } from './attempt-routes.ts'
-import { createCircuitBreaker, type CircuitBreaker } from './circuit-breaker.ts'
+import { createCircuitBreaker, type CircuitBreaker } from '../circuit/circuit-breaker.ts'
 
 const failing = (details: Partial<UpstreamErrorDetails>) =>
   new UpstreamError('it failed', { failure: 'status', provider: 'p', status: 500, ...details })

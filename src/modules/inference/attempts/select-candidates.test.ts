@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { fakeClock } from '../../kernel/testing/fake-clock.ts'
-import { hashText } from '../../kernel/rendezvous.ts'
-import type { AppError } from '../../kernel/app-error.ts'
-import type { Provider } from '../../providers/provider.ts'
-import type { Catalog, CatalogModel } from '../catalog/catalog.ts'
-import type { Caller, Environment } from '../keys/keys.ts'
-import { createCircuitBreaker } from './circuit-breaker.ts'
+import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
+import { hashText } from '../../../kernel/rendezvous.ts'
+import type { AppError } from '../../../kernel/app-error.ts'
+import type { Provider } from '../../../providers/provider.ts'
+import type { Catalog, CatalogModel } from '../../catalog/catalog.ts'
+import type { Caller, Environment } from '../../keys/keys.ts'
+import { createCircuitBreaker } from '../circuit/circuit-breaker.ts'
 import { createCandidateSelector } from './select-candidates.ts'
 
 const provider = (id: string, isConfigured = true): Provider => ({

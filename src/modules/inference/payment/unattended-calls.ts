@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { Caller } from '../keys/keys.ts'
-import { explainRefusal, type Admission, type Limits } from '../limits/limits.ts'
+import type { Cancellation } from '../../../kernel/cancellation.ts'
+import type { Caller } from '../../keys/keys.ts'
+import { explainRefusal, type Admission, type Limits } from '../../limits/limits.ts'
 import {
   createInferenceRecord,
   type AskedMembers,
   type InferenceRecord,
   type OperationName,
-} from './inference-record.ts'
-import type { InferenceRequest } from './inference-request.ts'
-import type { InferenceResult } from './inference-result.ts'
-import { NO_ROOM_RETRY_SECONDS, type Drains } from './drains.ts'
-import { demandOf, usedUp, type Demand } from './operation-traits.ts'
+} from '../inference-record.ts'
+import type { InferenceRequest } from '../inference-request.ts'
+import type { InferenceResult } from '../inference-result.ts'
+import { NO_ROOM_RETRY_SECONDS, type Drains } from '../disconnect/drains.ts'
+import { demandOf, usedUp, type Demand } from '../attempts/operation-traits.ts'
 
 /** A call without a client's request: a cell of a run, a question to its judge, a lane of a turn, a task. */
 interface UnattendedCall<Body extends AskedMembers> extends Omit<InferenceRequest<Body>, 'record'> {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '../../../kernel/clock.ts'
 import { Circuit, type CircuitState } from './circuit.ts'
 import { FailureWindow, type Tally } from './failure-window.ts'
 

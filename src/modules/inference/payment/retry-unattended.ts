@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppError, type ErrorCode } from '../../kernel/app-error.ts'
-import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
-import type { FoundCharge } from '../ledger/ledger.ts'
+import { AppError, type ErrorCode } from '../../../kernel/app-error.ts'
+import type { Cancellation } from '../../../kernel/cancellation.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import type { FoundCharge } from '../../ledger/ledger.ts'
 
 /** Maximum number of tries of a call that no client waits for. */
 export const UNATTENDED_TRIES_MAX = 3

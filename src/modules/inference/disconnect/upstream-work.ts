@@ -1,6 +1,6 @@
-import { Cancellation } from '../../kernel/cancellation.ts'
-import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
-import { Deadlines, type Deadline } from '../../kernel/deadlines.ts'
+import { Cancellation } from '../../../kernel/cancellation.ts'
+import { ClientDisconnected } from '../../../kernel/client-disconnected.ts'
+import { Deadlines, type Deadline } from '../../../kernel/deadlines.ts'
 import { AbandonedWork, type Drain, type Drains } from './drains.ts'
 
 interface UpstreamWorkOptions {

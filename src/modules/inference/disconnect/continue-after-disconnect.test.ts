@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Cancellation } from '../../kernel/cancellation.ts'
-import { CallerRefused, ClientDisconnected } from '../../kernel/client-disconnected.ts'
+import { Cancellation } from '../../../kernel/cancellation.ts'
+import { CallerRefused, ClientDisconnected } from '../../../kernel/client-disconnected.ts'
 import { AbandonedWork, Drains } from './drains.ts'
 import { continueAfterDisconnect } from './continue-after-disconnect.ts'
 

@@ -1,8 +1,8 @@
-import { uuidOfRequest } from '../../kernel/identifiers.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
-import type { Hold, UncoveredCost, UsageRecord } from '../ledger/ledger.ts'
-import type { InferenceRequest } from './inference-request.ts'
-import { packDetails } from './request-details.ts'
+import { uuidOfRequest } from '../../../kernel/identifiers.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import type { Hold, UncoveredCost, UsageRecord } from '../../ledger/ledger.ts'
+import type { InferenceRequest } from '../inference-request.ts'
+import { packDetails } from '../request-details.ts'
 
 interface RequestBillOptions {
   readonly hold: Hold

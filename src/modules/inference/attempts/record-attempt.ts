@@ -1,7 +1,7 @@
-import { UpstreamError } from '../../providers/upstream-error.ts'
-import { AbandonedWork } from './drains.ts'
-import type { AttemptRecord, InferenceRecord } from './inference-record.ts'
-import type { InferenceRequest } from './inference-request.ts'
+import { UpstreamError } from '../../../providers/upstream-error.ts'
+import { AbandonedWork } from '../disconnect/drains.ts'
+import type { AttemptRecord, InferenceRecord } from '../inference-record.ts'
+import type { InferenceRequest } from '../inference-request.ts'
 
 interface RecordAttemptOptions {
   readonly request: InferenceRequest<unknown>

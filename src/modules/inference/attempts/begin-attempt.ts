@@ -1,12 +1,12 @@
-import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { Provider } from '../../providers/provider.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
-import type { Drains } from './drains.ts'
-import type { AttemptRecord } from './inference-record.ts'
-import type { InferenceRequest } from './inference-request.ts'
+import type { Cancellation } from '../../../kernel/cancellation.ts'
+import type { Provider } from '../../../providers/provider.ts'
+import { UpstreamError } from '../../../providers/upstream-error.ts'
+import type { Drains } from '../disconnect/drains.ts'
+import type { AttemptRecord } from '../inference-record.ts'
+import type { InferenceRequest } from '../inference-request.ts'
 import { recordAttempt } from './record-attempt.ts'
 import type { Candidate } from './select-candidates.ts'
-import { UpstreamWork } from './upstream-work.ts'
+import { UpstreamWork } from '../disconnect/upstream-work.ts'
 
 interface Slot {
   /** May be called more than once. */
