@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createRandom } from '../../src/kernel/seeded-random.ts'
-import { gpuCost } from '../../src/modules/deployments/gpu-cost.ts'
+import { gpuCost } from '../../src/modules/deployments/bill/gpu-cost.ts'
 import { call, until, type Called } from '../app/call.ts'
 import type { Fleet, Gateway } from '../ledger/start-fleet.ts'
 import { testSeed } from '../support/random-share.ts'

@@ -5,11 +5,11 @@ import type { Hub } from '../../hub/hub.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { checkModel, type HubUse } from './check-model.ts'
-import { chooseTier } from './choose-tier.ts'
+import { checkModel, type HubUse } from './models/check-model.ts'
+import { chooseTier } from './tiers/choose-tier.ts'
 import type { Deployment } from './deployment.ts'
-import { findTier } from './find-tier.ts'
-import { keepToken } from './hub-tokens.ts'
+import { findTier } from './tiers/find-tier.ts'
+import { keepToken } from './models/hub-tokens.ts'
 import {
   checkOrder,
   checkPrice,
@@ -18,7 +18,7 @@ import {
   type DeploymentOrder,
 } from './new-deployment.ts'
 import { notAllowed } from './not-allowed.ts'
-import { requireCredit } from './require-credit.ts'
+import { requireCredit } from './bill/require-credit.ts'
 
 interface CreateOptions {
   readonly database: Database

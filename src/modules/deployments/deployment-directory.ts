@@ -7,7 +7,7 @@ import type { CatalogModel, ModelSource, ModelViewer } from '../catalog/catalog.
 import { deploymentIdOf, type Deployment } from './deployment.ts'
 import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
 import { refusalOf } from './refuse-deployment.ts'
-import { toCatalogModel } from './to-catalog-model.ts'
+import { toCatalogModel } from './models/to-catalog-model.ts'
 
 /** A deployment as this process last read it, with its catalog model. */
 interface KnownDeployment {

@@ -7,7 +7,7 @@ import type { DeploymentActivity } from './deployment-activity.ts'
 import type { DeploymentDirectory } from './deployment-directory.ts'
 import type { DeploymentMeter } from './metrics/deployment-meter.ts'
 import type { RequestsInFlight } from './requests-in-flight.ts'
-import type { WaitForEngine } from './wait-for-engine.ts'
+import type { WaitForEngine } from './reconcile/wait-for-engine.ts'
 
 interface EngineSlot {
   release(): void

@@ -4,7 +4,7 @@ import type { Database, Queryable } from '../../storage/database.ts'
 import type { Deployment, DeploymentStatus, DesiredState } from './deployment.ts'
 import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
 import { insertEvent } from './deployment-events.ts'
-import { forgetToken } from './hub-tokens.ts'
+import { forgetToken } from './models/hub-tokens.ts'
 
 export interface DesiredStateChange {
   readonly accountId: string

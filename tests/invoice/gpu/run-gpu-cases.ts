@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../../src/kernel/money.ts'
-import { gpuCost } from '../../../src/modules/deployments/gpu-cost.ts'
+import { gpuCost } from '../../../src/modules/deployments/bill/gpu-cost.ts'
 import {
   HOUR_NANO_USD,
   ORDER,

@@ -171,7 +171,7 @@ export const HOLES: readonly Hole[] = [
     name: 'a deployment that is stopped before it is ready is free',
     guards: [
       {
-        file: 'src/modules/deployments/bill-run.ts',
+        file: 'src/modules/deployments/bill/bill-run.ts',
         edits: [
           [
             '  await settle(transaction, options, billed, boundSeconds(run, releasedAtMs, Math.ceil))',

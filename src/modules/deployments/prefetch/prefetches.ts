@@ -7,7 +7,7 @@ import type { Database } from '../../../storage/database.ts'
 import type { MessageBus } from '../../../storage/message-bus.ts'
 import type { Caller } from '../../keys/keys.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { assessModel, type EntitledQuestion, type ModelQuestion } from '../assess-model.ts'
+import { assessModel, type EntitledQuestion, type ModelQuestion } from '../models/assess-model.ts'
 import { checkHubId } from '../new-deployment.ts'
 import { notAllowed } from '../not-allowed.ts'
 import {

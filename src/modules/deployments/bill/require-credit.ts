@@ -1,0 +1,33 @@
+import { Cancellation } from '../../../kernel/cancellation.ts'
+import type { Clock } from '../../../kernel/clock.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import type { Caller } from '../../keys/keys.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { gpuCost } from './gpu-cost.ts'
+
+interface CreditOptions {
+  /** Null if billing is off. */
+  readonly ledger: Pick<Ledger, 'hold'> | null
+  readonly clock: Clock
+  readonly sliceSeconds: number
+}
+
+/**
+ * Throws if the credit does not cover the first slice, because the deployment would be stopped at once. Checks the caps of the
+ * caller's key too, so that a key at its limit cannot keep spending through another key's deployment.
+ */
+export async function requireCredit(
+  { ledger, clock, sliceSeconds }: CreditOptions,
+  caller: Caller,
+  pricePerHourNanoUsd: NanoUsd,
+): Promise<void> {
+  const neededNanoUsd = gpuCost(pricePerHourNanoUsd, sliceSeconds)
+  if (ledger === null || neededNanoUsd === 0n) return
+  const hold = await ledger.hold(caller, {
+    wantedNanoUsd: neededNanoUsd,
+    leastNanoUsd: neededNanoUsd,
+    atMs: clock.nowMs(),
+    cancellation: new Cancellation(),
+  })
+  hold.release()
+}
