@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseCsv } from '../../modules/compare/parse-csv.ts'
+import { parseCsv } from '../../modules/compare/datasets/parse-csv.ts'
 import { csvRow } from './csv-row.ts'
 
 describe('a row of CSV', () => {

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { invalidValue } from '../../kernel/app-error.ts'
 import { ChatRequest, type ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 import { nullable } from '../../wires/nullable.ts'
-import { checkExpected } from './score-output.ts'
+import { checkExpected } from './scores/score-output.ts'
 
 export const PROMPTS_MAX = 1_000
 const TEXT_LENGTH_MAX = 1_000_000

@@ -69,7 +69,7 @@ export const HOLES: readonly Hole[] = [
     name: 'an answer of a cancelled run is not read to its usage',
     guards: [
       {
-        file: 'src/modules/compare/run-execution.ts',
+        file: 'src/modules/compare/runs/run-execution.ts',
         edits: [['isCancelled ? new ClientDisconnected(', 'false ? new ClientDisconnected(']],
       },
     ],

@@ -1,5 +1,5 @@
 import type { Cancellation } from '../../../kernel/cancellation.ts'
-import type { CellKey } from '../cell-writer.ts'
+import type { CellKey } from '../cells/cell-writer.ts'
 import type { LiveMessage } from './live-message.ts'
 import { nameOf } from './live-sender.ts'
 

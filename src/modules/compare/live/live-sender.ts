@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../../kernel/bounded-map.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { MessageBus } from '../../../storage/message-bus.ts'
-import type { CellEnd, CellKey } from '../cell-writer.ts'
+import type { CellEnd, CellKey } from '../cells/cell-writer.ts'
 import {
   decodeFollow,
   ENTRIES_MAX,

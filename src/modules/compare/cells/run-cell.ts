@@ -1,0 +1,161 @@
+import { AppError, type ErrorCode } from '../../../kernel/app-error.ts'
+import type { Cancellation } from '../../../kernel/cancellation.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import {
+  interpretCharge,
+  mayPass,
+  pauseBeforeTry,
+  toCallError,
+  UNATTENDED_TRIES_MAX,
+} from '../../inference/inference.ts'
+import type { Caller } from '../../keys/keys.ts'
+import type { FoundCharge } from '../../ledger/ledger.ts'
+import { ChatCallFailed, type AskChat, type ChatAnswer } from './ask-chat.ts'
+import { cellBody } from './cell-body.ts'
+import type { WaitingCell } from './cell-window.ts'
+import type { CellEnd, CellWriter } from './cell-writer.ts'
+import type { LiveRun } from '../live/live-sender.ts'
+import type { Lane } from '../runs/run.ts'
+import { scoreOutput } from '../scores/score-output.ts'
+
+export interface RunCellOptions {
+  /** Whose run it is. */
+  readonly accountId: string
+  readonly ask: AskChat
+  readonly writer: CellWriter
+  /** Takes the answers while they are written. */
+  readonly live: Pick<LiveRun, 'begin'>
+  /** Reads the caller again. Throws if the key may not be used any more. */
+  readonly readCaller: () => Promise<Caller>
+  /** The ledger's record of a request. Null if billing is off. */
+  readonly findCharge: ((requestId: string) => Promise<FoundCharge | null>) | null
+  /** Resolves when another cell of the run has ended. False at once if no other cell is running. */
+  readonly waitForAnother: () => Promise<boolean>
+  readonly cancellation: Cancellation
+}
+
+/** What the run has to know of it. */
+export interface RanCell {
+  readonly chargedNanoUsd: NanoUsd
+  readonly status: CellEnd['status'] | 'lost'
+  /** Why the run cannot continue. */
+  readonly halt: AppError | null
+}
+
+/** How often a cell waits for other cells to release their credit. */
+const CREDIT_WAITS_MAX = 50
+/** A cell that was started this often without an end is assumed to crash the worker. */
+const INTERRUPTIONS_MAX = 50
+
+const OUT_OF_CREDIT: ReadonlySet<ErrorCode> = new Set(['insufficient_balance', 'key_limit_reached'])
+
+/** Asks one cell until it has an answer or a permanent error. Rejects only if the result cannot be written. */
+export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOptions): Promise<RanCell> {
+  const { writer, cancellation } = options
+  const { key } = cell
+  let chargedInAll = 0n
+  let creditWaits = 0
+  let tries = 1
+  let { wasAsked, countedNanoUsd } = cell
+  const end = async (part: CellEnd, halt: AppError | null = null): Promise<RanCell> => {
+    const isOurs = await writer.end(part)
+    chargedInAll += part.chargedNanoUsd
+    return { chargedNanoUsd: chargedInAll, status: isOurs ? part.status : 'lost', halt }
+  }
+
+  for (;;) {
+    const requestId = await writer.begin(key)
+    if (requestId === null) return { chargedNanoUsd: chargedInAll, status: 'lost', halt: null }
+    const outcome = await askOnce(cell, lane, { requestId, wasAsked, countedNanoUsd }, options)
+    const { chargedNanoUsd } = outcome
+    if ('answer' in outcome) {
+      const score = await scoreOutput(cell.prompt.expected, outcome.answer.output, options.accountId)
+      return end({ key, status: 'completed', chargedNanoUsd, answer: outcome.answer, score })
+    }
+    const { error, isIdSpent } = outcome
+    const back = { key, status: 'pending', chargedNanoUsd, isIdSpent } as const
+    if (cancellation.isCancelled) return end(back)
+    if (outcome.isCallerRefused) return end(back, error)
+    const isShort = OUT_OF_CREDIT.has(error.code)
+    const mayTryAgain = isShort
+      ? creditWaits < CREDIT_WAITS_MAX && (await options.waitForAnother())
+      : mayPass(error) && tries < UNATTENDED_TRIES_MAX && cell.tries < INTERRUPTIONS_MAX
+    if (!mayTryAgain) {
+      const { shownCode: code, message } = error
+      return end(
+        { key, status: 'failed', chargedNanoUsd, code, message, ...outcome.asked },
+        isShort ? error : null,
+      )
+    }
+    const ended = await end(back)
+    if (ended.status === 'lost') return ended
+    wasAsked = !isIdSpent
+    countedNanoUsd = isIdSpent ? 0n : countedNanoUsd + chargedNanoUsd
+    if (isShort) creditWaits += 1
+    else {
+      await pauseBeforeTry(tries, error, cancellation)
+      tries += 1
+    }
+    if (cancellation.isCancelled) return ended
+  }
+}
+
+type Outcome = Charged & (Answered | Unanswered)
+
+interface Charged {
+  /** Charges that are not counted yet. */
+  readonly chargedNanoUsd: NanoUsd
+}
+
+interface Answered {
+  readonly answer: ChatAnswer
+}
+
+interface Unanswered {
+  readonly isIdSpent: boolean
+  readonly error: AppError
+  readonly isCallerRefused: boolean
+  readonly asked: { readonly model: string | null; readonly provider: string | null }
+}
+
+interface UsedId extends Pick<WaitingCell, 'wasAsked' | 'countedNanoUsd'> {
+  readonly requestId: string
+}
+
+async function askOnce(
+  { key, prompt }: WaitingCell,
+  lane: Lane,
+  { requestId, wasAsked, countedNanoUsd }: UsedId,
+  { ask, live, readCaller, findCharge, cancellation }: RunCellOptions,
+): Promise<Outcome> {
+  let caller: Caller
+  try {
+    caller = await readCaller()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const asked = { model: null, provider: null }
+    return { chargedNanoUsd: 0n, isIdSpent: false, error, isCallerRefused: true, asked }
+  }
+  try {
+    const body = cellBody(lane, prompt.messages, key.repeat)
+    const answer = await ask({ caller, body, requestId, cancellation, onText: live.begin(key) })
+    if (!wasAsked || findCharge === null) return { answer, chargedNanoUsd: answer.costNanoUsd }
+    // An id is charged once, so the earlier charge counts, which may differ from this answer's.
+    const { added } = interpretCharge(await findCharge(requestId), countedNanoUsd)
+    return { answer, chargedNanoUsd: added }
+  } catch (error) {
+    const { costNanoUsd = 0n, model = null, provider = null } = error instanceof ChatCallFailed ? error : {}
+    const { added, isSpent } =
+      findCharge === null
+        ? { added: costNanoUsd, isSpent: costNanoUsd > 0n }
+        : interpretCharge(await findCharge(requestId), countedNanoUsd)
+    const asked = { model, provider }
+    return {
+      chargedNanoUsd: added,
+      isIdSpent: isSpent,
+      error: toCallError(error),
+      isCallerRefused: false,
+      asked,
+    }
+  }
+}

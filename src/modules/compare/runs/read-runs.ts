@@ -1,0 +1,60 @@
+import { notFound } from '../../../kernel/app-error.ts'
+import { isUuid } from '../../../kernel/identifiers.ts'
+import { ID_AFTER_ALL, type Page, type PageRequest } from '../../../kernel/page.ts'
+import type { Queryable } from '../../../storage/database.ts'
+import type { Reader } from '../../keys/keys.ts'
+import { LANE_COLUMNS, laneFromRow, RUN_COLUMNS, runFromRow, type LaneRow, type RunRow } from './run-row.ts'
+import type { Run, RunStatus } from './run.ts'
+
+/** A run of another account gives the same error as one that does not exist. */
+export async function readRun(queryable: Queryable, accountId: string, runId: string): Promise<Run> {
+  if (!isUuid(runId)) throw notFound('run')
+  const [row] = await queryable.query<RunRow>(
+    `SELECT ${RUN_COLUMNS} FROM compare_runs WHERE id = $1 AND account_id = $2`,
+    [runId, accountId],
+  )
+  if (row === undefined) throw notFound('run')
+  const [run] = await addLanes(queryable, [row])
+  if (run === undefined) throw notFound('run')
+  return run
+}
+
+export interface RunFilter {
+  readonly status?: RunStatus | undefined
+  readonly datasetId?: string | undefined
+}
+
+const FILTER = `account_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::uuid IS NULL OR dataset_id = $3)
+  AND ($4::uuid IS NULL OR key_id = $4)`
+
+/** Newest first. */
+export async function listRuns(
+  queryable: Queryable,
+  { accountId, ownKeyId }: Reader,
+  { status, datasetId }: RunFilter,
+  { limit, afterId }: PageRequest,
+): Promise<Page<Run>> {
+  const filter = [accountId, status ?? null, datasetId ?? null, ownKeyId]
+  const [rows, [count]] = await Promise.all([
+    queryable.query<RunRow>(
+      `SELECT ${RUN_COLUMNS} FROM compare_runs WHERE ${FILTER} AND id < $5 ORDER BY id DESC LIMIT $6`,
+      [...filter, afterId ?? ID_AFTER_ALL, limit + 1],
+    ),
+    queryable.query<{ total: bigint }>(`SELECT count(*) AS total FROM compare_runs WHERE ${FILTER}`, filter),
+  ])
+  return {
+    items: await addLanes(queryable, rows.slice(0, limit)),
+    total: Number(count?.total ?? 0),
+    hasMore: rows.length > limit,
+  }
+}
+
+async function addLanes(queryable: Queryable, rows: readonly RunRow[]): Promise<Run[]> {
+  if (rows.length === 0) return []
+  const lanes = await queryable.query<LaneRow>(
+    `SELECT ${LANE_COLUMNS} FROM compare_lanes WHERE run_id = ANY ($1::uuid[]) ORDER BY position`,
+    [rows.map(({ id }) => id)],
+  )
+  const byRun = Map.groupBy(lanes, ({ run_id: runId }) => runId)
+  return rows.map((row) => runFromRow(row, (byRun.get(row.id) ?? []).map(laneFromRow)))
+}

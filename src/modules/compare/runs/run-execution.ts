@@ -1,0 +1,271 @@
+import { AppError } from '../../../kernel/app-error.ts'
+import { Cancellation } from '../../../kernel/cancellation.ts'
+import { ClientDisconnected } from '../../../kernel/client-disconnected.ts'
+import type { Clock } from '../../../kernel/clock.ts'
+import { keepTrying } from '../../../kernel/keep-trying.ts'
+import type { Logger } from '../../../kernel/logger.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import type { Database } from '../../../storage/database.ts'
+import type { Caller, Keys } from '../../keys/keys.ts'
+import { findCharges } from '../../ledger/ledger.ts'
+import { adoptCells } from '../cells/adopt-cells.ts'
+import type { AskChat } from '../cells/ask-chat.ts'
+import { CellWindow, type WaitingCell } from '../cells/cell-window.ts'
+import { createCellWriter, type CellWriter } from '../cells/cell-writer.ts'
+import { endRun, handBackRun, leaveRun, wasCancelled, type ClaimedRun } from './claim-run.ts'
+import type { LiveRun, LiveSender } from '../live/live-sender.ts'
+import { measureLanes, refreshLaneStats, type FindInterval } from '../cells/lane-stats.ts'
+import { runCell, type RanCell, type RunCellOptions } from '../cells/run-cell.ts'
+import type { Lane, Run, RunError } from './run.ts'
+import { SpendPlan } from './spend-plan.ts'
+
+export interface ExecutionOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ask: AskChat
+  readonly keys: Pick<Keys, 'callerOf'>
+  /** False if billing is off. */
+  readonly isBilled: boolean
+  readonly judge: RunJudge | null
+  readonly findInterval: FindInterval
+  readonly live: Pick<LiveSender, 'open'>
+  readonly logger: Logger
+}
+
+/** Compares the answers after all cells have ended. */
+interface RunJudge {
+  /** Resolves with the reason of a failure, or null when it is done or cancelled. */
+  judgeRun(run: Run, cancellation: Cancellation): Promise<RunError | null>
+}
+
+/** Why work on a run stops early: cancelled by its owner, by this process, or taken over by another. */
+export type StopReason = 'cancelled' | 'stopping' | 'lost'
+
+const STATS_MS = 3_000
+
+/** Works on one claimed run until it ends or the claim is lost. */
+export class RunExecution {
+  readonly claimed: ClaimedRun
+  readonly #options: ExecutionOptions
+  readonly #writer: CellWriter
+  readonly #live: LiveRun
+  readonly #window: CellWindow
+  readonly #spend: SpendPlan
+  readonly #laneMax: number
+  /** Cancels the running calls. */
+  readonly #cancellation = new Cancellation()
+  /** Whether the claim was lost, so that database operations are no longer retried. */
+  #hasGivenUp = false
+  readonly #isGivenUp = () => this.#hasGivenUp
+  readonly #runningOfLane = new Map<number, number>()
+  #running = 0
+  #shortOfCredit = 0
+  #changed = Promise.withResolvers<void>()
+  #why: StopReason | null = null
+  #halt: RunError | null = null
+  #statsAtMs = performance.now()
+
+  constructor(claimed: ClaimedRun, options: ExecutionOptions) {
+    const { run, claim } = claimed
+    const { database, clock } = options
+    this.claimed = claimed
+    this.#options = options
+    const writer = createCellWriter({ database, clock }, claim)
+    this.#writer = {
+      begin: (key) => keepTrying(() => writer.begin(key), this.#isGivenUp),
+      end: (end) => keepTrying(() => writer.end(end), this.#isGivenUp),
+    }
+    this.#live = options.live.open(run.id)
+    this.#window = new CellWindow(database, run.id)
+    this.#spend = new SpendPlan(run)
+    this.#laneMax = Math.max(1, Math.ceil(run.concurrency / run.lanes.length))
+  }
+
+  /** Whether only answers of a cancelled run are read to their usage. */
+  get isLeaving(): boolean {
+    return this.#why === 'cancelled'
+  }
+
+  /** Starts no further cells. Running cells may finish until they are cut off. The first reason counts. */
+  stop(why: StopReason): void {
+    this.#why ??= why
+    this.#note()
+    if (why !== 'stopping') this.cut()
+  }
+
+  cut(): void {
+    // A cancelled cell is read to its usage, as if its client had left. A cell that this process interrupts is asked again.
+    const isCancelled = this.#why === 'cancelled'
+    this.#cancellation.cancel(
+      isCancelled ? new ClientDisconnected('the run was cancelled') : new Error('the run was stopped'),
+    )
+    if (this.#why === 'lost') this.#hasGivenUp = true
+    this.#note()
+  }
+
+  /** Never rejects. */
+  async perform(): Promise<void> {
+    const { database, logger } = this.#options
+    const { claim, run } = this.claimed
+    try {
+      await this.#askAll()
+      if (this.#why === null && this.#halt === null && run.judge !== null) await this.#judge()
+      await keepTrying(() => refreshLaneStats(database, run.id), this.#isGivenUp)
+      if (this.#why === 'stopping') await handBackRun(database, claim)
+      if (this.#why !== null) return
+      await keepTrying(() => measureLanes(database, run, this.#options.findInterval), this.#isGivenUp)
+      await keepTrying(() => endRun(database, claim, this.#halt), this.#isGivenUp)
+    } catch (error) {
+      logger.error({ err: error, runId: run.id }, 'a run could not go on')
+      this.cut()
+      await this.#settle()
+      await endRun(database, claim, INTERNAL_ERROR).catch(() => {})
+    } finally {
+      this.#live.close()
+      await keepTrying(() => leaveRun(database, claim), this.#isGivenUp).catch(() => {})
+    }
+  }
+
+  async #askAll(): Promise<void> {
+    const { database } = this.#options
+    const { run, claim } = this.claimed
+    await keepTrying(() => adoptCells(database, { run, claim, writer: this.#writer }), this.#isGivenUp)
+    while (this.#why === null && this.#halt === null) {
+      await keepTrying(() => this.#window.fill(), this.#isGivenUp)
+      this.#changed = Promise.withResolvers()
+      while (this.#beginNext());
+      if (this.#running === 0) break
+      await this.#changed.promise
+      await this.#refreshStats()
+    }
+    await this.#settle()
+  }
+
+  /** Returns whether a cell was started. */
+  #beginNext(): boolean {
+    const { run } = this.claimed
+    if (this.#running >= run.concurrency || this.#why !== null || this.#halt !== null) return false
+    const cell = this.#window.take((lane) => (this.#runningOfLane.get(lane) ?? 0) < this.#laneMax)
+    if (cell === null) return false
+    const lane = run.lanes.find(({ position }) => position === cell.key.lanePosition)
+    if (lane === undefined) throw new Error('a cell has a lane that its run has not')
+    const expected = this.#spend.reserve(lane, this.#running === 0)
+    if (expected === null) {
+      this.#window.putBack(cell)
+      if (this.#running === 0) this.#halt = BUDGET_REACHED
+      return false
+    }
+    void this.#run(cell, lane, expected)
+    return true
+  }
+
+  async #run(cell: WaitingCell, lane: Lane, expected: NanoUsd): Promise<void> {
+    const { position } = lane
+    this.#running += 1
+    this.#runningOfLane.set(position, (this.#runningOfLane.get(position) ?? 0) + 1)
+    let ran: RanCell | null = null
+    try {
+      ran = await runCell(cell, lane, this.#cellOptions())
+      if (ran.halt !== null) this.#haltBy(ran.halt)
+      if (ran.status === 'lost') await this.#stopLost()
+    } catch (error) {
+      this.#options.logger.error({ err: error, runId: this.claimed.run.id }, 'a cell could not be ended')
+      this.stop('lost')
+    } finally {
+      this.#live.end(cell.key, ran?.status ?? 'lost')
+      this.#running -= 1
+      this.#runningOfLane.set(position, (this.#runningOfLane.get(position) ?? 1) - 1)
+      this.#spend.settle(lane, expected, {
+        chargedNanoUsd: ran?.chargedNanoUsd ?? 0n,
+        isCompleted: ran?.status === 'completed',
+      })
+      this.#note()
+    }
+  }
+
+  /** The message of a cancellation may arrive after the first write that fails because of it. */
+  async #stopLost(): Promise<void> {
+    const { database } = this.#options
+    const isCancelled = await keepTrying(() => wasCancelled(database, this.claimed.claim), this.#isGivenUp)
+    this.stop(isCancelled ? 'cancelled' : 'lost')
+  }
+
+  #cellOptions(): RunCellOptions {
+    const { ask, isBilled, database } = this.#options
+    const { run } = this.claimed
+    const findCharge = async (requestId: string) =>
+      (await keepTrying(() => findCharges(database, run.accountId, [requestId]), this.#isGivenUp)).get(
+        requestId,
+      ) ?? null
+    return {
+      accountId: run.accountId,
+      ask,
+      writer: this.#writer,
+      live: this.#live,
+      readCaller: () => this.#readCaller(),
+      findCharge: isBilled ? findCharge : null,
+      waitForAnother: () => this.#waitForAnother(),
+      cancellation: this.#cancellation,
+    }
+  }
+
+  /** Waits until another cell ends and releases its credit. Cells that wait themselves hold none. */
+  async #waitForAnother(): Promise<boolean> {
+    if (this.#halt !== null || this.#running - this.#shortOfCredit < 2) return false
+    this.#shortOfCredit += 1
+    await this.#changed.promise
+    this.#shortOfCredit -= 1
+    return this.#halt === null
+  }
+
+  /** Reads the key again, because it may have been revoked or suspended. */
+  async #readCaller(): Promise<Caller> {
+    const { keys } = this.#options
+    const { accountId, keyId } = this.claimed.run
+    const read = () =>
+      keys.callerOf(accountId, keyId).catch((error: unknown) => {
+        if (error instanceof AppError) return error
+        throw error
+      })
+    const caller = await keepTrying(read, this.#isGivenUp)
+    if (caller instanceof AppError) throw caller
+    if (caller.scopes.has('inference')) return caller
+    throw new AppError('forbidden', 'The API key that asked for this may not ask models any more.')
+  }
+
+  #haltBy({ code, message }: AppError): void {
+    this.#halt ??= { code, message }
+  }
+
+  async #settle(): Promise<void> {
+    while (this.#running > 0) {
+      this.#changed = Promise.withResolvers()
+      await this.#changed.promise
+    }
+  }
+
+  #note(): void {
+    this.#changed.resolve()
+  }
+
+  async #refreshStats(): Promise<void> {
+    const nowMs = performance.now()
+    if (nowMs - this.#statsAtMs < STATS_MS) return
+    this.#statsAtMs = nowMs
+    await refreshLaneStats(this.#options.database, this.claimed.run.id).catch(() => {})
+  }
+
+  async #judge(): Promise<void> {
+    const { judge } = this.#options
+    this.#halt = (await judge?.judgeRun(this.claimed.run, this.#cancellation)) ?? null
+  }
+}
+
+const BUDGET_REACHED: RunError = {
+  code: 'budget_reached',
+  message: 'The budget of the run is spent. Resume it with a larger budget_usd to go on.',
+}
+const INTERNAL_ERROR: RunError = {
+  code: 'internal_error',
+  message: 'The gateway could not go on with the run.',
+}

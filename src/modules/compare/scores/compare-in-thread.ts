@@ -1,0 +1,31 @@
+import { ThreadPool } from '../../../kernel/thread-pool.ts'
+import type { Comparison } from './compare-output.ts'
+
+/** Time limit for patterns, which may backtrack exponentially. */
+const PATTERN_MS_MAX = 500
+/** Time limit for everything else, which takes linear time. Far more than the longest answers need. */
+const COMPARISON_MS_MAX = 30_000
+const THREADS_MAX = 2
+const ACCOUNT_COMPARISONS_MAX = 1_000
+/** Terminating a thread is expensive, so a comparison that timed out is not repeated for a while. */
+const SLOW_PATTERNS_MAX = 1_000
+
+const pool = new ThreadPool<Comparison>({
+  script: new URL('score-thread.ts', import.meta.url),
+  threadsMax: THREADS_MAX,
+  ownerQuestionsMax: ACCOUNT_COMPARISONS_MAX,
+})
+const slowPatterns = new Set<string>()
+
+/** Compares in a worker thread, with fair turns between accounts. Null if it takes too long. */
+export async function compareInThread(comparison: Comparison, accountId: string): Promise<boolean | null> {
+  const isPattern = comparison.type === 'regex'
+  const name = isPattern ? `${accountId} /${comparison.value}/${comparison.flags}` : ''
+  if (slowPatterns.has(name)) return null
+  const timeMsMax = isPattern ? PATTERN_MS_MAX : COMPARISON_MS_MAX
+  const isFound = await pool.ask(comparison, { owner: accountId, timeMsMax })
+  if (typeof isFound === 'boolean') return isFound
+  if (slowPatterns.size >= SLOW_PATTERNS_MAX) slowPatterns.clear()
+  if (isPattern) slowPatterns.add(name)
+  return null
+}
