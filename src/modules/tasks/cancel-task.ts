@@ -6,13 +6,13 @@ import type { Database, Queryable } from '../../storage/database.ts'
 import { addJob } from '../../storage/job-queue.ts'
 import type { Environment } from '../keys/keys.ts'
 import type { TaskLedger } from './create-tasks.ts'
-import { NOBODY } from './left-tasks.ts'
+import { NOBODY } from './work/left-tasks.ts'
 import { holdKeyOf } from './new-task.ts'
 import { settleOrderOf } from './settle-order.ts'
 import type { Task, TaskType } from './task.ts'
 import type { TaskReader } from './task-reader.ts'
 import { TASK_COLUMNS, taskFromRow, type TaskRow } from './task-row.ts'
-import { INSERT_DELIVERIES } from './webhook-delivery.ts'
+import { INSERT_DELIVERIES } from './webhooks/webhook-delivery.ts'
 
 export interface CancelOptions {
   readonly database: Database

@@ -2,7 +2,7 @@ import { uuidOfRequest } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { UsageRecord } from '../ledger/ledger.ts'
 import { holdKeyOf } from './new-task.ts'
-import type { ClaimedTask } from './task-performer.ts'
+import type { ClaimedTask } from './work/task-performer.ts'
 
 type ChargedTask = Pick<
   ClaimedTask,

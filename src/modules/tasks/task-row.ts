@@ -1,4 +1,4 @@
-import { listMediaIds } from './present-result.ts'
+import { listMediaIds } from './results/present-result.ts'
 import type { Task, TaskStatus, TaskType } from './task.ts'
 
 export interface TaskRow {

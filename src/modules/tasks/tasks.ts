@@ -9,30 +9,30 @@ import type { Reader } from '../keys/keys.ts'
 import type { Media } from '../media/media.ts'
 import { cancelTask, type CancelOptions } from './cancel-task.ts'
 import { TaskCreator, type TaskLedger } from './create-tasks.ts'
-import { presentResult } from './present-result.ts'
+import { presentResult } from './results/present-result.ts'
 import { readOrder, type StoredOrder } from './read-order.ts'
 import { countTasks, findTaskOfRequest, listTasks, type TaskOfRequest } from './read-tasks.ts'
 import { isTerminal, type Task, type TaskFilter, type TaskOrder } from './task.ts'
 import { createTaskChanges, type TaskBus } from './task-changes.ts'
 import { TaskReader } from './task-reader.ts'
-import { redeliverWebhook } from './redeliver-webhook.ts'
+import { redeliverWebhook } from './webhooks/redeliver-webhook.ts'
 import {
   listAllDeliveries,
   listDeliveries,
   type WebhookDelivery,
   takeDueDeliveries,
-} from './webhook-delivery.ts'
-import { readWebhookSecret, rotateWebhookSecret, type WebhookSecret } from './webhook-secret.ts'
-import { checkWebhookUrl, type WebhookHosts } from './check-webhook-url.ts'
+} from './webhooks/webhook-delivery.ts'
+import { readWebhookSecret, rotateWebhookSecret, type WebhookSecret } from './webhooks/webhook-secret.ts'
+import { checkWebhookUrl, type WebhookHosts } from './webhooks/check-webhook-url.ts'
 import { messageOf } from '../../storage/storage-error.ts'
-import { deliverWebhook, type DeliverOptions } from './deliver-webhook.ts'
+import { deliverWebhook, type DeliverOptions } from './webhooks/deliver-webhook.ts'
 
-export { checkWebhookUrl, type WebhookHosts } from './check-webhook-url.ts'
-export type { Claim, TaskLimits } from './claim-tasks.ts'
+export { checkWebhookUrl, type WebhookHosts } from './webhooks/check-webhook-url.ts'
+export type { Claim, TaskLimits } from './work/claim-tasks.ts'
 export type { TaskOfRequest } from './read-tasks.ts'
-export { queueAlertWebhook, type WebhookDelivery } from './webhook-delivery.ts'
-export { ATTEMPTS_MAX, reclaimTasks } from './hand-back-tasks.ts'
-export { sweepResults } from './sweep-results.ts'
+export { queueAlertWebhook, type WebhookDelivery } from './webhooks/webhook-delivery.ts'
+export { ATTEMPTS_MAX, reclaimTasks } from './work/hand-back-tasks.ts'
+export { sweepResults } from './results/sweep-results.ts'
 export { isTerminal, TASK_STATUSES, TASK_TYPES } from './task.ts'
 export type { Task, TaskOrder, TaskType } from './task.ts'
 export { createTaskChanges, type TaskBus } from './task-changes.ts'
@@ -43,9 +43,9 @@ export type {
   TaskControl,
   TaskOutcome,
   TaskPerformer,
-} from './task-performer.ts'
-export { createTaskQueue } from './task-queue.ts'
-export type { TaskQueue } from './task-queue.ts'
+} from './work/task-performer.ts'
+export { createTaskQueue } from './work/task-queue.ts'
+export type { TaskQueue } from './work/task-queue.ts'
 export { daysToMs } from './task-times.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { Database, Queryable } from '../../storage/database.ts'
-import { addJob } from '../../storage/job-queue.ts'
+import type { Database, Queryable } from '../../../storage/database.ts'
+import { addJob } from '../../../storage/job-queue.ts'
 import type { Claim } from './claim-tasks.ts'
 
 /** The number of attempts after errors that may be temporary. */

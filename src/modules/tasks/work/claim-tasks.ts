@@ -1,8 +1,8 @@
-import { FROM_LIVING_BORROWER } from '../../storage/borrowing/living-borrower.ts'
-import type { Database } from '../../storage/database.ts'
-import type { Environment } from '../keys/keys.ts'
+import { FROM_LIVING_BORROWER } from '../../../storage/borrowing/living-borrower.ts'
+import type { Database } from '../../../storage/database.ts'
+import type { Environment } from '../../keys/keys.ts'
 import type { ClaimedTask, StoredJob, SubmitTarget } from './task-performer.ts'
-import type { TaskType } from './task.ts'
+import type { TaskType } from '../task.ts'
 
 /** The limits on concurrent tasks over all processes. */
 export interface TaskLimits {

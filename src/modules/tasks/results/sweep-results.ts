@@ -1,4 +1,4 @@
-import type { Database } from '../../storage/database.ts'
+import type { Database } from '../../../storage/database.ts'
 import { listMediaIds } from './present-result.ts'
 
 const BATCH_ROWS = 100

@@ -1,5 +1,5 @@
-import { isRecord } from '../../kernel/is-record.ts'
-import type { Task } from './task.ts'
+import { isRecord } from '../../../kernel/is-record.ts'
+import type { Task } from '../task.ts'
 
 /** Returns the task with URLs instead of media ids. The URLs expire, so they are created at every read. */
 export function presentResult(task: Task, addressOf: (mediaId: string) => string): Task {

@@ -1,8 +1,8 @@
-import { toStorableJson } from '../../kernel/storable-text.ts'
-import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
-import type { Queryable } from '../../storage/database.ts'
-import type { Reader } from '../keys/keys.ts'
-import { addJob } from '../../storage/job-queue.ts'
+import { toStorableJson } from '../../../kernel/storable-text.ts'
+import { ID_AFTER_ALL, type Page, type PageRequest } from '../../../kernel/page.ts'
+import type { Queryable } from '../../../storage/database.ts'
+import type { Reader } from '../../keys/keys.ts'
+import { addJob } from '../../../storage/job-queue.ts'
 
 /** A part of a SQL statement. Queues webhooks for the tasks that the preceding part `tasks` has finished. */
 export const INSERT_DELIVERIES = `

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sweepResults } from './sweep-results.ts'
-import { createTaskStage, orderOf, outcomeOf, type TaskStage } from './testing/task-stage.ts'
+import { createTaskStage, orderOf, outcomeOf, type TaskStage } from '../testing/task-stage.ts'
 
 let stage: TaskStage
 beforeAll(async () => {

@@ -1,8 +1,8 @@
-import { toStorableJson } from '../../kernel/storable-text.ts'
-import type { Queryable } from '../../storage/database.ts'
+import { toStorableJson } from '../../../kernel/storable-text.ts'
+import type { Queryable } from '../../../storage/database.ts'
 import type { Claim } from './claim-tasks.ts'
 import type { StoredJob, SubmitTarget } from './task-performer.ts'
-import { GUESS_IN_SQL } from './task-row.ts'
+import { GUESS_IN_SQL } from '../task-row.ts'
 
 /** What a worker stores about a task while it works on it. */
 export interface TaskNote {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Caller } from '../keys/keys.ts'
+import type { Caller } from '../../keys/keys.ts'
 import { reclaimTasks } from './hand-back-tasks.ts'
-import { createTaskStage, orderOf, outcomeOf, type TaskStage } from './testing/task-stage.ts'
+import { createTaskStage, orderOf, outcomeOf, type TaskStage } from '../testing/task-stage.ts'
 
 let stage: TaskStage
 beforeEach(async () => {

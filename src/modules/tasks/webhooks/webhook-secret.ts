@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Queryable } from '../../storage/database.ts'
+import type { Queryable } from '../../../storage/database.ts'
 
 export interface WebhookSecret {
   /** `whsec_…` */

@@ -1,4 +1,4 @@
-import type { Database } from '../../storage/database.ts'
+import type { Database } from '../../../storage/database.ts'
 import { CLAIMED_COLUMNS, claimedFromRow, type ClaimRow } from './claim-tasks.ts'
 import type { ClaimedTask } from './task-performer.ts'
 

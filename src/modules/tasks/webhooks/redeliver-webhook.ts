@@ -1,7 +1,7 @@
-import { AppError, notFound } from '../../kernel/app-error.ts'
-import { isUuid } from '../../kernel/identifiers.ts'
-import type { Database } from '../../storage/database.ts'
-import { addJob } from '../../storage/job-queue.ts'
+import { AppError, notFound } from '../../../kernel/app-error.ts'
+import { isUuid } from '../../../kernel/identifiers.ts'
+import type { Database } from '../../../storage/database.ts'
+import { addJob } from '../../../storage/job-queue.ts'
 import { findDelivery, TAKEN_MS, type WebhookDelivery } from './webhook-delivery.ts'
 
 /** Attempts of one delivery, with those that were asked for. */

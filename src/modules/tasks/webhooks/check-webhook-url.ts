@@ -1,6 +1,6 @@
-import { invalidValue } from '../../kernel/app-error.ts'
-import { parseWebAddress } from '../../kernel/parse-web-address.ts'
-import { OutboundRefused } from '../../outbound/outbound.ts'
+import { invalidValue } from '../../../kernel/app-error.ts'
+import { parseWebAddress } from '../../../kernel/parse-web-address.ts'
+import { OutboundRefused } from '../../../outbound/outbound.ts'
 
 /** What the operator allows webhooks to call. */
 export interface WebhookHosts {

@@ -1,7 +1,7 @@
-import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
-import type { Caller } from '../keys/keys.ts'
-import type { TaskType } from './task.ts'
+import type { Cancellation } from '../../../kernel/cancellation.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import type { Caller } from '../../keys/keys.ts'
+import type { TaskType } from '../task.ts'
 
 /** Does the work of tasks. Passed to the worker. */
 export interface TaskPerformer {
