@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ENVIRONMENTS } from './caller.ts'
+import { ENVIRONMENTS } from './authenticate/caller.ts'
 import { createKeyToken, environmentOfKey, hashKey, isKeyForm, shownPrefixOfKey } from './key-form.ts'
 
 test('a new key names its environment and has 256 bits in letters and digits', () => {

@@ -1,5 +1,5 @@
 import { hash, randomInt } from 'node:crypto'
-import { ENVIRONMENTS, type Environment } from './caller.ts'
+import { ENVIRONMENTS, type Environment } from './authenticate/caller.ts'
 
 const SECRET_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 /** 43 letters and digits carry 256 bits. */

@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import { ENVIRONMENTS, SCOPES, type Environment, type Scope } from './caller.ts'
+import { ENVIRONMENTS, SCOPES, type Environment, type Scope } from './authenticate/caller.ts'
 
 /** A key as its owner may see it: everything but the secret. */
 export interface KeyRecord {

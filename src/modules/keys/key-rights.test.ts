@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { AppError } from '../../kernel/app-error.ts'
-import type { Caller } from './caller.ts'
+import type { Caller } from './authenticate/caller.ts'
 import type { KeyRecord, KeyRequest } from './keys.ts'
 import { startKeyProcesses, type KeyProcesses } from './testing/key-processes.ts'
 

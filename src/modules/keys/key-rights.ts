@@ -1,5 +1,5 @@
 import { AppError } from '../../kernel/app-error.ts'
-import type { Environment, Scope } from './caller.ts'
+import type { Environment, Scope } from './authenticate/caller.ts'
 import type { KeyRecord } from './key-record.ts'
 
 /** The rights of a key. Null means no limit. */

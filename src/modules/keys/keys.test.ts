@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { SCOPES } from './caller.ts'
+import { SCOPES } from './authenticate/caller.ts'
 import { createKeyToken } from './key-form.ts'
 import {
   authenticate,

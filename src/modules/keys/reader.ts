@@ -1,4 +1,4 @@
-import type { Caller } from './caller.ts'
+import type { Caller } from './authenticate/caller.ts'
 
 /** Whose usage, requests and tasks are read. Made by `readerOf` for a caller, so that no route decides this for itself. */
 export interface Reader {

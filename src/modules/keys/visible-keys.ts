@@ -1,7 +1,7 @@
 import { notFound } from '../../kernel/app-error.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
-import type { Caller } from './caller.ts'
+import type { Caller } from './authenticate/caller.ts'
 import type { KeyRecord } from './key-record.ts'
 import { managesAccount } from './reader.ts'
 import { listKeys, readKey } from './read-keys.ts'

@@ -2,9 +2,9 @@ import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import type { MessageHandler } from '../../../storage/message-bus.ts'
-import { KeyAuthenticator } from '../authenticate-key.ts'
-import type { Caller } from '../caller.ts'
-import type { KeyChangeBus } from '../key-change.ts'
+import { KeyAuthenticator } from '../authenticate/authenticate-key.ts'
+import type { Caller } from '../authenticate/caller.ts'
+import type { KeyChangeBus } from '../change/key-change.ts'
 import { createKeyToken, hashKey } from '../key-form.ts'
 
 export const START_MS = Date.UTC(2030, 0, 1)

@@ -5,7 +5,7 @@ import { connectDatabase } from '../../../storage/connect-database.ts'
 import type { Database } from '../../../storage/database.ts'
 import { createMessageBus } from '../../../storage/message-bus.ts'
 import { createTestDatabase } from '../../../storage/testing/test-database.ts'
-import type { Caller, Scope } from '../caller.ts'
+import type { Caller, Scope } from '../authenticate/caller.ts'
 import { createKeys, type KeyChangeBus, type KeyRequest, type Keys } from '../keys.ts'
 
 export const inferenceDraft: KeyRequest = { name: 'a key', environment: 'dev', scopes: ['inference'] }

@@ -1,4 +1,4 @@
-import type { NanoUsd } from '../../kernel/money.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
 
 export const SCOPES = ['inference', 'manage', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]

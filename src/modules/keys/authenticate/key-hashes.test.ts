@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createKeyToken, hashKey } from './key-form.ts'
+import { createKeyToken, hashKey } from '../key-form.ts'
 import { KeyHashes } from './key-hashes.ts'
 
 test('each key has its own hash, whichever keys were sent before on the connection', () => {

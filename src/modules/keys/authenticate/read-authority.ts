@@ -1,8 +1,8 @@
-import { AppError } from '../../kernel/app-error.ts'
-import type { Queryable } from '../../storage/database.ts'
+import { AppError } from '../../../kernel/app-error.ts'
+import type { Queryable } from '../../../storage/database.ts'
 import type { Caller } from './caller.ts'
-import { isActive, KEY_COLUMNS, keyRecordFromRow, type KeyRow } from './key-record.ts'
-import type { Authority } from './key-rights.ts'
+import { isActive, KEY_COLUMNS, keyRecordFromRow, type KeyRow } from '../key-record.ts'
+import type { Authority } from '../key-rights.ts'
 
 /** Reads the caller's rights from the database with a lock, so that a restriction that is being added is not bypassed. */
 export async function readAuthority(

@@ -1,6 +1,6 @@
-import { AppError } from '../../kernel/app-error.ts'
-import type { Database } from '../../storage/database.ts'
-import type { Caller } from './caller.ts'
+import { AppError } from '../../../kernel/app-error.ts'
+import type { Database } from '../../../storage/database.ts'
+import type { Caller } from '../authenticate/caller.ts'
 import { issueKey, type IssuedKey } from './issue-key.ts'
 import {
   inheritRights,
@@ -8,8 +8,8 @@ import {
   liftsRestrictions,
   requireRights,
   type KeyRights,
-} from './key-rights.ts'
-import { readAuthority } from './read-authority.ts'
+} from '../key-rights.ts'
+import { readAuthority } from '../authenticate/read-authority.ts'
 
 /** Absent members are inherited from the calling key. */
 export interface KeyRequest extends Partial<KeyRights> {

@@ -1,4 +1,4 @@
-import type { Database } from '../../storage/database.ts'
+import type { Database } from '../../../storage/database.ts'
 
 const FLUSH_INTERVAL_MS = 5000
 /** Beyond this number of keys between two flushes, uses are not recorded until the next use. */

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { createKeyToken } from './key-form.ts'
+import { createKeyToken } from '../key-form.ts'
 import {
   createAuthenticatorStage,
   type AuthenticatorStage,
   keyId,
   token,
-} from './testing/authenticator-stage.ts'
+} from '../testing/authenticator-stage.ts'
 
 let stage: AuthenticatorStage
 

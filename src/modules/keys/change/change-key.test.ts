@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createId } from '../../kernel/identifiers.ts'
-import { SCOPES } from './caller.ts'
-import type { KeyChangeBus } from './keys.ts'
+import { createId } from '../../../kernel/identifiers.ts'
+import { SCOPES } from '../authenticate/caller.ts'
+import type { KeyChangeBus } from '../keys.ts'
 import {
   authenticate,
   inferenceDraft,
   startKeyProcesses,
   type KeyProcesses,
-} from './testing/key-processes.ts'
+} from '../testing/key-processes.ts'
 
 let stage: KeyProcesses
 

@@ -1,4 +1,4 @@
-import { hashKey, isKeyForm } from './key-form.ts'
+import { hashKey, isKeyForm } from '../key-form.ts'
 
 /**
  * Caches the last key of each connection with its hash: clients repeat the same key, and hashing takes longer than the rest of

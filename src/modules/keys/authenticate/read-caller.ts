@@ -1,7 +1,7 @@
-import { AppError } from '../../kernel/app-error.ts'
-import type { Queryable } from '../../storage/database.ts'
+import { AppError } from '../../../kernel/app-error.ts'
+import type { Queryable } from '../../../storage/database.ts'
 import type { Caller } from './caller.ts'
-import { isActive, keyRecordFromRow, type KeyRow } from './key-record.ts'
+import { isActive, keyRecordFromRow, type KeyRow } from '../key-record.ts'
 
 /** A key with the state of its account and the limits of its parent key. */
 export interface CallerRow extends KeyRow {

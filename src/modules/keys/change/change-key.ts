@@ -1,17 +1,17 @@
-import { AppError } from '../../kernel/app-error.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
-import type { Database, Queryable } from '../../storage/database.ts'
-import type { Caller, Scope } from './caller.ts'
-import { KEY_COLUMNS, keyRecordFromRow, type KeyRecord, type KeyRow } from './key-record.ts'
+import { AppError } from '../../../kernel/app-error.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import type { Database, Queryable } from '../../../storage/database.ts'
+import type { Caller, Scope } from '../authenticate/caller.ts'
+import { KEY_COLUMNS, keyRecordFromRow, type KeyRecord, type KeyRow } from '../key-record.ts'
 import {
   isRestricted,
   liftsRestrictions,
   requireRights,
   requireScopes,
   type Authority,
-} from './key-rights.ts'
-import { readAuthority } from './read-authority.ts'
-import { readKey } from './read-keys.ts'
+} from '../key-rights.ts'
+import { readAuthority } from '../authenticate/read-authority.ts'
+import { readKey } from '../read-keys.ts'
 
 /** Absent members stay unchanged. */
 export interface KeyChanges {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { fakeClock } from '../../kernel/testing/fake-clock.ts'
-import type { Queryable } from '../../storage/database.ts'
+import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
+import type { Queryable } from '../../../storage/database.ts'
 import { KeyAuthenticator } from './authenticate-key.ts'
-import { createKeyToken } from './key-form.ts'
-import { createAuthenticatorStage, keyRow, START_MS } from './testing/authenticator-stage.ts'
+import { createKeyToken } from '../key-form.ts'
+import { createAuthenticatorStage, keyRow, START_MS } from '../testing/authenticator-stage.ts'
 
 test('many keys due for a refresh are read together, and no request waits for it', async () => {
   const tokens = Array.from({ length: 50 }, () => createKeyToken('dev'))

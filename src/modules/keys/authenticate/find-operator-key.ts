@@ -1,4 +1,4 @@
-import type { Queryable } from '../../storage/database.ts'
+import type { Queryable } from '../../../storage/database.ts'
 
 /** Returns the oldest valid key of the first account that can administer the gateway. */
 export async function findOperatorKey(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Database } from '../../storage/database.ts'
+import type { Database } from '../../../storage/database.ts'
 import { recordLastUsed } from './record-last-used.ts'
 
 test('nothing is written while no key is used', async () => {

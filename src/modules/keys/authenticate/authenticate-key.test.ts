@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createId } from '../../kernel/identifiers.ts'
-import { hashKey } from './key-form.ts'
+import { createId } from '../../../kernel/identifiers.ts'
+import { hashKey } from '../key-form.ts'
 import {
   accountId,
   createAuthenticatorStage,
@@ -9,7 +9,7 @@ import {
   keyRow,
   START_MS,
   token,
-} from './testing/authenticator-stage.ts'
+} from '../testing/authenticator-stage.ts'
 
 let stage: AuthenticatorStage
 

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Clock } from '../../kernel/clock.ts'
-import { fakeClock } from '../../kernel/testing/fake-clock.ts'
-import { createId } from '../../kernel/identifiers.ts'
-import { connectDatabase } from '../../storage/connect-database.ts'
-import type { Database } from '../../storage/database.ts'
-import type { MessageHandler } from '../../storage/message-bus.ts'
-import { createTestDatabase, type TestDatabase } from '../../storage/testing/test-database.ts'
+import type { Clock } from '../../../kernel/clock.ts'
+import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
+import { createId } from '../../../kernel/identifiers.ts'
+import { connectDatabase } from '../../../storage/connect-database.ts'
+import type { Database } from '../../../storage/database.ts'
+import type { MessageHandler } from '../../../storage/message-bus.ts'
+import { createTestDatabase, type TestDatabase } from '../../../storage/testing/test-database.ts'
 import type { Caller } from './caller.ts'
-import { createKeys, type KeyChangeBus, type Keys } from './keys.ts'
+import { createKeys, type KeyChangeBus, type Keys } from '../keys.ts'
 
 interface Process {
   readonly keys: Keys

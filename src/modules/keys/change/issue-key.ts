@@ -1,10 +1,10 @@
-import { AppError } from '../../kernel/app-error.ts'
-import { createId } from '../../kernel/identifiers.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
-import type { Queryable } from '../../storage/database.ts'
-import type { Environment, Scope } from './caller.ts'
-import { createKeyToken, hashKey, shownPrefixOfKey } from './key-form.ts'
-import { KEY_COLUMNS, keyRecordFromRow, type KeyRecord, type KeyRow } from './key-record.ts'
+import { AppError } from '../../../kernel/app-error.ts'
+import { createId } from '../../../kernel/identifiers.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import type { Queryable } from '../../../storage/database.ts'
+import type { Environment, Scope } from '../authenticate/caller.ts'
+import { createKeyToken, hashKey, shownPrefixOfKey } from '../key-form.ts'
+import { KEY_COLUMNS, keyRecordFromRow, type KeyRecord, type KeyRow } from '../key-record.ts'
 
 const ACTIVE_KEYS_PER_ACCOUNT_MAX = 1000
 
