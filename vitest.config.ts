@@ -19,7 +19,7 @@ const ALONE = [
   'tests/chat/{clock-jumps,resource-shortage}.test.ts',
   'src/http/fast-http1/fast-http1.test.ts',
   'src/providers/openai-compatible/upstream-http1/http1-client-{connections,control}.test.ts',
-  'src/modules/inference/{attempt-routes,upstream-work}.test.ts',
+  'src/modules/inference/{attempts/attempt-routes,disconnect/upstream-work}.test.ts',
 ]
 
 /** For daily work: they start no other process and no browser, and take a few minutes on two cores. */
