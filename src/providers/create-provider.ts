@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { AiSdkProviderOptions } from './ai-sdk/lazy-provider.ts'
 import { createLazyMediaProvider } from './ai-sdk/media/lazy-media-provider.ts'
-import { createCredentialRing } from './credential-ring.ts'
+import { createCredentialRing } from './connection/credential-ring.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible/openai-compatible.ts'
 import { EVERY_OPERATION, type OpenAiCompatibleUpstream } from './openai-compatible/upstream.ts'
 import type { NativeWire } from './native-wire.ts'

@@ -1,16 +1,22 @@
 import type { Cancellation } from '../kernel/cancellation.ts'
-import type { SpeechOperation, TranscriptionOperation } from './audio-operations.ts'
+import type { SpeechOperation, TranscriptionOperation } from './media/audio-operations.ts'
 import type { ChatRequest } from '../wires/openai-chat/chat-request.ts'
 import type { CompletionRequest } from '../wires/openai-completions/completion-request.ts'
 import type { EmbeddingRequest } from '../wires/openai-embeddings/embedding-request.ts'
-import type { InputFile, MediaOperation } from './media-operation.ts'
-import type { BackgroundRemovalWork, ImageWork, MusicWork, UpscaleWork, VideoWork } from './media-work.ts'
+import type { InputFile, MediaOperation } from './media/media-operation.ts'
+import type {
+  BackgroundRemovalWork,
+  ImageWork,
+  MusicWork,
+  UpscaleWork,
+  VideoWork,
+} from './media/media-work.ts'
 import type { ModerationRequest } from '../wires/openai-moderations/moderation-request.ts'
 import type { NativeRequest, NativeWire } from './native-wire.ts'
 import type { RerankRequest } from '../wires/rerank/rerank-request.ts'
-import type { UpstreamTimeouts } from './upstream-timeouts.ts'
+import type { UpstreamTimeouts } from './connection/upstream-timeouts.ts'
 
-export type { UpstreamTimeouts } from './upstream-timeouts.ts'
+export type { UpstreamTimeouts } from './connection/upstream-timeouts.ts'
 
 /**
  * The contract between the gateway and a kind of upstream. A provider exposes the OpenAI wire to the gateway, whatever wire its

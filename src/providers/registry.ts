@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import { createProvider, type ClosableProvider, type ProviderSettings } from './create-provider.ts'
 import type { Provider } from './provider.ts'
-import { rememberSecrets } from './scrub-upstream-text.ts'
+import { rememberSecrets } from './failures/scrub-upstream-text.ts'
 
 export interface ProviderRegistry {
   get(id: string): Provider | undefined

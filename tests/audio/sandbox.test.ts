@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OPENAI_VOICE_NAMES } from '../../src/providers/openai-voices.ts'
+import { OPENAI_VOICE_NAMES } from '../../src/providers/media/openai-voices.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { formOf, SPEECH, TRANSCRIPTIONS, VOICES, WHISPER } from './start-audio-gateway.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/kernel/clock.ts'
-import { BILLED_MEMBERS } from '../../src/providers/billed-members.ts'
+import { BILLED_MEMBERS } from '../../src/providers/requests/billed-members.ts'
 import { createProviderRegistry } from '../../src/providers/registry.ts'
 import { completion, textCompletion } from '../upstreams/openai-server.ts'
 import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from './start-chat-gateway.ts'

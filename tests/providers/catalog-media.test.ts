@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { systemClock } from '../../src/kernel/clock.ts'
 import { createCatalog, type CatalogModel } from '../../src/modules/catalog/catalog.ts'
-import type { MediaOperation, MediaOutput } from '../../src/providers/media-operation.ts'
+import type { MediaOperation, MediaOutput } from '../../src/providers/media/media-operation.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../../src/providers/registry.ts'
 import { imageWork, inputImage, jobCall, mediaCall, videoWork } from '../upstreams/media/media-call.ts'
 import { startVendorServer, type VendorServer } from '../upstreams/media/vendor-server.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createCatalog, type Category, type ModelRoute } from '../../src/modules/catalog/catalog.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
-import type { MusicWork } from '../../src/providers/media-work.ts'
+import type { MusicWork } from '../../src/providers/media/media-work.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../../src/providers/registry.ts'
 import { writeAudioFile } from '../upstreams/audio-file.ts'

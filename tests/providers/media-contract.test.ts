@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { Cancellation } from '../../src/kernel/cancellation.ts'
 import { createMediaProvider } from '../../src/providers/create-provider.ts'
-import type { MediaOperation } from '../../src/providers/media-operation.ts'
+import type { MediaOperation } from '../../src/providers/media/media-operation.ts'
 import { failureOf } from '../upstreams/call-provider.ts'
 import { jobCall, mediaCall } from '../upstreams/media/media-call.ts'
 import { startVendorServer, type VendorServer } from '../upstreams/media/vendor-server.ts'

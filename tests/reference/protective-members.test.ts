@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PROTECTIVE_MEMBERS } from '../../src/providers/protective-members.ts'
+import { PROTECTIVE_MEMBERS } from '../../src/providers/requests/protective-members.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 
 interface Operation {

@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AudioFile } from '../../src/providers/audio-operations.ts'
+import type { AudioFile } from '../../src/providers/media/audio-operations.ts'
 import type { RecordedRequest } from './scripted-server.ts'
 import { removeDirectory } from '../support/remove-directory.ts'
 

@@ -4,9 +4,9 @@ import type {
   SpeechAnswer,
   SpeechCall,
   TranscriptionCall,
-} from '../../src/providers/audio-operations.ts'
-import type { MediaCall } from '../../src/providers/media-operation.ts'
-import type { SpeechWork } from '../../src/providers/media-work.ts'
+} from '../../src/providers/media/audio-operations.ts'
+import type { MediaCall } from '../../src/providers/media/media-operation.ts'
+import type { SpeechWork } from '../../src/providers/media/media-work.ts'
 import type { InferenceAnswer, InferenceCall } from '../../src/providers/provider.ts'
 
 const COMMON = {

@@ -1,7 +1,7 @@
 import { Cancellation } from '../../src/kernel/cancellation.ts'
 import type { ChatRequest } from '../../src/wires/openai-chat/chat-request.ts'
 import type { InferenceCall, Provider, StreamAnswer } from '../../src/providers/provider.ts'
-import { UpstreamError } from '../../src/providers/upstream-error.ts'
+import { UpstreamError } from '../../src/providers/failures/upstream-error.ts'
 
 export interface CompletionPayload {
   id: string

@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/kernel/clock.ts'
-import { createCredentialRing } from '../../src/providers/credential-ring.ts'
+import { createCredentialRing } from '../../src/providers/connection/credential-ring.ts'
 import { createOpenAiCompatibleProvider } from '../../src/providers/openai-compatible/openai-compatible.ts'
 import { wireOf } from '../../src/providers/create-provider.ts'
 import { vendorOf } from '../../src/providers/vendors.ts'

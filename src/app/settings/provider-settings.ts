@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import { BILLED_MEMBERS } from '../../providers/billed-members.ts'
+import { BILLED_MEMBERS } from '../../providers/requests/billed-members.ts'
 import { isNativeWire, NATIVE_WIRES, type NativeWire } from '../../providers/native-wire.ts'
 import type { ProviderSettings } from '../../providers/create-provider.ts'
 import { isSelfHosted, VENDORS, vendorOf } from '../../providers/vendors.ts'

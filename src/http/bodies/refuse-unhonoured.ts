@@ -2,8 +2,8 @@ import type { TSchema } from 'typebox'
 import { AppError } from '../../kernel/app-error.ts'
 import { foldName } from '../../kernel/fold-name.ts'
 import { isRecord } from '../../kernel/is-record.ts'
-import { isOrdinaryValue } from '../../providers/billed-members.ts'
-import { PROTECTIVE_MEMBERS } from '../../providers/protective-members.ts'
+import { isOrdinaryValue } from '../../providers/requests/billed-members.ts'
+import { PROTECTIVE_MEMBERS } from '../../providers/requests/protective-members.ts'
 
 /**
  * Compiles a check that refuses safety-related members that the schema does not support, because ignoring them would be unsafe.

@@ -1,7 +1,7 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import { modelNotFound } from '../../kernel/app-error.ts'
 import type { InferenceAnswer, InferenceCall, Provider } from '../../providers/provider.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
+import { UpstreamError } from '../../providers/failures/upstream-error.ts'
 import { deploymentIdOf, type Deployment } from './deployment.ts'
 import type { DeploymentActivity } from './deployment-activity.ts'
 import type { DeploymentDirectory } from './deployment-directory.ts'

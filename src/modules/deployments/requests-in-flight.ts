@@ -1,5 +1,5 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
+import { UpstreamError } from '../../providers/failures/upstream-error.ts'
 
 /** This process's requests to engines, by deployment. */
 export interface RequestsInFlight {

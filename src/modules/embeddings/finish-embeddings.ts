@@ -4,8 +4,8 @@ import { parseJson } from '../../kernel/parse-json.ts'
 import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
 import { countInputs, readCount, type WholeQuestion, parsePayload } from '../inference/inference.ts'
 import { scanEmbeddings, type EmbeddingScan, type Span } from './scan-embeddings.ts'
-import { decodeEmbedding, encodeEmbedding } from '../../providers/encode-embedding.ts'
-import { invalidAnswer } from '../../providers/upstream-error.ts'
+import { decodeEmbedding, encodeEmbedding } from '../../providers/answers/encode-embedding.ts'
+import { invalidAnswer } from '../../providers/failures/upstream-error.ts'
 
 interface Metering {
   /** Used only if the upstream reports no usage. */

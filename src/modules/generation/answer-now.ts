@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import type { MediaOutput } from '../../providers/media-operation.ts'
+import type { MediaOutput } from '../../providers/media/media-operation.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import {
   continueAfterDisconnect,

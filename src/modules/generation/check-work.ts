@@ -1,5 +1,5 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
-import type { MediaWork, VideoWork } from '../../providers/media-work.ts'
+import type { MediaWork, VideoWork } from '../../providers/media/media-work.ts'
 import { isDurationAllowed, type CatalogModel } from '../catalog/catalog.ts'
 import type { GenerationType } from './generation-request.ts'
 

@@ -3,9 +3,9 @@ import {
   chooseOfferedSize,
   chooseResolution,
   readShape,
-} from '../../providers/frame-shape.ts'
-import type { ImageWork, MediaWork, VideoWork } from '../../providers/media-work.ts'
-import { keepReadInstructions } from '../../providers/keep-read-instructions.ts'
+} from '../../providers/streams/frame-shape.ts'
+import type { ImageWork, MediaWork, VideoWork } from '../../providers/media/media-work.ts'
+import { keepReadInstructions } from '../../providers/requests/keep-read-instructions.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 
 type Bounds = CatalogModel['bounds']

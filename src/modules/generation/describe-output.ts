@@ -1,5 +1,5 @@
 import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
-import type { MediaWork } from '../../providers/media-work.ts'
+import type { MediaWork } from '../../providers/media/media-work.ts'
 import type { MadeOutput } from './price-work.ts'
 import { countCharacters } from './price-work.ts'
 

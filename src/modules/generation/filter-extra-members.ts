@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
-import { BILLED_MEMBERS, isOrdinaryValue } from '../../providers/billed-members.ts'
-import type { MediaWork } from '../../providers/media-work.ts'
+import { BILLED_MEMBERS, isOrdinaryValue } from '../../providers/requests/billed-members.ts'
+import type { MediaWork } from '../../providers/media/media-work.ts'
 import type { Provider } from '../../providers/provider.ts'
 
 /** Members that affect neither the price of an image nor the choice of the provider. */

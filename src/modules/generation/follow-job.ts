@@ -1,9 +1,9 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { MediaOutput, MediaProgress, UpstreamJob } from '../../providers/media-operation.ts'
+import type { MediaOutput, MediaProgress, UpstreamJob } from '../../providers/media/media-operation.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
+import { UpstreamError } from '../../providers/failures/upstream-error.ts'
 import { requireFiles } from './submit-work.ts'
 import type { JobOperation } from './work-operation.ts'
 

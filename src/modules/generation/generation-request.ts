@@ -1,5 +1,5 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { MediaWork } from '../../providers/media-work.ts'
+import type { MediaWork } from '../../providers/media/media-work.ts'
 import type { InferenceRecord } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Task, TaskType } from '../tasks/tasks.ts'

@@ -1,6 +1,6 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { InputFile } from '../../providers/media-operation.ts'
-import type { MediaWork } from '../../providers/media-work.ts'
+import type { InputFile } from '../../providers/media/media-operation.ts'
+import type { MediaWork } from '../../providers/media/media-work.ts'
 import type { Media } from '../media/media.ts'
 import type { ClientFile } from './generation-request.ts'
 import type { FileReference } from './stored-work.ts'

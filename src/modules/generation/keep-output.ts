@@ -1,5 +1,5 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { MediaOutput, OutputFile } from '../../providers/media-operation.ts'
+import type { MediaOutput, OutputFile } from '../../providers/media/media-operation.ts'
 import { StoreUnavailable } from '../../storage/media-store/report-store-failures.ts'
 import type { Media, MediaFile, MediaKind } from '../media/media.ts'
 import type { Pause } from './follow-job.ts'

@@ -1,6 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ImageWork, MediaWork, MusicWork, SpeechWork, VideoWork } from '../../providers/media-work.ts'
+import type {
+  ImageWork,
+  MediaWork,
+  MusicWork,
+  SpeechWork,
+  VideoWork,
+} from '../../providers/media/media-work.ts'
 import { createCatalog, type CatalogModel } from '../catalog/catalog.ts'
 import { completeWork } from './complete-work.ts'
 import { estimateWork, priceOfWork, priceOutput } from './price-work.ts'

@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import { chooseResolution, readShape } from '../../providers/frame-shape.ts'
-import type { MediaWork } from '../../providers/media-work.ts'
-import { countSpeechCharacters } from '../../providers/speech-instructions.ts'
+import { chooseResolution, readShape } from '../../providers/streams/frame-shape.ts'
+import type { MediaWork } from '../../providers/media/media-work.ts'
+import { countSpeechCharacters } from '../../providers/media/speech-instructions.ts'
 import { priceUnits, unitRate, type CatalogModel, type UnitPrice, type UnitRate } from '../catalog/catalog.ts'
 
 /** The price of one request, fixed when it arrives: a later change of the catalog does not affect it. */

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { AUDIO_FORMATS, type MediaWork } from '../../providers/media-work.ts'
+import { AUDIO_FORMATS, type MediaWork } from '../../providers/media/media-work.ts'
 import { PRICE_UNITS } from '../catalog/catalog.ts'
 import type { WorkPrice } from './price-work.ts'
 

@@ -1,7 +1,12 @@
 import { AppError } from '../../kernel/app-error.ts'
-import type { InputFile, MediaOutput, MediaStart, UpstreamJob } from '../../providers/media-operation.ts'
-import type { MediaWork } from '../../providers/media-work.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
+import type {
+  InputFile,
+  MediaOutput,
+  MediaStart,
+  UpstreamJob,
+} from '../../providers/media/media-operation.ts'
+import type { MediaWork } from '../../providers/media/media-work.ts'
+import { UpstreamError } from '../../providers/failures/upstream-error.ts'
 import type { Candidate, Inference, InferenceRequest } from '../inference/inference.ts'
 import type { StoredJob, TaskControl } from '../tasks/tasks.ts'
 import { bindWork, type WorkOperation } from './work-operation.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { MediaOutput } from '../../providers/media-operation.ts'
+import type { MediaOutput } from '../../providers/media/media-operation.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { AppError } from '../../kernel/app-error.ts'
-import type { MediaProgress, MediaStart } from '../../providers/media-operation.ts'
+import type { MediaProgress, MediaStart } from '../../providers/media/media-operation.ts'
 import type { StoredJob } from '../tasks/tasks.ts'
 import { claimTask, createControl, createStage, upstreamError } from './testing/generation-stage.ts'
 

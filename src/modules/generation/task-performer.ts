@@ -1,6 +1,6 @@
 import { modelNotFound } from '../../kernel/app-error.ts'
 import { Cancellation } from '../../kernel/cancellation.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
+import { UpstreamError } from '../../providers/failures/upstream-error.ts'
 import { StoreUnavailable } from '../../storage/media-store/report-store-failures.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { createInferenceRecord, explainFailure } from '../inference/inference.ts'

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../providers/upstream-error.ts'
+import { UpstreamError } from '../../providers/failures/upstream-error.ts'
 import type {
   InputFile,
   JobCall,
@@ -7,10 +7,10 @@ import type {
   MediaProgress,
   MediaStart,
   UpstreamJob,
-} from '../../providers/media-operation.ts'
-import type { MediaWork, SpeechWork } from '../../providers/media-work.ts'
+} from '../../providers/media/media-operation.ts'
+import type { MediaWork, SpeechWork } from '../../providers/media/media-work.ts'
 import type { Provider } from '../../providers/provider.ts'
-import type { SpeechOperation } from '../../providers/audio-operations.ts'
+import type { SpeechOperation } from '../../providers/media/audio-operations.ts'
 
 export type WorkKind = MediaWork<never>['kind']
 

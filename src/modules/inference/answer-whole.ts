@@ -1,5 +1,5 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
+import { UpstreamError } from '../../providers/failures/upstream-error.ts'
 import { attemptRoutes } from './attempts/attempt-routes.ts'
 import { beginAttempt, type AttemptOptions } from './attempts/begin-attempt.ts'
 import { explainFailure } from './attempts/explain-failure.ts'

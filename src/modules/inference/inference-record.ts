@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { UpstreamFailure } from '../../providers/upstream-error.ts'
+import type { UpstreamFailure } from '../../providers/failures/upstream-error.ts'
 import type { TokenUsage } from './payment/token-usage.ts'
 
 export type OperationName =

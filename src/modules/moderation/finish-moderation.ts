@@ -5,7 +5,7 @@ import {
   type ModerationRequest,
 } from '../../wires/openai-moderations/moderation-request.ts'
 import { parsePayload, type WholeQuestion } from '../inference/inference.ts'
-import { invalidAnswer } from '../../providers/upstream-error.ts'
+import { invalidAnswer } from '../../providers/failures/upstream-error.ts'
 
 const ID_PREFIX = 'modr-'
 

@@ -1,11 +1,11 @@
 import { createToken } from '../../kernel/identifiers.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { usdFromNanoUsd } from '../../kernel/money.ts'
-import { countSearchUnits, readDocuments } from '../../providers/rerank-answer.ts'
+import { countSearchUnits, readDocuments } from '../../providers/answers/rerank-answer.ts'
 import type { RerankRequest } from '../../wires/rerank/rerank-request.ts'
 import { parsePayload, readCount, type WholeQuestion } from '../inference/inference.ts'
 import { countRerankTokens, priceRerank, type RerankUse } from './rerank-price.ts'
-import { invalidAnswer } from '../../providers/upstream-error.ts'
+import { invalidAnswer } from '../../providers/failures/upstream-error.ts'
 
 interface RankedDocument {
   readonly index: number

@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import { countSearchUnits, readDocuments } from '../../providers/rerank-answer.ts'
+import { countSearchUnits, readDocuments } from '../../providers/answers/rerank-answer.ts'
 import type { RerankRequest } from '../../wires/rerank/rerank-request.ts'
 import { priceTokens, type ModelPrice } from '../catalog/catalog.ts'
 import { TextTokens } from '../inference/inference.ts'

@@ -1,8 +1,8 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { SpeechOperation } from '../../providers/audio-operations.ts'
-import type { SpeechWork } from '../../providers/media-work.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
+import type { SpeechOperation } from '../../providers/media/audio-operations.ts'
+import type { SpeechWork } from '../../providers/media/media-work.ts'
+import { UpstreamError } from '../../providers/failures/upstream-error.ts'
 import {
   explainFailure,
   type Attempt,

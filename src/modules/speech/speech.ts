@@ -2,10 +2,10 @@ import { invalidValue } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { SpeechWork } from '../../providers/media-work.ts'
+import type { SpeechWork } from '../../providers/media/media-work.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
-import { keepReadInstructions } from '../../providers/keep-read-instructions.ts'
-import { countSpeechCharacters } from '../../providers/speech-instructions.ts'
+import { keepReadInstructions } from '../../providers/requests/keep-read-instructions.ts'
+import { countSpeechCharacters } from '../../providers/media/speech-instructions.ts'
 import { priceUnits, unitRate, type Catalog, type CatalogModel } from '../catalog/catalog.ts'
 import {
   attemptRoutes,

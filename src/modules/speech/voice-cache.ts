@@ -1,7 +1,7 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { SpeechOperation, Voice } from '../../providers/audio-operations.ts'
-import { OPENAI_VOICE_NAMES } from '../../providers/openai-voices.ts'
+import type { SpeechOperation, Voice } from '../../providers/media/audio-operations.ts'
+import { OPENAI_VOICE_NAMES } from '../../providers/media/openai-voices.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
 
 /** Caches the voices of each provider. */

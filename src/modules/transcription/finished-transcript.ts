@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { Transcript } from '../../providers/audio-operations.ts'
+import type { Transcript } from '../../providers/media/audio-operations.ts'
 
 /** A transcript that has been charged. */
 export interface FinishedTranscript extends Transcript {

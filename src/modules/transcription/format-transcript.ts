@@ -1,5 +1,5 @@
 import { usdFromNanoUsd } from '../../kernel/money.ts'
-import type { TranscriptSegment } from '../../providers/audio-operations.ts'
+import type { TranscriptSegment } from '../../providers/media/audio-operations.ts'
 import type { FinishedTranscript } from './finished-transcript.ts'
 
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const

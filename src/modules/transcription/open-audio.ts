@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
-import type { AudioFile } from '../../providers/audio-operations.ts'
+import type { AudioFile } from '../../providers/media/audio-operations.ts'
 import { measureDuration } from './measure-duration.ts'
 import { AUDIO_FORMATS, HEAD_BYTES, recogniseAudio, type AudioFormat } from './recognise-audio.ts'
 

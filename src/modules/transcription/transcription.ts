@@ -1,7 +1,7 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { AudioFile, Transcript } from '../../providers/audio-operations.ts'
+import type { AudioFile, Transcript } from '../../providers/media/audio-operations.ts'
 import { priceUnits, unitRate, type CatalogModel } from '../catalog/catalog.ts'
 import {
   continueAfterDisconnect,

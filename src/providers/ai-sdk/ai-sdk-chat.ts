@@ -3,7 +3,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provid
 import { systemClock } from '../../kernel/clock.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import type { CompleteAnswer, InferenceCall, InferenceOperation, StreamAnswer } from '../provider.ts'
-import type { UpstreamError } from '../upstream-error.ts'
+import type { UpstreamError } from '../failures/upstream-error.ts'
 import type { AiSdkProviderOptions } from './lazy-provider.ts'
 import { openPartStream } from './part-stream.ts'
 import { streamChoices } from './stream-choices.ts'

@@ -2,7 +2,7 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 
 import { TEXT_TYPES } from '../../wires/media-types.ts'
 import type { InferenceCall } from '../provider.ts'
-import { selectTools } from '../select-tools.ts'
+import { selectTools } from '../requests/select-tools.ts'
 import { withKnownBlocks } from './known-blocks.ts'
 import { readSignedReasoning } from './translate-assistant-message.ts'
 import { withVendorOptions, type ReasoningLevel, type RefineContext, type Vendor } from './vendor.ts'

@@ -1,6 +1,6 @@
 import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from '@ai-sdk/provider'
 
-import { UpstreamError } from '../upstream-error.ts'
+import { UpstreamError } from '../failures/upstream-error.ts'
 import { readString } from './read-json.ts'
 
 type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'

@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import { EventSplitter } from '../event-splitter.ts'
+import { EventSplitter } from '../streams/event-splitter.ts'
 import { toWebStream } from './upstream-exchange.ts'
 
 type Members = Readonly<Record<string, unknown>>

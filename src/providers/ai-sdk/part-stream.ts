@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4StreamResult } from '@ai-sdk/provider'
 
-import { UpstreamError } from '../upstream-error.ts'
+import { UpstreamError } from '../failures/upstream-error.ts'
 import { toFinishReason } from './finish-reason.ts'
 import type { UpstreamExchange } from './upstream-exchange.ts'
 

@@ -1,4 +1,4 @@
-import { mergeStreams } from '../merge-streams.ts'
+import { mergeStreams } from '../streams/merge-streams.ts'
 import type { StreamAnswer } from '../provider.ts'
 import { sumChatUsage } from './chat-usage.ts'
 import type { PartStream } from './part-stream.ts'

@@ -1,7 +1,7 @@
 import { APICallError } from '@ai-sdk/provider'
 
-import { readErrorObject } from '../error-payload.ts'
-import { UpstreamError, type UpstreamErrorDetails } from '../upstream-error.ts'
+import { readErrorObject } from '../failures/error-payload.ts'
+import { UpstreamError, type UpstreamErrorDetails } from '../failures/upstream-error.ts'
 import { isRecord, parseJson, readNumber, readPath, readString } from './read-json.ts'
 import { UntranslatableRequest } from './untranslatable-request.ts'
 

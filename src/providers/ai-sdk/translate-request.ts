@@ -7,7 +7,7 @@ import type {
 
 import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { InferenceCall } from '../provider.ts'
-import { selectTools, type ToolSelection } from '../select-tools.ts'
+import { selectTools, type ToolSelection } from '../requests/select-tools.ts'
 import { readNumber } from './read-json.ts'
 import { CUSTOM_TOOL_REFUSAL } from './translate-assistant-message.ts'
 import { translatePrompt } from './translate-prompt.ts'

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { FormData, request, type Dispatcher } from 'undici'
 
 import type { UpstreamTimeouts } from '../provider.ts'
-import { UpstreamError, type UpstreamErrorDetails } from '../upstream-error.ts'
+import { UpstreamError, type UpstreamErrorDetails } from '../failures/upstream-error.ts'
 import { describeNetworkError } from './describe-network-error.ts'
 import { createEventBound } from './event-bound.ts'
 

@@ -29,7 +29,7 @@ import {
 } from '../../../tests/upstreams/google-server.ts'
 import type { ScriptedServer } from '../../../tests/upstreams/scripted-server.ts'
 import type { Provider } from '../provider.ts'
-import { UpstreamError } from '../upstream-error.ts'
+import { UpstreamError } from '../failures/upstream-error.ts'
 import { createAnthropicProvider } from './anthropic-provider.ts'
 import { createGoogleProvider } from './google-provider.ts'
 

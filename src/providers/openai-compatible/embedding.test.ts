@@ -5,7 +5,7 @@ import { failure, json } from '../../../tests/upstreams/openai-server.ts'
 import { startWireUpstream, type WireUpstream } from '../../../tests/upstreams/start-wire-upstream.ts'
 import { testUpstreamFailures } from '../../../tests/upstreams/test-upstream-failures.ts'
 import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
-import { encodeEmbedding } from '../encode-embedding.ts'
+import { encodeEmbedding } from '../answers/encode-embedding.ts'
 
 let upstream: WireUpstream
 

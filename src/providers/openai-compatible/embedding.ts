@@ -1,12 +1,12 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
-import { decodeEmbedding, encodeEmbedding } from '../encode-embedding.ts'
+import { decodeEmbedding, encodeEmbedding } from '../answers/encode-embedding.ts'
 import type { InferenceOperation } from '../provider.ts'
 import { prepareOther } from './prepare-request.ts'
 import { parsePayload, readBody } from './read-answer.ts'
 import type { OpenAiCompatibleUpstream } from './upstream.ts'
 import type { WireClient } from './wire-client.ts'
-import { invalidAnswer } from '../upstream-error.ts'
+import { invalidAnswer } from '../failures/upstream-error.ts'
 
 /** Forwards the answer's bytes, unless the upstream ignored the requested encoding. */
 export function createEmbedding(

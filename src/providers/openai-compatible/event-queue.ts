@@ -1,5 +1,5 @@
-import { EventSplitter, EventTooLarge } from '../event-splitter.ts'
-import { UpstreamError } from '../upstream-error.ts'
+import { EventSplitter, EventTooLarge } from '../streams/event-splitter.ts'
+import { UpstreamError } from '../failures/upstream-error.ts'
 import type { AnswerController } from './upstream-http1/post-dispatcher.ts'
 
 const EVENT_BYTES_MAX = 4 * 1024 * 1024

@@ -6,8 +6,8 @@ import { failure, json } from '../../../tests/upstreams/openai-server.ts'
 import { startWireUpstream, type WireUpstream } from '../../../tests/upstreams/start-wire-upstream.ts'
 import { testUpstreamFailures } from '../../../tests/upstreams/test-upstream-failures.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { InputFile, MediaStart } from '../media-operation.ts'
-import type { ImageWork } from '../media-work.ts'
+import type { InputFile, MediaStart } from '../media/media-operation.ts'
+import type { ImageWork } from '../media/media-work.ts'
 
 let openai: WireUpstream
 let local: WireUpstream

@@ -1,13 +1,19 @@
 import { Buffer } from 'node:buffer'
 import { FormData } from 'undici'
 import { isRecord } from '../../kernel/is-record.ts'
-import type { InputFile, MediaCall, MediaOperation, MediaOutput, OutputFile } from '../media-operation.ts'
-import type { ImageWork } from '../media-work.ts'
+import type {
+  InputFile,
+  MediaCall,
+  MediaOperation,
+  MediaOutput,
+  OutputFile,
+} from '../media/media-operation.ts'
+import type { ImageWork } from '../media/media-work.ts'
 import { readJsonBody } from './read-answer.ts'
 import type { OpenAiCompatibleUpstream } from './upstream.ts'
 import type { WireClient } from './wire-client.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'
-import { invalidAnswer } from '../upstream-error.ts'
+import { invalidAnswer } from '../failures/upstream-error.ts'
 
 type ImageCall = MediaCall<ImageWork<InputFile>>
 

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import type { UpstreamError } from '../upstream-error.ts'
+import type { UpstreamError } from '../failures/upstream-error.ts'
 import type { WireRequest } from './post-to-upstream.ts'
 import type { AnswerHeaders } from './upstream-http1/post-dispatcher.ts'
 import { readUpstreamError } from './read-upstream-error.ts'

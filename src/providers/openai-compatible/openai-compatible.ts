@@ -1,4 +1,4 @@
-import type { CredentialRing } from '../credential-ring.ts'
+import type { CredentialRing } from '../connection/credential-ring.ts'
 import type { InferenceAnswer, InferenceCall, Provider } from '../provider.ts'
 import { createEmbedding } from './embedding.ts'
 import { createImage } from './image.ts'

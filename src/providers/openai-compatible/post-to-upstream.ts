@@ -9,7 +9,7 @@ import type {
   PostDispatcher,
 } from './upstream-http1/post-dispatcher.ts'
 import { describeTransportFailure } from './transport-failure.ts'
-import { UpstreamError } from '../upstream-error.ts'
+import { UpstreamError } from '../failures/upstream-error.ts'
 
 const COMPLETE_BYTES_MAX = 64 * 1024 * 1024
 const ERROR_BYTES_MAX = 64 * 1024

@@ -1,8 +1,8 @@
 import { parseJson } from '../../kernel/parse-json.ts'
 import { parseLargeJson } from '../../kernel/parse-json-in-turns.ts'
-import { readErrorPayload } from '../error-payload.ts'
+import { readErrorPayload } from '../failures/error-payload.ts'
 import type { InferenceAnswer } from '../provider.ts'
-import { invalidAnswer, type UpstreamError } from '../upstream-error.ts'
+import { invalidAnswer, type UpstreamError } from '../failures/upstream-error.ts'
 import type { ExchangeResponse } from './post-to-upstream.ts'
 import { readUpstreamError } from './read-upstream-error.ts'
 

@@ -1,8 +1,8 @@
 import { parseJson } from '../../kernel/parse-json.ts'
-import { UpstreamError } from '../upstream-error.ts'
+import { UpstreamError } from '../failures/upstream-error.ts'
 import type { AnswerHeaders } from './upstream-http1/post-dispatcher.ts'
-import { parseRetryAfter } from '../parse-retry-after.ts'
-import { readErrorObject } from '../error-payload.ts'
+import { parseRetryAfter } from '../failures/parse-retry-after.ts'
+import { readErrorObject } from '../failures/error-payload.ts'
 
 interface ErrorResponse {
   readonly provider: string

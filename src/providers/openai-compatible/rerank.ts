@@ -1,10 +1,15 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import type { InferenceOperation } from '../provider.ts'
-import { countSearchUnits, readDocuments, writeRerankAnswer, type RankedDocument } from '../rerank-answer.ts'
+import {
+  countSearchUnits,
+  readDocuments,
+  writeRerankAnswer,
+  type RankedDocument,
+} from '../answers/rerank-answer.ts'
 import type { RerankRequest } from '../../wires/rerank/rerank-request.ts'
 import { readJsonBody } from './read-answer.ts'
 import type { WireClient } from './wire-client.ts'
-import { invalidAnswer } from '../upstream-error.ts'
+import { invalidAnswer } from '../failures/upstream-error.ts'
 
 /** Serves Jina's `/rerank`, which vLLM, llama.cpp, Together and others have adopted. */
 export function createRerank(client: WireClient): InferenceOperation<RerankRequest> {

@@ -5,9 +5,9 @@ import { failure, json } from '../../../tests/upstreams/openai-server.ts'
 import { startWireUpstream, type WireUpstream } from '../../../tests/upstreams/start-wire-upstream.ts'
 import { testUpstreamFailures } from '../../../tests/upstreams/test-upstream-failures.ts'
 import { Cancellation } from '../../kernel/cancellation.ts'
-import type { SpeechOperation } from '../audio-operations.ts'
-import type { SpeechWork } from '../media-work.ts'
-import { OPENAI_VOICE_NAMES } from '../openai-voices.ts'
+import type { SpeechOperation } from '../media/audio-operations.ts'
+import type { SpeechWork } from '../media/media-work.ts'
+import { OPENAI_VOICE_NAMES } from '../media/openai-voices.ts'
 
 let openai: WireUpstream
 let groq: WireUpstream

@@ -1,9 +1,9 @@
-import type { SpeechCall, SpeechOperation } from '../audio-operations.ts'
-import { CONTENT_TYPE_OF_AUDIO } from '../media-work.ts'
-import { takesInstructions } from '../speech-instructions.ts'
+import type { SpeechCall, SpeechOperation } from '../media/audio-operations.ts'
+import { CONTENT_TYPE_OF_AUDIO } from '../media/media-work.ts'
+import { takesInstructions } from '../media/speech-instructions.ts'
 import type { OpenAiCompatibleUpstream } from './upstream.ts'
 import type { WireClient } from './wire-client.ts'
-import { invalidAnswer } from '../upstream-error.ts'
+import { invalidAnswer } from '../failures/upstream-error.ts'
 
 /** Serves OpenAI's `/audio/speech` and streams the audio while it is generated. */
 export function createSpeech(upstream: OpenAiCompatibleUpstream, client: WireClient): SpeechOperation {

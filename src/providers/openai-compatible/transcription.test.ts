@@ -5,7 +5,7 @@ import { failureOf } from '../../../tests/upstreams/call-provider.ts'
 import { failure, json } from '../../../tests/upstreams/openai-server.ts'
 import { startWireUpstream, type WireUpstream } from '../../../tests/upstreams/start-wire-upstream.ts'
 import { testUpstreamFailures } from '../../../tests/upstreams/test-upstream-failures.ts'
-import type { Transcript, TranscriptionCall } from '../audio-operations.ts'
+import type { Transcript, TranscriptionCall } from '../media/audio-operations.ts'
 
 let upstream: WireUpstream
 let file: Awaited<ReturnType<typeof writeAudioFile>>

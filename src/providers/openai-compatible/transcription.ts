@@ -1,9 +1,9 @@
 import { openAsBlob } from 'node:fs'
 import { FormData } from 'undici'
 import { isRecord } from '../../kernel/is-record.ts'
-import type { Transcript, TranscriptionCall, TranscriptionOperation } from '../audio-operations.ts'
-import { toLanguageCode } from '../language-code.ts'
-import { UpstreamError, invalidAnswer } from '../upstream-error.ts'
+import type { Transcript, TranscriptionCall, TranscriptionOperation } from '../media/audio-operations.ts'
+import { toLanguageCode } from '../media/language-code.ts'
+import { UpstreamError, invalidAnswer } from '../failures/upstream-error.ts'
 import { readJsonBody } from './read-answer.ts'
 import type { WireClient } from './wire-client.ts'
 

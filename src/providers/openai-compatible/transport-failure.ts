@@ -1,5 +1,5 @@
-import { shortageCodeOf } from '../shortage-code.ts'
-import { UpstreamError, type UpstreamFailure } from '../upstream-error.ts'
+import { shortageCodeOf } from '../failures/shortage-code.ts'
+import { UpstreamError, type UpstreamFailure } from '../failures/upstream-error.ts'
 import { Http1Error } from './upstream-http1/http1-error.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'
 

@@ -1,5 +1,5 @@
-import type { Voice } from '../audio-operations.ts'
-import { chooseVoice, GENDER_OF_OPENAI_VOICE, OPENAI_VOICE_NAMES } from '../openai-voices.ts'
+import type { Voice } from '../media/audio-operations.ts'
+import { chooseVoice, GENDER_OF_OPENAI_VOICE, OPENAI_VOICE_NAMES } from '../media/openai-voices.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /** The voices of an upstream's speech models. */

@@ -1,10 +1,10 @@
 import type { FormData, Pool } from 'undici'
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { CredentialRing } from '../credential-ring.ts'
+import type { CredentialRing } from '../connection/credential-ring.ts'
 import type { UpstreamTimeouts } from '../provider.ts'
 import { exchange, type ExchangeResponse, type WireRequest } from './post-to-upstream.ts'
 import { createHttp1Client } from './upstream-http1/http1-client.ts'
-import { createResendingPool } from '../resending-pool.ts'
+import { createResendingPool } from '../connection/resending-pool.ts'
 import { openBytes, type BytesResponse } from './open-bytes.ts'
 
 const CONNECTIONS_MAX = 1024

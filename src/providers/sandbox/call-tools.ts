@@ -1,7 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatRequest, ChatTool } from '../../wires/openai-chat/chat-request.ts'
-import { nameOfTool, selectTools, type ToolSelection } from '../select-tools.ts'
+import { nameOfTool, selectTools, type ToolSelection } from '../requests/select-tools.ts'
 import { jsonFromSchema } from './json-from-schema.ts'
 import type { Conversation } from './read-conversation.ts'
 import type { SeededRandom } from '../../kernel/seeded-random.ts'

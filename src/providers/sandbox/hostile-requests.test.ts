@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { jsonFromSchema } from './json-from-schema.ts'
 import { createRandomFromText } from '../../kernel/seeded-random.ts'
 import { createSuggestions } from './suggest-values.ts'
-import { UpstreamError } from '../upstream-error.ts'
+import { UpstreamError } from '../failures/upstream-error.ts'
 import { chatOnce, userMessage } from './testing/sandbox-client.ts'
 import { createWorkBudget } from './work-budget.ts'
 

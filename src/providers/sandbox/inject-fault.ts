@@ -1,5 +1,5 @@
 import type { UpstreamTimeouts } from '../provider.ts'
-import { UpstreamError, type UpstreamErrorDetails } from '../upstream-error.ts'
+import { UpstreamError, type UpstreamErrorDetails } from '../failures/upstream-error.ts'
 import type { Fault } from './directives.ts'
 import type { Sleep } from './sleep.ts'
 

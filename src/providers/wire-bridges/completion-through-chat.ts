@@ -5,9 +5,9 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { decodeTokens } from '../../kernel/decode-tokens.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
-import { mergeStreams } from '../merge-streams.ts'
-import { sumUsage } from '../sum-usage.ts'
-import { UpstreamError } from '../upstream-error.ts'
+import { mergeStreams } from '../streams/merge-streams.ts'
+import { sumUsage } from '../answers/sum-usage.ts'
+import { UpstreamError } from '../failures/upstream-error.ts'
 import type {
   CompleteAnswer,
   InferenceAnswer,

@@ -1,8 +1,8 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
-import { readErrorPayload } from '../error-payload.ts'
+import { readErrorPayload } from '../failures/error-payload.ts'
 import type { StreamAnswer } from '../provider.ts'
-import { invalidAnswer } from '../upstream-error.ts'
+import { invalidAnswer } from '../failures/upstream-error.ts'
 
 /** Parses an answer of the chat form or a chunk of one. Throws an `UpstreamError` if it is an error or not an object. */
 function readChatPayload(provider: string, payload: Buffer): Record<string, unknown> {

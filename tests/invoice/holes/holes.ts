@@ -154,7 +154,7 @@ export const HOLES: readonly Hole[] = [
     name: 'a faster service and a dearer place are passed on',
     guards: [
       {
-        file: 'src/providers/billed-members.ts',
+        file: 'src/providers/requests/billed-members.ts',
         edits: [[", 'deferred', 'speed', 'inference_geo')", ", 'deferred')"]],
       },
       // Requests of the Messages wire are looked through before they reach the members of all wires.

@@ -1,6 +1,11 @@
 import { Cancellation } from '../../../src/kernel/cancellation.ts'
-import type { InputFile, JobCall, MediaCall, UpstreamJob } from '../../../src/providers/media-operation.ts'
-import type { ImageWork, VideoWork } from '../../../src/providers/media-work.ts'
+import type {
+  InputFile,
+  JobCall,
+  MediaCall,
+  UpstreamJob,
+} from '../../../src/providers/media/media-operation.ts'
+import type { ImageWork, VideoWork } from '../../../src/providers/media/media-work.ts'
 
 export const inputImage: InputFile = { bytes: new Uint8Array([137, 80, 78, 71]), contentType: 'image/png' }
 export const inputImageUri = 'data:image/png;base64,iVBORw=='

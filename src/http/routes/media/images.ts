@@ -1,7 +1,7 @@
 import { IMAGE_BYTES_MAX, type ClientFile } from '../../../modules/generation/generation.ts'
 import { AppError } from '../../../kernel/app-error.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
-import type { ImageWork } from '../../../providers/media-work.ts'
+import type { ImageWork } from '../../../providers/media/media-work.ts'
 import { fromUpload, readClientImage, type ImageInput } from '../../parameters/client-image.ts'
 import type { FormDescription, UploadedFile } from '../../multipart/form.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'

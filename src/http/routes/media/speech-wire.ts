@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { InferenceRecord } from '../../../modules/inference/inference.ts'
-import { AUDIO_FORMATS, type SpeechWork } from '../../../providers/media-work.ts'
+import { AUDIO_FORMATS, type SpeechWork } from '../../../providers/media/media-work.ts'
 import { nullable } from '../../../wires/nullable.ts'
 import { TaskMembers } from '../../paid/run-generation.ts'
 

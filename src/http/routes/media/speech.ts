@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { createInferenceRecord } from '../../../modules/inference/inference.ts'
 import type { Speech } from '../../../modules/speech/speech.ts'
-import { AUDIO_FORMATS, CONTENT_TYPE_OF_AUDIO, type SpeechWork } from '../../../providers/media-work.ts'
+import { AUDIO_FORMATS, CONTENT_TYPE_OF_AUDIO, type SpeechWork } from '../../../providers/media/media-work.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 import { TaskReceipt, type RunGeneration } from '../../paid/run-generation.ts'
 import { setGatewayHeaders, type RunPaid } from '../../paid/run-paid.ts'

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../kernel/is-record.ts'
-import { readErrorPayload } from '../../../providers/error-payload.ts'
-import { invalidAnswer } from '../../../providers/upstream-error.ts'
+import { readErrorPayload } from '../../../providers/failures/error-payload.ts'
+import { invalidAnswer } from '../../../providers/failures/upstream-error.ts'
 
 /** A parsed `chat.completion`, a chunk of one, or a `text_completion`, with checked choices. */
 export interface AnswerPayload {

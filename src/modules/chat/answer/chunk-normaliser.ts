@@ -10,7 +10,7 @@ import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { formatUsage, mergeUsage, readUsage, type TokenUsage } from '../../inference/inference.ts'
 import { noteDelivered } from './note-delivered.ts'
-import { invalidAnswer } from '../../../providers/upstream-error.ts'
+import { invalidAnswer } from '../../../providers/failures/upstream-error.ts'
 
 const OBJECTS = { chat: 'chat.completion.chunk', completion: 'text_completion' } as const
 const STREAM_BYTES_MAX = 256 * 1024 * 1024

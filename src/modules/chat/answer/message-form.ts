@@ -8,7 +8,7 @@ import type { AnswerForm, StreamReader } from './answer-form.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { formatMessageUsage, readMessageUsage } from './message-usage.ts'
 import { checkEventPayload, readEventPayload } from './read-event-payload.ts'
-import { invalidAnswer } from '../../../providers/upstream-error.ts'
+import { invalidAnswer } from '../../../providers/failures/upstream-error.ts'
 
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
 const ID_PREFIX = 'msg_'

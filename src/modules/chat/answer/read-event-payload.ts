@@ -1,6 +1,6 @@
 import { isRecord } from '../../../kernel/is-record.ts'
-import { readErrorObject } from '../../../providers/error-payload.ts'
-import { UpstreamError, invalidAnswer } from '../../../providers/upstream-error.ts'
+import { readErrorObject } from '../../../providers/failures/error-payload.ts'
+import { UpstreamError, invalidAnswer } from '../../../providers/failures/upstream-error.ts'
 import { lookupTable } from '../../../kernel/lookup-table.ts'
 import { parseOrNull } from './parse-answer.ts'
 

@@ -3,7 +3,7 @@ import type { Cancellation } from '../../../kernel/cancellation.ts'
 import { ClientDisconnected } from '../../../kernel/client-disconnected.ts'
 import type { EventBatch } from '../../../kernel/event-batch.ts'
 import type { StreamAnswer } from '../../../providers/provider.ts'
-import { UpstreamError, invalidAnswer } from '../../../providers/upstream-error.ts'
+import { UpstreamError, invalidAnswer } from '../../../providers/failures/upstream-error.ts'
 import {
   settleAbandonedUsage,
   settleLeftUsage,

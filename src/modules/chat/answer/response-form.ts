@@ -1,14 +1,14 @@
 import { editJsonObject } from '../../../kernel/edit-json-object.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../../kernel/money.ts'
-import type { UpstreamError } from '../../../providers/upstream-error.ts'
+import type { UpstreamError } from '../../../providers/failures/upstream-error.ts'
 import { responseIdOf } from '../../../wires/openai-responses/response-id.ts'
 import { readUsage, type TokenUsage } from '../../inference/inference.ts'
 import { settleUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm, StreamReader } from './answer-form.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { checkEventPayload, parseEventPayload, readFailure } from './read-event-payload.ts'
-import { invalidAnswer } from '../../../providers/upstream-error.ts'
+import { invalidAnswer } from '../../../providers/failures/upstream-error.ts'
 
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
 const ENDS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete'])

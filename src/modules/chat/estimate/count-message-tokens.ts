@@ -15,7 +15,7 @@ import {
 } from '../../inference/inference.ts'
 import { countChatPromptTokens } from './count-prompt-tokens.ts'
 import { MESSAGE_MEMBERS, readMessagePrompt } from '../message-operation.ts'
-import { invalidAnswer } from '../../../providers/upstream-error.ts'
+import { invalidAnswer } from '../../../providers/failures/upstream-error.ts'
 
 /** After this time the gateway counts by itself. */
 const TIMEOUT_MS = 10_000

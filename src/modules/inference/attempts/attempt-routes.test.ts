@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { Cancellation } from '../../../kernel/cancellation.ts'
-import { UpstreamError, type UpstreamErrorDetails } from '../../../providers/upstream-error.ts'
+import { UpstreamError, type UpstreamErrorDetails } from '../../../providers/failures/upstream-error.ts'
 import { attemptRoutes } from './attempt-routes.ts'
 import { createCircuitBreaker, type CircuitBreaker } from '../circuit/circuit-breaker.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import { AppError } from '../../../kernel/app-error.ts'
-import { UpstreamError } from '../../../providers/upstream-error.ts'
+import { UpstreamError } from '../../../providers/failures/upstream-error.ts'
 import type { CircuitBreaker } from '../circuit/circuit-breaker.ts'
 
 const ATTEMPTS_MIN = 3

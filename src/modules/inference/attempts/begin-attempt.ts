@@ -1,6 +1,6 @@
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import type { Provider } from '../../../providers/provider.ts'
-import { UpstreamError } from '../../../providers/upstream-error.ts'
+import { UpstreamError } from '../../../providers/failures/upstream-error.ts'
 import type { Drains } from '../disconnect/drains.ts'
 import type { AttemptRecord } from '../inference-record.ts'
 import type { InferenceRequest } from '../inference-request.ts'

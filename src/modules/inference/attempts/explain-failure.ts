@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../../kernel/app-error.ts'
-import type { UpstreamError } from '../../../providers/upstream-error.ts'
+import type { UpstreamError } from '../../../providers/failures/upstream-error.ts'
 
 const RETRY_AFTER_SECONDS_DEFAULT = 2
 const LOCAL_RETRY_AFTER_SECONDS = 1

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../../providers/upstream-error.ts'
+import { UpstreamError } from '../../../providers/failures/upstream-error.ts'
 import { AbandonedWork } from '../disconnect/drains.ts'
 import type { AttemptRecord, InferenceRecord } from '../inference-record.ts'
 import type { InferenceRequest } from '../inference-request.ts'

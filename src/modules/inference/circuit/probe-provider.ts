@@ -3,7 +3,7 @@ import { Cancellation } from '../../../kernel/cancellation.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
 import { parseJson } from '../../../kernel/parse-json.ts'
 import type { InferenceAnswer, InferenceCall, Provider } from '../../../providers/provider.ts'
-import { UpstreamError, type UpstreamFailure } from '../../../providers/upstream-error.ts'
+import { UpstreamError, type UpstreamFailure } from '../../../providers/failures/upstream-error.ts'
 import type { CatalogModel, Category } from '../../catalog/catalog.ts'
 
 /** The result of a test call. */

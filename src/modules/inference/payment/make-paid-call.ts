@@ -1,6 +1,6 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Clock } from '../../../kernel/clock.ts'
-import { UpstreamError } from '../../../providers/upstream-error.ts'
+import { UpstreamError } from '../../../providers/failures/upstream-error.ts'
 import type { CatalogModel } from '../../catalog/catalog.ts'
 import type { Hold } from '../../ledger/ledger.ts'
 import { AbandonedWork } from '../disconnect/drains.ts'

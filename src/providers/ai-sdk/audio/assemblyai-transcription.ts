@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../upstream-error.ts'
+import { UpstreamError } from '../../failures/upstream-error.ts'
 import type { TranscriptionVendor } from './transcription-operation.ts'
 
 const ASSEMBLYAI = { provider: 'assemblyai', packageUrl: 'https://api.assemblyai.com/v2' }

@@ -1,4 +1,4 @@
-import type { SpeechOperation, TranscriptionOperation } from '../../audio-operations.ts'
+import type { SpeechOperation, TranscriptionOperation } from '../../media/audio-operations.ts'
 import type { Provider } from '../../provider.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
 import { loadOnce } from '../load-once.ts'

@@ -1,5 +1,5 @@
-import type { Voice } from '../../audio-operations.ts'
-import { chooseVoice } from '../../openai-voices.ts'
+import type { Voice } from '../../media/audio-operations.ts'
+import { chooseVoice } from '../../media/openai-voices.ts'
 import type { SpeechVendor } from './speech-operation.ts'
 
 export const DEEPGRAM = { provider: 'deepgram', packageUrl: 'https://api.deepgram.com/v1' }

@@ -1,4 +1,4 @@
-import type { TranscriptWord } from '../../audio-operations.ts'
+import type { TranscriptWord } from '../../media/audio-operations.ts'
 import { readNumber, readPath, readString } from '../read-json.ts'
 import { DEEPGRAM } from './deepgram-speech.ts'
 import type { TranscriptionVendor } from './transcription-operation.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { TranscriptWord } from '../../audio-operations.ts'
+import type { TranscriptWord } from '../../media/audio-operations.ts'
 import { groupWords } from './group-words.ts'
 
 /** Returns consecutive words of half a second each. A number is a pause in seconds. */

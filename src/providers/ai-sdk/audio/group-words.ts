@@ -1,4 +1,4 @@
-import type { TranscriptSegment, TranscriptWord } from '../../audio-operations.ts'
+import type { TranscriptSegment, TranscriptWord } from '../../media/audio-operations.ts'
 
 const PAUSE_SECONDS = 1
 const SEGMENT_SECONDS_MAX = 15

@@ -1,4 +1,4 @@
-import type { SpeechCall } from '../../audio-operations.ts'
+import type { SpeechCall } from '../../media/audio-operations.ts'
 import { toUpstreamError } from '../to-upstream-error.ts'
 import type { UpstreamExchange } from '../upstream-exchange.ts'
 

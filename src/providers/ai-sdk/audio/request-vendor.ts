@@ -1,6 +1,6 @@
-import { readErrorObject } from '../../error-payload.ts'
-import { parseRetryAfter } from '../../parse-retry-after.ts'
-import { UpstreamError } from '../../upstream-error.ts'
+import { readErrorObject } from '../../failures/error-payload.ts'
+import { parseRetryAfter } from '../../failures/parse-retry-after.ts'
+import { UpstreamError } from '../../failures/upstream-error.ts'
 import { parseJson } from '../read-json.ts'
 import type { UpstreamExchange } from '../upstream-exchange.ts'
 

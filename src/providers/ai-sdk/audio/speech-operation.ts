@@ -1,8 +1,8 @@
 import type { SpeechModelV4, SpeechModelV4CallOptions } from '@ai-sdk/provider'
 
-import type { SpeechAnswer, SpeechCall, SpeechOperation, Voice } from '../../audio-operations.ts'
-import { CONTENT_TYPE_OF_AUDIO, type SpeechWork } from '../../media-work.ts'
-import { UpstreamError } from '../../upstream-error.ts'
+import type { SpeechAnswer, SpeechCall, SpeechOperation, Voice } from '../../media/audio-operations.ts'
+import { CONTENT_TYPE_OF_AUDIO, type SpeechWork } from '../../media/media-work.ts'
+import { UpstreamError } from '../../failures/upstream-error.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
 import { createVendorCalls, type VendorSession } from '../vendor-calls.ts'
 import { redirectFetch, type AudioModelSettings, type AudioVendor } from './audio-vendor.ts'

@@ -14,7 +14,7 @@ import { json } from '../../../../tests/upstreams/openai-server.ts'
 import type { ScriptedReply, ScriptedServer } from '../../../../tests/upstreams/scripted-server.ts'
 import { testUpstreamFailures } from '../../../../tests/upstreams/test-upstream-failures.ts'
 import { Cancellation } from '../../../kernel/cancellation.ts'
-import type { Transcript, TranscriptionCall } from '../../audio-operations.ts'
+import type { Transcript, TranscriptionCall } from '../../media/audio-operations.ts'
 import type { Provider } from '../../provider.ts'
 import {
   createAssemblyAiProvider,

@@ -8,8 +8,8 @@ import type {
   TranscriptionCall,
   TranscriptionOperation,
   TranscriptWord,
-} from '../../audio-operations.ts'
-import { toLanguageCode } from '../../language-code.ts'
+} from '../../media/audio-operations.ts'
+import { toLanguageCode } from '../../media/language-code.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
 import { UntranslatableRequest } from '../untranslatable-request.ts'
 import type { ExchangeLimits } from '../upstream-exchange.ts'

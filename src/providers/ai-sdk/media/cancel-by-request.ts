@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../upstream-error.ts'
+import { UpstreamError } from '../../failures/upstream-error.ts'
 import type { WireSession } from './media-wire.ts'
 import { requestJson, type JsonRequest } from './request-json.ts'
 

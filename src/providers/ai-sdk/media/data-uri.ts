@@ -1,4 +1,4 @@
-import type { InputFile } from '../../media-operation.ts'
+import type { InputFile } from '../../media/media-operation.ts'
 
 export function toDataUri({ bytes, contentType }: InputFile): string {
   return `data:${contentType};base64,${toBase64({ bytes })}`

@@ -1,10 +1,10 @@
 import { APICallError } from '@ai-sdk/provider'
 
-import type { InputFile, MediaCall, OutputFile } from '../../media-operation.ts'
-import type { ImageWork } from '../../media-work.ts'
+import type { InputFile, MediaCall, OutputFile } from '../../media/media-operation.ts'
+import type { ImageWork } from '../../media/media-work.ts'
 import { isRecord, readString } from '../read-json.ts'
 import { detectImageType } from './detect-image-type.ts'
-import { chooseAspectRatio, chooseSize } from '../../frame-shape.ts'
+import { chooseAspectRatio, chooseSize } from '../../streams/frame-shape.ts'
 import { invalidAnswer, isContentRefusal, jobFailed } from './job-failure.ts'
 import type { MediaWire, WireSession } from './media-wire.ts'
 import { toAspectRatio, toModelFile, type ImageModelOptions, type VendorOptions } from './model-options.ts'

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../upstream-error.ts'
+import { UpstreamError } from '../../failures/upstream-error.ts'
 
 const MESSAGE_CHARACTERS_MAX = 2_048
 const CONTENT_REFUSAL =

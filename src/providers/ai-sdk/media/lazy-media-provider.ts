@@ -1,4 +1,4 @@
-import type { MediaCall, MediaOperation } from '../../media-operation.ts'
+import type { MediaCall, MediaOperation } from '../../media/media-operation.ts'
 import type { Provider } from '../../provider.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
 import type { MediaVendor } from './media-operation-over-wire.ts'

@@ -7,7 +7,7 @@ import type {
   MediaProgress,
   MediaStart,
   UpstreamJob,
-} from '../../media-operation.ts'
+} from '../../media/media-operation.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
 import { createVendorCalls, markKey } from '../vendor-calls.ts'
 import { jobLost } from './job-failure.ts'

@@ -1,4 +1,10 @@
-import type { JobCall, MediaCall, MediaProgress, MediaStart, UpstreamJob } from '../../media-operation.ts'
+import type {
+  JobCall,
+  MediaCall,
+  MediaProgress,
+  MediaStart,
+  UpstreamJob,
+} from '../../media/media-operation.ts'
 
 /**
  * How one vendor starts, polls and cancels work. A wire makes one attempt with one key. The operation handles keys, retries, work

@@ -1,4 +1,4 @@
-import type { InputFile } from '../../media-operation.ts'
+import type { InputFile } from '../../media/media-operation.ts'
 
 /**
  * Options for the models of the packages. Narrower than the packages' own types, whose versions differ, so that they fit all of

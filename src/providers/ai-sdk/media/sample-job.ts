@@ -1,4 +1,4 @@
-import type { MediaProgress } from '../../media-operation.ts'
+import type { MediaProgress } from '../../media/media-operation.ts'
 import { readNumber, readPath, readString } from '../read-json.ts'
 import { invalidAnswer, jobFailed, jobLost } from './job-failure.ts'
 

@@ -1,4 +1,4 @@
-import type { ImageWork } from '../../media-work.ts'
+import type { ImageWork } from '../../media/media-work.ts'
 
 /** Splits work into parts that one submission can produce. Each part has its own seed, so that the images differ. */
 export function splitImages<File>(work: ImageWork<File>, countMax: number): readonly ImageWork<File>[] {

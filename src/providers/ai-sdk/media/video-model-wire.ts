@@ -5,8 +5,8 @@ import type {
 } from '@ai-sdk/provider'
 import { parseJson } from '../read-json.ts'
 
-import type { InputFile, JobCall, MediaProgress, OutputFile } from '../../media-operation.ts'
-import type { VideoWork } from '../../media-work.ts'
+import type { InputFile, JobCall, MediaProgress, OutputFile } from '../../media/media-operation.ts'
+import type { VideoWork } from '../../media/media-work.ts'
 import { isRecord } from '../read-json.ts'
 import { invalidAnswer, jobFailed, jobLost } from './job-failure.ts'
 import type { MediaWire, WireSession } from './media-wire.ts'

@@ -4,9 +4,9 @@ import {
   readDocuments,
   writeRerankAnswer,
   type RankedDocument,
-} from '../../rerank-answer.ts'
+} from '../../answers/rerank-answer.ts'
 import type { RerankRequest } from '../../../wires/rerank/rerank-request.ts'
-import { UpstreamError } from '../../upstream-error.ts'
+import { UpstreamError } from '../../failures/upstream-error.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
 import { createVendorCalls } from '../vendor-calls.ts'
 import type { EmbeddingModelSettings } from './embedding-operation.ts'

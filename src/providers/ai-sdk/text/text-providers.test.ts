@@ -14,7 +14,7 @@ import { testUpstreamFailures } from '../../../../tests/upstreams/test-upstream-
 import { Cancellation } from '../../../kernel/cancellation.ts'
 import { loadTokenEncoding } from '../../../kernel/token-encoding.ts'
 import type { EmbeddingRequest } from '../../../wires/openai-embeddings/embedding-request.ts'
-import { encodeEmbedding } from '../../encode-embedding.ts'
+import { encodeEmbedding } from '../../answers/encode-embedding.ts'
 import type { Provider } from '../../provider.ts'
 import type { RerankRequest } from '../../../wires/rerank/rerank-request.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { shortageCodeOf } from '../../shortage-code.ts'
+import { shortageCodeOf } from '../../failures/shortage-code.ts'
 import type { AnswerHead } from './answer-head.ts'
 import { AnswerReader, type AnswerSink } from './answer-reader.ts'
 import { Http1Error } from './http1-error.ts'

@@ -1,4 +1,4 @@
-import type { UpstreamFailure } from '../../upstream-error.ts'
+import type { UpstreamFailure } from '../../failures/upstream-error.ts'
 
 /** The reason why a request failed. */
 export class Http1Error extends Error {

@@ -1,4 +1,4 @@
-import type { MediaCall, MediaOutput, MediaStart, OutputFile } from '../../media-operation.ts'
+import type { MediaCall, MediaOutput, MediaStart, OutputFile } from '../../media/media-operation.ts'
 import type { Fault } from '../directives.ts'
 import { damagePayload, type FaultContext } from '../inject-fault.ts'
 import { beginCall, type SandboxParts } from './begin-call.ts'

@@ -2,8 +2,14 @@ import { createHash } from 'node:crypto'
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { isRecord } from '../../../kernel/is-record.ts'
-import type { JobCall, MediaCall, MediaOperation, MediaOutput, UpstreamJob } from '../../media-operation.ts'
-import { UpstreamError } from '../../upstream-error.ts'
+import type {
+  JobCall,
+  MediaCall,
+  MediaOperation,
+  MediaOutput,
+  UpstreamJob,
+} from '../../media/media-operation.ts'
+import { UpstreamError } from '../../failures/upstream-error.ts'
 import { parseDirectives, type Directives, type Fault } from '../directives.ts'
 import { delayAnswer, failAtOnce } from '../inject-fault.ts'
 import { damageOutput } from './answer-at-once.ts'

@@ -1,8 +1,8 @@
 import sharp from 'sharp'
 import { beforeAll, expect, test } from 'vitest'
 import { Cancellation } from '../../../kernel/cancellation.ts'
-import type { InputFile } from '../../media-operation.ts'
-import type { ImageWork } from '../../media-work.ts'
+import type { InputFile } from '../../media/media-operation.ts'
+import type { ImageWork } from '../../media/media-work.ts'
 import { createSandboxProvider } from '../sandbox.ts'
 import { sharedPixelRoom } from './images/pixel-room.ts'
 

@@ -1,4 +1,4 @@
-import type { MediaOutput } from '../../media-operation.ts'
+import type { MediaOutput } from '../../media/media-operation.ts'
 
 const BYTES_MAX = 32 * 1024 * 1024
 

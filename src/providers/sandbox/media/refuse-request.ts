@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../upstream-error.ts'
+import { UpstreamError } from '../../failures/upstream-error.ts'
 
 /** Returns the error for an invalid request, which an upstream answers with 400. */
 export function refuseRequest(message: string, parameter?: string): UpstreamError {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { UpstreamError } from '../../upstream-error.ts'
+import { UpstreamError } from '../../failures/upstream-error.ts'
 import type { Rendering, RenderingAnswer } from './render-worker.ts'
 
 const QUEUE_MAX = 1000

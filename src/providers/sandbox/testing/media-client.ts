@@ -8,8 +8,8 @@ import type {
   MediaProgress,
   MediaStart,
   UpstreamJob,
-} from '../../media-operation.ts'
-import type { ImageWork } from '../../media-work.ts'
+} from '../../media/media-operation.ts'
+import type { ImageWork } from '../../media/media-work.ts'
 import type { InferenceAnswer } from '../../provider.ts'
 import { createSandboxProvider } from '../sandbox.ts'
 

@@ -1,7 +1,7 @@
-import type { InputFile } from '../../../media-operation.ts'
-import type { ImageWork, VideoWork } from '../../../media-work.ts'
+import type { InputFile } from '../../../media/media-operation.ts'
+import type { ImageWork, VideoWork } from '../../../media/media-work.ts'
 import { toDataUri } from '../data-uri.ts'
-import { chooseAspectRatio, chooseDuration, chooseResolution } from '../../../frame-shape.ts'
+import { chooseAspectRatio, chooseDuration, chooseResolution } from '../../../streams/frame-shape.ts'
 import { toImageOptions } from '../image-model-wire.ts'
 import type { WireSession } from '../media-wire.ts'
 import {

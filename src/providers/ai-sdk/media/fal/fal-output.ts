@@ -1,4 +1,4 @@
-import type { MediaProgress, OutputFile } from '../../../media-operation.ts'
+import type { MediaProgress, OutputFile } from '../../../media/media-operation.ts'
 import { isRecord, readNumber, readString } from '../../read-json.ts'
 import { invalidAnswer, jobFailed } from '../job-failure.ts'
 

@@ -1,5 +1,5 @@
-import type { JobCall, MediaProgress, MediaStart } from '../../../media-operation.ts'
-import { UpstreamError } from '../../../upstream-error.ts'
+import type { JobCall, MediaProgress, MediaStart } from '../../../media/media-operation.ts'
+import { UpstreamError } from '../../../failures/upstream-error.ts'
 import { isRecord, parseJson, readString } from '../../read-json.ts'
 import { cancelByRequest } from '../cancel-by-request.ts'
 import { captureSubmission } from '../capture-submission.ts'

@@ -1,5 +1,5 @@
-import type { InputFile, MediaCall, MediaStart } from '../../../media-operation.ts'
-import type { BackgroundRemovalWork, ImageWork, UpscaleWork, VideoWork } from '../../../media-work.ts'
+import type { InputFile, MediaCall, MediaStart } from '../../../media/media-operation.ts'
+import type { BackgroundRemovalWork, ImageWork, UpscaleWork, VideoWork } from '../../../media/media-work.ts'
 import { toDataUri } from '../data-uri.ts'
 import { falImagesMax, toFalImageRequest, toFalVideoRequest } from './fal-models.ts'
 import { readFalOutput } from './fal-output.ts'

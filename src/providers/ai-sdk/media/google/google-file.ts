@@ -1,4 +1,4 @@
-import type { OutputFile } from '../../../media-operation.ts'
+import type { OutputFile } from '../../../media/media-operation.ts'
 import type { WireSession } from '../media-wire.ts'
 
 /** Returns a file to download. Google's own files need the key. It is not sent to any other origin. */

@@ -5,7 +5,7 @@ import { imageWork, inputImage, mediaCall } from '../../../../../tests/upstreams
 import { PNG_BASE64 } from '../../../../../tests/upstreams/media/vendor-server.ts'
 import { startScriptedServer, type ScriptedServer } from '../../../../../tests/upstreams/scripted-server.ts'
 import { testUpstreamFailures } from '../../../../../tests/upstreams/test-upstream-failures.ts'
-import type { MediaCall } from '../../../media-operation.ts'
+import type { MediaCall } from '../../../media/media-operation.ts'
 import { createMediaProvider } from '../../../create-provider.ts'
 
 const MODEL = 'imagen-4.0-generate-001'

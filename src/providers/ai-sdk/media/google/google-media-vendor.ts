@@ -1,7 +1,12 @@
-import type { InputFile } from '../../../media-operation.ts'
-import type { ImageWork, VideoWork } from '../../../media-work.ts'
+import type { InputFile } from '../../../media/media-operation.ts'
+import type { ImageWork, VideoWork } from '../../../media/media-work.ts'
 import { readPath, readString } from '../../read-json.ts'
-import { chooseAspectRatio, chooseDuration, chooseResolution, readShape } from '../../../frame-shape.ts'
+import {
+  chooseAspectRatio,
+  chooseDuration,
+  chooseResolution,
+  readShape,
+} from '../../../streams/frame-shape.ts'
 import { imagenWire } from './google-imagen-wire.ts'
 import { omniWire } from './google-omni-wire.ts'
 import { createImageModelWire } from '../image-model-wire.ts'

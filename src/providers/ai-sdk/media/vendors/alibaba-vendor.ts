@@ -1,7 +1,7 @@
 import { readNumber, readString } from '../../read-json.ts'
 import { bearer, cancelByRequest } from '../cancel-by-request.ts'
 import { toDataUri } from '../data-uri.ts'
-import { chooseAspectRatio, chooseDuration, chooseResolution } from '../../../frame-shape.ts'
+import { chooseAspectRatio, chooseDuration, chooseResolution } from '../../../streams/frame-shape.ts'
 import { toPackageSettings } from '../package-settings.ts'
 import { createVideoModelWire } from '../video-model-wire.ts'
 import { lookupTable } from '../../../../kernel/lookup-table.ts'

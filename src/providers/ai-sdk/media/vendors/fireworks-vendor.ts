@@ -1,5 +1,5 @@
-import type { InputFile } from '../../../media-operation.ts'
-import type { ImageWork } from '../../../media-work.ts'
+import type { InputFile } from '../../../media/media-operation.ts'
+import type { ImageWork } from '../../../media/media-work.ts'
 import { readString } from '../../read-json.ts'
 import { bearer } from '../cancel-by-request.ts'
 import { captureSubmission } from '../capture-submission.ts'

@@ -1,5 +1,5 @@
 import { readNumber, readPath, readString } from '../../read-json.ts'
-import { readLines } from '../../../frame-shape.ts'
+import { readLines } from '../../../streams/frame-shape.ts'
 import { toPackageSettings } from '../package-settings.ts'
 import { createVideoModelWire } from '../video-model-wire.ts'
 

@@ -1,5 +1,5 @@
-import type { InputFile, JobCall, MediaProgress, MediaStart } from '../../../media-operation.ts'
-import type { ImageWork, VideoWork } from '../../../media-work.ts'
+import type { InputFile, JobCall, MediaProgress, MediaStart } from '../../../media/media-operation.ts'
+import type { ImageWork, VideoWork } from '../../../media/media-work.ts'
 import { readPath, readString } from '../../read-json.ts'
 import { bearer, cancelByRequest } from '../cancel-by-request.ts'
 import { captureSubmission } from '../capture-submission.ts'

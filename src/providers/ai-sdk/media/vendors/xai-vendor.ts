@@ -1,5 +1,5 @@
 import { readNumber, readString } from '../../read-json.ts'
-import { chooseResolution } from '../../../frame-shape.ts'
+import { chooseResolution } from '../../../streams/frame-shape.ts'
 import { createImageModelWire } from '../image-model-wire.ts'
 import { toPackageSettings } from '../package-settings.ts'
 import { createVideoModelWire } from '../video-model-wire.ts'

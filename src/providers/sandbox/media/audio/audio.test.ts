@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseBuffer } from 'music-metadata'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { SpeechWork } from '../../../media-work.ts'
+import type { SpeechWork } from '../../../media/media-work.ts'
 import { callContext, sandboxInNoTime } from '../../testing/media-client.ts'
 import { removeDirectory } from '../../../../../tests/support/remove-directory.ts'
 

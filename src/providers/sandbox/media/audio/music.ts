@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { MediaOperation } from '../../../media-operation.ts'
-import type { MusicWork } from '../../../media-work.ts'
+import type { MediaOperation } from '../../../media/media-operation.ts'
+import type { MusicWork } from '../../../media/media-work.ts'
 import { answerByJob } from '../answer-by-job.ts'
 import type { SandboxParts } from '../begin-call.ts'
 import type { RecentOutputs } from '../recent-outputs.ts'

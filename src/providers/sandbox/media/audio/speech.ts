@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { SpeechOperation } from '../../../audio-operations.ts'
-import type { AudioFormat, SpeechWork } from '../../../media-work.ts'
+import type { SpeechOperation } from '../../../media/audio-operations.ts'
+import type { AudioFormat, SpeechWork } from '../../../media/media-work.ts'
 import { damageStream } from '../../inject-fault.ts'
 import type { AudioShape, AudioWriter } from './audio-writer.ts'
 import { beginCall, type SandboxParts } from '../begin-call.ts'

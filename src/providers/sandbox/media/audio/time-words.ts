@@ -1,4 +1,4 @@
-import type { TranscriptSegment, TranscriptWord } from '../../../audio-operations.ts'
+import type { TranscriptSegment, TranscriptWord } from '../../../media/audio-operations.ts'
 
 /** Splits the text into sentences and divides the time between them by their length. */
 export function timeSegments(text: string, durationSeconds: number): TranscriptSegment[] {

@@ -5,8 +5,8 @@ import type {
   Transcript,
   TranscriptionCall,
   TranscriptionOperation,
-} from '../../../audio-operations.ts'
-import { UpstreamError } from '../../../upstream-error.ts'
+} from '../../../media/audio-operations.ts'
+import { UpstreamError } from '../../../failures/upstream-error.ts'
 import { damagePayload } from '../../inject-fault.ts'
 import { beginCall, type SandboxParts } from '../begin-call.ts'
 import { composeTranscript, guessLanguage } from './compose-transcript.ts'

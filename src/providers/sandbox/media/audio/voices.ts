@@ -1,4 +1,4 @@
-import type { Voice } from '../../../audio-operations.ts'
+import type { Voice } from '../../../media/audio-operations.ts'
 import { createRandomFromText } from '../../../../kernel/seeded-random.ts'
 
 interface KnownVoice {

@@ -1,5 +1,5 @@
-import type { InputFile, MediaOperation, MediaOutput } from '../../../media-operation.ts'
-import type { BackgroundRemovalWork } from '../../../media-work.ts'
+import type { InputFile, MediaOperation, MediaOutput } from '../../../media/media-operation.ts'
+import type { BackgroundRemovalWork } from '../../../media/media-work.ts'
 import { answerAtOnce } from '../answer-at-once.ts'
 import type { SandboxParts } from '../begin-call.ts'
 import { encodePicture } from './encode-picture.ts'

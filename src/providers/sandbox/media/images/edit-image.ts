@@ -1,6 +1,6 @@
 import type { OverlayOptions } from 'sharp'
-import type { InputFile, MediaOutput } from '../../../media-operation.ts'
-import type { ImageWork } from '../../../media-work.ts'
+import type { InputFile, MediaOutput } from '../../../media/media-operation.ts'
+import type { ImageWork } from '../../../media/media-work.ts'
 import { encodePicture } from './encode-picture.ts'
 import { loadSharp } from './load-sharp.ts'
 import { openPicture, usePictures, type OpenPicture } from './open-picture.ts'

@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp'
-import type { OutputFile } from '../../../media-operation.ts'
+import type { OutputFile } from '../../../media/media-operation.ts'
 
 export type PictureFormat = 'png' | 'jpeg' | 'webp'
 

@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp'
-import type { InputFile } from '../../../media-operation.ts'
+import type { InputFile } from '../../../media/media-operation.ts'
 import { readImageSize } from '../../../../kernel/read-image-size.ts'
 import { loadSharp } from './load-sharp.ts'
 import type { PictureSize } from './picture-size.ts'

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../../upstream-error.ts'
+import { UpstreamError } from '../../../failures/upstream-error.ts'
 
 /** Maximum number of pixels that one request may decode and create, about 130 MB. */
 export const REQUEST_PIXELS_MAX = 32 * 1024 * 1024

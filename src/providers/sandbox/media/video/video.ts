@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import type { InputFile, MediaCall, MediaOperation } from '../../../media-operation.ts'
-import type { VideoWork } from '../../../media-work.ts'
+import type { InputFile, MediaCall, MediaOperation } from '../../../media/media-operation.ts'
+import type { VideoWork } from '../../../media/media-work.ts'
 import { createRandomFromText } from '../../../../kernel/seeded-random.ts'
 import { answerByJob } from '../answer-by-job.ts'
 import type { SandboxParts } from '../begin-call.ts'

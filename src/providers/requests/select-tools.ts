@@ -1,5 +1,5 @@
-import { isRecord } from '../kernel/is-record.ts'
-import type { ChatRequest, ChatTool } from '../wires/openai-chat/chat-request.ts'
+import { isRecord } from '../../kernel/is-record.ts'
+import type { ChatRequest, ChatTool } from '../../wires/openai-chat/chat-request.ts'
 
 export interface ToolSelection {
   /** Tools that the model may call, in the order of the request. */

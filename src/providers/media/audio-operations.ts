@@ -1,6 +1,6 @@
-import type { Cancellation } from '../kernel/cancellation.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { SpeechWork } from './media-work.ts'
-import type { UpstreamTimeouts } from './upstream-timeouts.ts'
+import type { UpstreamTimeouts } from '../connection/upstream-timeouts.ts'
 
 /** Converts text to audio. Its methods throw only `UpstreamError`. */
 export interface SpeechOperation {

@@ -1,4 +1,4 @@
-import { isRecord } from '../kernel/is-record.ts'
+import { isRecord } from '../../kernel/is-record.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 const MESSAGE_LENGTH_MAX = 2000

@@ -1,7 +1,7 @@
 import { assert, nat, property, subarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { fakeClock } from '../kernel/testing/fake-clock.ts'
+import { fakeClock } from '../../kernel/testing/fake-clock.ts'
 import { createCredentialRing } from './credential-ring.ts'
 
 function createRing(keys: string[]) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { describeNetworkError } from './ai-sdk/describe-network-error.ts'
-import { describeTransportFailure } from './openai-compatible/transport-failure.ts'
+import { describeNetworkError } from '../ai-sdk/describe-network-error.ts'
+import { describeTransportFailure } from '../openai-compatible/transport-failure.ts'
 import { shortageCodeOf } from './shortage-code.ts'
 
 const failing = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code })

@@ -6,7 +6,7 @@ import {
   plainAnswer,
   startRawUpstream,
   type RawRequest,
-} from './openai-compatible/upstream-http1/testing/raw-upstream.ts'
+} from '../openai-compatible/upstream-http1/testing/raw-upstream.ts'
 import { createResendingPool } from './resending-pool.ts'
 
 async function start(answer: (request: RawRequest) => void) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ChatRequest } from '../wires/openai-chat/chat-request.ts'
+import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import { nameOfTool, selectTools } from './select-tools.ts'
 
 const tools: ChatRequest['tools'] = [

@@ -1,5 +1,5 @@
-import type { Cancellation } from '../kernel/cancellation.ts'
-import type { UpstreamTimeouts } from './upstream-timeouts.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { UpstreamTimeouts } from '../connection/upstream-timeouts.ts'
 
 /** A client's file in memory: an image or short audio. */
 export interface InputFile {

@@ -1,5 +1,5 @@
-import type { CompleteAnswer } from './provider.ts'
-import type { RerankRequest } from '../wires/rerank/rerank-request.ts'
+import type { CompleteAnswer } from '../provider.ts'
+import type { RerankRequest } from '../../wires/rerank/rerank-request.ts'
 
 export interface RankedDocument {
   readonly index: number

@@ -1,5 +1,5 @@
-import type { Clock } from '../kernel/clock.ts'
-import { drawFor, hashText } from '../kernel/rendezvous.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { drawFor, hashText } from '../../kernel/rendezvous.ts'
 
 /** Several API keys of one upstream. */
 export interface CredentialRing {

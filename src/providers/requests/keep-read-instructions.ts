@@ -1,6 +1,6 @@
-import type { SpeechWork } from './media-work.ts'
-import { takesInstructions } from './speech-instructions.ts'
-import { vendorOf } from './vendors.ts'
+import type { SpeechWork } from '../media/media-work.ts'
+import { takesInstructions } from '../media/speech-instructions.ts'
+import { vendorOf } from '../vendors.ts'
 
 interface SpeechRoute {
   readonly provider: string
