@@ -21,8 +21,8 @@ import {
 import { googleContent, startGoogleServer } from '../../../tests/upstreams/google-server.ts'
 import type { ScriptedServer } from '../../../tests/upstreams/scripted-server.ts'
 import type { Provider } from '../provider.ts'
-import { createAnthropicProvider } from './anthropic-provider.ts'
-import { createGoogleProvider } from './google-provider.ts'
+import { createAnthropicProvider } from './vendors/anthropic-provider.ts'
+import { createGoogleProvider } from './vendors/google-provider.ts'
 
 let server: ScriptedServer
 let googleServer: ScriptedServer

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { InferenceOperation, Provider, OnDisconnect } from '../provider.ts'
-import type { ExchangeLimits } from './upstream-exchange.ts'
+import type { ExchangeLimits } from './exchange/upstream-exchange.ts'
 
 export interface AiSdkProviderOptions {
   readonly apiKeys: readonly string[]

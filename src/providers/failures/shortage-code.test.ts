@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeNetworkError } from '../ai-sdk/describe-network-error.ts'
+import { describeNetworkError } from '../ai-sdk/exchange/describe-network-error.ts'
 import { describeTransportFailure } from '../openai-compatible/transport-failure.ts'
 import { shortageCodeOf } from './shortage-code.ts'
 

@@ -1,4 +1,4 @@
-import { createAnthropicProvider } from '../ai-sdk/anthropic-provider.ts'
+import { createAnthropicProvider } from '../ai-sdk/vendors/anthropic-provider.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
 
 /** Claude. Chat requests are translated. Requests in Anthropic's own wire are forwarded. */

@@ -1,4 +1,4 @@
-import { createGoogleProvider } from '../ai-sdk/google-provider.ts'
+import { createGoogleProvider } from '../ai-sdk/vendors/google-provider.ts'
 import { createGoogleEmbeddingProvider } from '../ai-sdk/text/text-providers.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
 

@@ -1,5 +1,5 @@
 import type { TranscriptWord } from '../../media/audio-operations.ts'
-import { readNumber, readPath, readString } from '../read-json.ts'
+import { readNumber, readPath, readString } from '../exchange/read-json.ts'
 import { DEEPGRAM } from './deepgram-speech.ts'
 import type { TranscriptionVendor } from './transcription-operation.ts'
 

@@ -2,7 +2,7 @@ import type { MediaCall, MediaOperation, MediaStart } from '../../media/media-op
 import type { MusicWork } from '../../media/media-work.ts'
 import { UpstreamError } from '../../failures/upstream-error.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
-import { createVendorCalls, type VendorSession } from '../vendor-calls.ts'
+import { createVendorCalls, type VendorSession } from '../exchange/vendor-calls.ts'
 import { ELEVENLABS } from './elevenlabs-speech.ts'
 import { requestVendor } from './request-vendor.ts'
 import { writeWavHeader } from './wav-header.ts'

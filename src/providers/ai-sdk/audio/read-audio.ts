@@ -1,6 +1,6 @@
 import type { SpeechCall } from '../../media/audio-operations.ts'
-import { toUpstreamError } from '../to-upstream-error.ts'
-import type { UpstreamExchange } from '../upstream-exchange.ts'
+import { toUpstreamError } from '../exchange/to-upstream-error.ts'
+import type { UpstreamExchange } from '../exchange/upstream-exchange.ts'
 
 interface AudioSource {
   readonly provider: string

@@ -1,8 +1,8 @@
 import { readErrorObject } from '../../failures/error-payload.ts'
 import { parseRetryAfter } from '../../failures/parse-retry-after.ts'
 import { UpstreamError } from '../../failures/upstream-error.ts'
-import { parseJson } from '../read-json.ts'
-import type { UpstreamExchange } from '../upstream-exchange.ts'
+import { parseJson } from '../exchange/read-json.ts'
+import type { UpstreamExchange } from '../exchange/upstream-exchange.ts'
 
 interface VendorRequest {
   readonly provider: string

@@ -4,7 +4,7 @@ import type { SpeechAnswer, SpeechCall, SpeechOperation, Voice } from '../../med
 import { CONTENT_TYPE_OF_AUDIO, type SpeechWork } from '../../media/media-work.ts'
 import { UpstreamError } from '../../failures/upstream-error.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
-import { createVendorCalls, type VendorSession } from '../vendor-calls.ts'
+import { createVendorCalls, type VendorSession } from '../exchange/vendor-calls.ts'
 import { redirectFetch, type AudioModelSettings, type AudioVendor } from './audio-vendor.ts'
 import { readAudio } from './read-audio.ts'
 

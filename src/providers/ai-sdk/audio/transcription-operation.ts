@@ -11,9 +11,9 @@ import type {
 } from '../../media/audio-operations.ts'
 import { toLanguageCode } from '../../media/language-code.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
-import { UntranslatableRequest } from '../untranslatable-request.ts'
-import type { ExchangeLimits } from '../upstream-exchange.ts'
-import { createVendorCalls } from '../vendor-calls.ts'
+import { UntranslatableRequest } from '../request/untranslatable-request.ts'
+import type { ExchangeLimits } from '../exchange/upstream-exchange.ts'
+import { createVendorCalls } from '../exchange/vendor-calls.ts'
 import { redirectFetch, type AudioModelSettings, type AudioVendor } from './audio-vendor.ts'
 import { groupWords } from './group-words.ts'
 

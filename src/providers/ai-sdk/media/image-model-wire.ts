@@ -2,7 +2,7 @@ import { APICallError } from '@ai-sdk/provider'
 
 import type { InputFile, MediaCall, OutputFile } from '../../media/media-operation.ts'
 import type { ImageWork } from '../../media/media-work.ts'
-import { isRecord, readString } from '../read-json.ts'
+import { isRecord, readString } from '../exchange/read-json.ts'
 import { detectImageType } from './detect-image-type.ts'
 import { chooseAspectRatio, chooseSize } from '../../streams/frame-shape.ts'
 import { invalidAnswer, isContentRefusal, jobFailed } from './job-failure.ts'

@@ -9,7 +9,7 @@ import type {
   UpstreamJob,
 } from '../../media/media-operation.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
-import { createVendorCalls, markKey } from '../vendor-calls.ts'
+import { createVendorCalls, markKey } from '../exchange/vendor-calls.ts'
 import { jobLost } from './job-failure.ts'
 import type { MediaWire, WireSession } from './media-wire.ts'
 

@@ -1,7 +1,7 @@
 import { readErrorObject } from '../../failures/error-payload.ts'
 import { parseRetryAfter } from '../../failures/parse-retry-after.ts'
 import { UpstreamError } from '../../failures/upstream-error.ts'
-import { parseJson } from '../read-json.ts'
+import { parseJson } from '../exchange/read-json.ts'
 import type { WireSession } from './media-wire.ts'
 
 export interface JsonRequest {

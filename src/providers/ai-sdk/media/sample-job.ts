@@ -1,5 +1,5 @@
 import type { MediaProgress } from '../../media/media-operation.ts'
-import { readNumber, readPath, readString } from '../read-json.ts'
+import { readNumber, readPath, readString } from '../exchange/read-json.ts'
 import { invalidAnswer, jobFailed, jobLost } from './job-failure.ts'
 
 const POLL_AFTER_MS = 1_000

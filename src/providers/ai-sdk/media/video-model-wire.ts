@@ -3,11 +3,11 @@ import type {
   Experimental_VideoModelV4OperationStatusResult as VideoStatus,
   JSONValue,
 } from '@ai-sdk/provider'
-import { parseJson } from '../read-json.ts'
+import { parseJson } from '../exchange/read-json.ts'
 
 import type { InputFile, JobCall, MediaProgress, OutputFile } from '../../media/media-operation.ts'
 import type { VideoWork } from '../../media/media-work.ts'
-import { isRecord } from '../read-json.ts'
+import { isRecord } from '../exchange/read-json.ts'
 import { invalidAnswer, jobFailed, jobLost } from './job-failure.ts'
 import type { MediaWire, WireSession } from './media-wire.ts'
 import { toAspectRatio, toModelFile, type VideoModelOptions } from './model-options.ts'

@@ -3,10 +3,10 @@ import { encodeEmbedding } from '../../answers/encode-embedding.ts'
 import type { InferenceCall, InferenceOperation } from '../../provider.ts'
 import { UpstreamError } from '../../failures/upstream-error.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
-import { createVendorCalls, type VendorCalls } from '../vendor-calls.ts'
+import { createVendorCalls, type VendorCalls } from '../exchange/vendor-calls.ts'
 import { decodeTokens } from '../../../kernel/decode-tokens.ts'
-import { toUpstreamError } from '../to-upstream-error.ts'
-import { UntranslatableRequest } from '../untranslatable-request.ts'
+import { toUpstreamError } from '../exchange/to-upstream-error.ts'
+import { UntranslatableRequest } from '../request/untranslatable-request.ts'
 
 /** The differences between the embedding vendors that are called through an AI SDK package. */
 export interface EmbeddingVendor {

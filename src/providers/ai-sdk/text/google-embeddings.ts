@@ -1,4 +1,4 @@
-import { readString } from '../read-json.ts'
+import { readString } from '../exchange/read-json.ts'
 import type { EmbeddingVendor } from './embedding-operation.ts'
 
 export const googleEmbeddings: EmbeddingVendor = {

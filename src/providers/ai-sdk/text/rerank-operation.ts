@@ -8,7 +8,7 @@ import {
 import type { RerankRequest } from '../../../wires/rerank/rerank-request.ts'
 import { UpstreamError } from '../../failures/upstream-error.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
-import { createVendorCalls } from '../vendor-calls.ts'
+import { createVendorCalls } from '../exchange/vendor-calls.ts'
 import type { EmbeddingModelSettings } from './embedding-operation.ts'
 
 /** The differences between the reranking vendors that are called through an AI SDK package. */

@@ -1,5 +1,5 @@
 import type { MediaProgress, OutputFile } from '../../../media/media-operation.ts'
-import { isRecord, readNumber, readString } from '../../read-json.ts'
+import { isRecord, readNumber, readString } from '../../exchange/read-json.ts'
 import { invalidAnswer, jobFailed } from '../job-failure.ts'
 
 /** Reads the output of a fal model: the URLs in `images`, `image` or `video`. */

@@ -1,6 +1,6 @@
 import type { JobCall, MediaProgress, MediaStart } from '../../../media/media-operation.ts'
 import { UpstreamError } from '../../../failures/upstream-error.ts'
-import { isRecord, parseJson, readString } from '../../read-json.ts'
+import { isRecord, parseJson, readString } from '../../exchange/read-json.ts'
 import { cancelByRequest } from '../cancel-by-request.ts'
 import { captureSubmission } from '../capture-submission.ts'
 import { invalidAnswer, jobFailed } from '../job-failure.ts'

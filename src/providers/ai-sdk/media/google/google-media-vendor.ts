@@ -1,6 +1,6 @@
 import type { InputFile } from '../../../media/media-operation.ts'
 import type { ImageWork, VideoWork } from '../../../media/media-work.ts'
-import { readPath, readString } from '../../read-json.ts'
+import { readPath, readString } from '../../exchange/read-json.ts'
 import {
   chooseAspectRatio,
   chooseDuration,

@@ -1,7 +1,7 @@
 import type { InputFile, OutputFile } from '../../../media/media-operation.ts'
 import type { VideoWork } from '../../../media/media-work.ts'
 import type { UpstreamError } from '../../../failures/upstream-error.ts'
-import { isRecord, readPath, readString } from '../../read-json.ts'
+import { isRecord, readPath, readString } from '../../exchange/read-json.ts'
 import { cancelByRequest } from '../cancel-by-request.ts'
 import { toBase64 } from '../data-uri.ts'
 import { chooseAspectRatio, chooseDuration, chooseResolution } from '../../../streams/frame-shape.ts'

@@ -1,4 +1,4 @@
-import { readNumber, readString } from '../../read-json.ts'
+import { readNumber, readString } from '../../exchange/read-json.ts'
 import { bearer, cancelByRequest } from '../cancel-by-request.ts'
 import { toDataUri } from '../data-uri.ts'
 import { chooseAspectRatio, chooseDuration, chooseResolution } from '../../../streams/frame-shape.ts'

@@ -1,7 +1,7 @@
 import type { InputFile, JobCall } from '../../../media/media-operation.ts'
 import type { ImageWork } from '../../../media/media-work.ts'
 import { UpstreamError } from '../../../failures/upstream-error.ts'
-import { readNumber, readString } from '../../read-json.ts'
+import { readNumber, readString } from '../../exchange/read-json.ts'
 import { captureSubmission } from '../capture-submission.ts'
 import { chooseAspectRatio, chooseDuration, readLines } from '../../../streams/frame-shape.ts'
 import { toImageOptions } from '../image-model-wire.ts'

@@ -1,6 +1,6 @@
 import type { InputFile } from '../../../media/media-operation.ts'
 import type { VideoWork } from '../../../media/media-work.ts'
-import { readNumber, readString } from '../../read-json.ts'
+import { readNumber, readString } from '../../exchange/read-json.ts'
 import { bearer, cancelByRequest } from '../cancel-by-request.ts'
 import { captureSubmission } from '../capture-submission.ts'
 import { chooseResolution } from '../../../streams/frame-shape.ts'

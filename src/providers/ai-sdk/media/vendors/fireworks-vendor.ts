@@ -1,6 +1,6 @@
 import type { InputFile } from '../../../media/media-operation.ts'
 import type { ImageWork } from '../../../media/media-work.ts'
-import { readString } from '../../read-json.ts'
+import { readString } from '../../exchange/read-json.ts'
 import { bearer } from '../cancel-by-request.ts'
 import { captureSubmission } from '../capture-submission.ts'
 import { createImageModelWire, toImageOptions } from '../image-model-wire.ts'

@@ -1,4 +1,4 @@
-import { readNumber, readPath, readString } from '../../read-json.ts'
+import { readNumber, readPath, readString } from '../../exchange/read-json.ts'
 import { readLines } from '../../../streams/frame-shape.ts'
 import { toPackageSettings } from '../package-settings.ts'
 import { createVideoModelWire } from '../video-model-wire.ts'

@@ -1,6 +1,6 @@
 import type { InputFile, JobCall, MediaProgress, MediaStart } from '../../../media/media-operation.ts'
 import type { ImageWork, VideoWork } from '../../../media/media-work.ts'
-import { readPath, readString } from '../../read-json.ts'
+import { readPath, readString } from '../../exchange/read-json.ts'
 import { bearer, cancelByRequest } from '../cancel-by-request.ts'
 import { captureSubmission } from '../capture-submission.ts'
 import { toImageOptions } from '../image-model-wire.ts'

@@ -1,4 +1,4 @@
-import { readNumber, readString } from '../../read-json.ts'
+import { readNumber, readString } from '../../exchange/read-json.ts'
 import { chooseResolution } from '../../../streams/frame-shape.ts'
 import { createImageModelWire } from '../image-model-wire.ts'
 import { toPackageSettings } from '../package-settings.ts'

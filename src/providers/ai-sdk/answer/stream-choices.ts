@@ -1,5 +1,5 @@
-import { mergeStreams } from '../streams/merge-streams.ts'
-import type { StreamAnswer } from '../provider.ts'
+import { mergeStreams } from '../../streams/merge-streams.ts'
+import type { StreamAnswer } from '../../provider.ts'
 import { sumChatUsage } from './chat-usage.ts'
 import type { PartStream } from './part-stream.ts'
 import { createChunkWriter, writeUsageChunk, type ChunkStyle, type ChunkWriter } from './write-chunks.ts'

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import { FormData, request, type Dispatcher } from 'undici'
 
-import type { UpstreamTimeouts } from '../provider.ts'
-import { UpstreamError, type UpstreamErrorDetails } from '../failures/upstream-error.ts'
+import type { UpstreamTimeouts } from '../../provider.ts'
+import { UpstreamError, type UpstreamErrorDetails } from '../../failures/upstream-error.ts'
 import { describeNetworkError } from './describe-network-error.ts'
-import { createEventBound } from './event-bound.ts'
+import { createEventBound } from '../answer/event-bound.ts'
 
 /** Limits of one call to a vendor, whatever the vendor answers. */
 export interface ExchangeLimits {

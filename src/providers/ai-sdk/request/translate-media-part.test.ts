@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { translateMediaPart, UntranslatablePart } from './translate-media-part.ts'
-import type { Vendor } from './vendor.ts'
+import type { Vendor } from '../vendor.ts'
 
 const vendor: Vendor = {
   key: 'google',

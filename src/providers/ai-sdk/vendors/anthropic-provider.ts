@@ -1,5 +1,5 @@
-import type { Provider } from '../provider.ts'
-import { createLazyProvider, type AiSdkProviderOptions } from './lazy-provider.ts'
+import type { Provider } from '../../provider.ts'
+import { createLazyProvider, type AiSdkProviderOptions } from '../lazy-provider.ts'
 
 /** Claude models over Anthropic's Messages API. */
 export function createAnthropicProvider(options: AiSdkProviderOptions): Provider {
@@ -8,7 +8,7 @@ export function createAnthropicProvider(options: AiSdkProviderOptions): Provider
     options,
     async () => {
       const [{ createAiSdkChat }, { anthropicVendor }] = await Promise.all([
-        import('./ai-sdk-chat.ts'),
+        import('../ai-sdk-chat.ts'),
         import('./anthropic-vendor.ts'),
       ])
       return createAiSdkChat(anthropicVendor, options)

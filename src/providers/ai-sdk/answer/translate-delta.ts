@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from '@ai-sdk/provider'
 
-import { readReasoningDetail, readThoughtMark } from './signed-content.ts'
+import { readReasoningDetail, readThoughtMark } from '../request/signed-content.ts'
 
 type Part<Type extends LanguageModelV4StreamPart['type']> = Extract<LanguageModelV4StreamPart, { type: Type }>
 

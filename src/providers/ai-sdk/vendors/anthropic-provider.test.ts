@@ -7,16 +7,16 @@ import {
   anthropicMessageStart,
   anthropicStream,
   startAnthropicServer,
-} from '../../../tests/upstreams/anthropic-server.ts'
+} from '../../../../tests/upstreams/anthropic-server.ts'
 import {
   collect,
   complete,
   createCall,
   deltasOf,
   openStream,
-} from '../../../tests/upstreams/call-provider.ts'
-import type { ScriptedServer } from '../../../tests/upstreams/scripted-server.ts'
-import type { Provider } from '../provider.ts'
+} from '../../../../tests/upstreams/call-provider.ts'
+import type { ScriptedServer } from '../../../../tests/upstreams/scripted-server.ts'
+import type { Provider } from '../../provider.ts'
 import { createAnthropicProvider } from './anthropic-provider.ts'
 
 let server: ScriptedServer

@@ -1,7 +1,7 @@
 import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from '@ai-sdk/provider'
 
-import { UpstreamError } from '../failures/upstream-error.ts'
-import { readString } from './read-json.ts'
+import { UpstreamError } from '../../failures/upstream-error.ts'
+import { readString } from '../exchange/read-json.ts'
 
 type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createCall } from '../../../tests/upstreams/call-provider.ts'
-import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
-import { anthropicVendor } from './anthropic-vendor.ts'
-import { googleVendor } from './google-vendor.ts'
-import { toUpstreamError } from './to-upstream-error.ts'
+import { createCall } from '../../../../tests/upstreams/call-provider.ts'
+import type { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
+import { anthropicVendor } from '../vendors/anthropic-vendor.ts'
+import { googleVendor } from '../vendors/google-vendor.ts'
+import { toUpstreamError } from '../exchange/to-upstream-error.ts'
 import { translateRequest } from './translate-request.ts'
 
 const weather = { type: 'function' as const, function: { name: 'get_weather' } }

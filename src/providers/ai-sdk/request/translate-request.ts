@@ -5,14 +5,14 @@ import type {
   LanguageModelV4ToolChoice,
 } from '@ai-sdk/provider'
 
-import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
-import type { InferenceCall } from '../provider.ts'
-import { selectTools, type ToolSelection } from '../requests/select-tools.ts'
-import { readNumber } from './read-json.ts'
+import type { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
+import type { InferenceCall } from '../../provider.ts'
+import { selectTools, type ToolSelection } from '../../requests/select-tools.ts'
+import { readNumber } from '../exchange/read-json.ts'
 import { CUSTOM_TOOL_REFUSAL } from './translate-assistant-message.ts'
 import { translatePrompt } from './translate-prompt.ts'
 import { UntranslatableRequest } from './untranslatable-request.ts'
-import type { ReasoningLevel, Vendor } from './vendor.ts'
+import type { ReasoningLevel, Vendor } from '../vendor.ts'
 
 const JSON_INSTRUCTION =
   'Answer with one valid JSON object and nothing else: no text around it and no code fence.'

@@ -2,7 +2,7 @@ import type { LanguageModelV4Content, LanguageModelV4GenerateResult } from '@ai-
 
 import { sumChatUsage, toChatUsage, type CompleteChatUsage } from './chat-usage.ts'
 import { readStopSequence, toFinishReason } from './finish-reason.ts'
-import { readReasoningDetail, readThoughtMark } from './signed-content.ts'
+import { readReasoningDetail, readThoughtMark } from '../request/signed-content.ts'
 
 /** Members that every payload of one answer repeats. */
 export interface AnswerHead {

@@ -1,9 +1,9 @@
 import { APICallError } from '@ai-sdk/provider'
 
-import { readErrorObject } from '../failures/error-payload.ts'
-import { UpstreamError, type UpstreamErrorDetails } from '../failures/upstream-error.ts'
+import { readErrorObject } from '../../failures/error-payload.ts'
+import { UpstreamError, type UpstreamErrorDetails } from '../../failures/upstream-error.ts'
 import { isRecord, parseJson, readNumber, readPath, readString } from './read-json.ts'
-import { UntranslatableRequest } from './untranslatable-request.ts'
+import { UntranslatableRequest } from '../request/untranslatable-request.ts'
 
 const MESSAGE_CHARACTERS_MAX = 2_048
 

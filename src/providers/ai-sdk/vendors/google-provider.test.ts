@@ -7,7 +7,7 @@ import {
   deltasOf,
   failureOf,
   openStream,
-} from '../../../tests/upstreams/call-provider.ts'
+} from '../../../../tests/upstreams/call-provider.ts'
 import {
   googleBlockedPrompt,
   googleBody,
@@ -15,10 +15,10 @@ import {
   googleContent,
   googleStream,
   startGoogleServer,
-} from '../../../tests/upstreams/google-server.ts'
-import type { ScriptedServer } from '../../../tests/upstreams/scripted-server.ts'
-import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
-import type { InferenceCall, Provider } from '../provider.ts'
+} from '../../../../tests/upstreams/google-server.ts'
+import type { ScriptedServer } from '../../../../tests/upstreams/scripted-server.ts'
+import type { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
+import type { InferenceCall, Provider } from '../../provider.ts'
 import { createGoogleProvider } from './google-provider.ts'
 
 let server: ScriptedServer

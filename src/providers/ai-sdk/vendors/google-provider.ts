@@ -1,5 +1,5 @@
-import type { Provider } from '../provider.ts'
-import { createLazyProvider, type AiSdkProviderOptions } from './lazy-provider.ts'
+import type { Provider } from '../../provider.ts'
+import { createLazyProvider, type AiSdkProviderOptions } from '../lazy-provider.ts'
 
 /** Gemini models over Google's Generative Language API. */
 export function createGoogleProvider(options: AiSdkProviderOptions): Provider {
@@ -8,7 +8,7 @@ export function createGoogleProvider(options: AiSdkProviderOptions): Provider {
     options,
     async () => {
       const [{ createAiSdkChat }, { googleVendor }] = await Promise.all([
-        import('./ai-sdk-chat.ts'),
+        import('../ai-sdk-chat.ts'),
         import('./google-vendor.ts'),
       ])
       return createAiSdkChat(googleVendor, options)

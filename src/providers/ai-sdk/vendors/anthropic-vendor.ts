@@ -1,11 +1,11 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 
-import { TEXT_TYPES } from '../../wires/media-types.ts'
-import type { InferenceCall } from '../provider.ts'
-import { selectTools } from '../requests/select-tools.ts'
-import { withKnownBlocks } from './known-blocks.ts'
-import { readSignedReasoning } from './translate-assistant-message.ts'
-import { withVendorOptions, type ReasoningLevel, type RefineContext, type Vendor } from './vendor.ts'
+import { TEXT_TYPES } from '../../../wires/media-types.ts'
+import type { InferenceCall } from '../../provider.ts'
+import { selectTools } from '../../requests/select-tools.ts'
+import { withKnownBlocks } from '../answer/known-blocks.ts'
+import { readSignedReasoning } from '../request/translate-assistant-message.ts'
+import { withVendorOptions, type ReasoningLevel, type RefineContext, type Vendor } from '../vendor.ts'
 
 export const anthropicVendor: Vendor = {
   key: 'anthropic',

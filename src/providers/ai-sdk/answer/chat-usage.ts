@@ -1,7 +1,7 @@
 import type { LanguageModelV4Usage } from '@ai-sdk/provider'
 
-import { isRecord } from '../../kernel/is-record.ts'
-import type { ChatUsage } from '../../wires/openai-chat/chat-request.ts'
+import { isRecord } from '../../../kernel/is-record.ts'
+import type { ChatUsage } from '../../../wires/openai-chat/chat-request.ts'
 
 /** Usage as OpenAI counts it: the prompt includes cached tokens, the completion includes reasoning tokens. */
 export interface CompleteChatUsage extends ChatUsage {

@@ -1,6 +1,6 @@
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider'
 
-import { readString } from './read-json.ts'
+import { readString } from '../exchange/read-json.ts'
 
 /**
  * Both vendors sign the model's thinking and require it unchanged in the next turn. OpenAI's wire has no member for a signature,

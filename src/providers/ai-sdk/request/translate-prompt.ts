@@ -7,12 +7,12 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
 
-import type { ChatMessage, ContentPart } from '../../wires/openai-chat/chat-request.ts'
-import { isRecord, readPath, readString } from './read-json.ts'
+import type { ChatMessage, ContentPart } from '../../../wires/openai-chat/chat-request.ts'
+import { isRecord, readPath, readString } from '../exchange/read-json.ts'
 import { translateAssistantMessage } from './translate-assistant-message.ts'
 import { translateMediaPart, UntranslatablePart } from './translate-media-part.ts'
 import { UntranslatableRequest } from './untranslatable-request.ts'
-import type { Vendor } from './vendor.ts'
+import type { Vendor } from '../vendor.ts'
 
 type SystemMessage = Extract<LanguageModelV4Message, { role: 'system' }>
 

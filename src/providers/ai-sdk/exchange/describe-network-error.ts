@@ -1,7 +1,7 @@
 import { errors } from 'undici'
 
-import { shortageCodeOf } from '../failures/shortage-code.ts'
-import type { UpstreamErrorDetails } from '../failures/upstream-error.ts'
+import { shortageCodeOf } from '../../failures/shortage-code.ts'
+import type { UpstreamErrorDetails } from '../../failures/upstream-error.ts'
 
 const NO_CONNECTION_CODES = new Set([
   'ECONNREFUSED',

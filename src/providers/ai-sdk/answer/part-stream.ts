@@ -1,8 +1,8 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4StreamResult } from '@ai-sdk/provider'
 
-import { UpstreamError } from '../failures/upstream-error.ts'
+import { UpstreamError } from '../../failures/upstream-error.ts'
 import { toFinishReason } from './finish-reason.ts'
-import type { UpstreamExchange } from './upstream-exchange.ts'
+import type { UpstreamExchange } from '../exchange/upstream-exchange.ts'
 
 /** The parts of one vendor stream, in batches of parts that arrived together. */
 export interface PartStream {

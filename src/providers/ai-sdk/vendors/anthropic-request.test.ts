@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { anthropicMessage, startAnthropicServer } from '../../../tests/upstreams/anthropic-server.ts'
-import { complete, createCall } from '../../../tests/upstreams/call-provider.ts'
-import type { ScriptedServer } from '../../../tests/upstreams/scripted-server.ts'
-import type { Provider } from '../provider.ts'
+import { anthropicMessage, startAnthropicServer } from '../../../../tests/upstreams/anthropic-server.ts'
+import { complete, createCall } from '../../../../tests/upstreams/call-provider.ts'
+import type { ScriptedServer } from '../../../../tests/upstreams/scripted-server.ts'
+import type { Provider } from '../../provider.ts'
 import { createAnthropicProvider } from './anthropic-provider.ts'
 
 let server: ScriptedServer

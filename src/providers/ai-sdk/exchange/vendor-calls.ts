@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { Agent, type Dispatcher } from 'undici'
-import { createResendingPool } from '../connection/resending-pool.ts'
+import { createResendingPool } from '../../connection/resending-pool.ts'
 
-import { systemClock } from '../../kernel/clock.ts'
-import { createCredentialRing } from '../connection/credential-ring.ts'
-import type { UpstreamTimeouts } from '../provider.ts'
-import type { UpstreamError } from '../failures/upstream-error.ts'
-import type { AiSdkProviderOptions } from './lazy-provider.ts'
+import { systemClock } from '../../../kernel/clock.ts'
+import { createCredentialRing } from '../../connection/credential-ring.ts'
+import type { UpstreamTimeouts } from '../../provider.ts'
+import type { UpstreamError } from '../../failures/upstream-error.ts'
+import type { AiSdkProviderOptions } from '../lazy-provider.ts'
 import { toUpstreamError } from './to-upstream-error.ts'
 import { defaultExchangeLimits, UpstreamExchange } from './upstream-exchange.ts'
 

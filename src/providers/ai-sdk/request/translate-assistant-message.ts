@@ -1,10 +1,10 @@
 import type { LanguageModelV4Message, LanguageModelV4ReasoningPart } from '@ai-sdk/provider'
 
-import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
-import { isVendorSignature } from '../../wires/sandbox-signature.ts'
-import { isRecord, parseJson, readPath, readString } from './read-json.ts'
+import type { ChatMessage } from '../../../wires/openai-chat/chat-request.ts'
+import { isVendorSignature } from '../../../wires/sandbox-signature.ts'
+import { isRecord, parseJson, readPath, readString } from '../exchange/read-json.ts'
 import { UntranslatableRequest } from './untranslatable-request.ts'
-import type { Vendor } from './vendor.ts'
+import type { Vendor } from '../vendor.ts'
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
 

@@ -1,13 +1,13 @@
 import type { LanguageModelV4FilePart } from '@ai-sdk/provider'
 
-import { parseDataUri } from '../../kernel/data-uri.ts'
+import { parseDataUri } from '../../../kernel/data-uri.ts'
 import {
   MistakenPart,
   readMediaPart,
   type MediaPart,
   type MediaReading,
-} from '../../wires/openai-chat/read-media-part.ts'
-import type { Vendor } from './vendor.ts'
+} from '../../../wires/openai-chat/read-media-part.ts'
+import type { Vendor } from '../vendor.ts'
 
 /** A part that cannot be sent to any vendor. The message is for the client. */
 export class UntranslatablePart extends Error {

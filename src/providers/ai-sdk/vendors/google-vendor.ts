@@ -1,5 +1,5 @@
-import { withVendorOptions, type Vendor } from './vendor.ts'
-import { lookupTable } from '../../kernel/lookup-table.ts'
+import { withVendorOptions, type Vendor } from '../vendor.ts'
+import { lookupTable } from '../../../kernel/lookup-table.ts'
 
 const STOP_SEQUENCES_MAX = 5
 

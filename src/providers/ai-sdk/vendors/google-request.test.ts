@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { complete, createCall } from '../../../tests/upstreams/call-provider.ts'
-import { googleContent, startGoogleServer } from '../../../tests/upstreams/google-server.ts'
-import type { ScriptedServer } from '../../../tests/upstreams/scripted-server.ts'
-import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
-import type { InferenceCall, Provider } from '../provider.ts'
+import { complete, createCall } from '../../../../tests/upstreams/call-provider.ts'
+import { googleContent, startGoogleServer } from '../../../../tests/upstreams/google-server.ts'
+import type { ScriptedServer } from '../../../../tests/upstreams/scripted-server.ts'
+import type { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
+import type { InferenceCall, Provider } from '../../provider.ts'
 import { createGoogleProvider } from './google-provider.ts'
 
 let server: ScriptedServer

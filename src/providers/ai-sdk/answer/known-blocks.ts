@@ -1,6 +1,6 @@
-import { isRecord } from '../../kernel/is-record.ts'
-import { EventSplitter } from '../streams/event-splitter.ts'
-import { toWebStream } from './upstream-exchange.ts'
+import { isRecord } from '../../../kernel/is-record.ts'
+import { EventSplitter } from '../../streams/event-splitter.ts'
+import { toWebStream } from '../exchange/upstream-exchange.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
