@@ -1,6 +1,6 @@
 import type { MediaCall, MediaOutput, MediaStart, OutputFile } from '../../media/media-operation.ts'
-import type { Fault } from '../directives.ts'
-import { damagePayload, type FaultContext } from '../inject-fault.ts'
+import type { Fault } from '../request/directives.ts'
+import { damagePayload, type FaultContext } from '../faults/inject-fault.ts'
 import { beginCall, type SandboxParts } from './begin-call.ts'
 
 interface Maker<Work> {

@@ -10,8 +10,8 @@ import type {
   UpstreamJob,
 } from '../../media/media-operation.ts'
 import { UpstreamError } from '../../failures/upstream-error.ts'
-import { parseDirectives, type Directives, type Fault } from '../directives.ts'
-import { delayAnswer, failAtOnce } from '../inject-fault.ts'
+import { parseDirectives, type Directives, type Fault } from '../request/directives.ts'
+import { delayAnswer, failAtOnce } from '../faults/inject-fault.ts'
 import { damageOutput } from './answer-at-once.ts'
 import type { SandboxParts } from './begin-call.ts'
 import { BoundedMap } from '../../../kernel/bounded-map.ts'

@@ -1,9 +1,9 @@
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { UpstreamTimeouts } from '../../provider.ts'
-import { parseDirectives, type Directives, type Fault } from '../directives.ts'
-import type { FaultAttempts } from '../fault-attempts.ts'
-import { delayAnswer, failAtOnce, type FaultContext } from '../inject-fault.ts'
+import { parseDirectives, type Directives, type Fault } from '../request/directives.ts'
+import type { FaultAttempts } from '../faults/fault-attempts.ts'
+import { delayAnswer, failAtOnce, type FaultContext } from '../faults/inject-fault.ts'
 import type { Sleep } from '../sleep.ts'
 
 /** The parts that all operations of one sandbox share. */

@@ -1,5 +1,5 @@
 import { createRandomFromText } from '../../../../kernel/seeded-random.ts'
-import { WORDS } from '../../words.ts'
+import { WORDS } from '../../answer/words.ts'
 
 const WORDS_PER_SECOND = 2.4
 const WORDS_MAX = 5000

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SpeechOperation } from '../../../media/audio-operations.ts'
 import type { AudioFormat, SpeechWork } from '../../../media/media-work.ts'
-import { damageStream } from '../../inject-fault.ts'
+import { damageStream } from '../../faults/inject-fault.ts'
 import type { AudioShape, AudioWriter } from './audio-writer.ts'
 import { beginCall, type SandboxParts } from '../begin-call.ts'
 import { refuseRequest } from '../refuse-request.ts'

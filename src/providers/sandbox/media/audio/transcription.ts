@@ -7,7 +7,7 @@ import type {
   TranscriptionOperation,
 } from '../../../media/audio-operations.ts'
 import { UpstreamError } from '../../../failures/upstream-error.ts'
-import { damagePayload } from '../../inject-fault.ts'
+import { damagePayload } from '../../faults/inject-fault.ts'
 import { beginCall, type SandboxParts } from '../begin-call.ts'
 import { composeTranscript, guessLanguage } from './compose-transcript.ts'
 import { readSpeechTag } from './speech-tag.ts'

@@ -4,7 +4,7 @@ import {
   type ModerationRequest,
 } from '../../../../wires/openai-moderations/moderation-request.ts'
 import type { InferenceOperation } from '../../../provider.ts'
-import { damagePayload } from '../../inject-fault.ts'
+import { damagePayload } from '../../faults/inject-fault.ts'
 import { createRandomFromText } from '../../../../kernel/seeded-random.ts'
 import { beginCall, type SandboxParts } from '../begin-call.ts'
 import { MODERATION_PATTERNS, PICTURE_CATEGORIES, type ModerationCategory } from './moderation-patterns.ts'

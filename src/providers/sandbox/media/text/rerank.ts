@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { InferenceOperation } from '../../../provider.ts'
 import type { RerankRequest } from '../../../../wires/rerank/rerank-request.ts'
-import { damagePayload } from '../../inject-fault.ts'
+import { damagePayload } from '../../faults/inject-fault.ts'
 import { createTurns } from '../../take-turns.ts'
 import { beginCall, type SandboxParts } from '../begin-call.ts'
 import { cosine, embedText } from './embed-text.ts'
