@@ -1,4 +1,4 @@
-import { connectDatabase } from '../src/storage/connect-database.ts'
+import { connectDatabase } from '../src/storage/connection/connect-database.ts'
 import type { Database } from '../src/storage/database.ts'
 import { findRunningPostgres } from '../src/storage/embedded-postgres/find-running-postgres.ts'
 

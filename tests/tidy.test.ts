@@ -76,9 +76,8 @@ describe('the source code', () => {
   })
 
   it('has adapters that import their contract and no sibling', () => {
-    // A vendor's descriptor names the adapters that serve it.
     const adapterOf = (path: string) =>
-      /^src\/(?:providers|payments|gpu)\/(?!vendors\/)([a-z-]+)\//.exec(path)?.[1]
+      /^src\/(?:providers\/(ai-sdk|openai-compatible|sandbox)|(?:payments|gpu)\/([a-z-]+))\//.exec(path)?.[0]
     const wrong = product.flatMap(({ path, imports }) =>
       imports
         .filter(

@@ -1,7 +1,12 @@
 import { Pool, type Client, type ClientBase, type PoolClient } from 'pg'
-import { connectionOf } from './database-address.ts'
+import { connectionOf } from './connection/database-address.ts'
 import type { Queryable } from './database.ts'
-import { isReadOnly, READ_ONLY_COLUMN, requirePrimary, type ReadOnlyRow } from './require-primary.ts'
+import {
+  isReadOnly,
+  READ_ONLY_COLUMN,
+  requirePrimary,
+  type ReadOnlyRow,
+} from './connection/require-primary.ts'
 import { errorCodeOf, StorageError } from './storage-error.ts'
 
 /** Not the library's default name, so that another program can use the library in the same database. */

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { captureTimers } from '../support/capture-timers.ts'
 import { eventually } from '../support/eventually.ts'
@@ -66,7 +66,7 @@ const SETTINGS = {
 /** Files whose intervals exist only while something lasts that this test does not do, such as a stream. */
 const SELDOM: ReadonlySet<string> = new Set([
   'kernel/deadlines.ts',
-  'storage/message-bus.ts',
+  'storage/bus/message-bus.ts',
   'storage/embedded-postgres/claim-data-directory.ts',
   'modules/ledger/journal/charge-writer.ts',
   'modules/ledger/journal/commit-connection.ts',

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import { createTestDatabase, type TestDatabase } from '../../src/storage/testing/test-database.ts'
 import { createWorkplace, type Finished, type Workplace } from './workplace.ts'
 

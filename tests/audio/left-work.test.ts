@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import { createTestDatabase } from '../../src/storage/testing/test-database.ts'
 import { startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
 import { readCharges } from '../ledger/start-fleet.ts'

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import { createTestDatabase } from '../../src/storage/testing/test-database.ts'
 import { readCharges } from '../ledger/start-fleet.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { postCharges, verifyLedger } from '../../src/modules/ledger/ledger.ts'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { until } from '../app/call.ts'
 import type { ChatGateway } from '../chat/start-chat-gateway.ts'

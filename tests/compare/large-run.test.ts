@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { ChatGateway } from '../chat/start-chat-gateway.ts'
 import { pacedStream } from '../upstreams/openai-server.ts'
 import { startCompareGateway } from './start-compare-gateway.ts'

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'

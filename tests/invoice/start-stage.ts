@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { hostFiles, type HostedFiles } from './files/hosted-files.ts'

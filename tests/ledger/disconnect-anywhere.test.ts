@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import { until } from '../app/call.ts'
 import { modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
 import { createAccount, type TestAccount } from '../payments/accounts.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import { waitForTask } from '../generation/wait-for-task.ts'
 import { eventually } from '../support/eventually.ts'
 import { createAccount } from '../payments/accounts.ts'

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { postCharges, verifyLedger } from '../../src/modules/ledger/ledger.ts'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { createTestDatabase } from '../../src/storage/testing/test-database.ts'
 import { call } from '../app/call.ts'

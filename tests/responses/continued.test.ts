@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { silentLogger } from '../../src/kernel/logger.ts'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { ChatGateway } from '../chat/start-chat-gateway.ts'
 import { createAccountKey } from '../clients/create-key.ts'
 import { startMessagesGateway } from '../messages/start-messages-gateway.ts'

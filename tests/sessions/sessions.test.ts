@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { createKey, createStranger, failureOf, signIn, type SignedIn } from './sign-in.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createSignInCode } from '../../src/modules/sessions/sessions.ts'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { failureOf, OWN_PAGE } from './sign-in.ts'

@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, readFile, stat, utimes, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { silentLogger } from '../../src/kernel/logger.ts'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { findRunningPostgres } from '../../src/storage/embedded-postgres/find-running-postgres.ts'
 import { startEmbeddedPostgres } from '../../src/storage/embedded-postgres/start-embedded-postgres.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { silentLogger } from '../../src/kernel/logger.ts'
-import { createMessageBus } from '../../src/storage/message-bus.ts'
+import { createMessageBus } from '../../src/storage/bus/message-bus.ts'
 
 // A subscriber process: prints each message that it receives, and finishes a `slow` message only after a line on its stdin.
 const [, , connectionString = ''] = process.argv

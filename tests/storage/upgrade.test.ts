@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { TestDatabase } from '../../src/storage/testing/test-database.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { writeUsage, type SampleRequest } from '../../src/modules/usage/testing/write-usage.ts'
-import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 

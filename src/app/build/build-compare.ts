@@ -16,7 +16,7 @@ import type { Inference } from '../../modules/inference/inference.ts'
 import { createJudging, type Judging } from '../../modules/judging/judging.ts'
 import type { Limits } from '../../modules/limits/limits.ts'
 import type { Database } from '../../storage/database.ts'
-import type { MessageBus } from '../../storage/message-bus.ts'
+import type { MessageBus } from '../../storage/bus/message-bus.ts'
 
 interface CompareParts {
   readonly database: Database

@@ -9,7 +9,7 @@ import {
 } from '../../modules/request-log/request-log.ts'
 import { createUsage, type Usage } from '../../modules/usage/usage.ts'
 import type { Database } from '../../storage/database.ts'
-import type { MessageBus } from '../../storage/message-bus.ts'
+import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Config } from '../settings/config.ts'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { backupDatabase } from '../../storage/backup.ts'
+import { backupDatabase } from '../../storage/backup/backup.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { loadConfig } from '../settings/config.ts'
 import { findStorage } from '../process/find-storage.ts'

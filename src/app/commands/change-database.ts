@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { connectDatabase } from '../../storage/connect-database.ts'
+import { connectDatabase } from '../../storage/connection/connect-database.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { findStorage } from '../process/find-storage.ts'

@@ -10,7 +10,7 @@ import {
   type Caller,
   type Scope,
 } from '../../modules/keys/keys.ts'
-import { connectDatabase } from '../../storage/connect-database.ts'
+import { connectDatabase } from '../../storage/connection/connect-database.ts'
 import type { Database } from '../../storage/database.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { loadConfig } from '../settings/config.ts'

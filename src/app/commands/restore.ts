@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { restoreDatabase } from '../../storage/restore.ts'
+import { restoreDatabase } from '../../storage/backup/restore.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { loadConfig } from '../settings/config.ts'
 import { openStorage } from '../process/open-storage.ts'

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { AppError } from '../../kernel/app-error.ts'
 import { createSignInCode } from '../../modules/sessions/sessions.ts'
-import { connectDatabase } from '../../storage/connect-database.ts'
+import { connectDatabase } from '../../storage/connection/connect-database.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { findStorage } from '../process/find-storage.ts'
 import { nameReachable, signInLink as linkOf } from '../report/sign-in-link.ts'

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { verifyLedger as findDifferences } from '../../modules/ledger/ledger.ts'
-import { connectDatabase } from '../../storage/connect-database.ts'
+import { connectDatabase } from '../../storage/connection/connect-database.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { loadConfig } from '../settings/config.ts'
 import { findStorage } from '../process/find-storage.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { statfs } from 'node:fs/promises'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
-import type { PoolState } from '../../storage/connect-database.ts'
+import type { PoolState } from '../../storage/connection/connect-database.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Config } from '../settings/config.ts'
 import type { ProcessReport } from './process-report.ts'

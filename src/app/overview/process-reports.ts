@@ -1,4 +1,4 @@
-import type { MessageBus } from '../../storage/message-bus.ts'
+import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import { decodeReport, encodeReport, type ProcessReport } from './process-report.ts'
 
 /** The reports of one process, oldest first. */

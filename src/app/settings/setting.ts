@@ -1,4 +1,4 @@
-import { parseDatabaseAddress } from '../../storage/database-address.ts'
+import { parseDatabaseAddress } from '../../storage/connection/database-address.ts'
 
 /** One setting. `parse` returns the value, or throws a `RangeError` that says what is allowed. */
 export interface Setting<Value> {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fakeClock } from '../../kernel/testing/fake-clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
-import { connectDatabase } from '../../storage/connect-database.ts'
+import { connectDatabase } from '../../storage/connection/connect-database.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { createTestDatabase, type TestDatabase } from '../../storage/testing/test-database.ts'
 import { grantCredit } from '../ledger/books/move-credit.ts'

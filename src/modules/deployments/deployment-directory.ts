@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Database } from '../../storage/database.ts'
-import type { MessageBus } from '../../storage/message-bus.ts'
+import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import type { CatalogModel, ModelSource, ModelViewer } from '../catalog/catalog.ts'
 import { deploymentIdOf, type Deployment } from './deployment.ts'

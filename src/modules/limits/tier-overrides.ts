@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/logger.ts'
 import type { Queryable } from '../../storage/database.ts'
-import type { MessageBus } from '../../storage/message-bus.ts'
+import type { MessageBus } from '../../storage/bus/message-bus.ts'
 
 interface TierOverridesOptions {
   readonly database: Queryable

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { MessageHandler } from '../../storage/message-bus.ts'
+import type { MessageHandler } from '../../storage/bus/message-bus.ts'
 import { createUnauthenticatedThrottle } from './unauthenticated-throttle.ts'
 
 function startProcesses(count: number) {

@@ -1,4 +1,4 @@
-import type { MessageBus } from '../../storage/message-bus.ts'
+import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { UnauthenticatedLimits } from './limit-table.ts'
 
 /** Throttles IP addresses that have no valid key. */

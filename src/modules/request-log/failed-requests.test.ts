@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createId } from '../../kernel/identifiers.ts'
 import { silentLogger } from '../../kernel/logger.ts'
-import { connectDatabase } from '../../storage/connect-database.ts'
+import { connectDatabase } from '../../storage/connection/connect-database.ts'
 import type { Database } from '../../storage/database.ts'
 import { createTestDatabase } from '../../storage/testing/test-database.ts'
 import { FailedRequests, type FailedRequest } from './failed-requests.ts'

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Cancellation } from '../../kernel/cancellation.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import type { Database } from '../../storage/database.ts'
-import type { MessageHandler } from '../../storage/message-bus.ts'
+import type { MessageHandler } from '../../storage/bus/message-bus.ts'
 import { followResponse } from './follow-response.ts'
 import { createResponseChanges } from './response-changes.ts'
 

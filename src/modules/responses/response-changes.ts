@@ -1,5 +1,5 @@
 import type { Logger } from '../../kernel/logger.ts'
-import { ChangeWaiters } from '../../storage/change-waiters.ts'
+import { ChangeWaiters } from '../../storage/bus/change-waiters.ts'
 import { createTaskChanges, type TaskBus } from '../tasks/tasks.ts'
 
 /** Published to all processes, so that followers of the response read it again. */

@@ -1,4 +1,4 @@
-import type { MessageBus } from '../../storage/message-bus.ts'
+import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { Logger } from '../../kernel/logger.ts'
 
 /** Published to all processes, so that requests that wait for a task read it again. */

@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/logger.ts'
 import type { Queryable } from '../database.ts'
-import type { MessageBus } from '../message-bus.ts'
+import type { MessageBus } from '../bus/message-bus.ts'
 import { messageOf } from '../storage-error.ts'
 import { BorrowedRate, type RateBatcher } from './borrowed-rate.ts'
 import type { RateGrant, RateVisit } from './rate-visit.ts'

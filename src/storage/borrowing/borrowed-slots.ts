@@ -1,5 +1,5 @@
 import type { Queryable } from '../database.ts'
-import type { MessageBus } from '../message-bus.ts'
+import type { MessageBus } from '../bus/message-bus.ts'
 import type { Borrower, Reclaimer } from './borrower.ts'
 import { SlotShare, type SlotDesk } from './slot-share.ts'
 import { VisitRounds } from './visit-rounds.ts'

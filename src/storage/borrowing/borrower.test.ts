@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { silentLogger } from '../../kernel/logger.ts'
-import { connectDatabase } from '../connect-database.ts'
+import { connectDatabase } from '../connection/connect-database.ts'
 import type { Database, Queryable } from '../database.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts'
 import { createBorrower, type Borrower } from './borrower.ts'

@@ -1,5 +1,5 @@
 import type { Queryable } from '../database.ts'
-import type { MessageBus } from '../message-bus.ts'
+import type { MessageBus } from '../bus/message-bus.ts'
 import type { Borrower } from './borrower.ts'
 import { SlotQueue, type EnteredQueue, type QueueDesk, type SlotQueueLimits } from './slot-queue.ts'
 

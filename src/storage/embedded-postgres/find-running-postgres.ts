@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
-import { isPassingRefusal } from '../connection-loss.ts'
+import { isPassingRefusal } from '../connection/connection-loss.ts'
 import { messageOf, StorageError } from '../storage-error.ts'
 import { DATABASE, PASSWORD_FILE, ROLE } from './cluster.ts'
 import { readOwned } from './owned-file.ts'

@@ -1,4 +1,4 @@
-import { connectDatabase } from '../../../src/storage/connect-database.ts'
+import { connectDatabase } from '../../../src/storage/connection/connect-database.ts'
 import { createTestDatabase } from '../../../src/storage/testing/test-database.ts'
 import { createWorkplace } from '../../app/workplace.ts'
 import type { TestAnswer, TestRequest } from '../../support/start-test-gateway.ts'

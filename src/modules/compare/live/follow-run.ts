@@ -1,6 +1,6 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Cancellation } from '../../../kernel/cancellation.ts'
-import type { MessageBus } from '../../../storage/message-bus.ts'
+import type { MessageBus } from '../../../storage/bus/message-bus.ts'
 import type { Run } from '../runs/run.ts'
 import { FollowedCells, type CellEvent } from './followed-cells.ts'
 import { decodeLive, FOLLOW_TOPIC, LIVE_TOPIC } from './live-message.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { PAYLOAD_BYTES_MAX } from '../../../storage/bus-message.ts'
+import { PAYLOAD_BYTES_MAX } from '../../../storage/bus/bus-message.ts'
 import { decodeLive, ENTRIES_MAX, TEXT_LENGTH_MAX, type LiveMessage } from './live-message.ts'
 
 test('the largest message fits into one of the bus, and is read as it was sent', () => {

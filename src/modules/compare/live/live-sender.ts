@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../../kernel/bounded-map.ts'
 import type { Clock } from '../../../kernel/clock.ts'
-import type { MessageBus } from '../../../storage/message-bus.ts'
+import type { MessageBus } from '../../../storage/bus/message-bus.ts'
 import type { CellEnd, CellKey } from '../cells/cell-writer.ts'
 import {
   decodeFollow,

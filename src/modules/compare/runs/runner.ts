@@ -1,6 +1,6 @@
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Borrower } from '../../../storage/borrowing/borrower.ts'
-import type { MessageBus } from '../../../storage/message-bus.ts'
+import type { MessageBus } from '../../../storage/bus/message-bus.ts'
 import { messageOf } from '../../../storage/storage-error.ts'
 import { claimRun, findStandingRuns, handBackStrays } from './claim-run.ts'
 import { createLiveSender } from '../live/live-sender.ts'

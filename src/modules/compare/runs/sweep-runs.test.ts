@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createId } from '../../../kernel/identifiers.ts'
-import { connectDatabase } from '../../../storage/connect-database.ts'
+import { connectDatabase } from '../../../storage/connection/connect-database.ts'
 import type { Database } from '../../../storage/database.ts'
 import { createTestDatabase, type TestDatabase } from '../../../storage/testing/test-database.ts'
 import { sweepRuns } from './sweep-runs.ts'

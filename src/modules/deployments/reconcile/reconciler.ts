@@ -1,5 +1,5 @@
 import type { GpuRegistry } from '../../../gpu/registry.ts'
-import type { MessageBus } from '../../../storage/message-bus.ts'
+import type { MessageBus } from '../../../storage/bus/message-bus.ts'
 import { sweepPools } from '../../../storage/borrowing/slot-queues.ts'
 import { messageOf } from '../../../storage/storage-error.ts'
 import { claimDeployments, ClaimLost, renewClaim, unclaim, type Claim } from './claim-deployments.ts'

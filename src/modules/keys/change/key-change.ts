@@ -1,6 +1,6 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import { isUuid } from '../../../kernel/identifiers.ts'
-import type { MessageBus } from '../../../storage/message-bus.ts'
+import type { MessageBus } from '../../../storage/bus/message-bus.ts'
 
 /** A message between processes, so that a revoked key stops working on all of them. */
 export type KeyChange = { readonly keyId: string } | { readonly accountId: string }

@@ -1,7 +1,7 @@
 import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import type { Queryable } from '../../../storage/database.ts'
-import type { MessageHandler } from '../../../storage/message-bus.ts'
+import type { MessageHandler } from '../../../storage/bus/message-bus.ts'
 import { KeyAuthenticator } from '../authenticate/authenticate-key.ts'
 import type { Caller } from '../authenticate/caller.ts'
 import type { KeyChangeBus } from '../change/key-change.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../../kernel/app-error.ts'
-import { isConnectionLoss } from '../../../storage/connection-loss.ts'
+import { isConnectionLoss } from '../../../storage/connection/connection-loss.ts'
 import { errorCodeOf, StorageError } from '../../../storage/storage-error.ts'
 
 /** The connection broke during the commit, so the outcome is unknown. */

@@ -5,9 +5,9 @@ import { silentLogger, type Logger } from '../../../kernel/logger.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { createBorrower, type Borrower } from '../../../storage/borrowing/borrower.ts'
 import { reclaimExpired } from '../../../storage/borrowing/reclaim.ts'
-import { connectDatabase } from '../../../storage/connect-database.ts'
+import { connectDatabase } from '../../../storage/connection/connect-database.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
-import { createMessageBus } from '../../../storage/message-bus.ts'
+import { createMessageBus } from '../../../storage/bus/message-bus.ts'
 import { createTestDatabase } from '../../../storage/testing/test-database.ts'
 import {
   createLedger,

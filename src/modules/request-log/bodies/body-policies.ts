@@ -1,6 +1,6 @@
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Database } from '../../../storage/database.ts'
-import type { MessageBus } from '../../../storage/message-bus.ts'
+import type { MessageBus } from '../../../storage/bus/message-bus.ts'
 
 /** Whether bodies are stored, and for how long. */
 export interface BodyPolicy {

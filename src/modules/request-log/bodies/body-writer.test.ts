@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { createId } from '../../../kernel/identifiers.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { createSealer } from '../../../kernel/seal-text.ts'
-import { connectDatabase } from '../../../storage/connect-database.ts'
+import { connectDatabase } from '../../../storage/connection/connect-database.ts'
 import type { Database } from '../../../storage/database.ts'
 import { createTestDatabase } from '../../../storage/testing/test-database.ts'
 import type { BodyPolicy } from './body-policies.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../../kernel/app-error.ts'
-import type { MessageBus } from '../../../storage/message-bus.ts'
+import type { MessageBus } from '../../../storage/bus/message-bus.ts'
 import { assembleStream } from './assemble-stream.ts'
 import { BodyPolicies, type AccountPolicies, type BodyPolicy } from './body-policies.ts'
 import { BodyWriter, placeOf, type BodyWriterOptions, type CapturedBodies } from './body-writer.ts'

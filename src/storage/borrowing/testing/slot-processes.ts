@@ -1,8 +1,8 @@
 import { createId } from '../../../kernel/identifiers.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
-import { connectDatabase } from '../../connect-database.ts'
+import { connectDatabase } from '../../connection/connect-database.ts'
 import type { Database } from '../../database.ts'
-import { createMessageBus, type MessageBus } from '../../message-bus.ts'
+import { createMessageBus, type MessageBus } from '../../bus/message-bus.ts'
 import { createTestDatabase } from '../../testing/test-database.ts'
 import type { Borrower } from '../borrower.ts'
 

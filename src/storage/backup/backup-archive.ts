@@ -6,7 +6,7 @@ import { DatabaseError } from 'pg'
 import { extract, type Extract } from 'tar-stream'
 import { Type, type Static } from 'typebox'
 import { Check } from 'typebox/value'
-import { messageOf, StorageError } from './storage-error.ts'
+import { messageOf, StorageError } from '../storage-error.ts'
 
 export const FORMAT_VERSION = 1
 export const MANIFEST_NAME = 'manifest.json'

@@ -1,4 +1,4 @@
-import { StorageError } from './storage-error.ts'
+import { StorageError } from '../storage-error.ts'
 
 const SERVER_VERSION_MIN = 140_000
 

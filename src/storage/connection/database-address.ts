@@ -1,6 +1,6 @@
 import { callbackify } from 'node:util'
 import { Client } from 'pg'
-import { messageOf, StorageError } from './storage-error.ts'
+import { messageOf, StorageError } from '../storage-error.ts'
 import { isReadOnly, READ_ONLY_COLUMN, readOnlyServer, type ReadOnlyRow } from './require-primary.ts'
 
 /** The address of the database: one server, or several with one primary. */

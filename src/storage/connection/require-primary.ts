@@ -1,4 +1,4 @@
-import { errorCodeOf, StorageError } from './storage-error.ts'
+import { errorCodeOf, StorageError } from '../storage-error.ts'
 
 /** SQL column with the reason why a session cannot write, or null. */
 export const READ_ONLY_COLUMN = `

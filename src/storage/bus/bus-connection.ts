@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, QueryResultRow } from 'pg'
-import type { Logger } from '../kernel/logger.ts'
-import { Turns } from '../kernel/turns.ts'
-import { isConnectionLoss } from './connection-loss.ts'
-import { connectionOf } from './database-address.ts'
-import { READ_ONLY_COLUMN, requirePrimary, type ReadOnlyRow } from './require-primary.ts'
-import { StorageError } from './storage-error.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { Turns } from '../../kernel/turns.ts'
+import { isConnectionLoss } from '../connection/connection-loss.ts'
+import { connectionOf } from '../connection/database-address.ts'
+import { READ_ONLY_COLUMN, requirePrimary, type ReadOnlyRow } from '../connection/require-primary.ts'
+import { StorageError } from '../storage-error.ts'
 
 export interface BusConnectionOptions {
   readonly connectionString: string

@@ -1,10 +1,10 @@
 import type { QueryResultRow } from 'pg'
-import { AppError } from '../kernel/app-error.ts'
-import type { Logger } from '../kernel/logger.ts'
+import { AppError } from '../../kernel/app-error.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import { isPoolExhausted, mayWrite } from './connect-database.ts'
 import { isConnectionLoss } from './connection-loss.ts'
-import type { Database } from './database.ts'
-import { errorCodeOf, StorageError } from './storage-error.ts'
+import type { Database } from '../database.ts'
+import { errorCodeOf, StorageError } from '../storage-error.ts'
 
 const RETRY_AFTER_SECONDS = 2
 

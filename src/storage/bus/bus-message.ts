@@ -1,4 +1,4 @@
-import { StorageError } from './storage-error.ts'
+import { StorageError } from '../storage-error.ts'
 
 /** One message between processes. `replyTo` and `id` are empty if the sender expects no answer. */
 export interface BusMessage {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClientBase, Pool, PoolClient, QueryResultRow } from 'pg'
-import type { Logger } from '../kernel/logger.ts'
-import type { Database, KeptConnection, Queryable } from './database.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Database, KeptConnection, Queryable } from '../database.ts'
 import { isConnectionLoss, isPassingRefusal } from './connection-loss.ts'
 import { ConnectionShares } from './connection-shares.ts'
 import { createPool } from './create-pool.ts'
@@ -12,7 +12,7 @@ import {
   requirePrimary,
   type ReadOnlyRow,
 } from './require-primary.ts'
-import { errorCodeOf, messageOf, StorageError } from './storage-error.ts'
+import { errorCodeOf, messageOf, StorageError } from '../storage-error.ts'
 import { createStatementNames } from './statement-names.ts'
 import { writeRows } from './write-command.ts'
 

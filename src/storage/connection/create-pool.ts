@@ -2,7 +2,7 @@ import { type ClientBase, Pool, types } from 'pg'
 import { connectionOf } from './database-address.ts'
 import { READ_ONLY_COLUMN, requirePrimary, type ReadOnlyRow } from './require-primary.ts'
 import { requireServerVersion } from './require-server-version.ts'
-import { SCHEMA } from './schema.ts'
+import { SCHEMA } from '../schema.ts'
 
 interface PoolOptions {
   readonly connectionString: string

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { AppError } from '../kernel/app-error.ts'
-import type { Logger } from '../kernel/logger.ts'
+import { AppError } from '../../kernel/app-error.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import { BusConnection, SESSION_PREFIX } from './bus-connection.ts'
 import { decodeBusMessage, encodeBusMessage, type BusMessage } from './bus-message.ts'
 

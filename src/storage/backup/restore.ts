@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { escapeIdentifier, type Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { SESSION_PREFIX } from './bus-connection.ts'
+import { SESSION_PREFIX } from '../bus/bus-connection.ts'
 import { readArchive, type ArchivedTable, type Manifest } from './backup-archive.ts'
 import {
   applyMigration,
@@ -11,11 +11,11 @@ import {
   readMigrations,
   requireSameHistory,
   type Migration,
-} from './migrate.ts'
-import { openSession } from './open-session.ts'
-import { readSequenceNames, readTables } from './schema-catalog.ts'
-import { SCHEMA, SCHEMA_LOCK_ID } from './schema.ts'
-import { StorageError } from './storage-error.ts'
+} from '../migrate.ts'
+import { openSession } from '../connection/open-session.ts'
+import { readSequenceNames, readTables } from '../schema-catalog.ts'
+import { SCHEMA, SCHEMA_LOCK_ID } from '../schema.ts'
+import { StorageError } from '../storage-error.ts'
 
 export interface RestoreOptions {
   readonly connectionString: string

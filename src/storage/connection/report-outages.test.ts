@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { AppError, notFound } from '../kernel/app-error.ts'
-import { silentLogger } from '../kernel/logger.ts'
-import type { Database } from './database.ts'
+import { AppError, notFound } from '../../kernel/app-error.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import type { Database } from '../database.ts'
 import { reportOutages } from './report-outages.ts'
-import { StorageError } from './storage-error.ts'
+import { StorageError } from '../storage-error.ts'
 
 const away = () => new StorageError('unreachable_database', 'The database cannot be reached: gone')
 

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import { errorCodeOf, StorageError } from './storage-error.ts'
+import { errorCodeOf, StorageError } from '../storage-error.ts'
 
 /** Codes with which PostgreSQL announces the end of a session. */
 const SESSION_END_CODES = new Set(['57P01', '57P02', '57P03', '57P05', '25P03'])

@@ -1,4 +1,4 @@
-import type { Cancellation } from '../kernel/cancellation.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
 
 /** Source of change notifications, which carry the id of the changed object. */
 interface ChangeSource {

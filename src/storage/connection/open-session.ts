@@ -2,7 +2,7 @@ import type { Client as Session } from 'pg'
 import { connectionOf } from './database-address.ts'
 import { READ_ONLY_COLUMN, requirePrimary, type ReadOnlyRow } from './require-primary.ts'
 import { requireServerVersion } from './require-server-version.ts'
-import { messageOf, StorageError } from './storage-error.ts'
+import { messageOf, StorageError } from '../storage-error.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
 

@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connectDatabase } from './connect-database.ts'
 import { isConnectionLoss } from './connection-loss.ts'
-import type { Database, KeptConnection, Queryable } from './database.ts'
-import { createTestDatabase, type TestDatabase } from './testing/test-database.ts'
+import type { Database, KeptConnection, Queryable } from '../database.ts'
+import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts'
 
 let testDatabase: TestDatabase
 let database: Database

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { openSession } from './open-session.ts'
-import { messageOf, StorageError } from './storage-error.ts'
+import { messageOf, StorageError } from '../storage-error.ts'
 
 const ROUNDS = 3
 /** With a pooler of one connection, the second session waits for the first. */

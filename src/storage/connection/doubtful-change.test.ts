@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectDatabase } from './connect-database.ts'
 import { isConnectionLoss } from './connection-loss.ts'
-import type { Database } from './database.ts'
-import { createTestDatabase, type TestDatabase } from './testing/test-database.ts'
+import type { Database } from '../database.ts'
+import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts'
 
 let testDatabase: TestDatabase
 let database: Database
