@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Cancellation } from '../kernel/cancellation.ts'
-import { parseJson } from '../kernel/parse-json.ts'
+import { parseJson } from '../kernel/json/parse-json.ts'
 import { OutboundFailed, OutboundRefused, type Outbound } from '../outbound/outbound.ts'
 import { isRecord } from '../kernel/is-record.ts'
 import { HubError, type HubFailure } from './hub-error.ts'

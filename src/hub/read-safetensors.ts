@@ -1,5 +1,5 @@
 import { isRecord } from '../kernel/is-record.ts'
-import { parseJson } from '../kernel/parse-json.ts'
+import { parseJson } from '../kernel/json/parse-json.ts'
 import type { ModelWeights } from './estimate-memory.ts'
 import { HubError } from './hub-error.ts'
 import type { HubFiles } from './hub-files.ts'

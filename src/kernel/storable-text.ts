@@ -1,4 +1,4 @@
-import { stringifyJson } from './stringify-json.ts'
+import { stringifyJson } from './json/stringify-json.ts'
 
 /** Returns whether PostgreSQL can store the text. It cannot store U+0000 or unpaired surrogates. */
 export function isStorable(text: string): boolean {

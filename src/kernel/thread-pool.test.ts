@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FairQueue } from './fair-queue.ts'
+import { FairQueue } from './turns/fair-queue.ts'
 import { ThreadPool } from './thread-pool.ts'
 
 const SCRIPT = `

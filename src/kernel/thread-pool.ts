@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { FairQueue } from './fair-queue.ts'
+import { FairQueue } from './turns/fair-queue.ts'
 
 interface ThreadPoolOptions {
   /** The worker script. It posts one message when it is ready, and then one answer per message. */

@@ -1,4 +1,4 @@
-import { isDataUri } from '../kernel/data-uri.ts'
+import { isDataUri } from '../kernel/media/data-uri.ts'
 import { isRecord } from '../kernel/is-record.ts'
 
 /** An address for the size of content that the gateway cannot read. It is counted like any address, and never sent. */

@@ -1,4 +1,4 @@
-import type { ContentKind } from '../kernel/recognise-content.ts'
+import type { ContentKind } from '../kernel/media/recognise-content.ts'
 
 /** Guesses the type of a file by its name. */
 export function guessMediaType(path: string): string | undefined {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { loadTokenEncoding } from '../../src/kernel/token-encoding.ts'
+import { loadTokenEncoding } from '../../src/kernel/tokens/token-encoding.ts'
 import {
   chunk,
   chunksOf,

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { loadTokenEncoding } from '../../src/kernel/token-encoding.ts'
+import { loadTokenEncoding } from '../../src/kernel/tokens/token-encoding.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 
 const MODEL = 'gpt-4o-mini'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { parseJson } from '../../src/kernel/parse-json.ts'
+import { parseJson } from '../../src/kernel/json/parse-json.ts'
 
 export const KUBERNETES = '1.34.4'
 /** Programs that are not part of Kubernetes and depend on their own version of its libraries. */

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../../kernel/clock.ts'
-import { countTokens } from '../../kernel/count-tokens.ts'
+import { countTokens } from '../../kernel/tokens/count-tokens.ts'
 import { createAccounts, type Accounts } from '../../modules/accounts/accounts.ts'
 import { createAudit, type Audit } from '../../modules/audit/audit.ts'
 import { createCatalog, type Catalog } from '../../modules/catalog/catalog.ts'

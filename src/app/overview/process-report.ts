@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { parseJson } from '../../kernel/parse-json.ts'
+import { parseJson } from '../../kernel/json/parse-json.ts'
 
 const Count = Type.Number({ minimum: 0 })
 const Counts = Type.Array(Count, { maxItems: 64 })

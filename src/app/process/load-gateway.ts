@@ -1,4 +1,4 @@
-import { loadTokenEncoding } from '../../kernel/token-encoding.ts'
+import { loadTokenEncoding } from '../../kernel/tokens/token-encoding.ts'
 import type { composeGateway } from '../compose.ts'
 
 /**

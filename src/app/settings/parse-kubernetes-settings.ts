@@ -5,7 +5,7 @@ import type {
   KubernetesSettings,
   KubernetesTierSettings,
 } from '../../gpu/kubernetes/kubernetes-settings.ts'
-import { parseJson } from '../../kernel/parse-json.ts'
+import { parseJson } from '../../kernel/json/parse-json.ts'
 
 const CLOSED = { additionalProperties: false } as const
 const DnsLabel = Type.String({ pattern: '^[a-z]([a-z0-9-]{0,50}[a-z0-9])?$' })

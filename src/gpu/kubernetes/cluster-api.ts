@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { fetch, type Response } from 'undici'
-import { parseJson } from '../../kernel/parse-json.ts'
+import { parseJson } from '../../kernel/json/parse-json.ts'
 import type { ClusterAccess } from './cluster-access.ts'
 import { readBounded, readLines } from './read-response.ts'
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
-import { parseJson } from '../../kernel/parse-json.ts'
+import { parseJson } from '../../kernel/json/parse-json.ts'
 import type { ExecPlugin } from './cluster-configuration.ts'
 
 /** What a credential plugin printed. */

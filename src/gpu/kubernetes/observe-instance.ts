@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { parseJson } from '../../kernel/parse-json.ts'
+import { parseJson } from '../../kernel/json/parse-json.ts'
 import { FAILURE_CODES, GONE, type InstanceFailure, type Observation } from '../gpu-driver.ts'
 import { conditionOf, toMs, type ClusterDeployment, type ClusterPod } from './cluster-objects.ts'
 import { explainDeployment, explainPod } from './explain-pod.ts'

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
-import { parseJson } from '../../kernel/parse-json.ts'
+import { parseJson } from '../../kernel/json/parse-json.ts'
 import { FAILURE_CODES } from '../gpu-driver.ts'
 
 const Pid = Type.Integer({ minimum: 1 })

@@ -1,7 +1,11 @@
 import { AppError } from '../../kernel/app-error.ts'
-import { findRepeatedMember } from '../../kernel/find-repeated-member.ts'
-import { JsonExcess, parseJson } from '../../kernel/parse-json.ts'
-import { AT_ONCE_LENGTH_MAX, parseJsonInTurns, type CheckText } from '../../kernel/parse-json-in-turns.ts'
+import { findRepeatedMember } from '../../kernel/json/find-repeated-member.ts'
+import { JsonExcess, parseJson } from '../../kernel/json/parse-json.ts'
+import {
+  AT_ONCE_LENGTH_MAX,
+  parseJsonInTurns,
+  type CheckText,
+} from '../../kernel/json/parse-json-in-turns.ts'
 import { isStorable, isStorableJson } from '../../kernel/storable-text.ts'
 
 export function isLargeText(text: string): boolean {

@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import { stringifyJson } from '../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 import type { Chat } from '../chat/chat.ts'
 import { AnswerText, cellBody, COMPARE_ROUTE } from '../compare/compare.ts'

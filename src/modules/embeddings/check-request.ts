@@ -1,5 +1,5 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
-import { countTokens } from '../../kernel/count-tokens.ts'
+import { countTokens } from '../../kernel/tokens/count-tokens.ts'
 import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import { TextTokens, type TextInput } from '../inference/inference.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { countTokens } from '../../kernel/count-tokens.ts'
+import { countTokens } from '../../kernel/tokens/count-tokens.ts'
 import { createCatalog, type CatalogModel } from '../catalog/catalog.ts'
 import { boundInputTokens, countInputTokens, refineInputTokens } from './input-tokens.ts'
 

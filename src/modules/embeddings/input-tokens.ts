@@ -1,4 +1,4 @@
-import type { TokenEncodingName } from '../../kernel/token-encoding.ts'
+import type { TokenEncodingName } from '../../kernel/tokens/token-encoding.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import {
   countInputs,

@@ -1,4 +1,4 @@
-import { HEAD_BYTES } from '../../kernel/recognise-media.ts'
+import { HEAD_BYTES } from '../../kernel/media/recognise-media.ts'
 
 /** A source whose first bytes were read but which can still be read from the start. */
 export interface OpenedSource {

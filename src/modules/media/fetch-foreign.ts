@@ -1,6 +1,6 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import { CONTENT_HEAD_BYTES, recogniseContent } from '../../kernel/recognise-content.ts'
+import { CONTENT_HEAD_BYTES, recogniseContent } from '../../kernel/media/recognise-content.ts'
 import { isPrivateHost, OutboundFailed, OutboundRefused, type Outbound } from '../../outbound/outbound.ts'
 
 export interface ForeignOrder {

@@ -9,7 +9,7 @@ import { describeFormats, findFormat, findHeadlessFormat, markId, type MediaForm
 import { completeMedia, type MediaRecord, type MediaRows, type WrittenMedia } from './media-record.ts'
 import type { KeepOrder } from './media-order.ts'
 import { bytesMaxOf } from './media-limits.ts'
-import { recogniseMedia } from '../../kernel/recognise-media.ts'
+import { recogniseMedia } from '../../kernel/media/recognise-media.ts'
 
 export interface KeepParts {
   readonly database: Database

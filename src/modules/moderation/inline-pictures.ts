@@ -1,6 +1,6 @@
 import { invalidValue } from '../../kernel/app-error.ts'
-import { isDataUri } from '../../kernel/data-uri.ts'
-import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import { isDataUri } from '../../kernel/media/data-uri.ts'
+import { editJsonObject } from '../../kernel/json/edit-json-object.ts'
 import type { ModerationPart, ModerationRequest } from '../../wires/openai-moderations/moderation-request.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
 import { findFileUses, inlineFiles, type FileUse, type InlinedUse, type OwnFiles } from '../media/media.ts'

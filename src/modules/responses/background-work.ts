@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
-import { stringifyJson } from '../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 

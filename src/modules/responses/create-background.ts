@@ -1,5 +1,5 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
-import { stringifyJson } from '../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import type { Database } from '../../storage/database.ts'
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
 import { toSnapshot } from '../../wires/openai-responses/response-snapshot.ts'

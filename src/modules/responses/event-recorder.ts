@@ -1,7 +1,7 @@
 import { AppError } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { Database } from '../../storage/database.ts'
-import { stringifyJson } from '../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import { listItemIds } from './response-items.ts'
 import type { ResponseChanges } from './response-changes.ts'
 import { countEvents, LAST_EVENT, writeAnswer, writeEvents, type WrittenPlace } from './response-events.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../kernel/app-error.ts'
-import { FairTurns } from '../../kernel/fair-turns.ts'
+import { FairTurns } from '../../kernel/turns/fair-turns.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
 import { resolveInput, type ResolvedInput, type ResolveOptions } from './resolve-input.ts'
 

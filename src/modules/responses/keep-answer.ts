@@ -1,6 +1,6 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import { stringifyJson } from '../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
 import type { Chat } from '../chat/chat.ts'

@@ -1,6 +1,6 @@
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { isRecord } from '../../kernel/is-record.ts'
-import { stringifyJson } from '../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import type { Database } from '../../storage/database.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'

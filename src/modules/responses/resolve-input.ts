@@ -1,6 +1,6 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
-import { parseLargeJson } from '../../kernel/parse-json-in-turns.ts'
+import { parseLargeJson } from '../../kernel/json/parse-json-in-turns.ts'
 import type { Database } from '../../storage/database.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import { isOwnSummary, openSummary } from '../../wires/openai-responses/compaction.ts'

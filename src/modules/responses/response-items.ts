@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import { parseLargeJson } from '../../kernel/parse-json-in-turns.ts'
+import { parseLargeJson } from '../../kernel/json/parse-json-in-turns.ts'
 import { requestIdOf } from '../../wires/openai-responses/response-id.ts'
 import { createToken, uuidOfRequest } from '../../kernel/identifiers.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'

@@ -1,4 +1,4 @@
-import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import { editJsonObject } from '../../kernel/json/edit-json-object.ts'
 import type { ChatMessage, ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { InferenceCall } from '../provider.ts'
 import { listHeldMembers } from './server-members.ts'

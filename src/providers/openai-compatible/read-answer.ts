@@ -1,5 +1,5 @@
-import { parseJson } from '../../kernel/parse-json.ts'
-import { parseLargeJson } from '../../kernel/parse-json-in-turns.ts'
+import { parseJson } from '../../kernel/json/parse-json.ts'
+import { parseLargeJson } from '../../kernel/json/parse-json-in-turns.ts'
 import { readErrorPayload } from '../failures/error-payload.ts'
 import type { InferenceAnswer } from '../provider.ts'
 import { invalidAnswer, type UpstreamError } from '../failures/upstream-error.ts'

@@ -1,4 +1,4 @@
-import { parseJson } from '../../kernel/parse-json.ts'
+import { parseJson } from '../../kernel/json/parse-json.ts'
 import { UpstreamError } from '../failures/upstream-error.ts'
 import type { AnswerHeaders } from './upstream-http1/post-dispatcher.ts'
 import { parseRetryAfter } from '../failures/parse-retry-after.ts'

@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import { parseJson } from '../../kernel/parse-json.ts'
+import { parseJson } from '../../kernel/json/parse-json.ts'
 import { readErrorPayload } from '../failures/error-payload.ts'
 import type { StreamAnswer } from '../provider.ts'
 import { invalidAnswer } from '../failures/upstream-error.ts'

@@ -1,6 +1,6 @@
-import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import { editJsonObject } from '../../kernel/json/edit-json-object.ts'
 import { isRecord } from '../../kernel/is-record.ts'
-import { stringifyJson } from '../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import type { NativeRequest } from '../native-wire.ts'
 import type { InferenceCall, InferenceOperation } from '../provider.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'

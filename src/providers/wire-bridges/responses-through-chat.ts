@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import { parseJson } from '../../kernel/parse-json.ts'
+import { parseJson } from '../../kernel/json/parse-json.ts'
 import type { InferenceOperation } from '../provider.ts'
 import { readWholeChat, translateStream } from './read-chat-payload.ts'
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError } from '../../kernel/app-error.ts'
-import { FairTurns } from '../../kernel/fair-turns.ts'
+import { FairTurns } from '../../kernel/turns/fair-turns.ts'
 
 interface ConnectionSharesOptions {
   readonly poolSize: number

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import type { ChatMessage, ContentPart } from '../openai-chat/chat-request.ts'
 import { simplifyParts } from '../plain-messages.ts'
 import { isVendorSignature } from '../sandbox-signature.ts'

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import type { ChatRequest } from '../openai-chat/chat-request.ts'
 import { toPlainMessages } from '../plain-messages.ts'
 import type { CountTokensRequest, MessagesRequest } from './messages-request.ts'

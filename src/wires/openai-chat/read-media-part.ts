@@ -1,11 +1,11 @@
 import { invalidValue } from '../../kernel/app-error.ts'
-import { isDataUri, parseDataUri, readBase64Head, readDataHead } from '../../kernel/data-uri.ts'
+import { isDataUri, parseDataUri, readBase64Head, readDataHead } from '../../kernel/media/data-uri.ts'
 import {
   CONTENT_HEAD_BYTES,
   recogniseContent,
   type ContentKind,
   type RecognisedContent,
-} from '../../kernel/recognise-content.ts'
+} from '../../kernel/media/recognise-content.ts'
 import { guessMediaType, kindOfType } from '../media-types.ts'
 import type { ContentPart } from './chat-request.ts'
 

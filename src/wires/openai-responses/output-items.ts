@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import { parseJson } from '../../kernel/parse-json.ts'
+import { parseJson } from '../../kernel/json/parse-json.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import { isToldAgain, type Thought } from '../read-thoughts.ts'
 import { sealThoughts } from './sealed-thoughts.ts'

@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import { parseJson } from '../../kernel/parse-json.ts'
+import { parseJson } from '../../kernel/json/parse-json.ts'
 
 /**
  * The reasoning of a model for the next turn, stored in `encrypted_content`: the text with the vendor's signature, encoded in a

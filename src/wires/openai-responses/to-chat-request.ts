@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
-import { stringifyJson } from '../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import type { ChatRequest } from '../openai-chat/chat-request.ts'
 import { toPlainMessages } from '../plain-messages.ts'
 import { Untranslatable } from '../untranslatable.ts'

@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import { stringifyJson } from '../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import { mayHoldMedia, UNSEEN_ADDRESS } from '../may-hold-media.ts'
 import { Untranslatable } from '../untranslatable.ts'
 import type { ResponsesRequest } from './responses-request.ts'

@@ -1,4 +1,4 @@
-import { readImageSize } from '../../../src/kernel/read-image-size.ts'
+import { readImageSize } from '../../../src/kernel/media/read-image-size.ts'
 import { readPdf } from './read-pdf.ts'
 
 /** What a vendor finds in the bytes of a file, whatever they were called. */

@@ -1,4 +1,4 @@
-import { loadTokenEncoding } from '../../../src/kernel/token-encoding.ts'
+import { loadTokenEncoding } from '../../../src/kernel/tokens/token-encoding.ts'
 
 /** OpenAI's vocabulary, which every simulated vendor uses. */
 export function countTokens(text: string): number {

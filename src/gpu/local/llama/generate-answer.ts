@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { LlamaChat, type LlamaContextSequence } from 'node-llama-cpp'
-import { parseJson } from '../../../kernel/parse-json.ts'
+import { parseJson } from '../../../kernel/json/parse-json.ts'
 import type { ChatRequest } from './chat-request.ts'
 import type { LoadedModel } from './load-model.ts'
 import type { GenerationPlan } from './plan-generation.ts'

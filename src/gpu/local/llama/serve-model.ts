@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { parseJson } from '../../../kernel/parse-json.ts'
+import { parseJson } from '../../../kernel/json/parse-json.ts'
 import { answerChat, sendJson } from './answer-chat.ts'
 import { parseChatRequest } from './chat-request.ts'
 import { createEmbedder } from './embed-texts.ts'

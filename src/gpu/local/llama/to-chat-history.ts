@@ -1,5 +1,5 @@
 import type { ChatHistoryItem, ChatModelFunctionCall, ChatModelResponse } from 'node-llama-cpp'
-import { parseJson } from '../../../kernel/parse-json.ts'
+import { parseJson } from '../../../kernel/json/parse-json.ts'
 import type { ChatMessage } from './chat-request.ts'
 import { invalidRequest } from './engine-error.ts'
 

@@ -1,4 +1,4 @@
-import { editJsonObject } from '../../../kernel/edit-json-object.ts'
+import { editJsonObject } from '../../../kernel/json/edit-json-object.ts'
 import { createToken } from '../../../kernel/identifiers.ts'
 import { ID_PREFIXES, settleUsage, type AnswerContext } from './answer-context.ts'
 import { readAnswerPayload } from './answer-payload.ts'

@@ -1,4 +1,4 @@
-import { editJsonObject } from '../../../kernel/edit-json-object.ts'
+import { editJsonObject } from '../../../kernel/json/edit-json-object.ts'
 import { createToken } from '../../../kernel/identifiers.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'

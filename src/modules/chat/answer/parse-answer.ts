@@ -1,5 +1,5 @@
-import { parseJson } from '../../../kernel/parse-json.ts'
-import { AT_ONCE_LENGTH_MAX, parseLargeJson } from '../../../kernel/parse-json-in-turns.ts'
+import { parseJson } from '../../../kernel/json/parse-json.ts'
+import { AT_ONCE_LENGTH_MAX, parseLargeJson } from '../../../kernel/json/parse-json-in-turns.ts'
 
 /** A complete answer of an upstream. */
 export interface ParsedAnswer {

@@ -1,4 +1,4 @@
-import { skipJsonValue } from '../../../kernel/edit-json-object.ts'
+import { skipJsonValue } from '../../../kernel/json/edit-json-object.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
 import { formatUsd, type NanoUsd } from '../../../kernel/money.ts'
 import type { TokenUsage } from '../../inference/inference.ts'

@@ -1,4 +1,4 @@
-import { editJsonObject } from '../../../kernel/edit-json-object.ts'
+import { editJsonObject } from '../../../kernel/json/edit-json-object.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../../kernel/money.ts'
 import type { UpstreamError } from '../../../providers/failures/upstream-error.ts'

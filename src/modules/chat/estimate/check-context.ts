@@ -1,5 +1,5 @@
 import { AppError } from '../../../kernel/app-error.ts'
-import { countTokens } from '../../../kernel/count-tokens.ts'
+import { countTokens } from '../../../kernel/tokens/count-tokens.ts'
 import type { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
 import type { CompletionRequest } from '../../../wires/openai-completions/completion-request.ts'
 import type { CatalogModel } from '../../catalog/catalog.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
-import { parseJson } from '../../../kernel/parse-json.ts'
+import { parseJson } from '../../../kernel/json/parse-json.ts'
 import type { InferenceOperation, Provider, UpstreamTimeouts } from '../../../providers/provider.ts'
 import { messagesNatively } from '../../../providers/wire-bridges/messages-natively.ts'
 import type { CountTokensRequest } from '../../../wires/anthropic-messages/messages-request.ts'

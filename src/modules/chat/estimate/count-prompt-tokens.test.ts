@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { countTokens } from '../../../kernel/count-tokens.ts'
+import { countTokens } from '../../../kernel/tokens/count-tokens.ts'
 import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
 
 describe("the gateway's own count of a prompt", () => {

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../../kernel/json/stringify-json.ts'
 import type { ChatRequest, ContentPart } from '../../../wires/openai-chat/chat-request.ts'
 import { isMediaPart } from '../../../wires/openai-chat/read-media-part.ts'
 import type { CompletionRequest } from '../../../wires/openai-completions/completion-request.ts'

@@ -1,5 +1,5 @@
 import { OPENAI_VOCABULARY, OTHER_VOCABULARY, type TextVocabulary } from '../../inference/inference.ts'
-import type { ImageSize } from '../../../kernel/read-image-size.ts'
+import type { ImageSize } from '../../../kernel/media/read-image-size.ts'
 
 type PixelSize = Pick<ImageSize, 'width' | 'height'>
 

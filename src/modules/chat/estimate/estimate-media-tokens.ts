@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { parseDataUri } from '../../../kernel/data-uri.ts'
-import { findPayload, readBytes, readInlineImageSize } from '../../../kernel/inline-image-size.ts'
-import type { ImageSize } from '../../../kernel/read-image-size.ts'
-import { recogniseMedia } from '../../../kernel/recognise-media.ts'
+import { parseDataUri } from '../../../kernel/media/data-uri.ts'
+import { findPayload, readBytes, readInlineImageSize } from '../../../kernel/media/inline-image-size.ts'
+import type { ImageSize } from '../../../kernel/media/read-image-size.ts'
+import { recogniseMedia } from '../../../kernel/media/recognise-media.ts'
 import type { ChatRequest, ContentPart } from '../../../wires/openai-chat/chat-request.ts'
 import {
   isMediaPart,

@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
-import type { TokenEncodingName } from '../../../kernel/token-encoding.ts'
+import type { TokenEncodingName } from '../../../kernel/tokens/token-encoding.ts'
 import { vendorOf } from '../../../providers/vendors.ts'
 import type { CatalogModel, TokenPrice } from '../../catalog/catalog.ts'
 import { tokenFamilyOf, type TokenFamily } from './estimate-family.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { countTokens } from '../../../kernel/count-tokens.ts'
+import { countTokens } from '../../../kernel/tokens/count-tokens.ts'
 import type { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
 import { createCatalog } from '../../catalog/catalog.ts'
 import { countChatPromptTokens } from './count-prompt-tokens.ts'

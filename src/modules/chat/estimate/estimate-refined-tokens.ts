@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../../kernel/json/stringify-json.ts'
 import type { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
 import type { CompletionRequest } from '../../../wires/openai-completions/completion-request.ts'
 import {

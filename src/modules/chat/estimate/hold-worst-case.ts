@@ -1,5 +1,5 @@
 import { AppError } from '../../../kernel/app-error.ts'
-import { editJsonObject } from '../../../kernel/edit-json-object.ts'
+import { editJsonObject } from '../../../kernel/json/edit-json-object.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { CatalogModel } from '../../catalog/catalog.ts'
 import type { Hold, Ledger } from '../../ledger/ledger.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countTokens } from '../../../kernel/count-tokens.ts'
+import { countTokens } from '../../../kernel/tokens/count-tokens.ts'
 import { leastTokens } from './least-tokens.ts'
 
 describe('the lower bound of tokens', () => {

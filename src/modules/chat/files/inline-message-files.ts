@@ -1,4 +1,4 @@
-import { editJsonObject } from '../../../kernel/edit-json-object.ts'
+import { editJsonObject } from '../../../kernel/json/edit-json-object.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
 import type { MessagesRequest } from '../../../wires/anthropic-messages/messages-request.ts'
 import type { InferenceRequest } from '../../inference/inference.ts'

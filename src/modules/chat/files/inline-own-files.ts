@@ -1,4 +1,4 @@
-import { editJsonObject } from '../../../kernel/edit-json-object.ts'
+import { editJsonObject } from '../../../kernel/json/edit-json-object.ts'
 import type { ChatMessage, ChatRequest, ContentPart } from '../../../wires/openai-chat/chat-request.ts'
 import type { InferenceRequest } from '../../inference/inference.ts'
 import {

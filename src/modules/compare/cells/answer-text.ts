@@ -1,5 +1,5 @@
 import { isRecord } from '../../../kernel/is-record.ts'
-import { parseJson } from '../../../kernel/parse-json.ts'
+import { parseJson } from '../../../kernel/json/parse-json.ts'
 
 interface ReadAnswer {
   readonly output: string

@@ -1,6 +1,6 @@
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
-import { stringifyJson } from '../../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../../kernel/json/stringify-json.ts'
 import type { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
 import type { Chat } from '../../chat/chat.ts'
 import type { Inference, InferenceRecord } from '../../inference/inference.ts'

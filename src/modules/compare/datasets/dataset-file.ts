@@ -1,5 +1,5 @@
 import { invalidValue } from '../../../kernel/app-error.ts'
-import { JsonExcess, parseJson } from '../../../kernel/parse-json.ts'
+import { JsonExcess, parseJson } from '../../../kernel/json/parse-json.ts'
 import { isStorableJson } from '../../../kernel/storable-text.ts'
 import { CsvInvalid, parseCsv } from './parse-csv.ts'
 import { PROMPTS_MAX } from '../prompt-case.ts'

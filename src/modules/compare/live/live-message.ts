@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { parseJson } from '../../../kernel/parse-json.ts'
+import { parseJson } from '../../../kernel/json/parse-json.ts'
 
 /** Asks the process that works on a run to send its answers while they are written. */
 export const FOLLOW_TOPIC = 'compare.follow'

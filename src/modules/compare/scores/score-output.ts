@@ -1,6 +1,6 @@
 import { invalidValue } from '../../../kernel/app-error.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
-import { stringifyJson } from '../../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../../kernel/json/stringify-json.ts'
 import { compareInThread } from './compare-in-thread.ts'
 import { compareOutput, type Comparison } from './compare-output.ts'
 

@@ -3,7 +3,7 @@ import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
-import { parseJson } from '../../../kernel/parse-json.ts'
+import { parseJson } from '../../../kernel/json/parse-json.ts'
 import type { WantedModel } from '../../../gpu/model-files.ts'
 
 const LocatedFiles = Type.Object({

@@ -1,5 +1,5 @@
 import { AppError } from '../../../kernel/app-error.ts'
-import { editJsonObject } from '../../../kernel/edit-json-object.ts'
+import { editJsonObject } from '../../../kernel/json/edit-json-object.ts'
 import { foldName } from '../../../kernel/fold-name.ts'
 import { BILLED_MEMBERS, isOrdinaryValue } from '../../../providers/requests/billed-members.ts'
 import type { Provider } from '../../../providers/provider.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import { Cancellation } from '../../../kernel/cancellation.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
-import { parseJson } from '../../../kernel/parse-json.ts'
+import { parseJson } from '../../../kernel/json/parse-json.ts'
 import type { InferenceAnswer, InferenceCall, Provider } from '../../../providers/provider.ts'
 import { UpstreamError, type UpstreamFailure } from '../../../providers/failures/upstream-error.ts'
 import type { CatalogModel, Category } from '../../catalog/catalog.ts'

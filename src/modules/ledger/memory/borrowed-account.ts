@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
-import { Turns } from '../../../kernel/turns.ts'
+import { Turns } from '../../../kernel/turns/turns.ts'
 import type { Database } from '../../../storage/database.ts'
 import { borrowFromCap, endBorrowing, giveBackCredit, readLent } from '../books/borrow-credit.ts'
 import type { Borrowing } from '../books/borrow-credit.ts'

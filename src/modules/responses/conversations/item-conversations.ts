@@ -1,7 +1,7 @@
 import { AppError, invalidValue, notFound } from '../../../kernel/app-error.ts'
 import { createToken } from '../../../kernel/identifiers.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
-import { stringifyJson } from '../../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../../kernel/json/stringify-json.ts'
 import type { Database } from '../../../storage/database.ts'
 import { requireRoom, takeRoom, type QuotaOf } from '../../../storage/stored-bytes/stored-bytes.ts'
 import type { ItemPage, ItemPageRequest } from '../list-input-items.ts'

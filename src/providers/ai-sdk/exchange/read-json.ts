@@ -1,4 +1,4 @@
-import { parseJson as parseStrictly } from '../../../kernel/parse-json.ts'
+import { parseJson as parseStrictly } from '../../../kernel/json/parse-json.ts'
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,6 +1,6 @@
 import type { LanguageModelV4FilePart } from '@ai-sdk/provider'
 
-import { parseDataUri } from '../../../kernel/data-uri.ts'
+import { parseDataUri } from '../../../kernel/media/data-uri.ts'
 import {
   MistakenPart,
   readMediaPart,

@@ -4,7 +4,7 @@ import type { InferenceCall, InferenceOperation } from '../../provider.ts'
 import { UpstreamError } from '../../failures/upstream-error.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
 import { createVendorCalls, type VendorCalls } from '../exchange/vendor-calls.ts'
-import { decodeTokens } from '../../../kernel/decode-tokens.ts'
+import { decodeTokens } from '../../../kernel/tokens/decode-tokens.ts'
 import { toUpstreamError } from '../exchange/to-upstream-error.ts'
 import { UntranslatableRequest } from '../request/untranslatable-request.ts'
 

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../../kernel/json/stringify-json.ts'
 import type { ChatRequest, ChatTool } from '../../../wires/openai-chat/chat-request.ts'
 import { selectTools } from '../../requests/select-tools.ts'
 import { UpstreamError } from '../../failures/upstream-error.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { countTokens } from '../../../kernel/count-tokens.ts'
+import { countTokens } from '../../../kernel/tokens/count-tokens.ts'
 import { splitTokens } from './split-tokens.ts'
 
 const noTurns = async () => {}

@@ -1,5 +1,5 @@
-import { splitLongRuns } from '../../../kernel/split-long-runs.ts'
-import { loadTokenEncoding, type TokenEncoding } from '../../../kernel/token-encoding.ts'
+import { splitLongRuns } from '../../../kernel/tokens/split-long-runs.ts'
+import { loadTokenEncoding, type TokenEncoding } from '../../../kernel/tokens/token-encoding.ts'
 import type { TakeTurn } from '../take-turns.ts'
 
 /** Usually one token. More if a token boundary would split a character. */

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../kernel/is-record.ts'
-import { stringifyJson } from '../../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../../kernel/json/stringify-json.ts'
 import type { ChatRequest, ChatTool } from '../../../wires/openai-chat/chat-request.ts'
 import { nameOfTool, selectTools, type ToolSelection } from '../../requests/select-tools.ts'
 import { jsonFromSchema } from '../schemas/json-from-schema.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { countTokens } from '../../../kernel/count-tokens.ts'
-import { stringifyJson } from '../../../kernel/stringify-json.ts'
+import { countTokens } from '../../../kernel/tokens/count-tokens.ts'
+import { stringifyJson } from '../../../kernel/json/stringify-json.ts'
 import type { ChatRequest, ContentPart } from '../../../wires/openai-chat/chat-request.ts'
 import { splitParts } from '../answer/split-tokens.ts'
 

@@ -1,5 +1,5 @@
 import type { MediaPart } from './read-conversation.ts'
-import { readInlineImageSize } from '../../../kernel/inline-image-size.ts'
+import { readInlineImageSize } from '../../../kernel/media/inline-image-size.ts'
 
 const DESCRIBED_MAX = 8
 

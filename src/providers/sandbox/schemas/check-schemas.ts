@@ -1,5 +1,5 @@
 import { isRecord } from '../../../kernel/is-record.ts'
-import { stringifyJson } from '../../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../../kernel/json/stringify-json.ts'
 import type { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
 import { refuseRequest } from '../media/refuse-request.ts'
 

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../kernel/is-record.ts'
-import { stringifyJson } from '../../../kernel/stringify-json.ts'
+import { stringifyJson } from '../../../kernel/json/stringify-json.ts'
 import { createFlattener, FULL_DEPTH, type FlattenSchema } from './flatten-schema.ts'
 import { numberFromSchema } from './number-from-schema.ts'
 import type { JsonSchema } from './resolve-schema.ts'

@@ -1,6 +1,6 @@
 import type { Sharp } from 'sharp'
 import type { InputFile } from '../../../media/media-operation.ts'
-import { readImageSize } from '../../../../kernel/read-image-size.ts'
+import { readImageSize } from '../../../../kernel/media/read-image-size.ts'
 import { loadSharp } from './load-sharp.ts'
 import type { PictureSize } from './picture-size.ts'
 import { REQUEST_PIXELS_MAX, sharedPixelRoom } from './pixel-room.ts'

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { decodeTokens } from '../../../../kernel/decode-tokens.ts'
+import { decodeTokens } from '../../../../kernel/tokens/decode-tokens.ts'
 import type { EmbeddingRequest } from '../../../../wires/openai-embeddings/embedding-request.ts'
 import type { InferenceOperation } from '../../../provider.ts'
 import { createTokenCounter } from '../../request/count-prompt-tokens.ts'

@@ -1,7 +1,7 @@
 import { assert, property, uint8Array } from 'fast-check'
 import { expect, it } from 'vitest'
 import { recogniseMedia } from './recognise-media.ts'
-import { HEADS, sampleFile } from '../modules/media/testing/sample-files.ts'
+import { HEADS, sampleFile } from '../../modules/media/testing/sample-files.ts'
 
 it.each(Object.keys(HEADS))('a file of the form %s is recognised', (extension) => {
   expect(recogniseMedia(sampleFile(extension))).toBe(extension)

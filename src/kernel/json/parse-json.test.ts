@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { leastCostMs } from '../../tests/support/least-cost.ts'
+import { leastCostMs } from '../../../tests/support/least-cost.ts'
 import { JSON_DEPTH_MAX, JsonExcess, parseJson } from './parse-json.ts'
 
 const nest = (depth: number, core: string, open = '[', close = ']'): string =>

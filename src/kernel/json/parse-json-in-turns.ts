@@ -6,7 +6,7 @@ import {
   JsonExcess,
   partsMaxOf,
 } from './json-limits.ts'
-import { nextLoopTurn } from './loop-turns.ts'
+import { nextLoopTurn } from '../turns/loop-turns.ts'
 import { findQuote, LongJsonString, unexpected } from './long-json-string.ts'
 import { parseJson } from './parse-json.ts'
 
