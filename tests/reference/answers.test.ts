@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import recorded from '../../src/http/reference/answer-examples.json' with { type: 'json' }
+import { findRecordedAnswer } from '../../src/http/reference/answer-examples.ts'
 import { WRITTEN_ANSWER_EXAMPLES } from '../../src/http/reference/notes/written-answer-examples.ts'
 import { OPERATION_NOTES } from '../../src/http/reference/operation-notes.ts'
 import { cutExample } from './cut-example.ts'
+import { shareExamples, writeLines } from './share-examples.ts'
 import { walkOperations, type Walk, type WalkedAnswer } from './walk-operations.ts'
 
 const RECORDING = join(import.meta.dirname, '../../src/http/reference/answer-examples.json')
@@ -29,7 +31,7 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true
 beforeAll(async () => {
   walk = await walkOperations()
   ajv.addSchema(walk.document, 'document')
-  if (process.env['RECORD_EXAMPLES'] === '1') await record(walk.answers)
+  if (process.env['RECORD_EXAMPLES'] === '1') await record(walk)
 }, 180_000)
 
 describe('the reference', () => {
@@ -56,7 +58,7 @@ describe('the reference', () => {
       const answers = Object.entries(findOperation(operation).responses).filter(
         ([status]) => Number(status) < 300,
       )
-      return !answers.some(([status]) => `${operation} ${status}` in recorded)
+      return !answers.some(([status]) => `${operation} ${status}` in recorded.operations)
     })
     expect(missing).toEqual([])
   })
@@ -105,7 +107,8 @@ describe('the reference', () => {
   })
 
   test('has valid examples', () => {
-    const broken = Object.entries(recorded).flatMap(([name, body]) => {
+    const broken = Object.keys(recorded.operations).flatMap((name) => {
+      const body = findRecordedAnswer(name)
       const at = name.lastIndexOf(' ')
       const answer = { operation: name.slice(0, at), status: Number(name.slice(at)), contentType: '', body }
       return findProblems(answer).map((problem) => `${name}: ${problem}`)
@@ -175,10 +178,15 @@ function findUndescribed(document: Walk['document']): string[] {
 }
 
 /** Stores the last answer of each operation as its example. */
-async function record(answers: readonly WalkedAnswer[]): Promise<void> {
+async function record({ answers, document }: Walk): Promise<void> {
   const examples = answers
     .filter(({ contentType }) => contentType === 'application/json')
-    .map(({ operation, status, body }) => [`${operation} ${status}`, cutExample(body)] as const)
-  const sorted = [...new Map(examples)].toSorted(([one], [other]) => (one < other ? -1 : 1))
-  await writeFile(RECORDING, `${JSON.stringify(Object.fromEntries(sorted), null, 1)}\n`)
+    .map(({ operation, status, body }) => {
+      const { schema } = findOperation(operation).responses[status].content['application/json']
+      const name = `${operation} ${status}`
+      return [name, { name, schema, body: cutExample(body) }] as const
+    })
+  const sorted = [...new Map(examples).values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const shared = shareExamples(sorted, document.components.schemas)
+  await writeFile(RECORDING, writeLines(shared))
 }

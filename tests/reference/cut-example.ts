@@ -1,6 +1,6 @@
-const ITEMS_MAX = 2
+const ITEMS_MAX = 1
 const NUMBERS_MAX = 4
-const TEXT_LENGTH_MAX = 240
+const TEXT_LENGTH_MAX = 120
 
 /** Turns an answer into an example: short, without secrets and without the address of the test gateway. */
 export function cutExample(value: unknown): unknown {

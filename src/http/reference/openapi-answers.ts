@@ -1,7 +1,7 @@
 import type { ResponseDescription, RouteDescription } from '../route.ts'
 import { describeAnswerHeaders } from './openapi-headers.ts'
 import { membersOf, type JsonObject, type SchemaReader } from './openapi-schemas.ts'
-import recorded from './answer-examples.json' with { type: 'json' }
+import { findRecordedAnswer } from './answer-examples.ts'
 import { EXAMPLES_OF_TYPES, WRITTEN_ANSWER_EXAMPLES } from './notes/written-answer-examples.ts'
 import { operationKey } from './operation-notes.ts'
 import type { TSchema } from 'typebox'
@@ -62,14 +62,9 @@ const EVENT_STREAM = {
   },
 }
 
-const EXAMPLES: ReadonlyMap<string, unknown> = new Map(Object.entries(recorded))
-
-/**
- * Returns a recorded answer of the gateway, with long lists shortened, or a written example. A test calls each operation and keeps
- * the recordings up to date.
- */
+/** Returns a recorded answer of the gateway, or a written example. */
 function findAnswerExample(route: { method: string; path: string }, status: number, type: string): unknown {
   const name = `${operationKey(route)} ${status}`
-  const recordedExample = type === 'application/json' ? EXAMPLES.get(name) : undefined
+  const recordedExample = type === 'application/json' ? findRecordedAnswer(name) : undefined
   return recordedExample ?? WRITTEN_ANSWER_EXAMPLES[`${name} ${type}`] ?? EXAMPLES_OF_TYPES[type]
 }
