@@ -23,6 +23,7 @@ import type { MayUseSandbox } from '../../modules/inference/inference.ts'
 import type { Keys } from '../../modules/keys/keys.ts'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
 import type { Limits } from '../../modules/limits/limits.ts'
+import type { Provider } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import { createSandboxMachines } from '../../storage/sandbox-machines.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
@@ -82,14 +83,12 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
   })
   const tokenUse = createHubTokenUse(config, parts.database)
   const mayUseHubToken = (accountId: string) => tokenUse.isAllowed(accountId)
-  const built = await buildDriver(config, { ...parts, tokenUse }, downloads)
-  const engines = createEngineConnections({
-    driverId: config.gpuDriver,
-    isEndpoint: (endpoint) => built?.isEndpoint(endpoint) ?? false,
-    connectTimeoutMs: config.upstreamConnectTimeoutMs,
-  })
+  const built = await Promise.all(
+    config.gpuDriver.map((name) => buildDriver(name, config, { ...parts, tokenUse }, downloads)),
+  )
+  const engines = connectEngines(config, built)
   const gpus = createGpuRegistry({
-    drivers: built === null ? [] : [built.driver],
+    drivers: built.map(({ driver }) => driver),
     onFailure: (driver, error) =>
       logger.warn({ driver, err: error }, 'a GPU driver could not tell its capacity'),
   })
@@ -104,7 +103,8 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     ledger: config.billing ? ledger : null,
     callerOf: parts.keys.callerOf,
     isOffered: (viewer, driverId) => driverId !== SANDBOX || mayUseSandbox(viewer),
-    connect: (driverId, endpoint) => (driverId === SANDBOX ? providers.sandbox : engines.connect(endpoint)),
+    connect: (driverId, endpoint) =>
+      driverId === SANDBOX ? providers.sandbox : engines.connect(driverId, endpoint),
     acquireSlot: ({ deployment, keyId, cancellation }) =>
       parts.limits.acquireSlot({
         pool: modelIdOf(deployment.id),
@@ -124,7 +124,7 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     hub,
     sealer,
     mayUseHubToken,
-    cache: hasOwnCache(config.gpuDriver) ? modelCache : null,
+    cache: config.gpuDriver.some(hasOwnCache) ? modelCache : null,
     ledger: config.billing ? ledger : null,
     bytesMax: config.modelCacheGb * GIGA,
   }
@@ -135,9 +135,38 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     downloads.close()
     await deployments.close()
     await engines.close()
-    await built?.close?.()
+    for (const driver of built) await driver.close?.()
   }
   return { deployments, gpus, modelCache, sealer, prefetches, close }
+}
+
+interface Engines {
+  connect(driverId: string, endpoint: string): Provider
+  close(): Promise<void>
+}
+
+/** Each driver may reach only its own engines. */
+function connectEngines({ upstreamConnectTimeoutMs }: Config, built: readonly BuiltDriver[]): Engines {
+  const byDriver = new Map(
+    built.map((one) => [
+      one.driver.id,
+      createEngineConnections({
+        driverId: one.driver.id,
+        isEndpoint: (endpoint) => one.isEndpoint(endpoint),
+        connectTimeoutMs: upstreamConnectTimeoutMs,
+      }),
+    ]),
+  )
+  return {
+    connect: (driverId, endpoint) => {
+      const engines = byDriver.get(driverId)
+      if (engines === undefined) throw new Error(`there is no driver ${driverId}`)
+      return engines.connect(endpoint)
+    },
+    close: async () => {
+      for (const engines of byDriver.values()) await engines.close()
+    },
+  }
 }
 
 /** Returns whether a driver's engines use the cache of this machine. A cluster has its own, which this machine cannot fill. */
@@ -151,14 +180,16 @@ function hubUseOf({ localGpu }: Config, driverId: string): HubUse {
   return driverId === LOCAL && localGpu.modelsDirectory !== null ? 'never' : 'always'
 }
 
+type DriverName = Config['gpuDriver'][number]
+
 async function buildDriver(
+  name: DriverName,
   config: Config,
   parts: DeploymentParts & { readonly tokenUse: HubTokenUse },
   files: ModelFiles,
-): Promise<BuiltDriver | null> {
+): Promise<BuiltDriver> {
   const { database, clock, sealer, tokenUse } = parts
-  if (config.gpuDriver === 'none') return null
-  if (config.gpuDriver === 'local') {
+  if (name === 'local') {
     const readToken = (runId: string) => readTokenOfRun(database, sealer, runId)
     const report = (problem: string) => parts.logger.warn({}, problem)
     const driver = await buildLocalDriver(config, {
@@ -171,7 +202,7 @@ async function buildDriver(
     })
     return { driver, isEndpoint: isLocalEndpoint }
   }
-  if (config.gpuDriver === 'kubernetes') {
+  if (name === 'kubernetes') {
     // Loaded only here, because its client is large.
     const { buildKubernetesDriver } = await import('./build-kubernetes-gpu.ts')
     return buildKubernetesDriver(config, parts)

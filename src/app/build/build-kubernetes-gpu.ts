@@ -20,7 +20,7 @@ export async function buildKubernetesDriver(
 ): Promise<BuiltDriver> {
   const { kubernetesGpu: settings } = config
   if (Object.keys(settings.tiers).length === 0)
-    throw new UsageError('PARKWAY_GPU_DRIVER=kubernetes needs tiers in PARKWAY_KUBERNETES_GPU.')
+    throw new UsageError('The GPU driver kubernetes needs tiers in PARKWAY_KUBERNETES_GPU.')
   const access = await openAccess(config.kubeconfig)
   const driver = createKubernetesDriver({
     api: createClusterApi(access),
@@ -50,5 +50,5 @@ async function openAccess(kubeconfig: string | null): Promise<ClusterAccess> {
     const reason = error instanceof Error ? error.message : 'unknown'
     throw new UsageError(`The configuration of the cluster cannot be read: ${reason}.`)
   }
-  throw new UsageError('PARKWAY_GPU_DRIVER=kubernetes needs KUBECONFIG, or a pod of the cluster to run in.')
+  throw new UsageError('The GPU driver kubernetes needs KUBECONFIG, or a pod of the cluster to run in.')
 }

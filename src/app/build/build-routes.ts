@@ -152,7 +152,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
         publicUrl: config.publicUrl,
         hasBilling: config.billing,
         hasProviders: config.providers.size > 0,
-        hasDeployments: config.gpuDriver !== 'none',
+        hasDeployments: config.gpuDriver.length > 0,
       },
     }),
     ...taskRoutes({ tasks: modules.tasks }),

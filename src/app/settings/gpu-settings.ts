@@ -3,7 +3,7 @@ import { parseKubernetesSettings } from './parse-kubernetes-settings.ts'
 import { parseLocalSettings } from './parse-local-settings.ts'
 import { parseSandboxTiers } from './parse-sandbox-tiers.ts'
 import {
-  choiceSetting,
+  choicesSetting,
   integerSetting,
   listSetting,
   objectSetting,
@@ -13,13 +13,13 @@ import {
 
 /** Settings for deployments of models on GPUs. */
 export const GPU_SETTINGS = {
-  gpuDriver: choiceSetting(
+  gpuDriver: choicesSetting(
     {
       environment: 'PARKWAY_GPU_DRIVER',
       description:
-        'Where deployments run: `local` on this machine, `kubernetes` in a cluster, `sandbox` simulates GPUs for the keys that may use the sandbox, `none` offers nothing.',
+        'Where deployments run: `local` on this machine, `kubernetes` in a cluster, `sandbox` simulates GPUs for the keys that may use the sandbox, `none` offers nothing. Of several, the first that has a tier runs it.',
     },
-    ['sandbox', 'local', 'kubernetes', 'none'],
+    ['sandbox', 'local', 'kubernetes'],
     'sandbox',
   ),
   localGpu: objectSetting(

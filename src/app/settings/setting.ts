@@ -89,6 +89,22 @@ export function choiceSetting<Choice extends string>(
   })
 }
 
+/** Any of the choices in the order of preference, or `none`. */
+export function choicesSetting<Choice extends string>(
+  about: About,
+  choices: readonly Choice[],
+  defaultChoice: Choice,
+): Setting<readonly Choice[]> {
+  const allowed = `${choices.join(', ')} or several of them, separated by commas, or none`
+  return setting(about, allowed, defaultChoice, (text) => {
+    if (text === 'none') return []
+    const names = text.split(',').map((name) => name.trim())
+    const chosen = choices.filter((choice) => names.includes(choice))
+    if (chosen.length !== names.length) throw new RangeError(allowed)
+    return chosen.toSorted((one, other) => names.indexOf(one) - names.indexOf(other))
+  })
+}
+
 export function listSetting(about: About, form: Form = ANY_TEXT): Setting<readonly string[]> {
   const what = form === ANY_TEXT ? 'a list' : `a list of ${form.allowed}`
   const allowed = `${what}, separated by commas`
