@@ -1,10 +1,8 @@
-import type { FastifyReply } from 'fastify'
-import { formatUsd } from '../../kernel/money.ts'
 import { demandOf, usedUp, type Demand, type InferenceRecord } from '../../modules/inference/inference.ts'
 import type { Admission, Limits } from '../../modules/limits/limits.ts'
-import type { Exchange } from '../exchange.ts'
 import { admitRequest } from '../answers/rate-headers.ts'
 import type { RouteRequest } from '../route.ts'
+import { setGatewayHeaders, setHeaders } from './gateway-headers.ts'
 
 /** Wraps the work of every paid framework route: admit, run, and add the headers of both. */
 export type RunPaid = <Result>(
@@ -50,18 +48,6 @@ async function admitReply(
 ): Promise<Admission> {
   const headers: string[] = []
   const admission = await admitRequest(limits, { caller, ...demand }, headers)
-  for (let index = 0; index + 1 < headers.length; index += 2)
-    reply.header(headers[index] ?? '', headers[index + 1])
+  setHeaders(reply, headers)
   return admission
-}
-
-/** Sets the headers of a paid answer. A route that writes its own answer calls it before the first byte. */
-export function setGatewayHeaders(reply: FastifyReply, exchange: Exchange, record: InferenceRecord): void {
-  const { provider, model, costNanoUsd, balanceNanoUsd, upstreamMs } = record
-  if (costNanoUsd !== null) reply.header('x-gateway-cost-usd', formatUsd(costNanoUsd))
-  if (provider !== null) reply.header('x-gateway-provider', provider)
-  if (model !== null) reply.header('x-gateway-model', model)
-  if (balanceNanoUsd !== null) reply.header('x-gateway-balance-usd', formatUsd(balanceNanoUsd))
-  const inGatewayMs = performance.now() - exchange.startedMs - upstreamMs
-  reply.header('x-gateway-latency-ms', Math.max(0, inGatewayMs).toFixed(1))
 }

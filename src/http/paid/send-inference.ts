@@ -1,4 +1,3 @@
-import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
 import {
   demandOf,
   OPERATION_TRAITS,
@@ -9,18 +8,13 @@ import {
   type WholeAnswer,
 } from '../../modules/inference/inference.ts'
 import type { Limits } from '../../modules/limits/limits.ts'
-import type { Exchange } from '../exchange.ts'
 import { followUntilShutdown } from '../answers/follow-until-shutdown.ts'
 import { sendError } from '../answers/send-error.ts'
 import { admitRequest } from '../answers/rate-headers.ts'
 import type { DirectRequest } from '../route.ts'
-import {
-  endWithError,
-  EVENT_STREAM_HEADERS,
-  FIRST_KEEP_ALIVE_MS,
-  sendEvents,
-  startKeepAlive,
-} from '../answers/send-events.ts'
+import { keepAliveUntilBegun } from '../answers/begin-stream.ts'
+import { endWithError, EVENT_STREAM_HEADERS, sendEvents } from '../answers/send-events.ts'
+import { pushGatewayHeaders } from './gateway-headers.ts'
 
 export type SendInference = <Body extends AskedMembers>(
   request: DirectRequest<Body>,
@@ -79,15 +73,8 @@ function sendComplete(
   payload: WholeAnswer['payload'],
 ): void {
   const bytes = typeof payload === 'string' ? Buffer.byteLength(payload) : countBytes(payload)
-  headers.push(
-    'content-type',
-    'application/json; charset=utf-8',
-    'content-length',
-    String(bytes),
-    'x-gateway-cost-usd',
-    formatUsd(record.costNanoUsd ?? 0n),
-  )
-  pushGatewayHeaders(headers, exchange, record)
+  headers.push('content-type', 'application/json; charset=utf-8', 'content-length', String(bytes))
+  pushGatewayHeaders(headers, exchange, record, record.costNanoUsd ?? 0n)
   const response = exchange.response.writeHead(200, headers)
   if (typeof payload === 'string') {
     // Text with only one-byte characters is the same in both encodings, and Latin-1 is cheaper.
@@ -116,22 +103,16 @@ export async function sendStream(
   const { response, id: requestId, wire, recording } = exchange
   const writeHead = () => {
     if (response.destroyed || exchange.isRefused) return
-    pushGatewayHeaders(headers, exchange, record)
+    pushGatewayHeaders(headers, exchange, record, null)
     response.writeHead(200, [...headers, ...EVENT_STREAM_HEADERS])
   }
-  // An upstream may think for minutes, so start the stream before a proxy times out.
-  let stopKeepAlive: (() => void) | null = null
-  const timer = setTimeout(() => {
-    if (response.destroyed || exchange.isRefused) return
+  const stopWaiting = keepAliveUntilBegun({
+    response,
+    wire,
     // Start no stream before credit is held, so that a refusal is an HTTP status.
-    if (record.balanceNanoUsd === null) return void timer.refresh()
-    writeHead()
-    stopKeepAlive = startKeepAlive(response, wire)
-  }, FIRST_KEEP_ALIVE_MS)
-  const stopWaiting = () => {
-    clearTimeout(timer)
-    stopKeepAlive?.()
-  }
+    mayBegin: () => record.balanceNanoUsd !== null && !exchange.isRefused,
+    writeHead,
+  })
   const { tellRefused: tellNow } = exchange
   const tell = (reason: Error) => {
     stopWaiting()
@@ -153,25 +134,4 @@ export async function sendStream(
   if (!response.headersSent) writeHead()
   const batches = exchange.goesOnAlone ? followUntilShutdown(result.batches, exchange) : result.batches
   await sendEvents(response, batches, { requestId, onError, recording, wire, exchange })
-}
-
-function pushGatewayHeaders(headers: string[], exchange: Exchange, record: InferenceRecord): void {
-  if (record.provider !== null) headers.push('x-gateway-provider', record.provider)
-  if (record.model !== null) headers.push('x-gateway-model', record.model)
-  if (record.balanceNanoUsd !== null)
-    headers.push('x-gateway-balance-usd', formatBalance(record.balanceNanoUsd))
-  const inGatewayMs = performance.now() - exchange.startedMs - record.upstreamMs
-  headers.push('x-gateway-latency-ms', Math.max(0, inGatewayMs).toFixed(1))
-}
-
-let lastBalance: NanoUsd = 0n
-let lastBalanceText = '0'
-
-// Cached, because the same amount is formatted again and again.
-function formatBalance(balance: NanoUsd): string {
-  if (balance !== lastBalance) {
-    lastBalance = balance
-    lastBalanceText = formatUsd(balance)
-  }
-  return lastBalanceText
 }

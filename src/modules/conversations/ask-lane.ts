@@ -1,10 +1,8 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
-import type { Chat } from '../chat/chat.ts'
-import { AnswerText, cellBody, COMPARE_ROUTE } from '../compare/compare.ts'
-import type { Inference, InferenceRecord } from '../inference/inference.ts'
+import { cellBody, ChatCall, type ChatCallOptions } from '../compare/compare.ts'
+import type { InferenceRecord } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Admission } from '../limits/limits.ts'
 import type { ConversationLane, Reply } from './conversation.ts'
@@ -23,9 +21,7 @@ export interface LaneQuestion {
   readonly cancellation: Cancellation
 }
 
-export interface AskLaneOptions {
-  readonly chat: Pick<Chat, 'chat'>
-  readonly inference: Pick<Inference, 'unattended'>
+export interface AskLaneOptions extends ChatCallOptions {
   /** Throws if a limit is reached. */
   readonly admit: AdmitChat
   readonly laneSlots: LaneTurns
@@ -33,20 +29,22 @@ export interface AskLaneOptions {
 
 export type AdmitChat = (caller: Caller, tokens: number) => Admission | Promise<Admission>
 
-const NO_RECORD = { usage: null, costNanoUsd: null, firstTokenMs: null, model: null, provider: null }
-
 /** One lane's call in a turn. `events` never throws, because the other lanes continue. */
 export class LaneCall {
   readonly #question: LaneQuestion
   readonly #options: AskLaneOptions
-  #record: InferenceRecord | null = null
-  readonly #answer = new AnswerText()
+  readonly #call: ChatCall
+  #isInside = false
   #error: Error | null = null
-  #durationMs: number | null = null
 
   constructor(question: LaneQuestion, options: AskLaneOptions) {
     this.#question = question
     this.#options = options
+    const { lane, messages, ...asked } = question
+    this.#call = new ChatCall(
+      { ...asked, body: cellBody(lane, messages, 0), admit: (tokens) => this.#enter(tokens) },
+      options,
+    )
   }
 
   get error(): Error | null {
@@ -55,7 +53,7 @@ export class LaneCall {
 
   /** Null until the limits admit the call. */
   get record(): InferenceRecord | null {
-    return this.#record
+    return this.#call.record
   }
 
   async *events(): AsyncGenerator<LaneEvent, void> {
@@ -79,54 +77,29 @@ export class LaneCall {
   /** Returns the reply. Call it after the events have ended. */
   reply(): Reply {
     const { lane, requestId } = this.#question
-    const { usage, costNanoUsd, firstTokenMs, model, provider } = this.#record ?? NO_RECORD
     return {
       laneId: lane.id,
       requestId,
       status: this.#error === null ? 'completed' : 'failed',
-      ...this.#answer.read(),
-      usage,
-      costNanoUsd: costNanoUsd ?? 0n,
-      latencyMs: this.#durationMs === null ? null : Math.round(this.#durationMs),
-      ttftMs: firstTokenMs === null ? null : Math.round(firstTokenMs),
-      model,
-      provider,
+      ...this.#call.tell(),
       error: this.#error === null ? null : this.#explain(this.#error),
     }
   }
 
   async *#batches(): AsyncGenerator<readonly Buffer[], void> {
-    const { lane, messages, ...asked } = this.#question
-    const { chat, inference, admit, laneSlots } = this.#options
-    const body = { ...cellBody(lane, messages, 0), stream: true, stream_options: { include_usage: true } }
-    const text = stringifyJson(body)
-    let isInside = false
     try {
-      const batches = inference.unattended.stream({
-        ...asked,
-        operation: 'chat',
-        route: COMPARE_ROUTE,
-        body,
-        text,
-        bytes: Buffer.byteLength(text),
-        start: (request) => chat.chat(request),
-        admit: async ({ tokens }) => {
-          const admission = await laneSlots.enter(() => admit(asked.caller, tokens), asked.cancellation)
-          isInside = true
-          return admission
-        },
-        onAdmitted: (record) => {
-          this.#record = record
-        },
-      })
-      for await (const batch of batches) {
-        for (const payload of batch) this.#answer.add(payload)
-        yield batch
-      }
+      yield* this.#call.batches()
     } finally {
-      if (this.#record !== null) this.#durationMs = performance.now() - this.#record.startedMs
-      if (isInside) laneSlots.leave()
+      if (this.#isInside) this.#options.laneSlots.leave()
     }
+  }
+
+  async #enter(tokens: number): Promise<Admission> {
+    const { caller, cancellation } = this.#question
+    const { admit, laneSlots } = this.#options
+    const admission = await laneSlots.enter(() => admit(caller, tokens), cancellation)
+    this.#isInside = true
+    return admission
   }
 
   #explain(error: Error): { code: string; message: string } {

@@ -5,7 +5,7 @@ import { nullable } from '../../../wires/nullable.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { admitRequest } from '../../answers/rate-headers.ts'
 import { defineRoute, type Route } from '../../route.ts'
-import { readTurn, sendTurn } from '../../answers/send-turn.ts'
+import { readTurn, sendTurn } from '../../paid/send-turn.ts'
 import { LaneChoice, readLanes } from './compare-lane.ts'
 import {
   ConversationAnswer,

@@ -1,17 +1,12 @@
 import type { FastifyReply } from 'fastify'
-import { formatUsd } from '../../kernel/money.ts'
 import type { OpenTurn, Turn, TurnEvent } from '../../modules/conversations/conversations.ts'
-import { toErrorAnswer } from './error-envelope.ts'
+import { toErrorAnswer } from '../answers/error-envelope.ts'
 import type { Exchange } from '../exchange.ts'
-import { writeHeadOf } from './send-event-reply.ts'
-import { untilRefused } from './until-refused.ts'
-import {
-  endWithError,
-  EVENT_STREAM_HEADERS,
-  FIRST_KEEP_ALIVE_MS,
-  sendEvents,
-  startKeepAlive,
-} from './send-events.ts'
+import { writeHeadOf } from '../answers/send-event-reply.ts'
+import { untilRefused } from '../answers/until-refused.ts'
+import { keepAliveUntilBegun } from '../answers/begin-stream.ts'
+import { endWithError, EVENT_STREAM_HEADERS, sendEvents } from '../answers/send-events.ts'
+import { setGatewayHeaders, setHeaders, type Told } from './gateway-headers.ts'
 
 interface SendTurnOptions {
   readonly exchange: Exchange
@@ -36,8 +31,8 @@ async function readToEnd(
   for await (const event of open.events) {
     if (event.kind !== 'ended') continue
     const costNanoUsd = event.turn.replies.reduce((sum, cell) => sum + cell.costNanoUsd, 0n)
-    reply.header('x-gateway-cost-usd', formatUsd(costNanoUsd))
-    setTurnHeaders(reply, exchange, open, rateHeaders)
+    setHeaders(reply, rateHeaders)
+    setGatewayHeaders(reply, exchange, { ...tellOf(open), costNanoUsd })
     return event.turn
   }
   throw new Error('a turn ended without its end')
@@ -54,12 +49,11 @@ export async function sendTurn(
   const { exchange, reply, toWire, onError } = options
   const requestId = exchange.id
   const response = reply.raw
-  // Models may think for minutes, so start the stream before a proxy times out.
-  let stopKeepAlive: () => void = () => {}
-  const timer = setTimeout(() => {
-    writeStreamHead(reply, options.rateHeaders)
-    stopKeepAlive = startKeepAlive(response)
-  }, FIRST_KEEP_ALIVE_MS)
+  const stopWaiting = keepAliveUntilBegun({
+    response,
+    mayBegin: () => true,
+    writeHead: () => writeStreamHead(reply, options.rateHeaders),
+  })
   let open: OpenTurn
   try {
     open = await untilRefused(exchange, opening)
@@ -70,12 +64,11 @@ export async function sendTurn(
     endWithError(response, error, requestId)
     return
   } finally {
-    clearTimeout(timer)
-    stopKeepAlive()
+    stopWaiting()
   }
   if (!response.headersSent) {
-    setTurnHeaders(reply, exchange, open, options.rateHeaders)
-    writeStreamHead(reply, [])
+    setGatewayHeaders(reply, exchange, tellOf(open))
+    writeStreamHead(reply, options.rateHeaders)
   }
   await sendEvents(response, toFrames(open.events, toWire, onError), {
     requestId,
@@ -117,31 +110,22 @@ function tagChunks(laneId: string, payloads: readonly Buffer[]): Buffer[] {
 }
 
 function writeStreamHead(reply: FastifyReply, rateHeaders: readonly string[]): void {
-  setPairs(reply, rateHeaders)
-  setPairs(reply, EVENT_STREAM_HEADERS)
+  setHeaders(reply, rateHeaders)
+  setHeaders(reply, EVENT_STREAM_HEADERS)
   writeHeadOf(reply)
 }
 
-function setTurnHeaders(
-  reply: FastifyReply,
-  exchange: Exchange,
-  open: OpenTurn,
-  rateHeaders: readonly string[],
-): void {
-  setPairs(reply, rateHeaders)
+/** What the headers tell of all lanes together. */
+function tellOf(open: OpenTurn): Told {
   const records = open.records()
-  const providers = new Set(records.flatMap(({ provider }) => provider ?? []))
-  if (providers.size > 0) reply.header('x-gateway-provider', [...providers].join(', '))
-  const models = new Set(records.flatMap(({ model }) => model ?? []))
-  if (models.size > 0) reply.header('x-gateway-model', [...models].join(', '))
+  const namesOf = (names: readonly (string | null)[]) =>
+    [...new Set(names.filter((name) => name !== null))].join(', ') || null
   const balances = records.flatMap(({ balanceNanoUsd }) => balanceNanoUsd ?? [])
-  const lowest = balances.reduce((least, balance) => (balance < least ? balance : least), balances[0] ?? 0n)
-  if (balances.length > 0) reply.header('x-gateway-balance-usd', formatUsd(lowest))
-  const upstreamMs = Math.max(0, ...records.map((record) => record.upstreamMs))
-  const inGatewayMs = performance.now() - exchange.startedMs - upstreamMs
-  reply.header('x-gateway-latency-ms', Math.max(0, inGatewayMs).toFixed(1))
-}
-
-function setPairs(reply: FastifyReply, pairs: readonly string[]): void {
-  for (let index = 0; index + 1 < pairs.length; index += 2) reply.header(pairs[index] ?? '', pairs[index + 1])
+  return {
+    provider: namesOf(records.map(({ provider }) => provider)),
+    model: namesOf(records.map(({ model }) => model)),
+    costNanoUsd: null,
+    balanceNanoUsd: balances.length === 0 ? null : balances.reduce((a, b) => (b < a ? b : a)),
+    upstreamMs: Math.max(0, ...records.map((record) => record.upstreamMs)),
+  }
 }
