@@ -6,6 +6,7 @@ import { nativeOnly } from './native-only.ts'
 import { toChatMessages, toSystemMessages } from './to-chat-messages.ts'
 import { toChatTools } from './to-chat-tools.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'
+import { translateOnce } from '../translate-once.ts'
 
 /** A request in the gateway's chat format. */
 export interface TranslatedRequest {
@@ -21,7 +22,10 @@ const NATIVE_MEMBERS = lookupTable<string>({
   mcp_servers: 'An MCP server',
 })
 
-export function toChatRequest(request: MessagesRequest): TranslatedRequest {
+export const toChatRequest = translateOnce(translate)
+
+function translate(request: MessagesRequest): TranslatedRequest {
+  let text: string | null = null
   for (const [name, what] of Object.entries(NATIVE_MEMBERS)) {
     const value = Reflect.get(request, name)
     const isEmpty = value === undefined || value === null || (Array.isArray(value) && value.length === 0)
@@ -43,7 +47,8 @@ export function toChatRequest(request: MessagesRequest): TranslatedRequest {
     body: { ...plain, ...(effort === null ? {} : { reasoning_effort: effort }) },
     // Written only if it is sent: most requests are translated for estimates.
     get text() {
-      return stringifyJson({ ...plain, messages: toPlainMessages(plain.messages) })
+      text ??= stringifyJson({ ...plain, messages: toPlainMessages(plain.messages) })
+      return text
     },
   }
 }

@@ -7,6 +7,7 @@ import { Untranslatable } from '../untranslatable.ts'
 import type { ResponsesRequest } from './responses-request.ts'
 import { toChatMessages } from './to-chat-messages.ts'
 import { readTools, type ToolNames } from './tool-names.ts'
+import { translateOnce } from '../translate-once.ts'
 
 export interface TranslatedRequest {
   /** With all extensions of the chat format: signed reasoning and reasoning effort. */
@@ -19,7 +20,10 @@ export interface TranslatedRequest {
 /** Members that refer to objects stored at OpenAI. */
 const UNSUPPORTED = ['prompt'] as const
 
-export function toChatRequest(request: ResponsesRequest): TranslatedRequest {
+export const toChatRequest = translateOnce(translate)
+
+function translate(request: ResponsesRequest): TranslatedRequest {
+  let text: string | null = null
   for (const name of UNSUPPORTED) {
     const value: unknown = Reflect.get(request, name)
     if (value !== undefined && value !== null && value !== false)
@@ -46,7 +50,8 @@ export function toChatRequest(request: ResponsesRequest): TranslatedRequest {
     body: { ...plain, ...(reasoning?.effort ? { reasoning_effort: reasoning.effort } : {}) },
     // Written only if it is sent: most requests are translated for estimates.
     get text() {
-      return stringifyJson({ ...plain, messages: toPlainMessages(plain.messages) })
+      text ??= stringifyJson({ ...plain, messages: toPlainMessages(plain.messages) })
+      return text
     },
     tools,
   }
