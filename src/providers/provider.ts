@@ -105,6 +105,8 @@ export interface CompleteAnswer {
   readonly kind: 'complete'
   /** One JSON object. */
   readonly payload: Buffer
+  /** The same object, if it was not parsed from the payload but written into it. */
+  readonly value?: object
 }
 
 export interface StreamAnswer {

@@ -1,6 +1,11 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
-import type { InferenceAnswer, InferenceOperation, Provider } from '../../providers/provider.ts'
+import type {
+  CompleteAnswer,
+  InferenceAnswer,
+  InferenceOperation,
+  Provider,
+} from '../../providers/provider.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import {
   AbandonedWork,
@@ -143,14 +148,15 @@ function readAnswer<Body extends StreamableRequest>(
       keepEnd: request.keepEnd,
     })
   }
-  return finishAnswer(answer.payload, attempted)
+  return finishAnswer(answer, attempted)
 }
 
 function finishAnswer<Body extends StreamableRequest>(
-  payload: Buffer,
+  received: CompleteAnswer,
   attempted: Attempted<Body>,
 ): WholeAnswer | Promise<WholeAnswer> {
-  const parsed = parseAnswer(payload)
+  const parsed = parseAnswer(received)
+  const { payload } = received
   if (parsed instanceof Promise) return parsed.then((answer) => finishParsed(answer, payload, attempted))
   return finishParsed(parsed, payload, attempted)
 }
@@ -162,8 +168,10 @@ function finishParsed<Body extends StreamableRequest>(
 ): WholeAnswer | Promise<WholeAnswer> {
   const { candidate, operation, call, attempt } = attempted
   const payload = operation.form.finish(answer, contextOf(attempted))
-  // The answer costs more than was held. Write it again once it is known how much of the price the account can cover.
-  if (call.bill.covering !== null) return call.bill.covering.then(() => finishAnswer(received, attempted))
+  // The answer costs more than was held. Write it again once it is known how much of the price the account can cover. It is parsed
+  // again, because its members were completed in place.
+  if (call.bill.covering !== null)
+    return call.bill.covering.then(() => finishAnswer({ kind: 'complete', payload: received }, attempted))
   attempt.work.release()
   candidate.breaker?.succeeded(call.request.caller.accountId)
   return { kind: 'complete', payload }

@@ -12,7 +12,8 @@ import { translateRequest } from './request/translate-request.ts'
 import type { UpstreamExchange } from './exchange/upstream-exchange.ts'
 import { createVendorCalls } from './exchange/vendor-calls.ts'
 import type { Vendor } from './vendor.ts'
-import { toCompletionChoice, writeCompletion, type AnswerHead } from './answer/write-completion.ts'
+import { toCompletion, toCompletionChoice, type AnswerHead } from './answer/write-completion.ts'
+import { writtenAnswer } from '../answers/written-answer.ts'
 
 /** Serves chat with a vendor that does not speak OpenAI's wire. Calls its AI SDK package and translates both ways. */
 export function createAiSdkChat(vendor: Vendor, options: AiSdkProviderOptions): InferenceOperation {
@@ -42,7 +43,7 @@ export function createAiSdkChat(vendor: Vendor, options: AiSdkProviderOptions): 
         return toCompletionChoice(provider, result)
       }),
     )
-    return { kind: 'complete', payload: writeCompletion(head, choices) }
+    return writtenAnswer(toCompletion(head, choices))
   }
 
   async function stream(call: InferenceCall, head: AnswerHead): Promise<StreamAnswer> {

@@ -15,6 +15,7 @@ import type {
   InferenceOperation,
   StreamAnswer,
 } from '../provider.ts'
+import { writtenAnswer } from '../answers/written-answer.ts'
 
 const OUTPUT_TOKENS_DEFAULT = 16
 
@@ -205,7 +206,7 @@ function mergeCompleteAnswers(translations: readonly Translation[]): CompleteAns
     choices: parts.flatMap((part) => part.choices),
     usage: parts.length === 1 ? first['usage'] : sumUsage(parts.map((part) => part['usage'])),
   }
-  return { kind: 'complete', payload: Buffer.from(JSON.stringify(merged)) }
+  return writtenAnswer(merged)
 }
 
 function mergeStreamAnswers(translations: readonly Translation[], cancel: () => void): StreamAnswer {

@@ -1,4 +1,5 @@
 import type { InferenceOperation } from '../provider.ts'
+import { writtenAnswer } from '../answers/written-answer.ts'
 import { readWholeChat, translateStream } from './read-chat-payload.ts'
 import { MessageStream } from '../../wires/anthropic-messages/message-stream.ts'
 import type { MessagesRequest } from '../../wires/anthropic-messages/messages-request.ts'
@@ -12,10 +13,7 @@ export function messagesThroughChat(
 ): InferenceOperation<MessagesRequest> {
   return async (call) => {
     const answer = await chat({ ...call, ...toChatRequest(call.body) })
-    if (answer.kind === 'complete') {
-      const message = toMessage(readWholeChat(provider, answer.payload))
-      return { kind: 'complete', payload: Buffer.from(JSON.stringify(message)) }
-    }
+    if (answer.kind === 'complete') return writtenAnswer(toMessage(readWholeChat(provider, answer)))
     return {
       kind: 'stream',
       batches: translateStream(provider, answer, new MessageStream()),

@@ -1,7 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/json/parse-json.ts'
 import { readErrorPayload } from '../failures/error-payload.ts'
-import type { StreamAnswer } from '../provider.ts'
+import type { CompleteAnswer, StreamAnswer } from '../provider.ts'
 import { invalidAnswer } from '../failures/upstream-error.ts'
 
 /** Parses an answer of the chat form or a chunk of one. Throws an `UpstreamError` if it is an error or not an object. */
@@ -12,6 +12,10 @@ function readChatPayload(provider: string, payload: Buffer): Record<string, unkn
   } catch {
     members = null
   }
+  return requireChat(provider, members)
+}
+
+function requireChat(provider: string, members: unknown): Record<string, unknown> {
   if (!isRecord(members)) throw invalidAnswer(provider, 'it sent something that is not a JSON object')
   const error = readErrorPayload(provider, members)
   if (error !== null) throw error
@@ -20,9 +24,12 @@ function readChatPayload(provider: string, payload: Buffer): Record<string, unkn
   return members
 }
 
-/** Parses a complete answer. Throws if it has no choice. */
-export function readWholeChat(provider: string, payload: Buffer): Record<string, unknown> {
-  const members = readChatPayload(provider, payload)
+/** Reads a complete answer. Throws if it has no choice. */
+export function readWholeChat(provider: string, answer: CompleteAnswer): Record<string, unknown> {
+  const members =
+    answer.value === undefined
+      ? readChatPayload(provider, answer.payload)
+      : requireChat(provider, answer.value)
   if (Array.isArray(members['choices']) && members['choices'].length > 0) return members
   throw invalidAnswer(provider, 'it answered without a choice')
 }

@@ -1,6 +1,5 @@
-import { isRecord } from '../../kernel/is-record.ts'
-import { parseJson } from '../../kernel/json/parse-json.ts'
 import type { InferenceOperation } from '../provider.ts'
+import { writtenAnswer } from '../answers/written-answer.ts'
 import { readWholeChat, translateStream } from './read-chat-payload.ts'
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
 import { ResponseStream } from '../../wires/openai-responses/response-stream.ts'
@@ -17,8 +16,8 @@ export function responsesThroughChat(
     const answer = await chat({ ...call, ...translated })
     const stream = new ResponseStream(responseIdOf(call.requestId), call.body, tools)
     if (answer.kind === 'complete') {
-      stream.add(readWholeChat(provider, answer.payload))
-      return { kind: 'complete', payload: Buffer.from(JSON.stringify(readResponse(stream.end().at(-1)))) }
+      stream.add(readWholeChat(provider, answer))
+      return writtenAnswer(stream.finish())
     }
     return {
       kind: 'stream',
@@ -26,9 +25,4 @@ export function responsesThroughChat(
       isTerminated: () => answer.isTerminated(),
     }
   }
-}
-
-function readResponse(event: Buffer | undefined): unknown {
-  const members: unknown = event === undefined ? null : parseJson(event.toString())
-  return isRecord(members) ? members['response'] : null
 }

@@ -53,14 +53,24 @@ export class ResponseStream {
 
   /** Returns the events after the last chunk. The last event contains the complete response. */
   end(): Buffer[] {
+    const { status, response } = this.#close()
+    this.#emit(`response.${status}`, { response })
+    return this.#events
+  }
+
+  /** Ends the response and returns it, for an answer that is no stream. */
+  finish(): object {
+    return this.#close().response
+  }
+
+  #close(): { status: string; response: object } {
     this.#events = []
     this.#start(null)
     const incompleteReason = INCOMPLETE_REASONS[this.#finishReason] ?? null
     const status = incompleteReason === null ? 'completed' : 'incomplete'
     for (const { item, index } of this.#items)
       if (!(index in this.#output)) this.#output[index] = item.close(status)
-    this.#emit(`response.${status}`, { response: this.#snapshot(status, incompleteReason) })
-    return this.#events
+    return { status, response: this.#snapshot(status, incompleteReason) }
   }
 
   #addDelta(delta: Record<string, unknown>): void {

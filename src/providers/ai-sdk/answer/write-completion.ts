@@ -19,24 +19,22 @@ export interface CompletionChoice {
   readonly usage: CompleteChatUsage | undefined
 }
 
-export function writeCompletion(head: AnswerHead, choices: readonly CompletionChoice[]): Buffer {
-  return Buffer.from(
-    JSON.stringify({
-      id: head.id,
-      object: 'chat.completion',
-      created: head.created,
-      model: head.model,
-      choices: choices.map(({ message, finishReason, stopSequence }, index) => ({
-        index,
-        message,
-        logprobs: null,
-        finish_reason: finishReason,
-        ...(stopSequence === undefined ? {} : { stop_reason: stopSequence }),
-      })),
-      usage: sumChatUsage(choices.map((choice) => choice.usage)),
-      system_fingerprint: null,
-    }),
-  )
+export function toCompletion(head: AnswerHead, choices: readonly CompletionChoice[]): object {
+  return {
+    id: head.id,
+    object: 'chat.completion',
+    created: head.created,
+    model: head.model,
+    choices: choices.map(({ message, finishReason, stopSequence }, index) => ({
+      index,
+      message,
+      logprobs: null,
+      finish_reason: finishReason,
+      ...(stopSequence === undefined ? {} : { stop_reason: stopSequence }),
+    })),
+    usage: sumChatUsage(choices.map((choice) => choice.usage)),
+    system_fingerprint: null,
+  }
 }
 
 export function toCompletionChoice(
