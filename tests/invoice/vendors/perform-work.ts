@@ -154,6 +154,7 @@ class Work {
   async #write(piece: string): Promise<void> {
     for (let choice = 0; choice < this.#asked.choices; choice += 1)
       this.#call.response.write(this.#wire.piece(piece, choice, this.#asked))
+    this.#call.planned.hasWritten = true
     for (let turn = 0; turn < TURNS_OF_A_CLOSE && !this.#isClosed; turn += 1) await nextTurn()
     if (!this.#isClosed) this.#sent += piece
   }

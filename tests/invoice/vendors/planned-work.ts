@@ -27,6 +27,8 @@ export class PlannedWork {
   waiting = 0
   /** Characters of the answer that were sent before the work waited. */
   sentLength = 0
+  /** Whether a vendor wrote a part of an answer. */
+  hasWritten = false
 
   constructor(number: number, plan: WorkPlan) {
     this.number = number
