@@ -77,7 +77,9 @@ describe('the source code', () => {
 
   it('has adapters that import their contract and no sibling', () => {
     const adapterOf = (path: string) =>
-      /^src\/(?:providers\/(ai-sdk|openai-compatible|sandbox|wire-bridges)|(?:payments|gpu)\/([a-z-]+))\//.exec(path)?.[0]
+      /^src\/(?:providers\/(ai-sdk|openai-compatible|sandbox|wire-bridges)|(?:payments|gpu)\/([a-z-]+))\//.exec(
+        path,
+      )?.[0]
     const wrong = product.flatMap(({ path, imports }) =>
       imports
         .filter(

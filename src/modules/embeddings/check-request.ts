@@ -2,7 +2,8 @@ import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { countTokens } from '../../kernel/tokens/count-tokens.ts'
 import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
-import { TextTokens, type TextInput } from '../inference/inference.ts'
+import { TextTokens } from '../../kernel/tokens/text-tokens.ts'
+import type { TextInput } from '../../wires/text-input.ts'
 import { encodingOf } from './input-tokens.ts'
 
 /** Throws if the model does not support the request, before an upstream is called. */

@@ -1,16 +1,13 @@
 import type { TokenEncodingName } from '../../kernel/tokens/token-encoding.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
+import { countInputs, countTokenIds, textsOf, type TextInput } from '../../wires/text-input.ts'
 import {
-  countInputs,
-  countTokenIds,
   countVocabularyTokens,
   OPENAI_VOCABULARY,
   OTHER_VOCABULARY,
-  textsOf,
   TextTokens,
-  type TextInput,
   type TextVocabulary,
-} from '../inference/inference.ts'
+} from '../../kernel/tokens/text-tokens.ts'
 
 /**
  * Returns an upper bound: a tokenizer never produces more tokens than bytes, and the JSON has at least as many bytes as the text.

@@ -1,6 +1,6 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { UpstreamFailure } from '../../providers/failures/upstream-error.ts'
-import type { TokenUsage } from './payment/token-usage.ts'
+import type { TokenUsage } from '../../wires/token-usage.ts'
 
 export type OperationName =
   | 'chat'

@@ -70,24 +70,9 @@ export {
 } from './payment/retry-unattended.ts'
 export { createSandboxPolicy, type MayUseSandbox } from './attempts/sandbox-policy.ts'
 export { createWholeOperation, parsePayload, type WholeQuestion } from './whole-operation.ts'
-export {
-  countVocabularyTokens,
-  OPENAI_VOCABULARY,
-  OTHER_VOCABULARY,
-  TextTokens,
-  type TextVocabulary,
-} from './payment/text-tokens.ts'
 export { filterMembers } from './attempts/filter-members.ts'
 export type { EndedCall } from './payment/unattended-calls.ts'
 export type { UpstreamWork } from './disconnect/upstream-work.ts'
-export {
-  formatUsage,
-  hasUsed,
-  mergeUsage,
-  readCount,
-  readUsage,
-  type TokenUsage,
-} from './payment/token-usage.ts'
 
 /** The steps that all operations on a model share: select candidates, hold credit, try the candidates, charge. */
 export interface Inference {
@@ -204,26 +189,4 @@ export function createInference(options: InferenceOptions): Inference {
     resolve: (search, request) => resolveCall(search, request, clock),
     payResolved: (steps, resolved) => makePaidCall(steps, resolved, openBill),
   }
-}
-
-/** A prompt or an input to embed: one text, several texts, or the token ids of one or several. */
-export type TextInput = string | readonly string[] | readonly number[] | readonly (readonly number[])[]
-
-export function countInputs(input: TextInput): number {
-  return typeof input === 'string' || typeof input[0] === 'number' ? 1 : Math.max(input.length, 1)
-}
-
-/** Returns null if the input is text. */
-export function countTokenIds(input: TextInput): number | null {
-  if (typeof input === 'string' || typeof input[0] === 'string') return null
-  if (typeof input[0] === 'number') return input.length
-  let tokens = 0
-  for (const entry of input) if (Array.isArray(entry)) tokens += entry.length
-  return tokens
-}
-
-/** Returns an empty list if the input is token ids. */
-export function textsOf(input: TextInput): readonly string[] {
-  if (typeof input === 'string') return [input]
-  return input.filter((entry) => typeof entry === 'string')
 }

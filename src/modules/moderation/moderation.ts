@@ -3,11 +3,11 @@ import type { ModerationRequest } from '../../wires/openai-moderations/moderatio
 import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
 import {
   createWholeOperation,
-  TextTokens,
   type Inference,
   type InferenceRequest,
   type WholeAnswer,
 } from '../inference/inference.ts'
+import { TextTokens } from '../../kernel/tokens/text-tokens.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { OwnFiles } from '../media/media.ts'
 import { finishModeration } from './finish-moderation.ts'

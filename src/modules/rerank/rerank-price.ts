@@ -2,7 +2,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import { countSearchUnits, readDocuments } from '../../providers/answers/rerank-answer.ts'
 import type { RerankRequest } from '../../wires/rerank/rerank-request.ts'
 import { priceTokens, type ModelPrice } from '../catalog/catalog.ts'
-import { TextTokens } from '../inference/inference.ts'
+import { TextTokens } from '../../kernel/tokens/text-tokens.ts'
 
 /** The usage of a ranking. */
 export interface RerankUse {

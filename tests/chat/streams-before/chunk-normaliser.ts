@@ -9,12 +9,7 @@ import { invalidAnswer } from '../../../src/providers/failures/upstream-error.ts
 import { ChunkTemplate } from './chunk-template.ts'
 import { completeChoice } from '../../../src/modules/chat/answer/complete-choice.ts'
 import { DeliveredText } from '../../../src/modules/chat/answer/delivered-text.ts'
-import {
-  formatUsage,
-  mergeUsage,
-  readUsage,
-  type TokenUsage,
-} from '../../../src/modules/inference/inference.ts'
+import { formatUsage, mergeUsage, readUsage, type TokenUsage } from '../../../src/wires/token-usage.ts'
 import { noteDelivered } from '../../../src/modules/chat/answer/note-delivered.ts'
 
 const OBJECTS = { chat: 'chat.completion.chunk', completion: 'text_completion' } as const

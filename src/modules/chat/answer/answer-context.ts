@@ -1,11 +1,7 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { priceTokens, type CatalogModel } from '../../catalog/catalog.ts'
-import {
-  hasUsed,
-  type InferenceRecord,
-  type RequestBill,
-  type TokenUsage,
-} from '../../inference/inference.ts'
+import { type InferenceRecord, type RequestBill } from '../../inference/inference.ts'
+import { hasUsed, type TokenUsage } from '../../../wires/token-usage.ts'
 import type { DeliveredText } from './delivered-text.ts'
 import type { RequestAudio } from '../audio/audio-tokens.ts'
 

@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
-import type { TokenUsage } from '../../inference/inference.ts'
+import type { TokenUsage } from '../../../wires/token-usage.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { ChunkNormaliser } from './chunk-normaliser.ts'
 import type { ChunkRun } from './chunk-run.ts'

@@ -8,7 +8,7 @@ import type { ChunkRun } from './chunk-run.ts'
 import { ChunkTemplate, type ParsedChunk } from './chunk-template.ts'
 import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
-import { formatUsage, mergeUsage, readUsage, type TokenUsage } from '../../inference/inference.ts'
+import { formatUsage, mergeUsage, readUsage, type TokenUsage } from '../../../wires/token-usage.ts'
 import { noteDelivered } from './note-delivered.ts'
 import { invalidAnswer } from '../../../providers/failures/upstream-error.ts'
 

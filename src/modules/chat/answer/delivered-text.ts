@@ -1,4 +1,4 @@
-import { TextTokens } from '../../inference/inference.ts'
+import { TextTokens } from '../../../kernel/tokens/text-tokens.ts'
 
 /** Text after this length is assumed to have as many tokens per character as the text before it. */
 const KEPT_LENGTH_MAX = 32 * 1024

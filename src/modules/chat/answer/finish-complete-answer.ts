@@ -7,7 +7,7 @@ import { DeliveredText } from './delivered-text.ts'
 import { patchCommonAnswer } from './patch-common-answer.ts'
 import { noteDelivered } from './note-delivered.ts'
 import type { ParsedAnswer } from './parse-answer.ts'
-import { formatUsage, readUsage } from '../../inference/inference.ts'
+import { formatUsage, readUsage } from '../../../wires/token-usage.ts'
 import { invalidAnswer } from '../../../providers/failures/upstream-error.ts'
 
 const OBJECTS = { chat: 'chat.completion', completion: 'text_completion' } as const

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../kernel/is-record.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../../kernel/money.ts'
-import { readCount, readUsage, type TokenUsage } from '../../inference/inference.ts'
+import { readCount, readUsage, type TokenUsage } from '../../../wires/token-usage.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 import { skipJsonValue } from '../../../kernel/json/edit-json-object.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
 import { formatUsd, type NanoUsd } from '../../../kernel/money.ts'
-import type { TokenUsage } from '../../inference/inference.ts'
+import type { TokenUsage } from '../../../wires/token-usage.ts'
 
 interface CommonAnswer {
   /** The parsed text. */

@@ -6,13 +6,13 @@ import { messagesNatively } from '../../../providers/wire-bridges/messages-nativ
 import type { CountTokensRequest } from '../../../wires/anthropic-messages/messages-request.ts'
 import type { CatalogModel } from '../../catalog/catalog.ts'
 import {
-  readCount,
   filterMembers,
   type Candidate,
   type CandidateSelector,
   type Inference,
   type InferenceRequest,
 } from '../../inference/inference.ts'
+import { readCount } from '../../../wires/token-usage.ts'
 import { countChatPromptTokens } from './count-prompt-tokens.ts'
 import { MESSAGE_MEMBERS, readMessagePrompt } from '../message-operation.ts'
 import { invalidAnswer } from '../../../providers/failures/upstream-error.ts'

@@ -2,7 +2,7 @@ import type { NanoUsd } from '../../../kernel/money.ts'
 import type { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
 import type { CompletionRequest } from '../../../wires/openai-completions/completion-request.ts'
 import type { CatalogModel } from '../../catalog/catalog.ts'
-import { countInputs } from '../../inference/inference.ts'
+import { countInputs } from '../../../wires/text-input.ts'
 import { estimateProfileOf, type EstimateProfile, type RateStep } from './estimate-profile.ts'
 import {
   boundChatPromptTokens,

@@ -1,4 +1,8 @@
-import { OPENAI_VOCABULARY, OTHER_VOCABULARY, type TextVocabulary } from '../../inference/inference.ts'
+import {
+  OPENAI_VOCABULARY,
+  OTHER_VOCABULARY,
+  type TextVocabulary,
+} from '../../../kernel/tokens/text-tokens.ts'
 import type { ImageSize } from '../../../kernel/media/read-image-size.ts'
 
 type PixelSize = Pick<ImageSize, 'width' | 'height'>

@@ -1,6 +1,6 @@
 import type { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
 import type { CompletionRequest } from '../../../wires/openai-completions/completion-request.ts'
-import { countInputs, countTokenIds } from '../../inference/inference.ts'
+import { countInputs, countTokenIds } from '../../../wires/text-input.ts'
 import { estimateMediaTokens, partsOf } from './estimate-media-tokens.ts'
 import type { EstimateProfile } from './estimate-profile.ts'
 

@@ -1,13 +1,8 @@
 import { stringifyJson } from '../../../kernel/json/stringify-json.ts'
 import type { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
 import type { CompletionRequest } from '../../../wires/openai-completions/completion-request.ts'
-import {
-  countInputs,
-  countTokenIds,
-  countVocabularyTokens,
-  textsOf,
-  TextTokens,
-} from '../../inference/inference.ts'
+import { countInputs, countTokenIds, textsOf } from '../../../wires/text-input.ts'
+import { countVocabularyTokens, TextTokens } from '../../../kernel/tokens/text-tokens.ts'
 import { estimateMediaTokens, partsOf } from './estimate-media-tokens.ts'
 import type { EstimateProfile } from './estimate-profile.ts'
 import { completionOverheadTokens, hasStructure, hiddenReadingTokens } from './estimate-prompt-tokens.ts'

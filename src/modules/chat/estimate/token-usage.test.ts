@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { priceTokens } from '../../catalog/catalog.ts'
 import { settleUsage, type AnswerContext } from '../answer/answer-context.ts'
 import { DeliveredText } from '../answer/delivered-text.ts'
-import { formatUsage, mergeUsage, readUsage, type TokenUsage } from '../../inference/inference.ts'
+import { formatUsage, mergeUsage, readUsage, type TokenUsage } from '../../../wires/token-usage.ts'
 
 describe('readUsage', () => {
   it.each([

@@ -1,5 +1,5 @@
-import { countTokens } from '../../../kernel/tokens/count-tokens.ts'
-import type { TokenEncodingName } from '../../../kernel/tokens/token-encoding.ts'
+import { countTokens } from './count-tokens.ts'
+import type { TokenEncodingName } from './token-encoding.ts'
 
 /**
  * The encoder takes up to eight microseconds per token, so a prompt of megabytes would block all other requests for seconds. The

@@ -1,5 +1,5 @@
-import { isRecord } from '../../../kernel/is-record.ts'
-import { usdFromNanoUsd, type NanoUsd } from '../../../kernel/money.ts'
+import { isRecord } from '../kernel/is-record.ts'
+import { usdFromNanoUsd, type NanoUsd } from '../kernel/money.ts'
 
 /** The usage of an answer. Cached tokens are part of the prompt tokens, reasoning tokens of the completion tokens. */
 export interface TokenUsage {
