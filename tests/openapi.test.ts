@@ -105,13 +105,7 @@ describe('the OpenAPI document', () => {
         description: 'How many.',
         schema: { type: 'integer', minimum: 1, maximum: 100 },
       },
-      {
-        name: 'status',
-        in: 'query',
-        required: true,
-        description: 'The state it is in.',
-        schema: { enum: ['on', 'off'] },
-      },
+      { name: 'status', in: 'query', required: true, schema: { enum: ['on', 'off'] } },
     ])
   })
 

@@ -2,6 +2,7 @@ import { Type, type Static, type TProperties, type TSchema } from 'typebox'
 import { invalidValue } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
+import { objectName } from '../../wires/usual-members.ts'
 
 export const PAGE_LIMIT_DEFAULT = 20
 const PAGE_LIMIT_MAX = 100
@@ -47,11 +48,11 @@ export type ListName =
 export function listSchema(name: ListName, item: TSchema, others: TProperties = {}): TSchema {
   return Type.Object({
     ...others,
-    object: Type.Literal('list'),
-    data: Type.Array(item),
+    object: objectName('list'),
+    data: Type.Array(item, { description: 'The items of this page, or the parts of the answer, in order.' }),
     [name]: Type.Array(item, { description: 'The same entries as `data`.' }),
     total: Type.Integer({ description: 'How many entries the whole list has.' }),
-    has_more: Type.Boolean(),
+    has_more: Type.Boolean({ description: 'Whether there is a further page. Its cursor is `next_cursor`.' }),
     next_cursor: Type.Union([Type.String(), Type.Null()], {
       description: 'Send it as `after` for the next page.',
     }),

@@ -11,7 +11,9 @@ import { pageHeaders, renderPage, type CheckoutPage } from './render-page.ts'
 const TokenParams = Type.Object({
   token: Type.String({ maxLength: 100, description: 'The secret of the page.' }),
 })
-const ReturnParams = Type.Object({ provider: Type.String({ maxLength: 50 }) })
+const ReturnParams = Type.Object({
+  provider: Type.String({ maxLength: 50, description: 'The name of a payment provider.' }),
+})
 const ReturnQuery = Type.Object({
   session_id: Type.String({ minLength: 1, maxLength: 300, description: 'The session that was paid.' }),
 })

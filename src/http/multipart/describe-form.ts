@@ -1,6 +1,5 @@
 import type { TSchema } from 'typebox'
 import type { JsonObject, SchemaReader } from '../reference/openapi-schemas.ts'
-import { fieldNote } from '../reference/field-notes.ts'
 import type { FileRule, FormDescription } from './form.ts'
 
 /** Describes a route's body as a form, for the reference: the same fields, but with files instead of the members they replace. */
@@ -9,7 +8,7 @@ export function describeForm({ files }: FormDescription, body: TSchema, read: Sc
     body
   const fields = Object.entries(properties)
     .filter(([name]) => !Object.hasOwn(files, name))
-    .map(([name, schema]) => [name, { description: fieldNote(null, name), ...read(schema) }])
+    .map(([name, schema]) => [name, read(schema)])
   const rules = Object.entries(files)
   return {
     type: 'object',

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
-import { fieldNote } from './field-notes.ts'
 
 export type JsonObject = { [name: string]: unknown }
 
@@ -25,14 +24,13 @@ export function collectComponents(initial: Record<string, JsonObject>): {
   const components = new Map(Object.entries(initial))
   const references = new Map<object, JsonObject>()
 
-  const read = (schema: TSchema): JsonObject => readWithin(schema, null)
-
-  /** Reads a schema. `holder` is the name of the closest enclosing named schema. */
-  const readWithin = (schema: TSchema, holder: string | null): JsonObject => {
+  const read = (schema: TSchema): JsonObject => {
     const known = references.get(schema)
     if (known) return known
+    const { description, '~describes': shared }: { description?: string; '~describes'?: unknown } = schema
+    if (isSchema(shared)) return { ...read(shared), description }
     const name = nameOf(schema)
-    const plain = liftDescription(readObject(schema, name ?? holder))
+    const plain = liftDescription(readObject(schema))
     if (name === null) return plain
     const reference = { $ref: `#/components/schemas/${place(name, plain)}` }
     references.set(schema, reference)
@@ -50,39 +48,35 @@ export function collectComponents(initial: Record<string, JsonObject>): {
     }
   }
 
-  const readObject = (schema: object, holder: string | null): JsonObject =>
+  const readObject = (schema: object): JsonObject =>
     Object.fromEntries(
       Object.entries(schema)
         // An `$id` would change the base that references inside the document are resolved against.
         .filter(([key, value]) => key !== '$id' && !key.startsWith('~') && value !== undefined)
-        .map(([key, value]) => [key, readKeyword(key, value, holder)]),
+        .map(([key, value]) => [key, readKeyword(key, value)]),
     )
 
-  const readKeyword = (key: string, value: unknown, holder: string | null): unknown => {
+  const readKeyword = (key: string, value: unknown): unknown => {
     if (key === '$ref' && typeof value === 'string') return toReference(value)
     if (LITERAL_KEYWORDS.has(key) || typeof value !== 'object' || value === null) return value
-    if (Array.isArray(value)) return value.map((item) => (isSchema(item) ? readWithin(item, holder) : item))
+    if (Array.isArray(value)) return value.map((item) => (isSchema(item) ? read(item) : item))
     if (MAP_KEYWORDS.has(key)) {
       return Object.fromEntries(
         Object.entries(value).map(([name, part]) => [
           name,
-          isSchema(part) ? describeField(readWithin(part, holder), holder, name) : part,
+          isSchema(part) ? describeField(read(part)) : part,
         ]),
       )
     }
-    return readWithin(value, holder)
+    return read(value)
   }
 
-  const describeField = (field: JsonObject, holder: string | null, name: string): JsonObject => {
-    if ('description' in field) return field
-    const description = describedBy(field) ?? fieldNote(holder, name)
+  /** Adds the description of the referenced schema to a field without its own. */
+  const describeField = (field: JsonObject): JsonObject => {
+    const { $ref } = field
+    if ('description' in field || typeof $ref !== 'string') return field
+    const description = components.get(componentOf($ref))?.['description']
     return description === undefined ? field : { ...field, description }
-  }
-
-  /** Returns the description of the referenced schema, for fields without their own. */
-  const describedBy = ({ $ref }: JsonObject): string | undefined => {
-    const description = typeof $ref === 'string' && components.get(componentOf($ref))?.['description']
-    return typeof description === 'string' ? description : undefined
   }
 
   return {

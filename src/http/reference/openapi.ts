@@ -2,7 +2,6 @@ import type { TSchema } from 'typebox'
 import { describeForm, describeFormExample } from '../multipart/describe-form.ts'
 import type { RouteDescription } from '../route.ts'
 import { describeAnswer, takesIdempotencyKey } from './openapi-answers.ts'
-import { fieldNote } from './field-notes.ts'
 import {
   ANTHROPIC_ERROR_SCHEMA,
   describeErrorAnswers,
@@ -166,7 +165,7 @@ function describeParameters(
   const shown = names ?? Object.keys(properties).filter((name) => !name.endsWith('[]'))
   return shown.map((name) => {
     const property = properties[name]
-    const { description = fieldNote(null, name), ...rest } = property ? read(property) : { type: 'string' }
+    const { description, ...rest } = property ? read(property) : { type: 'string' }
     return {
       name,
       in: place,

@@ -1,5 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { formatUsd, usdFromNanoUsd } from '../../kernel/money.ts'
+import { orNull } from '../../wires/nullable.ts'
+import { objectName } from '../../wires/usual-members.ts'
 import {
   CAPABILITIES,
   CATEGORIES,
@@ -11,21 +13,34 @@ import {
   type UnitPrice,
 } from './catalog-model.ts'
 
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
-const Usd = Type.Number({ minimum: 0 })
+const usd = (description: string) => Type.Number({ minimum: 0, description })
 
 const PriceCard = Type.Object(
   {
-    unit: Type.Enum([...PRICE_UNITS]),
-    usd: Type.Optional(Usd),
-    input_image_usd: Type.Optional(Usd),
-    input_usd_per_1m: Type.Optional(Usd),
-    cached_input_usd_per_1m: Type.Optional(Usd),
-    cache_write_usd_per_1m: Type.Optional(Usd),
-    cache_write_1h_usd_per_1m: Type.Optional(Usd),
-    output_usd_per_1m: Type.Optional(Usd),
-    audio_input_usd_per_1m: Type.Optional(Usd),
-    audio_output_usd_per_1m: Type.Optional(Usd),
+    unit: Type.Enum([...PRICE_UNITS], { description: 'The unit that `usd` is the price of.' }),
+    usd: Type.Optional(usd('The price of one unit, in US dollars.')),
+    input_image_usd: Type.Optional(
+      usd(
+        'US dollars for one input image, or mask, for each image or video that is made. Absent where it is free.',
+      ),
+    ),
+    input_usd_per_1m: Type.Optional(usd('US dollars for a million input tokens.')),
+    cached_input_usd_per_1m: Type.Optional(
+      usd('US dollars for a million input tokens read from the cache of the upstream.'),
+    ),
+    cache_write_usd_per_1m: Type.Optional(
+      usd('US dollars for a million input tokens written to the cache of the upstream.'),
+    ),
+    cache_write_1h_usd_per_1m: Type.Optional(
+      usd('US dollars for a million input tokens written to be kept there for an hour.'),
+    ),
+    output_usd_per_1m: Type.Optional(usd('US dollars for a million output tokens.')),
+    audio_input_usd_per_1m: Type.Optional(
+      usd('US dollars for a million input tokens of sound. Absent where sound is not taken.'),
+    ),
+    audio_output_usd_per_1m: Type.Optional(
+      usd('US dollars for a million output tokens of sound. Absent where no answer is spoken.'),
+    ),
     multipliers: Type.Optional(
       Type.Record(Type.String(), Type.Record(Type.String(), Type.Number()), {
         description: 'How often the price counts for a value of a trait, such as a quality.',
@@ -34,12 +49,20 @@ const PriceCard = Type.Object(
     long_context: Type.Optional(
       Type.Array(
         Type.Object({
-          above_tokens: Type.Integer(),
-          input_usd_per_1m: Usd,
-          cached_input_usd_per_1m: Usd,
-          cache_write_usd_per_1m: Type.Optional(Usd),
-          cache_write_1h_usd_per_1m: Type.Optional(Usd),
-          output_usd_per_1m: Usd,
+          above_tokens: Type.Integer({
+            description: 'The prices apply when the input has more tokens than this.',
+          }),
+          input_usd_per_1m: usd('US dollars for a million input tokens.'),
+          cached_input_usd_per_1m: usd(
+            'US dollars for a million input tokens read from the cache of the upstream.',
+          ),
+          cache_write_usd_per_1m: Type.Optional(
+            usd('US dollars for a million input tokens written to the cache of the upstream.'),
+          ),
+          cache_write_1h_usd_per_1m: Type.Optional(
+            usd('US dollars for a million input tokens written to be kept there for an hour.'),
+          ),
+          output_usd_per_1m: usd('US dollars for a million output tokens.'),
         }),
         { description: 'Rates of the whole request once its prompt is longer than this.' },
       ),
@@ -52,28 +75,37 @@ const PriceCard = Type.Object(
 export const ModelCard = Type.Object(
   {
     id: Type.String({ description: 'The value to send as `model`.' }),
-    object: Type.Literal('model'),
+    object: objectName('model'),
     created: Type.Integer({ description: 'Unix seconds.' }),
-    owned_by: Type.String(),
-    display_name: Type.String(),
-    vendor: Type.String(),
-    category: Type.Enum([...CATEGORIES]),
-    model_type: Type.Enum([...CATEGORIES]),
+    owned_by: Type.String({ description: 'Who made the model.' }),
+    display_name: Type.String({ description: 'The name of the model for people.' }),
+    vendor: Type.String({ description: 'The company that made the model.' }),
+    category: Type.Enum([...CATEGORIES], {
+      description: 'What the model does: `llm`, `image`, `video`, `tts`, `stt` and so on.',
+    }),
+    model_type: Type.Enum([...CATEGORIES], { description: 'The kind of model within its category.' }),
     pricing: Type.String({ description: '`$<in> in / $<out> out per 1M tokens` or `See pricing`.' }),
-    pricing_kind: Type.Enum(PRICE_UNITS.map((unit) => `per_${unit}` as const)),
+    pricing_kind: Type.Enum(
+      PRICE_UNITS.map((unit) => `per_${unit}` as const),
+      { description: 'What is billed: tokens, pictures, seconds, characters.' },
+    ),
     context: Type.String({ description: '`<n>K`, `<n>M`, or `-` where it does not apply.' }),
-    capabilities: Type.Array(Type.Enum([...CAPABILITIES])),
+    capabilities: Type.Array(Type.Enum([...CAPABILITIES]), {
+      description: 'What the model can do beyond its category.',
+    }),
     endpoint: Type.String({ description: 'The route that serves this model.' }),
-    status: Type.Enum(['active']),
-    is_ready: Type.Boolean(),
-    not_ready_reason: nullable(Type.String()),
-    source: Type.Enum(['platform', 'dedicated']),
+    status: Type.Enum(['active'], { description: 'The state it is in.' }),
+    is_ready: Type.Boolean({ description: 'Whether a request for it can be served now.' }),
+    not_ready_reason: orNull(Type.String(), 'Why it cannot be served now. `null` when it can.'),
+    source: Type.Enum(['platform', 'dedicated'], {
+      description: 'Where the entry comes from: the built-in catalog or the file of the operator.',
+    }),
     provider: Type.String({ description: 'The upstream a request would be sent to first.' }),
     price: PriceCard,
-    context_tokens: nullable(Type.Integer()),
-    max_output_tokens: nullable(Type.Integer()),
-    dimensions: nullable(Type.Integer()),
-    aliases: Type.Array(Type.String()),
+    context_tokens: orNull(Type.Integer(), 'The most tokens of input and output together.'),
+    max_output_tokens: orNull(Type.Integer(), 'The most tokens of an answer.'),
+    dimensions: orNull(Type.Integer(), 'The length of the vectors.'),
+    aliases: Type.Array(Type.String(), { description: 'Other ids that name this model.' }),
   },
   { title: 'Model' },
 )

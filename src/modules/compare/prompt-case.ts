@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { invalidValue } from '../../kernel/app-error.ts'
-import { ChatRequest, type ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 import { nullable } from '../../wires/nullable.ts'
+import { ChatRequest, type ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 import { checkExpected } from './scores/score-output.ts'
 
 export const PROMPTS_MAX = 1_000
@@ -11,12 +11,12 @@ const ID_LENGTH_MAX = 200
 const Text = Type.String({ minLength: 1, maxLength: TEXT_LENGTH_MAX })
 const CaseObject = Type.Object({
   id: nullable(Type.String({ maxLength: ID_LENGTH_MAX, description: 'Your own, for the results.' })),
-  prompt: nullable(Text),
+  prompt: nullable(Text, 'The prompt.'),
   input: nullable(
     Type.String({ minLength: 1, maxLength: TEXT_LENGTH_MAX, description: 'The same as `prompt`.' }),
   ),
   messages: nullable(ChatRequest.properties.messages),
-  system: nullable(Type.String({ maxLength: TEXT_LENGTH_MAX })),
+  system: nullable(Type.String({ maxLength: TEXT_LENGTH_MAX }), 'The system prompt.'),
   expected: Type.Optional(
     Type.Unknown({
       description:

@@ -1,11 +1,11 @@
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AUDIO_FORMATS, type MediaWork } from '../../providers/media/media-work.ts'
+import { orNull } from '../../wires/nullable.ts'
 import { PRICE_UNITS } from '../catalog/catalog.ts'
 import type { WorkPrice } from './price-work.ts'
 
 /** The stored form of a task: plain JSON, validated when it is read because another version may have written it. */
-const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 const Text = Type.String()
 const File = Type.Object({ mediaId: Text })
 
@@ -14,22 +14,22 @@ const StoredMediaWork = Type.Union([
     kind: Type.Literal('image'),
     prompt: Text,
     count: Type.Integer(),
-    size: nullable(Text),
-    aspectRatio: nullable(Text),
-    quality: nullable(Text),
-    style: nullable(Text),
-    background: nullable(Type.Enum(['transparent', 'opaque', 'auto'])),
-    outputFormat: nullable(Type.Enum(['png', 'jpeg', 'webp'])),
-    seed: nullable(Type.Integer()),
+    size: orNull(Text),
+    aspectRatio: orNull(Text),
+    quality: orNull(Text),
+    style: orNull(Text),
+    background: orNull(Type.Enum(['transparent', 'opaque', 'auto'])),
+    outputFormat: orNull(Type.Enum(['png', 'jpeg', 'webp'])),
+    seed: orNull(Type.Integer()),
     images: Type.Array(File),
-    mask: nullable(File),
+    mask: orNull(File),
     extra: Type.Record(Text, Type.Unknown()),
   }),
   Type.Object({
     kind: Type.Literal('upscale'),
     image: File,
     scale: Type.Union([Type.Literal(2), Type.Literal(4)]),
-    prompt: nullable(Text),
+    prompt: orNull(Text),
   }),
   Type.Object({
     kind: Type.Literal('bg_remove'),
@@ -39,18 +39,18 @@ const StoredMediaWork = Type.Union([
   Type.Object({
     kind: Type.Literal('video'),
     prompt: Text,
-    image: nullable(File),
+    image: orNull(File),
     durationSeconds: Type.Number(),
-    aspectRatio: nullable(Text),
-    resolution: nullable(Text),
-    seed: nullable(Type.Integer()),
-    negativePrompt: nullable(Text),
-    withAudio: nullable(Type.Boolean()),
+    aspectRatio: orNull(Text),
+    resolution: orNull(Text),
+    seed: orNull(Type.Integer()),
+    negativePrompt: orNull(Text),
+    withAudio: orNull(Type.Boolean()),
   }),
   Type.Object({
     kind: Type.Literal('music'),
     prompt: Text,
-    lyrics: nullable(Text),
+    lyrics: orNull(Text),
     isInstrumental: Type.Boolean(),
     durationSeconds: Type.Number(),
     outputFormat: Type.Enum(['mp3', 'wav']),
@@ -61,8 +61,8 @@ const StoredMediaWork = Type.Union([
     voice: Text,
     format: Type.Enum([...AUDIO_FORMATS]),
     speed: Type.Number(),
-    instructions: nullable(Text),
-    language: nullable(Text),
+    instructions: orNull(Text),
+    language: orNull(Text),
   }),
 ])
 

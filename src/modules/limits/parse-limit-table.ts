@@ -1,11 +1,11 @@
-import { Type, type Static, type TProperties, type TSchema } from 'typebox'
+import { Type, type Static, type TProperties } from 'typebox'
 import { Value } from 'typebox/value'
 import { nanoUsdFromUsd } from '../../kernel/money.ts'
+import { orNull } from '../../wires/nullable.ts'
 import { DEFAULT_LIMITS, DEFAULT_QUOTAS, type LimitTable, type Tier } from './limit-table.ts'
 
 const strict = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false })
-const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum })
 
 // Limited so that a level in sixty-thousandths of a unit fits its column.

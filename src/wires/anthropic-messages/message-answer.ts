@@ -1,20 +1,25 @@
 import { Type } from 'typebox'
+import { described } from '../described.ts'
+import { Id, partType } from '../usual-members.ts'
 
-const Text = Type.Object({ type: Type.Literal('text'), text: Type.String() })
+const Text = Type.Object({ type: partType('text'), text: Type.String({ description: 'The text.' }) })
 
 const Thinking = Type.Object({
-  type: Type.Literal('thinking'),
+  type: partType('thinking'),
   thinking: Type.String({ description: 'What the model thought.' }),
   signature: Type.String({ description: 'Empty where the model does not sign what it thinks.' }),
 })
 
-const RedactedThinking = Type.Object({ type: Type.Literal('redacted_thinking'), data: Type.String() })
+const RedactedThinking = Type.Object({
+  type: partType('redacted_thinking'),
+  data: Type.String({ description: 'The items of this page, or the parts of the answer, in order.' }),
+})
 
 const ToolUse = Type.Object({
-  type: Type.Literal('tool_use'),
-  id: Type.String(),
-  name: Type.String(),
-  input: Type.Object({}),
+  type: partType('tool_use'),
+  id: Id,
+  name: Type.String({ description: 'The name that people gave it.' }),
+  input: Type.Object({}, { description: 'The input.' }),
 })
 
 const Usage = Type.Object({
@@ -27,16 +32,18 @@ const Usage = Type.Object({
 
 /** The schema for the API reference. */
 export const Message = Type.Object({
-  id: Type.String(),
-  type: Type.Literal('message'),
-  role: Type.Literal('assistant'),
+  id: Id,
+  type: partType('message'),
+  role: Type.Literal('assistant', { description: 'Who wrote the message.' }),
   model: Type.String({ description: 'The id that was asked for.' }),
-  content: Type.Array(Type.Union([Text, Thinking, RedactedThinking, ToolUse])),
+  content: Type.Array(Type.Union([Text, Thinking, RedactedThinking, ToolUse]), {
+    description: 'The text of the message, or its parts.',
+  }),
   stop_reason: Type.Enum(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal'], {
     description: 'Why the answer ended.',
   }),
   stop_sequence: Type.Union([Type.String(), Type.Null()], {
     description: 'The text at which it stopped.',
   }),
-  usage: Usage,
+  usage: described(Usage, 'What was used, and what it cost.'),
 })

@@ -1,22 +1,29 @@
 import { Type, type Static } from 'typebox'
 import { namedValues } from '../named-values.ts'
 import { nullable } from '../nullable.ts'
+import { partType } from '../usual-members.ts'
 
 /**
  * The part of Anthropic's Messages wire that the gateway reads. Every object is open: unknown fields are passed on to providers
  * that use this wire. The content of a block is validated where it is translated.
  */
-const Block = Type.Object({ type: Type.String({ minLength: 1, maxLength: 128 }) })
+const Block = Type.Object({
+  type: Type.String({ minLength: 1, maxLength: 128, description: 'The kind of this part.' }),
+})
 
 const Message = Type.Object({
-  role: Type.Enum(['user', 'assistant', 'system']),
-  content: Type.Union([Type.String(), Type.Array(Block, { maxItems: 4096 })]),
+  role: Type.Enum(['user', 'assistant', 'system'], { description: 'Who wrote the message.' }),
+  content: Type.Union([Type.String(), Type.Array(Block, { maxItems: 4096 })], {
+    description: 'The text of the message, or its parts.',
+  }),
 })
 
 const Tool = Type.Object({
-  type: nullable(Type.String({ maxLength: 128 })),
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-  description: nullable(Type.String()),
+  type: nullable(Type.String({ maxLength: 128 }), 'The kind of this part.'),
+  name: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: 'The name that people gave it.' }),
+  ),
+  description: nullable(Type.String(), 'What it is for, in words.'),
   input_schema: Type.Optional(
     namedValues(Type.Unknown(), {
       count: 1024,
@@ -24,12 +31,14 @@ const Tool = Type.Object({
       description: 'What the tool takes, as a JSON Schema.',
     }),
   ),
-  strict: nullable(Type.Boolean()),
+  strict: nullable(Type.Boolean(), 'Whether the output must follow the schema exactly.'),
 })
 
 const ToolChoice = Type.Object({
-  type: Type.Enum(['auto', 'any', 'tool', 'none']),
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  type: Type.Enum(['auto', 'any', 'tool', 'none'], { description: 'The kind of this part.' }),
+  name: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: 'The name that people gave it.' }),
+  ),
   disable_parallel_tool_use: nullable(Type.Boolean({ description: 'At most one call in an answer.' })),
 })
 
@@ -42,20 +51,25 @@ const OutputConfig = Type.Object({
   effort: nullable(Type.String({ maxLength: 64, description: 'How much work goes into the answer.' })),
   format: nullable(
     Type.Object({
-      type: Type.Literal('json_schema'),
-      schema: namedValues(Type.Unknown(), { count: 1024, length: 256 }),
+      type: partType('json_schema'),
+      schema: namedValues(Type.Unknown(), { count: 1024, length: 256, description: 'The JSON Schema.' }),
     }),
+    'The format.',
   ),
 })
 
 const PROMPT = {
   model: Type.String({ minLength: 1, maxLength: 256, description: 'A model id from `GET /v1/models`.' }),
-  messages: Type.Array(Message, { minItems: 1, maxItems: 4096 }),
-  system: nullable(Type.Union([Type.String(), Type.Array(Block, { maxItems: 1024 })])),
-  tools: nullable(Type.Array(Tool, { maxItems: 1024 })),
-  tool_choice: nullable(ToolChoice),
-  thinking: nullable(Thinking),
-  output_config: nullable(OutputConfig),
+  messages: Type.Array(Message, {
+    minItems: 1,
+    maxItems: 4096,
+    description: 'The conversation so far, oldest message first.',
+  }),
+  system: nullable(Type.Union([Type.String(), Type.Array(Block, { maxItems: 1024 })]), 'The system prompt.'),
+  tools: nullable(Type.Array(Tool, { maxItems: 1024 }), 'The tools that the model may call.'),
+  tool_choice: nullable(ToolChoice, 'Whether the model may, must or must not call a tool, or which one.'),
+  thinking: nullable(Thinking, 'Whether and how long the model thinks before it answers.'),
+  output_config: nullable(OutputConfig, 'How the answer is made, and in which form.'),
 }
 
 const EXAMPLE = {
@@ -73,8 +87,14 @@ export const MessagesRequest = Type.Object(
     stop_sequences: nullable(
       Type.Array(Type.String(), { maxItems: 64, description: 'Texts at which the answer stops.' }),
     ),
-    temperature: nullable(Type.Number({ minimum: 0, maximum: 1 })),
-    top_p: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+    temperature: nullable(
+      Type.Number({ minimum: 0, maximum: 1 }),
+      'How random the output is: 0 is the least.',
+    ),
+    top_p: nullable(
+      Type.Number({ minimum: 0, maximum: 1 }),
+      'Samples among the most likely tokens that together have this probability.',
+    ),
     top_k: nullable(
       Type.Integer({ minimum: 0, description: 'Samples among so many tokens, where the model can be told.' }),
     ),
@@ -82,6 +102,7 @@ export const MessagesRequest = Type.Object(
       Type.Object({
         user_id: nullable(Type.String({ maxLength: 4096, description: 'Names the end user to the vendor.' })),
       }),
+      'Pairs of text that you attach. They come back unchanged.',
     ),
     stream: nullable(Type.Boolean({ description: 'Answer with Server-Sent Events.' })),
   },

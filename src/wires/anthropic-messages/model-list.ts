@@ -1,16 +1,19 @@
 import { Type } from 'typebox'
 import { invalidValue } from '../../kernel/app-error.ts'
+import { Id, partType } from '../usual-members.ts'
 
 export const AnthropicModel = Type.Object({
-  type: Type.Literal('model'),
-  id: Type.String(),
+  type: partType('model'),
+  id: Id,
   display_name: Type.String({ description: 'The name for people.' }),
   created_at: Type.String({ format: 'date-time', description: 'When the vendor released it.' }),
 })
 
 /** One page of Anthropic's model list. */
 export const AnthropicModelList = Type.Object({
-  data: Type.Array(AnthropicModel),
+  data: Type.Array(AnthropicModel, {
+    description: 'The items of this page, or the parts of the answer, in order.',
+  }),
   has_more: Type.Boolean({ description: 'Whether another page follows.' }),
   first_id: Type.Union([Type.String(), Type.Null()], { description: 'Of this page.' }),
   last_id: Type.Union([Type.String(), Type.Null()], { description: 'Of this page; `after_id` of the next.' }),

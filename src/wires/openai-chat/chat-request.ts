@@ -1,154 +1,274 @@
 import { Type, type Static } from 'typebox'
 import { namedValues } from '../named-values.ts'
 import { nullable } from '../nullable.ts'
+import { Id, partType } from '../usual-members.ts'
 
 /**
  * The part of the OpenAI chat wire that the gateway reads. Every object is open: unknown fields pass through. The limits are the
  * gateway's own; an upstream may be stricter.
  */
-const TextPart = Type.Object({ type: Type.Literal('text'), text: Type.String() })
+const TextPart = Type.Object({ type: partType('text'), text: Type.String({ description: 'The text.' }) })
 
 const ImagePart = Type.Object({
-  type: Type.Literal('image_url'),
-  image_url: Type.Object({
-    url: Type.String({ minLength: 1 }),
-    detail: nullable(Type.Enum(['auto', 'low', 'high', 'original'])),
-  }),
+  type: partType('image_url'),
+  image_url: Type.Object(
+    {
+      url: Type.String({ minLength: 1, description: 'The address.' }),
+      detail: nullable(
+        Type.Enum(['auto', 'low', 'high', 'original']),
+        'How closely the model looks at the picture.',
+      ),
+    },
+    {
+      description:
+        'A picture: an `https` address, a data URI, or the address of a file that this gateway keeps.',
+    },
+  ),
 })
 
 const AudioPart = Type.Object({
-  type: Type.Literal('input_audio'),
-  input_audio: Type.Object({ data: Type.String({ minLength: 1 }), format: Type.String() }),
+  type: partType('input_audio'),
+  input_audio: Type.Object(
+    {
+      data: Type.String({
+        minLength: 1,
+        description: 'The items of this page, or the parts of the answer, in order.',
+      }),
+      format: Type.String({ description: 'The format.' }),
+    },
+    { description: 'A sound in base64.' },
+  ),
 })
 
 const FilePart = Type.Object({
-  type: Type.Literal('file'),
-  file: Type.Object({
-    file_data: nullable(Type.String()),
-    file_id: nullable(Type.String()),
-    filename: nullable(Type.String()),
-  }),
+  type: partType('file'),
+  file: Type.Object(
+    {
+      file_data: nullable(Type.String(), 'The content of the file as a data URI.'),
+      file_id: nullable(
+        Type.String(),
+        'Refused: a file that the upstream holds is of the account that all clients share. Send `file_data`.',
+      ),
+      filename: nullable(Type.String(), 'The name of the file.'),
+    },
+    { description: 'A file, by its content or its id.' },
+  ),
 })
 
 const VideoPart = Type.Object({
-  type: Type.Literal('video_url'),
-  video_url: Type.Object({ url: Type.String({ minLength: 1 }) }),
+  type: partType('video_url'),
+  video_url: Type.Object(
+    { url: Type.String({ minLength: 1, description: 'The address.' }) },
+    { description: 'A video: an `https` address or a data URI.' },
+  ),
 })
 
-const RefusalPart = Type.Object({ type: Type.Literal('refusal'), refusal: Type.String() })
+const RefusalPart = Type.Object({
+  type: partType('refusal'),
+  refusal: Type.String({ description: 'The text with which the model refused. `null` when it did not.' }),
+})
 
 const ContentPart = Type.Union([TextPart, ImagePart, AudioPart, FilePart, VideoPart, RefusalPart])
 
 const FunctionCall = Type.Object({
-  id: Type.String(),
-  type: Type.Literal('function'),
-  function: Type.Object({ name: Type.String(), arguments: Type.String() }),
+  id: Id,
+  type: partType('function'),
+  function: Type.Object(
+    {
+      name: Type.String({ description: 'The name that people gave it.' }),
+      arguments: Type.String({
+        description: 'The arguments as JSON text, as the model wrote them. They may be invalid.',
+      }),
+    },
+    { description: 'A function: its name, and its parameters or arguments.' },
+  ),
 })
 
 const CustomCall = Type.Object({
-  id: Type.String(),
-  type: Type.Literal('custom'),
-  custom: Type.Object({ name: Type.String(), input: Type.String() }),
+  id: Id,
+  type: partType('custom'),
+  custom: Type.Object(
+    {
+      name: Type.String({ description: 'The name that people gave it.' }),
+      input: Type.String({ description: 'The input.' }),
+    },
+    { description: 'A tool that takes free text.' },
+  ),
 })
 
 const ChatMessage = Type.Object({
-  role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
-  content: nullable(Type.Union([Type.String(), Type.Array(ContentPart, { maxItems: 4096 })])),
-  name: nullable(Type.String()),
-  refusal: nullable(Type.String()),
-  reasoning_content: nullable(Type.String()),
-  tool_calls: nullable(Type.Array(Type.Union([FunctionCall, CustomCall]), { maxItems: 1024 })),
-  tool_call_id: nullable(Type.String()),
+  role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool', 'function'], {
+    description: 'Who wrote the message.',
+  }),
+  content: nullable(
+    Type.Union([Type.String(), Type.Array(ContentPart, { maxItems: 4096 })]),
+    'The text of the message, or its parts.',
+  ),
+  name: nullable(Type.String(), 'The name that people gave it.'),
+  refusal: nullable(Type.String(), 'The text with which the model refused. `null` when it did not.'),
+  reasoning_content: nullable(Type.String(), 'The reasoning before the answer, where the model shows it.'),
+  tool_calls: nullable(
+    Type.Array(Type.Union([FunctionCall, CustomCall]), { maxItems: 1024 }),
+    'The calls of tools that the model asks for.',
+  ),
+  tool_call_id: nullable(Type.String(), 'The call that this message answers.'),
 })
 
 /** The keywords of a JSON schema. */
 const SCHEMA_NAMES = { count: 1024, length: 256 }
 
 const FunctionTool = Type.Object({
-  type: Type.Literal('function'),
-  function: Type.Object({
-    name: Type.String({ minLength: 1, maxLength: 128 }),
-    description: nullable(Type.String()),
-    parameters: nullable(namedValues(Type.Unknown(), SCHEMA_NAMES)),
-    strict: nullable(Type.Boolean()),
-  }),
+  type: partType('function'),
+  function: Type.Object(
+    {
+      name: Type.String({ minLength: 1, maxLength: 128, description: 'The name that people gave it.' }),
+      description: nullable(Type.String(), 'What it is for, in words.'),
+      parameters: nullable(namedValues(Type.Unknown(), SCHEMA_NAMES), 'The parameters as a JSON Schema.'),
+      strict: nullable(Type.Boolean(), 'Whether the output must follow the schema exactly.'),
+    },
+    { description: 'A function: its name, and its parameters or arguments.' },
+  ),
 })
 
 /** A tool that takes plain text instead of JSON arguments. */
 const CustomTool = Type.Object({
-  type: Type.Literal('custom'),
-  custom: Type.Object({
-    name: Type.String({ minLength: 1, maxLength: 128 }),
-    description: nullable(Type.String()),
-    format: nullable(
-      Type.Object({
-        type: Type.String(),
-        grammar: nullable(Type.Object({ syntax: Type.String(), definition: Type.String() })),
-      }),
-    ),
-  }),
+  type: partType('custom'),
+  custom: Type.Object(
+    {
+      name: Type.String({ minLength: 1, maxLength: 128, description: 'The name that people gave it.' }),
+      description: nullable(Type.String(), 'What it is for, in words.'),
+      format: nullable(
+        Type.Object({
+          type: Type.String({ description: 'The kind of this part.' }),
+          grammar: nullable(
+            Type.Object({
+              syntax: Type.String({ description: 'The language of the grammar.' }),
+              definition: Type.String({ description: 'The text of the grammar.' }),
+            }),
+            'The grammar that the text must follow.',
+          ),
+        }),
+        'The format.',
+      ),
+    },
+    { description: 'A tool that takes free text.' },
+  ),
 })
 
 const ChatTool = Type.Union([FunctionTool, CustomTool])
 
 const ToolChoice = Type.Union([
   Type.Enum(['none', 'auto', 'required']),
-  Type.Object({ type: Type.Literal('function'), function: Type.Object({ name: Type.String() }) }),
-  Type.Object({ type: Type.Literal('custom'), custom: Type.Object({ name: Type.String() }) }),
   Type.Object({
-    type: Type.Literal('allowed_tools'),
-    allowed_tools: Type.Object({
-      mode: Type.Enum(['auto', 'required']),
-      tools: Type.Array(Type.Object({ type: Type.String() }), { maxItems: 1024 }),
-    }),
+    type: partType('function'),
+    function: Type.Object(
+      { name: Type.String({ description: 'The name that people gave it.' }) },
+      { description: 'A function: its name, and its parameters or arguments.' },
+    ),
+  }),
+  Type.Object({
+    type: partType('custom'),
+    custom: Type.Object(
+      { name: Type.String({ description: 'The name that people gave it.' }) },
+      { description: 'A tool that takes free text.' },
+    ),
+  }),
+  Type.Object({
+    type: partType('allowed_tools'),
+    allowed_tools: Type.Object(
+      {
+        mode: Type.Enum(['auto', 'required'], { description: 'Whether the model may call a tool or must.' }),
+        tools: Type.Array(Type.Object({ type: Type.String({ description: 'The kind of this part.' }) }), {
+          maxItems: 1024,
+          description: 'The tools that the model may call.',
+        }),
+      },
+      { description: 'The tools among which the model chooses.' },
+    ),
   }),
 ])
 
 const ResponseFormat = Type.Union([
-  Type.Object({ type: Type.Literal('text') }),
-  Type.Object({ type: Type.Literal('json_object') }),
+  Type.Object({ type: partType('text') }),
+  Type.Object({ type: partType('json_object') }),
   Type.Object({
-    type: Type.Literal('json_schema'),
-    json_schema: Type.Object({
-      name: Type.String({ minLength: 1 }),
-      description: nullable(Type.String()),
-      schema: nullable(namedValues(Type.Unknown(), SCHEMA_NAMES)),
-      strict: nullable(Type.Boolean()),
-    }),
+    type: partType('json_schema'),
+    json_schema: Type.Object(
+      {
+        name: Type.String({ minLength: 1, description: 'The name that people gave it.' }),
+        description: nullable(Type.String(), 'What it is for, in words.'),
+        schema: nullable(namedValues(Type.Unknown(), SCHEMA_NAMES), 'The JSON Schema.'),
+        strict: nullable(Type.Boolean(), 'Whether the output must follow the schema exactly.'),
+      },
+      { description: 'The schema that the answer must follow, with its name.' },
+    ),
   }),
 ])
 
 const Stop = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 16 })])
-const StreamOptions = Type.Object({ include_usage: nullable(Type.Boolean()) })
+const StreamOptions = Type.Object({
+  include_usage: nullable(Type.Boolean(), 'Whether the last chunk of the stream carries the usage.'),
+})
 
 export const BIASED_TOKENS = { count: 1024, length: 64 }
 
 export const ChatRequest = Type.Object(
   {
     model: Type.String({ minLength: 1, maxLength: 256, description: 'A model id from `GET /v1/models`.' }),
-    messages: Type.Array(ChatMessage, { minItems: 1, maxItems: 4096 }),
+    messages: Type.Array(ChatMessage, {
+      minItems: 1,
+      maxItems: 4096,
+      description: 'The conversation so far, oldest message first.',
+    }),
     temperature: nullable(Type.Number({ minimum: 0, maximum: 2, description: 'Sampling temperature.' })),
     top_p: nullable(Type.Number({ minimum: 0, maximum: 1, description: 'Nucleus sampling.' })),
     max_tokens: nullable(Type.Integer({ minimum: 1, description: 'Maximum output tokens.' })),
-    max_completion_tokens: nullable(Type.Integer({ minimum: 1 })),
+    max_completion_tokens: nullable(
+      Type.Integer({ minimum: 1 }),
+      'The most tokens of the answer, with those of the reasoning.',
+    ),
     stream: nullable(Type.Boolean({ description: 'Answer with Server-Sent Events.' })),
-    stream_options: nullable(StreamOptions),
-    stop: nullable(Stop),
-    n: nullable(Type.Integer({ minimum: 1, maximum: 128 })),
-    tools: nullable(Type.Array(ChatTool, { maxItems: 1024 })),
-    tool_choice: nullable(ToolChoice),
-    parallel_tool_calls: nullable(Type.Boolean()),
-    response_format: nullable(ResponseFormat),
+    stream_options: nullable(StreamOptions, 'Options of the stream.'),
+    stop: nullable(Stop, 'Texts at which the answer ends. They are not part of it.'),
+    n: nullable(Type.Integer({ minimum: 1, maximum: 128 }), 'How many answers to make. Each is charged.'),
+    tools: nullable(Type.Array(ChatTool, { maxItems: 1024 }), 'The tools that the model may call.'),
+    tool_choice: nullable(ToolChoice, 'Whether the model may, must or must not call a tool, or which one.'),
+    parallel_tool_calls: nullable(
+      Type.Boolean(),
+      'Whether the model may ask for several calls in one answer.',
+    ),
+    response_format: nullable(
+      ResponseFormat,
+      'The form of the answer: text, JSON, or JSON that follows a schema.',
+    ),
     seed: nullable(Type.Integer({ description: 'Reproducibility seed, where the model supports it.' })),
-    logprobs: nullable(Type.Boolean()),
-    top_logprobs: nullable(Type.Integer({ minimum: 0, maximum: 20 })),
-    logit_bias: nullable(namedValues(Type.Number(), BIASED_TOKENS)),
-    presence_penalty: nullable(Type.Number({ minimum: -2, maximum: 2 })),
-    frequency_penalty: nullable(Type.Number({ minimum: -2, maximum: 2 })),
-    reasoning_effort: nullable(Type.String()),
+    logprobs: nullable(
+      Type.Boolean(),
+      'Log probabilities of the output tokens. `null` when they were not asked for.',
+    ),
+    top_logprobs: nullable(
+      Type.Integer({ minimum: 0, maximum: 20 }),
+      'How many alternatives to return for each token.',
+    ),
+    logit_bias: nullable(
+      namedValues(Type.Number(), BIASED_TOKENS),
+      'Makes tokens more or less likely, by their ids.',
+    ),
+    presence_penalty: nullable(
+      Type.Number({ minimum: -2, maximum: 2 }),
+      'Makes tokens less likely that occurred before.',
+    ),
+    frequency_penalty: nullable(
+      Type.Number({ minimum: -2, maximum: 2 }),
+      'Makes tokens less likely the more often they occurred before.',
+    ),
+    reasoning_effort: nullable(Type.String(), 'How much the model reasons before it answers.'),
     think: nullable(Type.Boolean({ description: 'Turns reasoning on, where the model supports it.' })),
-    user: nullable(Type.String()),
-    metadata: nullable(namedValues(Type.String({ maxLength: 512 }), { count: 16, length: 64 })),
+    user: nullable(Type.String(), 'An id of your end user. It is passed on to the upstream.'),
+    metadata: nullable(
+      namedValues(Type.String({ maxLength: 512 }), { count: 16, length: 64 }),
+      'Pairs of text that you attach. They come back unchanged.',
+    ),
   },
   {
     examples: [

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { nullable } from '../nullable.ts'
+import { partType } from '../usual-members.ts'
 
 const INPUTS_MAX = 256
 
@@ -21,22 +22,31 @@ export const MODERATION_CATEGORIES = [
 ] as const
 
 const Part = Type.Union([
-  Type.Object({ type: Type.Literal('text'), text: Type.String() }),
+  Type.Object({ type: partType('text'), text: Type.String({ description: 'The text.' }) }),
   Type.Object({
-    type: Type.Literal('image_url'),
-    image_url: Type.Object({ url: Type.String({ minLength: 1 }) }),
+    type: partType('image_url'),
+    image_url: Type.Object(
+      { url: Type.String({ minLength: 1, description: 'The address.' }) },
+      {
+        description:
+          'A picture: an `https` address, a data URI, or the address of a file that this gateway keeps.',
+      },
+    ),
   }),
 ])
 
 /** OpenAI's moderation. */
 export const ModerationRequest = Type.Object(
   {
-    model: nullable(Type.String({ minLength: 1, maxLength: 256 })),
-    input: Type.Union([
-      Type.String(),
-      Type.Array(Type.String(), { minItems: 1, maxItems: INPUTS_MAX }),
-      Type.Array(Part, { minItems: 1, maxItems: INPUTS_MAX }),
-    ]),
+    model: nullable(Type.String({ minLength: 1, maxLength: 256 }), 'The id of the model.'),
+    input: Type.Union(
+      [
+        Type.String(),
+        Type.Array(Type.String(), { minItems: 1, maxItems: INPUTS_MAX }),
+        Type.Array(Part, { minItems: 1, maxItems: INPUTS_MAX }),
+      ],
+      { description: 'The input.' },
+    ),
   },
   { examples: [{ input: 'I will plant a tree.' }] },
 )

@@ -12,16 +12,21 @@ const Item = Type.Object({
   ),
 })
 
-const Tool = Type.Object({ type: Type.String({ minLength: 1, maxLength: 128 }) })
+const Tool = Type.Object({
+  type: Type.String({ minLength: 1, maxLength: 128, description: 'The kind of this part.' }),
+})
 
 const ToolChoice = Type.Union([
   Type.Enum(['none', 'auto', 'required']),
-  Type.Object({ type: Type.String({ maxLength: 128 }) }),
+  Type.Object({ type: Type.String({ maxLength: 128, description: 'The kind of this part.' }) }),
 ])
 
 const Text = Type.Object({
   format: nullable(
-    Type.Object({ type: Type.String({ maxLength: 64 }) }, { description: 'Text, JSON or a schema.' }),
+    Type.Object(
+      { type: Type.String({ maxLength: 64, description: 'The kind of this part.' }) },
+      { description: 'Text, JSON or a schema.' },
+    ),
   ),
   verbosity: nullable(Type.String({ maxLength: 64, description: 'How long the answer is to be.' })),
 })
@@ -38,16 +43,25 @@ export const ResponsesRequest = Type.Object(
       description: 'The prompt: a text, or messages, calls and their results.',
     }),
     instructions: nullable(Type.String({ description: 'What the model is told first.' })),
-    tools: nullable(Type.Array(Tool, { maxItems: 1024 })),
-    tool_choice: nullable(ToolChoice),
-    parallel_tool_calls: nullable(Type.Boolean()),
-    text: nullable(Text),
-    reasoning: nullable(Reasoning),
+    tools: nullable(Type.Array(Tool, { maxItems: 1024 }), 'The tools that the model may call.'),
+    tool_choice: nullable(ToolChoice, 'Whether the model may, must or must not call a tool, or which one.'),
+    parallel_tool_calls: nullable(
+      Type.Boolean(),
+      'Whether the model may ask for several calls in one answer.',
+    ),
+    text: nullable(Text, 'The text.'),
+    reasoning: nullable(Reasoning, 'The reasoning before the answer.'),
     max_output_tokens: nullable(
       Type.Integer({ minimum: 1, description: 'Maximum output tokens, thoughts included.' }),
     ),
-    temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
-    top_p: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+    temperature: nullable(
+      Type.Number({ minimum: 0, maximum: 2 }),
+      'How random the output is: 0 is the least.',
+    ),
+    top_p: nullable(
+      Type.Number({ minimum: 0, maximum: 1 }),
+      'Samples among the most likely tokens that together have this probability.',
+    ),
     truncation: nullable(Type.Enum(['auto', 'disabled'], { description: 'Only `disabled` is honoured.' })),
     include: nullable(
       Type.Array(Type.String({ maxLength: 128 }), {
@@ -64,16 +78,28 @@ export const ResponsesRequest = Type.Object(
       Type.String({ maxLength: 256, description: 'A stored response that this one continues.' }),
     ),
     conversation: nullable(
-      Type.Union([Type.String({ maxLength: 256 }), Type.Object({ id: Type.String({ maxLength: 256 }) })], {
-        description:
-          'A conversation that this response continues. What was said and answered is added to it.',
-      }),
+      Type.Union(
+        [
+          Type.String({ maxLength: 256 }),
+          Type.Object({ id: Type.String({ maxLength: 256, description: 'The id of this object.' }) }),
+        ],
+        {
+          description:
+            'A conversation that this response continues. What was said and answered is added to it.',
+        },
+      ),
     ),
     background: nullable(
       Type.Boolean({ description: 'Answer at once, and work on it as a task. Needs a stored response.' }),
     ),
-    metadata: nullable(namedValues(Type.String({ maxLength: 512 }), { count: 16, length: 64 })),
-    user: nullable(Type.String({ maxLength: 4096 })),
+    metadata: nullable(
+      namedValues(Type.String({ maxLength: 512 }), { count: 16, length: 64 }),
+      'Pairs of text that you attach. They come back unchanged.',
+    ),
+    user: nullable(
+      Type.String({ maxLength: 4096 }),
+      'An id of your end user. It is passed on to the upstream.',
+    ),
     safety_identifier: nullable(
       Type.String({ maxLength: 4096, description: 'Names the end user to the vendor.' }),
     ),

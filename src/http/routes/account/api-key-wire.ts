@@ -11,13 +11,13 @@ import {
   type Keys,
 } from '../../../modules/keys/keys.ts'
 import type { Usage } from '../../../modules/usage/usage.ts'
+import { described } from '../../../wires/described.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { CreatedAt, UuidId } from '../../../wires/usual-members.ts'
 import { listAnswer } from '../../answers/list-page.ts'
 import { refuseUnhonoured } from '../../bodies/refuse-unhonoured.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
-
-const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
-  Type.Union([schema, Type.Null()], { description })
 
 // Control characters are refused, because PostgreSQL cannot store NUL and names do not need the others.
 export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
@@ -29,32 +29,29 @@ const Scopes = Type.Array(Type.Enum([...SCOPES]), {
   description:
     '`inference` uses models, `manage` manages the account, `admin` operates the gateway. A new key has the first two unless told.',
 })
-const AllowedModels = nullable(
+const AllowedModels = orNull(
   Type.Array(ModelId, { maxItems: 1000 }),
   'The only models the key may use. Null allows every model.',
 )
-const LimitUsd = nullable(
+const LimitUsd = orNull(
   Type.Number({ minimum: 0, maximum: USD_MAX }),
   'What the key may spend in all, with at most nine decimals. Null sets no limit.',
 )
-const RequestsPerMinute = nullable(
+const RequestsPerMinute = orNull(
   Type.Integer({ minimum: 1, maximum: 1_000_000 }),
   'How many requests the key may make a minute. Null leaves it to the account.',
 )
-const ExpiresAt = nullable(
-  Type.String({ format: 'date-time' }),
-  'When the key stops working. Null for never.',
-)
+const ExpiresAt = orNull(Type.String({ format: 'date-time' }), 'When the key stops working. Null for never.')
 
 const KeySettings = {
-  name: Type.Optional(Name),
+  name: Type.Optional(described(Name, 'The name that people gave it.')),
   scopes: Type.Optional(Scopes),
   allowed_models: Type.Optional(AllowedModels),
   limit_usd: Type.Optional(LimitUsd),
   requests_per_minute: Type.Optional(RequestsPerMinute),
   expires_at: Type.Optional(ExpiresAt),
   pii_mode: Type.Optional(
-    nullable(
+    orNull(
       Type.String({ maxLength: 64 }),
       'Only `off`: this gateway does not redact personal data, and refuses keys that should.',
     ),
@@ -75,13 +72,13 @@ export const KeyUpdateBody = Type.Object(
 )
 
 const keyFields = {
-  id: Type.String({ format: 'uuid' }),
-  name: Type.String(),
+  id: UuidId,
+  name: Type.String({ description: 'The name that people gave it.' }),
   env: Env,
   key_prefix: Type.String({ description: 'The beginning of the key, to recognise it by.' }),
   is_active: Type.Boolean({ description: 'False once revoked or expired.' }),
-  created_at: Type.String({ format: 'date-time' }),
-  last_used_at: nullable(Type.String({ format: 'date-time' }), 'Within a minute.'),
+  created_at: CreatedAt,
+  last_used_at: orNull(Type.String({ format: 'date-time' }), 'Within a minute.'),
   expires_at: ExpiresAt,
   limit_usd: LimitUsd,
   spent_usd: Type.Number({ description: 'What the key has spent so far.' }),
@@ -99,7 +96,7 @@ export const KeyCreatedAnswer = Type.Object({
 
 export const KeyRevokedAnswer = Type.Object({
   revoked: Type.Literal(true),
-  id: Type.String({ format: 'uuid' }),
+  id: UuidId,
 })
 
 export interface KeyWire {

@@ -4,6 +4,7 @@ import type { Accounts } from '../../../modules/accounts/accounts.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
 import type { Keys } from '../../../modules/keys/keys.ts'
 import type { BodyPolicy, StoredBodies } from '../../../modules/request-log/request-log.ts'
+import { AccountId, objectName } from '../../../wires/usual-members.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const RETENTION_DAYS_DEFAULT = 7
@@ -35,12 +36,18 @@ const policyFields = {
 }
 
 const BodyStorageAnswer = Type.Object({
-  object: Type.Literal('body_storage'),
-  tenant_id: Type.String({ format: 'uuid' }),
+  object: objectName('body_storage'),
+  tenant_id: AccountId,
   ...policyFields,
-  keys: Type.Array(Type.Object({ key_id: Type.String({ format: 'uuid' }), ...policyFields }), {
-    description: 'Keys for which something else is set than for the account.',
-  }),
+  keys: Type.Array(
+    Type.Object({
+      key_id: Type.String({ format: 'uuid', description: 'The id of the API key.' }),
+      ...policyFields,
+    }),
+    {
+      description: 'Keys for which something else is set than for the account.',
+    },
+  ),
   may_change: Type.Boolean({ description: 'Whether the account itself may change this.' }),
   stored_bytes: Type.Integer({ description: 'How much the stored bodies take, compressed.' }),
   body_bytes_max: Type.Integer({ description: 'How much of each body is stored.' }),

@@ -7,6 +7,7 @@ import {
   type BudgetAlert,
   type BudgetAlerts,
 } from '../../../modules/budget-alerts/budget-alerts.ts'
+import { AccountId, CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
@@ -14,22 +15,22 @@ const URL_LENGTH_MAX = 2_048
 
 const AlertAnswer = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
-    object: Type.Literal('budget_alert'),
+    id: UuidId,
+    object: objectName('budget_alert'),
     period: Type.Enum(['day', 'month'], { description: 'The budget that it is about.' }),
     period_start: Type.String({ format: 'date', description: 'The first day of the period, in UTC.' }),
     threshold_percent: Type.Integer({ description: 'The part of the budget that was reached.' }),
     limit_usd: Type.Number({ description: 'The budget at that time.' }),
     spent_usd: Type.Number({ description: 'What was spent of it at that time.' }),
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: CreatedAt,
   },
   { title: 'BudgetAlert' },
 )
 
 const SettingsAnswer = Type.Object(
   {
-    object: Type.Literal('budget_alert_settings'),
-    tenant_id: Type.String({ format: 'uuid' }),
+    object: objectName('budget_alert_settings'),
+    tenant_id: AccountId,
     thresholds_percent: Type.Array(Type.Integer(), {
       description: 'Parts of a budget that raise an alert, rising. Empty for no alerts.',
     }),

@@ -3,36 +3,42 @@ import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../../kernel/money.ts'
 import type { ReachedThresholds } from '../../../modules/budget-alerts/budget-alerts.ts'
 import type { Budget } from '../../../modules/usage/usage.ts'
+import { described } from '../../../wires/described.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { AccountId, objectName } from '../../../wires/usual-members.ts'
 
-const orNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 const Time = Type.String({ format: 'date-time' })
 
 export const BudgetAnswer = Type.Object({
-  object: Type.Literal('usage.budget'),
-  tenant_id: Type.String({ format: 'uuid' }),
+  object: objectName('usage.budget'),
+  tenant_id: AccountId,
   limit_usd: orNull(
+    Type.Number(),
     'The budget of the month; without one, `spent_usd` plus the balance. Of a key without `manage`: all that it may spend, null for no limit.',
   ),
   spent_usd: Type.Number({ description: 'Spent in this month of UTC.' }),
   remaining_usd: orNull(
+    Type.Number(),
     'What can be spent from now on, by the balance and by every budget. Of a key without `manage`: by its own limit.',
   ),
   held_usd: orNull(
+    Type.Number(),
     'The part of `remaining_usd` set aside for work in progress. Null for a key without `manage`.',
   ),
-  balance_usd: orNull('The balance of the account. Null for a key without `manage`.'),
+  balance_usd: orNull(Type.Number(), 'The balance of the account. Null for a key without `manage`.'),
   burn_rate_usd_per_hour: Type.Number({ description: 'Spent in the last sixty minutes.' }),
-  period_start: Time,
-  period_end: Time,
+  period_start: described(Time, 'Where the period begins, in UTC.'),
+  period_end: described(Time, 'Where the period ends, in UTC.'),
   budgets: Type.Array(
     Type.Object({
-      period: Type.Enum(['day', 'month']),
-      limit_usd: Type.Number(),
-      spent_usd: Type.Number(),
+      period: Type.Enum(['day', 'month'], { description: 'The period of the budget: `day` or `month`.' }),
+      limit_usd: Type.Number({ description: 'The limit in US dollars.' }),
+      spent_usd: Type.Number({ description: 'What is spent of it, in US dollars.' }),
       alerted_percent: Type.Union([Type.Integer(), Type.Null()], {
         description: 'The highest threshold that has raised an alert in this period. Null for none.',
       }),
     }),
+    { description: 'The budgets of the account.' },
   ),
   updated_at: Type.String({ format: 'date-time', description: 'When these amounts were read.' }),
   version: Type.Integer({

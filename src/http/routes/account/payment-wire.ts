@@ -2,24 +2,25 @@ import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import { PAYMENT_KINDS, PAYMENT_STATUSES, type Payment } from '../../../modules/billing/billing.ts'
+import { CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 
 const nullableTime = (description: string) =>
   Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description })
 
 export const PaymentAnswer = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
-    object: Type.Literal('payment'),
-    kind: Type.Enum([...PAYMENT_KINDS]),
+    id: UuidId,
+    object: objectName('payment'),
+    kind: Type.Enum([...PAYMENT_KINDS], { description: 'What kind of thing it is.' }),
     amount_usd: Type.Number({ description: 'Negative when credit was taken.' }),
-    status: Type.Enum([...PAYMENT_STATUSES]),
-    created_at: Type.String({ format: 'date-time' }),
+    status: Type.Enum([...PAYMENT_STATUSES], { description: 'The state it is in.' }),
+    created_at: CreatedAt,
     completed_at: nullableTime('When the credit moved.'),
-    receipt_url: Type.Optional(Type.String()),
+    receipt_url: Type.Optional(Type.String({ description: 'The receipt of the payment provider.' })),
     refunded_payment_id: Type.Optional(
       Type.String({ format: 'uuid', description: 'Of a refund: the payment it took back.' }),
     ),
-    reason: Type.Optional(Type.String()),
+    reason: Type.Optional(Type.String({ description: 'Why, in words.' })),
   },
   { title: 'Payment' },
 )

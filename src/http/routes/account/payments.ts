@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { Billing } from '../../../modules/billing/billing.ts'
+import { UuidId, objectName } from '../../../wires/usual-members.ts'
 import { baseUrlOf } from '../../parameters/base-url-of.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
@@ -13,15 +14,21 @@ const WEBHOOK_BYTES_MAX = 256 * 1024
 const RETURN_URL_MAX = 2048
 
 const ConfigAnswer = Type.Object({
-  provider: Type.String(),
+  provider: Type.String({ description: 'The upstream that served it.' }),
   currency: Type.Literal('usd'),
-  presets_usd: Type.Array(Type.Number()),
-  min_usd: Type.Number(),
-  max_usd: Type.Number(),
-  publishable_key: Type.Optional(Type.String()),
+  presets_usd: Type.Array(Type.Number(), { description: 'Amounts to offer.' }),
+  min_usd: Type.Number({ description: 'The smallest amount.' }),
+  max_usd: Type.Number({ description: 'The largest amount.' }),
+  publishable_key: Type.Optional(
+    Type.String({
+      description: 'The public key of the payment provider, for its scripts. `null`: none needed.',
+    }),
+  ),
   test_mode: Type.Boolean({ description: 'No money moves.' }),
   available: Type.Boolean({ description: 'Whether a checkout can be started.' }),
-  unavailable_reason: Type.Union([Type.String(), Type.Null()]),
+  unavailable_reason: Type.Union([Type.String(), Type.Null()], {
+    description: 'Why nothing can be bought. `null` when it can.',
+  }),
 })
 
 const CheckoutBody = Type.Object({
@@ -35,17 +42,19 @@ const CheckoutBody = Type.Object({
 })
 
 const CheckoutAnswer = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  object: Type.Literal('checkout'),
+  id: UuidId,
+  object: objectName('checkout'),
   checkout_url: Type.String({ description: 'The page to pay at. Who has it may pay.' }),
   url: Type.String({ description: 'The same.' }),
-  amount_usd: Type.Number(),
-  status: Type.Literal('pending'),
-  expires_at: Type.String({ format: 'date-time' }),
+  amount_usd: Type.Number({ description: 'The amount in US dollars.' }),
+  status: Type.Literal('pending', { description: 'The state it is in.' }),
+  expires_at: Type.String({ format: 'date-time', description: 'When it ends to be valid. `null`: never.' }),
 })
 
 const PaymentParams = Type.Object({ id: Type.String({ description: 'The id of a payment.' }) })
-const ProviderParams = Type.Object({ provider: Type.String({ maxLength: 50 }) })
+const ProviderParams = Type.Object({
+  provider: Type.String({ maxLength: 50, description: 'The name of a payment provider.' }),
+})
 
 interface PaymentRoutesOptions {
   readonly billing: Billing

@@ -6,14 +6,19 @@ import { defineRoute, type Route } from '../../route.ts'
 
 const RedeemBody = Type.Object({
   // Control characters are refused, because PostgreSQL cannot store NUL.
-  code: Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
+  code: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+    description: 'The code.',
+  }),
 })
 
 const RedeemAnswer = Type.Object({
-  code: Type.String(),
-  amount_usd: Type.Number(),
-  balance_usd: Type.Number(),
-  redeemed_at: Type.String({ format: 'date-time' }),
+  code: Type.String({ description: 'The code.' }),
+  amount_usd: Type.Number({ description: 'The amount in US dollars.' }),
+  balance_usd: Type.Number({ description: 'The balance of the account in US dollars.' }),
+  redeemed_at: Type.String({ format: 'date-time', description: 'When the code was redeemed.' }),
 })
 
 export const promoRoutes = ({ promoCodes }: { promoCodes: PromoCodes }): Route[] => [

@@ -8,6 +8,7 @@ import type {
   StoredBodies,
   StoredBody,
 } from '../../../modules/request-log/request-log.ts'
+import { objectName } from '../../../wires/usual-members.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { AccountQuery, parseAccountId, parseRequestId, RequestParams } from './request-log-query.ts'
 
@@ -21,7 +22,7 @@ const bodyFields = {
 }
 
 const RequestBodyAnswer = Type.Object({
-  object: Type.Literal('request.body'),
+  object: objectName('request.body'),
   request_id: Type.String({ description: 'The `x-request-id` of the answer.' }),
   request: Type.Object(bodyFields, { description: 'The body of the request.' }),
   answer: Type.Object(

@@ -4,55 +4,51 @@ import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { AttemptDetails } from '../../../modules/inference/inference.ts'
 import { LOG_OUTCOMES, type LogEntry } from '../../../modules/request-log/request-log.ts'
 import type { TaskOfRequest } from '../../../modules/tasks/tasks.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { objectName } from '../../../wires/usual-members.ts'
 import { costFields, costToWire, tokenFields, tokensToWire, wireOf, WIRE_NAMES } from './usage-wire.ts'
-
-const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
-  Type.Union([schema, Type.Null()], { description })
 
 const entryFields = {
   id: Type.String({ format: 'uuid', description: 'The digits of `request_id` as a UUID.' }),
-  object: Type.Literal('request'),
+  object: objectName('request'),
   request_id: Type.String({ description: 'The `x-request-id` of the answer.' }),
   created_at: Type.String({ format: 'date-time', description: 'When the request began.' }),
-  operation: Type.String(),
-  wire: nullable(
-    Type.Enum([...WIRE_NAMES]),
-    'What the client spoke. Null where there is only one way to ask.',
-  ),
-  requested_model: nullable(
+  operation: Type.String({ description: 'What was asked: `chat`, `embedding`, `tts` and so on.' }),
+  wire: orNull(Type.Enum([...WIRE_NAMES]), 'What the client spoke. Null where there is only one way to ask.'),
+  requested_model: orNull(
     Type.String(),
     'The id or alias that the client sent. Null if it sent none, or if it was not recorded.',
   ),
-  model: nullable(Type.String(), 'The model of the catalog. Null if no model was found.'),
-  provider: nullable(Type.String(), 'Who answered. Null if nobody did.'),
-  key_id: Type.String({ format: 'uuid' }),
-  key_name: nullable(Type.String(), 'The name of the key now.'),
-  env: Type.String(),
+  model: orNull(Type.String(), 'The model of the catalog. Null if no model was found.'),
+  provider: orNull(Type.String(), 'Who answered. Null if nobody did.'),
+  key_id: Type.String({ format: 'uuid', description: 'The id of the API key.' }),
+  key_name: orNull(Type.String(), 'The name of the key now.'),
+  env: Type.String({ description: 'The environment of the key: `dev`, `test`, `live` or `prod`.' }),
   outcome: Type.Enum([...LOG_OUTCOMES], {
     description:
       '`refused`: by the gateway, before an upstream was called. `disconnected`: the client left before the end.',
   }),
-  http_status: nullable(
+  http_status: orNull(
     Type.Integer(),
     'The status of the answer. 499 if the client left before it ended; 200 for a stream that failed in the middle.',
   ),
-  error_code: nullable(Type.String(), 'The `code` of the error. Null if there was none.'),
-  stream: nullable(Type.Boolean(), 'Whether the answer was streamed. Null if it was not recorded.'),
+  error_code: orNull(Type.String(), 'The `code` of the error. Null if there was none.'),
+  stream: orNull(Type.Boolean(), 'Whether the answer was streamed. Null if it was not recorded.'),
   latency_ms: Type.Integer({ description: 'From the beginning of the request to the end of its answer.' }),
-  ttft_ms: nullable(Type.Integer(), 'How long the first token took. Null when the answer was not streamed.'),
+  ttft_ms: orNull(Type.Integer(), 'How long the first token took. Null when the answer was not streamed.'),
   ...tokenFields,
   ...costFields,
   uncovered_usd: Type.Number({ description: 'What the request cost beyond `cost_usd`. It is not charged.' }),
   cache_hit: Type.Boolean({ description: 'Whether a part of the prompt was read from a cache.' }),
-  attempt_count: nullable(
+  attempt_count: orNull(
     Type.Integer(),
     'How many times an upstream was called. Null if it was not recorded.',
   ),
-  fallback: nullable(
+  fallback: orNull(
     Type.Boolean(),
     'Whether another provider than the first one answered. Null if it was not recorded.',
   ),
-  user: nullable(
+  user: orNull(
     Type.String(),
     'The name of the end user that the client sent (`user`, `safety_identifier`, `metadata.user_id`), cut to 128 characters.',
   ),
@@ -61,19 +57,21 @@ const entryFields = {
 export const RequestEntryAnswer = Type.Object(entryFields)
 
 export const RequestPageAnswer = Type.Object({
-  object: Type.Literal('list'),
-  data: Type.Array(RequestEntryAnswer),
+  object: objectName('list'),
+  data: Type.Array(RequestEntryAnswer, {
+    description: 'The items of this page, or the parts of the answer, in order.',
+  }),
   requests: Type.Array(RequestEntryAnswer, { description: 'The same entries as `data`.' }),
   has_more: Type.Boolean({
     description:
       'Whether there may be more. With a rare filter a page may be short, or empty, before the end: a page reads at most 20,000 requests.',
   }),
-  next_cursor: nullable(Type.String(), 'Send it as `after` for the next page.'),
+  next_cursor: orNull(Type.String(), 'Send it as `after` for the next page.'),
 })
 
 const AttemptAnswer = Type.Object({
   number: Type.Integer({ description: 'From 1.' }),
-  provider: Type.String(),
+  provider: Type.String({ description: 'The upstream that served it.' }),
   model: Type.String({ description: "The upstream's name of the model." }),
   reason: Type.Enum(['first', 'retry', 'fallback'], {
     description: '`retry`: the same provider was called again. `fallback`: another one was called.',
@@ -87,21 +85,21 @@ const AttemptAnswer = Type.Object({
     description:
       '`answered`, `aborted` (the client left), or how it failed: `status`, `timeout`, `cut` and so on.',
   }),
-  http_status: nullable(Type.Integer(), 'The status of the upstream if it failed with one.'),
+  http_status: orNull(Type.Integer(), 'The status of the upstream if it failed with one.'),
 })
 
 const Timings = Type.Object(
   {
-    queue_ms: nullable(
+    queue_ms: orNull(
       Type.Integer(),
       'Until the first attempt: limits, credit, input files and a free slot. Null if no attempt was recorded.',
     ),
-    upstream_ms: nullable(
+    upstream_ms: orNull(
       Type.Integer(),
       'The sum of the attempts, each until its first byte. Null if no attempt was recorded.',
     ),
-    ttft_ms: nullable(Type.Integer(), 'Until the first token. Null when the answer was not streamed.'),
-    streaming_ms: nullable(
+    ttft_ms: orNull(Type.Integer(), 'Until the first token. Null when the answer was not streamed.'),
+    streaming_ms: orNull(
       Type.Integer(),
       'From the first token to the end. Null when the answer was not streamed.',
     ),
@@ -113,15 +111,15 @@ const Timings = Type.Object(
 export const RequestAnswer = Type.Object({
   ...entryFields,
   timings: Timings,
-  attempts: nullable(Type.Array(AttemptAnswer), 'In order. Null if they were not recorded.'),
-  task: nullable(
+  attempts: orNull(Type.Array(AttemptAnswer), 'In order. Null if they were not recorded.'),
+  task: orNull(
     Type.Object({
       id: Type.String({ format: 'uuid', description: 'For `GET /v1/tasks/{id}`.' }),
-      type: Type.String(),
+      type: Type.String({ description: 'The kind of this part.' }),
       status: Type.String({ description: 'How the task is now.' }),
       attempts: Type.Integer({ description: 'How many times workers have tried it.' }),
-      started_at: nullable(Type.String({ format: 'date-time' }), 'Null while it has not begun.'),
-      completed_at: nullable(Type.String({ format: 'date-time' }), 'Null until it has ended.'),
+      started_at: orNull(Type.String({ format: 'date-time' }), 'Null while it has not begun.'),
+      completed_at: orNull(Type.String({ format: 'date-time' }), 'Null until it has ended.'),
     }),
     'The task that the request has made. Null if it made none, or if the task is deleted.',
   ),

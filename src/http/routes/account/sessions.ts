@@ -3,6 +3,7 @@ import { toTimestamp } from '../../../kernel/clock.ts'
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Caller } from '../../../modules/keys/keys.ts'
 import type { Session, Sessions } from '../../../modules/sessions/sessions.ts'
+import { CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { listSchema, wholeList } from '../../answers/list-page.ts'
 import type { UnauthenticatedGuard } from '../../connections/guard-unauthenticated.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
@@ -36,12 +37,12 @@ const SignInBody = Type.Object(
 
 const SessionAnswer = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
-    object: Type.Literal('session'),
+    id: UuidId,
+    object: objectName('session'),
     key_id: Type.String({ format: 'uuid', description: 'The key that the person signed in with.' }),
     user_agent: Type.String({ description: 'The browser, as it named itself.' }),
     is_current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: CreatedAt,
     last_used_at: Type.String({ format: 'date-time', description: 'Exact to the minute.' }),
     expires_at: Type.String({
       format: 'date-time',

@@ -4,26 +4,30 @@ import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
 import { ENVIRONMENTS, managesAccount, SCOPES, type Caller } from '../../../modules/keys/keys.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
+import { described } from '../../../wires/described.ts'
+import { CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { LimitsAnswer, limitsToWire, StoredAnswer, storedToWire } from './limits-wire.ts'
 
 const TenantAnswer = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  object: Type.Literal('tenant'),
-  name: Type.String(),
-  status: Type.Enum(['active', 'suspended']),
+  id: UuidId,
+  object: objectName('tenant'),
+  name: Type.String({ description: 'The name that people gave it.' }),
+  status: Type.Enum(['active', 'suspended'], { description: 'The state it is in.' }),
   balance_usd: Type.Union([Type.Number(), Type.Null()], {
     description: 'The balance of the account in US dollars. Null for a key without `manage`.',
   }),
-  created_at: Type.String({ format: 'date-time' }),
+  created_at: CreatedAt,
   limits_tier: Type.String({ description: 'The set of limits that applies to the account.' }),
-  limits: LimitsAnswer,
+  limits: described(LimitsAnswer, 'The limits in force. `null` where there is none.'),
   stored: StoredAnswer,
   key: Type.Object(
     {
-      id: Type.String({ format: 'uuid' }),
-      env: Type.Enum([...ENVIRONMENTS]),
-      scopes: Type.Array(Type.Enum([...SCOPES])),
+      id: UuidId,
+      env: Type.Enum([...ENVIRONMENTS], {
+        description: 'The environment of the key: `dev`, `test`, `live` or `prod`.',
+      }),
+      scopes: Type.Array(Type.Enum([...SCOPES]), { description: 'What the key may do.' }),
       allowed_models: Type.Union([Type.Array(Type.String()), Type.Null()], {
         description: 'The models that it may use. Null for all.',
       }),
@@ -37,7 +41,7 @@ const TenantAnswer = Type.Object({
   session: Type.Union(
     [
       Type.Object({
-        id: Type.String({ format: 'uuid' }),
+        id: UuidId,
         is_confirmed: Type.Boolean({
           description: 'Whether the key was entered in the last minutes, as changing credit needs it.',
         }),

@@ -9,13 +9,14 @@ import {
   type Percentiles,
   type Usage,
 } from '../../../modules/usage/usage.ts'
+import { described } from '../../../wires/described.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { AccountId, objectName } from '../../../wires/usual-members.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { chooseGranularity, LatencyQuery, parseFilter, parseRange } from './usage-query.ts'
 import { rangeToWire } from './usage-wire.ts'
 
 const Time = Type.String({ format: 'date-time' })
-const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
-  Type.Union([schema, Type.Null()], { description })
 
 const PercentilesAnswer = Type.Object({
   p50_ms: Type.Integer({ description: 'Half of the requests took at most this long.' }),
@@ -26,25 +27,29 @@ const PercentilesAnswer = Type.Object({
 
 const figureFields = {
   requests: Type.Integer({ description: 'How many completed requests were measured.' }),
-  latency: nullable(
+  latency: orNull(
     PercentilesAnswer,
     'From the beginning of a request to the end of its answer. Null if there were none.',
   ),
-  ttft: nullable(PercentilesAnswer, 'To the first token of a stream. Null if there were none.'),
+  ttft: orNull(PercentilesAnswer, 'To the first token of a stream. Null if there were none.'),
 }
 
 const LatencyBucketAnswer = Type.Object(
-  { start: Time, end: Time, ...figureFields },
+  {
+    start: described(Time, 'Where it begins: a time, or seconds into the audio.'),
+    end: described(Time, 'Where it ends: a time, or seconds into the audio.'),
+    ...figureFields,
+  },
   { description: 'An hour or a day of UTC, cut to the range at both ends.' },
 )
 
 const LatencyAnswer = Type.Object({
-  object: Type.Literal('usage.latency'),
-  tenant_id: Type.String({ format: 'uuid' }),
-  from: Time,
-  to: Time,
-  granularity: Type.Enum(['hour', 'day']),
-  by: nullable(Type.Enum(['model', 'provider', 'key', 'env']), 'What the series are of.'),
+  object: objectName('usage.latency'),
+  tenant_id: AccountId,
+  from: described(Time, 'Where the time range begins.'),
+  to: described(Time, 'Where the time range ends. It is not part of the range.'),
+  granularity: Type.Enum(['hour', 'day'], { description: 'The length of a bucket: `hour` or `day`.' }),
+  by: orNull(Type.Enum(['model', 'provider', 'key', 'env']), 'What the series are of.'),
   error_bound: Type.Number({
     description:
       'The largest error of a percentile, as a part of it. Up to a millisecond more for short ones.',
@@ -52,7 +57,15 @@ const LatencyAnswer = Type.Object({
   ...figureFields,
   data: Type.Array(LatencyBucketAnswer, { description: 'Without gaps, oldest first.' }),
   series: Type.Array(
-    Type.Object({ value: Type.String(), ...figureFields, data: Type.Array(LatencyBucketAnswer) }),
+    Type.Object({
+      value: Type.String({
+        description: 'What the figures of this group have in common, such as the id of a key or a model.',
+      }),
+      ...figureFields,
+      data: Type.Array(LatencyBucketAnswer, {
+        description: 'The items of this page, or the parts of the answer, in order.',
+      }),
+    }),
     { description: 'The ten with the most requests. Empty without `by`.' },
   ),
 })

@@ -9,11 +9,12 @@ import type {
   UsageRecord,
   UsageTotals,
 } from '../../../modules/usage/usage.ts'
+import { described } from '../../../wires/described.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { AccountId, CostUsd, ModelId, UuidId, objectName } from '../../../wires/usual-members.ts'
 
 const Id = Type.String({ format: 'uuid' })
 const Time = Type.String({ format: 'date-time' })
-const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
-  Type.Union([schema, Type.Null()], { description })
 
 export const WIRE_NAMES = [
   'openai-chat',
@@ -23,57 +24,71 @@ export const WIRE_NAMES = [
 ] as const
 
 export const tokenFields = {
-  prompt_tokens: Type.Integer(),
+  prompt_tokens: Type.Integer({ description: 'Tokens of the input.' }),
   cached_tokens: Type.Integer({ description: 'A part of `prompt_tokens`: read from a cache.' }),
   cache_write_tokens: Type.Integer({ description: 'A part of `prompt_tokens`: written to a cache.' }),
-  completion_tokens: Type.Integer(),
+  completion_tokens: Type.Integer({ description: 'Tokens of the output, with those of the reasoning.' }),
   reasoning_tokens: Type.Integer({ description: 'A part of `completion_tokens`.' }),
   total_tokens: Type.Integer({ description: '`prompt_tokens` and `completion_tokens` together.' }),
 }
 
 export const costFields = {
-  cost_usd: Type.Number(),
+  cost_usd: CostUsd,
   promotional_usd: Type.Number({ description: 'The part of the cost paid with promotional credit.' }),
 }
 
-const totalsFields = { requests: Type.Integer(), ...tokenFields, ...costFields }
+const totalsFields = {
+  requests: Type.Integer({ description: 'How many requests.' }),
+  ...tokenFields,
+  ...costFields,
+}
 
-const rangeFields = { from: Time, to: Time }
+const rangeFields = {
+  from: described(Time, 'Where the time range begins.'),
+  to: described(Time, 'Where the time range ends. It is not part of the range.'),
+}
 
 const Bucket = Type.Object(
-  { start: Time, end: Time, ...totalsFields },
+  {
+    start: described(Time, 'Where it begins: a time, or seconds into the audio.'),
+    end: described(Time, 'Where it ends: a time, or seconds into the audio.'),
+    ...totalsFields,
+  },
   { description: 'An hour or a day of UTC, cut to the range at both ends.' },
 )
 
 const hitRateField = {
-  cache_hit_rate: nullable(
+  cache_hit_rate: orNull(
     Type.Number(),
     '`cached_tokens` as a part of `prompt_tokens`, from 0 to 1. Null when there were no prompts.',
   ),
 }
 
 export const SummaryAnswer = Type.Object({
-  object: Type.Literal('usage.summary'),
-  tenant_id: Id,
-  window: nullable(Type.String(), 'Null when the range was given by its ends.'),
+  object: objectName('usage.summary'),
+  tenant_id: AccountId,
+  window: orNull(Type.String(), 'Null when the range was given by its ends.'),
   ...rangeFields,
   ...totalsFields,
   ...hitRateField,
-  averages: Type.Object({
-    cost_usd_per_request: Type.Number(),
-    tokens_per_request: Type.Number(),
-    requests_per_hour: Type.Number(),
-    cost_usd_per_hour: Type.Number(),
-  }),
+  averages: Type.Object(
+    {
+      cost_usd_per_request: Type.Number({ description: 'US dollars a request.' }),
+      tokens_per_request: Type.Number({ description: 'Tokens a request.' }),
+      requests_per_hour: Type.Number({ description: 'Requests an hour.' }),
+      cost_usd_per_hour: Type.Number({ description: 'US dollars an hour.' }),
+    },
+    { description: 'The averages of the range.' },
+  ),
   previous: Type.Object(
     { ...rangeFields, ...totalsFields, ...hitRateField },
     { description: 'The same time before.' },
   ),
   change: Type.Object(
     {
-      requests: nullable(Type.Number(), 'Null when there were none before.'),
-      total_tokens: nullable(Type.Number(), 'Null when there were none before.'),
-      cost_usd: nullable(Type.Number(), 'Null when nothing was spent before.'),
+      requests: orNull(Type.Number(), 'Null when there were none before.'),
+      total_tokens: orNull(Type.Number(), 'Null when there were none before.'),
+      cost_usd: orNull(Type.Number(), 'Null when nothing was spent before.'),
     },
     { description: 'Against the time before, as a ratio: 0.25 is a quarter more.' },
   ),
@@ -81,74 +96,110 @@ export const SummaryAnswer = Type.Object({
 
 export const TodayAnswer = Type.Object({
   ...SummaryAnswer.properties,
-  object: Type.Literal('usage.today'),
+  object: objectName('usage.today'),
   date: Type.String({ format: 'date', description: 'The day of UTC.' }),
   burn_rate_usd_per_hour: Type.Number({ description: 'What the last sixty minutes cost.' }),
   hours: Type.Array(Bucket, { description: 'Every hour of the day so far.' }),
 })
 
 export const TimeseriesAnswer = Type.Object({
-  object: Type.Literal('usage.timeseries'),
-  tenant_id: Id,
+  object: objectName('usage.timeseries'),
+  tenant_id: AccountId,
   ...rangeFields,
-  granularity: Type.Enum(['hour', 'day']),
-  by: nullable(Type.Enum(['model', 'provider', 'key', 'env']), 'What the series are of.'),
+  granularity: Type.Enum(['hour', 'day'], { description: 'The length of a bucket: `hour` or `day`.' }),
+  by: orNull(Type.Enum(['model', 'provider', 'key', 'env']), 'What the series are of.'),
   data: Type.Array(Bucket, { description: 'Without gaps, oldest first.' }),
-  series: Type.Array(Type.Object({ value: Type.String(), data: Type.Array(Bucket) }), {
-    description: 'The dearest first. Empty without `by`.',
-  }),
+  series: Type.Array(
+    Type.Object({
+      value: Type.String({
+        description: 'What the figures of this group have in common, such as the id of a key or a model.',
+      }),
+      data: Type.Array(Bucket, {
+        description: 'The items of this page, or the parts of the answer, in order.',
+      }),
+    }),
+    {
+      description: 'The dearest first. Empty without `by`.',
+    },
+  ),
   other: Type.Array(Bucket, { description: 'What is in no series. Empty when the series hold everything.' }),
 })
 
 const groupFields = { ...totalsFields, share: Type.Number({ description: 'The part of the whole cost.' }) }
 
 export const SpendingAnswer = Type.Object({
-  object: Type.Literal('usage.spending'),
-  tenant_id: Id,
+  object: objectName('usage.spending'),
+  tenant_id: AccountId,
   ...rangeFields,
-  by: Type.Enum(['model', 'provider', 'key', 'env']),
+  by: Type.Enum(['model', 'provider', 'key', 'env'], { description: 'What the figures are grouped by.' }),
   ...totalsFields,
-  data: Type.Array(Type.Object({ value: Type.String(), name: Type.String(), ...groupFields }), {
-    description: 'The dearest first. The shares of these and of `other` add up to one.',
-  }),
-  other: Type.Object({ groups: Type.Integer(), ...groupFields }),
+  data: Type.Array(
+    Type.Object({
+      value: Type.String({
+        description: 'What the figures of this group have in common, such as the id of a key or a model.',
+      }),
+      name: Type.String({ description: 'The name that people gave it.' }),
+      ...groupFields,
+    }),
+    {
+      description: 'The dearest first. The shares of these and of `other` add up to one.',
+    },
+  ),
+  other: Type.Object(
+    { groups: Type.Integer({ description: 'How many groups that is.' }), ...groupFields },
+    { description: 'What the remaining groups come to together.' },
+  ),
 })
 
 export const AccountSpendingAnswer = Type.Object({
-  object: Type.Literal('usage.accounts'),
+  object: objectName('usage.accounts'),
   ...rangeFields,
   ...totalsFields,
-  data: Type.Array(Type.Object({ tenant_id: Id, name: Type.String(), ...groupFields }), {
-    description: 'The dearest first. The shares of these and of `other` add up to one.',
-  }),
-  other: Type.Object({ groups: Type.Integer(), ...groupFields }),
+  data: Type.Array(
+    Type.Object({
+      tenant_id: AccountId,
+      name: Type.String({ description: 'The name that people gave it.' }),
+      ...groupFields,
+    }),
+    {
+      description: 'The dearest first. The shares of these and of `other` add up to one.',
+    },
+  ),
+  other: Type.Object(
+    { groups: Type.Integer({ description: 'How many groups that is.' }), ...groupFields },
+    { description: 'What the remaining groups come to together.' },
+  ),
 })
 
 export const GpuBillingAnswer = Type.Object({
-  object: Type.Literal('usage.gpu_billing'),
-  tenant_id: Id,
+  object: objectName('usage.gpu_billing'),
+  tenant_id: AccountId,
   ...rangeFields,
   ...costFields,
   burn_rate_usd_per_hour: Type.Number({ description: 'Spent on GPUs in the last sixty minutes.' }),
-  data: Type.Array(Type.Object({ model_id: Type.String(), ...costFields, share: Type.Number() }), {
-    description: 'A line for each deployment that had a GPU, the dearest first.',
-  }),
+  data: Type.Array(
+    Type.Object({
+      model_id: Type.String({ description: 'The id of the model.' }),
+      ...costFields,
+      share: Type.Number({ description: 'Its part of the whole, from 0 to 1.' }),
+    }),
+    {
+      description: 'A line for each deployment that had a GPU, the dearest first.',
+    },
+  ),
 })
 
 export const RecordAnswer = Type.Object({
-  id: Id,
-  object: Type.Literal('usage.record'),
+  id: UuidId,
+  object: objectName('usage.record'),
   request_id: Type.String({ description: 'The `x-request-id` of the answer.' }),
-  key_id: Id,
-  env: Type.String(),
-  operation: Type.String(),
-  wire: nullable(
-    Type.Enum([...WIRE_NAMES]),
-    'What the client spoke. Null where there is only one way to ask.',
-  ),
-  model: Type.String(),
-  provider: Type.String(),
-  outcome: Type.Enum(['completed', 'disconnected', 'failed']),
+  key_id: described(Id, 'The id of the API key.'),
+  env: Type.String({ description: 'The environment of the key: `dev`, `test`, `live` or `prod`.' }),
+  operation: Type.String({ description: 'What was asked: `chat`, `embedding`, `tts` and so on.' }),
+  wire: orNull(Type.Enum([...WIRE_NAMES]), 'What the client spoke. Null where there is only one way to ask.'),
+  model: ModelId,
+  provider: Type.String({ description: 'The upstream that served it.' }),
+  outcome: Type.Enum(['completed', 'disconnected', 'failed'], { description: 'How it ended.' }),
   ...tokenFields,
   ...costFields,
   uncovered_usd: Type.Number({
@@ -156,8 +207,8 @@ export const RecordAnswer = Type.Object({
       'What the request cost beyond `cost_usd`, because neither what was held nor what else the account had could pay it. ' +
       'It is not charged.',
   }),
-  latency_ms: Type.Integer(),
-  ttft_ms: nullable(Type.Integer(), 'How long the first token took. Null when the answer was not streamed.'),
+  latency_ms: Type.Integer({ description: 'Milliseconds until the answer was complete.' }),
+  ttft_ms: orNull(Type.Integer(), 'How long the first token took. Null when the answer was not streamed.'),
   created_at: Type.String({ format: 'date-time', description: 'When the request began.' }),
 })
 

@@ -1,4 +1,4 @@
-import { Type, type TSchema } from 'typebox'
+import { Type } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import {
@@ -8,56 +8,82 @@ import {
   type PromptExcerpt,
   type Run,
 } from '../../../modules/compare/compare.ts'
+import { described } from '../../../wires/described.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { objectName } from '../../../wires/usual-members.ts'
 import { errorTypeOf } from '../../answers/error-envelope.ts'
 
-export const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()])
 export const Timestamp = Type.String({ format: 'date-time' })
 export const Uuid = Type.String({ format: 'uuid' })
-export const ErrorAnswer = Type.Object({ message: Type.String(), type: Type.String(), code: Type.String() })
+export const ErrorAnswer = Type.Object({
+  message: Type.String({ description: 'The message.' }),
+  type: Type.String({ description: 'The kind of this part.' }),
+  code: Type.String({ description: 'The code.' }),
+})
 
 export const CellAnswer = Type.Object(
   {
-    object: Type.Literal('compare.cell'),
-    prompt_index: Type.Integer(),
-    repeat: Type.Integer(),
-    lane_id: Uuid,
+    object: objectName('compare.cell'),
+    prompt_index: Type.Integer({ description: 'The position of the prompt, from 0.' }),
+    repeat: Type.Integer({ description: 'Which of the repeats it is, from 0.' }),
+    lane_id: described(Uuid, 'The id of the lane.'),
     model: Type.String({ description: 'As the lane asked for it.' }),
-    status: Type.Enum([...CELL_STATUSES]),
+    status: Type.Enum([...CELL_STATUSES], { description: 'The state it is in.' }),
     turn: Type.Integer({ description: 'Where the lane stood in the order of this prompt and repeat.' }),
-    output: orNull(Type.String()),
-    reasoning: orNull(Type.String()),
-    tool_calls: orNull(Type.Array(Type.Unknown())),
-    finish_reason: orNull(Type.String()),
+    output: orNull(Type.String(), 'The text of the answer.'),
+    reasoning: orNull(Type.String(), 'The reasoning before the answer.'),
+    tool_calls: orNull(Type.Array(Type.Unknown()), 'The calls of tools that the model asks for.'),
+    finish_reason: orNull(
+      Type.String(),
+      'Why the answer ended: `stop`, `length`, `tool_calls`, `content_filter`.',
+    ),
     usage: orNull(
       Type.Object({
-        prompt_tokens: Type.Integer(),
-        completion_tokens: Type.Integer(),
-        total_tokens: Type.Integer(),
-        prompt_tokens_details: Type.Object({
-          cached_tokens: Type.Integer(),
-          cache_write_tokens: Type.Optional(Type.Integer()),
+        prompt_tokens: Type.Integer({ description: 'Tokens of the input.' }),
+        completion_tokens: Type.Integer({
+          description: 'Tokens of the output, with those of the reasoning.',
         }),
-        completion_tokens_details: Type.Object({ reasoning_tokens: Type.Integer() }),
+        total_tokens: Type.Integer({ description: 'Tokens of input and output together.' }),
+        prompt_tokens_details: Type.Object(
+          {
+            cached_tokens: Type.Integer({
+              description:
+                "Input tokens that the upstream read from its cache, at the model's price for those.",
+            }),
+            cache_write_tokens: Type.Optional(
+              Type.Integer({
+                description:
+                  "Input tokens that the upstream wrote to its cache, at the model's price for those.",
+              }),
+            ),
+          },
+          { description: 'What the input tokens were.' },
+        ),
+        completion_tokens_details: Type.Object(
+          { reasoning_tokens: Type.Integer({ description: 'Output tokens of the reasoning.' }) },
+          { description: 'What the output tokens were.' },
+        ),
       }),
+      'What was used, and what it cost.',
     ),
     cost_usd: Type.Number({ description: 'Of all tries together.' }),
-    latency_ms: orNull(Type.Integer()),
-    ttft_ms: orNull(Type.Integer()),
-    output_tokens_per_second: orNull(Type.Number()),
-    provider: orNull(Type.String()),
-    score: orNull(Type.Number()),
-    judge: Type.Unknown(),
-    error: orNull(ErrorAnswer),
-    request_id: orNull(Type.String()),
-    started_at: orNull(Timestamp),
-    completed_at: orNull(Timestamp),
+    latency_ms: orNull(Type.Integer(), 'Milliseconds until the answer was complete.'),
+    ttft_ms: orNull(Type.Integer(), 'Milliseconds until the first token.'),
+    output_tokens_per_second: orNull(Type.Number(), 'Output tokens a second, after the first one.'),
+    provider: orNull(Type.String(), 'The upstream that served it.'),
+    score: orNull(Type.Number(), 'How well the answer fits what was expected, from 0 to 1.'),
+    judge: Type.Unknown({ description: 'The model that judges answers, or what it said.' }),
+    error: orNull(ErrorAnswer, 'Why it failed. `null` when it did not.'),
+    request_id: orNull(Type.String(), 'The id of the request. The log of the gateway knows it by this.'),
+    started_at: orNull(Timestamp, 'When work on it began. `null` until then.'),
+    completed_at: orNull(Timestamp, 'When it ended. `null` until then.'),
   },
   { title: 'CompareCell' },
 )
 
 export const PromptAnswer = Type.Object(
   {
-    prompt_index: Type.Integer(),
+    prompt_index: Type.Integer({ description: 'The position of the prompt, from 0.' }),
     id: orNull(Type.String({ description: 'Your own id of the prompt.' })),
     text: Type.String({
       description: `The last message of the user, up to ${EXCERPT_LENGTH_MAX} characters. An export has all messages.`,

@@ -11,7 +11,8 @@ import {
   type Datasets,
   type PromptCase,
 } from '../../../modules/compare/compare.ts'
-import { nullable } from '../../../wires/nullable.ts'
+import { nullable, orNull } from '../../../wires/nullable.ts'
+import { CreatedAt, Id, objectName, UpdatedAt, UuidId } from '../../../wires/usual-members.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import type { UploadedFile } from '../../multipart/form.ts'
 import { decodeText } from '../../bodies/decode-text.ts'
@@ -21,8 +22,7 @@ import { compileCheck } from '../../bodies/validate.ts'
 import { timestampOf } from './compare-cell-wire.ts'
 
 const NAME_LENGTH_MAX = 200
-const Description = nullable(Type.String({ maxLength: 10_000 }))
-const Name = nullable(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }))
+const Description = nullable(Type.String({ maxLength: 10_000 }), 'What it is for, in words.')
 
 const DatasetBody = Type.Object(
   {
@@ -30,8 +30,8 @@ const DatasetBody = Type.Object(
       Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, description: 'That of the file unless told.' }),
     ),
     description: Description,
-    prompts: nullable(PromptInputs),
-    test_cases: nullable(PromptInputs),
+    prompts: nullable(PromptInputs, 'The prompts, or how many of them count.'),
+    test_cases: nullable(PromptInputs, 'Another name of `prompts`.'),
   },
   {
     title: 'CompareDatasetRequest',
@@ -40,10 +40,10 @@ const DatasetBody = Type.Object(
 )
 
 const DatasetChangeBody = Type.Object({
-  name: Name,
+  name: nullable(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }), 'The name that people gave it.'),
   description: Description,
-  prompts: nullable(PromptInputs),
-  test_cases: nullable(PromptInputs),
+  prompts: nullable(PromptInputs, 'The prompts, or how many of them count.'),
+  test_cases: nullable(PromptInputs, 'Another name of `prompts`.'),
 })
 
 const FORM = {
@@ -65,14 +65,14 @@ const VersionQuery = Type.Object({
 })
 
 const members = {
-  id: Type.String({ format: 'uuid' }),
-  object: Type.Literal('compare.dataset'),
-  name: Type.String(),
-  description: Type.Union([Type.String(), Type.Null()]),
+  id: UuidId,
+  object: objectName('compare.dataset'),
+  name: Type.String({ description: 'The name that people gave it.' }),
+  description: orNull(Type.String(), 'What it is for, in words.'),
   version: Type.String({ description: 'Of its content: the same prompts are the same version.' }),
-  prompts_total: Type.Integer(),
-  created_at: Type.String({ format: 'date-time' }),
-  updated_at: Type.String({ format: 'date-time' }),
+  prompts_total: Type.Integer({ description: 'How many prompts there are.' }),
+  created_at: CreatedAt,
+  updated_at: UpdatedAt,
 } satisfies Record<string, TSchema>
 const DatasetAnswer = Type.Object(members, { title: 'CompareDataset' })
 const DatasetContentAnswer = Type.Object(
@@ -80,16 +80,19 @@ const DatasetContentAnswer = Type.Object(
     ...members,
     prompts: Type.Array(
       Type.Object({
-        id: Type.Union([Type.String(), Type.Null()]),
-        messages: Type.Array(Type.Unknown()),
-        expected: Type.Unknown(),
+        id: Type.Union([Type.String(), Type.Null()], { description: 'The id of this object.' }),
+        messages: Type.Array(Type.Unknown(), {
+          description: 'The conversation so far, oldest message first.',
+        }),
+        expected: Type.Unknown({ description: 'The answer that is expected, for scoring. `null`: none.' }),
       }),
+      { description: 'The prompts, or how many of them count.' },
     ),
     versions: Type.Array(
       Type.Object({
-        version: Type.String(),
-        prompts_total: Type.Integer(),
-        created_at: Type.String({ format: 'date-time' }),
+        version: Type.String({ description: 'The number of the version, from 1.' }),
+        prompts_total: Type.Integer({ description: 'How many prompts there are.' }),
+        created_at: CreatedAt,
       }),
       { description: 'Newest first.' },
     ),
@@ -97,9 +100,9 @@ const DatasetContentAnswer = Type.Object(
   { title: 'CompareDatasetContent' },
 )
 const Deleted = Type.Object({
-  id: Type.String(),
-  object: Type.Literal('compare.dataset'),
-  deleted: Type.Boolean(),
+  id: Id,
+  object: objectName('compare.dataset'),
+  deleted: Type.Boolean({ description: 'Whether it is deleted now.' }),
 })
 
 export const compareDatasetRoutes = ({ datasets }: { datasets: Datasets }): Route[] => {

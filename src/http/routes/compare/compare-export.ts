@@ -8,12 +8,14 @@ import { drained } from '../../answers/send-events.ts'
 import { CellAnswer, outputTokensPerSecond, timestampOf, toCellAnswer } from './compare-cell-wire.ts'
 import { RunAnswer, toRunAnswer } from './compare-wire.ts'
 import { lookupTable } from '../../../kernel/lookup-table.ts'
+import { described } from '../../../wires/described.ts'
+import { objectName } from '../../../wires/usual-members.ts'
 
 export const ExportAnswer = Type.Object(
   {
-    object: Type.Literal('compare.export'),
+    object: objectName('compare.export'),
     exported_at: Type.String({ format: 'date-time', description: 'When it was exported.' }),
-    run: RunAnswer,
+    run: described(RunAnswer, 'The run.'),
     prices: Type.Record(Type.String(), Type.Unknown(), { description: 'The price of each lane, by its id.' }),
     cells: Type.Array(CellAnswer, {
       description: 'Every answer, with its prompt and what is needed to ask the same again.',

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { AppError, invalidValue } from '../../../kernel/app-error.ts'
-import { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
 import { nullable } from '../../../wires/nullable.ts'
+import { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
 import { refuseUnhonoured } from '../../bodies/refuse-unhonoured.ts'
 
 const LANES_MIN = 2
@@ -21,7 +21,10 @@ const LaneRequest = Type.Object({
 
 /** The two ways to specify lanes in a body: one by one, or only by their models. */
 export const LaneChoice = {
-  lanes: nullable(Type.Array(LaneRequest, { minItems: LANES_MIN, maxItems: LANES_MAX })),
+  lanes: nullable(
+    Type.Array(LaneRequest, { minItems: LANES_MIN, maxItems: LANES_MAX }),
+    'The lanes: models with their parameters, side by side.',
+  ),
   models: nullable(
     Type.Array(Model, {
       minItems: LANES_MIN,

@@ -26,9 +26,12 @@ export const Budget = Type.Number({
 
 export const RunCreateBody = Type.Object(
   {
-    name: nullable(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })),
-    prompts: nullable(PromptInputs),
-    test_cases: nullable(PromptInputs),
+    name: nullable(
+      Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
+      'The name that people gave it.',
+    ),
+    prompts: nullable(PromptInputs, 'The prompts, or how many of them count.'),
+    test_cases: nullable(PromptInputs, 'Another name of `prompts`.'),
     prompt: nullable(Type.String({ minLength: 1, description: 'The only one.' })),
     dataset_id: nullable(Type.String({ description: 'Prompts of a dataset, as it is now.' })),
     conversation_id: nullable(
@@ -37,18 +40,23 @@ export const RunCreateBody = Type.Object(
       }),
     ),
     ...LaneChoice,
-    repeats: nullable(Type.Integer({ minimum: 1, maximum: 10, default: 1 })),
+    repeats: nullable(
+      Type.Integer({ minimum: 1, maximum: 10, default: 1 }),
+      'How often each lane answers each prompt.',
+    ),
     budget_usd: nullable(Budget),
     blind: nullable(Type.Boolean({ description: 'Hides which lane is which until somebody has voted.' })),
     judge: nullable(
       Type.Object({
-        model: Type.String({ minLength: 1, maxLength: 256 }),
-        rubric: nullable(Type.String({ maxLength: 20_000 })),
+        model: Type.String({ minLength: 1, maxLength: 256, description: 'The id of the model.' }),
+        rubric: nullable(Type.String({ maxLength: 20_000 }), 'What the judge looks at, in words.'),
       }),
+      'The model that judges answers, or what it said.',
     ),
     seed: nullable(Type.Integer({ minimum: 0, maximum: SEED_MAX, description: 'Of the order of lanes.' })),
     concurrency: nullable(
       Type.Integer({ minimum: 1, maximum: CONCURRENCY_MAX, default: CONCURRENCY_DEFAULT }),
+      'How many requests run at the same time at most.',
     ),
   },
   {

@@ -1,21 +1,22 @@
 import { Type } from 'typebox'
 import { RUN_STATUSES, type Compare, type Run, type RunEvent } from '../../../modules/compare/compare.ts'
 import type { BlindView, Judging } from '../../../modules/judging/judging.ts'
+import { partType } from '../../../wires/usual-members.ts'
 import { followUntilShutdown } from '../../answers/follow-until-shutdown.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { Uuid } from './compare-cell-wire.ts'
 
 const Cell = {
-  prompt_index: Type.Integer(),
-  repeat: Type.Integer(),
+  prompt_index: Type.Integer({ description: 'The position of the prompt, from 0.' }),
+  repeat: Type.Integer({ description: 'Which of the repeats it is, from 0.' }),
   lane_id: Type.String({ ...Uuid, description: 'As in the results: another in each prompt of a blind run.' }),
 }
 
 const RunEventAnswer = Type.Union(
   [
     Type.Object({
-      type: Type.Literal('text'),
+      type: partType('text'),
       ...Cell,
       offset: Type.Integer({
         description: 'Where the part begins. 0 begins the answer anew: an earlier try of it was given up.',
@@ -23,12 +24,12 @@ const RunEventAnswer = Type.Union(
       text: Type.String({ description: 'A part of the answer.' }),
     }),
     Type.Object({
-      type: Type.Literal('cell'),
+      type: partType('cell'),
       ...Cell,
       status: Type.Enum(['completed', 'failed'], { description: 'How it ended. The results have it.' }),
     }),
     Type.Object({
-      type: Type.Literal('end'),
+      type: partType('end'),
       status: Type.Enum([...RUN_STATUSES], {
         description: 'Of the run. If it is `running`, a limit of the stream was reached: open another one.',
       }),

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import type { Compare } from '../../../modules/compare/compare.ts'
 import type { Judging, VoteOrder } from '../../../modules/judging/judging.ts'
+import { described } from '../../../wires/described.ts'
 import { nullable } from '../../../wires/nullable.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { RunAnswer, toRunAnswer } from './compare-wire.ts'
@@ -34,7 +35,7 @@ const WinnerBody = Type.Object({
   repeat: nullable(Type.Integer({ minimum: 0, maximum: 9, description: 'Of one repeat of the prompt.' })),
   tie: nullable(Type.Boolean({ description: 'No lane is better, whichever is named.' })),
   both_bad: nullable(Type.Boolean({ description: 'No lane is any good. Counts as a tie.' })),
-  reason: nullable(Type.String({ maxLength: 10_000 })),
+  reason: nullable(Type.String({ maxLength: 10_000 }), 'Why, in words.'),
 })
 
 const DiffQuery = Type.Object({
@@ -59,7 +60,10 @@ export const compareVoteRoutes = ({ judging, compare }: CompareVoteRouteOptions)
       responses: {
         200: {
           description: 'The run with the vote. Voting again takes the place of the vote before.',
-          schema: Type.Object({ ...RunAnswer.properties, vote: VoteAnswer }),
+          schema: Type.Object({
+            ...RunAnswer.properties,
+            vote: described(VoteAnswer, 'The vote as it was counted.'),
+          }),
         },
       },
       handle: async ({ caller, params, body }) => {

@@ -1,44 +1,56 @@
 import { Type } from 'typebox'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import { RUN_STATUSES, type Cell, type Lane, type Run } from '../../../modules/compare/compare.ts'
+import { described } from '../../../wires/described.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { CostUsd, CreatedAt, ModelId, UpdatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import {
   CellAnswer,
   ErrorAnswer,
   errorAnswer,
-  orNull,
   Timestamp,
   timestampOf,
   toCellAnswer,
   Uuid,
 } from './compare-cell-wire.ts'
 
-const Percentiles = Type.Object({ p50: orNull(Type.Integer()), p95: orNull(Type.Integer()) })
+const Percentiles = Type.Object({
+  p50: orNull(Type.Integer(), 'The median.'),
+  p95: orNull(Type.Integer(), 'The 95th percentile.'),
+})
 
 const MeanAnswer = orNull(
-  Type.Object({ mean: Type.Number(), low: Type.Number(), high: Type.Number() }, { title: 'CompareMean' }),
+  Type.Object(
+    {
+      mean: Type.Number({ description: 'The mean.' }),
+      low: Type.Number({ description: 'The lower end of the 95 % interval.' }),
+      high: Type.Number({ description: 'The upper end of the 95 % interval.' }),
+    },
+    { title: 'CompareMean' },
+  ),
 )
 
 const LaneSummary = Type.Object(
   {
-    completed: Type.Integer(),
-    failed: Type.Integer(),
-    cost_usd: Type.Number(),
-    prompt_tokens: Type.Integer(),
-    completion_tokens: Type.Integer(),
-    total_tokens: Type.Integer(),
-    latency_ms: Percentiles,
-    ttft_ms: Percentiles,
+    completed: Type.Integer({ description: 'How many answers are complete.' }),
+    failed: Type.Integer({ description: 'How many failed.' }),
+    cost_usd: CostUsd,
+    prompt_tokens: Type.Integer({ description: 'Tokens of the input.' }),
+    completion_tokens: Type.Integer({ description: 'Tokens of the output, with those of the reasoning.' }),
+    total_tokens: Type.Integer({ description: 'Tokens of input and output together.' }),
+    latency_ms: described(Percentiles, 'Milliseconds until the answer was complete.'),
+    ttft_ms: described(Percentiles, 'Milliseconds until the first token.'),
     output_tokens_per_second: orNull(Type.Number({ description: 'The median.' })),
     score: orNull(Type.Number({ description: 'The mean, between 0 and 1, where something was expected.' })),
-    scored: Type.Integer(),
+    scored: Type.Integer({ description: 'How many answers have a score.' }),
     confidence: orNull(
       Type.Object(
         {
-          latency_ms: MeanAnswer,
-          ttft_ms: MeanAnswer,
-          output_tokens_per_second: MeanAnswer,
-          cost_usd: MeanAnswer,
-          score: MeanAnswer,
+          latency_ms: described(MeanAnswer, 'Milliseconds until the answer was complete.'),
+          ttft_ms: described(MeanAnswer, 'Milliseconds until the first token.'),
+          output_tokens_per_second: described(MeanAnswer, 'Output tokens a second, after the first one.'),
+          cost_usd: described(MeanAnswer, 'What it cost, in US dollars.'),
+          score: described(MeanAnswer, 'How well the answer fits what was expected, from 0 to 1.'),
         },
         { description: 'Means of a cell with their 95 % bootstrap intervals, when the run has ended.' },
       ),
@@ -49,13 +61,15 @@ const LaneSummary = Type.Object(
 
 const LaneAnswer = Type.Object(
   {
-    id: Uuid,
-    model: Type.String(),
-    name: Type.String(),
-    params: Type.Record(Type.String(), Type.Unknown()),
-    winner: Type.Boolean(),
+    id: UuidId,
+    model: ModelId,
+    name: Type.String({ description: 'The name that people gave it.' }),
+    params: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'The parameters that the lane sends with each request.',
+    }),
+    winner: Type.Boolean({ description: 'Whether this lane was voted the best.' }),
     wins: Type.Integer({ description: 'Prompts that it won by vote.' }),
-    stats: LaneSummary,
+    stats: described(LaneSummary, 'What the answers of the lane come to.'),
   },
   { title: 'CompareLane' },
 )
@@ -66,10 +80,17 @@ const LaneResults = Type.Object(
     answers: orNull(
       Type.Object(
         {
-          data: Type.Array(CellAnswer),
+          data: Type.Array(CellAnswer, {
+            description: 'The items of this page, or the parts of the answer, in order.',
+          }),
           total: Type.Integer({ description: 'Cells of the lane.' }),
-          has_more: Type.Boolean(),
-          next_cursor: orNull(Type.String()),
+          has_more: Type.Boolean({
+            description: 'Whether there is a further page. Its cursor is `next_cursor`.',
+          }),
+          next_cursor: orNull(
+            Type.String(),
+            'Send it as `after` to get the next page. `null` on the last one.',
+          ),
           next: orNull(
             Type.String({ description: 'Where the rest is, relative to the address of the gateway.' }),
           ),
@@ -86,36 +107,45 @@ const LaneResults = Type.Object(
 
 export const RunAnswer = Type.Object(
   {
-    id: Uuid,
-    object: Type.Literal('compare.run'),
-    name: Type.String(),
-    status: Type.Enum([...RUN_STATUSES]),
-    models: Type.Array(Type.String()),
-    lanes: Type.Array(LaneAnswer),
-    repeats: Type.Integer(),
+    id: UuidId,
+    object: objectName('compare.run'),
+    name: Type.String({ description: 'The name that people gave it.' }),
+    status: Type.Enum([...RUN_STATUSES], { description: 'The state it is in.' }),
+    models: Type.Array(Type.String(), { description: 'The models.' }),
+    lanes: Type.Array(LaneAnswer, { description: 'The lanes: models with their parameters, side by side.' }),
+    repeats: Type.Integer({ description: 'How often each lane answers each prompt.' }),
     concurrency: Type.Integer({ description: 'Cells that are asked at once.' }),
-    blind: Type.Boolean(),
-    judge: orNull(Type.Object({ model: Type.String(), rubric: Type.Optional(orNull(Type.String())) })),
+    blind: Type.Boolean({ description: 'Whether the lanes stay hidden until a vote.' }),
+    judge: orNull(
+      Type.Object({
+        model: ModelId,
+        rubric: Type.Optional(orNull(Type.String(), 'What the judge looks at, in words.')),
+      }),
+      'The model that judges answers, or what it said.',
+    ),
     seed: Type.Integer({ description: 'Decides the order of the lanes in every prompt.' }),
-    dataset_id: orNull(Uuid),
-    dataset_version: orNull(Type.String()),
-    conversation_id: orNull(Uuid),
-    prompts_total: Type.Integer(),
-    cells_total: Type.Integer(),
-    cells_done: Type.Integer(),
-    cells_failed: Type.Integer(),
-    progress: Type.Integer({ minimum: 0, maximum: 100 }),
-    budget_usd: orNull(Type.Number()),
-    cost_usd: Type.Number(),
+    dataset_id: orNull(Uuid, 'The dataset that the prompts come from.'),
+    dataset_version: orNull(Type.String(), 'The version of the dataset.'),
+    conversation_id: orNull(Uuid, 'The conversation it belongs to.'),
+    prompts_total: Type.Integer({ description: 'How many prompts there are.' }),
+    cells_total: Type.Integer({ description: 'How many answers the run asks for.' }),
+    cells_done: Type.Integer({ description: 'How many of them have come.' }),
+    cells_failed: Type.Integer({ description: 'How many of them failed.' }),
+    progress: Type.Integer({ minimum: 0, maximum: 100, description: 'The part that is done, from 0 to 1.' }),
+    budget_usd: orNull(
+      Type.Number(),
+      'What it may spend at most, in US dollars. `null`: no limit of its own.',
+    ),
+    cost_usd: CostUsd,
     estimated_cost_usd: Type.Number({ description: 'Of the whole run, when it was made.' }),
-    estimated_duration_seconds: Type.Integer(),
-    error: orNull(ErrorAnswer),
-    saved: Type.Boolean(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    started_at: orNull(Timestamp),
-    completed_at: orNull(Timestamp),
-    winner_lane_id: orNull(Uuid),
+    estimated_duration_seconds: Type.Integer({ description: 'About how long the run takes.' }),
+    error: orNull(ErrorAnswer, 'Why it failed. `null` when it did not.'),
+    saved: Type.Boolean({ description: 'Whether the run is kept when it is old.' }),
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
+    started_at: orNull(Timestamp, 'When work on it began. `null` until then.'),
+    completed_at: orNull(Timestamp, 'When it ended. `null` until then.'),
+    winner_lane_id: orNull(Uuid, 'The lane that was voted the best. `null`: none.'),
     results: Type.Record(Type.String(), LaneResults, { description: 'By the id of the lane.' }),
   },
   { title: 'CompareRun' },

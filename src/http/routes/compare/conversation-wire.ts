@@ -1,4 +1,4 @@
-import { Type, type Static, type TSchema } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { AppError, invalidValue } from '../../../kernel/app-error.ts'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
@@ -8,11 +8,12 @@ import type {
   Reply,
   Turn,
 } from '../../../modules/conversations/conversations.ts'
+import { described } from '../../../wires/described.ts'
+import { nullable, orNull } from '../../../wires/nullable.ts'
+import { CostUsd, CreatedAt, ModelId, UpdatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { ChatRequest, type ChatMessage } from '../../../wires/openai-chat/chat-request.ts'
-import { nullable } from '../../../wires/nullable.ts'
 import { errorTypeOf } from '../../answers/error-envelope.ts'
 
-const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()])
 const Uuid = Type.String({ format: 'uuid' })
 const Timestamp = Type.String({ format: 'date-time' })
 const Message = ChatRequest.properties.messages.items
@@ -21,7 +22,7 @@ const MESSAGES_MAX = 64
 
 export const TurnRequest = Type.Object(
   {
-    content: Message.properties.content,
+    content: described(Message.properties.content, 'The text of the message, or its parts.'),
     role: nullable(
       Type.Enum(['user', 'system', 'developer', 'assistant', 'tool'], { description: '`user` unless told.' }),
     ),
@@ -48,60 +49,77 @@ export const TurnRequest = Type.Object(
 )
 
 const ReplyAnswer = Type.Object({
-  lane_id: Uuid,
-  model: Type.String(),
-  name: Type.String(),
+  lane_id: described(Uuid, 'The id of the lane.'),
+  model: ModelId,
+  name: Type.String({ description: 'The name that people gave it.' }),
   request_id: Type.String({ description: 'Of the usage record.' }),
-  status: Type.Enum(['running', 'completed', 'failed']),
+  status: Type.Enum(['running', 'completed', 'failed'], { description: 'The state it is in.' }),
   output: Type.String({ description: 'The text; of a reply that failed, what came until then.' }),
   message: Type.Object(
-    { role: Type.Literal('assistant'), content: orNull(Type.String()) },
+    {
+      role: Type.Literal('assistant', { description: 'Who wrote the message.' }),
+      content: orNull(Type.String(), 'The text of the message, or its parts.'),
+    },
     { description: 'The same as it is sent with the next turn.' },
   ),
-  finish_reason: orNull(Type.String()),
-  usage: orNull(Type.Record(Type.String(), Type.Unknown())),
-  cost_usd: Type.Number(),
-  latency_ms: orNull(Type.Integer()),
+  finish_reason: orNull(
+    Type.String(),
+    'Why the answer ended: `stop`, `length`, `tool_calls`, `content_filter`.',
+  ),
+  usage: orNull(Type.Record(Type.String(), Type.Unknown()), 'What was used, and what it cost.'),
+  cost_usd: CostUsd,
+  latency_ms: orNull(Type.Integer(), 'Milliseconds until the answer was complete.'),
   ttft_ms: orNull(Type.Integer({ description: 'Until the first token.' })),
-  provider: orNull(Type.String()),
-  error: orNull(Type.Object({ message: Type.String(), type: Type.String(), code: Type.String() })),
+  provider: orNull(Type.String(), 'The upstream that served it.'),
+  error: orNull(
+    Type.Object({
+      message: Type.String({ description: 'The message.' }),
+      type: Type.String({ description: 'The kind of this part.' }),
+      code: Type.String({ description: 'The code.' }),
+    }),
+    'Why it failed. `null` when it did not.',
+  ),
 })
 
 export const TurnAnswer = Type.Object(
   {
-    id: Uuid,
-    object: Type.Literal('compare.turn'),
-    conversation_id: Uuid,
-    index: Type.Integer(),
-    messages: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+    id: UuidId,
+    object: objectName('compare.turn'),
+    conversation_id: described(Uuid, 'The conversation it belongs to.'),
+    index: Type.Integer({ description: 'Its position, from 0.' }),
+    messages: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+      description: 'The conversation so far, oldest message first.',
+    }),
     replies: Type.Array(ReplyAnswer, { description: 'One a lane, in the order of lanes.' }),
-    cost_usd: Type.Number(),
-    created_at: Timestamp,
-    completed_at: orNull(Timestamp),
+    cost_usd: CostUsd,
+    created_at: CreatedAt,
+    completed_at: orNull(Timestamp, 'When it ended. `null` until then.'),
   },
   { title: 'CompareTurn' },
 )
 
 const LaneAnswer = Type.Object({
-  id: Uuid,
-  model: Type.String(),
-  name: Type.String(),
-  params: Type.Record(Type.String(), Type.Unknown()),
+  id: UuidId,
+  model: ModelId,
+  name: Type.String({ description: 'The name that people gave it.' }),
+  params: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'The parameters that the lane sends with each request.',
+  }),
 })
 
 export const ConversationAnswer = Type.Object(
   {
-    id: Uuid,
-    object: Type.Literal('compare.conversation'),
-    name: orNull(Type.String()),
-    system: orNull(Type.String()),
+    id: UuidId,
+    object: objectName('compare.conversation'),
+    name: orNull(Type.String(), 'The name that people gave it.'),
+    system: orNull(Type.String(), 'The system prompt.'),
     status: Type.Enum(['idle', 'running'], { description: 'Running while a turn is being answered.' }),
-    models: Type.Array(Type.String()),
-    lanes: Type.Array(LaneAnswer),
-    turns_total: Type.Integer(),
-    cost_usd: Type.Number(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    models: Type.Array(Type.String(), { description: 'The models.' }),
+    lanes: Type.Array(LaneAnswer, { description: 'The lanes: models with their parameters, side by side.' }),
+    turns_total: Type.Integer({ description: 'How many turns there are.' }),
+    cost_usd: CostUsd,
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
     turns: Type.Optional(Type.Array(TurnAnswer, { description: 'Where one conversation is read.' })),
   },
   { title: 'CompareConversation' },

@@ -1,4 +1,4 @@
-import { Type, type TSchema } from 'typebox'
+import { Type } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import type {
   DiffLane,
@@ -10,20 +10,22 @@ import type {
   Standing,
   Vote,
 } from '../../../modules/judging/judging.ts'
+import { described } from '../../../wires/described.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { CreatedAt, ModelId, UuidId, objectName } from '../../../wires/usual-members.ts'
 
-const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()])
 const Uuid = Type.String({ format: 'uuid' })
 
 export const VoteAnswer = Type.Object({
-  id: Uuid,
-  object: Type.Literal('compare.vote'),
-  run_id: Uuid,
-  prompt_index: orNull(Type.Integer()),
-  repeat: orNull(Type.Integer()),
-  outcome: Type.Enum(['winner', 'tie', 'both_bad']),
+  id: UuidId,
+  object: objectName('compare.vote'),
+  run_id: described(Uuid, 'The id of the run.'),
+  prompt_index: orNull(Type.Integer(), 'The position of the prompt, from 0.'),
+  repeat: orNull(Type.Integer(), 'Which of the repeats it is, from 0.'),
+  outcome: Type.Enum(['winner', 'tie', 'both_bad'], { description: 'How it ended.' }),
   winner_lane_id: orNull(Type.String({ format: 'uuid', description: 'By its own id, of a blind run too.' })),
-  reason: orNull(Type.String()),
-  created_at: Type.String({ format: 'date-time' }),
+  reason: orNull(Type.String(), 'Why, in words.'),
+  created_at: CreatedAt,
 })
 
 const StandingMembers = {
@@ -34,32 +36,34 @@ const StandingMembers = {
     Type.Number({ description: 'and this. Null of one that was compared too seldom to know.' }),
   ),
   wins: Type.Integer({ description: 'Against another one: a vote among three is two of them.' }),
-  losses: Type.Integer(),
-  ties: Type.Integer(),
+  losses: Type.Integer({ description: 'Votes for the other side.' }),
+  ties: Type.Integer({ description: 'Votes for a tie.' }),
   win_rate: orNull(Type.Number({ description: 'A tie is half a win.' })),
 }
 
 const VerdictAnswer = Type.Object({
-  outcome: Type.Enum(['better', 'no_significant_difference', 'not_enough_votes']),
-  text: Type.String(),
+  outcome: Type.Enum(['better', 'no_significant_difference', 'not_enough_votes'], {
+    description: 'How it ended.',
+  }),
+  text: Type.String({ description: 'The text.' }),
 })
 
 const VoteCounts = Type.Object({
-  total: Type.Integer(),
-  human: Type.Integer(),
-  judge: Type.Integer(),
-  ties: Type.Integer(),
-  both_bad: Type.Integer(),
+  total: Type.Integer({ description: 'How many there are in all.' }),
+  human: Type.Integer({ description: 'Votes of people.' }),
+  judge: Type.Integer({ description: 'The model that judges answers, or what it said.' }),
+  ties: Type.Integer({ description: 'Votes for a tie.' }),
+  both_bad: Type.Integer({ description: 'Votes that found both sides bad.' }),
 })
 
 export const LeaderboardAnswer = Type.Object(
   {
-    object: Type.Literal('compare.leaderboard'),
-    data: Type.Array(Type.Object({ model: Type.String(), ...StandingMembers }), {
+    object: objectName('compare.leaderboard'),
+    data: Type.Array(Type.Object({ model: ModelId, ...StandingMembers }), {
       description: 'Best first.',
     }),
-    verdict: VerdictAnswer,
-    votes: VoteCounts,
+    verdict: described(VerdictAnswer, 'What the figures mean: better, worse, or not certain.'),
+    votes: described(VoteCounts, 'How many votes there are, by who gave them and how.'),
     ballots: Type.Integer({ description: 'What was voted on: several votes on one prompt are one.' }),
   },
   { title: 'CompareLeaderboard' },
@@ -67,22 +71,27 @@ export const LeaderboardAnswer = Type.Object(
 
 export const RunVerdictAnswer = Type.Object(
   {
-    object: Type.Literal('compare.verdict'),
-    run_id: Uuid,
-    verdict: VerdictAnswer,
+    object: objectName('compare.verdict'),
+    run_id: described(Uuid, 'The id of the run.'),
+    verdict: described(VerdictAnswer, 'What the figures mean: better, worse, or not certain.'),
     winner_lane_id: orNull(Type.String({ format: 'uuid', description: 'Null unless one is better.' })),
     lanes: Type.Array(
-      Type.Object({ lane_id: Uuid, model: Type.String(), name: Type.String(), ...StandingMembers }),
+      Type.Object({
+        lane_id: described(Uuid, 'The id of the lane.'),
+        model: ModelId,
+        name: Type.String({ description: 'The name that people gave it.' }),
+        ...StandingMembers,
+      }),
       { description: 'Best first.' },
     ),
-    votes: VoteCounts,
-    ballots: Type.Integer(),
+    votes: described(VoteCounts, 'How many votes there are, by who gave them and how.'),
+    ballots: Type.Integer({ description: 'The votes one by one.' }),
     judge: Type.Object(
       {
-        pairs: Type.Integer(),
-        consistent: Type.Integer(),
+        pairs: Type.Integer({ description: 'How many pairs of answers the judge compared.' }),
+        consistent: Type.Integer({ description: 'How many of them it judged the same in both orders.' }),
         inconsistent: Type.Integer({ description: 'Not counted: the winner depended on the order.' }),
-        failed: Type.Integer(),
+        failed: Type.Integer({ description: 'How many failed.' }),
       },
       { description: 'How well the judge agreed with itself, by pairs of answers.' },
     ),
@@ -91,39 +100,35 @@ export const RunVerdictAnswer = Type.Object(
 )
 
 const DiffLaneAnswer = Type.Object({
-  run_id: Uuid,
-  lane_id: Uuid,
-  model: Type.String(),
-  name: Type.String(),
+  run_id: described(Uuid, 'The id of the run.'),
+  lane_id: described(Uuid, 'The id of the lane.'),
+  model: ModelId,
+  name: Type.String({ description: 'The name that people gave it.' }),
 })
 
 const MeasureAnswer = orNull(
   Type.Object({
-    prompts: Type.Integer(),
-    mean: Type.Number(),
-    against_mean: Type.Number(),
+    prompts: Type.Integer({ description: 'The prompts, or how many of them count.' }),
+    mean: Type.Number({ description: 'The mean.' }),
+    against_mean: Type.Number({ description: 'The mean of the other run.' }),
     difference: Type.Number({
       description: 'Of the means; the interval is of the same prompts in both runs.',
     }),
-    difference_low: orNull(Type.Number()),
-    difference_high: orNull(Type.Number()),
-    verdict: Type.Enum([
-      'better',
-      'worse',
-      'more',
-      'less',
-      'no_significant_difference',
-      'not_enough_prompts',
-    ]),
+    difference_low: orNull(Type.Number(), 'The lower end of the 95 % interval of the difference.'),
+    difference_high: orNull(Type.Number(), 'The upper end of the 95 % interval of the difference.'),
+    verdict: Type.Enum(
+      ['better', 'worse', 'more', 'less', 'no_significant_difference', 'not_enough_prompts'],
+      { description: 'What the figures mean: better, worse, or not certain.' },
+    ),
   }),
 )
 
 export const RunDiffAnswer = Type.Object(
   {
-    object: Type.Literal('compare.diff'),
-    run_id: Uuid,
-    against_run_id: Uuid,
-    dataset_id: Uuid,
+    object: objectName('compare.diff'),
+    run_id: described(Uuid, 'The id of the run.'),
+    against_run_id: described(Uuid, 'The other run.'),
+    dataset_id: described(Uuid, 'The dataset that the prompts come from.'),
     dataset_version: orNull(
       Type.String({
         description: 'Null where they differ: then prompts with the same messages are compared.',
@@ -131,17 +136,21 @@ export const RunDiffAnswer = Type.Object(
     ),
     lanes: Type.Array(
       Type.Object({
-        lane: DiffLaneAnswer,
-        against: DiffLaneAnswer,
-        prompts: Type.Integer(),
-        measures: Type.Object({
-          score: MeasureAnswer,
-          latency_ms: MeasureAnswer,
-          ttft_ms: MeasureAnswer,
-          cost_usd: MeasureAnswer,
-          completion_tokens: MeasureAnswer,
-        }),
+        lane: described(DiffLaneAnswer, 'The lane of this run.'),
+        against: described(DiffLaneAnswer, 'The lane of the other run.'),
+        prompts: Type.Integer({ description: 'The prompts, or how many of them count.' }),
+        measures: Type.Object(
+          {
+            score: described(MeasureAnswer, 'How well the answer fits what was expected, from 0 to 1.'),
+            latency_ms: described(MeasureAnswer, 'Milliseconds until the answer was complete.'),
+            ttft_ms: described(MeasureAnswer, 'Milliseconds until the first token.'),
+            cost_usd: described(MeasureAnswer, 'What it cost, in US dollars.'),
+            completion_tokens: described(MeasureAnswer, 'Tokens of the output, with those of the reasoning.'),
+          },
+          { description: 'What was measured in both runs.' },
+        ),
       }),
+      { description: 'The lanes: models with their parameters, side by side.' },
     ),
     unmatched: Type.Array(DiffLaneAnswer, { description: 'Lanes whose model only one of the runs has.' }),
   },

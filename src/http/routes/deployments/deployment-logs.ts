@@ -23,7 +23,7 @@ const LogQuery = Type.Object({
 })
 const LogAnswer = Type.Object(
   {
-    deployment_id: Type.String({ format: 'uuid' }),
+    deployment_id: Type.String({ format: 'uuid', description: 'The id of the deployment.' }),
     lines: Type.Array(Type.String(), { description: 'The last lines of the engine, oldest first.' }),
   },
   { title: 'DeploymentLogs' },

@@ -7,9 +7,9 @@ import {
   type MetricPoint,
   type Percentiles,
 } from '../../../modules/deployments/deployments.ts'
+import { orNull } from '../../../wires/nullable.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
-const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const STEP_SECONDS_MAX = 86_400
 
 const Params = Type.Object({ id: Type.String({ description: 'The id of a deployment.' }) })
@@ -32,8 +32,8 @@ const MetricsQuery = Type.Object({
 
 const Milliseconds = Type.Object(
   {
-    p50: orNull(Type.Number()),
-    p95: orNull(Type.Number()),
+    p50: orNull(Type.Number(), 'The median.'),
+    p95: orNull(Type.Number(), 'The 95th percentile.'),
     p99: orNull(Type.Number({ description: '99 of 100 requests were not slower.' })),
   },
   {
@@ -77,7 +77,7 @@ const Gpu = Type.Object(
 
 const MetricsAnswer = Type.Object(
   {
-    deployment_id: Type.String({ format: 'uuid' }),
+    deployment_id: Type.String({ format: 'uuid', description: 'The id of the deployment.' }),
     window: Type.Enum([...METRIC_WINDOWS], { description: 'The time window of the figures.' }),
     step_seconds: Type.Integer({ description: 'The length of a point of the series in seconds.' }),
     in_flight: Type.Integer({ description: 'Requests in flight now, in all processes.' }),

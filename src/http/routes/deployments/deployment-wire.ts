@@ -9,16 +9,18 @@ import {
   type DeploymentEvent,
   type StartTime,
 } from '../../../modules/deployments/deployments.ts'
+import { described } from '../../../wires/described.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { CostUsd, CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 
-const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const Timestamp = Type.String({ format: 'date-time' })
 const Status = Type.Enum([...DEPLOYMENT_STATUSES])
 
 export const DeploymentAnswer = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
-    object: Type.Literal('deployment'),
-    name: Type.String(),
+    id: UuidId,
+    object: objectName('deployment'),
+    name: Type.String({ description: 'The name that people gave it.' }),
     display_name: Type.String({ description: 'The same as `name`.' }),
     huggingface_id: Type.String({ description: 'The id of the model on the hub.' }),
     revision: orNull(Type.String({ description: 'The branch, tag or commit on the hub.' })),
@@ -29,7 +31,7 @@ export const DeploymentAnswer = Type.Object(
     max_model_len: orNull(
       Type.Integer({ description: 'The longest context in tokens. `null`: that of the model.' }),
     ),
-    status: Status,
+    status: described(Status, 'The state it is in.'),
     status_reason: orNull(Type.String({ description: 'Why it is in this status, as a code.' })),
     desired_state: Type.Enum(['running', 'sleeping', 'stopped', 'deleted'], {
       description: 'The wanted state. The status follows it.',
@@ -44,10 +46,10 @@ export const DeploymentAnswer = Type.Object(
     idle_timeout_minutes: Type.Integer({
       description: 'Minutes without a request after which the deployment sleeps. 0: never.',
     }),
-    created_at: Timestamp,
-    started_at: orNull(Timestamp),
-    stopped_at: orNull(Timestamp),
-    last_request_at: orNull(Timestamp),
+    created_at: CreatedAt,
+    started_at: orNull(Timestamp, 'When its engine was last ready. `null`: never yet.'),
+    stopped_at: orNull(Timestamp, 'When its GPU was last released. `null`: never yet.'),
+    last_request_at: orNull(Timestamp, 'When the last answer ended. `null`: none yet.'),
     eta_minutes: orNull(
       Type.Integer({ description: 'Estimated time until it runs. `null` if it is not starting.' }),
     ),
@@ -57,12 +59,15 @@ export const DeploymentAnswer = Type.Object(
     eta_sample_count: Type.Integer({ description: 'The number of starts in that average.' }),
     eta_basis: Type.Enum(['measured', 'estimated'], { description: 'Whether there were such starts.' }),
     progress: Type.Integer({ description: 'Progress of loading the model, from 0 to 100.' }),
-    error_code: orNull(Type.String()),
-    error_message: orNull(Type.String()),
+    error_code: orNull(Type.String(), 'Why it failed, as a code. `null`: it did not.'),
+    error_message: orNull(Type.String(), 'Why it failed, in words. `null`: it did not.'),
     invoke_base_url: Type.String({
       description: 'The address below which clients of OpenAI find its chat route.',
     }),
-    endpoints: Type.Object({ chat: Type.String({ description: 'The path of its own chat route.' }) }),
+    endpoints: Type.Object(
+      { chat: Type.String({ description: 'The path of its own chat route.' }) },
+      { description: 'Where it is asked.' },
+    ),
   },
   { title: 'Deployment' },
 )
@@ -137,14 +142,16 @@ function labelOf(tierId: string): string {
 
 export const EventAnswer = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
+    id: UuidId,
     type: Type.String({ description: 'The kind of event, as a code.' }),
-    from: orNull(Status),
-    to: Status,
-    status: Status,
-    message: Type.String(),
-    created_at: Timestamp,
-    metadata: Type.Record(Type.String(), Type.Unknown()),
+    from: orNull(Status, 'The status before. `null`: it was just created.'),
+    to: described(Status, 'The status after.'),
+    status: described(Status, 'The state it is in.'),
+    message: Type.String({ description: 'What happened, in words.' }),
+    created_at: CreatedAt,
+    metadata: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'What belongs to it, such as the attempt.',
+    }),
   },
   { title: 'DeploymentEvent' },
 )
@@ -165,23 +172,26 @@ export function toEventAnswer(event: DeploymentEvent): Static<typeof EventAnswer
 
 export const BillAnswer = Type.Object(
   {
-    deployment_id: Type.String({ format: 'uuid' }),
-    status: Status,
+    deployment_id: Type.String({ format: 'uuid', description: 'The id of the deployment.' }),
+    status: described(Status, 'The state it is in.'),
     hourly_cost_usd: Type.Number({ description: 'Price in dollars per hour while it has a GPU.' }),
     burn_rate_usd_per_hour: Type.Number({ description: 'Current cost per hour. 0 while it has no GPU.' }),
     accrued_usd: Type.Number({ description: 'Cost until now.' }),
     billed_seconds: Type.Integer({ description: 'Sum of the intervals.' }),
-    budget_limit_usd: orNull(Type.Number()),
-    budget_remaining_usd: orNull(Type.Number()),
+    budget_limit_usd: orNull(
+      Type.Number(),
+      'The most that the GPU of the deployment may cost. `null`: no limit.',
+    ),
+    budget_remaining_usd: orNull(Type.Number(), 'What is left of the budget. `null`: no limit.'),
     hours_left: orNull(
       Type.Number({ description: 'Hours until the budget is reached. `null` without a budget.' }),
     ),
     intervals: Type.Array(
       Type.Object({
-        from: Timestamp,
-        to: orNull(Timestamp),
-        seconds: Type.Integer(),
-        cost_usd: Type.Number(),
+        from: described(Timestamp, 'Where the time range begins.'),
+        to: orNull(Timestamp, 'Where the time range ends. It is not part of the range.'),
+        seconds: Type.Integer({ description: 'How many seconds.' }),
+        cost_usd: CostUsd,
       }),
       {
         description:

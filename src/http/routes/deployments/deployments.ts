@@ -5,6 +5,7 @@ import {
   type Deployments,
 } from '../../../modules/deployments/deployments.ts'
 import { nullable } from '../../../wires/nullable.ts'
+import { Id, objectName } from '../../../wires/usual-members.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { baseUrlOf } from '../../parameters/base-url-of.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
@@ -102,16 +103,18 @@ const DeploymentRequest = Type.Object(
 const Params = Type.Object({ id: Type.String({ description: 'The id of a deployment.' }) })
 const DeploymentListQuery = Type.Object({
   ...ListQuery.properties,
-  status: Type.Optional(Type.Enum([...DEPLOYMENT_STATUSES])),
+  status: Type.Optional(
+    Type.Enum([...DEPLOYMENT_STATUSES], { description: 'Only deployments in this state.' }),
+  ),
 })
 const EventQuery = Type.Object({
   ...ListQuery.properties,
   since: Type.Optional(Type.String({ maxLength: 64, description: 'Only events from this time on.' })),
 })
 const Deleted = Type.Object({
-  id: Type.String(),
-  object: Type.Literal('deployment'),
-  deleted: Type.Boolean(),
+  id: Id,
+  object: objectName('deployment'),
+  deleted: Type.Boolean({ description: 'Whether it is deleted now.' }),
   ok: Type.Literal(true),
 })
 

@@ -6,13 +6,14 @@ import {
   type Deployments,
   type DeploymentTemplate,
 } from '../../../modules/deployments/deployments.ts'
+import { Id, UpdatedAt } from '../../../wires/usual-members.ts'
 import { listSchema, wholeList } from '../../answers/list-page.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const TierAnswer = Type.Object(
   {
     id: Type.String({ description: 'The value to send as `gpu_tier`.' }),
-    gpu_name: Type.String(),
+    gpu_name: Type.String({ description: 'The name of the GPU.' }),
     display_name: Type.String({ description: 'Equal to `gpu_name`.' }),
     gpu_count: Type.Integer({ description: 'Number of GPUs.' }),
     vram_gb: Type.Number({ description: 'Memory of all its GPUs together.' }),
@@ -21,8 +22,10 @@ const TierAnswer = Type.Object(
     available: Type.Boolean({ description: 'Whether a machine was free when the driver was last asked.' }),
     capacity: Type.String({ description: 'Number of free machines at that time.' }),
     provider: Type.String({ description: 'The driver that offers the tier.' }),
-    region: Type.Union([Type.String(), Type.Null()]),
-    updated_at: Type.String({ format: 'date-time' }),
+    region: Type.Union([Type.String(), Type.Null()], {
+      description: 'Where the machines stand. `null`: not known.',
+    }),
+    updated_at: UpdatedAt,
   },
   { title: 'GpuTier' },
 )
@@ -35,17 +38,19 @@ const TierList = listSchema('tiers', TierAnswer, {
 
 const TemplateAnswer = Type.Object(
   {
-    id: Type.String(),
-    name: Type.String(),
+    id: Id,
+    name: Type.String({ description: 'The name that people gave it.' }),
     huggingface_id: Type.String({ description: 'The id of the model on the hub.' }),
     gpu_tier: Type.String({ description: 'The recommended tier.' }),
-    description: Type.String(),
+    description: Type.String({ description: 'What it is for, in words.' }),
     tags: Type.Array(Type.String(), { description: 'Purposes of the model.' }),
     defaults: Type.Object(
       {
-        quantization: Type.String(),
-        max_model_len: Type.Integer(),
-        idle_timeout_minutes: Type.Integer(),
+        quantization: Type.String({ description: 'How the weights are stored.' }),
+        max_model_len: Type.Integer({ description: 'The longest context in tokens.' }),
+        idle_timeout_minutes: Type.Integer({
+          description: 'It sleeps after so long without a request. 0: never.',
+        }),
       },
       { description: 'Recommended values of the request that creates the deployment.' },
     ),

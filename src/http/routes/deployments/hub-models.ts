@@ -8,10 +8,9 @@ import {
   type TierPreview,
 } from '../../../modules/deployments/deployments.ts'
 import { invalidValue } from '../../../kernel/app-error.ts'
-import { nullable } from '../../../wires/nullable.ts'
+import { nullable, orNull } from '../../../wires/nullable.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
-const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const HubId = Type.String({ minLength: 1, maxLength: 200, description: 'The id of a model on the hub.' })
 const MODEL_LEN_MAX = 10_000_000
 const ModelLen = Type.Integer({
@@ -43,7 +42,7 @@ const ValidateAnswer = Type.Object(
     ghost_test_passed: Type.Boolean({
       description: 'The same as `valid`: the model passed all checks that need no GPU.',
     }),
-    model_id: Type.String(),
+    model_id: Type.String({ description: 'The id of the model.' }),
     revision: orNull(Type.String({ description: 'The commit that was checked.' })),
     architecture: orNull(Type.String({ description: 'The class that implements it.' })),
     model_type: orNull(Type.String({ description: 'The model family from its config.' })),

@@ -4,10 +4,8 @@ import {
   type Prefetch,
   type Prefetches,
 } from '../../../modules/deployments/deployments.ts'
-import { nullable } from '../../../wires/nullable.ts'
+import { nullable, orNull } from '../../../wires/nullable.ts'
 import { defineRoute, type Route } from '../../route.ts'
-
-const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 const PrefetchRequest = Type.Object(
   {

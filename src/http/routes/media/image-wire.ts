@@ -1,5 +1,7 @@
 import { Type, type Static } from 'typebox'
+import { described } from '../../../wires/described.ts'
 import { nullable } from '../../../wires/nullable.ts'
+import { CostUsd } from '../../../wires/usual-members.ts'
 import { ImageInput } from '../../parameters/client-image.ts'
 import { TaskMembers } from '../../paid/run-generation.ts'
 
@@ -14,7 +16,7 @@ const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 const ImageMembers = {
-  prompt: Prompt,
+  prompt: described(Prompt, 'The prompt.'),
   n: nullable(Type.Integer({ minimum: 1, maximum: 10, description: 'Number of images.' })),
   size: nullable(
     Type.String({ pattern: '^(auto|[1-9]\\d{1,4}x[1-9]\\d{1,4})$', description: '`<width>x<height>`.' }),
@@ -22,18 +24,24 @@ const ImageMembers = {
   aspect_ratio: nullable(
     Type.String({ pattern: '^[1-9]\\d{0,2}:[1-9]\\d{0,2}$', description: '`<width>:<height>`.' }),
   ),
-  quality: nullable(Type.String({ minLength: 1, maxLength: 64 })),
-  style: nullable(Type.String({ minLength: 1, maxLength: 256 })),
-  background: nullable(Type.Enum(['transparent', 'opaque', 'auto'])),
-  output_format: nullable(Type.Enum(['png', 'jpeg', 'webp'])),
+  quality: nullable(Type.String({ minLength: 1, maxLength: 64 }), 'The quality, as the model names it.'),
+  style: nullable(Type.String({ minLength: 1, maxLength: 256 }), 'The style, as the model names it.'),
+  background: nullable(
+    Type.Enum(['transparent', 'opaque', 'auto']),
+    'Whether the background is transparent or opaque.',
+  ),
+  output_format: nullable(Type.Enum(['png', 'jpeg', 'webp']), 'The format of the file.'),
   response_format: nullable(
     Type.Enum(['url', 'b64_json'], {
       description:
         'Of an answer with images, made at once or waited for; tasks have addresses. Unless told: `b64_json` of the gpt-image models, else `url`.',
     }),
   ),
-  seed: nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
-  user: nullable(Type.String()),
+  seed: nullable(
+    Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    'Asks for the same result for the same request, where the model can.',
+  ),
+  user: nullable(Type.String(), 'An id of your end user. It is passed on to the upstream.'),
   stream: nullable(
     Type.Boolean({ description: 'Sends each image as an event when it is made, in `b64_json`.' }),
   ),
@@ -60,9 +68,11 @@ export const ImageEditRequest = Type.Object(
   {
     model: nullable(Model),
     image: Type.Optional(
-      Type.Union([ImageInput, Type.Array(ImageInput, { minItems: 1, maxItems: IMAGES_MAX })]),
+      Type.Union([ImageInput, Type.Array(ImageInput, { minItems: 1, maxItems: IMAGES_MAX })], {
+        description: 'The picture: an `https` address, a data URI or base64.',
+      }),
     ),
-    mask: nullable(ImageInput),
+    mask: nullable(ImageInput, 'A picture whose transparent parts say where to edit.'),
     ...ImageMembers,
   },
   {
@@ -77,7 +87,7 @@ export const UpscaleRequest = Type.Object(
     model: nullable(Model),
     image: Type.Optional(ImageInput),
     scale: nullable(Type.Enum([2, 4], { description: '2 unless told.' })),
-    prompt: nullable(Type.String({ maxLength: PROMPT_CHARACTERS_MAX })),
+    prompt: nullable(Type.String({ maxLength: PROMPT_CHARACTERS_MAX }), 'The prompt.'),
     response_format: ImageMembers.response_format,
     ...TaskMembers,
   },
@@ -103,11 +113,15 @@ export const ImageAnswer = Type.Object(
     data: Type.Array(
       Type.Object({
         url: Type.Optional(Type.String({ description: 'Signed; needs no key and expires.' })),
-        b64_json: Type.Optional(Type.String()),
-        revised_prompt: Type.Optional(Type.String()),
+        b64_json: Type.Optional(Type.String({ description: 'The picture in base64.' })),
+        revised_prompt: Type.Optional(Type.String({ description: 'The prompt as the model changed it.' })),
       }),
+      { description: 'The items of this page, or the parts of the answer, in order.' },
     ),
-    usage: Type.Object({ images: Type.Integer(), cost_usd: Type.Number() }),
+    usage: Type.Object(
+      { images: Type.Integer({ description: 'How many pictures.' }), cost_usd: CostUsd },
+      { description: 'What was used, and what it cost.' },
+    ),
   },
   { title: 'ImageAnswer' },
 )

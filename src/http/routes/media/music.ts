@@ -10,12 +10,12 @@ const MusicRequest = Type.Object(
     model: nullable(
       Type.String({ minLength: 1, maxLength: 256, description: 'A model id from `GET /v1/models`.' }),
     ),
-    prompt: Type.String({ minLength: 1, maxLength: 10_000 }),
+    prompt: Type.String({ minLength: 1, maxLength: 10_000, description: 'The prompt.' }),
     duration: nullable(
       Type.Integer({ minimum: 3, maximum: 300, description: 'In seconds; 30 unless told.' }),
     ),
     instrumental: nullable(Type.Boolean({ description: 'Without voices.' })),
-    lyrics: nullable(Type.String({ maxLength: 10_000 })),
+    lyrics: nullable(Type.String({ maxLength: 10_000 }), 'The words to sing.'),
     output_format: nullable(Type.Enum(['mp3', 'wav'], { description: '`mp3` unless told.' })),
     ...TaskMembers,
   },

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { InferenceRecord } from '../../../modules/inference/inference.ts'
 import { AUDIO_FORMATS, type SpeechWork } from '../../../providers/media/media-work.ts'
+import { described } from '../../../wires/described.ts'
 import { nullable } from '../../../wires/nullable.ts'
 import { TaskMembers } from '../../paid/run-generation.ts'
 
@@ -19,7 +20,7 @@ export const SpeechRequest = Type.Object(
     }),
     input: Type.String({ minLength: 1, maxLength: 4096, description: 'What to say.' }),
     voice: nullable(
-      Type.Union([VoiceId, Type.Object({ id: VoiceId })], {
+      Type.Union([VoiceId, Type.Object({ id: described(VoiceId, 'The id of this object.') })], {
         description:
           'An id from `GET /v1/audio/voices`, or one of `alloy`, `ash`, `ballad`, `coral`, `echo`, `fable`, `onyx`, `nova`, ' +
           '`sage`, `shimmer`, `verse`, which every provider has a voice of its own for. `alloy` unless told.',
@@ -32,7 +33,7 @@ export const SpeechRequest = Type.Object(
           '`audio` unless told: the bytes as they come. `sse`: events `speech.audio.delta` with pieces in base64, then `speech.audio.done`.',
       }),
     ),
-    speed: nullable(Type.Number({ minimum: 0.25, maximum: 4 })),
+    speed: nullable(Type.Number({ minimum: 0.25, maximum: 4 }), 'How fast the text is spoken: 1 is normal.'),
     instructions: nullable(
       Type.String({
         maxLength: 4096,

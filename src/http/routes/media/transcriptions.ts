@@ -9,7 +9,9 @@ import {
   transcriptEvents,
   type Transcription,
 } from '../../../modules/transcription/transcription.ts'
+import { described } from '../../../wires/described.ts'
 import { nullable } from '../../../wires/nullable.ts'
+import { CostUsd, partType } from '../../../wires/usual-members.ts'
 import { refuseMembers, type RefusedMembers } from '../../bodies/refuse-members.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 import type { RunPaid } from '../../paid/run-paid.ts'
@@ -36,7 +38,7 @@ const SharedMembers = {
     Type.String({ maxLength: 10_000, description: 'Words and names to expect, or what came before.' }),
   ),
   response_format: nullable(Type.Enum([...TRANSCRIPT_FORMATS], { description: '`json` unless told.' })),
-  temperature: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+  temperature: nullable(Type.Number({ minimum: 0, maximum: 1 }), 'How random the output is: 0 is the least.'),
 }
 
 const EXAMPLE = { model: 'whisper-large-v3', file: SHORT_WAV }
@@ -71,26 +73,39 @@ const TranslationRequest = Type.Object(SharedMembers, { title: 'TranslationReque
 type Body = Static<typeof TranscriptionRequest>
 
 const Usage = Type.Object({
-  type: Type.Literal('duration'),
+  type: partType('duration'),
   seconds: Type.Integer({ description: 'As measured from the file, rounded up.' }),
-  cost_usd: Type.Number(),
+  cost_usd: CostUsd,
 })
 
 const TranscriptAnswer = Type.Object(
   {
-    text: Type.String(),
-    language: Type.Optional(Type.String()),
+    text: Type.String({ description: 'The text.' }),
+    language: Type.Optional(Type.String({ description: 'The language, as ISO 639-1.' })),
     duration: Type.Optional(Type.Number({ description: 'In seconds.' })),
     task: Type.Optional(Type.Enum(['transcribe', 'translate'], { description: 'With `verbose_json`.' })),
     segments: Type.Optional(
       Type.Array(
-        Type.Object({ id: Type.Integer(), start: Type.Number(), end: Type.Number(), text: Type.String() }),
+        Type.Object({
+          id: Type.Integer({ description: 'The id of this object.' }),
+          start: Type.Number({ description: 'Where it begins: a time, or seconds into the audio.' }),
+          end: Type.Number({ description: 'Where it ends: a time, or seconds into the audio.' }),
+          text: Type.String({ description: 'The text.' }),
+        }),
+        { description: 'The text in pieces, with times.' },
       ),
     ),
     words: Type.Optional(
-      Type.Array(Type.Object({ word: Type.String(), start: Type.Number(), end: Type.Number() })),
+      Type.Array(
+        Type.Object({
+          word: Type.String({ description: 'The word.' }),
+          start: Type.Number({ description: 'Where it begins: a time, or seconds into the audio.' }),
+          end: Type.Number({ description: 'Where it ends: a time, or seconds into the audio.' }),
+        }),
+        { description: 'The words, with times.' },
+      ),
     ),
-    usage: Usage,
+    usage: described(Usage, 'What was used, and what it cost.'),
   },
   { title: 'Transcript' },
 )

@@ -12,7 +12,7 @@ const BODY_BYTES_MAX = Math.ceil((IMAGE_BYTES_MAX * 4) / 3) + 1024 * 1024
 const VideoGenerationRequest = Type.Object(
   {
     model: Type.String({ minLength: 1, maxLength: 256, description: 'A model id from `GET /v1/models`.' }),
-    prompt: Type.String({ minLength: 1, maxLength: 32_000 }),
+    prompt: Type.String({ minLength: 1, maxLength: 32_000, description: 'The prompt.' }),
     duration: nullable(
       Type.Integer({
         minimum: 1,
@@ -23,7 +23,10 @@ const VideoGenerationRequest = Type.Object(
     aspect_ratio: nullable(
       Type.String({ pattern: '^[1-9]\\d{0,2}:[1-9]\\d{0,2}$', description: '`<width>:<height>`.' }),
     ),
-    image_url: nullable(ImageInput),
+    image_url: nullable(
+      ImageInput,
+      'A picture: an `https` address, a data URI, or the address of a file that this gateway keeps.',
+    ),
     resolution: nullable(
       Type.String({
         pattern: '^([1-9]\\d{2,3}[pP]|[248][kK]|[1-9]\\d{1,4}x[1-9]\\d{1,4})$',
@@ -33,8 +36,11 @@ const VideoGenerationRequest = Type.Object(
     size: nullable(
       Type.String({ pattern: '^[1-9]\\d{1,4}x[1-9]\\d{1,4}$', description: '`<width>x<height>`.' }),
     ),
-    seed: nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
-    negative_prompt: nullable(Type.String({ maxLength: 32_000 })),
+    seed: nullable(
+      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+      'Asks for the same result for the same request, where the model can.',
+    ),
+    negative_prompt: nullable(Type.String({ maxLength: 32_000 }), 'What must not be in the result.'),
     audio: nullable(Type.Boolean({ description: 'With sound, where the model has the choice.' })),
     ...TaskMembers,
   },

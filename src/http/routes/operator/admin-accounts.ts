@@ -5,6 +5,8 @@ import type { Account, Accounts } from '../../../modules/accounts/accounts.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
 import type { Keys } from '../../../modules/keys/keys.ts'
 import type { Usage } from '../../../modules/usage/usage.ts'
+import { described } from '../../../wires/described.ts'
+import { CreatedAt, UpdatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -21,12 +23,15 @@ import {
 } from '../account/api-key-wire.ts'
 
 const AccountParams = Type.Object({ id: Type.String({ description: 'The id of an account.' }) })
-const AccountKeyParams = Type.Object({ id: Type.String(), key_id: Type.String() })
+const AccountKeyParams = Type.Object({
+  id: Type.String({ description: 'The id of an account.' }),
+  key_id: Type.String({ description: 'The id of the API key.' }),
+})
 
 // Unknown members are refused, so that a misspelt limit is not ignored.
 const AccountCreateBody = Type.Object(
   {
-    name: Name,
+    name: described(Name, 'The name that people gave it.'),
     credit_usd: Type.Optional(
       Type.Number({ minimum: 0, maximum: USD_MAX, default: 0, description: 'What the account starts with.' }),
     ),
@@ -35,13 +40,13 @@ const AccountCreateBody = Type.Object(
 )
 
 const AccountAnswer = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  object: Type.Literal('account'),
-  name: Type.String(),
-  status: Type.Enum(['active', 'suspended']),
-  balance_usd: Type.Number(),
-  created_at: Type.String({ format: 'date-time' }),
-  updated_at: Type.String({ format: 'date-time' }),
+  id: UuidId,
+  object: objectName('account'),
+  name: Type.String({ description: 'The name that people gave it.' }),
+  status: Type.Enum(['active', 'suspended'], { description: 'The state it is in.' }),
+  balance_usd: Type.Number({ description: 'The balance of the account in US dollars.' }),
+  created_at: CreatedAt,
+  updated_at: UpdatedAt,
 })
 
 const AccountsQuery = Type.Object({

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import type { Audit, AuditEntry } from '../../../modules/audit/audit.ts'
+import { AccountId, CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
@@ -10,22 +11,28 @@ const AuditQuery = Type.Object({
 })
 
 const AuditAnswer = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  object: Type.Literal('audit_entry'),
-  actor: Type.Object({
-    account_id: Type.String({ format: 'uuid' }),
-    key_id: Type.String({ format: 'uuid' }),
-  }),
+  id: UuidId,
+  object: objectName('audit_entry'),
+  actor: Type.Object(
+    {
+      account_id: AccountId,
+      key_id: Type.String({ format: 'uuid', description: 'The id of the API key.' }),
+    },
+    { description: 'Who did it: the account and the key.' },
+  ),
   action: Type.String({ description: 'Noun and verb: `account.suspend`.' }),
-  target: Type.Object({
-    kind: Type.Union([Type.String(), Type.Null()]),
-    id: Type.Union([Type.String(), Type.Null()]),
-  }),
+  target: Type.Object(
+    {
+      kind: Type.Union([Type.String(), Type.Null()], { description: 'What kind of thing it is.' }),
+      id: Type.Union([Type.String(), Type.Null()], { description: 'The id of this object.' }),
+    },
+    { description: 'What it was done to.' },
+  ),
   details: Type.Record(Type.String(), Type.Unknown(), { description: 'What was asked for. Never a secret.' }),
   outcome: Type.Enum(['done', 'failed', 'unknown'], {
     description: '`unknown` while it runs, and when the process died on it.',
   }),
-  created_at: Type.String({ format: 'date-time' }),
+  created_at: CreatedAt,
 })
 
 export const adminAuditRoutes = ({ audit }: { audit: Audit }): Route[] => [

@@ -7,6 +7,8 @@ import type { Accounts } from '../../../modules/accounts/accounts.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
 import type { Billing } from '../../../modules/billing/billing.ts'
 import type { BudgetPeriod, Ledger, LedgerEntry } from '../../../modules/ledger/ledger.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { AccountId, CreatedAt, Id, objectName } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
@@ -26,7 +28,7 @@ const CreditBody = Type.Object(
       maximum: USD_MAX,
       description: 'What to give, or with a minus what to deduct.',
     }),
-    reason: Type.String({ minLength: 1, maxLength: 500, pattern: TEXT }),
+    reason: Type.String({ minLength: 1, maxLength: 500, pattern: TEXT, description: 'Why, in words.' }),
     class: Type.Optional(
       Type.Enum(['paid', 'promotional'], {
         description: '`paid` unless told. Promotional credit is spent first.',
@@ -43,7 +45,7 @@ const CreditBody = Type.Object(
 
 const CreditAnswer = Type.Object({
   ...PaymentAnswer.properties,
-  account_id: Type.String({ format: 'uuid' }),
+  account_id: AccountId,
   balance_usd: Type.Number({ description: 'Afterwards.' }),
 })
 
@@ -55,23 +57,22 @@ const Limit = Type.Optional(
 // Unknown members are refused, so that a misspelt limit is not ignored.
 const BudgetBody = Type.Object({ monthly_usd: Limit, daily_usd: Limit }, { additionalProperties: false })
 
-const amountOrNull = Type.Union([Type.Number(), Type.Null()])
 const BudgetAnswer = Type.Object({
-  account_id: Type.String({ format: 'uuid' }),
-  monthly_usd: amountOrNull,
-  monthly_spent_usd: amountOrNull,
-  daily_usd: amountOrNull,
-  daily_spent_usd: amountOrNull,
+  account_id: AccountId,
+  monthly_usd: orNull(Type.Number(), 'The budget of a month in US dollars. `null`: none.'),
+  monthly_spent_usd: orNull(Type.Number(), 'What is spent in the current month.'),
+  daily_usd: orNull(Type.Number(), 'The budget of a day in US dollars. `null`: none.'),
+  daily_spent_usd: orNull(Type.Number(), 'What is spent on the current day.'),
 })
 
 const EntryAnswer = Type.Object({
-  id: Type.String(),
-  object: Type.Literal('ledger_entry'),
+  id: Id,
+  object: objectName('ledger_entry'),
   key: Type.String({ description: 'What happened, by the name that makes it happen once.' }),
-  kind: Type.String(),
+  kind: Type.String({ description: 'What kind of thing it is.' }),
   amount_usd: Type.Number({ description: 'Negative when credit went.' }),
-  reason: Type.Union([Type.String(), Type.Null()]),
-  created_at: Type.String({ format: 'date-time' }),
+  reason: Type.Union([Type.String(), Type.Null()], { description: 'Why, in words.' }),
+  created_at: CreatedAt,
 })
 
 interface AdminCreditModules {

@@ -3,6 +3,8 @@ import { invalidValue } from '../../../kernel/app-error.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
+import { described } from '../../../wires/described.ts'
+import { AccountId, objectName } from '../../../wires/usual-members.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { LimitsAnswer, limitsToWire, StoredAnswer, storedToWire } from '../account/limits-wire.ts'
 
@@ -20,14 +22,14 @@ const TierBody = Type.Object(
 
 const AccountLimitsAnswer = Type.Object(
   {
-    object: Type.Literal('account_limits'),
-    account_id: Type.String({ format: 'uuid' }),
+    object: objectName('account_limits'),
+    account_id: AccountId,
     tier: Type.String({ description: 'The set of limits that applies to the account.' }),
     set_tier: Type.Union([Type.String(), Type.Null()], {
       description: 'The tier that an operator has set. Null if the balance decides.',
     }),
     tiers: Type.Array(Type.String(), { description: 'Every tier, in ascending order of balance.' }),
-    limits: LimitsAnswer,
+    limits: described(LimitsAnswer, 'The limits in force. `null` where there is none.'),
     stored: StoredAnswer,
   },
   { title: 'AccountLimits' },

@@ -1,16 +1,16 @@
 import { Type } from 'typebox'
 import type { Cancellation } from '../../../kernel/cancellation.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { objectName } from '../../../wires/usual-members.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
-const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
-  Type.Union([schema, Type.Null()], { description })
 const rate = (description: string) => Type.Number({ description })
 
 const Latency = Type.Object(
   {
-    p50: nullable(Type.Number(), 'Estimated; null without requests.'),
-    p95: nullable(Type.Number(), 'Estimated; null without requests.'),
+    p50: orNull(Type.Number(), 'Estimated; null without requests.'),
+    p95: orNull(Type.Number(), 'Estimated; null without requests.'),
   },
   { description: 'In milliseconds.' },
 )
@@ -18,7 +18,7 @@ const Latency = Type.Object(
 /** One event of the stream. */
 export const LiveOverview = Type.Object(
   {
-    object: Type.Literal('overview'),
+    object: objectName('overview'),
     at: Type.String({ format: 'date-time', description: 'When the figures were read.' }),
     processes: Type.Integer({ description: 'How many processes of the gateway the figures cover.' }),
     requests: Type.Object(
@@ -61,7 +61,7 @@ export const LiveOverview = Type.Object(
     ),
     database: Type.Object(
       {
-        latency_ms: nullable(Type.Number(), 'Of one round trip; null while it does not answer.'),
+        latency_ms: orNull(Type.Number(), 'Of one round trip; null while it does not answer.'),
         pool: Type.Object(
           {
             size: Type.Integer({ description: 'Connections that may be open.' }),
@@ -70,11 +70,11 @@ export const LiveOverview = Type.Object(
           },
           { description: 'The connections of all processes.' },
         ),
-        unposted_commits: nullable(Type.Integer(), 'Committed charges that are not in the books yet.'),
+        unposted_commits: orNull(Type.Integer(), 'Committed charges that are not in the books yet.'),
       },
       { description: 'The database.' },
     ),
-    disk: nullable(
+    disk: orNull(
       Type.Object({
         free_bytes: Type.Number({ description: 'What is free.' }),
         total_bytes: Type.Number({ description: 'What there is.' }),
@@ -86,7 +86,7 @@ export const LiveOverview = Type.Object(
         name: Type.String({ description: 'The id of the provider.' }),
         requests: Type.Integer({ description: 'In the last five minutes.' }),
         errors: Type.Integer({ description: 'Those that failed.' }),
-        error_share: nullable(Type.Number(), 'Errors divided by requests.'),
+        error_share: orNull(Type.Number(), 'Errors divided by requests.'),
         latency_ms: Latency,
         open_breakers: Type.Integer({ description: 'Models that it serves badly at the moment.' }),
       }),
@@ -96,7 +96,7 @@ export const LiveOverview = Type.Object(
       Type.Object({
         level: Type.Enum(['critical', 'warning', 'info'], { description: 'How urgent it is.' }),
         code: Type.String({ description: 'The kind of problem.' }),
-        subject: nullable(Type.String(), 'What it is about, such as a provider.'),
+        subject: orNull(Type.String(), 'What it is about, such as a provider.'),
         message: Type.String({ description: 'What it is, in a sentence.' }),
       }),
       { description: 'What needs attention, the most urgent first.' },

@@ -10,6 +10,7 @@ import {
   type Billing,
   type PaymentFilter,
 } from '../../../modules/billing/billing.ts'
+import { AccountId } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
@@ -38,8 +39,8 @@ const PaymentsQuery = Type.Object({
 const AccountPaymentAnswer = Type.Object(
   {
     ...PaymentAnswer.properties,
-    account_id: Type.String({ format: 'uuid' }),
-    account_name: Type.String(),
+    account_id: AccountId,
+    account_name: Type.String({ description: 'The name of the account.' }),
   },
   { title: 'AccountPayment' },
 )

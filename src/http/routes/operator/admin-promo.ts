@@ -3,6 +3,9 @@ import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
 import type { PromoCode, PromoCodes, RedemptionRecord } from '../../../modules/billing/billing.ts'
+import { described } from '../../../wires/described.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { AccountId, CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
@@ -10,9 +13,6 @@ import { defineRoute, type Route } from '../../route.ts'
 
 const COUNT_MAX = 1_000_000_000
 const DAYS_MAX = 3650
-
-const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
-  Type.Union([schema, Type.Null()], { description })
 
 const Count = Type.Integer({ minimum: 1, maximum: COUNT_MAX })
 
@@ -33,41 +33,51 @@ const CodeCreateBody = Type.Object(
       description: 'Promotional credit for each redemption.',
     }),
     expires_at: Type.Optional(
-      nullable(Type.String({ format: 'date-time' }), 'When the code stops working. Null for never.'),
+      orNull(Type.String({ format: 'date-time' }), 'When the code stops working. Null for never.'),
     ),
     credit_expires_in_days: Type.Optional(
-      nullable(Type.Integer({ minimum: 1, maximum: DAYS_MAX }), 'How long the credit lasts. Null for ever.'),
+      orNull(Type.Integer({ minimum: 1, maximum: DAYS_MAX }), 'How long the credit lasts. Null for ever.'),
     ),
-    redemptions_max: Type.Optional(nullable(Count, 'In all. Null for any number.')),
-    redemptions_per_account_max: Type.Optional(Count),
+    redemptions_max: Type.Optional(orNull(Count, 'In all. Null for any number.')),
+    redemptions_per_account_max: Type.Optional(
+      described(Count, 'How often one account can redeem the code.'),
+    ),
   },
   { additionalProperties: false },
 )
 
 const CodeAnswer = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
-    object: Type.Literal('promo_code'),
-    code: Type.String(),
-    amount_usd: Type.Number(),
+    id: UuidId,
+    object: objectName('promo_code'),
+    code: Type.String({ description: 'The code.' }),
+    amount_usd: Type.Number({ description: 'The amount in US dollars.' }),
     class: Type.Literal('promotional'),
-    expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-    credit_expires_in_days: Type.Union([Type.Integer(), Type.Null()]),
-    redemptions_max: Type.Union([Type.Integer(), Type.Null()]),
-    redemptions_per_account_max: Type.Integer(),
+    expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When it ends to be valid. `null`: never.',
+    }),
+    credit_expires_in_days: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'After how many days the credit expires. `null`: never.',
+    }),
+    redemptions_max: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'How often the code can be redeemed in all.',
+    }),
+    redemptions_per_account_max: Type.Integer({ description: 'How often one account can redeem the code.' }),
     redemptions: Type.Integer({ description: 'So far.' }),
-    disabled_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-    created_at: Type.String({ format: 'date-time' }),
+    disabled_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When the code was disabled. `null`: it is not.',
+    }),
+    created_at: CreatedAt,
   },
   { title: 'PromoCode' },
 )
 
 const RedemptionAnswer = Type.Object({
   id: Type.String({ format: 'uuid', description: 'Of the payment in the history of the account.' }),
-  account_id: Type.String({ format: 'uuid' }),
-  account_name: Type.String(),
-  amount_usd: Type.Number(),
-  redeemed_at: Type.String({ format: 'date-time' }),
+  account_id: AccountId,
+  account_name: Type.String({ description: 'The name of the account.' }),
+  amount_usd: Type.Number({ description: 'The amount in US dollars.' }),
+  redeemed_at: Type.String({ format: 'date-time', description: 'When the code was redeemed.' }),
 })
 
 const CodeParams = Type.Object({ id: Type.String({ description: 'The id of a promo code, not the code.' }) })

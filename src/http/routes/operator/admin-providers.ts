@@ -2,11 +2,10 @@ import { Type, type Static } from 'typebox'
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
 import type { Probe } from '../../../modules/inference/inference.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { Id, ModelId, objectName } from '../../../wires/usual-members.ts'
 import { listSchema, wholeList } from '../../answers/list-page.ts'
 import { defineRoute, type Route } from '../../route.ts'
-
-const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
-  Type.Union([schema, Type.Null()], { description })
 
 const UpstreamModel = Type.String({ description: "The provider's name of the model." })
 
@@ -21,9 +20,11 @@ const Breaker = Type.Object(
 )
 
 const ServedModel = Type.Object({
-  model: Type.String(),
+  model: ModelId,
   upstream_model: UpstreamModel,
-  category: Type.String(),
+  category: Type.String({
+    description: 'What the model does: `llm`, `image`, `video`, `tts`, `stt` and so on.',
+  }),
   priority: Type.Integer({ description: 'Lower ones are tried first.' }),
   weight: Type.Number({ description: 'The share among routes of the same priority.' }),
   price_file: Type.String({
@@ -34,30 +35,33 @@ const ServedModel = Type.Object({
 
 const ProviderAnswer = Type.Object(
   {
-    id: Type.String(),
-    object: Type.Literal('provider'),
+    id: Id,
+    object: objectName('provider'),
     is_configured: Type.Boolean({ description: 'Whether its models are served.' }),
     missing: Type.Array(Type.String(), {
       description:
         'The settings that have to be set before its models are served. Empty if it is configured.',
     }),
-    base_url_host: nullable(
+    base_url_host: orNull(
       Type.String(),
       "The host of its address; null if the vendor's own client knows it.",
     ),
     keys: Type.Integer({ description: 'How many API keys of it are configured.' }),
     operations: Type.Array(Type.String(), { description: 'What it can do here; empty if not configured.' }),
-    models: Type.Array(ServedModel),
+    models: Type.Array(ServedModel, { description: 'The models.' }),
     recent: Type.Object(
       {
         window_seconds: Type.Integer({ description: 'The time that the figures cover.' }),
         requests: Type.Integer({ description: 'Calls of the provider, with retries.' }),
         errors: Type.Integer({ description: 'Calls that failed.' }),
-        error_share: nullable(Type.Number(), 'Errors divided by requests.'),
-        latency_ms: Type.Object({
-          p50: nullable(Type.Number(), 'Of the requests that it answered, estimated.'),
-          p95: nullable(Type.Number(), 'Of the requests that it answered, estimated.'),
-        }),
+        error_share: orNull(Type.Number(), 'Errors divided by requests.'),
+        latency_ms: Type.Object(
+          {
+            p50: orNull(Type.Number(), 'Of the requests that it answered, estimated.'),
+            p95: orNull(Type.Number(), 'Of the requests that it answered, estimated.'),
+          },
+          { description: 'Milliseconds until the answer was complete.' },
+        ),
       },
       { description: 'What happened in the last minutes.' },
     ),
@@ -83,18 +87,18 @@ const TestBody = Type.Object(
 )
 const TestAnswer = Type.Object(
   {
-    object: Type.Literal('provider_test'),
-    provider: Type.String(),
-    model: Type.String(),
+    object: objectName('provider_test'),
+    provider: Type.String({ description: 'The upstream that served it.' }),
+    model: ModelId,
     upstream_model: UpstreamModel,
     is_ok: Type.Boolean({ description: 'Whether it answered.' }),
-    latency_ms: Type.Integer(),
-    status: nullable(Type.Integer(), "The provider's HTTP status, if it answered with an error."),
-    failure: nullable(
+    latency_ms: Type.Integer({ description: 'Milliseconds until the answer was complete.' }),
+    status: orNull(Type.Integer(), "The provider's HTTP status, if it answered with an error."),
+    failure: orNull(
       Type.Enum(['connect', 'local', 'timeout', 'status', 'invalid_answer', 'cut']),
       'The kind of failure.',
     ),
-    message: nullable(Type.String(), 'What went wrong.'),
+    message: orNull(Type.String(), 'What went wrong.'),
   },
   { title: 'ProviderTest' },
 )

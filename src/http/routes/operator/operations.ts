@@ -22,13 +22,17 @@ export interface OperationRoutesOptions {
   readonly consoleSite: ConsoleSite | null
 }
 
-const Health = Type.Object({ status: Type.Literal('ok') })
+const Health = Type.Object({ status: Type.Literal('ok', { description: 'The state it is in.' }) })
 
 const Readiness = Type.Object({
-  status: Type.Enum(['ok', 'unavailable', 'shutting_down']),
+  status: Type.Enum(['ok', 'unavailable', 'shutting_down'], { description: 'The state it is in.' }),
   checks: Type.Record(
     Type.String(),
-    Type.Object({ status: Type.Enum(['ok', 'failed', 'timed_out']), duration_ms: Type.Number() }),
+    Type.Object({
+      status: Type.Enum(['ok', 'failed', 'timed_out'], { description: 'The state it is in.' }),
+      duration_ms: Type.Number({ description: 'How long it took, in milliseconds.' }),
+    }),
+    { description: 'What was checked, by name.' },
   ),
 })
 

@@ -4,6 +4,7 @@ import type { Deployments } from '../../../modules/deployments/deployments.ts'
 import type { Caller } from '../../../modules/keys/keys.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
 import type { Tasks } from '../../../modules/tasks/tasks.ts'
+import { ModelId, UpdatedAt } from '../../../wires/usual-members.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 /** A model of an upstream with a limited number of slots. */
@@ -32,7 +33,7 @@ type OfferedGpu = Awaited<ReturnType<Deployments['readTiers']>>['tiers'][number]
 
 const Gpu = Type.Object({
   id: Type.String({ description: 'The tier.' }),
-  name: Type.String(),
+  name: Type.String({ description: 'The name that people gave it.' }),
   vram_gb: Type.Number({ description: 'Memory of all GPUs of one machine.' }),
   state: Type.Enum(['available', 'in_use'], { description: 'Whether a machine of the tier is free.' }),
   available: Type.Integer({ description: 'How many are.' }),
@@ -46,20 +47,27 @@ const QueueStatus = Type.Object(
     gpus: Type.Array(Gpu, { description: 'The GPUs that this key may deploy on, by tier.' }),
     models: Type.Array(
       Type.Object({
-        model: Type.String(),
-        ready: Type.Boolean(),
+        model: ModelId,
+        ready: Type.Boolean({ description: 'How many slots are ready.' }),
         slots: Type.Integer({
           description: 'Requests it works on at once, with the models it shares them with.',
         }),
-        in_use: Type.Integer(),
-        queued: Type.Integer(),
-        avg_wait_ms: Type.Integer(),
-        avg_service_ms: Type.Integer(),
+        in_use: Type.Integer({ description: 'How many slots are in use.' }),
+        queued: Type.Integer({ description: 'How many requests wait.' }),
+        avg_wait_ms: Type.Integer({ description: 'How long requests waited of late, in milliseconds.' }),
+        avg_service_ms: Type.Integer({ description: 'How long requests took of late, in milliseconds.' }),
       }),
+      { description: 'The models.' },
     ),
     queue_depth: Type.Integer({ description: 'Requests that wait for a slot of these models.' }),
-    tasks: Type.Object({ pending: Type.Integer(), processing: Type.Integer() }),
-    updated_at: Type.String({ format: 'date-time' }),
+    tasks: Type.Object(
+      {
+        pending: Type.Integer({ description: 'How many wait.' }),
+        processing: Type.Integer({ description: 'How many run.' }),
+      },
+      { description: 'The tasks of all accounts.' },
+    ),
+    updated_at: UpdatedAt,
   },
   { title: 'QueueStatus' },
 )

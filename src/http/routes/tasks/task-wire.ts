@@ -1,4 +1,4 @@
-import { Type, type TSchema } from 'typebox'
+import { Type } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import {
@@ -8,31 +8,40 @@ import {
   type Task,
   type TaskType,
 } from '../../../modules/tasks/tasks.ts'
+import { described } from '../../../wires/described.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { CreatedAt, ModelId, UpdatedAt, objectName } from '../../../wires/usual-members.ts'
 import { errorTypeOf } from '../../answers/error-envelope.ts'
 
-const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()])
 const Timestamp = Type.String({ format: 'date-time' })
 const AnyObject = Type.Record(Type.String(), Type.Unknown())
 
 export const TaskAnswer = Type.Object(
   {
-    task_id: Type.String({ format: 'uuid' }),
+    task_id: Type.String({ format: 'uuid', description: 'The id of the task.' }),
     id: Type.String({ format: 'uuid', description: 'The same.' }),
-    object: Type.Literal('task'),
-    status: Type.Enum([...TASK_STATUSES]),
-    task_type: Type.Enum([...TASK_TYPES]),
+    object: objectName('task'),
+    status: Type.Enum([...TASK_STATUSES], { description: 'The state it is in.' }),
+    task_type: Type.Enum([...TASK_TYPES], { description: 'What the task makes.' }),
     model: Type.String({ description: 'As it was asked for.' }),
     progress: Type.Integer({ minimum: 0, maximum: 100, description: 'Never goes back.' }),
     queue_position: orNull(Type.Integer({ description: 'How many wait before it, while it waits.' })),
-    created_at: Timestamp,
-    started_at: orNull(Timestamp),
-    completed_at: orNull(Timestamp),
-    updated_at: Timestamp,
+    created_at: CreatedAt,
+    started_at: orNull(Timestamp, 'When work on it began. `null` until then.'),
+    completed_at: orNull(Timestamp, 'When it ended. `null` until then.'),
+    updated_at: UpdatedAt,
     expires_at: Type.String({ format: 'date-time', description: 'When the result goes. The task stays.' }),
-    poll_url: Type.String(),
-    result: orNull(AnyObject),
-    error: orNull(Type.Object({ message: Type.String(), type: Type.String(), code: Type.String() })),
-    usage: orNull(AnyObject),
+    poll_url: Type.String({ description: 'Where to ask for the task.' }),
+    result: orNull(AnyObject, 'What the work made. `null` until it completed.'),
+    error: orNull(
+      Type.Object({
+        message: Type.String({ description: 'The message.' }),
+        type: Type.String({ description: 'The kind of this part.' }),
+        code: Type.String({ description: 'The code.' }),
+      }),
+      'Why it failed. `null` when it did not.',
+    ),
+    usage: orNull(AnyObject, 'What was used, and what it cost.'),
     cost_usd: orNull(
       Type.Number({
         description:
@@ -43,8 +52,8 @@ export const TaskAnswer = Type.Object(
     prompt: orNull(
       Type.String({ description: 'The first 500 characters of its prompt or text, until the result goes.' }),
     ),
-    metadata: orNull(AnyObject),
-    refunded_at: Type.Optional(Timestamp),
+    metadata: orNull(AnyObject, 'Pairs of text that you attach. They come back unchanged.'),
+    refunded_at: Type.Optional(described(Timestamp, 'When the money came back. `null` when none did.')),
     refund_amount_usd: Type.Optional(
       Type.Number({ description: 'What a cancelled task had held and was not charged.' }),
     ),
@@ -99,12 +108,12 @@ function costOf({ status, costNanoUsd }: Task): number | null {
 
 export const TaskReceipt = Type.Object(
   {
-    task_id: Type.String({ format: 'uuid' }),
+    task_id: Type.String({ format: 'uuid', description: 'The id of the task.' }),
     id: Type.String({ format: 'uuid', description: 'The same.' }),
-    status: Type.Enum([...TASK_STATUSES]),
-    poll_url: Type.String(),
-    model: Type.String(),
-    created_at: Timestamp,
+    status: Type.Enum([...TASK_STATUSES], { description: 'The state it is in.' }),
+    poll_url: Type.String({ description: 'Where to ask for the task.' }),
+    model: ModelId,
+    created_at: CreatedAt,
   },
   { title: 'TaskReceipt' },
 )

@@ -4,6 +4,7 @@ import { toTimestamp } from '../../../kernel/clock.ts'
 import { isUuid } from '../../../kernel/identifiers.ts'
 import { readerOf } from '../../../modules/keys/keys.ts'
 import { TASK_STATUSES, TASK_TYPES, type Task, type Tasks } from '../../../modules/tasks/tasks.ts'
+import { CreatedAt, objectName } from '../../../wires/usual-members.ts'
 import { baseUrlOf } from '../../parameters/base-url-of.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
@@ -16,9 +17,9 @@ const TaskParams = Type.Object({ id: Type.String({ description: 'The id of a tas
 
 const TaskListQuery = Type.Object({
   ...ListQuery.properties,
-  status: Type.Optional(Type.Enum([...TASK_STATUSES])),
-  task_type: Type.Optional(Type.Enum([...TASK_TYPES])),
-  model: Type.Optional(Type.String({ maxLength: 200 })),
+  status: Type.Optional(Type.Enum([...TASK_STATUSES], { description: 'Only tasks in this state.' })),
+  task_type: Type.Optional(Type.Enum([...TASK_TYPES], { description: 'Only tasks that make this.' })),
+  model: Type.Optional(Type.String({ maxLength: 200, description: 'Only tasks of this model, by its id.' })),
 })
 
 const TaskQuery = Type.Object({
@@ -101,9 +102,9 @@ export const taskRoutes = ({ tasks }: { tasks: Tasks }): Route[] => {
 }
 
 const SecretAnswer = Type.Object({
-  object: Type.Literal('webhook_secret'),
+  object: objectName('webhook_secret'),
   secret: Type.String({ description: '`whsec_…`, as Standard Webhooks has it.' }),
-  created_at: Type.String({ format: 'date-time' }),
+  created_at: CreatedAt,
   previous_valid_until: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
     description: 'Until then the secret before it signs too.',
   }),

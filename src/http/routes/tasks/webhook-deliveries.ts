@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { readerOf } from '../../../modules/keys/keys.ts'
 import type { Tasks, WebhookDelivery } from '../../../modules/tasks/tasks.ts'
+import { CreatedAt } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
@@ -23,19 +24,26 @@ const DeliveryAnswer = Type.Object({
   budget_alert_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
     description: 'The budget alert that it tells of.',
   }),
-  url: Type.String(),
-  status: Type.Enum(['pending', 'delivered', 'failed']),
+  url: Type.String({ description: 'The address.' }),
+  status: Type.Enum(['pending', 'delivered', 'failed'], { description: 'The state it is in.' }),
   attempts: Type.Array(
     Type.Object({
-      at: Type.String({ format: 'date-time' }),
-      status: Type.Union([Type.Integer(), Type.Null()]),
-      error: Type.Union([Type.String(), Type.Null()]),
-      duration_ms: Type.Integer(),
+      at: Type.String({ format: 'date-time', description: 'When it was tried.' }),
+      status: Type.Union([Type.Integer(), Type.Null()], { description: 'The state it is in.' }),
+      error: Type.Union([Type.String(), Type.Null()], {
+        description: 'Why it failed. `null` when it did not.',
+      }),
+      duration_ms: Type.Integer({ description: 'How long it took, in milliseconds.' }),
     }),
+    { description: 'The attempts so far.' },
   ),
-  next_attempt_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-  created_at: Type.String({ format: 'date-time' }),
-  completed_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  next_attempt_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+    description: 'When it is tried again. `null`: not again.',
+  }),
+  created_at: CreatedAt,
+  completed_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+    description: 'When it ended. `null` until then.',
+  }),
 })
 
 interface WebhookDeliveryRouteOptions {

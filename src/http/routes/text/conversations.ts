@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { ItemConversations, Responses } from '../../../modules/responses/responses.ts'
 import { namedValues } from '../../../wires/named-values.ts'
 import { nullable } from '../../../wires/nullable.ts'
+import { Id, objectName } from '../../../wires/usual-members.ts'
 import { responsesWire } from '../../../wires/openai-responses/responses-wire.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { Item, ItemList, ItemsQuery, listItemsAnswer, readItemPage } from './item-list.ts'
@@ -25,7 +26,7 @@ const ConversationOrder = Type.Object(
         description: 'The first items: messages, calls and results.',
       }),
     ),
-    metadata: nullable(Metadata),
+    metadata: nullable(Metadata, 'Pairs of text that you attach. They come back unchanged.'),
   },
   {
     title: 'NewConversation',
@@ -34,7 +35,7 @@ const ConversationOrder = Type.Object(
 )
 
 const ConversationChange = Type.Object(
-  { metadata: nullable(Metadata) },
+  { metadata: nullable(Metadata, 'Pairs of text that you attach. They come back unchanged.') },
   { title: 'ConversationChange', examples: [{ metadata: { topic: 'numbers' } }] },
 )
 
@@ -44,16 +45,16 @@ const NewItems = Type.Object(
 )
 
 const Conversation = Type.Object({
-  id: Type.String(),
-  object: Type.Literal('conversation'),
+  id: Id,
+  object: objectName('conversation'),
   created_at: Type.Integer({ description: 'In seconds.' }),
   metadata: Type.Object({}, { description: 'Texts of the client.' }),
 })
 
 const Deleted = Type.Object({
-  id: Type.String(),
-  object: Type.Literal('conversation.deleted'),
-  deleted: Type.Literal(true),
+  id: Id,
+  object: objectName('conversation.deleted'),
+  deleted: Type.Literal(true, { description: 'Whether it is deleted now.' }),
 })
 
 const Params = Type.Object({

@@ -2,29 +2,34 @@ import { Type } from 'typebox'
 import type { Embeddings } from '../../../modules/embeddings/embeddings.ts'
 import { createInferenceRecord } from '../../../modules/inference/inference.ts'
 import { EmbeddingRequest } from '../../../wires/openai-embeddings/embedding-request.ts'
+import { CostUsd, objectName } from '../../../wires/usual-members.ts'
 import { defineHotRoute, type HotRoute } from '../../route.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
 import { toInference } from '../../paid/to-inference.ts'
 
 const EmbeddingList = Type.Object(
   {
-    object: Type.Literal('list'),
+    object: objectName('list'),
     model: Type.String({ description: 'As it was asked for.' }),
     data: Type.Array(
       Type.Object({
-        object: Type.Literal('embedding'),
-        index: Type.Integer(),
+        object: objectName('embedding'),
+        index: Type.Integer({ description: 'Its position, from 0.' }),
         embedding: Type.Union([
           Type.Array(Type.Number()),
           Type.String({ description: 'With `base64`: little-endian floats of 32 bits.' }),
         ]),
       }),
+      { description: 'The items of this page, or the parts of the answer, in order.' },
     ),
-    usage: Type.Object({
-      prompt_tokens: Type.Integer(),
-      total_tokens: Type.Integer(),
-      cost_usd: Type.Number(),
-    }),
+    usage: Type.Object(
+      {
+        prompt_tokens: Type.Integer({ description: 'Tokens of the input.' }),
+        total_tokens: Type.Integer({ description: 'Tokens of input and output together.' }),
+        cost_usd: CostUsd,
+      },
+      { description: 'What was used, and what it cost.' },
+    ),
   },
   { title: 'EmbeddingList' },
 )

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import type { ItemPage, ItemPageRequest } from '../../../modules/responses/responses.ts'
+import { Id, objectName } from '../../../wires/usual-members.ts'
 
 const ITEMS_LIMIT_DEFAULT = 20
 const ITEMS_LIMIT_MAX = 100
@@ -42,16 +43,16 @@ export const ItemsQuery = Type.Object({
 })
 
 export const Item = Type.Object({
-  id: Type.String(),
+  id: Id,
   type: Type.String({ description: 'The kind of the item.' }),
 })
 
 export const ItemList = Type.Object({
-  object: Type.Literal('list'),
-  data: Type.Array(Item),
+  object: objectName('list'),
+  data: Type.Array(Item, { description: 'The items of this page, or the parts of the answer, in order.' }),
   first_id: Type.Union([Type.String(), Type.Null()], { description: 'Of the first item of this page.' }),
   last_id: Type.Union([Type.String(), Type.Null()], { description: 'Send it as `after` for the next page.' }),
-  has_more: Type.Boolean(),
+  has_more: Type.Boolean({ description: 'Whether there is a further page. Its cursor is `next_cursor`.' }),
 })
 
 export function readItemPage(query: Static<typeof ItemsQuery>): ItemPageRequest {

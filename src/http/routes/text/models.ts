@@ -11,6 +11,7 @@ import {
   toAnthropicModel,
 } from '../../../wires/anthropic-messages/model-list.ts'
 import { messagesWire } from '../../../wires/anthropic-messages/messages-wire.ts'
+import { objectName } from '../../../wires/usual-members.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const Query = Type.Object({
@@ -30,7 +31,12 @@ const Query = Type.Object({
 
 const Params = Type.Object({ id: Type.String({ description: 'A model id or alias.' }) })
 
-const ModelList = Type.Object({ object: Type.Literal('list'), data: Type.Array(ModelCard) })
+const ModelList = Type.Object({
+  object: objectName('list'),
+  data: Type.Array(ModelCard, {
+    description: 'The items of this page, or the parts of the answer, in order.',
+  }),
+})
 
 export interface ModelRoutesOptions {
   readonly catalog: Pick<Catalog, 'listFor' | 'resolveFor'>

@@ -1,6 +1,8 @@
-import { Type } from 'typebox'
+import { Type, type TSchema } from 'typebox'
 import { createInferenceRecord } from '../../../modules/inference/inference.ts'
 import type { Moderation } from '../../../modules/moderation/moderation.ts'
+import { described } from '../../../wires/described.ts'
+import { Id } from '../../../wires/usual-members.ts'
 import {
   MODERATION_CATEGORIES,
   ModerationRequest,
@@ -9,19 +11,45 @@ import { defineHotRoute, type HotRoute } from '../../route.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
 import { toInference } from '../../paid/to-inference.ts'
 
-const Category = Type.Enum([...MODERATION_CATEGORIES])
+const CATEGORY_DESCRIPTIONS: Readonly<Record<(typeof MODERATION_CATEGORIES)[number], string>> = {
+  harassment: 'Harassment of a person or a group.',
+  'harassment/threatening': 'Harassment with a threat of violence.',
+  hate: 'Hatred of a group.',
+  'hate/threatening': 'Hatred of a group with a threat of violence.',
+  illicit: 'Advice on wrongdoing.',
+  'illicit/violent': 'Advice on violent wrongdoing.',
+  'self-harm': 'Self-harm.',
+  'self-harm/intent': 'An intent to harm oneself.',
+  'self-harm/instructions': 'Instructions for self-harm.',
+  sexual: 'Sexual content.',
+  'sexual/minors': 'Sexual content with a person under 18.',
+  violence: 'Violence.',
+  'violence/graphic': 'Violence in graphic detail.',
+}
+
+function byCategory(schema: TSchema, description: string): TSchema {
+  const members = MODERATION_CATEGORIES.map((category) => [
+    category,
+    described(schema, CATEGORY_DESCRIPTIONS[category]),
+  ])
+  return Type.Object(Object.fromEntries(members), { description })
+}
 
 const ModerationAnswer = Type.Object(
   {
-    id: Type.String(),
+    id: Id,
     model: Type.String({ description: 'As it was asked for; the default where none was named.' }),
     results: Type.Array(
       Type.Object({
-        flagged: Type.Boolean(),
-        categories: Type.Record(Category, Type.Boolean()),
-        category_scores: Type.Record(Category, Type.Number()),
-        category_applied_input_types: Type.Record(Category, Type.Array(Type.Enum(['text', 'image']))),
+        flagged: Type.Boolean({ description: 'Whether any category applies.' }),
+        categories: byCategory(Type.Boolean(), 'For each category, whether it applies.'),
+        category_scores: byCategory(Type.Number(), 'For each category, a score from 0 to 1.'),
+        category_applied_input_types: byCategory(
+          Type.Array(Type.Enum(['text', 'image'])),
+          'For each category, the kinds of input that were looked at.',
+        ),
       }),
+      { description: 'The results, in order.' },
     ),
   },
   { title: 'Moderation' },

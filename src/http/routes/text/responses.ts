@@ -3,6 +3,7 @@ import { createInferenceRecord } from '../../../modules/inference/inference.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
 import type { Responses } from '../../../modules/responses/responses.ts'
 import { nullable } from '../../../wires/nullable.ts'
+import { Id, objectName } from '../../../wires/usual-members.ts'
 import { ResponseObject } from '../../../wires/openai-responses/response-answer.ts'
 import { ResponsesRequest } from '../../../wires/openai-responses/responses-request.ts'
 import { responsesWire } from '../../../wires/openai-responses/responses-wire.ts'
@@ -28,7 +29,7 @@ const TokenCountRequest = Type.Object(
 )
 
 const TokenCount = Type.Object({
-  object: Type.Literal('response.input_tokens'),
+  object: objectName('response.input_tokens'),
   input_tokens: Type.Integer({ description: 'Tokens of the prompt.' }),
 })
 
@@ -87,10 +88,10 @@ const CompactRequest = Type.Object(
 )
 
 const Compacted = Type.Object({
-  id: Type.String(),
-  object: Type.Literal('response.compaction'),
+  id: Id,
+  object: objectName('response.compaction'),
   created_at: Type.Integer({ description: 'In seconds.' }),
-  output: Type.Array(Type.Object({ id: Type.String(), type: Type.String() }), {
+  output: Type.Array(Type.Object({ id: Id, type: Type.String({ description: 'The kind of this part.' }) }), {
     description:
       'What the user said, then one item of the type `compaction`. Send it as input instead of all before.',
   }),

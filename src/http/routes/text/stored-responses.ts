@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Responses } from '../../../modules/responses/responses.ts'
 import { ResponseObject } from '../../../wires/openai-responses/response-answer.ts'
 import { responsesWire } from '../../../wires/openai-responses/responses-wire.ts'
+import { Id, objectName } from '../../../wires/usual-members.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { followUntilShutdown } from '../../answers/follow-until-shutdown.ts'
 import { includeMembers, ItemList, ItemsQuery, listItemsAnswer, readItemPage } from './item-list.ts'
@@ -26,9 +27,9 @@ const ResponseQuery = Type.Object({
 })
 
 const Deleted = Type.Object({
-  id: Type.String(),
-  object: Type.Literal('response'),
-  deleted: Type.Literal(true),
+  id: Id,
+  object: objectName('response'),
+  deleted: Type.Literal(true, { description: 'Whether it is deleted now.' }),
 })
 
 /** Routes for stored responses. */
