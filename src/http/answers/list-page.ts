@@ -49,7 +49,7 @@ export function listSchema(name: ListName, item: TSchema, others: TProperties = 
   return Type.Object({
     ...others,
     object: objectName('list'),
-    data: Type.Array(item, { description: 'The items of this page, or the parts of the answer, in order.' }),
+    data: Type.Array(item, { description: 'The entries of this page, in order.' }),
     [name]: Type.Array(item, { description: 'The same entries as `data`.' }),
     total: Type.Integer({ description: 'How many entries the whole list has.' }),
     has_more: Type.Boolean({ description: 'Whether there is a further page. Its cursor is `next_cursor`.' }),

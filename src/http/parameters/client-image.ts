@@ -8,7 +8,7 @@ import type { UploadedFile } from '../multipart/form.ts'
 export const ImageInput = Type.Union(
   [
     Type.String({ minLength: 1, description: 'A data URI, base64, or an http(s) address.' }),
-    Type.Object({ url: Type.String({ minLength: 1, description: 'The address.' }) }),
+    Type.Object({ url: Type.String({ minLength: 1, description: 'The address of the picture.' }) }),
     Type.Object({ b64: Type.String({ minLength: 1, description: 'The file in base64.' }) }),
   ],
   { title: 'ImageInput' },

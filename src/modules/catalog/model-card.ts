@@ -98,7 +98,7 @@ export const ModelCard = Type.Object(
     is_ready: Type.Boolean({ description: 'Whether a request for it can be served now.' }),
     not_ready_reason: orNull(Type.String(), 'Why it cannot be served now. `null` when it can.'),
     source: Type.Enum(['platform', 'dedicated'], {
-      description: 'Where the entry comes from: the built-in catalog or the file of the operator.',
+      description: 'Whether everybody shares the model (`platform`) or it is a deployment (`dedicated`).',
     }),
     provider: Type.String({ description: 'The upstream a request would be sent to first.' }),
     price: PriceCard,

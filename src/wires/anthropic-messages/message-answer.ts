@@ -12,14 +12,14 @@ const Thinking = Type.Object({
 
 const RedactedThinking = Type.Object({
   type: partType('redacted_thinking'),
-  data: Type.String({ description: 'The items of this page, or the parts of the answer, in order.' }),
+  data: Type.String({ description: 'The reasoning, encrypted by the vendor.' }),
 })
 
 const ToolUse = Type.Object({
   type: partType('tool_use'),
   id: Id,
-  name: Type.String({ description: 'The name that people gave it.' }),
-  input: Type.Object({}, { description: 'The input.' }),
+  name: Type.String({ description: 'The name of the tool.' }),
+  input: Type.Object({}, { description: 'The arguments, as the model wrote them.' }),
 })
 
 const Usage = Type.Object({

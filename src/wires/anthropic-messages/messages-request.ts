@@ -19,10 +19,8 @@ const Message = Type.Object({
 })
 
 const Tool = Type.Object({
-  type: nullable(Type.String({ maxLength: 128 }), 'The kind of this part.'),
-  name: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 128, description: 'The name that people gave it.' }),
-  ),
+  type: nullable(Type.String({ maxLength: 128 }), 'The kind of the tool. One that you define unless told.'),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'The name of the tool.' })),
   description: nullable(Type.String(), 'What it is for, in words.'),
   input_schema: Type.Optional(
     namedValues(Type.Unknown(), {
@@ -35,10 +33,10 @@ const Tool = Type.Object({
 })
 
 const ToolChoice = Type.Object({
-  type: Type.Enum(['auto', 'any', 'tool', 'none'], { description: 'The kind of this part.' }),
-  name: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 128, description: 'The name that people gave it.' }),
-  ),
+  type: Type.Enum(['auto', 'any', 'tool', 'none'], {
+    description: 'Whether the model may, must or must not call a tool.',
+  }),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'The name of the tool.' })),
   disable_parallel_tool_use: nullable(Type.Boolean({ description: 'At most one call in an answer.' })),
 })
 
@@ -54,7 +52,7 @@ const OutputConfig = Type.Object({
       type: partType('json_schema'),
       schema: namedValues(Type.Unknown(), { count: 1024, length: 256, description: 'The JSON Schema.' }),
     }),
-    'The format.',
+    'The form of the answer: JSON that follows a schema.',
   ),
 })
 
@@ -102,7 +100,7 @@ export const MessagesRequest = Type.Object(
       Type.Object({
         user_id: nullable(Type.String({ maxLength: 4096, description: 'Names the end user to the vendor.' })),
       }),
-      'Pairs of text that you attach. They come back unchanged.',
+      'About the request, for the vendor.',
     ),
     stream: nullable(Type.Boolean({ description: 'Answer with Server-Sent Events.' })),
   },

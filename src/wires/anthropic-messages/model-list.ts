@@ -12,7 +12,7 @@ export const AnthropicModel = Type.Object({
 /** One page of Anthropic's model list. */
 export const AnthropicModelList = Type.Object({
   data: Type.Array(AnthropicModel, {
-    description: 'The items of this page, or the parts of the answer, in order.',
+    description: 'The models of this page.',
   }),
   has_more: Type.Boolean({ description: 'Whether another page follows.' }),
   first_id: Type.Union([Type.String(), Type.Null()], { description: 'Of this page.' }),

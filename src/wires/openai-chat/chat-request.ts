@@ -13,7 +13,7 @@ const ImagePart = Type.Object({
   type: partType('image_url'),
   image_url: Type.Object(
     {
-      url: Type.String({ minLength: 1, description: 'The address.' }),
+      url: Type.String({ minLength: 1, description: 'The address of the picture.' }),
       detail: nullable(
         Type.Enum(['auto', 'low', 'high', 'original']),
         'How closely the model looks at the picture.',
@@ -32,9 +32,9 @@ const AudioPart = Type.Object({
     {
       data: Type.String({
         minLength: 1,
-        description: 'The items of this page, or the parts of the answer, in order.',
+        description: 'The sound in base64.',
       }),
-      format: Type.String({ description: 'The format.' }),
+      format: Type.String({ description: 'The format of the sound, such as `wav` or `mp3`.' }),
     },
     { description: 'A sound in base64.' },
   ),
@@ -58,7 +58,7 @@ const FilePart = Type.Object({
 const VideoPart = Type.Object({
   type: partType('video_url'),
   video_url: Type.Object(
-    { url: Type.String({ minLength: 1, description: 'The address.' }) },
+    { url: Type.String({ minLength: 1, description: 'The address of the video.' }) },
     { description: 'A video: an `https` address or a data URI.' },
   ),
 })
@@ -75,7 +75,7 @@ const FunctionCall = Type.Object({
   type: partType('function'),
   function: Type.Object(
     {
-      name: Type.String({ description: 'The name that people gave it.' }),
+      name: Type.String({ description: 'The name of the function.' }),
       arguments: Type.String({
         description: 'The arguments as JSON text, as the model wrote them. They may be invalid.',
       }),
@@ -89,8 +89,8 @@ const CustomCall = Type.Object({
   type: partType('custom'),
   custom: Type.Object(
     {
-      name: Type.String({ description: 'The name that people gave it.' }),
-      input: Type.String({ description: 'The input.' }),
+      name: Type.String({ description: 'The name of the tool.' }),
+      input: Type.String({ description: 'The text for the tool, as the model wrote it.' }),
     },
     { description: 'A tool that takes free text.' },
   ),
@@ -104,7 +104,7 @@ const ChatMessage = Type.Object({
     Type.Union([Type.String(), Type.Array(ContentPart, { maxItems: 4096 })]),
     'The text of the message, or its parts.',
   ),
-  name: nullable(Type.String(), 'The name that people gave it.'),
+  name: nullable(Type.String(), 'The name of who wrote the message, or of the function.'),
   refusal: nullable(Type.String(), 'The text with which the model refused. `null` when it did not.'),
   reasoning_content: nullable(Type.String(), 'The reasoning before the answer, where the model shows it.'),
   tool_calls: nullable(
@@ -121,7 +121,7 @@ const FunctionTool = Type.Object({
   type: partType('function'),
   function: Type.Object(
     {
-      name: Type.String({ minLength: 1, maxLength: 128, description: 'The name that people gave it.' }),
+      name: Type.String({ minLength: 1, maxLength: 128, description: 'The name of the function.' }),
       description: nullable(Type.String(), 'What it is for, in words.'),
       parameters: nullable(namedValues(Type.Unknown(), SCHEMA_NAMES), 'The parameters as a JSON Schema.'),
       strict: nullable(Type.Boolean(), 'Whether the output must follow the schema exactly.'),
@@ -135,11 +135,11 @@ const CustomTool = Type.Object({
   type: partType('custom'),
   custom: Type.Object(
     {
-      name: Type.String({ minLength: 1, maxLength: 128, description: 'The name that people gave it.' }),
+      name: Type.String({ minLength: 1, maxLength: 128, description: 'The name of the tool.' }),
       description: nullable(Type.String(), 'What it is for, in words.'),
       format: nullable(
         Type.Object({
-          type: Type.String({ description: 'The kind of this part.' }),
+          type: Type.String({ description: '`text` or `grammar`.' }),
           grammar: nullable(
             Type.Object({
               syntax: Type.String({ description: 'The language of the grammar.' }),
@@ -148,7 +148,7 @@ const CustomTool = Type.Object({
             'The grammar that the text must follow.',
           ),
         }),
-        'The format.',
+        'The form of the text that the tool takes.',
       ),
     },
     { description: 'A tool that takes free text.' },
@@ -162,14 +162,14 @@ const ToolChoice = Type.Union([
   Type.Object({
     type: partType('function'),
     function: Type.Object(
-      { name: Type.String({ description: 'The name that people gave it.' }) },
+      { name: Type.String({ description: 'The name of the function.' }) },
       { description: 'A function: its name, and its parameters or arguments.' },
     ),
   }),
   Type.Object({
     type: partType('custom'),
     custom: Type.Object(
-      { name: Type.String({ description: 'The name that people gave it.' }) },
+      { name: Type.String({ description: 'The name of the tool.' }) },
       { description: 'A tool that takes free text.' },
     ),
   }),
@@ -178,7 +178,7 @@ const ToolChoice = Type.Union([
     allowed_tools: Type.Object(
       {
         mode: Type.Enum(['auto', 'required'], { description: 'Whether the model may call a tool or must.' }),
-        tools: Type.Array(Type.Object({ type: Type.String({ description: 'The kind of this part.' }) }), {
+        tools: Type.Array(Type.Object({ type: Type.String({ description: 'The kind of the tool.' }) }), {
           maxItems: 1024,
           description: 'The tools that the model may call.',
         }),
@@ -195,7 +195,7 @@ const ResponseFormat = Type.Union([
     type: partType('json_schema'),
     json_schema: Type.Object(
       {
-        name: Type.String({ minLength: 1, description: 'The name that people gave it.' }),
+        name: Type.String({ minLength: 1, description: 'The name of the schema.' }),
         description: nullable(Type.String(), 'What it is for, in words.'),
         schema: nullable(namedValues(Type.Unknown(), SCHEMA_NAMES), 'The JSON Schema.'),
         strict: nullable(Type.Boolean(), 'Whether the output must follow the schema exactly.'),
@@ -242,10 +242,7 @@ export const ChatRequest = Type.Object(
       'The form of the answer: text, JSON, or JSON that follows a schema.',
     ),
     seed: nullable(Type.Integer({ description: 'Reproducibility seed, where the model supports it.' })),
-    logprobs: nullable(
-      Type.Boolean(),
-      'Log probabilities of the output tokens. `null` when they were not asked for.',
-    ),
+    logprobs: nullable(Type.Boolean(), 'Whether the answer has the log probabilities of its tokens.'),
     top_logprobs: nullable(
       Type.Integer({ minimum: 0, maximum: 20 }),
       'How many alternatives to return for each token.',

@@ -56,7 +56,7 @@ export const CompletionRequest = Type.Object(
     echo: nullable(Type.Boolean(), 'Whether the answer begins with the prompt.'),
     logprobs: nullable(
       Type.Integer({ minimum: 0, maximum: 20 }),
-      'Log probabilities of the output tokens. `null` when they were not asked for.',
+      'How many alternatives to return for each token, with their log probabilities.',
     ),
     logit_bias: nullable(
       namedValues(Type.Number(), BIASED_TOKENS),

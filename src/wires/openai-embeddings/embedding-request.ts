@@ -17,7 +17,7 @@ export const EmbeddingRequest = Type.Object(
           maxItems: INPUTS_MAX,
         }),
       ],
-      { description: 'The input.' },
+      { description: 'The texts, or their tokens.' },
     ),
     dimensions: nullable(Type.Integer({ minimum: 1, maximum: 65_536 }), 'The length of the vectors.'),
     encoding_format: nullable(

@@ -26,7 +26,7 @@ const Part = Type.Union([
   Type.Object({
     type: partType('image_url'),
     image_url: Type.Object(
-      { url: Type.String({ minLength: 1, description: 'The address.' }) },
+      { url: Type.String({ minLength: 1, description: 'The address of the picture.' }) },
       {
         description:
           'A picture: an `https` address, a data URI, or the address of a file that this gateway keeps.',
@@ -45,7 +45,7 @@ export const ModerationRequest = Type.Object(
         Type.Array(Type.String(), { minItems: 1, maxItems: INPUTS_MAX }),
         Type.Array(Part, { minItems: 1, maxItems: INPUTS_MAX }),
       ],
-      { description: 'The input.' },
+      { description: 'What is judged: a text, several texts, or the parts of one input.' },
     ),
   },
   { examples: [{ input: 'I will plant a tree.' }] },

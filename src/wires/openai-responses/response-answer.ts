@@ -34,7 +34,14 @@ export const ResponseObject = Type.Object({
     description: 'Whether the answer came to its own end; of one in the background how far it is.',
   }),
   incomplete_details: Type.Union(
-    [Type.Object({ reason: Type.String({ description: 'Why, in words.' }) }), Type.Null()],
+    [
+      Type.Object({
+        reason: Type.String({
+          description: 'Why it is incomplete: `max_output_tokens` or `content_filter`.',
+        }),
+      }),
+      Type.Null(),
+    ],
     {
       description: 'Why it did not.',
     },

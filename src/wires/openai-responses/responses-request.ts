@@ -13,18 +13,20 @@ const Item = Type.Object({
 })
 
 const Tool = Type.Object({
-  type: Type.String({ minLength: 1, maxLength: 128, description: 'The kind of this part.' }),
+  type: Type.String({ minLength: 1, maxLength: 128, description: 'The kind of the tool.' }),
 })
 
 const ToolChoice = Type.Union([
   Type.Enum(['none', 'auto', 'required']),
-  Type.Object({ type: Type.String({ maxLength: 128, description: 'The kind of this part.' }) }),
+  Type.Object({
+    type: Type.String({ maxLength: 128, description: 'The kind of the tool that the model must call.' }),
+  }),
 ])
 
 const Text = Type.Object({
   format: nullable(
     Type.Object(
-      { type: Type.String({ maxLength: 64, description: 'The kind of this part.' }) },
+      { type: Type.String({ maxLength: 64, description: '`text`, `json_object` or `json_schema`.' }) },
       { description: 'Text, JSON or a schema.' },
     ),
   ),
@@ -49,8 +51,8 @@ export const ResponsesRequest = Type.Object(
       Type.Boolean(),
       'Whether the model may ask for several calls in one answer.',
     ),
-    text: nullable(Text, 'The text.'),
-    reasoning: nullable(Reasoning, 'The reasoning before the answer.'),
+    text: nullable(Text, 'The form and the length of the text.'),
+    reasoning: nullable(Reasoning, 'How the model reasons before it answers.'),
     max_output_tokens: nullable(
       Type.Integer({ minimum: 1, description: 'Maximum output tokens, thoughts included.' }),
     ),

@@ -44,7 +44,7 @@ const RequestsPerMinute = orNull(
 const ExpiresAt = orNull(Type.String({ format: 'date-time' }), 'When the key stops working. Null for never.')
 
 const KeySettings = {
-  name: Type.Optional(described(Name, 'The name that people gave it.')),
+  name: Type.Optional(described(Name, 'A name for people, without control characters.')),
   scopes: Type.Optional(Scopes),
   allowed_models: Type.Optional(AllowedModels),
   limit_usd: Type.Optional(LimitUsd),

@@ -11,7 +11,9 @@ export const PaymentAnswer = Type.Object(
   {
     id: UuidId,
     object: objectName('payment'),
-    kind: Type.Enum([...PAYMENT_KINDS], { description: 'What kind of thing it is.' }),
+    kind: Type.Enum([...PAYMENT_KINDS], {
+      description: 'What it is: a checkout, a promo code, an adjustment or a refund.',
+    }),
     amount_usd: Type.Number({ description: 'Negative when credit was taken.' }),
     status: Type.Enum([...PAYMENT_STATUSES], { description: 'The state it is in.' }),
     created_at: CreatedAt,

@@ -14,14 +14,14 @@ const WEBHOOK_BYTES_MAX = 256 * 1024
 const RETURN_URL_MAX = 2048
 
 const ConfigAnswer = Type.Object({
-  provider: Type.String({ description: 'The upstream that served it.' }),
+  provider: Type.String({ description: 'The payment provider.' }),
   currency: Type.Literal('usd'),
   presets_usd: Type.Array(Type.Number(), { description: 'Amounts to offer.' }),
   min_usd: Type.Number({ description: 'The smallest amount.' }),
   max_usd: Type.Number({ description: 'The largest amount.' }),
   publishable_key: Type.Optional(
     Type.String({
-      description: 'The public key of the payment provider, for its scripts. `null`: none needed.',
+      description: 'The public key of the payment provider, for its scripts. Absent where none is needed.',
     }),
   ),
   test_mode: Type.Boolean({ description: 'No money moves.' }),

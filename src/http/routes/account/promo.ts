@@ -10,12 +10,12 @@ const RedeemBody = Type.Object({
     minLength: 1,
     maxLength: 100,
     pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-    description: 'The code.',
+    description: 'The code to redeem, without control characters.',
   }),
 })
 
 const RedeemAnswer = Type.Object({
-  code: Type.String({ description: 'The code.' }),
+  code: Type.String({ description: 'The code that was redeemed.' }),
   amount_usd: Type.Number({ description: 'The amount in US dollars.' }),
   balance_usd: Type.Number({ description: 'The balance of the account in US dollars.' }),
   redeemed_at: Type.String({ format: 'date-time', description: 'When the code was redeemed.' }),

@@ -59,7 +59,7 @@ export const RequestEntryAnswer = Type.Object(entryFields)
 export const RequestPageAnswer = Type.Object({
   object: objectName('list'),
   data: Type.Array(RequestEntryAnswer, {
-    description: 'The items of this page, or the parts of the answer, in order.',
+    description: 'The requests of this page, newest first.',
   }),
   requests: Type.Array(RequestEntryAnswer, { description: 'The same entries as `data`.' }),
   has_more: Type.Boolean({
@@ -115,7 +115,7 @@ export const RequestAnswer = Type.Object({
   task: orNull(
     Type.Object({
       id: Type.String({ format: 'uuid', description: 'For `GET /v1/tasks/{id}`.' }),
-      type: Type.String({ description: 'The kind of this part.' }),
+      type: Type.String({ description: 'What the task makes.' }),
       status: Type.String({ description: 'How the task is now.' }),
       attempts: Type.Integer({ description: 'How many times workers have tried it.' }),
       started_at: orNull(Type.String({ format: 'date-time' }), 'Null while it has not begun.'),

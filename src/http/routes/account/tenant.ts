@@ -12,7 +12,7 @@ import { LimitsAnswer, limitsToWire, StoredAnswer, storedToWire } from './limits
 const TenantAnswer = Type.Object({
   id: UuidId,
   object: objectName('tenant'),
-  name: Type.String({ description: 'The name that people gave it.' }),
+  name: Type.String({ description: 'The name of the account.' }),
   status: Type.Enum(['active', 'suspended'], { description: 'The state it is in.' }),
   balance_usd: Type.Union([Type.Number(), Type.Null()], {
     description: 'The balance of the account in US dollars. Null for a key without `manage`.',

@@ -36,8 +36,8 @@ const figureFields = {
 
 const LatencyBucketAnswer = Type.Object(
   {
-    start: described(Time, 'Where it begins: a time, or seconds into the audio.'),
-    end: described(Time, 'Where it ends: a time, or seconds into the audio.'),
+    start: described(Time, 'Where the bucket begins.'),
+    end: described(Time, 'Where the bucket ends. It is not part of the bucket.'),
     ...figureFields,
   },
   { description: 'An hour or a day of UTC, cut to the range at both ends.' },
@@ -63,7 +63,7 @@ const LatencyAnswer = Type.Object({
       }),
       ...figureFields,
       data: Type.Array(LatencyBucketAnswer, {
-        description: 'The items of this page, or the parts of the answer, in order.',
+        description: 'The buckets of this series, oldest first.',
       }),
     }),
     { description: 'The ten with the most requests. Empty without `by`.' },

@@ -50,8 +50,8 @@ const rangeFields = {
 
 const Bucket = Type.Object(
   {
-    start: described(Time, 'Where it begins: a time, or seconds into the audio.'),
-    end: described(Time, 'Where it ends: a time, or seconds into the audio.'),
+    start: described(Time, 'Where the bucket begins.'),
+    end: described(Time, 'Where the bucket ends. It is not part of the bucket.'),
     ...totalsFields,
   },
   { description: 'An hour or a day of UTC, cut to the range at both ends.' },
@@ -115,7 +115,7 @@ export const TimeseriesAnswer = Type.Object({
         description: 'What the figures of this group have in common, such as the id of a key or a model.',
       }),
       data: Type.Array(Bucket, {
-        description: 'The items of this page, or the parts of the answer, in order.',
+        description: 'The buckets of this series, oldest first.',
       }),
     }),
     {
@@ -138,7 +138,7 @@ export const SpendingAnswer = Type.Object({
       value: Type.String({
         description: 'What the figures of this group have in common, such as the id of a key or a model.',
       }),
-      name: Type.String({ description: 'The name that people gave it.' }),
+      name: Type.String({ description: 'The name of the group, for people.' }),
       ...groupFields,
     }),
     {
@@ -158,7 +158,7 @@ export const AccountSpendingAnswer = Type.Object({
   data: Type.Array(
     Type.Object({
       tenant_id: AccountId,
-      name: Type.String({ description: 'The name that people gave it.' }),
+      name: Type.String({ description: 'The name of the account.' }),
       ...groupFields,
     }),
     {

@@ -16,9 +16,9 @@ import { errorTypeOf } from '../../answers/error-envelope.ts'
 export const Timestamp = Type.String({ format: 'date-time' })
 export const Uuid = Type.String({ format: 'uuid' })
 export const ErrorAnswer = Type.Object({
-  message: Type.String({ description: 'The message.' }),
-  type: Type.String({ description: 'The kind of this part.' }),
-  code: Type.String({ description: 'The code.' }),
+  message: Type.String({ description: 'What went wrong, in words.' }),
+  type: Type.String({ description: 'The class of the error.' }),
+  code: Type.String({ description: 'The code of the error, for programs.' }),
 })
 
 export const CellAnswer = Type.Object(
@@ -72,7 +72,7 @@ export const CellAnswer = Type.Object(
     output_tokens_per_second: orNull(Type.Number(), 'Output tokens a second, after the first one.'),
     provider: orNull(Type.String(), 'The upstream that served it.'),
     score: orNull(Type.Number(), 'How well the answer fits what was expected, from 0 to 1.'),
-    judge: Type.Unknown({ description: 'The model that judges answers, or what it said.' }),
+    judge: Type.Unknown({ description: 'What the judge said. `null` without a judge.' }),
     error: orNull(ErrorAnswer, 'Why it failed. `null` when it did not.'),
     request_id: orNull(Type.String(), 'The id of the request. The log of the gateway knows it by this.'),
     started_at: orNull(Timestamp, 'When work on it began. `null` until then.'),

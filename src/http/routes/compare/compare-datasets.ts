@@ -30,7 +30,7 @@ const DatasetBody = Type.Object(
       Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, description: 'That of the file unless told.' }),
     ),
     description: Description,
-    prompts: nullable(PromptInputs, 'The prompts, or how many of them count.'),
+    prompts: nullable(PromptInputs, 'The prompts.'),
     test_cases: nullable(PromptInputs, 'Another name of `prompts`.'),
   },
   {
@@ -42,7 +42,7 @@ const DatasetBody = Type.Object(
 const DatasetChangeBody = Type.Object({
   name: nullable(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }), 'The name that people gave it.'),
   description: Description,
-  prompts: nullable(PromptInputs, 'The prompts, or how many of them count.'),
+  prompts: nullable(PromptInputs, 'The prompts.'),
   test_cases: nullable(PromptInputs, 'Another name of `prompts`.'),
 })
 
@@ -86,11 +86,11 @@ const DatasetContentAnswer = Type.Object(
         }),
         expected: Type.Unknown({ description: 'The answer that is expected, for scoring. `null`: none.' }),
       }),
-      { description: 'The prompts, or how many of them count.' },
+      { description: 'The prompts.' },
     ),
     versions: Type.Array(
       Type.Object({
-        version: Type.String({ description: 'The number of the version, from 1.' }),
+        version: Type.String({ description: 'The version, named by its content.' }),
         prompts_total: Type.Integer({ description: 'How many prompts there are.' }),
         created_at: CreatedAt,
       }),

@@ -30,7 +30,7 @@ export const RunCreateBody = Type.Object(
       Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
       'The name that people gave it.',
     ),
-    prompts: nullable(PromptInputs, 'The prompts, or how many of them count.'),
+    prompts: nullable(PromptInputs, 'The prompts.'),
     test_cases: nullable(PromptInputs, 'Another name of `prompts`.'),
     prompt: nullable(Type.String({ minLength: 1, description: 'The only one.' })),
     dataset_id: nullable(Type.String({ description: 'Prompts of a dataset, as it is now.' })),
@@ -51,7 +51,7 @@ export const RunCreateBody = Type.Object(
         model: Type.String({ minLength: 1, maxLength: 256, description: 'The id of the model.' }),
         rubric: nullable(Type.String({ maxLength: 20_000 }), 'What the judge looks at, in words.'),
       }),
-      'The model that judges answers, or what it said.',
+      'The model that judges the answers.',
     ),
     seed: nullable(Type.Integer({ minimum: 0, maximum: SEED_MAX, description: 'Of the order of lanes.' })),
     concurrency: nullable(

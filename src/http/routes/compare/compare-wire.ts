@@ -63,7 +63,7 @@ const LaneAnswer = Type.Object(
   {
     id: UuidId,
     model: ModelId,
-    name: Type.String({ description: 'The name that people gave it.' }),
+    name: Type.String({ description: 'The name of the lane.' }),
     params: Type.Record(Type.String(), Type.Unknown(), {
       description: 'The parameters that the lane sends with each request.',
     }),
@@ -81,7 +81,7 @@ const LaneResults = Type.Object(
       Type.Object(
         {
           data: Type.Array(CellAnswer, {
-            description: 'The items of this page, or the parts of the answer, in order.',
+            description: 'The answers of this page, in order.',
           }),
           total: Type.Integer({ description: 'Cells of the lane.' }),
           has_more: Type.Boolean({
@@ -111,7 +111,7 @@ export const RunAnswer = Type.Object(
     object: objectName('compare.run'),
     name: Type.String({ description: 'The name that people gave it.' }),
     status: Type.Enum([...RUN_STATUSES], { description: 'The state it is in.' }),
-    models: Type.Array(Type.String(), { description: 'The models.' }),
+    models: Type.Array(Type.String(), { description: 'The models of its lanes.' }),
     lanes: Type.Array(LaneAnswer, { description: 'The lanes: models with their parameters, side by side.' }),
     repeats: Type.Integer({ description: 'How often each lane answers each prompt.' }),
     concurrency: Type.Integer({ description: 'Cells that are asked at once.' }),
@@ -121,7 +121,7 @@ export const RunAnswer = Type.Object(
         model: ModelId,
         rubric: Type.Optional(orNull(Type.String(), 'What the judge looks at, in words.')),
       }),
-      'The model that judges answers, or what it said.',
+      'The model that judges the answers. `null`: none.',
     ),
     seed: Type.Integer({ description: 'Decides the order of the lanes in every prompt.' }),
     dataset_id: orNull(Uuid, 'The dataset that the prompts come from.'),
@@ -131,7 +131,11 @@ export const RunAnswer = Type.Object(
     cells_total: Type.Integer({ description: 'How many answers the run asks for.' }),
     cells_done: Type.Integer({ description: 'How many of them have come.' }),
     cells_failed: Type.Integer({ description: 'How many of them failed.' }),
-    progress: Type.Integer({ minimum: 0, maximum: 100, description: 'The part that is done, from 0 to 1.' }),
+    progress: Type.Integer({
+      minimum: 0,
+      maximum: 100,
+      description: 'How much of it is done, from 0 to 100.',
+    }),
     budget_usd: orNull(
       Type.Number(),
       'What it may spend at most, in US dollars. `null`: no limit of its own.',

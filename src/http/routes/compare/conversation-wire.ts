@@ -51,7 +51,7 @@ export const TurnRequest = Type.Object(
 const ReplyAnswer = Type.Object({
   lane_id: described(Uuid, 'The id of the lane.'),
   model: ModelId,
-  name: Type.String({ description: 'The name that people gave it.' }),
+  name: Type.String({ description: 'The name of the lane.' }),
   request_id: Type.String({ description: 'Of the usage record.' }),
   status: Type.Enum(['running', 'completed', 'failed'], { description: 'The state it is in.' }),
   output: Type.String({ description: 'The text; of a reply that failed, what came until then.' }),
@@ -73,9 +73,9 @@ const ReplyAnswer = Type.Object({
   provider: orNull(Type.String(), 'The upstream that served it.'),
   error: orNull(
     Type.Object({
-      message: Type.String({ description: 'The message.' }),
-      type: Type.String({ description: 'The kind of this part.' }),
-      code: Type.String({ description: 'The code.' }),
+      message: Type.String({ description: 'What went wrong, in words.' }),
+      type: Type.String({ description: 'The class of the error.' }),
+      code: Type.String({ description: 'The code of the error, for programs.' }),
     }),
     'Why it failed. `null` when it did not.',
   ),
@@ -101,7 +101,7 @@ export const TurnAnswer = Type.Object(
 const LaneAnswer = Type.Object({
   id: UuidId,
   model: ModelId,
-  name: Type.String({ description: 'The name that people gave it.' }),
+  name: Type.String({ description: 'The name of the lane.' }),
   params: Type.Record(Type.String(), Type.Unknown(), {
     description: 'The parameters that the lane sends with each request.',
   }),
@@ -114,7 +114,7 @@ export const ConversationAnswer = Type.Object(
     name: orNull(Type.String(), 'The name that people gave it.'),
     system: orNull(Type.String(), 'The system prompt.'),
     status: Type.Enum(['idle', 'running'], { description: 'Running while a turn is being answered.' }),
-    models: Type.Array(Type.String(), { description: 'The models.' }),
+    models: Type.Array(Type.String(), { description: 'The models of its lanes.' }),
     lanes: Type.Array(LaneAnswer, { description: 'The lanes: models with their parameters, side by side.' }),
     turns_total: Type.Integer({ description: 'How many turns there are.' }),
     cost_usd: CostUsd,

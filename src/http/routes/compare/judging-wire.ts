@@ -22,7 +22,7 @@ export const VoteAnswer = Type.Object({
   run_id: described(Uuid, 'The id of the run.'),
   prompt_index: orNull(Type.Integer(), 'The position of the prompt, from 0.'),
   repeat: orNull(Type.Integer(), 'Which of the repeats it is, from 0.'),
-  outcome: Type.Enum(['winner', 'tie', 'both_bad'], { description: 'How it ended.' }),
+  outcome: Type.Enum(['winner', 'tie', 'both_bad'], { description: 'What was voted.' }),
   winner_lane_id: orNull(Type.String({ format: 'uuid', description: 'By its own id, of a blind run too.' })),
   reason: orNull(Type.String(), 'Why, in words.'),
   created_at: CreatedAt,
@@ -43,15 +43,15 @@ const StandingMembers = {
 
 const VerdictAnswer = Type.Object({
   outcome: Type.Enum(['better', 'no_significant_difference', 'not_enough_votes'], {
-    description: 'How it ended.',
+    description: 'Whether the votes suffice for a winner.',
   }),
-  text: Type.String({ description: 'The text.' }),
+  text: Type.String({ description: 'The same in words.' }),
 })
 
 const VoteCounts = Type.Object({
   total: Type.Integer({ description: 'How many there are in all.' }),
   human: Type.Integer({ description: 'Votes of people.' }),
-  judge: Type.Integer({ description: 'The model that judges answers, or what it said.' }),
+  judge: Type.Integer({ description: 'Votes of a judge.' }),
   ties: Type.Integer({ description: 'Votes for a tie.' }),
   both_bad: Type.Integer({ description: 'Votes that found both sides bad.' }),
 })
@@ -79,13 +79,13 @@ export const RunVerdictAnswer = Type.Object(
       Type.Object({
         lane_id: described(Uuid, 'The id of the lane.'),
         model: ModelId,
-        name: Type.String({ description: 'The name that people gave it.' }),
+        name: Type.String({ description: 'The name of the lane.' }),
         ...StandingMembers,
       }),
       { description: 'Best first.' },
     ),
     votes: described(VoteCounts, 'How many votes there are, by who gave them and how.'),
-    ballots: Type.Integer({ description: 'The votes one by one.' }),
+    ballots: Type.Integer({ description: 'How many prompts, or whole runs, were voted on.' }),
     judge: Type.Object(
       {
         pairs: Type.Integer({ description: 'How many pairs of answers the judge compared.' }),
@@ -103,12 +103,12 @@ const DiffLaneAnswer = Type.Object({
   run_id: described(Uuid, 'The id of the run.'),
   lane_id: described(Uuid, 'The id of the lane.'),
   model: ModelId,
-  name: Type.String({ description: 'The name that people gave it.' }),
+  name: Type.String({ description: 'The name of the lane.' }),
 })
 
 const MeasureAnswer = orNull(
   Type.Object({
-    prompts: Type.Integer({ description: 'The prompts, or how many of them count.' }),
+    prompts: Type.Integer({ description: 'How many prompts were compared.' }),
     mean: Type.Number({ description: 'The mean.' }),
     against_mean: Type.Number({ description: 'The mean of the other run.' }),
     difference: Type.Number({
@@ -138,7 +138,7 @@ export const RunDiffAnswer = Type.Object(
       Type.Object({
         lane: described(DiffLaneAnswer, 'The lane of this run.'),
         against: described(DiffLaneAnswer, 'The lane of the other run.'),
-        prompts: Type.Integer({ description: 'The prompts, or how many of them count.' }),
+        prompts: Type.Integer({ description: 'How many prompts were compared.' }),
         measures: Type.Object(
           {
             score: described(MeasureAnswer, 'How well the answer fits what was expected, from 0 to 1.'),

@@ -39,7 +39,7 @@ const TierList = listSchema('tiers', TierAnswer, {
 const TemplateAnswer = Type.Object(
   {
     id: Id,
-    name: Type.String({ description: 'The name that people gave it.' }),
+    name: Type.String({ description: 'The name of the tier.' }),
     huggingface_id: Type.String({ description: 'The id of the model on the hub.' }),
     gpu_tier: Type.String({ description: 'The recommended tier.' }),
     description: Type.String({ description: 'What it is for, in words.' }),

@@ -116,7 +116,7 @@ export const ImageAnswer = Type.Object(
         b64_json: Type.Optional(Type.String({ description: 'The picture in base64.' })),
         revised_prompt: Type.Optional(Type.String({ description: 'The prompt as the model changed it.' })),
       }),
-      { description: 'The items of this page, or the parts of the answer, in order.' },
+      { description: 'The pictures.' },
     ),
     usage: Type.Object(
       { images: Type.Integer({ description: 'How many pictures.' }), cost_usd: CostUsd },

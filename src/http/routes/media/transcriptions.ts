@@ -88,8 +88,8 @@ const TranscriptAnswer = Type.Object(
       Type.Array(
         Type.Object({
           id: Type.Integer({ description: 'The id of this object.' }),
-          start: Type.Number({ description: 'Where it begins: a time, or seconds into the audio.' }),
-          end: Type.Number({ description: 'Where it ends: a time, or seconds into the audio.' }),
+          start: Type.Number({ description: 'Where it begins, in seconds.' }),
+          end: Type.Number({ description: 'Where it ends, in seconds.' }),
           text: Type.String({ description: 'The text.' }),
         }),
         { description: 'The text in pieces, with times.' },
@@ -99,8 +99,8 @@ const TranscriptAnswer = Type.Object(
       Type.Array(
         Type.Object({
           word: Type.String({ description: 'The word.' }),
-          start: Type.Number({ description: 'Where it begins: a time, or seconds into the audio.' }),
-          end: Type.Number({ description: 'Where it ends: a time, or seconds into the audio.' }),
+          start: Type.Number({ description: 'Where it begins, in seconds.' }),
+          end: Type.Number({ description: 'Where it ends, in seconds.' }),
         }),
         { description: 'The words, with times.' },
       ),

@@ -7,12 +7,12 @@ import { defineRoute, type Route } from '../../route.ts'
 const VoiceAnswer = Type.Object(
   {
     id: Type.String({ description: 'To be sent as `voice`.' }),
-    name: Type.String({ description: 'The name that people gave it.' }),
+    name: Type.String({ description: 'The name of the voice.' }),
     language: Type.String({ description: 'ISO 639-1, or `multi`.' }),
     gender: Type.Enum(['female', 'male', 'neutral'], {
       description: 'How the voice sounds: `female`, `male` or `neutral`.',
     }),
-    provider: Type.String({ description: 'The upstream that served it.' }),
+    provider: Type.String({ description: 'The upstream that has the voice.' }),
     preview_url: Type.Optional(Type.String({ description: 'A sample of the voice.' })),
   },
   { title: 'Voice' },

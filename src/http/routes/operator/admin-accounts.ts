@@ -31,7 +31,7 @@ const AccountKeyParams = Type.Object({
 // Unknown members are refused, so that a misspelt limit is not ignored.
 const AccountCreateBody = Type.Object(
   {
-    name: described(Name, 'The name that people gave it.'),
+    name: described(Name, 'A name for people, without control characters.'),
     credit_usd: Type.Optional(
       Type.Number({ minimum: 0, maximum: USD_MAX, default: 0, description: 'What the account starts with.' }),
     ),
@@ -42,7 +42,7 @@ const AccountCreateBody = Type.Object(
 const AccountAnswer = Type.Object({
   id: UuidId,
   object: objectName('account'),
-  name: Type.String({ description: 'The name that people gave it.' }),
+  name: Type.String({ description: 'The name of the account.' }),
   status: Type.Enum(['active', 'suspended'], { description: 'The state it is in.' }),
   balance_usd: Type.Number({ description: 'The balance of the account in US dollars.' }),
   created_at: CreatedAt,

@@ -28,7 +28,12 @@ const CreditBody = Type.Object(
       maximum: USD_MAX,
       description: 'What to give, or with a minus what to deduct.',
     }),
-    reason: Type.String({ minLength: 1, maxLength: 500, pattern: TEXT, description: 'Why, in words.' }),
+    reason: Type.String({
+      minLength: 1,
+      maxLength: 500,
+      pattern: TEXT,
+      description: 'Why, in words, without control characters.',
+    }),
     class: Type.Optional(
       Type.Enum(['paid', 'promotional'], {
         description: '`paid` unless told. Promotional credit is spent first.',
@@ -69,7 +74,7 @@ const EntryAnswer = Type.Object({
   id: Id,
   object: objectName('ledger_entry'),
   key: Type.String({ description: 'What happened, by the name that makes it happen once.' }),
-  kind: Type.String({ description: 'What kind of thing it is.' }),
+  kind: Type.String({ description: 'What changed the balance.' }),
   amount_usd: Type.Number({ description: 'Negative when credit went.' }),
   reason: Type.Union([Type.String(), Type.Null()], { description: 'Why, in words.' }),
   created_at: CreatedAt,

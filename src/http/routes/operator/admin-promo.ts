@@ -50,7 +50,7 @@ const CodeAnswer = Type.Object(
   {
     id: UuidId,
     object: objectName('promo_code'),
-    code: Type.String({ description: 'The code.' }),
+    code: Type.String({ description: 'The code that accounts redeem.' }),
     amount_usd: Type.Number({ description: 'The amount in US dollars.' }),
     class: Type.Literal('promotional'),
     expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {

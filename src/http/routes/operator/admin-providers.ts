@@ -48,7 +48,7 @@ const ProviderAnswer = Type.Object(
     ),
     keys: Type.Integer({ description: 'How many API keys of it are configured.' }),
     operations: Type.Array(Type.String(), { description: 'What it can do here; empty if not configured.' }),
-    models: Type.Array(ServedModel, { description: 'The models.' }),
+    models: Type.Array(ServedModel, { description: 'The models that have a route to it.' }),
     recent: Type.Object(
       {
         window_seconds: Type.Integer({ description: 'The time that the figures cover.' }),
@@ -88,7 +88,7 @@ const TestBody = Type.Object(
 const TestAnswer = Type.Object(
   {
     object: objectName('provider_test'),
-    provider: Type.String({ description: 'The upstream that served it.' }),
+    provider: Type.String({ description: 'The provider that was tested.' }),
     model: ModelId,
     upstream_model: UpstreamModel,
     is_ok: Type.Boolean({ description: 'Whether it answered.' }),

@@ -22,14 +22,16 @@ export interface OperationRoutesOptions {
   readonly consoleSite: ConsoleSite | null
 }
 
-const Health = Type.Object({ status: Type.Literal('ok', { description: 'The state it is in.' }) })
+const Health = Type.Object({ status: Type.Literal('ok', { description: 'Whether the process runs.' }) })
 
 const Readiness = Type.Object({
-  status: Type.Enum(['ok', 'unavailable', 'shutting_down'], { description: 'The state it is in.' }),
+  status: Type.Enum(['ok', 'unavailable', 'shutting_down'], {
+    description: 'Whether the gateway takes requests.',
+  }),
   checks: Type.Record(
     Type.String(),
     Type.Object({
-      status: Type.Enum(['ok', 'failed', 'timed_out'], { description: 'The state it is in.' }),
+      status: Type.Enum(['ok', 'failed', 'timed_out'], { description: 'How the check ended.' }),
       duration_ms: Type.Number({ description: 'How long it took, in milliseconds.' }),
     }),
     { description: 'What was checked, by name.' },

@@ -33,7 +33,7 @@ type OfferedGpu = Awaited<ReturnType<Deployments['readTiers']>>['tiers'][number]
 
 const Gpu = Type.Object({
   id: Type.String({ description: 'The tier.' }),
-  name: Type.String({ description: 'The name that people gave it.' }),
+  name: Type.String({ description: 'The name of the tier.' }),
   vram_gb: Type.Number({ description: 'Memory of all GPUs of one machine.' }),
   state: Type.Enum(['available', 'in_use'], { description: 'Whether a machine of the tier is free.' }),
   available: Type.Integer({ description: 'How many are.' }),
@@ -48,7 +48,7 @@ const QueueStatus = Type.Object(
     models: Type.Array(
       Type.Object({
         model: ModelId,
-        ready: Type.Boolean({ description: 'How many slots are ready.' }),
+        ready: Type.Boolean({ description: 'Whether it can be served now.' }),
         slots: Type.Integer({
           description: 'Requests it works on at once, with the models it shares them with.',
         }),
@@ -57,7 +57,7 @@ const QueueStatus = Type.Object(
         avg_wait_ms: Type.Integer({ description: 'How long requests waited of late, in milliseconds.' }),
         avg_service_ms: Type.Integer({ description: 'How long requests took of late, in milliseconds.' }),
       }),
-      { description: 'The models.' },
+      { description: 'The local models that this key may use.' },
     ),
     queue_depth: Type.Integer({ description: 'Requests that wait for a slot of these models.' }),
     tasks: Type.Object(

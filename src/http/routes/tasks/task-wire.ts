@@ -35,9 +35,9 @@ export const TaskAnswer = Type.Object(
     result: orNull(AnyObject, 'What the work made. `null` until it completed.'),
     error: orNull(
       Type.Object({
-        message: Type.String({ description: 'The message.' }),
-        type: Type.String({ description: 'The kind of this part.' }),
-        code: Type.String({ description: 'The code.' }),
+        message: Type.String({ description: 'What went wrong, in words.' }),
+        type: Type.String({ description: 'The class of the error.' }),
+        code: Type.String({ description: 'The code of the error, for programs.' }),
       }),
       'Why it failed. `null` when it did not.',
     ),
@@ -53,7 +53,7 @@ export const TaskAnswer = Type.Object(
       Type.String({ description: 'The first 500 characters of its prompt or text, until the result goes.' }),
     ),
     metadata: orNull(AnyObject, 'Pairs of text that you attach. They come back unchanged.'),
-    refunded_at: Type.Optional(described(Timestamp, 'When the money came back. `null` when none did.')),
+    refunded_at: Type.Optional(described(Timestamp, 'When the money came back. Absent when none did.')),
     refund_amount_usd: Type.Optional(
       Type.Number({ description: 'What a cancelled task had held and was not charged.' }),
     ),

@@ -24,12 +24,14 @@ const DeliveryAnswer = Type.Object({
   budget_alert_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
     description: 'The budget alert that it tells of.',
   }),
-  url: Type.String({ description: 'The address.' }),
+  url: Type.String({ description: 'The address to which it is sent.' }),
   status: Type.Enum(['pending', 'delivered', 'failed'], { description: 'The state it is in.' }),
   attempts: Type.Array(
     Type.Object({
       at: Type.String({ format: 'date-time', description: 'When it was tried.' }),
-      status: Type.Union([Type.Integer(), Type.Null()], { description: 'The state it is in.' }),
+      status: Type.Union([Type.Integer(), Type.Null()], {
+        description: 'The HTTP status of the answer. `null` when none came.',
+      }),
       error: Type.Union([Type.String(), Type.Null()], {
         description: 'Why it failed. `null` when it did not.',
       }),

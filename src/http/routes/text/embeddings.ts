@@ -20,7 +20,7 @@ const EmbeddingList = Type.Object(
           Type.String({ description: 'With `base64`: little-endian floats of 32 bits.' }),
         ]),
       }),
-      { description: 'The items of this page, or the parts of the answer, in order.' },
+      { description: 'The vectors, in the order of the input.' },
     ),
     usage: Type.Object(
       {

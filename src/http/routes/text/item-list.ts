@@ -49,7 +49,7 @@ export const Item = Type.Object({
 
 export const ItemList = Type.Object({
   object: objectName('list'),
-  data: Type.Array(Item, { description: 'The items of this page, or the parts of the answer, in order.' }),
+  data: Type.Array(Item, { description: 'The items of this page, in order.' }),
   first_id: Type.Union([Type.String(), Type.Null()], { description: 'Of the first item of this page.' }),
   last_id: Type.Union([Type.String(), Type.Null()], { description: 'Send it as `after` for the next page.' }),
   has_more: Type.Boolean({ description: 'Whether there is a further page. Its cursor is `next_cursor`.' }),

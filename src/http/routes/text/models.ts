@@ -34,7 +34,7 @@ const Params = Type.Object({ id: Type.String({ description: 'A model id or alias
 const ModelList = Type.Object({
   object: objectName('list'),
   data: Type.Array(ModelCard, {
-    description: 'The items of this page, or the parts of the answer, in order.',
+    description: 'The models.',
   }),
 })
 
