@@ -86,7 +86,7 @@ describe.skipIf(NO_BROWSER !== null)('an answer of a model', () => {
     await answerWith(page, `${text}\n\nthe end`)
     await goto('/playground?model=gpt-5.6')
     await ask(page, 'Hello')
-    await page.locator('.markdown', { hasText: 'the end' }).waitFor({ timeout: 20_000 })
+    await page.locator('.markdown', { hasText: 'the end' }).waitFor()
     await answerWith(page, '**next**')
     await ask(page, 'Again')
     await page.locator('strong', { hasText: 'next' }).waitFor()
@@ -126,7 +126,7 @@ describe.skipIf(NO_BROWSER !== null)('an answer of a model', () => {
         )
         await goto('/playground?model=gpt-5.6')
         await ask(page, 'Hello')
-        await page.locator('.markdown strong', { hasText: 'end' }).waitFor({ timeout: 40_000 })
+        await page.locator('.markdown strong', { hasText: 'end' }).waitFor()
       }
       // The parser alone took seconds; this leaves room for a busy machine.
       expect(await page.evaluate(() => Reflect.get(globalThis, 'longestMs'))).toBeLessThan(3_000)

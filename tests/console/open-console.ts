@@ -34,6 +34,9 @@ export interface OpenConsoleOptions {
   readonly expected?: RegExp
 }
 
+/** A browser beside many tests may take long for what never fails to come. */
+const PATIENCE_MS = 90_000
+
 /** Opens the console of a gateway in a browser of its own, signed in by default. */
 export async function openConsole(
   { baseUrl, key: ownKey }: Pick<TestGateway, 'baseUrl' | 'key'>,
@@ -53,6 +56,7 @@ export async function openConsole(
     timezoneId: 'Europe/Zurich',
     locale: 'en-GB',
   })
+  context.setDefaultTimeout(PATIENCE_MS)
   if (key !== null) {
     const answer = await context.request.post('/v1/sessions', { data: { api_key: key } })
     expect(answer.status()).toBe(201)
