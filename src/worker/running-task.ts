@@ -17,10 +17,11 @@ import {
   ATTEMPTS_MAX,
   TaskPostponed,
 } from '../modules/tasks/tasks.ts'
+import type { LeasedItem } from '../storage/leased-work/leased-work.ts'
 import { messageOf } from '../storage/storage-error.ts'
 
 /** Why a performer was stopped. */
-export type StopReason = 'cancelled' | 'lost' | 'deadline' | 'stopping'
+type StopReason = 'cancelled' | 'lost' | 'deadline' | 'stopping'
 
 /** Nobody waits for the result any more, as if a client had left. A vendor may still bill its work to the end. */
 const LEFT_BY_OWNER: ReadonlySet<StopReason> = new Set(['cancelled', 'deadline'])
@@ -47,7 +48,7 @@ export interface RunningTaskOptions {
 const STOP_MS_MAX = 5_000
 
 /** Runs one claimed task until it ends or this process loses it. */
-export class RunningTask {
+export class RunningTask implements LeasedItem {
   readonly claim: Claim
   readonly #options: RunningTaskOptions
   readonly #cancellation = new Cancellation()
@@ -73,6 +74,11 @@ export class RunningTask {
     )
   }
 
+  /** The claim does not stand any more: another worker has the task, or it was cancelled and the message is late. */
+  async lose(): Promise<void> {
+    this.stop((await this.#options.queue.readCancelled(this.claim.task.id)) === null ? 'lost' : 'cancelled')
+  }
+
   /** Returns the progress in percent if it has changed since the last call, otherwise null. */
   takeProgress(): number | null {
     if (!this.#isProgressNew) return null
@@ -81,7 +87,7 @@ export class RunningTask {
   }
 
   /** Runs the task. Never rejects. */
-  async run(): Promise<void> {
+  async perform(): Promise<void> {
     const { clock, logger } = this.#options
     const { task, isExhausted } = this.claim
     const timer = setTimeout(
@@ -89,7 +95,7 @@ export class RunningTask {
       Math.max(0, task.deadlineAtMs - clock.monotonicMs()),
     )
     try {
-      const attempt = isExhausted ? { error: exhausted() } : await this.#perform()
+      const attempt = isExhausted ? { error: exhausted() } : await this.#attempt()
       clearTimeout(timer)
       await this.#conclude(attempt)
     } catch (error) {
@@ -100,7 +106,7 @@ export class RunningTask {
     }
   }
 
-  async #perform(): Promise<Attempt> {
+  async #attempt(): Promise<Attempt> {
     const performed = this.#options.performer.perform(this.claim.task, this.#control()).then(
       (outcome): Attempt => ({ outcome }),
       (error: unknown): Attempt => ({ error }),
@@ -175,7 +181,7 @@ export class RunningTask {
       giveUp: async () => {
         const standing = await queue.findStanding([claim])
         if (standing.has(claim.task.id)) throw new Error('a task stands, but not what it was to write into')
-        this.stop((await queue.readCancelled(claim.task.id)) === null ? 'lost' : 'cancelled')
+        await this.lose()
         throw this.#cancellation.reason
       },
       noteSubmitting: async (target) => {

@@ -4,9 +4,11 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Runner } from '../modules/compare/compare.ts'
 import type { TaskPerformer, TaskQueue } from '../modules/tasks/tasks.ts'
 import type { Borrower } from '../storage/borrowing/borrower.ts'
+import { LeasedWork } from '../storage/leased-work/leased-work.ts'
+import { repeat } from '../storage/leased-work/repeat.ts'
 import { messageOf } from '../storage/storage-error.ts'
-import { Dispatcher } from './dispatcher.ts'
 import { runJobs } from './run-jobs.ts'
+import { RunningTask } from './running-task.ts'
 
 /** Claims and performs tasks, and does periodic work. */
 export interface Worker {
@@ -23,6 +25,7 @@ export interface WorkerOptions {
   readonly runner?: Runner
   /** The identity of this process, under which tasks are claimed. */
   readonly borrower: Pick<Borrower, 'id' | 'onLost'>
+  /** Maximum concurrent tasks of this process. */
   readonly concurrency: number
   /** Delivers the webhooks that are due. */
   readonly deliverWebhooks: () => Promise<void>
@@ -32,7 +35,7 @@ export interface WorkerOptions {
   readonly logger: Logger
 }
 
-/** Jobs wake the dispatcher. This poll finds tasks whose job was lost, and tasks that waited for a limit. */
+/** Jobs wake the worker. This poll finds tasks whose job was lost, and tasks that waited for a limit. */
 const LOOK_MS = 1_000
 const PROGRESS_MS = 1_000
 const STANDING_MS = 5_000
@@ -42,17 +45,16 @@ const WEBHOOKS_MS = 15_000
 const SWEEP_MS = 300_000
 
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
-  const { queue, performer, runner, borrower, logger } = options
-  const dispatcher = new Dispatcher(options)
-  const unsubscribe = queue.onCancelled((taskId) => dispatcher.stopTask(taskId, 'cancelled'))
-  borrower.onLost(() => {
-    for (const task of dispatcher.running) task.stop('lost')
+  const { queue, performer, runner, logger } = options
+  const tasks = leaseTasks(options)
+  const unsubscribe = queue.onCancelled((taskId) => {
+    for (const task of tasks.items) if (task.claim.task.id === taskId) task.stop('cancelled')
   })
   const jobs = await runJobs({
     connectionString: options.connectionString,
     logger,
     handlers: {
-      task: () => dispatcher.wake(),
+      task: () => tasks.wake(),
       webhook: () => options.deliverWebhooks(),
       cancel: async (payload) => {
         if (!isRecord(payload) || typeof payload['taskId'] !== 'string') return
@@ -62,58 +64,56 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
       compare: () => runner?.wake(),
     },
   })
-  const wakeAll = () => {
-    dispatcher.wake()
-    runner?.wake()
-  }
-  const stopTicking = [
-    tick(LOOK_MS, async () => wakeAll(), logger),
-    tick(PROGRESS_MS, () => writeProgress(dispatcher, queue), logger),
-    tick(STANDING_MS, () => stopLost(dispatcher, queue), logger),
-    tick(STANDING_MS, () => chargeLeft(options), logger),
-    ...(runner ? [tick(RUNS_MS, () => runner.look(), logger)] : []),
-    tick(WEBHOOKS_MS, () => options.deliverWebhooks(), logger),
-    tick(SWEEP_MS, () => options.sweep(), logger),
+  const onFailure = (error: unknown) =>
+    logger.warn({ reason: messageOf(error) }, 'a worker could not look after its tasks')
+  const stopRepeating = [
+    repeat({ pauseMs: PROGRESS_MS, work: () => writeProgress(tasks.items, queue), onFailure }),
+    repeat({ pauseMs: STANDING_MS, work: () => chargeLeft(options), onFailure }),
+    ...(runner ? [repeat({ pauseMs: RUNS_MS, work: () => runner.look(), onFailure })] : []),
+    ...(runner ? [repeat({ pauseMs: LOOK_MS, work: () => runner.wake(), onFailure })] : []),
+    repeat({ pauseMs: WEBHOOKS_MS, work: () => options.deliverWebhooks(), onFailure }),
+    repeat({ pauseMs: SWEEP_MS, work: () => options.sweep(), onFailure }),
   ]
-  wakeAll()
+  tasks.start()
+  runner?.wake()
 
   return {
     isRunning: () => jobs.isRunning(),
     close: async ({ graceMs }) => {
-      for (const stop of stopTicking) stop()
-      await jobs.stop()
-      await Promise.all([dispatcher.stopClaiming(graceMs), runner?.close({ graceMs })])
-      const left = dispatcher.running
-      for (const task of left) task.stop('stopping')
+      for (const stop of stopRepeating) stop()
+      await Promise.all([jobs.stop(), tasks.close({ graceMs }), runner?.close({ graceMs })])
       unsubscribe()
-      if (left.length === 0) return
-      await queue
-        .handBack(left.map(({ claim }) => claim))
-        .catch((error: unknown) =>
-          logger.warn({ reason: messageOf(error) }, 'tasks could not be handed back'),
-        )
     },
   }
 }
 
-async function writeProgress(dispatcher: Dispatcher, queue: TaskQueue): Promise<void> {
-  const reports = dispatcher.running.flatMap((task) => {
+function leaseTasks(options: WorkerOptions): LeasedWork<RunningTask> {
+  const { queue, borrower, concurrency, logger } = options
+  return new LeasedWork({
+    name: 'tasks',
+    claim: async (countMax) => (await queue.claim(countMax)).map((claim) => new RunningTask(claim, options)),
+    concurrency,
+    pollMs: LOOK_MS,
+    renewal: {
+      everyMs: STANDING_MS,
+      // Finds claims that another worker has taken over, and cancellations whose message was lost.
+      findLost: async (tasks) => {
+        const standing = await queue.findStanding(tasks.map(({ claim }) => claim))
+        return tasks.filter(({ claim }) => !standing.has(claim.task.id))
+      },
+    },
+    borrower,
+    handBack: (tasks) => queue.handBack(tasks.map(({ claim }) => claim)),
+    logger,
+  })
+}
+
+async function writeProgress(running: readonly RunningTask[], queue: TaskQueue): Promise<void> {
+  const reports = running.flatMap((task) => {
     const progress = task.takeProgress()
     return progress === null ? [] : [{ claim: task.claim, progress }]
   })
   if (reports.length > 0) await queue.writeProgress(reports)
-}
-
-/** Stops tasks whose claim another worker has taken over, and tasks whose cancellation message was lost. */
-async function stopLost(dispatcher: Dispatcher, queue: TaskQueue): Promise<void> {
-  const running = dispatcher.running
-  if (running.length === 0) return
-  const standing = await queue.findStanding(running.map(({ claim }) => claim))
-  for (const task of running) {
-    const { id } = task.claim.task
-    if (standing.has(id)) continue
-    task.stop((await queue.readCancelled(id)) === null ? 'lost' : 'cancelled')
-  }
 }
 
 /** Charges cancelled tasks whose worker died before it did. */
@@ -126,26 +126,5 @@ async function chargeLeft({ queue, performer, logger }: WorkerOptions): Promise<
       logger.warn({ reason: messageOf(error), taskId: task.id }, 'a cancelled task is charged later')
       await queue.returnLeft(task.id)
     }
-  }
-}
-
-/** Repeats the work with a pause after each run. Returns a function that stops it. */
-function tick(intervalMs: number, work: () => Promise<void>, logger: Logger): () => void {
-  let isStopped = false
-  let timer: NodeJS.Timeout
-  const schedule = () => {
-    if (!isStopped) timer = setTimeout(run, intervalMs).unref()
-  }
-  const run = () => {
-    work()
-      .catch((error: unknown) =>
-        logger.warn({ reason: messageOf(error) }, 'a worker could not look after its tasks'),
-      )
-      .finally(schedule)
-  }
-  schedule()
-  return () => {
-    isStopped = true
-    clearTimeout(timer)
   }
 }
