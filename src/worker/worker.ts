@@ -36,11 +36,9 @@ export interface WorkerOptions {
 }
 
 /** Jobs wake the worker. This poll finds tasks whose job was lost, and tasks that waited for a limit. */
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 const PROGRESS_MS = 1_000
 const STANDING_MS = 5_000
-/** Short, because a run whose cancellation message was lost keeps spending money until the next check. */
-const RUNS_MS = 2_000
 const WEBHOOKS_MS = 15_000
 const SWEEP_MS = 300_000
 
@@ -69,13 +67,11 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const stopRepeating = [
     repeat({ pauseMs: PROGRESS_MS, work: () => writeProgress(tasks.items, queue), onFailure }),
     repeat({ pauseMs: STANDING_MS, work: () => chargeLeft(options), onFailure }),
-    ...(runner ? [repeat({ pauseMs: RUNS_MS, work: () => runner.look(), onFailure })] : []),
-    ...(runner ? [repeat({ pauseMs: LOOK_MS, work: () => runner.wake(), onFailure })] : []),
     repeat({ pauseMs: WEBHOOKS_MS, work: () => options.deliverWebhooks(), onFailure }),
     repeat({ pauseMs: SWEEP_MS, work: () => options.sweep(), onFailure }),
   ]
   tasks.start()
-  runner?.wake()
+  runner?.start()
 
   return {
     isRunning: () => jobs.isRunning(),
@@ -93,7 +89,7 @@ function leaseTasks(options: WorkerOptions): LeasedWork<RunningTask> {
     name: 'tasks',
     claim: async (countMax) => (await queue.claim(countMax)).map((claim) => new RunningTask(claim, options)),
     concurrency,
-    pollMs: LOOK_MS,
+    pollMs: POLL_MS,
     renewal: {
       everyMs: STANDING_MS,
       // Finds claims that another worker has taken over, and cancellations whose message was lost.

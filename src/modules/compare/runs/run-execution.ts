@@ -6,6 +6,7 @@ import { keepTrying } from '../../../kernel/keep-trying.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Database } from '../../../storage/database.ts'
+import type { LeasedItem } from '../../../storage/leased-work/leased-work.ts'
 import type { Caller, Keys } from '../../keys/keys.ts'
 import { findCharges } from '../../ledger/ledger.ts'
 import { adoptCells } from '../cells/adopt-cells.ts'
@@ -39,12 +40,12 @@ interface RunJudge {
 }
 
 /** Why work on a run stops early: cancelled by its owner, by this process, or taken over by another. */
-export type StopReason = 'cancelled' | 'stopping' | 'lost'
+type StopReason = 'cancelled' | 'stopping' | 'lost'
 
 const STATS_MS = 3_000
 
 /** Works on one claimed run until it ends or the claim is lost. */
-export class RunExecution {
+export class RunExecution implements LeasedItem {
   readonly claimed: ClaimedRun
   readonly #options: ExecutionOptions
   readonly #writer: CellWriter
@@ -86,14 +87,24 @@ export class RunExecution {
     return this.#why === 'cancelled'
   }
 
-  /** Starts no further cells. Running cells may finish until they are cut off. The first reason counts. */
-  stop(why: StopReason): void {
-    this.#why ??= why
+  /** Starts no further cells. Running cells may finish until the run is stopped. */
+  windDown(): void {
+    this.#why ??= 'stopping'
     this.#note()
-    if (why !== 'stopping') this.cut()
   }
 
-  cut(): void {
+  /** Stops running cells too. The first reason counts. */
+  stop(why: StopReason): void {
+    this.#why ??= why
+    this.#cut()
+  }
+
+  /** The claim does not stand any more, mostly because of a cancellation whose message was lost. */
+  lose(): void {
+    this.stop('cancelled')
+  }
+
+  #cut(): void {
     // A cancelled cell is read to its usage, as if its client had left. A cell that this process interrupts is asked again.
     const isCancelled = this.#why === 'cancelled'
     this.#cancellation.cancel(
@@ -117,7 +128,7 @@ export class RunExecution {
       await keepTrying(() => endRun(database, claim, this.#halt), this.#isGivenUp)
     } catch (error) {
       logger.error({ err: error, runId: run.id }, 'a run could not go on')
-      this.cut()
+      this.#cut()
       await this.#settle()
       await endRun(database, claim, INTERNAL_ERROR).catch(() => {})
     } finally {
