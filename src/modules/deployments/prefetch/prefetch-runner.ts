@@ -4,6 +4,7 @@ import type { Logger } from '../../../kernel/logger.ts'
 import type { Sealer } from '../../../kernel/seal-text.ts'
 import { toStorable } from '../../../kernel/storable-text.ts'
 import { HubError } from '../../../hub/hub-error.ts'
+import { LeasedWork, type LeasedItem } from '../../../storage/leased-work/leased-work.ts'
 import { messageOf } from '../../../storage/storage-error.ts'
 import { parseFiles, placeOf, type PrefetchRow } from './prefetch-row.ts'
 import { PREFETCH_TOPIC, type PrefetchesOptions } from './prefetches.ts'
@@ -31,49 +32,38 @@ const ATTEMPTS_MAX = 3
 const MESSAGE_LENGTH_MAX = 1_000
 
 export function startPrefetchRunner(options: RunnerOptions): PrefetchRunner {
-  const { database, clock, messageBus, logger } = options
+  const { database, clock, messageBus, logger, leaseMs } = options
   const owner = createId()
-  const running = new Map<Cancellation, Promise<void>>()
-  let isClosed = false
-  let looking: Promise<void> | null = null
-
-  const takeUp = async (): Promise<void> => {
-    for (;;) {
-      if (isClosed || running.size >= AT_ONCE_MAX) return
+  const downloads = new LeasedWork<Download>({
+    name: 'downloads of models',
+    claim: async () => {
       const nowMs = clock.nowMs()
-      const until = new Date(nowMs + options.leaseMs)
-      const [row] = await database.query<PrefetchRow>(CLAIM, [owner, until, new Date(nowMs)])
-      if (row === undefined) return
-      const cancellation = new Cancellation()
-      const work = download(options, { row, owner, cancellation }).finally(() => {
-        running.delete(cancellation)
-        look()
-      })
-      running.set(cancellation, work)
-    }
-  }
-  const look = (): void => {
-    if (isClosed) return
-    looking ??= takeUp()
-      .catch((error: unknown) => {
-        logger.warn({ reason: messageOf(error) }, 'downloads of models could not be taken up')
-      })
-      .finally(() => {
-        looking = null
-      })
-  }
-  const unsubscribe = messageBus.subscribe(PREFETCH_TOPIC, look)
-  const timer = setInterval(look, POLL_MS).unref()
-  look()
+      const rows = await database.query<PrefetchRow>(CLAIM, [
+        owner,
+        new Date(nowMs + leaseMs),
+        new Date(nowMs),
+      ])
+      return rows.map((row) => new Download(row, owner, options))
+    },
+    concurrency: AT_ONCE_MAX,
+    claimedAtOnceMax: 1,
+    pollMs: POLL_MS,
+    renewal: {
+      everyMs: BEAT_MS,
+      findLost: async (running) => {
+        const renewed = await Promise.all(running.map((download) => download.renew()))
+        return running.filter((_, index) => renewed[index] === false)
+      },
+    },
+    logger,
+  })
+  const unsubscribe = messageBus.subscribe(PREFETCH_TOPIC, () => downloads.wake())
+  downloads.start()
 
   return {
     close: async () => {
-      isClosed = true
       unsubscribe()
-      clearInterval(timer)
-      await looking
-      for (const cancellation of running.keys()) cancellation.cancel(new Stopped())
-      await Promise.all(running.values())
+      await downloads.close({ graceMs: 0 })
     },
   }
 }
@@ -88,36 +78,57 @@ class NotWanted extends Error {
   override readonly name = 'NotWanted'
 }
 
-interface Work {
-  readonly row: PrefetchRow
-  readonly owner: string
-  readonly cancellation: Cancellation
-}
+/** Runs one claimed download. */
+class Download implements LeasedItem {
+  readonly #row: PrefetchRow
+  readonly #options: RunnerOptions
+  readonly #cancellation = new Cancellation()
+  readonly #mine: readonly unknown[]
+  #doneBytes: number
 
-async function download(options: RunnerOptions, { row, owner, cancellation }: Work): Promise<void> {
-  const { database, clock, cache, sealer, logger } = options
-  let doneBytes = Number(row.done_bytes)
-  const mine = [row.account_id, row.huggingface_id, row.number, owner]
-  const beat = setInterval(() => {
-    const nowMs = clock.nowMs()
-    database
-      .query<object>(RENEW, [...mine, doneBytes, new Date(nowMs + options.leaseMs), new Date(nowMs)])
-      .then((renewed) => {
-        if (renewed.length === 0) cancellation.cancel(new NotWanted())
-      })
-      // Ignored: the lease outlasts a short outage of the database.
-      .catch(() => {})
-  }, BEAT_MS)
-  const end = async (status: 'complete' | 'failed', message: string | null): Promise<void> => {
-    await database.query(END, [
-      ...mine,
-      status,
-      status === 'complete' ? Number(row.size_bytes) : doneBytes,
-      message,
-      new Date(clock.nowMs()),
-    ])
+  constructor(row: PrefetchRow, owner: string, options: RunnerOptions) {
+    this.#row = row
+    this.#options = options
+    this.#mine = [row.account_id, row.huggingface_id, row.number, owner]
+    this.#doneBytes = Number(row.done_bytes)
   }
-  try {
+
+  lose(): void {
+    this.#cancellation.cancel(new NotWanted())
+  }
+
+  stop(): void {
+    this.#cancellation.cancel(new Stopped())
+  }
+
+  /** Extends the lease and stores the progress. Returns false if this process does not have the download any more. */
+  async renew(): Promise<boolean> {
+    const { database, clock, leaseMs } = this.#options
+    const nowMs = clock.nowMs()
+    const values = [...this.#mine, this.#doneBytes, new Date(nowMs + leaseMs), new Date(nowMs)]
+    try {
+      return (await database.query(RENEW, values)).length > 0
+    } catch {
+      // Ignored: the lease outlasts a short outage of the database.
+      return true
+    }
+  }
+
+  async perform(): Promise<void> {
+    try {
+      await this.#fetch()
+      await this.#end('complete', null)
+    } catch (error) {
+      if (error instanceof NotWanted) return
+      if (error instanceof Stopped)
+        await this.#options.database.query(RELEASE, [...this.#mine]).catch(() => {})
+      else await this.#fail(error)
+    }
+  }
+
+  async #fetch(): Promise<void> {
+    const { cache, sealer, mayUseHubToken } = this.#options
+    const row = this.#row
     if (cache === null) throw new HubError('unreadable', 'This gateway keeps no models any more.')
     if (row.attempt > ATTEMPTS_MAX)
       throw new HubError('unavailable', 'The download was given up after several restarts.')
@@ -126,37 +137,31 @@ async function download(options: RunnerOptions, { row, owner, cancellation }: Wo
       commit: row.commit,
       files: parseFiles(row.files),
       token: row.sealed_token === null ? null : openOwnToken(sealer, row.sealed_token, placeOf(row)),
-      asOperator: await options.mayUseHubToken(row.account_id),
-      cancellation,
+      asOperator: await mayUseHubToken(row.account_id),
+      cancellation: this.#cancellation,
       onProgress: ({ bytesDone }) => {
-        doneBytes = bytesDone
+        this.#doneBytes = bytesDone
       },
     })
-    await end('complete', null)
-  } catch (error) {
-    if (error instanceof NotWanted) return
-    const release =
-      'UPDATE model_prefetches SET lease_until = NULL, attempt = attempt - 1 WHERE account_id = $1 AND huggingface_id = $2 AND number = $3 AND lease_owner = $4'
-    if (error instanceof Stopped) await database.query(release, mine).catch(() => {})
-    else await fail(error)
-  } finally {
-    clearInterval(beat)
   }
 
-  async function fail(error: unknown): Promise<void> {
+  async #end(status: 'complete' | 'failed', message: string | null): Promise<void> {
+    const { database, clock } = this.#options
+    const doneBytes = status === 'complete' ? Number(this.#row.size_bytes) : this.#doneBytes
+    await database.query(END, [...this.#mine, status, doneBytes, message, new Date(clock.nowMs())])
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    const { logger } = this.#options
+    const model = this.#row.huggingface_id
     const isKnown = error instanceof HubError
-    if (!isKnown)
-      logger.warn({ model: row.huggingface_id, reason: messageOf(error) }, 'a model could not be downloaded')
+    if (!isKnown) logger.warn({ model, reason: messageOf(error) }, 'a model could not be downloaded')
     const message = isKnown ? error.message : 'The model could not be downloaded.'
-    const shown = toStorable(message).slice(0, MESSAGE_LENGTH_MAX)
     try {
-      await end('failed', shown)
+      await this.#end('failed', toStorable(message).slice(0, MESSAGE_LENGTH_MAX))
     } catch (cause) {
       // The lease expires, and another process retries the download.
-      logger.warn(
-        { model: row.huggingface_id, reason: messageOf(cause) },
-        'the end of a download could not be written',
-      )
+      logger.warn({ model, reason: messageOf(cause) }, 'the end of a download could not be written')
     }
   }
 }
@@ -183,3 +188,6 @@ const RENEW = `UPDATE model_prefetches SET done_bytes = $5, lease_until = $6, up
 const END = `
   UPDATE model_prefetches SET status = $5, done_bytes = $6, error_message = $7, updated_at = $8, sealed_token = NULL,
     lease_owner = NULL, lease_until = NULL WHERE ${MINE}`
+const RELEASE = `
+  UPDATE model_prefetches SET lease_until = NULL, attempt = attempt - 1
+  WHERE account_id = $1 AND huggingface_id = $2 AND number = $3 AND lease_owner = $4`
