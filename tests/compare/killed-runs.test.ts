@@ -82,12 +82,18 @@ describe('a run whose process is killed at random', () => {
 
   test('charges every cell once, and reports the charged amount of each', async () => {
     const charges = await fleet.readCharges(spender.accountId)
-    expect(charges).toHaveLength(CELLS)
+    const whole = charges.filter(({ outcome }) => outcome === 'completed')
+    expect(whole).toHaveLength(CELLS)
     const rows = await fleet.database.query<{ id: string; cost: bigint }>(
       'SELECT request_id AS id, cost_nano_usd AS cost FROM compare_cells',
     )
     const costs = new Map(rows.map(({ id, cost }) => [id, cost]))
-    expect(charges.filter(({ requestId, costNanoUsd }) => costs.get(requestId) !== costNanoUsd)).toEqual([])
+    expect(whole.filter(({ requestId, costNanoUsd }) => (costs.get(requestId) ?? 0n) < costNanoUsd)).toEqual(
+      [],
+    )
+    // A process that is so slow that others take its lease has its cells cut off. What they delivered is part of their cost.
+    const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
+    expect(sum(rows.map(({ cost }) => cost))).toBe(sum(charges.map(({ costNanoUsd }) => costNanoUsd)))
   })
 
   test('has consistent sums over the run, its lanes, and the ledger', async () => {
