@@ -76,7 +76,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
   return {
     isRunning: () => jobs.isRunning(),
     close: async ({ graceMs }) => {
-      for (const stop of stopRepeating) stop()
+      for (const stop of stopRepeating) void stop()
       await Promise.all([jobs.stop(), tasks.close({ graceMs }), runner?.close({ graceMs })])
       unsubscribe()
     },

@@ -49,8 +49,8 @@ interface Renewal<Item> {
 export class LeasedWork<Item extends LeasedItem> {
   readonly #options: LeasedWorkOptions<Item>
   readonly #running = new Map<Item, Promise<void>>()
-  #stopPolling = () => {}
-  #stopRenewing = () => {}
+  #stopPolling = async (): Promise<void> => {}
+  #stopRenewing = async (): Promise<void> => {}
   #isWanted = false
   #claiming: Promise<void> | null = null
   #isClosing = false
@@ -104,14 +104,14 @@ export class LeasedWork<Item extends LeasedItem> {
   /** Claims nothing more. Running items may end within the grace period. The others are interrupted and handed back. */
   async close({ graceMs }: { readonly graceMs: number }): Promise<void> {
     this.#isClosing = true
-    this.#stopPolling()
+    void this.#stopPolling()
     await this.#claiming
     for (const item of this.items) item.windDown?.()
     await this.#untilEnded(graceMs)
     const left = this.items
     for (const item of left) item.stop?.('stopping')
     await this.#handBack(left)
-    this.#stopRenewing()
+    void this.#stopRenewing()
   }
 
   /** How many items may be claimed. */

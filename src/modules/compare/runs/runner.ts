@@ -61,7 +61,7 @@ export function createRunner(options: RunnerOptions): Runner {
     // A cancelled run takes no room.
     if (cancelled.length > 0) runs.wake()
   })
-  let stopReturning = () => {}
+  let stopReturning = async (): Promise<void> => {}
 
   return {
     wake: () => runs.wake(),
@@ -80,7 +80,7 @@ export function createRunner(options: RunnerOptions): Runner {
       })
     },
     close: async ({ graceMs }) => {
-      stopReturning()
+      void stopReturning()
       unsubscribe()
       await runs.close({ graceMs })
       live.close()

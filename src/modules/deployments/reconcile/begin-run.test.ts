@@ -19,6 +19,7 @@ async function claimOne() {
     nowMs: stage.nowMs(),
     leaseMs: 30_000,
     countMax: 1,
+    runningIds: [],
   })
   if (claim === undefined) throw new Error('nothing is due')
   const { database } = stage

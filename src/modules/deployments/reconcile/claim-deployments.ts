@@ -14,16 +14,26 @@ export class ClaimLost extends Error {
   override readonly name = 'ClaimLost'
 }
 
+interface ClaimOrder {
+  readonly owner: string
+  readonly nowMs: number
+  readonly leaseMs: number
+  readonly countMax: number
+  /** What this process works on. It does not take these over from itself if a step takes longer than the lease. */
+  readonly runningIds: readonly string[]
+}
+
 /** Claims deployments that are due and not leased, longest overdue first. */
 export async function claimDeployments(
   database: Database,
-  { owner, nowMs, leaseMs, countMax }: { owner: string; nowMs: number; leaseMs: number; countMax: number },
+  { owner, nowMs, leaseMs, countMax, runningIds }: ClaimOrder,
 ): Promise<Claim[]> {
   const rows = await database.query<DeploymentRow>(CLAIM, [
     owner,
     new Date(nowMs),
     new Date(nowMs + leaseMs),
     countMax,
+    runningIds,
   ])
   return rows.map((row) => ({ deployment: deploymentFromRow(row), owner }))
 }
@@ -31,7 +41,8 @@ export async function claimDeployments(
 const CLAIM = `
   UPDATE deployments SET lease_owner = $1, lease_until = $3
   WHERE id IN (
-    SELECT id FROM deployments WHERE next_look_at <= $2 AND (lease_until IS NULL OR lease_until <= $2)
+    SELECT id FROM deployments
+    WHERE next_look_at <= $2 AND (lease_until IS NULL OR lease_until <= $2 AND id <> ALL ($5::uuid[]))
     ORDER BY next_look_at LIMIT $4 FOR UPDATE SKIP LOCKED
   ) RETURNING *`
 

@@ -150,7 +150,6 @@ describe('reconcilers that are killed at any step', () => {
     const both = {
       reconcileDue: async () => {
         await Promise.all([one.reconcileDue(), other.reconcileDue()])
-        return null
       },
     }
     const ids: string[] = []

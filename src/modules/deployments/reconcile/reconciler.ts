@@ -1,6 +1,8 @@
 import type { GpuRegistry } from '../../../gpu/registry.ts'
 import type { MessageBus } from '../../../storage/bus/message-bus.ts'
 import { sweepPools } from '../../../storage/borrowing/slot-queues.ts'
+import { LeasedWork, type LeasedItem } from '../../../storage/leased-work/leased-work.ts'
+import { repeat } from '../../../storage/leased-work/repeat.ts'
 import { messageOf } from '../../../storage/storage-error.ts'
 import { claimDeployments, ClaimLost, renewClaim, unclaim, type Claim } from './claim-deployments.ts'
 import { sweepActivity } from '../deployment-activity.ts'
@@ -11,8 +13,8 @@ import type { ReconcileOptions, NextReconcileMs } from './reconciliation.ts'
 
 /** Moves deployments to their desired state. Several processes may run one: a lease gives each deployment to one of them. */
 export interface Reconciler {
-  /** Looks at all due deployments. Returns the milliseconds until one of them is due again; null for none. */
-  reconcileDue(): Promise<number | null>
+  /** Looks at all deployments that are due now. */
+  reconcileDue(): Promise<void>
   /** Stops driver instances without an open run, and deletes old activity, metrics and slot pools. */
   sweep(): Promise<void>
   /** Starts to reconcile due deployments regularly. */
@@ -31,7 +33,8 @@ interface ReconcilerOptions extends Omit<ReconcileOptions, 'gpus'> {
 
 /** Published when the desired state of a deployment changes. */
 export const DESIRED_STATE_TOPIC = 'deployments.desired_state'
-const CLAIMS_AT_ONCE_MAX = 20
+/** Deployments that this process moves at once. */
+const CONCURRENCY = 20
 /** Consecutive steps of one deployment before others get their turn. */
 const STEPS_MAX = 12
 const POLL_MS = 1_000
@@ -39,79 +42,78 @@ const FAILED_LOOK_MS = 5_000
 const SWEEP_MS = 60_000
 
 export function createReconciler(options: ReconcilerOptions): Reconciler {
-  const { database, clock, logger, gpus } = options
-  let isClosed = false
-  let timer: NodeJS.Timeout | null = null
-  let reconciling: Promise<void> | null = null
-  let isWanted = false
-  let sweptAtMs = Number.NEGATIVE_INFINITY
-
-  const reconcileDue = async (): Promise<number | null> => {
-    const order = { owner: options.owner(), leaseMs: options.leaseMs, countMax: CLAIMS_AT_ONCE_MAX }
-    const nexts: number[] = []
-    for (;;) {
-      const claims = await claimDeployments(database, { ...order, nowMs: clock.nowMs() })
-      const nextTimes = await Promise.all(claims.map((claim) => reconcileClaim(claim, options)))
-      nexts.push(...nextTimes.filter((next) => next !== null))
-      if (claims.length < CLAIMS_AT_ONCE_MAX || isClosed)
-        return nexts.length === 0 ? null : Math.min(...nexts)
-    }
+  const { database, clock, logger, leaseMs } = options
+  let isStarted = false
+  let changes = 0
+  // Before the start, only `reconcileDue` looks for work.
+  const wakeIn = (delayMs: number): void => {
+    if (isStarted) setTimeout(() => work.wake(), delayMs).unref()
   }
-
-  const sweep = async (): Promise<void> => {
-    await sweepActivity(database, clock.nowMs())
-    await sweepMetrics(database, clock.nowMs())
-    await sweepPools(database, MODEL_PREFIX)
-    for (const driver of gpus.drivers) {
-      const ended = await driver.sweep(async (instanceIds) => {
-        const rows = await database.query<{ id: string }>(
-          'SELECT id FROM deployment_runs WHERE id = ANY ($1::uuid[]) AND released_at IS NULL',
-          [instanceIds],
-        )
-        return new Set(rows.map(({ id }) => id))
-      })
-      if (ended.length > 0)
-        logger.warn({ driver: driver.id, instances: ended }, 'instances that no deployment knows were ended')
-    }
-  }
-
-  const round = async (): Promise<number> => {
-    isWanted = false
-    try {
-      const nextMs = await reconcileDue()
-      if (clock.monotonicMs() - sweptAtMs > SWEEP_MS) {
-        sweptAtMs = clock.monotonicMs()
-        await sweep()
-      }
-      return Math.min(nextMs ?? POLL_MS, POLL_MS)
-    } catch (error) {
-      logger.warn({ reason: messageOf(error) }, 'deployments could not be reconciled')
-      return POLL_MS
-    }
-  }
-  const reconcile = (): void => {
-    if (isClosed || reconciling !== null) return
-    if (timer !== null) clearTimeout(timer)
-    reconciling = round().then((nextMs) => {
-      reconciling = null
-      if (!isClosed) timer = setTimeout(reconcile, isWanted ? 0 : nextMs).unref()
-    })
-  }
-  const unsubscribe = options.messageBus.subscribe(DESIRED_STATE_TOPIC, () => {
-    isWanted = true
-    if (timer !== null) reconcile()
+  // Steps are short, so a shutdown waits for them. They renew the lease themselves, because each reads the deployment again.
+  const work = new LeasedWork<LeasedItem & { readonly id: string }>({
+    name: 'deployments',
+    claim: async (countMax) => {
+      const changesBefore = changes
+      const order = { owner: options.owner(), nowMs: clock.nowMs(), leaseMs, countMax }
+      const runningIds = work.items.map(({ id }) => id)
+      const claims = await claimDeployments(database, { ...order, runningIds })
+      return claims.map((claim) => ({
+        id: claim.deployment.id,
+        perform: async () => {
+          const nextMs = await reconcileClaim(claim, options)
+          // Its desired state may have changed after the last step had read it.
+          if (changes !== changesBefore) wakeIn(0)
+          // The poll finds those that are due later.
+          else if (nextMs !== null && nextMs < POLL_MS) wakeIn(nextMs)
+        },
+      }))
+    },
+    concurrency: CONCURRENCY,
+    pollMs: POLL_MS,
+    logger,
   })
+  const unsubscribe = options.messageBus.subscribe(DESIRED_STATE_TOPIC, () => {
+    changes += 1
+    wakeIn(0)
+  })
+  const sweep = (): Promise<void> => sweepDeployments(options)
+  let stopSweeping = async (): Promise<void> => {}
 
   return {
-    reconcileDue,
+    reconcileDue: () => work.drain(),
     sweep,
-    start: reconcile,
-    close: async () => {
-      isClosed = true
-      unsubscribe()
-      if (timer !== null) clearTimeout(timer)
-      await reconciling
+    start: () => {
+      isStarted = true
+      work.start()
+      stopSweeping = repeat({
+        pauseMs: SWEEP_MS,
+        firstMs: 0,
+        work: sweep,
+        onFailure: (error) =>
+          logger.warn({ reason: messageOf(error) }, 'what deployments left behind could not be swept'),
+      })
     },
+    close: async () => {
+      unsubscribe()
+      await Promise.all([stopSweeping(), work.close({ graceMs: 0 })])
+    },
+  }
+}
+
+async function sweepDeployments({ database, clock, gpus, logger }: ReconcilerOptions): Promise<void> {
+  await sweepActivity(database, clock.nowMs())
+  await sweepMetrics(database, clock.nowMs())
+  await sweepPools(database, MODEL_PREFIX)
+  for (const driver of gpus.drivers) {
+    const ended = await driver.sweep(async (instanceIds) => {
+      const rows = await database.query<{ id: string }>(
+        'SELECT id FROM deployment_runs WHERE id = ANY ($1::uuid[]) AND released_at IS NULL',
+        [instanceIds],
+      )
+      return new Set(rows.map(({ id }) => id))
+    })
+    if (ended.length > 0)
+      logger.warn({ driver: driver.id, instances: ended }, 'instances that no deployment knows were ended')
   }
 }
 

@@ -16,7 +16,7 @@ import { createTestDatabase } from '../../../storage/testing/test-database.ts'
 import type { Caller } from '../../keys/keys.ts'
 import { createLedger, reclaimLeases, verifyLedger, type Ledger } from '../../ledger/ledger.ts'
 import { createDeployments, createReconciler, type Deployments, type Reconciler } from '../deployments.ts'
-import { Killed, MortalProcess } from './mortal-process.ts'
+import { MortalProcess } from './mortal-process.ts'
 
 /** Deployments on simulated GPUs, with a clock that the test controls. */
 export interface DeploymentStage {
@@ -184,15 +184,11 @@ export async function createDeploymentStage({
       let current = startProcess(mortal)
       return {
         reconcileDue: async () => {
-          const next = await current.reconcileDue().catch((error: unknown) => {
-            if (error instanceof Killed) return null
-            throw error
-          })
+          await current.reconcileDue()
           if (mortal.isDead) {
             mortal = new MortalProcess(left.shift())
             current = startProcess(mortal)
           }
-          return next
         },
       }
     },

@@ -2,7 +2,7 @@ import type { GpuDriver } from '../../../gpu/gpu-driver.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
 
 /** Thrown by each step of a killed process. */
-export class Killed extends Error {
+class Killed extends Error {
   override readonly name = 'Killed'
 }
 
