@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, onTestFinished, TestRunner } from 'vitest'
 import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
@@ -12,6 +12,7 @@ export function startGpuGateway(settings: Record<string, string> = {}): Promise<
 
 export const ORDER = { huggingface_id: 'Qwen/Qwen3-8B', gpu_tier: 'l40s_48gb' }
 
+/** Deploys a model. At the end of the test, also of one that fails, the machine is released: the tier has few. */
 export async function deploy(gateway: TestGateway, order: object = {}, key?: string): Promise<string> {
   const { status, body } = await gateway.request('POST', '/v1/deployments', {
     body: { ...ORDER, ...order },
@@ -21,7 +22,14 @@ export async function deploy(gateway: TestGateway, order: object = {}, key?: str
     201,
     expect.objectContaining({ object: 'deployment', desired_state: 'running' }),
   ])
+  if (TestRunner.getCurrentTest() !== undefined) onTestFinished(() => release(gateway, body.id, key))
   return body.id
+}
+
+async function release(gateway: TestGateway, id: string, key?: string): Promise<void> {
+  const options = key === undefined ? {} : { key }
+  // A test may have deleted the deployment, or stopped the gateway.
+  await gateway.request('DELETE', `/v1/deployments/${id}`, options).catch(() => undefined)
 }
 
 /** Waits until the deployment has this status in the database and this process has read it. */

@@ -36,11 +36,10 @@ describe('a sleeping deployment', () => {
     )
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(await wakesOf(id)).toBe(1)
-    expect((await readEvents(gateway, id)).slice(-3).map(({ to }) => to)).toEqual([
-      'sleeping',
-      'starting',
-      'running',
-    ])
+    const steps = (await readEvents(gateway, id)).map(({ to }) => to)
+    // A slow start tells its progress with further events of the same status.
+    const changes = steps.filter((status, index) => status !== steps[index - 1])
+    expect(changes.slice(-3)).toEqual(['sleeping', 'starting', 'running'])
   })
 
   test('is woken by a start of its account, without an event about a request', async () => {
@@ -57,8 +56,6 @@ describe('a sleeping deployment', () => {
       { type: 'wake_requested', message: 'A request wakes it.' },
     ])
     expect(await wakesOf(id)).toBe(2)
-    // Release the machine, because the tier has only a few.
-    await gateway.request('DELETE', `/v1/deployments/${id}`)
   })
 
   test('is woken only once by a hundred requests to two processes', async () => {
