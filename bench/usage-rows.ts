@@ -96,7 +96,7 @@ async function fill(database: Database): Promise<string> {
 }
 
 function questions(accountId: string): Record<string, (usage: Usage) => Promise<unknown>> {
-  const reader = { accountId, ownKeyId: null }
+  const reader = { accountId, projectId: null, ownKeyId: null }
   const range = { fromMs: nowMs - 30 * DAY_MS, toMs: nowMs, isUntilNow: true }
   const day = { fromMs: nowMs - DAY_MS, toMs: nowMs, isUntilNow: true }
   const page = { limit: 20, afterId: null }

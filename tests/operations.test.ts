@@ -26,6 +26,7 @@ const METRICS_ACCESS: OperationRoutesOptions['metricsAccess'] = {
       keyId: 'k',
       environment: 'dev',
       scopes: new Set([scope]),
+      projectId: null,
       allowedModels: null,
       requestsPerMinute: null,
       limitNanoUsd: null,

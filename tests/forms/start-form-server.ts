@@ -17,6 +17,7 @@ const CALLER: Caller = {
   keyId: 'key',
   environment: 'dev',
   scopes: new Set(['inference']),
+  projectId: null,
   allowedModels: null,
   requestsPerMinute: null,
   limitNanoUsd: null,

@@ -24,6 +24,7 @@ const OPERATOR: Caller = {
   keyId: '00000000-0000-0000-0000-000000000000',
   environment: 'dev',
   scopes: new Set(SCOPES),
+  projectId: null,
   allowedModels: null,
   requestsPerMinute: null,
   limitNanoUsd: null,

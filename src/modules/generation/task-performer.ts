@@ -64,7 +64,13 @@ function planTask(task: ClaimedTask, control: TaskControl, { catalog }: Performe
   const { accountId, keyId, environment, requestId } = task
   const record = createInferenceRecord(task.type)
   record.model = model.id
-  const unlimited = { allowedModels: null, requestsPerMinute: null, limitNanoUsd: null, isOperator: true }
+  const unlimited = {
+    projectId: null,
+    allowedModels: null,
+    requestsPerMinute: null,
+    limitNanoUsd: null,
+    isOperator: true,
+  }
   return {
     ...readStoredWork(task.work),
     task,

@@ -5,6 +5,11 @@ import { ENVIRONMENTS, SCOPES, type Environment, type Scope } from './authentica
 export interface KeyRecord {
   readonly id: string
   readonly accountId: string
+  /** Null for a key of the account, which works in the project `Default` and sees the whole account. */
+  readonly projectId: string | null
+  /** The person it belongs to, or the service account. Both null: the account itself. */
+  readonly userId: string | null
+  readonly serviceAccountId: string | null
   readonly name: string
   readonly environment: Environment
   readonly keyPrefix: string
@@ -26,6 +31,9 @@ export interface KeyRecord {
 export interface KeyRow {
   readonly id: string
   readonly account_id: string
+  readonly project_id: string | null
+  readonly user_id: string | null
+  readonly service_account_id: string | null
   readonly name: string
   readonly environment: string
   readonly key_prefix: string
@@ -41,13 +49,16 @@ export interface KeyRow {
   readonly parent_id: string | null
 }
 
-export const KEY_COLUMNS = `id, account_id, name, environment, key_prefix, scopes, allowed_models, limit_nano_usd,
+export const KEY_COLUMNS = `id, account_id, project_id, user_id, service_account_id, name, environment, key_prefix, scopes, allowed_models, limit_nano_usd,
   requests_per_minute, expires_at, revoked_at, created_at, last_used_at, is_root, parent_id`
 
 export function keyRecordFromRow(row: KeyRow): KeyRecord {
   return {
     id: row.id,
     accountId: row.account_id,
+    projectId: row.project_id,
+    userId: row.user_id,
+    serviceAccountId: row.service_account_id,
     name: row.name,
     environment: parseEnvironment(row.environment),
     keyPrefix: row.key_prefix,

@@ -31,6 +31,9 @@ describe('a new key', () => {
     const caller = await stage.otherProcess.authenticate(token)
     expect(caller).toEqual({
       accountId: stage.accountId,
+      projectId: null,
+      userId: null,
+      serviceAccountId: null,
       keyId: record.id,
       environment: 'staging',
       scopes: new Set(['inference']),

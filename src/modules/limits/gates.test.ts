@@ -12,6 +12,7 @@ const CALLER: Caller = {
   keyId: 'a key',
   environment: 'test',
   scopes: new Set(['inference']),
+  projectId: null,
   allowedModels: null,
   requestsPerMinute: null,
   limitNanoUsd: null,

@@ -31,6 +31,7 @@ async function readAll(filter: LogQuery['filter'], limit: number, scannedMax: nu
   do {
     const query: LogQuery = {
       accountId,
+      projectId: null,
       ownKeyId: null,
       range,
       filter,

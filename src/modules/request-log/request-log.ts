@@ -66,7 +66,7 @@ const EVERYTHING = [CHARGED, FAILED].map((part) => ({ part, range: ALL_TIME }))
 
 /** Filters that the rollups have narrow the range, so that a model that was last used a year ago is found at once. */
 async function findSpan(usage: RequestLogOptions['usage'], query: LogQuery) {
-  const { accountId, ownKeyId, range } = query
+  const { accountId, projectId, ownKeyId, range } = query
   const { keyId, model, provider, environment, operation } = query.filter
   const filter: UsageFilter = {
     ...(keyId !== undefined && { keyId }),
@@ -76,7 +76,7 @@ async function findSpan(usage: RequestLogOptions['usage'], query: LogQuery) {
     ...(operation !== undefined && { operation }),
   }
   if (ownKeyId !== null || Object.keys(filter).length > 0) {
-    const found = await usage.findSpan({ accountId, ownKeyId, range, filter })
+    const found = await usage.findSpan({ accountId, projectId, ownKeyId, range, filter })
     return found?.span ?? null
   }
   await usage.postCharges()

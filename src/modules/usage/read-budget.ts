@@ -54,7 +54,7 @@ export function readBudget(parts: BudgetParts, reader: Reader, nowMs: number): P
   const { accountId, ownKeyId } = reader
   return ownKeyId === null
     ? readAccountBudget(parts, accountId, nowMs)
-    : readKeyBudget(parts.database, { accountId, ownKeyId }, nowMs)
+    : readKeyBudget(parts.database, { ...reader, ownKeyId }, nowMs)
 }
 
 async function readAccountBudget(
@@ -99,7 +99,7 @@ async function readAccountBudget(
 
 async function readKeyBudget(
   database: Queryable,
-  reader: { readonly accountId: string; readonly ownKeyId: string },
+  reader: Reader & { readonly ownKeyId: string },
   nowMs: number,
 ): Promise<Budget> {
   const month = monthAt(nowMs)

@@ -26,6 +26,7 @@ const read = (
 ) =>
   stage.usage.readTimeseries({
     accountId,
+    projectId: null,
     ownKeyId: null,
     range: { fromMs: Date.parse(from), toMs: Date.parse(to) },
     granularity,
@@ -75,7 +76,15 @@ describe('a timeseries', () => {
     const elsewhere = await setUsageStage(stage.connectionString)
     try {
       const range = { fromMs: Date.parse('2026-11-14T00:00:00Z'), toMs: Date.parse('2026-11-15T12:10:00Z') }
-      const query = { accountId, ownKeyId: null, range, granularity: 'day', by: null, filter: {} } as const
+      const query = {
+        accountId,
+        projectId: null,
+        ownKeyId: null,
+        range,
+        granularity: 'day',
+        by: null,
+        filter: {},
+      } as const
       expect(costs((await elsewhere.usage.readTimeseries(query)).buckets)).toEqual([0, 1])
       const [zone] = await elsewhere.database.query('SHOW timezone')
       expect(zone).toEqual({ TimeZone: 'Asia/Kolkata' })

@@ -30,6 +30,7 @@ afterAll(async () => {
 const month = () => ({ fromMs: stage.nowMs - 30 * DAY_MS + 1, toMs: stage.nowMs - 1 })
 const series = (granularity: 'hour' | 'day', by: 'model' | null) => ({
   accountId,
+  projectId: null,
   ownKeyId: null,
   range: month(),
   granularity,
@@ -40,23 +41,35 @@ const series = (granularity: 'hour' | 'day', by: 'model' | null) => ({
 test.each<[string, (usage: Usage) => Promise<unknown>]>([
   ['30 days by hour', (usage) => usage.readTimeseries(series('hour', null))],
   ['30 days by day and model', (usage) => usage.readTimeseries(series('day', 'model'))],
-  ['a summary', (usage) => usage.compareTotals({ accountId, ownKeyId: null, range: month() }, month())],
+  [
+    'a summary',
+    (usage) => usage.compareTotals({ accountId, projectId: null, ownKeyId: null, range: month() }, month()),
+  ],
   ['spending', (usage) => usage.readSpending({ ...series('day', null), by: 'key', limit: 20 })],
   [
     'spending of accounts',
     (usage) => usage.readSpendingOfAccounts({ range: month(), filter: {}, limit: 20 }),
   ],
-  ['the budget', (usage) => usage.readBudget({ accountId, ownKeyId: null })],
+  ['the budget', (usage) => usage.readBudget({ accountId, projectId: null, ownKeyId: null })],
   [
     'records',
     (usage) =>
-      usage.listRecords({ accountId, ownKeyId: null, range: month(), filter: {}, outcome: null, page }),
+      usage.listRecords({
+        accountId,
+        projectId: null,
+        ownKeyId: null,
+        range: month(),
+        filter: {},
+        outcome: null,
+        page,
+      }),
   ],
   [
     'records of a model',
     (usage) =>
       usage.listRecords({
         accountId,
+        projectId: null,
         ownKeyId: null,
         range: month(),
         filter: { model: 'model-1' },

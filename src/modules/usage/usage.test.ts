@@ -27,7 +27,10 @@ const rangeOf = (from: string, to: string) => ({ fromMs: Date.parse(from), toMs:
 
 async function totalsOf(from: string, to: string, filter = {}) {
   const range = rangeOf(from, to)
-  const { totals } = await stage.usage.compareTotals({ accountId, ownKeyId: null, range, filter }, range)
+  const { totals } = await stage.usage.compareTotals(
+    { accountId, projectId: null, ownKeyId: null, range, filter },
+    range,
+  )
   return totals
 }
 
@@ -40,6 +43,7 @@ describe('records', () => {
     const list = async (from: string, to: string) => {
       const { items, total } = await stage.usage.listRecords({
         accountId,
+        projectId: null,
         ownKeyId: null,
         range: rangeOf(from, to),
         filter: {},
@@ -165,7 +169,7 @@ describe('the budget', () => {
       { accountId, at: '2026-11-15T11:34:56.789Z', costNanoUsd: 2n, writer: 2 },
       { accountId, at: '2026-11-15T12:00:00.000Z', costNanoUsd: 3n, writer: 3 },
     ])
-    expect(await stage.usage.readBudget({ accountId, ownKeyId: null })).toMatchObject({
+    expect(await stage.usage.readBudget({ accountId, projectId: null, ownKeyId: null })).toMatchObject({
       limitNanoUsd: 100n,
       spentNanoUsd: 30n,
       remainingNanoUsd: 70n,
@@ -199,7 +203,7 @@ describe('the budget', () => {
           spentNanoUsd,
         })),
       })
-      expect(await stage.usage.readBudget({ accountId, ownKeyId: null })).toMatchObject({
+      expect(await stage.usage.readBudget({ accountId, projectId: null, ownKeyId: null })).toMatchObject({
         limitNanoUsd: limit,
         remainingNanoUsd: remaining,
       })
@@ -208,7 +212,8 @@ describe('the budget', () => {
 
   test('has an integer version that stays while nothing changes and differs when something does', async () => {
     Object.assign(stage, { balanceNanoUsd: 70n, heldNanoUsd: 0n, budgets: [] })
-    const versionNow = async () => (await stage.usage.readBudget({ accountId, ownKeyId: null })).version
+    const versionNow = async () =>
+      (await stage.usage.readBudget({ accountId, projectId: null, ownKeyId: null })).version
     const versions = [await versionNow()]
     stage.nowMs += 1000
     expect(await versionNow()).toBe(versions[0])

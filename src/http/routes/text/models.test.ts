@@ -27,6 +27,7 @@ async function ask(route: Route | undefined, asked: Asked = {}): Promise<unknown
     environment: asked.environment ?? 'live',
     scopes: new Set(['inference']),
     allowedModels: asked.allowedModels ? new Set(asked.allowedModels) : null,
+    projectId: null,
     requestsPerMinute: null,
     limitNanoUsd: null,
   }

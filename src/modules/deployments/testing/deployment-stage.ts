@@ -210,6 +210,7 @@ export async function createDeploymentStage({
         keyId: createId(),
         environment: 'test',
         scopes: new Set(['inference']),
+        projectId: null,
         allowedModels: null,
         requestsPerMinute: null,
         limitNanoUsd: null,

@@ -41,7 +41,13 @@ function call(steps: Partial<CallSteps<object, undefined, string>>, continuedWor
   if (model === undefined) throw new Error('no model')
   const cancellation = new Cancellation()
   const record = createInferenceRecord('chat')
-  const unlimited = { allowedModels: null, requestsPerMinute: null, limitNanoUsd: null, isOperator: true }
+  const unlimited = {
+    projectId: null,
+    allowedModels: null,
+    requestsPerMinute: null,
+    limitNanoUsd: null,
+    isOperator: true,
+  }
   const ids = { accountId: 'a', keyId: 'k' }
   const caller = { ...ids, environment: 'dev' as const, scopes: new Set<never>(), ...unlimited }
   const asked = { caller, body: {}, text: '{}', bytes: 2, requestId: 'req_1', record, cancellation }

@@ -248,7 +248,7 @@ async function readKnownKeys(
       caller: callerOf(row),
       expiresAtMs: row.expires_at?.getTime() ?? null,
       isAccountSuspended: row.account_status !== 'active',
-      isRevoked: row.revoked_at !== null,
+      isRevoked: row.revoked_at !== null || row.is_ended,
       refreshAtMs: clock.monotonicMs() + REFRESH_AFTER_MS,
       noteUseAtMs: lastUsedAtMs === null ? 0 : Math.min(lastUsedAtMs, clock.nowMs()) + NOTE_USE_AFTER_MS,
     })

@@ -9,7 +9,12 @@ export type Environment = (typeof ENVIRONMENTS)[number]
 /** The client of a request: an authenticated key and its account. */
 export interface Caller {
   readonly accountId: string
+  /** The only project that the key belongs to and whose rows it sees. Null for a key of the account, which sees all of it. */
+  readonly projectId: string | null
   readonly keyId: string
+  /** The person that the key belongs to. */
+  readonly userId?: string | null
+  readonly serviceAccountId?: string | null
   readonly environment: Environment
   readonly scopes: ReadonlySet<Scope>
   /** Null allows every model. */

@@ -92,6 +92,7 @@ async function createWorld() {
     keyId: createId(),
     environment: 'dev',
     scopes: new Set(['admin']),
+    projectId: null,
     allowedModels: null,
     requestsPerMinute: null,
     limitNanoUsd: null,

@@ -93,6 +93,7 @@ async function passRootOn(transaction: Queryable, { id, accountId }: KeyRecord):
        SELECT id FROM api_keys
        WHERE account_id = $1 AND revoked_at IS NULL AND 'manage' = ANY (scopes) AND allowed_models IS NULL
          AND limit_nano_usd IS NULL AND requests_per_minute IS NULL AND expires_at IS NULL AND parent_id IS NULL
+         AND project_id IS NULL AND user_id IS NULL
        ORDER BY id LIMIT 1)`,
     [accountId],
   )

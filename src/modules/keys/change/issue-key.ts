@@ -6,7 +6,8 @@ import type { Environment, Scope } from '../authenticate/caller.ts'
 import { createKeyToken, hashKey, shownPrefixOfKey } from '../key-form.ts'
 import { KEY_COLUMNS, keyRecordFromRow, type KeyRecord, type KeyRow } from '../key-record.ts'
 
-const ACTIVE_KEYS_PER_ACCOUNT_MAX = 1000
+/** Of a project, and of an account outside of projects. */
+const ACTIVE_KEYS_MAX = 1000
 
 export interface KeyDraft {
   readonly name: string
@@ -17,6 +18,9 @@ export interface KeyDraft {
   readonly requestsPerMinute?: number | null
   readonly expiresAtMs?: number | null
   readonly parentId?: string | null
+  readonly projectId?: string | null
+  readonly userId?: string | null
+  readonly serviceAccountId?: string | null
 }
 
 export interface IssuedKey {
@@ -53,11 +57,15 @@ export async function issueKey(
     draft.requestsPerMinute ?? null,
     expiresAtMs === null ? null : new Date(expiresAtMs),
     new Date(nowMs),
-    ACTIVE_KEYS_PER_ACCOUNT_MAX,
+    ACTIVE_KEYS_MAX,
     draft.parentId ?? null,
+    draft.projectId ?? null,
+    draft.userId ?? null,
+    draft.serviceAccountId ?? null,
   ])
   if (row === undefined) {
-    throw new AppError('conflict', `An account holds at most ${ACTIVE_KEYS_PER_ACCOUNT_MAX} active keys.`)
+    const place = (draft.projectId ?? null) === null ? 'An account' : 'A project'
+    throw new AppError('conflict', `${place} holds at most ${ACTIVE_KEYS_MAX} active keys.`)
   }
   return { record: keyRecordFromRow(row), token }
 }
@@ -65,10 +73,12 @@ export async function issueKey(
 // The first unrestricted key that can manage the account becomes its root key.
 const INSERT_KEY = `
   INSERT INTO api_keys (id, account_id, name, environment, key_hash, key_prefix, scopes, allowed_models,
-    limit_nano_usd, requests_per_minute, expires_at, created_at, parent_id, is_root)
+    limit_nano_usd, requests_per_minute, expires_at, created_at, parent_id, project_id, user_id, service_account_id, is_root)
   SELECT $1, $2::uuid, $3, $4, $5, $6, $7::text[], $8::text[], $9::bigint, $10::int, $11::timestamptz, $12, $14::uuid,
+    $15::uuid, $16::uuid, $17::uuid,
     'manage' = ANY ($7::text[]) AND coalesce($8::text[]::text, $9::bigint::text, $10::int::text, $11::timestamptz::text,
-      $14::uuid::text) IS NULL
+      $14::uuid::text, $15::uuid::text, $16::uuid::text) IS NULL
       AND NOT EXISTS (SELECT FROM api_keys WHERE account_id = $2 AND is_root AND revoked_at IS NULL)
-  WHERE (SELECT count(*) FROM api_keys WHERE account_id = $2 AND revoked_at IS NULL) < $13
+  WHERE (SELECT count(*) FROM api_keys
+    WHERE account_id = $2 AND project_id IS NOT DISTINCT FROM $15::uuid AND revoked_at IS NULL) < $13
   RETURNING ${KEY_COLUMNS}`

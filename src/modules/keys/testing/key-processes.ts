@@ -47,6 +47,7 @@ export async function startKeyProcesses(): Promise<KeyProcesses> {
     keyId: createId(),
     environment: 'dev',
     scopes: new Set(scopes),
+    projectId: null,
     allowedModels: null,
     requestsPerMinute: null,
     limitNanoUsd: null,

@@ -126,6 +126,7 @@ export async function createTaskStage(
         keyId: createId(),
         environment: 'test',
         scopes: new Set(['inference']),
+        projectId: null,
         allowedModels: null,
         requestsPerMinute: null,
         limitNanoUsd: null,
