@@ -17,7 +17,7 @@ export function objectName<const Name extends string>(name: Name) {
   return Type.Literal(name, { description: 'What kind of object this is.' })
 }
 
-/** The member `type` of a part, by which unions are told apart. */
+/** The member `type` of a part of a message: it says which member of the union the part is. */
 export function partType<const Name extends string>(name: Name) {
   return Type.Literal(name, { description: 'The kind of this part.' })
 }

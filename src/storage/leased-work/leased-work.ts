@@ -5,7 +5,7 @@ import { repeat } from './repeat.ts'
 
 /** Work that this process has claimed. Its lease keeps other processes from it. */
 export interface LeasedItem {
-  /** Works until the end is written, the work is handed back, or it was told to stop. */
+  /** Does the work. Resolves when its result is stored, when it was handed back for another process, or after `lose` or `stop`. */
   perform(): Promise<void>
   /** The lease is gone: the work was cancelled, or another process has it. Nothing may be written any more. */
   lose?(): void | Promise<void>

@@ -34,7 +34,7 @@ export function createAskChat(options: ChatCallOptions): AskChat {
     const call = new ChatCall(question, options)
     try {
       for await (const _ of call.batches()) onText?.(call.output)
-      // The rest of an answer that nobody wants any more was read only for its cost.
+      // The question was cancelled. The rest of the answer was read only to charge for it.
       if (call.record?.outcome === 'disconnected') throw question.cancellation.reason
     } catch (error) {
       throw call.record === null ? error : new ChatCallFailed(error, call.record)

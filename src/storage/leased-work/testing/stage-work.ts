@@ -25,7 +25,7 @@ export function stageWork(waiting: ScriptedItem[], options: Partial<LeasedWorkOp
   return { work, warnings, claimed }
 }
 
-/** An item that ends when the test says so, and notes what it was told. */
+/** Work that a test ends by hand. It records the calls of `lose`, `stop` and `windDown`. */
 export class ScriptedItem implements LeasedItem {
   readonly told: string[] = []
   readonly #end = Promise.withResolvers<void>()
