@@ -50,7 +50,7 @@ export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce 
     const { incoming, response, caller } = exchange
     if (caller === null) throw new Error('a request without a caller cannot be idempotent')
     const claiming = idempotency.claim({
-      accountId: caller.accountId,
+      place: caller,
       key: requireKey(key),
       method: incoming.method ?? '',
       url: incoming.url ?? '',

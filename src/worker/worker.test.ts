@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { wholeAccount } from '../storage/place.ts'
 import { AppError } from '../kernel/app-error.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLogger } from '../kernel/logger.ts'
@@ -49,12 +50,12 @@ async function startWorker(): Promise<Worker> {
 
 async function untilStatus(id: string, status: string) {
   await expect
-    .poll(() => stage.tasks.read(caller.accountId, id).then((task) => task.status), {
+    .poll(() => stage.tasks.read(wholeAccount(caller.accountId), id).then((task) => task.status), {
       timeout: 15_000,
       interval: 10,
     })
     .toBe(status)
-  return stage.tasks.read(caller.accountId, id)
+  return stage.tasks.read(wholeAccount(caller.accountId), id)
 }
 
 /** Runs until `cancellation` is triggered. */
@@ -119,7 +120,7 @@ describe('a worker', () => {
     await expect
       .poll(async () => (await stage.database.query('SELECT job FROM tasks WHERE id = $1', [id]))[0]?.['job'])
       .toEqual(JOB)
-    await stage.tasks.cancel(caller.accountId, id)
+    await stage.tasks.cancel(wholeAccount(caller.accountId), id)
     expect(await stopped.promise).toMatchObject({ message: 'the task was stopped: cancelled' })
     await expect.poll(() => cancelledJobs.some(({ job }) => job?.job.id === 'job-1')).toBe(true)
   })
@@ -139,10 +140,10 @@ describe('a worker', () => {
         async () => (await stage.database.query('SELECT submitting_to AS target FROM tasks'))[0]?.['target'],
       )
       .not.toBeNull()
-    await stage.tasks.cancel(caller.accountId, id)
+    await stage.tasks.cancel(wholeAccount(caller.accountId), id)
     submitted.resolve()
     await expect.poll(() => cancelledJobs.some(({ job }) => job?.job.id === 'job-1')).toBe(true)
-    expect((await stage.tasks.read(caller.accountId, id)).status).toBe('cancelled')
+    expect((await stage.tasks.read(wholeAccount(caller.accountId), id)).status).toBe('cancelled')
     expect(await stage.findDifferences()).toEqual([])
   })
 
@@ -151,7 +152,7 @@ describe('a worker', () => {
     const claims = await stage.queue.claim(1)
     for (const claim of claims) await stage.queue.note({ claim, job: JOB })
     await stage.queue.handBack(claims)
-    await stage.tasks.cancel(caller.accountId, id)
+    await stage.tasks.cancel(wholeAccount(caller.accountId), id)
     expect(cancelledJobs).toEqual([])
     await startWorker()
     await expect.poll(() => cancelledJobs, PATIENCE).toMatchObject([{ id, job: JOB }])
@@ -185,7 +186,9 @@ describe('a worker', () => {
       return goOnUntilStopped(control)
     }
     const { id } = await stage.tasks.create(orderOf(caller))
-    await expect.poll(async () => (await stage.tasks.read(caller.accountId, id)).progress).toBe(40)
+    await expect
+      .poll(async () => (await stage.tasks.read(wholeAccount(caller.accountId), id)).progress)
+      .toBe(40)
   })
 
   test('a worker that stops returns its unfinished tasks', async () => {
@@ -195,6 +198,9 @@ describe('a worker', () => {
     await untilStatus(id, 'processing')
     await worker?.close({ graceMs: 10 })
     worker = null
-    expect(await stage.tasks.read(caller.accountId, id)).toMatchObject({ status: 'pending', attempt: 1 })
+    expect(await stage.tasks.read(wholeAccount(caller.accountId), id)).toMatchObject({
+      status: 'pending',
+      attempt: 1,
+    })
   })
 })

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { wholeAccount } from '../../src/storage/place.ts'
 import { readdir, readlink } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -157,7 +158,7 @@ describe('an invalid address', () => {
   it('is what the address of a deleted or expired file becomes', async () => {
     const { stage } = gateway
     const { id } = await stage.media.keep({
-      accountId: stage.accountId,
+      place: wholeAccount(stage.accountId),
       purpose: 'result',
       kind: 'image',
       source: sampleFile('png'),

@@ -11,6 +11,7 @@ import { createS3Store } from '../../src/storage/media-store/s3-store.ts'
 import { startS3Server, type S3Server } from '../../src/storage/media-store/testing/s3-server.ts'
 import { restoreDatabase } from '../../src/storage/backup/restore.ts'
 import { createEmptyDatabase } from '../../src/storage/testing/test-database.ts'
+import { wholeAccount } from '../../src/storage/place.ts'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { removeDirectory } from '../support/remove-directory.ts'
 
@@ -39,7 +40,12 @@ it('files in a bucket are served like files in a directory', async () => {
   const stage = await openMediaStage({ connectionString: gateway.connectionString, store })
   const bytes = sampleFile('mp4', 9_000_000)
   const { media, accountId } = stage
-  const file = await media.keep({ accountId, purpose: 'result', kind: 'video', source: bytes })
+  const file = await media.keep({
+    place: wholeAccount(accountId),
+    purpose: 'result',
+    kind: 'video',
+    source: bytes,
+  })
   const path = new URL(media.addressOf(file)).pathname
   const whole = await gateway.fetch('GET', path, { key: null })
   expect(whole.headers.get('content-type')).toBe('video/mp4')
@@ -57,7 +63,12 @@ it('files in a bucket are served like files in a directory', async () => {
 it('addresses stay valid when the database is restored from a backup', async () => {
   const stage = await openMediaStage({ directory })
   const { media, accountId } = stage
-  const { id } = await media.keep({ accountId, purpose: 'result', kind: 'image', source: sampleFile('png') })
+  const { id } = await media.keep({
+    place: wholeAccount(accountId),
+    purpose: 'result',
+    kind: 'image',
+    source: sampleFile('png'),
+  })
   const token = media.addressOf({ id }).split('/media/')[1] ?? ''
   const file = join(directory, 'parkway.backup')
   await backupDatabase({

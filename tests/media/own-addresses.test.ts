@@ -1,4 +1,5 @@
 import { mkdtemp } from 'node:fs/promises'
+import { wholeAccount } from '../../src/storage/place.ts'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -71,7 +72,7 @@ beforeEach(() => {
 
 /** Stores a result of the account and returns its address. */
 async function publish(source: Buffer, kind: MediaKind, expiresAt?: Date): Promise<string> {
-  const { id } = await stage.media.keep({ accountId, purpose: 'result', kind, source })
+  const { id } = await stage.media.keep({ place: wholeAccount(accountId), purpose: 'result', kind, source })
   return stage.media.addressOf({ id, ...(expiresAt && { expiresAt }) })
 }
 

@@ -1,4 +1,5 @@
 import { mkdtemp } from 'node:fs/promises'
+import { wholeAccount } from '../../src/storage/place.ts'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openMediaStage, type MediaStage } from '../../src/modules/media/testing/media-stage.ts'
@@ -25,7 +26,12 @@ export async function startMediaGateway(): Promise<MediaGateway> {
     stage,
     async publish(bytes, kind, expiresAt) {
       const { media, accountId } = stage
-      const { id } = await media.keep({ accountId, purpose: 'result', kind, source: bytes })
+      const { id } = await media.keep({
+        place: wholeAccount(accountId),
+        purpose: 'result',
+        kind,
+        source: bytes,
+      })
       return new URL(media.addressOf({ id, ...(expiresAt && { expiresAt }) })).pathname
     },
     async close() {

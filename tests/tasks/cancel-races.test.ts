@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { wholeAccount } from '../../src/storage/place.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   createTaskStage,
@@ -53,7 +54,7 @@ test('a cancellation raced against completion a thousand times has one winner an
 async function race(claim: Claim): Promise<{ isCancelled: boolean; isCompleted: boolean }> {
   const { accountId, id } = claim.task
   const cancel = () =>
-    stage.tasks.cancel(accountId, id).then(
+    stage.tasks.cancel(wholeAccount(accountId), id).then(
       ({ status }) => status === 'cancelled',
       (error: unknown) => {
         if (error instanceof Error && 'code' in error && error.code === 'task_not_cancellable') return false

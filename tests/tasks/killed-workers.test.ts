@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { wholeAccount } from '../../src/storage/place.ts'
 import type { Caller } from '../../src/modules/keys/keys.ts'
 import { createTaskStage, orderOf, type TaskStage } from '../../src/modules/tasks/testing/task-stage.ts'
 import { until } from '../app/call.ts'
@@ -100,7 +101,7 @@ async function untilSubmitted(jobs: number): Promise<void> {
 
 async function cancelSomeTime(caller: Caller, id: string): Promise<void> {
   await untilSubmitted(randomShare() * SUBMITTED_AT_LEAST)
-  await stage.tasks.cancel(caller.accountId, id).catch(() => {})
+  await stage.tasks.cancel(wholeAccount(caller.accountId), id).catch(() => {})
 }
 
 async function killSome(): Promise<void> {

@@ -54,9 +54,9 @@ export function findPromptSources({
   conversations,
 }: Pick<BuiltCompare, 'datasets' | 'conversations'>): PromptSources {
   return {
-    readDataset: (accountId, datasetId) => datasets.read(accountId, datasetId),
-    readConversation: async (accountId, conversationId) => {
-      const conversation = await conversations.read(accountId, conversationId)
+    readDataset: (place, datasetId) => datasets.read(place, datasetId),
+    readConversation: async (place, conversationId) => {
+      const conversation = await conversations.read(place, conversationId)
       const turns = await conversations.readTurns(conversation)
       const { system } = conversation
       return {

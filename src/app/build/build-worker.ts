@@ -13,6 +13,7 @@ import {
 } from '../../modules/tasks/tasks.ts'
 import { createBorrower, type Borrower } from '../../storage/borrowing/borrower.ts'
 import { sweepTickets } from '../../storage/job-queue.ts'
+import { wholeAccount } from '../../storage/place.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Worker } from '../../worker/worker.ts'
 import type { Modules } from './build-modules.ts'
@@ -58,7 +59,8 @@ export async function buildWorker(
           database,
           outbound,
           clock: modules.clock,
-          describeTask: async (accountId, taskId) => toTaskAnswer(await tasks.read(accountId, taskId)),
+          describeTask: async (accountId, taskId) =>
+            toTaskAnswer(await tasks.read(wholeAccount(accountId), taskId)),
           describeAlert: async (accountId, alertId) =>
             alertEventToWire(await budgetAlerts.read(accountId, alertId)),
           logger,

@@ -79,7 +79,7 @@ export function createTakeFiles({ spool, media }: TakeFilesOptions): TakeFiles {
     ({ caller }: Exchange): OpenFileAddress =>
     async (url, field) => {
       const id = media.ownIdOf(url, field)
-      return id === null ? null : media.openOwn(caller?.accountId ?? '', id, field)
+      return id === null || caller === null ? null : media.openOwn(caller, id, field)
     }
 
   return {

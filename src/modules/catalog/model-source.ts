@@ -1,8 +1,8 @@
 import type { CatalogModel } from './catalog-model.ts'
+import type { Place } from '../../storage/place.ts'
 
 /** The account that looks up models. */
-export interface ModelViewer {
-  readonly accountId: string
+export interface ModelViewer extends Place {
   readonly environment: 'live' | 'prod' | 'staging' | 'test' | 'dev'
   readonly isOperator?: boolean
 }

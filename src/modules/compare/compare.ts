@@ -3,6 +3,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Database } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
+import type { Place } from '../../storage/place.ts'
 import type { Inference } from '../inference/inference.ts'
 import type { Reader } from '../keys/keys.ts'
 import { cancelRun, pinRun, resumeRun, type ResumeChanges } from './runs/change-run.ts'
@@ -44,7 +45,7 @@ export { sweepRuns } from './runs/sweep-runs.ts'
 /** Compares models side by side: each prompt is asked of each lane, one chat call per cell. */
 export interface Compare {
   create(order: RunOrder): Promise<Run>
-  read(accountId: string, runId: string): Promise<Run>
+  read(place: Place, runId: string): Promise<Run>
   list(reader: Reader, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   listCells(run: Run, filter: CellFilter, page: CellPageRequest): Promise<CellPage>
   /** The beginning of each prompt that these cells answer. */
@@ -54,11 +55,11 @@ export interface Compare {
   /** What its cells answer while they are answered, until the run ends. */
   readonly follow: FollowRun
   /** Throws `conflict` if the run has ended in another way. */
-  cancel(accountId: string, runId: string): Promise<Run>
+  cancel(place: Place, runId: string): Promise<Run>
   /** Throws `run_not_resumable` if the run is running or has nothing left to ask. */
-  resume(accountId: string, runId: string, changes: ResumeChanges): Promise<Run>
+  resume(place: Place, runId: string, changes: ResumeChanges): Promise<Run>
   /** Keeps the run beyond the retention period. */
-  pin(accountId: string, runId: string): Promise<Run>
+  pin(place: Place, runId: string): Promise<Run>
 }
 
 export interface CompareOptions {
@@ -73,20 +74,20 @@ export function createCompare({ database, messageBus, inference, clock, logger }
   const selector = inference.selectorFor(['llm'], ({ chat }) => chat !== undefined)
   return {
     create: (order) => createRun({ database, selector, clock }, order),
-    read: (accountId, runId) => readRun(database, accountId, runId),
+    read: (place, runId) => readRun(database, place, runId),
     list: (reader, filter, page) => listRuns(database, reader, filter, page),
     listCells: (run, filter, page) => listCells(database, run, filter, page),
     readPrompts: (run, cells) => readPrompts(database, run, cells),
     streamCells: (run) => streamCells(database, run),
-    follow: createFollowRun({ messageBus, read: (accountId, runId) => readRun(database, accountId, runId) }),
-    cancel: async (accountId, runId) => {
-      const run = await cancelRun(database, accountId, runId)
+    follow: createFollowRun({ messageBus, read: (place, runId) => readRun(database, place, runId) }),
+    cancel: async (place, runId) => {
+      const run = await cancelRun(database, place, runId)
       messageBus.publish(CANCELLED_TOPIC, run.id).catch((error: unknown) => {
         logger.warn({ err: error }, 'others could not be told of a cancelled run')
       })
       return run
     },
-    resume: (accountId, runId, changes) => resumeRun(database, accountId, runId, changes),
-    pin: (accountId, runId) => pinRun(database, accountId, runId),
+    resume: (place, runId, changes) => resumeRun(database, place, runId, changes),
+    pin: (place, runId) => pinRun(database, place, runId),
   }
 }

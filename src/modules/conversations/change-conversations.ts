@@ -2,6 +2,7 @@ import { AppError, notFound } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
 import type { Database } from '../../storage/database.ts'
+import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import type { CandidateSelector } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Conversation } from './conversation.ts'
@@ -39,7 +40,7 @@ export async function createConversation(
   for (const [index, { model }] of lanes.entries()) requireModel(selector, caller, model, index)
   const nowMs = clock.nowMs()
   const id = createId(nowMs)
-  const { accountId } = caller
+  const { accountId, projectId } = caller
   const rows = lanes.map((lane, position) => ({
     id: createId(nowMs),
     position,
@@ -54,8 +55,9 @@ export async function createConversation(
     )
     if (Number(count?.total ?? 0) >= CONVERSATIONS_MAX) throw full(CONVERSATIONS_MAX)
     await transaction.query(
-      `INSERT INTO compare_conversations (id, account_id, name, system, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)`,
-      [id, accountId, name, system, new Date(nowMs)],
+      `INSERT INTO compare_conversations (id, account_id, project_id, name, system, created_at, updated_at)
+       VALUES ($1, $2, $6, $3, $4, $5, $5)`,
+      [id, accountId, name, system, new Date(nowMs), projectId],
     )
     await transaction.query(
       `INSERT INTO compare_conversation_lanes (id, conversation_id, position, model, name, params)
@@ -63,7 +65,7 @@ export async function createConversation(
        FROM json_to_recordset($2::json) AS lane (id uuid, position smallint, model text, name text, params json)`,
       [id, JSON.stringify(rows)],
     )
-    return readConversation(transaction, accountId, id)
+    return readConversation(transaction, caller, id)
   })
 }
 
@@ -88,22 +90,22 @@ function full(most: number): AppError {
 
 export async function updateConversation(
   { database, clock }: Pick<ChangeOptions, 'database' | 'clock'>,
-  accountId: string,
+  place: Place,
   conversationId: string,
   changes: ConversationChanges,
 ): Promise<Conversation> {
-  const before = await readConversation(database, accountId, conversationId)
+  const before = await readConversation(database, place, conversationId)
   const { name = before.name, system = before.system } = changes
   await database.query(
-    'UPDATE compare_conversations SET name = $3, system = $4, updated_at = $5 WHERE id = $1 AND account_id = $2',
-    [conversationId, accountId, name, system, new Date(clock.nowMs())],
+    `UPDATE compare_conversations SET name = $3, system = $4, updated_at = $5 WHERE id = $1 AND ${isWithin(place, '$2')}`,
+    [conversationId, idsOf(place), name, system, new Date(clock.nowMs())],
   )
-  return readConversation(database, accountId, conversationId)
+  return readConversation(database, place, conversationId)
 }
 
 export async function deleteConversation(
   { database }: Pick<ChangeOptions, 'database'>,
-  accountId: string,
+  place: Place,
   conversationId: string,
 ): Promise<void> {
   if (!isUuid(conversationId)) throw notFound('conversation')
@@ -111,10 +113,11 @@ export async function deleteConversation(
   const [row] = await database.query<{ is_deleted: boolean }>(
     `WITH deleted AS (
        DELETE FROM compare_conversations
-       WHERE id = $1 AND account_id = $2 AND (busy_until IS NULL OR busy_until < now()) RETURNING id
+       WHERE id = $1 AND ${isWithin(place, '$2')} AND (busy_until IS NULL OR busy_until < now()) RETURNING id
      )
-     SELECT id IN (SELECT id FROM deleted) AS is_deleted FROM compare_conversations WHERE id = $1 AND account_id = $2`,
-    [conversationId, accountId],
+     SELECT id IN (SELECT id FROM deleted) AS is_deleted FROM compare_conversations
+     WHERE id = $1 AND ${isWithin(place, '$2')}`,
+    [conversationId, idsOf(place)],
   )
   if (row === undefined) throw notFound('conversation')
   if (!row.is_deleted) throw busy()

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Database } from '../../storage/database.ts'
+import type { Place } from '../../storage/place.ts'
 import type { Chat } from '../chat/chat.ts'
 import { explainUnkeepable } from '../compare/compare.ts'
 import type { Inference } from '../inference/inference.ts'
@@ -23,12 +24,12 @@ export type { OpenTurn, TurnEvent } from './take-turn.ts'
 /** Conversations with several lanes that answer concurrently. */
 export interface Conversations {
   create(caller: Caller, order: ConversationOrder): Promise<Conversation>
-  read(accountId: string, conversationId: string): Promise<Conversation>
+  read(place: Place, conversationId: string): Promise<Conversation>
   readTurns(conversation: Conversation): Promise<Turn[]>
-  list(accountId: string, page: PageRequest): Promise<Page<Conversation>>
-  update(accountId: string, conversationId: string, changes: ConversationChanges): Promise<Conversation>
+  list(place: Place, page: PageRequest): Promise<Page<Conversation>>
+  update(place: Place, conversationId: string, changes: ConversationChanges): Promise<Conversation>
   /** Throws `conflict` while a turn is being answered. */
-  remove(accountId: string, conversationId: string): Promise<void>
+  remove(place: Place, conversationId: string): Promise<void>
   /** Sends the same messages to every lane. Throws `conflict` while another turn is being answered. */
   takeTurn(order: TurnOrder): Promise<OpenTurn>
 }
@@ -53,12 +54,12 @@ export function createConversations(options: ConversationsOptions): Conversation
   return {
     create: (caller, order) =>
       keep('lanes', () => createConversation({ ...options, selector }, caller, order)),
-    read: (accountId, conversationId) => readConversation(database, accountId, conversationId),
+    read: (place, conversationId) => readConversation(database, place, conversationId),
     readTurns: ({ id }) => readTurns(database, id),
-    list: (accountId, page) => listConversations(database, accountId, page),
-    update: (accountId, conversationId, changes) =>
-      keep('name', () => updateConversation(options, accountId, conversationId, changes)),
-    remove: (accountId, conversationId) => deleteConversation(options, accountId, conversationId),
+    list: (place, page) => listConversations(database, place, page),
+    update: (place, conversationId, changes) =>
+      keep('name', () => updateConversation(options, place, conversationId, changes)),
+    remove: (place, conversationId) => deleteConversation(options, place, conversationId),
     takeTurn: (order) => keep('content', () => takeTurn(options, order)),
   }
 }

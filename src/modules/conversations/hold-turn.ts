@@ -3,6 +3,7 @@ import { createId, isUuid } from '../../kernel/identifiers.ts'
 import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 import { toStorableJson } from '../../kernel/storable-text.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
+import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import { busy } from './change-conversations.ts'
 import type { Conversation, Reply, Turn } from './conversation.ts'
 import { readConversation } from './read-conversations.ts'
@@ -24,21 +25,21 @@ const TURNS_MAX = 200
 const HISTORY_BYTES_MAX = 16 * 1024 * 1024
 
 interface NewTurn {
-  readonly accountId: string
+  readonly place: Place
   readonly conversationId: string
   readonly messages: readonly ChatMessage[]
   readonly nowMs: number
 }
 
 export function beginTurn(database: Database, asked: NewTurn): Promise<BegunTurn> {
-  const { accountId, conversationId, messages, nowMs } = asked
+  const { place, conversationId, messages, nowMs } = asked
   if (!isUuid(conversationId)) throw notFound('conversation')
   const bytes = Buffer.byteLength(JSON.stringify(messages))
   return database.transaction(async (transaction) => {
     const [row] = await transaction.query<LockedRow>(
       `SELECT history_bytes, turns_total, running_turn_id, coalesce(busy_until > now(), false) AS is_busy
-       FROM compare_conversations WHERE id = $1 AND account_id = $2 FOR UPDATE`,
-      [conversationId, accountId],
+       FROM compare_conversations WHERE id = $1 AND ${isWithin(place, '$2')} FOR UPDATE`,
+      [conversationId, idsOf(place)],
     )
     if (row === undefined) throw notFound('conversation')
     if (row.is_busy) throw busy()
@@ -46,7 +47,7 @@ export function beginTurn(database: Database, asked: NewTurn): Promise<BegunTurn
     if (row.running_turn_id !== null)
       await transaction.query('DELETE FROM compare_turns WHERE id = $1', [row.running_turn_id])
     requireRoom(row, bytes)
-    const conversation = await readConversation(transaction, accountId, conversationId)
+    const conversation = await readConversation(transaction, place, conversationId)
     const history = await readTurns(transaction, conversationId)
     const turn = {
       id: createId(nowMs),

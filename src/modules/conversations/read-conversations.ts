@@ -2,6 +2,7 @@ import { notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import type { Conversation, ConversationLane } from './conversation.ts'
 
 interface ConversationRow {
@@ -22,16 +23,16 @@ interface LaneRow extends ConversationLane {
 const COLUMNS = `id, name, system, turns_total, cost_nano_usd, coalesce(busy_until > now(), false) AS is_busy, created_at,
   updated_at`
 
-/** Throws `not_found` also for a conversation of another account. */
+/** Throws `not_found` also for a conversation of another account or project. */
 export async function readConversation(
   queryable: Queryable,
-  accountId: string,
+  place: Place,
   conversationId: string,
 ): Promise<Conversation> {
   if (!isUuid(conversationId)) throw notFound('conversation')
   const rows = await queryable.query<ConversationRow>(
-    `SELECT ${COLUMNS} FROM compare_conversations WHERE id = $1 AND account_id = $2`,
-    [conversationId, accountId],
+    `SELECT ${COLUMNS} FROM compare_conversations WHERE id = $1 AND ${isWithin(place, '$2')}`,
+    [conversationId, idsOf(place)],
   )
   const [conversation] = await addLanes(queryable, rows)
   if (conversation === undefined) throw notFound('conversation')
@@ -41,17 +42,17 @@ export async function readConversation(
 /** Returns conversations, newest first. */
 export async function listConversations(
   queryable: Queryable,
-  accountId: string,
+  place: Place,
   { limit, afterId }: PageRequest,
 ): Promise<Page<Conversation>> {
   const [rows, [count]] = await Promise.all([
     queryable.query<ConversationRow>(
-      `SELECT ${COLUMNS} FROM compare_conversations WHERE account_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
-      [accountId, afterId ?? ID_AFTER_ALL, limit + 1],
+      `SELECT ${COLUMNS} FROM compare_conversations WHERE ${isWithin(place, '$1')} AND id < $2 ORDER BY id DESC LIMIT $3`,
+      [idsOf(place), afterId ?? ID_AFTER_ALL, limit + 1],
     ),
     queryable.query<{ total: bigint }>(
-      'SELECT count(*) AS total FROM compare_conversations WHERE account_id = $1',
-      [accountId],
+      `SELECT count(*) AS total FROM compare_conversations WHERE ${isWithin(place, '$1')}`,
+      [idsOf(place)],
     ),
   ])
   return {

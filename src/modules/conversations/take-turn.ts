@@ -50,10 +50,9 @@ interface TakeTurnOptions {
 /** Resolves with the first chunk of any lane. If no lane sends a chunk, throws the error of the first lane and stores nothing. */
 export async function takeTurn(options: TakeTurnOptions, order: TurnOrder): Promise<OpenTurn> {
   const { database, clock } = options
-  const { conversationId, messages } = order
-  const { accountId } = order.caller
+  const { caller: place, conversationId, messages } = order
   checkMessages(messages)
-  const begun = await beginTurn(database, { accountId, conversationId, messages, nowMs: clock.nowMs() })
+  const begun = await beginTurn(database, { place, conversationId, messages, nowMs: clock.nowMs() })
   const stopHolding = keepHeld(database, begun)
   const abandon = async (): Promise<void> => {
     stopHolding()

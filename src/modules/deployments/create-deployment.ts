@@ -57,8 +57,8 @@ export async function createDeployment(
   const { hub, hubUseOf, database, clock, sealer } = options
   const commit = await checkModel(question, { hub, use: hubUseOf(tier.driverId), tier, tiers })
   const pinned = { ...order, revision: commit ?? order.revision }
-  const { accountId, keyId, environment } = caller
-  const owner = { accountId, keyId, environment }
+  const { accountId, projectId, keyId, environment } = caller
+  const owner = { accountId, projectId, keyId, environment }
   return database.transaction(async (transaction) => {
     const wanted = { order: pinned, tier, owner, nowMs: clock.nowMs() }
     const deployment = await insertDeployment(transaction, wanted)

@@ -3,6 +3,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Database } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import { messageOf } from '../../storage/storage-error.ts'
+import { isRowWithin } from '../../storage/place.ts'
 import type { CatalogModel, ModelSource, ModelViewer } from '../catalog/catalog.ts'
 import { deploymentIdOf, type Deployment } from './deployment.ts'
 import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
@@ -18,7 +19,7 @@ interface KnownDeployment {
 /** All deployments, in memory, so that requests to them do not wait for the database. */
 export interface DeploymentDirectory extends ModelSource {
   find(deploymentId: string): KnownDeployment | undefined
-  /** Lists the account's deployments that accept requests, awake or not. */
+  /** Lists the viewer's deployments that accept requests, awake or not. */
   listServed(viewer: ModelViewer): readonly Deployment[]
   /** Calls the listener after each read of a change of the deployment. Returns the function that removes it. */
   watch(deploymentId: string, listener: () => void): () => void
@@ -90,7 +91,7 @@ export async function createDeploymentDirectory(options: DirectoryOptions): Prom
   }, POLL_MS).unref()
 
   const isVisible = (viewer: ModelViewer, { deployment }: KnownDeployment): boolean =>
-    deployment.accountId === viewer.accountId && isOffered(viewer, deployment.driver)
+    isRowWithin(viewer, deployment) && isOffered(viewer, deployment.driver)
 
   const visibleTo = (viewer: ModelViewer): readonly KnownDeployment[] =>
     [...(byAccount.get(viewer.accountId) ?? [])]

@@ -4,6 +4,7 @@ import type { Deployment, DeploymentStatus, DesiredState, Run } from './deployme
 export interface DeploymentRow {
   readonly id: string
   readonly account_id: string
+  readonly project_id: string | null
   readonly key_id: string
   readonly environment: string
   readonly name: string
@@ -37,6 +38,7 @@ export function deploymentFromRow(row: DeploymentRow): Deployment {
   return {
     id: row.id,
     accountId: row.account_id,
+    projectId: row.project_id,
     keyId: row.key_id,
     environment: row.environment,
     name: row.name,

@@ -21,6 +21,7 @@ export const QUANTIZATIONS = ['auto', 'fp16', 'bf16', 'fp8', 'int8', 'awq', 'gpt
 export interface Deployment {
   readonly id: string
   readonly accountId: string
+  readonly projectId: string | null
   readonly keyId: string
   readonly environment: string
   readonly name: string

@@ -11,6 +11,7 @@ import type { ModelCache } from '../../hub/model-cache/model-cache.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { Database } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
+import type { Place } from '../../storage/place.ts'
 import type { ModelSource, ModelViewer } from '../catalog/catalog.ts'
 import type { Caller, Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -83,31 +84,31 @@ export interface Deployments {
   create(caller: Caller, order: DeploymentOrder): Promise<Deployment>
   /** How long starts took lately, by tier. */
   readonly startTimes: StartTimes
-  list(accountId: string, page: PageRequest, filter: DeploymentFilter): Promise<Page<Deployment>>
-  read(accountId: string, deploymentId: string): Promise<Deployment>
+  list(place: Place, page: PageRequest, filter: DeploymentFilter): Promise<Page<Deployment>>
+  read(place: Place, deploymentId: string): Promise<Deployment>
   /** Changes the desired state without waiting for its effect. Status and events show the progress. */
   setDesiredState(caller: Caller, deploymentId: string, desired: DesiredState): Promise<Deployment>
   listEvents(
-    accountId: string,
+    place: Place,
     deploymentId: string,
     page: PageRequest & { readonly sinceMs: number | null },
   ): Promise<Page<DeploymentEvent>>
-  readBill(accountId: string, deploymentId: string): Promise<DeploymentBill>
+  readBill(place: Place, deploymentId: string): Promise<DeploymentBill>
   /** Returns throughput and latency, measured in all processes. */
-  readMetrics(accountId: string, deploymentId: string, range: MetricRange): Promise<DeploymentMetrics>
+  readMetrics(place: Place, deploymentId: string, range: MetricRange): Promise<DeploymentMetrics>
   /** Counts a finished request if its model is a deployment. */
   noteRequest(modelId: string, request: MeasuredRequest): void
-  /** Lists the account's deployments that accept requests, awake or not. */
+  /** Lists the viewer's deployments that accept requests, awake or not. */
   listServed(viewer: ModelViewer): readonly Deployment[]
   /** Returns the last lines of the engine of the last run; none before the first run. */
-  readLogs(accountId: string, deploymentId: string, linesMax: number): Promise<readonly string[]>
+  readLogs(place: Place, deploymentId: string, linesMax: number): Promise<readonly string[]>
   /** Returns the last lines and then new ones, as events. Throws if too many logs are followed. */
   followLogs(
-    accountId: string,
+    place: Place,
     deploymentId: string,
     request: { readonly linesMax: number; readonly cancellation: Cancellation },
   ): Promise<AsyncIterable<readonly Buffer[]>>
-  /** The deployments as catalog models, visible only to their accounts. */
+  /** The deployments as catalog models, visible only to their accounts and projects. */
   readonly models: ModelSource
   /** The providers that serve these models, one per driver. */
   readonly providers: readonly Provider[]
@@ -204,8 +205,8 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
     tiers: all.filter(({ driverId }) => options.isOffered(viewer, driverId)),
     readAtMs,
   })
-  const read = (accountId: string, deploymentId: string) =>
-    readDeployment(database, { accountId, deploymentId, mayBeDeleted: false })
+  const read = (place: Place, deploymentId: string) =>
+    readDeployment(database, { place, deploymentId, mayBeDeleted: false })
 
   return {
     startTimes: createStartTimes({ database, clock }),
@@ -231,32 +232,28 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
       await announceWish(deployment.id)
       return deployment
     },
-    list: (accountId, page, filter) => listDeployments(database, accountId, page, filter),
+    list: (place, page, filter) => listDeployments(database, place, page, filter),
     read,
     setDesiredState: async (caller, deploymentId, desired) => {
-      const { accountId, allowedModels } = caller
+      const { allowedModels } = caller
       if (allowedModels?.has(modelIdOf(deploymentId)) === false) throw notAllowed()
       if (desired === 'running') {
-        const { pricePerHourNanoUsd } = await read(accountId, deploymentId)
+        const { pricePerHourNanoUsd } = await read(caller, deploymentId)
         await requireCredit(options, caller, pricePerHourNanoUsd)
       }
-      const deployment = await writeDesiredState(database, {
-        accountId,
-        deploymentId,
-        desired,
-        nowMs: clock.nowMs(),
-      })
+      const change = { place: caller, deploymentId, desired, nowMs: clock.nowMs() }
+      const deployment = await writeDesiredState(database, change)
       await announceWish(deploymentId)
       return deployment
     },
-    listEvents: async (accountId, deploymentId, page) => {
-      await readDeployment(database, { accountId, deploymentId, mayBeDeleted: true })
+    listEvents: async (place, deploymentId, page) => {
+      await readDeployment(database, { place, deploymentId, mayBeDeleted: true })
       return listEvents(database, deploymentId, page)
     },
-    readBill: async (accountId, deploymentId) =>
-      readBill(database, await read(accountId, deploymentId), clock.nowMs()),
-    readMetrics: async (accountId, deploymentId, range) => {
-      const deployment = await read(accountId, deploymentId)
+    readBill: async (place, deploymentId) =>
+      readBill(database, await read(place, deploymentId), clock.nowMs()),
+    readMetrics: async (place, deploymentId, range) => {
+      const deployment = await read(place, deploymentId)
       await Promise.all([meter.flush(), activity.flush()])
       const nowMs = clock.nowMs()
       const [series, inFlightNow, engine, sampled] = await Promise.all([
@@ -273,10 +270,10 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
       if (deploymentId !== null) meter.note(deploymentId, request)
     },
     listServed: (viewer) => directory.listServed(viewer),
-    readLogs: async (accountId, deploymentId, linesMax) =>
-      (await tails.read(await read(accountId, deploymentId), linesMax)).lines,
-    followLogs: async (accountId, deploymentId, request) =>
-      followLogs({ ...request, deployment: await read(accountId, deploymentId) }),
+    readLogs: async (place, deploymentId, linesMax) =>
+      (await tails.read(await read(place, deploymentId), linesMax)).lines,
+    followLogs: async (place, deploymentId, request) =>
+      followLogs({ ...request, deployment: await read(place, deploymentId) }),
     models: directory,
     providers: gpus.drivers.map(({ id }) =>
       createDeploymentProvider({

@@ -1,13 +1,14 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
+import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import type { Deployment, DeploymentStatus, DesiredState } from './deployment.ts'
 import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
 import { insertEvent } from './deployment-events.ts'
 import { forgetToken } from './models/hub-tokens.ts'
 
 export interface DesiredStateChange {
-  readonly accountId: string
+  readonly place: Place
   readonly deploymentId: string
   readonly desired: DesiredState
   readonly nowMs: number
@@ -90,12 +91,12 @@ function requireBudget({ budgetLimitNanoUsd, spentNanoUsd }: Deployment): void {
 
 async function lockDeployment(
   transaction: Queryable,
-  { accountId, deploymentId }: Pick<DesiredStateChange, 'accountId' | 'deploymentId'>,
+  { place, deploymentId }: Pick<DesiredStateChange, 'place' | 'deploymentId'>,
 ): Promise<Deployment> {
   const rows = isUuid(deploymentId)
     ? await transaction.query<DeploymentRow>(
-        `SELECT * FROM deployments WHERE id = $1 AND account_id = $2 AND desired_state <> 'deleted' FOR UPDATE`,
-        [deploymentId, accountId],
+        `SELECT * FROM deployments WHERE id = $1 AND ${isWithin(place, '$2')} AND desired_state <> 'deleted' FOR UPDATE`,
+        [deploymentId, idsOf(place)],
       )
     : []
   const [row] = rows

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
+import type { Place } from '../../storage/place.ts'
 import type { MediaOutput } from '../../providers/media/media-operation.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import {
@@ -126,12 +127,11 @@ async function makeOutput(
 ): Promise<MadeNow> {
   const { media, clock, pause } = options
   const { work, requestId, cancellation, caller } = request
-  const { accountId } = caller
-  const stored = await keepInputs(work, { media, accountId, cancellation })
+  const stored = await keepInputs(work, { media, place: caller, cancellation })
   let followed: FollowedJob | null = null
   try {
     const submitted = await submitWork(options.inference, {
-      work: await loadInputs(stored, { media, accountId }),
+      work: await loadInputs(stored, { media, place: caller }),
       candidates,
       request: continued,
       notes: {
@@ -181,7 +181,7 @@ async function collectFiles(
   options: AnswerNowOptions & MadeContext,
 ): Promise<CollectedFile[]> {
   const { media } = options
-  const { accountId } = request.caller
+  const { caller: place } = request
   const isInline = request.responseFormat === 'b64_json'
   if (isInline && output.files.every((file) => file.kind === 'bytes')) {
     return output.files.map((file) => ({
@@ -191,7 +191,7 @@ async function collectFiles(
   }
   const kept = await keepOutput(output, {
     media,
-    accountId,
+    place,
     kind: GENERATION_KINDS[request.type].media,
     trustedHosts: options.trustedHostsOf(options.provider),
     cancellation: request.cancellation,
@@ -205,7 +205,7 @@ async function collectFiles(
       kept: one,
     }))
   }
-  const items = await inlineFiles(media, accountId, kept)
+  const items = await inlineFiles(media, place, kept)
   await media.remove(kept.map(({ file }) => file.id))
   return items.map((item) => ({ item, kept: null }))
 }
@@ -214,12 +214,12 @@ type MadeContext = Omit<MadeNow, 'output'>
 
 async function inlineFiles(
   media: Pick<Media, 'read'>,
-  accountId: string,
+  place: Place,
   kept: readonly KeptFile[],
 ): Promise<AnswerItem[]> {
   const items: AnswerItem[] = []
   for (const { file, revisedPrompt } of kept) {
-    const { bytes } = await media.read(accountId, file.id)
+    const { bytes } = await media.read(place, file.id)
     items.push(inlineItem(bytes, revisedPrompt))
   }
   return items

@@ -56,7 +56,7 @@ async function createTask(
     const hold = await ledger.hold(caller, asked)
     hold.release()
   }
-  const stored = await keepInputs(work, { media, accountId: caller.accountId, cancellation })
+  const stored = await keepInputs(work, { media, place: caller, cancellation })
   try {
     return await tasks.create({
       caller,
@@ -86,7 +86,7 @@ async function waitForEnd(
   while (task.status === 'pending' || task.status === 'processing') {
     const seconds = (untilMs - clock.monotonicMs()) / 1000
     if (seconds <= 0) break
-    task = await tasks.readAfterChange(caller.accountId, task.id, { seconds, cancellation })
+    task = await tasks.readAfterChange(caller, task.id, { seconds, cancellation })
   }
   return task
 }
@@ -104,7 +104,7 @@ async function collectItems(
     const prompt = prompts[index]
     items.push(
       responseFormat === 'b64_json'
-        ? inlineItem((await media.read(caller.accountId, id)).bytes, prompt)
+        ? inlineItem((await media.read(caller, id)).bytes, prompt)
         : addressItem(media.addressOf({ id }, baseUrl), prompt),
     )
   }

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Place } from '../../storage/place.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
@@ -28,7 +29,7 @@ export { IMAGE_BYTES_MAX } from './input-files.ts'
 export interface Generation {
   generate(request: GenerationRequest): Promise<GenerationResult>
   /** Returns what a task was created with, to make it again. Throws `conflict` if that is not possible any more. */
-  repeat(accountId: string, taskId: string): Promise<RepeatedRequest>
+  repeat(place: Place, taskId: string): Promise<RepeatedRequest>
   /** Returns the default duration of video or music. */
   durationOf(type: 'video' | 'music', model: string | null): number
   /** For the worker. */
@@ -102,7 +103,7 @@ export function createGeneration(options: GenerationOptions): Generation {
 
   return {
     generate,
-    repeat: (accountId, taskId) => repeatTask(options, accountId, taskId),
+    repeat: (place, taskId) => repeatTask(options, place, taskId),
     durationOf: (type, model) => {
       const found = model === null ? catalog.list({ category: type })[0] : catalog.resolve(model)
       return found?.bounds.durations?.defaultSeconds ?? DURATION_SECONDS[type]

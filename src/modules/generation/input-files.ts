@@ -1,4 +1,5 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Place } from '../../storage/place.ts'
 import type { InputFile } from '../../providers/media/media-operation.ts'
 import type { MediaWork } from '../../providers/media/media-work.ts'
 import type { Media } from '../media/media.ts'
@@ -15,19 +16,19 @@ export const IMAGE_BYTES_MAX = 20 * 1024 * 1024
 
 interface KeepOptions {
   readonly media: Pick<Media, 'keep' | 'keepFromAddress' | 'remove'>
-  readonly accountId: string
+  readonly place: Place
   readonly cancellation: Cancellation
 }
 
 /** Stores the client's files. If one fails, deletes those already stored. */
 export async function keepInputs(
   work: MediaWork<ClientFile>,
-  { media, accountId, cancellation }: KeepOptions,
+  { media, place, cancellation }: KeepOptions,
 ): Promise<MediaWork<FileReference>> {
   const kept: string[] = []
   try {
     return await replaceFiles(work, async (file) => {
-      const order = { accountId, purpose: 'input', kind: 'image', bytesMax: IMAGE_BYTES_MAX } as const
+      const order = { place, purpose: 'input', kind: 'image', bytesMax: IMAGE_BYTES_MAX } as const
       const { id } =
         file.kind === 'address'
           ? await media.keepFromAddress({ ...order, url: file.url, param: file.param, cancellation })
@@ -48,9 +49,9 @@ export async function keepInputs(
 /** Loads the files into memory, for a provider. */
 export function loadInputs(
   work: MediaWork<FileReference>,
-  { media, accountId }: { media: Pick<Media, 'read'>; accountId: string },
+  { media, place }: { media: Pick<Media, 'read'>; place: Place },
 ): Promise<MediaWork<InputFile>> {
-  return replaceFiles(work, ({ mediaId }) => media.read(accountId, mediaId))
+  return replaceFiles(work, ({ mediaId }) => media.read(place, mediaId))
 }
 
 export function listFiles<File>(work: MediaWork<File>): File[] {

@@ -1,6 +1,7 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { MediaOutput, OutputFile } from '../../providers/media/media-operation.ts'
 import { StoreUnavailable } from '../../storage/media-store/report-store-failures.ts'
+import type { Place } from '../../storage/place.ts'
 import type { Media, MediaFile, MediaKind } from '../media/media.ts'
 import type { Pause } from './follow-job.ts'
 
@@ -11,7 +12,7 @@ export interface KeptFile {
 
 interface KeepOutputOptions {
   readonly media: Pick<Media, 'keep' | 'keepFromAddress' | 'remove'>
-  readonly accountId: string
+  readonly place: Place
   readonly kind: MediaKind
   /** The provider's own hosts, which may be private. */
   readonly trustedHosts: readonly string[]
@@ -69,8 +70,8 @@ async function keepAll(files: readonly OutputFile[], options: KeepOutputOptions)
 }
 
 async function keepOne(output: OutputFile, options: KeepOutputOptions): Promise<KeptFile> {
-  const { media, accountId, kind, trustedHosts, cancellation } = options
-  const order = { accountId, purpose: 'result', kind } as const
+  const { media, place, kind, trustedHosts, cancellation } = options
+  const order = { place, purpose: 'result', kind } as const
   const file =
     output.kind === 'bytes'
       ? await media.keep({ ...order, source: output.bytes, contentType: output.contentType })

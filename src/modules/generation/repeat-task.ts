@@ -1,4 +1,5 @@
 import { AppError } from '../../kernel/app-error.ts'
+import type { Place } from '../../storage/place.ts'
 import type { Media } from '../media/media.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import type { ClientFile, GenerationRequest } from './generation-request.ts'
@@ -19,10 +20,10 @@ interface RepeatOptions {
 /** Reads what a task was created with, for another task with the same parameters at the price of today. */
 export async function repeatTask(
   { tasks, media }: RepeatOptions,
-  accountId: string,
+  place: Place,
   taskId: string,
 ): Promise<RepeatedRequest> {
-  const { type, requestedModel, work, webhookUrl, metadata } = await tasks.readOrder(accountId, taskId)
+  const { type, requestedModel, work, webhookUrl, metadata } = await tasks.readOrder(place, taskId)
   if (type === 'response' || type === 'stt')
     throw new AppError('conflict', `A task of the type ${type} is not repeated here. Send its request again.`)
   if (work === null)
@@ -31,7 +32,7 @@ export async function repeatTask(
     kind: 'stream',
     param: 'image',
     open: async function* open() {
-      yield (await media.read(accountId, mediaId)).bytes
+      yield (await media.read(place, mediaId)).bytes
     },
   })
   return {

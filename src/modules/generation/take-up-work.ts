@@ -57,7 +57,7 @@ export async function takeUpWork(
     throw new AppError('provider_error', `The provider '${task.job.provider}' is not configured any more.`)
   }
   const candidates = options.selectorOf(kind).select(request.caller, plan.model, task.requestedModel)
-  const work = await loadInputs(plan.work, { media: options.media, accountId: task.accountId })
+  const work = await loadInputs(plan.work, { media: options.media, place: task })
   const found = await findCutSubmit(plan, candidates, work, options)
   if (found !== null) {
     await control.saveJob(found)

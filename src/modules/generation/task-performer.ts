@@ -61,16 +61,10 @@ function planTask(task: ClaimedTask, control: TaskControl, { catalog }: Performe
   if (!isGeneration(task.type)) throw new Error(`tasks of the type ${task.type} are not made here`)
   const model = catalog.resolve(task.model)
   if (!model) throw modelNotFound(task.model)
-  const { accountId, keyId, environment, requestId } = task
+  const { accountId, projectId, keyId, environment, requestId } = task
   const record = createInferenceRecord(task.type)
   record.model = model.id
-  const unlimited = {
-    projectId: null,
-    allowedModels: null,
-    requestsPerMinute: null,
-    limitNanoUsd: null,
-    isOperator: true,
-  }
+  const unlimited = { allowedModels: null, requestsPerMinute: null, limitNanoUsd: null, isOperator: true }
   return {
     ...readStoredWork(task.work),
     task,
@@ -78,7 +72,7 @@ function planTask(task: ClaimedTask, control: TaskControl, { catalog }: Performe
     model,
     request: {
       // The rights of the key were checked when the task was created.
-      caller: { accountId, keyId, environment, scopes: new Set(), ...unlimited },
+      caller: { accountId, projectId, keyId, environment, scopes: new Set(), ...unlimited },
       body: null,
       text: '',
       bytes: 0,
@@ -110,7 +104,7 @@ async function performTask(
   const output = taken.kind === 'done' ? taken.output : await follow(taken.followed, taken.pollAfterMs)
   const kept = await keepOutput(output, {
     media,
-    accountId: task.accountId,
+    place: task,
     kind: kind.media,
     trustedHosts: options.trustedHostsOf(taken.provider),
     cancellation,

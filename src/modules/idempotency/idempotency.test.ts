@@ -4,6 +4,7 @@ import { silentLogger } from '../../kernel/logger.ts'
 import { connectDatabase } from '../../storage/connection/connect-database.ts'
 import type { Database } from '../../storage/database.ts'
 import { createTestDatabase, type TestDatabase } from '../../storage/testing/test-database.ts'
+import { wholeAccount } from '../../storage/place.ts'
 import {
   createIdempotency,
   type Claim,
@@ -47,7 +48,7 @@ const accountId = createId()
 function keyed(members: Partial<KeyedRequest> = {}): KeyedRequest {
   const requestId = `req_${createId()}`
   return {
-    accountId,
+    place: wholeAccount(accountId),
     key: 'order-1',
     method: 'POST',
     url: '/v1/things',
@@ -99,8 +100,16 @@ describe('a key', () => {
   test('is separate for each account', async () => {
     const idempotency = open()
     await requireClaim(await idempotency.claim(keyed())).keep(answer)
-    const other = await idempotency.claim(keyed({ accountId: createId(), body: 'else' }))
+    const other = await idempotency.claim(keyed({ place: wholeAccount(createId()), body: 'else' }))
     expect(other.kind).toBe('claimed')
+  })
+
+  test('is separate for each project of an account, and for the account', async () => {
+    const idempotency = open()
+    for (const projectId of [null, accountId, createId()]) {
+      const outcome = await idempotency.claim(keyed({ place: { accountId, projectId } }))
+      await requireClaim(outcome).keep(answer)
+    }
   })
 
   test('is free again after a release, for a new request', async () => {

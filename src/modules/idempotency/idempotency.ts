@@ -2,6 +2,7 @@ import { createId } from '../../kernel/identifiers.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Database } from '../../storage/database.ts'
 import { noQuota, noRoomLeft, type QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
+import type { Place } from '../../storage/place.ts'
 import { claimKey, type KeyPlace } from './claim-key.ts'
 import { createClaims, type Claim } from './claims.ts'
 import { deriveSecrets, openAnswer, sealAnswer, type KeptAnswer } from './seal-answer.ts'
@@ -13,7 +14,7 @@ export type { KeptAnswer } from './seal-answer.ts'
 
 /** A request that must be executed once, however often it is sent. */
 export interface KeyedRequest {
-  readonly accountId: string
+  readonly place: Place
   /** The client's idempotency key. */
   readonly key: string
   readonly method: string
@@ -92,7 +93,8 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
         if (!running.fingerprint.equals(fingerprint)) return { kind: 'reused' }
         return { kind: 'running', runningMs: performance.now() - running.startedMs }
       }
-      const { accountId, requestId } = request
+      const { requestId } = request
+      const { accountId } = request.place
       const place: KeyPlace = { accountId, keyHash, fingerprint, runId: createId() }
       const found = await limited(() => claimKey(database, { place, requestId, leaseMs, retentionMs }))
       if (found.kind === 'claimed') {

@@ -2,7 +2,13 @@ import { array, assert, asyncProperty, integer, stringMatching, tuple, uint8Arra
 import { describe, expect, test } from 'vitest'
 import { deriveSecrets, openAnswer, sealAnswer } from './seal-answer.ts'
 
-const source = { accountId: 'a', key: 'k', method: 'POST', url: '/v1/x', body: '{}' }
+const source = {
+  place: { accountId: 'a', projectId: null as string | null },
+  key: 'k',
+  method: 'POST',
+  url: '/v1/x',
+  body: '{}',
+}
 const { sealingKey } = await deriveSecrets(source)
 const answer = {
   status: 200,
@@ -48,9 +54,17 @@ describe('a sealed answer', () => {
   })
 })
 
+test('the hashes of a request without a project are those that the release before stored', async () => {
+  const { keyHash, fingerprint } = await deriveSecrets(source)
+  expect(keyHash.toString('hex').slice(0, 16)).toBe('a319f4b905e19269')
+  expect(fingerprint.toString('hex').slice(0, 16)).toBe('b7169390d6b2b820')
+})
+
 test('every part of a request changes the key, and the key is not stored', async () => {
   const others = [
-    { ...source, accountId: 'b' },
+    { ...source, place: { accountId: 'b', projectId: null } },
+    { ...source, place: { accountId: 'a', projectId: 'a' } },
+    { ...source, place: { accountId: 'a', projectId: 'b' } },
     { ...source, key: 'l' },
     { ...source, method: 'PUT' },
     { ...source, url: '/v1/y' },

@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { constants, deflateRaw, inflateRaw } from 'node:zlib'
+import type { Place } from '../../storage/place.ts'
 
 /** A stored answer that can be replayed. */
 export interface KeptAnswer {
@@ -12,7 +13,7 @@ export interface KeptAnswer {
 }
 
 interface SecretsSource {
-  readonly accountId: string
+  readonly place: Place
   readonly key: string
   readonly method: string
   readonly url: string
@@ -34,13 +35,15 @@ const PIECE_BYTES = 4 * 1024 * 1024
 /**
  * Derives the secrets. One half of a keyed hash is stored for comparison and the other half encrypts; neither reveals the other.
  */
-export async function deriveSecrets({ accountId, key, method, url, body }: SecretsSource): Promise<Secrets> {
-  const hash = createHmac('sha512', key).update(`${accountId}\n${method}\n${url}\n`)
+export async function deriveSecrets({ place, key, method, url, body }: SecretsSource): Promise<Secrets> {
+  // Projects do not share keys. Without a project the hashes are those that are stored already.
+  const owner = place.projectId === null ? place.accountId : `${place.accountId}\n${place.projectId}`
+  const hash = createHmac('sha512', key).update(`${owner}\n${method}\n${url}\n`)
   if (body.length <= PIECE_BYTES) hash.update(body)
   else await updateInTurns(hash, Buffer.from(body))
   const digest = hash.digest()
   return {
-    keyHash: createHash('sha256').update(`${accountId}\n${key}`).digest(),
+    keyHash: createHash('sha256').update(`${owner}\n${key}`).digest(),
     fingerprint: digest.subarray(0, 32),
     sealingKey: digest.subarray(32),
   }

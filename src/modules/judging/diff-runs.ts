@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { invalidValue, notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import { bootstrapInterval, meanOf, type Interval } from './bootstrap-interval.ts'
 
 /** The differences between two runs of one dataset, compared prompt by prompt. */
@@ -70,13 +71,13 @@ type PromptRow = { readonly lane_id: string; readonly prompt: string } & Readonl
 
 export async function diffRuns(
   queryable: Queryable,
-  accountId: string,
+  place: Place,
   { runId, againstRunId }: { runId: string; againstRunId: string },
 ): Promise<RunDiff> {
   if (!isUuid(runId)) throw notFound('run')
   const runs = await queryable.query<RunRow>(
-    `SELECT id, dataset_id, dataset_version, seed FROM compare_runs WHERE account_id = $1 AND id = ANY ($2::uuid[])`,
-    [accountId, [runId, againstRunId].filter(isUuid)],
+    `SELECT id, dataset_id, dataset_version, seed FROM compare_runs WHERE ${isWithin(place, '$1')} AND id = ANY ($2::uuid[])`,
+    [idsOf(place), [runId, againstRunId].filter(isUuid)],
   )
   const run = runs.find(({ id }) => id === runId.toLowerCase())
   const against = runs.find(({ id }) => id === againstRunId.toLowerCase())

@@ -1,6 +1,7 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Database } from '../../storage/database.ts'
+import type { Place } from '../../storage/place.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { AskChat } from './ask-judge.ts'
@@ -24,11 +25,11 @@ export interface Judging {
   /** Returns what this key may see of a run. In a blind run, lanes are visible only for prompts that the key has voted on. */
   viewRun(run: BlindRun & { readonly id: string }, voterId: string): Promise<BlindView>
   /** Returns the ranking of the lanes of one run. */
-  readVerdict(accountId: string, runId: string): Promise<RunVerdict>
+  readVerdict(place: Place, runId: string): Promise<RunVerdict>
   /** Returns the ranking of models over the votes of the account. */
-  readLeaderboard(accountId: string, filter: VoteFilter): Promise<Ranking>
+  readLeaderboard(place: Place, filter: VoteFilter): Promise<Ranking>
   /** Compares two runs of one dataset. */
-  diffRuns(accountId: string, runs: { runId: string; againstRunId: string }): Promise<RunDiff>
+  diffRuns(place: Place, runs: { runId: string; againstRunId: string }): Promise<RunDiff>
 }
 
 const NOTHING_HIDDEN = { isAll: true, prompts: new Set<number>() }
@@ -45,9 +46,9 @@ export function createJudging({ database, catalog, clock }: JudgingOptions): Jud
     vote: (order) => castVote(database, order, clock.nowMs()),
     viewRun: async (run, voterId) =>
       createBlindView(run, run.isBlind ? await readRevealed(database, run.id, voterId) : NOTHING_HIDDEN),
-    readVerdict: (accountId, runId) => readRunVerdict(database, accountId, runId),
-    readLeaderboard: (accountId, filter) => readLeaderboard(database, accountId, filter, modelIdOf),
-    diffRuns: (accountId, runs) => diffRuns(database, accountId, runs),
+    readVerdict: (place, runId) => readRunVerdict(database, place, runId),
+    readLeaderboard: (place, filter) => readLeaderboard(database, place, filter, modelIdOf),
+    diffRuns: (place, runs) => diffRuns(database, place, runs),
   }
 }
 

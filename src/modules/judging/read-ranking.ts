@@ -1,6 +1,7 @@
 import { notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import { countVotes, toBallots, type VoteCounts } from './count-votes.ts'
 import { decideVerdict, type Verdict } from './decide-verdict.ts'
 import { rankContestants, type Standing } from './rank-contestants.ts'
@@ -39,15 +40,15 @@ interface JudgeTally {
 /** A constant, so that the same votes give the same intervals in every process. */
 const LEADERBOARD_SEED = 1
 
-/** Ranks the models of all runs of the account. Lanes with the same model are one contestant. */
+/** Ranks the models of all runs within the place. Lanes with the same model are one contestant. */
 export async function readLeaderboard(
   queryable: Queryable,
-  accountId: string,
+  place: Place,
   filter: VoteFilter,
   modelIdOf: (model: string) => string,
 ): Promise<Ranking> {
-  if (filter.runId !== null) await requireRun(queryable, accountId, filter.runId)
-  const votes = await readVotes(queryable, accountId, filter)
+  if (filter.runId !== null) await requireRun(queryable, place, filter.runId)
+  const votes = await readVotes(queryable, place, filter)
   const runIds = [...new Set(votes.map(({ run_id: runId }) => runId))]
   const lanes = await queryable.query<RankedLane>(
     'SELECT id, model, name FROM compare_lanes WHERE run_id = ANY ($1::uuid[])',
@@ -65,17 +66,13 @@ export async function readLeaderboard(
   }
 }
 
-export async function readRunVerdict(
-  queryable: Queryable,
-  accountId: string,
-  runId: string,
-): Promise<RunVerdict> {
-  const { seed } = await requireRun(queryable, accountId, runId)
+export async function readRunVerdict(queryable: Queryable, place: Place, runId: string): Promise<RunVerdict> {
+  const { seed } = await requireRun(queryable, place, runId)
   const lanes = await queryable.query<RankedLane>(
     'SELECT id, model, name FROM compare_lanes WHERE run_id = $1 ORDER BY position',
     [runId],
   )
-  const votes = await readVotes(queryable, accountId, { runId, datasetId: null, since: null, source: null })
+  const votes = await readVotes(queryable, place, { runId, datasetId: null, since: null, source: null })
   const ballots = toBallots(votes, (laneId) => laneId)
   const laneIds = lanes.map(({ id }) => id)
   const standings = await rankContestants(laneIds, ballots, { seed: Number(seed) })
@@ -94,11 +91,11 @@ export async function readRunVerdict(
   }
 }
 
-async function requireRun(queryable: Queryable, accountId: string, runId: string): Promise<{ seed: bigint }> {
+async function requireRun(queryable: Queryable, place: Place, runId: string): Promise<{ seed: bigint }> {
   if (!isUuid(runId)) throw notFound('run')
   const [run] = await queryable.query<{ seed: bigint }>(
-    'SELECT seed FROM compare_runs WHERE id = $1 AND account_id = $2',
-    [runId, accountId],
+    `SELECT seed FROM compare_runs WHERE id = $1 AND ${isWithin(place, '$2')}`,
+    [runId, idsOf(place)],
   )
   if (run === undefined) throw notFound('run')
   return run

@@ -1,6 +1,7 @@
 import { invalidValue, notFound } from '../../kernel/app-error.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
+import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import { findLane, type Revealed } from './blind-lanes.ts'
 
 type VoteOutcome = 'winner' | 'tie' | 'both_bad'
@@ -8,7 +9,7 @@ type VoteSource = 'human' | 'judge'
 
 /** A vote on a run, on one of its prompts, or on one repeat of a prompt. */
 export interface VoteOrder {
-  readonly accountId: string
+  readonly place: Place
   /** The id of the voting key. */
   readonly voterId: string
   readonly runId: string
@@ -41,12 +42,12 @@ interface RunRow {
 
 /** Replaces the previous vote of the same voter on the same question. */
 export function castVote(database: Database, order: VoteOrder, nowMs: number): Promise<Vote> {
-  const { accountId, runId, promptIndex, repeat, outcome } = order
+  const { place, runId, promptIndex, repeat, outcome } = order
   if (!isUuid(runId)) throw notFound('run')
   return database.transaction(async (transaction) => {
     const [run] = await transaction.query<RunRow>(
-      `SELECT is_blind, seed, prompts_total, repeats FROM compare_runs WHERE id = $1 AND account_id = $2 FOR UPDATE`,
-      [runId, accountId],
+      `SELECT is_blind, seed, prompts_total, repeats FROM compare_runs WHERE id = $1 AND ${isWithin(place, '$2')} FOR UPDATE`,
+      [runId, idsOf(place)],
     )
     if (run === undefined) throw notFound('run')
     const lanes = await transaction.query<{ id: string }>('SELECT id FROM compare_lanes WHERE run_id = $1', [
@@ -74,7 +75,7 @@ export function castVote(database: Database, order: VoteOrder, nowMs: number): P
       reason: order.reason,
       createdAt: new Date(nowMs),
     }
-    await writeVote(transaction, accountId, order.voterId, vote)
+    await writeVote(transaction, place.accountId, order.voterId, vote)
     if (promptIndex === null)
       await transaction.query(
         'UPDATE compare_runs SET winner_lane_id = $2, updated_at = now() WHERE id = $1',
@@ -160,15 +161,16 @@ export interface CountedVote {
 
 export function readVotes(
   queryable: Queryable,
-  accountId: string,
+  place: Place,
   { runId, datasetId, since, source }: VoteFilter,
 ): Promise<CountedVote[]> {
   return queryable.query<CountedVote>(
     `SELECT vote.run_id, prompt_index, lane_ids, outcome, vote.winner_lane_id, source
      FROM compare_votes AS vote JOIN compare_runs AS run ON run.id = vote.run_id
-     WHERE vote.account_id = $1 AND ($2::uuid IS NULL OR vote.run_id = $2) AND ($3::uuid IS NULL OR dataset_id = $3)
+     WHERE ${place.projectId === null ? 'vote.account_id = $1' : isWithin(place, '$1', 'run')}
+       AND ($2::uuid IS NULL OR vote.run_id = $2) AND ($3::uuid IS NULL OR dataset_id = $3)
        AND ($4::timestamptz IS NULL OR vote.created_at >= $4) AND ($5::text IS NULL OR source = $5)
      ORDER BY vote.id DESC LIMIT $6`,
-    [accountId, runId, datasetId, since, source, VOTES_MAX],
+    [idsOf(place), runId, datasetId, since, source, VOTES_MAX],
   )
 }

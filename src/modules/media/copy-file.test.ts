@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { wholeAccount } from '../../storage/place.ts'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { Cancellation } from '../../kernel/cancellation.ts'
@@ -40,7 +41,7 @@ afterAll(async () => {
 
 const copy = (order: Partial<CopyOrder> = {}) =>
   stage.media.keepFromAddress({
-    accountId: stage.accountId,
+    place: wholeAccount(stage.accountId),
     purpose: 'input',
     kind: 'image',
     url: `${base}/cat.png`,
@@ -51,7 +52,7 @@ const copy = (order: Partial<CopyOrder> = {}) =>
 it('the content of an address is copied', async () => {
   answer = (_request, response) => response.end(sampleFile('png'))
   const file = await copy({ headers: { authorization: 'Bearer upstream' } })
-  const { bytes } = await stage.media.read(stage.accountId, file.id)
+  const { bytes } = await stage.media.read(wholeAccount(stage.accountId), file.id)
   expect(Buffer.from(bytes).equals(sampleFile('png'))).toBe(true)
   expect(requests[0]?.headers.authorization).toBe('Bearer upstream')
 })

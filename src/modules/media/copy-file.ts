@@ -56,10 +56,10 @@ async function copyOnce(
     answer.discard()
     throw new BadStatus(answer.status)
   }
-  const { accountId, kind, bytesMax, param } = order
+  const { place, kind, bytesMax, param } = order
   try {
     return await keep({
-      accountId,
+      place,
       purpose,
       kind,
       source: answer.body,

@@ -1,4 +1,5 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
+import type { Place } from '../../storage/place.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import { refusePrivateAddress } from './fetch-foreign.ts'
 import type { MediaKind } from './media-order.ts'
@@ -57,7 +58,7 @@ export function findFileUses(
 const WEB_ADDRESS = /^https?:/i
 
 interface InlineOrder {
-  readonly accountId: string
+  readonly place: Place
   readonly uses: readonly InlinedUse[]
   readonly cancellation?: Cancellation
 }
@@ -65,7 +66,7 @@ interface InlineOrder {
 /** Loads files for upstreams that cannot or must not fetch them. The keys are their URLs. */
 export async function inlineFiles(
   media: Pick<OwnFiles, 'openOwn' | 'fetchForeign'>,
-  { accountId, uses, cancellation }: InlineOrder,
+  { place, uses, cancellation }: InlineOrder,
 ): Promise<ReadonlyMap<string, InlineFile>> {
   const files = new Map<string, InlineFile>()
   const sizes = new Map<string, number>()
@@ -87,7 +88,7 @@ export async function inlineFiles(
       if (bytes > BYTES_MAX) throw tooLarge(param)
       continue
     }
-    const file = known === undefined ? await media.openOwn(accountId, mediaId, param) : null
+    const file = known === undefined ? await media.openOwn(place, mediaId, param) : null
     bytes += known ?? file?.bytes ?? 0
     if (bytes > BYTES_MAX) throw tooLarge(param)
     if (file === null) continue

@@ -30,7 +30,8 @@ export const UNFINISHED_MS = 24 * 60 * 60_000
  */
 export async function keepFile(parts: KeepParts, order: KeepOrder): Promise<MediaRecord> {
   const { rows, store } = parts
-  const { accountId, purpose, kind } = order
+  const { place, purpose, kind } = order
+  const { accountId } = place
   if (purpose === 'input') await requireRoom(parts.database, { ...parts, kind: 'media', accountId })
   const source = await openOrder(order)
   try {
@@ -40,7 +41,7 @@ export async function keepFile(parts: KeepParts, order: KeepOrder): Promise<Medi
     const storeKey = id
     await rows.insert({
       id,
-      accountId,
+      place,
       purpose,
       kind,
       contentType,
@@ -69,7 +70,7 @@ export async function keepFile(parts: KeepParts, order: KeepOrder): Promise<Medi
 
 async function completeInput(
   { database, quotaOf }: KeepParts,
-  { accountId, param }: KeepOrder,
+  { place: { accountId }, param }: KeepOrder,
   written: WrittenMedia,
 ): Promise<MediaRecord | null> {
   const bytesMax = await quotaOf(accountId, 'media')

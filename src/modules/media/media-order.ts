@@ -1,10 +1,11 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Place } from '../../storage/place.ts'
 
 /** The kind of a file. It is recognised by its content, not by its declared type. */
 export type MediaKind = 'image' | 'video' | 'audio'
 
 export interface KeepOrder {
-  readonly accountId: string
+  readonly place: Place
   readonly purpose: 'input' | 'result'
   readonly kind: MediaKind
   readonly source: Uint8Array | AsyncIterable<Uint8Array>
@@ -16,7 +17,7 @@ export interface KeepOrder {
 }
 
 export interface CopyOrder {
-  readonly accountId: string
+  readonly place: Place
   readonly purpose: 'input' | 'result'
   readonly kind: MediaKind
   readonly url: string

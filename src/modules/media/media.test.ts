@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { wholeAccount } from '../../storage/place.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { KeepOrder } from './media.ts'
 import { openMediaStage, type MediaStage } from './testing/media-stage.ts'
@@ -19,14 +20,14 @@ afterEach(async () => {
 })
 
 const keep = (order: Partial<KeepOrder> & Pick<KeepOrder, 'source'>) =>
-  stage.media.keep({ accountId: stage.accountId, purpose: 'result', kind: 'image', ...order })
+  stage.media.keep({ place: wholeAccount(stage.accountId), purpose: 'result', kind: 'image', ...order })
 
 describe('storing', () => {
   it('a file can be read by its account and by no other', async () => {
     const bytes = sampleFile('png')
     const file = await keep({ source: bytes })
     expect(file).toMatchObject({ contentType: 'image/png', bytes: bytes.length })
-    const read = await stage.media.read(stage.accountId, file.id)
+    const read = await stage.media.read(wholeAccount(stage.accountId), file.id)
     expect(Buffer.from(read.bytes).equals(bytes)).toBe(true)
     expect(read.contentType).toBe('image/png')
     for (const [account, id] of [
@@ -34,13 +35,13 @@ describe('storing', () => {
       [stage.accountId, createId()],
       [stage.accountId, 'no id'],
     ] as const)
-      await expect(stage.media.read(account, id)).rejects.toMatchObject({ code: 'not_found' })
+      await expect(stage.media.read(wholeAccount(account), id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('a file may arrive in chunks of any size', async () => {
     const bytes = sampleFile('mp4', 5_000)
     const file = await keep({ kind: 'video', source: pieces(bytes, 3) })
-    const read = await stage.media.read(stage.accountId, file.id)
+    const read = await stage.media.read(wholeAccount(stage.accountId), file.id)
     expect(Buffer.from(read.bytes).equals(bytes)).toBe(true)
   })
 
@@ -159,7 +160,9 @@ describe('the expiry of a file', () => {
       await keep({ source: sampleFile('jpg') }),
     ]
     await expire(old.id)
-    await expect(stage.media.read(stage.accountId, old.id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(stage.media.read(wholeAccount(stage.accountId), old.id)).rejects.toMatchObject({
+      code: 'not_found',
+    })
     expect(await stage.media.sweep()).toBe(1)
     expect(await stage.listFiles()).toEqual([young.id])
     expect(await stage.media.sweep()).toBe(0)
@@ -192,7 +195,9 @@ describe('the expiry of a file', () => {
       [id, stage.accountId, id],
     )
     await stage.store.put(id, pieces(sampleFile('png'), 100), 'image/png')
-    await expect(stage.media.read(stage.accountId, id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(stage.media.read(wholeAccount(stage.accountId), id)).rejects.toMatchObject({
+      code: 'not_found',
+    })
     expect(await stage.media.sweep()).toBe(0)
     await expire(id)
     expect(await stage.media.sweep()).toBe(1)
@@ -215,7 +220,9 @@ describe('the expiry of a file', () => {
     ]
     await stage.media.remove([one.id, createId()])
     expect(await stage.listFiles()).toEqual([other.id])
-    await expect(stage.media.read(stage.accountId, one.id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(stage.media.read(wholeAccount(stage.accountId), one.id)).rejects.toMatchObject({
+      code: 'not_found',
+    })
   })
 })
 

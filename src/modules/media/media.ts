@@ -8,6 +8,7 @@ import type { Database } from '../../storage/database.ts'
 import type { ByteRange, MediaStore } from '../../storage/media-store/media-store.ts'
 import type { WatchedStore } from '../../storage/media-store/report-store-failures.ts'
 import { requireRoom, type QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
+import { isRowWithin, type Place } from '../../storage/place.ts'
 import { copyFile } from './copy-file.ts'
 import { fetchForeign } from './fetch-foreign.ts'
 import { keepFile, UNFINISHED_MS } from './keep-file.ts'
@@ -32,10 +33,7 @@ export interface Media extends OwnFiles {
   requireRoom(accountId: string): Promise<void>
   /** Copies a file from a URL. Errors name `param` if the client gave the URL. */
   keepFromAddress(order: CopyOrder): Promise<MediaFile>
-  read(
-    accountId: string,
-    mediaId: string,
-  ): Promise<{ readonly bytes: Uint8Array; readonly contentType: string }>
+  read(place: Place, mediaId: string): Promise<{ readonly bytes: Uint8Array; readonly contentType: string }>
   /**
    * Returns an absolute, signed URL that is valid until the given time, or for the default lifetime. It needs no key and reveals
    * nothing. `baseUrl` is the gateway's address as the client sees it, used if no public address is configured.
@@ -129,9 +127,9 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
     const bases = [options.publicUrl, options.ownUrl()].filter((base) => base !== null)
     return readOwnAddress(url, { secret, bases, param })
   }
-  const openOwn: Media['openOwn'] = async (accountId, mediaId, param) => {
+  const openOwn: Media['openOwn'] = async (place, mediaId, param) => {
     const record = await findMedia(database, mediaId)
-    if (record?.accountId !== accountId) {
+    if (record === null || !isRowWithin(place, record)) {
       throw new AppError('not_found', `'${param}' leads to no file of this account.`, { param })
     }
     const { contentType, bytes } = record
@@ -157,16 +155,16 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
     openOwn,
     fetchForeign: (order) => fetchForeign(outbound, order),
     keepFromAddress: async (order) => {
-      const { purpose, url, accountId, param = 'url' } = order
+      const { purpose, url, place, param = 'url' } = order
       const ownId = purpose === 'input' ? ownIdOf(url, param) : null
       if (ownId === null) return describe(await copyFile(outbound, order, keep))
-      const file = await openOwn(accountId, ownId, param)
+      const file = await openOwn(place, ownId, param)
       return describe(await keep({ ...order, source: await file.open() }))
     },
 
-    async read(accountId, mediaId) {
+    async read(place, mediaId) {
       const record = isUuid(mediaId) ? await findMedia(database, mediaId) : null
-      if (record?.accountId !== accountId) throw notFound('file')
+      if (record === null || !isRowWithin(place, record)) throw notFound('file')
       if (record.bytes > READ_BYTES_MAX)
         throw new AppError('invalid_value', 'The file is too large to be read.')
       return { bytes: await readWhole(await openStored(store, record)), contentType: record.contentType }

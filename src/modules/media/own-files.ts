@@ -1,12 +1,13 @@
 import type { Readable } from 'node:stream'
+import type { Place } from '../../storage/place.ts'
 import type { ForeignFile, ForeignOrder } from './fetch-foreign.ts'
 
 /** Files of the gateway that clients pass as inputs by URL. They are read from the store, never over the network. */
 export interface OwnFiles {
   /** Returns the id of the gateway's file at a URL, or null for the URL of another server. Reads only the URL. */
   ownIdOf(url: string, param: string): string | null
-  /** Opens a file of the account. Throws `not_found` also for a file of another account. */
-  openOwn(accountId: string, mediaId: string, param: string): Promise<OwnFile>
+  /** Opens a file within the place. Throws `not_found` also for a file of another account or project. */
+  openOwn(place: Place, mediaId: string, param: string): Promise<OwnFile>
   /** Fetches a file of another server. Throws the client's error if that is not allowed or fails. */
   fetchForeign(order: ForeignOrder): Promise<ForeignFile>
 }

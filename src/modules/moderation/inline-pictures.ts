@@ -13,7 +13,7 @@ export async function inlinePictures(
   const uses = findPictures(media, request.body)
   if (uses.length === 0) return request
   const files = await inlineFiles(media, {
-    accountId: request.caller.accountId,
+    place: request.caller,
     uses,
     cancellation: request.cancellation,
   })

@@ -1,5 +1,6 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'
 
 /** A stored response with the state of its task. */
@@ -21,13 +22,13 @@ interface Row {
   readonly error_message: string | null
 }
 
-/** Returns null for a response that is unknown, expired, deleted or of another account. */
+/** Returns null for a response that is unknown, expired, deleted or of another account or project. */
 export async function readKnownResponse(
   queryable: Queryable,
-  accountId: string,
+  place: Place,
   responseId: string,
 ): Promise<KnownResponse | null> {
-  const [row] = await queryable.query<Row>(READ, [accountId, responseId])
+  const [row] = await queryable.query<Row>(readWithin(place), [idsOf(place), responseId])
   if (row === undefined) return null
   const value: unknown = JSON.parse(row.response)
   const stored = isRecord(value) ? value : {}
@@ -64,8 +65,8 @@ function describeTask({ status, error_code: code, error_message: message }: Row)
   }
 }
 
-const READ = `
+const readWithin = (place: Place): string => `
   SELECT responses.response, responses.is_background, tasks.id AS task_id, tasks.status, tasks.error_code, tasks.error_message
   FROM responses LEFT JOIN tasks ON responses.is_background AND tasks.account_id = responses.account_id
     AND tasks.request_id = 'req_' || substr(responses.id, 6)
-  WHERE responses.account_id = $1 AND responses.id = $2 AND responses.expires_at > now()`
+  WHERE ${isWithin(place, '$1', 'responses')} AND responses.id = $2 AND responses.expires_at > now()`

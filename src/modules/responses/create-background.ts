@@ -40,7 +40,7 @@ export async function createBackground(
   const state = { id, createdAt: Math.floor(Date.now() / 1000), status: 'queued' as const }
   const snapshot = toSnapshot(asked, { ...state, incompleteReason: null, output: [], usage: null })
   await options.writer.writeDurably({
-    accountId,
+    place: caller,
     id,
     previousId: body.previous_response_id ?? null,
     input: stringifyJson(ownInput),
@@ -63,7 +63,7 @@ export async function createBackground(
       metadata: null,
     })
   } catch (error) {
-    if (!(error instanceof AppError && error.mayBeDone)) await deleteResponse(options.database, accountId, id)
+    if (!(error instanceof AppError && error.mayBeDone)) await deleteResponse(options.database, caller, id)
     throw error
   }
   record.outcome = 'completed'

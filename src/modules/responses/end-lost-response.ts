@@ -3,6 +3,7 @@ import { Cancellation } from '../../kernel/cancellation.ts'
 import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
 import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import type { Database } from '../../storage/database.ts'
+import type { Place } from '../../storage/place.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import type { Chat } from '../chat/chat.ts'
 import { createInferenceRecord, mayPass, type Inference } from '../inference/inference.ts'
@@ -17,7 +18,7 @@ interface EndLostOptions {
   readonly inference: Pick<Inference, 'unattended'>
   readonly keys: Pick<Keys, 'formerCallerOf'>
   readonly database: Database
-  readonly resolve: (accountId: string, body: ResponsesRequest) => Promise<ResolvedInput>
+  readonly resolve: (place: Place, body: ResponsesRequest) => Promise<ResolvedInput>
 }
 
 interface LostPlace {
@@ -88,11 +89,11 @@ async function charge(
 /** Without the stored conversation if that was deleted meanwhile. */
 async function readInput(
   { resolve }: EndLostOptions,
-  { accountId }: ClaimedTask,
+  task: ClaimedTask,
   body: ResponsesRequest,
 ): Promise<ResponsesRequest['input']> {
   try {
-    return (await resolve(accountId, body)).whole
+    return (await resolve(task, body)).whole
   } catch (error) {
     if (error instanceof AppError && !mayPass(error)) return body.input
     throw error

@@ -1,5 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Database } from '../../storage/database.ts'
+import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import { placeOfInputItem, readInputItems, readOutputItems, type Item } from './response-items.ts'
 
 interface FindOptions {
@@ -9,19 +10,19 @@ interface FindOptions {
   readonly countRead?: ((bytes: number) => void) | undefined
 }
 
-/** Finds input and output items of the account's stored responses by id. */
+/** Finds input and output items of the stored responses within a place by id. */
 export async function findItems(
   { database, bytesMax, countRead }: FindOptions,
-  accountId: string,
+  within: Place,
   itemIds: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, Item>> {
   const places = [...itemIds].flatMap((id) => {
     const place = placeOfInputItem(id)
     return place === null ? [] : [{ id, ...place }]
   })
-  const values = [accountId, [...itemIds], places.map(({ responseId }) => responseId)]
+  const values = [idsOf(within), [...itemIds], places.map(({ responseId }) => responseId)]
   const [size] = await database.query<{ bytes: bigint }>(
-    `SELECT coalesce(sum(response_bytes(input, response)), 0)::bigint AS bytes FROM responses WHERE ${HOLDS_ITEM}`,
+    `SELECT coalesce(sum(response_bytes(input, response)), 0)::bigint AS bytes FROM responses WHERE ${holdsItem(within)}`,
     values,
   )
   if (Number(size?.bytes ?? 0) > bytesMax) {
@@ -30,7 +31,7 @@ export async function findItems(
   }
   countRead?.(Number(size?.bytes ?? 0))
   const rows = await database.query<{ id: string; input: string; response: string }>(
-    `SELECT id, input, response FROM responses WHERE ${HOLDS_ITEM} ORDER BY created_at`,
+    `SELECT id, input, response FROM responses WHERE ${holdsItem(within)} ORDER BY created_at`,
     values,
   )
   const found = new Map<string, Item>()
@@ -47,4 +48,5 @@ export async function findItems(
   return found
 }
 
-const HOLDS_ITEM = `account_id = $1 AND expires_at > now() AND (item_ids && $2::text[] OR id = ANY ($3::text[]))`
+const holdsItem = (within: Place): string =>
+  `${isWithin(within, '$1')} AND expires_at > now() AND (item_ids && $2::text[] OR id = ANY ($3::text[]))`

@@ -3,6 +3,7 @@ import { Cancellation } from '../../kernel/cancellation.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import type { Database } from '../../storage/database.ts'
 import type { MessageHandler } from '../../storage/bus/message-bus.ts'
+import { wholeAccount } from '../../storage/place.ts'
 import { followResponse } from './follow-response.ts'
 import { createResponseChanges } from './response-changes.ts'
 
@@ -49,7 +50,13 @@ function follow() {
   const changes = createResponseChanges({ messageBus, logger: silentLogger })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it only reads, by the two queries above
   const database = { query } as unknown as Database
-  const followed = { accountId: 'a', responseId: RESPONSE, taskId: TASK, startingAfter: -1, cancellation }
+  const followed = {
+    place: wholeAccount('a'),
+    responseId: RESPONSE,
+    taskId: TASK,
+    startingAfter: -1,
+    cancellation,
+  }
   return followResponse({ database, changes }, followed)
 }
 

@@ -1,6 +1,7 @@
 import { notFound } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Database } from '../../storage/database.ts'
+import type { Place } from '../../storage/place.ts'
 import { readKnownResponse, type KnownResponse } from './background-status.ts'
 import type { ResponseChanges } from './response-changes.ts'
 import { countEvents, LAST_EVENT, readEvents } from './response-events.ts'
@@ -11,7 +12,7 @@ interface FollowOptions {
 }
 
 interface Followed {
-  readonly accountId: string
+  readonly place: Place
   readonly responseId: string
   /** The task that makes it, or null. */
   readonly taskId: string | null
@@ -30,9 +31,9 @@ const LOOK_MS_MAX = 5_000
  */
 export async function* followResponse(
   { database, changes }: FollowOptions,
-  { accountId, responseId, taskId, startingAfter, cancellation }: Followed,
+  { place, responseId, taskId, startingAfter, cancellation }: Followed,
 ): AsyncGenerator<readonly Buffer[], void> {
-  const place = { accountId, responseId }
+  const written = { accountId: place.accountId, responseId }
   const watched = taskId === null ? [responseId] : [responseId, taskId]
   let lookMs = LOOK_MS
   let next = startingAfter + 1
@@ -40,9 +41,9 @@ export async function* followResponse(
     const wait = changes.wait(watched, { timeoutMs: lookMs, cancellation })
     try {
       // Read the state first: events that were written before the end are then visible when the end is.
-      const known = await readKnownResponse(database, accountId, responseId)
+      const known = await readKnownResponse(database, place, responseId)
       if (known === null) throw notFound('response')
-      const events = await readEvents(database, place, next)
+      const events = await readEvents(database, written, next)
       const last = events.findLast(({ event }) => LAST_EVENT.test(event))
       const others = events.filter((event) => event !== last)
       if (others.length > 0) yield others.map(({ event }) => Buffer.from(event))
@@ -50,7 +51,7 @@ export async function* followResponse(
       if (last !== undefined) return yield [Buffer.from(last.event)]
       next += events.length
       if (events.length === 0 && known.hasEnded) {
-        const end = endOf(known, await countEvents(database, place), next)
+        const end = endOf(known, await countEvents(database, written), next)
         if (end !== null) yield [end]
         return
       }

@@ -1,4 +1,5 @@
 import { AppError } from '../../kernel/app-error.ts'
+import type { Place } from '../../storage/place.ts'
 import { FairTurns } from '../../kernel/turns/fair-turns.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
 import { resolveInput, type ResolvedInput, type ResolveOptions } from './resolve-input.ts'
@@ -11,9 +12,9 @@ type Continued = Parameters<typeof resolveInput>[2]
 /** Reads stored conversations. They are large, and reading them is free, so accounts take turns. */
 export interface HistoryReads {
   readonly inTurn: <Result>(accountId: string, read: () => Promise<Result>) => Promise<Result>
-  readonly resolve: (accountId: string, body: Continued, countRead?: CountRead) => Promise<ResolvedInput>
+  readonly resolve: (place: Place, body: Continued, countRead?: CountRead) => Promise<ResolvedInput>
   /** Refuses nothing: the number of workers limits how many wait. */
-  readonly resolveInBackground: (accountId: string, body: Continued) => Promise<ResolvedInput>
+  readonly resolveInBackground: (place: Place, body: Continued) => Promise<ResolvedInput>
 }
 
 /** Stored conversations that are read at the same time. Each takes one of the database's connections. */
@@ -43,10 +44,10 @@ export function createHistoryReads(resolving: ResolveOptions): HistoryReads {
   }
   return {
     inTurn: async (accountId, read) => takeTurn(requests, accountId, read),
-    resolve: async (accountId, body, countRead) =>
-      takeTurn(requests, accountId, () => resolveInput({ ...resolving, countRead }, accountId, body)),
-    resolveInBackground: async (accountId, body) =>
-      takeTurn(background, accountId, () => resolveInput(resolving, accountId, body)),
+    resolve: async (place, body, countRead) =>
+      takeTurn(requests, place.accountId, () => resolveInput({ ...resolving, countRead }, place, body)),
+    resolveInBackground: async (place, body) =>
+      takeTurn(background, place.accountId, () => resolveInput(resolving, place, body)),
   }
 }
 

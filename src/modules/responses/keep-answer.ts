@@ -69,10 +69,10 @@ async function store(
   const conversationId = conversationIdOf(body)
   try {
     if (conversationId !== null)
-      await conversations.addAnswered(accountId, conversationId, [...toItems(ownInput), ...items])
+      await conversations.addAnswered(caller, conversationId, [...toItems(ownInput), ...items])
     if (body.store !== true) return
     const storedBytes = await writer.write({
-      accountId,
+      place: caller,
       id: responseIdOf(requestId),
       previousId: body.previous_response_id ?? null,
       input: stringifyJson(ownInput),

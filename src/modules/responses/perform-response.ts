@@ -2,6 +2,7 @@ import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import type { Database } from '../../storage/database.ts'
+import type { Place } from '../../storage/place.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
 import type { Chat } from '../chat/chat.ts'
@@ -25,7 +26,7 @@ export interface PerformOptions {
   readonly limits: Pick<Limits, 'admit'>
   readonly database: Database
   /** Reads what the request continues, when it is the account's turn. */
-  readonly resolve: (accountId: string, body: ResponsesRequest) => Promise<ResolvedInput>
+  readonly resolve: (place: Place, body: ResponsesRequest) => Promise<ResolvedInput>
   readonly conversations: Pick<ItemConversations, 'addAnswered'>
   readonly changes: ResponseChanges
 }
@@ -50,7 +51,7 @@ export async function performResponse(
   if (await recorder.isBegun())
     return endLostResponse(options, task, { place, body: work.body, route: ROUTE })
   const caller = await options.keys.callerOf(accountId, keyId)
-  const { whole } = await options.resolve(accountId, work.body)
+  const { whole } = await options.resolve(task, work.body)
   const body = { ...work.body, input: whole, stream: true }
   const { background: _, previous_response_id: __, conversation: ___, ...sent } = body
   const text = stringifyJson(sent)
@@ -88,7 +89,7 @@ export async function performResponse(
   const conversationId = conversationIdOf(work.body)
   if (conversationId !== null) {
     const items = [...toItems(work.body.input), ...outputOf(response)]
-    await options.conversations.addAnswered(accountId, conversationId, items)
+    await options.conversations.addAnswered(task, conversationId, items)
   }
   return {
     result: { response_id: place.responseId },

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../storage/database.ts'
+import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 
 interface ChainLimits {
   /** Called with the size before the texts are read. Throws to refuse it. */
@@ -27,17 +28,22 @@ export interface Chain {
  */
 export async function readChain(
   queryable: Queryable,
-  accountId: string,
+  place: Place,
   responseId: string,
   { lengthMax, bytesMax, countRead }: ChainLimits,
 ): Promise<Chain> {
-  const rows = await queryable.query<ChainRow>(READ_CHAIN, [accountId, responseId, lengthMax, bytesMax])
+  const rows = await queryable.query<ChainRow>(readChainWithin(place), [
+    idsOf(place),
+    responseId,
+    lengthMax,
+    bytesMax,
+  ])
   const [oldest] = rows
   countRead?.(Number(oldest?.bytes ?? 0))
   const links: ChainLink[] = []
   for (const piece of splitChain(rows)) {
     const ids = piece.map(({ id }) => id)
-    const texts = await queryable.query<TextRow>(READ_TEXTS, [accountId, ids])
+    const texts = await queryable.query<TextRow>(readTextsWithin(place), [idsOf(place), ids])
     const textsOf = new Map(texts.map((row) => [row.id, row]))
     for (const { id, previous_id: previousId } of piece) {
       const found = textsOf.get(id)
@@ -89,19 +95,20 @@ function splitChain(rows: readonly ChainRow[]): ChainRow[][] {
 }
 
 // Sizes are computed without reading the texts, so that at most the limit plus one response is read.
-const READ_CHAIN = `
+const readChainWithin = (place: Place): string => `
   WITH RECURSIVE chain AS (
     SELECT id, previous_id, 1 AS depth, response_bytes(input, response) AS bytes
-    FROM responses WHERE account_id = $1 AND id = $2 AND expires_at > now()
+    FROM responses WHERE ${isWithin(place, '$1')} AND id = $2 AND expires_at > now()
     UNION ALL
     SELECT before.id, before.previous_id, chain.depth + 1,
       chain.bytes + response_bytes(before.input, before.response)
-    FROM chain JOIN responses AS before ON before.account_id = $1 AND before.id = chain.previous_id
+    FROM chain JOIN responses AS before ON ${isWithin(place, '$1', 'before')} AND before.id = chain.previous_id
     WHERE chain.depth < $3 AND chain.bytes <= $4
   )
   SELECT * FROM chain ORDER BY depth DESC`
 
-const READ_TEXTS = 'SELECT id, input, response FROM responses WHERE account_id = $1 AND id = ANY ($2::text[])'
+const readTextsWithin = (place: Place): string =>
+  `SELECT id, input, response FROM responses WHERE ${isWithin(place, '$1')} AND id = ANY ($2::text[])`
 
 /** Selects the task of a row of `responses` that was cancelled and is not charged yet. Its events are needed for that. */
 export const IS_LEFT = `SELECT FROM tasks WHERE tasks.account_id = responses.account_id
@@ -110,17 +117,18 @@ export const IS_LEFT = `SELECT FROM tasks WHERE tasks.account_id = responses.acc
 /** Deletes a response. One that is not charged yet is only hidden, until the sweep finds that it is. */
 export async function deleteResponse(
   queryable: Queryable,
-  accountId: string,
+  place: Place,
   responseId: string,
 ): Promise<boolean> {
+  const isMeant = `${isWithin(place, '$1')} AND id = $2`
   const rows = await queryable.query(
     `WITH hidden AS (
-       UPDATE responses SET expires_at = now() WHERE account_id = $1 AND id = $2 AND EXISTS (${IS_LEFT}) RETURNING 1 AS one
+       UPDATE responses SET expires_at = now() WHERE ${isMeant} AND EXISTS (${IS_LEFT}) RETURNING 1 AS one
      ), deleted AS (
-       DELETE FROM responses WHERE account_id = $1 AND id = $2 AND NOT EXISTS (${IS_LEFT}) RETURNING 1 AS one
+       DELETE FROM responses WHERE ${isMeant} AND NOT EXISTS (${IS_LEFT}) RETURNING 1 AS one
      )
      SELECT one FROM hidden UNION ALL SELECT one FROM deleted`,
-    [accountId, responseId],
+    [idsOf(place), responseId],
   )
   return rows.length > 0
 }

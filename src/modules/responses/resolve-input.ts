@@ -2,6 +2,7 @@ import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { parseLargeJson } from '../../kernel/json/parse-json-in-turns.ts'
 import type { Database } from '../../storage/database.ts'
+import type { Place } from '../../storage/place.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import { isOwnSummary, openSummary } from '../../wires/openai-responses/compaction.ts'
 import { conversationIdOf, type ItemConversations } from './conversations/item-conversations.ts'
@@ -42,7 +43,7 @@ export function needsHistory(request: Continued): boolean {
 /** Reads the stored responses and items that a request names. Throws if one is unknown or if there is too much. */
 export async function resolveInput(
   options: ResolveOptions,
-  accountId: string,
+  place: Place,
   request: Continued,
 ): Promise<ResolvedInput> {
   const { input, previous_response_id: previousId } = request
@@ -51,11 +52,11 @@ export async function resolveInput(
     throw invalidValue('conversation', 'A response continues a conversation or a response, not both.')
   const history =
     conversationId !== null
-      ? await options.conversations.readForAnswer(accountId, conversationId, options.countRead)
+      ? await options.conversations.readForAnswer(place, conversationId, options.countRead)
       : typeof previousId === 'string'
-        ? await readHistory(options, accountId, previousId)
+        ? await readHistory(options, place, previousId)
         : []
-  const own = typeof input === 'string' ? input : await resolveReferences(options, accountId, input)
+  const own = typeof input === 'string' ? input : await resolveReferences(options, place, input)
   const joined = history.length === 0 ? own : [...history, ...toItems(own)]
   const whole = typeof joined === 'string' ? joined : joined.map(openSummary)
   if (whole.length > ITEMS_MAX && typeof whole !== 'string')
@@ -69,10 +70,10 @@ export function toItems(input: Input): readonly Item[] {
 
 async function readHistory(
   { database, bytesMax, countRead }: ResolveOptions,
-  accountId: string,
+  place: Place,
   previousId: string,
 ): Promise<Item[]> {
-  const { links, isBeyondLimits } = await readChain(database, accountId, previousId, {
+  const { links, isBeyondLimits } = await readChain(database, place, previousId, {
     lengthMax: CHAIN_LENGTH_MAX,
     bytesMax,
     countRead,
@@ -109,12 +110,12 @@ function previousNotFound(id: string): AppError {
 
 async function resolveReferences(
   options: ResolveOptions,
-  accountId: string,
+  place: Place,
   input: readonly Item[],
 ): Promise<Item[]> {
   const ids = input.filter(isReference).map(({ id }) => String(id))
   if (ids.length === 0) return [...input]
-  const found = await findItems(options, accountId, new Set(ids))
+  const found = await findItems(options, place, new Set(ids))
   return input.map((item, index) => {
     if (!isReference(item)) return item
     const known = found.get(String(item['id']))

@@ -1,5 +1,6 @@
 import { Batches } from '../../kernel/batches.ts'
 import type { Database } from '../../storage/database.ts'
+import type { Place } from '../../storage/place.ts'
 
 interface ResponseWriterOptions {
   readonly database: Database
@@ -38,7 +39,7 @@ export class ResponseWriter {
   async #write(batch: readonly StoredResponse[], durability: 'on' | 'off'): Promise<number[]> {
     const { database, retentionMs } = this.#options
     const rows = await database.query<{ account_id: string; bytes: bigint }>(WRITE, [
-      batch.map(({ accountId }) => accountId),
+      batch.map(({ place }) => place.accountId),
       batch.map(({ id }) => id),
       batch.map(({ previousId }) => previousId),
       batch.map(({ input }) => input),
@@ -47,10 +48,11 @@ export class ResponseWriter {
       batch.map(({ isBackground }) => isBackground),
       retentionMs,
       durability,
+      batch.map(({ place }) => place.projectId),
     ])
     const storedBefore = new Map(rows.map((row) => [row.account_id, Number(row.bytes)]))
-    return batch.map(({ accountId }) => {
-      const own = batch.filter((one) => one.accountId === accountId)
+    return batch.map(({ place: { accountId } }) => {
+      const own = batch.filter((one) => one.place.accountId === accountId)
       return own.reduce((bytes, one) => bytes + sizeOf(one), storedBefore.get(accountId) ?? 0)
     })
   }
@@ -61,21 +63,22 @@ export class ResponseWriter {
 const WRITE = `
   WITH durability AS MATERIALIZED (SELECT set_config('synchronous_commit', $9, true)),
   written AS (
-    INSERT INTO responses (account_id, id, previous_id, input, response, item_ids, is_background, expires_at)
-    SELECT given.account_id, given.id, given.previous_id, given.input, given.response,
+    INSERT INTO responses (account_id, project_id, id, previous_id, input, response, item_ids, is_background, expires_at)
+    SELECT given.account_id, given.project_id, given.id, given.previous_id, given.input, given.response,
       string_to_array(given.item_ids, ','), given.is_background, now() + $8 * interval '1 millisecond'
-    FROM durability, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[])
-      AS given (account_id, id, previous_id, input, response, item_ids, is_background)
+    FROM durability, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[],
+        $10::uuid[])
+      AS given (account_id, id, previous_id, input, response, item_ids, is_background, project_id)
     ON CONFLICT (account_id, id) DO UPDATE
       SET input = excluded.input, response = excluded.response, item_ids = excluded.item_ids
-      WHERE NOT responses.is_background
+      WHERE NOT responses.is_background AND responses.project_id IS NOT DISTINCT FROM excluded.project_id
   )
   SELECT account_id, stored_bytes_of(account_id, 'response') AS bytes
   FROM (SELECT DISTINCT unnest($1::uuid[]) AS account_id) AS accounts`
 
 /** A response in the store. */
 interface StoredResponse {
-  readonly accountId: string
+  readonly place: Place
   /** `resp_…` */
   readonly id: string
   /** The response that it continues. */

@@ -6,6 +6,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import type { Database } from '../../storage/database.ts'
 import type { QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
+import type { Place } from '../../storage/place.ts'
 import { toCompacted, toCompactionRequest } from '../../wires/openai-responses/compaction.ts'
 import type {
   CountedResponsesRequest,
@@ -45,18 +46,18 @@ export interface Responses {
   /** Makes a summary of a conversation, which takes the place of all but the user's messages. */
   compact(request: InferenceRequest<ResponsesRequest>): Promise<InferenceResult>
   readonly conversations: ItemConversations
-  read(accountId: string, responseId: string): Promise<Item>
+  read(place: Place, responseId: string): Promise<Item>
   /** Returns the events of a response after the last one that the client has. */
   follow(
-    accountId: string,
+    place: Place,
     responseId: string,
     from: { startingAfter: number; cancellation: Cancellation },
   ): Promise<AsyncIterable<readonly Buffer[]>>
   /** Returns the response after the cancellation. A response that has ended stays unchanged. */
-  cancel(accountId: string, responseId: string): Promise<Item>
-  delete(accountId: string, responseId: string): Promise<void>
+  cancel(place: Place, responseId: string): Promise<Item>
+  delete(place: Place, responseId: string): Promise<void>
   listInputItems(
-    accountId: string,
+    place: Place,
     responseId: string,
     page: ItemPageRequest,
     countRead?: CountRead,
@@ -92,18 +93,18 @@ export function createResponses(options: ResponsesOptions): Responses {
     bytesMax: options.historyBytesMax,
   })
 
-  const require = async (accountId: string, responseId: string): Promise<KnownResponse> => {
-    const known = await readKnownResponse(database, accountId, responseId)
+  const require = async (place: Place, responseId: string): Promise<KnownResponse> => {
+    const known = await readKnownResponse(database, place, responseId)
     if (known === null) throw notFound('response')
     return known
   }
 
-  const follow: Responses['follow'] = async (accountId, responseId, from) => {
-    const { response, isBackground, taskId } = await require(accountId, responseId)
+  const follow: Responses['follow'] = async (place, responseId, from) => {
+    const { response, isBackground, taskId } = await require(place, responseId)
     // It has its answer already, and no events were stored.
     if (!isBackground || response['background'] !== true)
       return oneBatch(replayEvents(response).slice(from.startingAfter + 1))
-    return followResponse({ database, changes }, { accountId, responseId, taskId, ...from })
+    return followResponse({ database, changes }, { place, responseId, taskId, ...from })
   }
 
   const beginBackground = async (
@@ -114,17 +115,17 @@ export function createResponses(options: ResponsesOptions): Responses {
     const id = await createBackground({ ...options, writer, room }, request, own)
     request.record.outcome = 'completed'
     if (body.stream !== true)
-      return { kind: 'complete', payload: stringifyJson((await require(caller.accountId, id)).response) }
+      return { kind: 'complete', payload: stringifyJson((await require(caller, id)).response) }
     return {
       kind: 'stream',
-      batches: await follow(caller.accountId, id, { startingAfter: -1, cancellation }),
+      batches: await follow(caller, id, { startingAfter: -1, cancellation }),
     }
   }
 
   const expand = async (request: InferenceRequest<ResponsesRequest>): Promise<ExpandedRequest> => {
     const { body, caller } = request
     requireStorage(body, retentionMs)
-    const { whole, own } = await resolve(caller.accountId, body, request.countRead)
+    const { whole, own } = await resolve(caller, body, request.countRead)
     return { own, request: withInput(request, whole) }
   }
 
@@ -144,7 +145,7 @@ export function createResponses(options: ResponsesOptions): Responses {
     },
     compact: async (asked) => {
       const { whole } = needsHistory(asked.body)
-        ? await resolve(asked.caller.accountId, asked.body, asked.countRead)
+        ? await resolve(asked.caller, asked.body, asked.countRead)
         : { whole: asked.body.input }
       if (whole.length === 0)
         throw new AppError('missing_required_parameter', 'There is nothing to compact. Send input.', {
@@ -164,34 +165,34 @@ export function createResponses(options: ResponsesOptions): Responses {
       }
     },
     conversations,
-    read: async (accountId, responseId) => (await require(accountId, responseId)).response,
+    read: async (place, responseId) => (await require(place, responseId)).response,
     follow,
-    cancel: async (accountId, responseId) => {
-      const { isBackground, hasEnded, taskId } = await require(accountId, responseId)
+    cancel: async (place, responseId) => {
+      const { isBackground, hasEnded, taskId } = await require(place, responseId)
       if (!isBackground) {
         const message = 'Only a response in the background can be cancelled.'
         throw new AppError('invalid_request', message)
       }
-      if (!hasEnded && taskId !== null) await cancelTask(options.tasks, accountId, taskId)
+      if (!hasEnded && taskId !== null) await cancelTask(options.tasks, place, taskId)
       changes.announce(responseId)
-      return (await require(accountId, responseId)).response
+      return (await require(place, responseId)).response
     },
-    delete: async (accountId, responseId) => {
-      const { hasEnded, taskId } = await require(accountId, responseId)
-      if (!hasEnded && taskId !== null) await cancelTask(options.tasks, accountId, taskId)
-      await deleteResponse(database, accountId, responseId)
+    delete: async (place, responseId) => {
+      const { hasEnded, taskId } = await require(place, responseId)
+      if (!hasEnded && taskId !== null) await cancelTask(options.tasks, place, taskId)
+      await deleteResponse(database, place, responseId)
       changes.announce(responseId)
     },
-    listInputItems: async (accountId, responseId, page, countRead) => {
+    listInputItems: async (place, responseId, page, countRead) => {
       const limits = { lengthMax: CHAIN_LENGTH_MAX, bytesMax: options.historyBytesMax, countRead }
-      const { links } = await inTurn(accountId, () => readChain(database, accountId, responseId, limits))
+      const { links } = await inTurn(place.accountId, () => readChain(database, place, responseId, limits))
       if (links.length === 0) throw notFound('response')
       return listInputItems(links, page)
     },
     countTokens: async (caller, body, countRead) => {
       if (!needsHistory(body)) return chat.countResponseTokens(caller, body)
       requireStorage(body, retentionMs)
-      const { whole } = await resolve(caller.accountId, body, countRead)
+      const { whole } = await resolve(caller, body, countRead)
       return chat.countResponseTokens(caller, { ...body, input: whole })
     },
     performer: {
@@ -232,9 +233,9 @@ async function hasRoom(
 }
 
 /** A task that has just ended stays unchanged. */
-async function cancelTask(tasks: Pick<Tasks, 'cancel'>, accountId: string, taskId: string): Promise<void> {
+async function cancelTask(tasks: Pick<Tasks, 'cancel'>, place: Place, taskId: string): Promise<void> {
   try {
-    await tasks.cancel(accountId, taskId)
+    await tasks.cancel(place, taskId)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'task_not_cancellable') throw error
   }

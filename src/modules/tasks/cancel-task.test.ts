@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { wholeAccount } from '../../storage/place.ts'
 import type { Caller } from '../keys/keys.ts'
 import { createTaskStage, orderOf, outcomeOf, type TaskStage } from './testing/task-stage.ts'
 
@@ -26,7 +27,7 @@ async function startTask() {
   const { id } = await stage.tasks.create(orderOf(caller))
   const [claim] = await stage.queue.claim(1)
   if (claim === undefined) throw new Error('there is a task to claim')
-  return { id, claim, cancel: () => stage.tasks.cancel(caller.accountId, id) }
+  return { id, claim, cancel: () => stage.tasks.cancel(wholeAccount(caller.accountId), id) }
 }
 
 describe('a cancelled task', () => {
@@ -59,7 +60,7 @@ describe('a cancelled task', () => {
     expect(await cancel()).toMatchObject({ status: 'cancelled', costNanoUsd: HOLD, refundedNanoUsd: 0n })
     await expect(cancel()).rejects.toMatchObject({ code: 'task_not_cancellable' })
     expect(await stage.queue.finish({ claim, end: outcomeOf() })).toBe(false)
-    expect(await stage.tasks.read(caller.accountId, id)).toMatchObject({
+    expect(await stage.tasks.read(wholeAccount(caller.accountId), id)).toMatchObject({
       costNanoUsd: HOLD,
       refundedNanoUsd: 0n,
     })

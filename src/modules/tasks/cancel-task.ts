@@ -4,6 +4,7 @@ import { isUuid } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { addJob } from '../../storage/job-queue.ts'
+import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import type { Environment } from '../keys/keys.ts'
 import type { TaskLedger } from './create-tasks.ts'
 import { NOBODY } from './work/left-tasks.ts'
@@ -28,12 +29,12 @@ export interface CancelOptions {
  * Cancels the task, whichever worker has it, and closes its hold in the same transaction. The hold is released in full, unless a
  * provider has the work and bills cancelled work.
  */
-export async function cancelTask(options: CancelOptions, accountId: string, taskId: string): Promise<Task> {
+export async function cancelTask(options: CancelOptions, place: Place, taskId: string): Promise<Task> {
   const { database, reader } = options
   if (!isUuid(taskId)) throw notFound('task')
-  await untilTaken(database, accountId, taskId)
+  await untilTaken(database, place, taskId)
   const cancelled = await database.transaction(async (transaction) => {
-    const [row] = await transaction.query<CancelledRow>(CANCEL, [taskId, accountId])
+    const [row] = await transaction.query<CancelledRow>(cancelWithin(place), [taskId, idsOf(place)])
     if (row === undefined) return null
     const costNanoUsd = await closeHold(transaction, options, row)
     if (row.webhook_url !== null) await addJob(transaction, 'webhook')
@@ -41,7 +42,7 @@ export async function cancelTask(options: CancelOptions, accountId: string, task
     return taskFromRow({ ...row, cancel_cost_nano_usd: costNanoUsd })
   })
   if (cancelled !== null) return cancelled
-  const { status } = await reader.read(accountId, taskId)
+  const { status } = await reader.read(place, taskId)
   throw new AppError('task_not_cancellable', `The task is ${status} and cannot be cancelled any more.`)
 }
 
@@ -49,12 +50,12 @@ const SUBMIT_MS_MAX = 3_000
 const SUBMIT_LOOK_MS = 50
 
 /** Waits for a running submit, because only then it is known whether the provider accepted the work. */
-async function untilTaken(database: Database, accountId: string, taskId: string): Promise<void> {
+async function untilTaken(database: Database, place: Place, taskId: string): Promise<void> {
   for (let waitedMs = 0; waitedMs < SUBMIT_MS_MAX; waitedMs += SUBMIT_LOOK_MS) {
     const submitting = await database.query(
-      `SELECT id FROM tasks WHERE id = $1 AND account_id = $2 AND status = 'processing'
+      `SELECT id FROM tasks WHERE id = $1 AND ${isWithin(place, '$2')} AND status = 'processing'
          AND submitting_to IS NOT NULL AND job IS NULL`,
-      [taskId, accountId],
+      [taskId, idsOf(place)],
     )
     if (submitting.length === 0) return
     await delay(SUBMIT_LOOK_MS)
@@ -110,11 +111,11 @@ interface CancelledRow extends TaskRow {
   readonly latency_ms: number
 }
 
-const CANCEL = `
+const cancelWithin = (place: Place): string => `
   WITH tasks AS (
     UPDATE tasks SET status = 'cancelled', worker_id = NULL, completed_at = now(), updated_at = now(),
       leaving_worker_id = CASE WHEN type = 'response' AND started_at IS NOT NULL THEN coalesce(worker_id, '${NOBODY}') END
-    WHERE id = $1 AND account_id = $2 AND status IN ('pending', 'processing')
+    WHERE id = $1 AND ${isWithin(place, '$2')} AND status IN ('pending', 'processing')
     RETURNING *
   ), deliveries AS (${INSERT_DELIVERIES})
   SELECT ${TASK_COLUMNS}, account_id, key_id, environment, request_id, model, is_held, webhook_url,

@@ -78,6 +78,7 @@ function toColumns(task: NewTask): object {
   return {
     id: task.id,
     account_id: order.caller.accountId,
+    project_id: order.caller.projectId,
     key_id: order.caller.keyId,
     environment: order.caller.environment,
     request_id: order.requestId,
@@ -99,7 +100,7 @@ function toColumns(task: NewTask): object {
   }
 }
 
-const COLUMN_TYPES = `id uuid, account_id uuid, key_id uuid, environment text, request_id text, type text, model text,
+const COLUMN_TYPES = `id uuid, account_id uuid, project_id uuid, key_id uuid, environment text, request_id text, type text, model text,
   requested_model text, work jsonb, expected_ms integer, priority smallint, provider text, hold_nano_usd bigint,
   is_held boolean, webhook_url text, metadata jsonb, deadline_ms integer, deadline_at timestamptz, created_at timestamptz,
   expires_at timestamptz`

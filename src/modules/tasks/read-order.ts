@@ -1,5 +1,6 @@
 import { notFound } from '../../kernel/app-error.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import type { TaskOrder, TaskType } from './task.ts'
 
 /** What a task was created with. */
@@ -16,14 +17,10 @@ interface OrderRow {
   readonly metadata: Record<string, unknown> | null
 }
 
-export async function readOrder(
-  queryable: Queryable,
-  accountId: string,
-  taskId: string,
-): Promise<StoredOrder> {
+export async function readOrder(queryable: Queryable, place: Place, taskId: string): Promise<StoredOrder> {
   const [row] = await queryable.query<OrderRow>(
-    'SELECT type, requested_model, work, webhook_url, metadata FROM tasks WHERE id = $1 AND account_id = $2',
-    [taskId, accountId],
+    `SELECT type, requested_model, work, webhook_url, metadata FROM tasks WHERE id = $1 AND ${isWithin(place, '$2')}`,
+    [taskId, idsOf(place)],
   )
   if (row === undefined) throw notFound('task')
   return {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { wholeAccount } from '../../storage/place.ts'
 import { Cancellation } from '../../kernel/cancellation.ts'
 import { createTaskStage, orderOf, outcomeOf, type TaskStage } from './testing/task-stage.ts'
 
@@ -38,7 +39,10 @@ describe('a new task', () => {
       metadata: { shot: 7 },
     })
     expect(await heldNanoUsd(caller.accountId)).toBe(10_000_000n)
-    expect(await stage.tasks.read(caller.accountId, task.id)).toEqual({ ...task, queuePosition: 0 })
+    expect(await stage.tasks.read(wholeAccount(caller.accountId), task.id)).toEqual({
+      ...task,
+      queuePosition: 0,
+    })
     expect(await stage.findDifferences()).toEqual([])
     await endAll()
   })
@@ -122,7 +126,7 @@ describe('a task that ends', () => {
       attempt: 1,
     })
     expect(await stage.queue.finish({ claim, end: outcomeOf() })).toBe(true)
-    const task = await stage.tasks.read(caller.accountId, id)
+    const task = await stage.tasks.read(wholeAccount(caller.accountId), id)
     expect(task).toMatchObject({
       status: 'completed',
       progress: 100,
@@ -147,7 +151,7 @@ describe('a task that ends', () => {
       const [claim] = await claimAll()
       if (claim === undefined) throw new Error('nothing was claimed')
       expect(await stage.queue.finish({ claim, end: outcomeOf(30_000_000n) })).toBe(true)
-      expect((await stage.tasks.read(caller.accountId, id)).costNanoUsd).toBe(costNanoUsd)
+      expect((await stage.tasks.read(wholeAccount(caller.accountId), id)).costNanoUsd).toBe(costNanoUsd)
       const { balanceNanoUsd } = await stage.ledger.readBalance(caller.accountId)
       expect(balanceNanoUsd).toBe(BigInt(creditUsd * 1e9) - costNanoUsd)
       expect(await stage.queue.finish({ claim, end: outcomeOf(30_000_000n) })).toBe(false)
@@ -164,7 +168,7 @@ describe('a task that ends', () => {
       claim,
       end: { status: 'failed', code: 'provider_error', message: 'It broke.' },
     })
-    const task = await stage.tasks.read(caller.accountId, id)
+    const task = await stage.tasks.read(wholeAccount(caller.accountId), id)
     expect(task).toMatchObject({
       status: 'failed',
       error: { code: 'provider_error', message: 'It broke.' },
@@ -179,13 +183,13 @@ describe('a task that ends', () => {
     const { id } = await stage.tasks.create(orderOf(caller))
     const [claim] = await claimAll()
     if (claim === undefined) throw new Error('nothing was claimed')
-    const cancelled = await stage.tasks.cancel(caller.accountId, id)
+    const cancelled = await stage.tasks.cancel(wholeAccount(caller.accountId), id)
     expect(cancelled).toMatchObject({ status: 'cancelled', refundedNanoUsd: 10_000_000n })
     expect(await stage.queue.finish({ claim, end: outcomeOf() })).toBe(false)
     expect(await stage.queue.note({ claim, submittingTo: { provider: 'maker', upstreamModel: 'v' } })).toBe(
       false,
     )
-    await expect(stage.tasks.cancel(caller.accountId, id)).rejects.toMatchObject({
+    await expect(stage.tasks.cancel(wholeAccount(caller.accountId), id)).rejects.toMatchObject({
       code: 'task_not_cancellable',
     })
     expect((await stage.ledger.readBalance(caller.accountId)).balanceNanoUsd).toBe(1_000_000_000n)
@@ -195,7 +199,7 @@ describe('a task that ends', () => {
   test('never changes again, enforced by the database', async () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))
-    await stage.tasks.cancel(caller.accountId, id)
+    await stage.tasks.cancel(wholeAccount(caller.accountId), id)
     for (const status of ['pending', 'processing', 'completed', 'failed'])
       await expect(
         stage.database.query('UPDATE tasks SET status = $2 WHERE id = $1', [id, status]),
@@ -208,8 +212,8 @@ describe('waiting for a task', () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))
     const wait = { seconds: 20, cancellation: new Cancellation() }
-    const waiting = stage.tasks.readAfterChange(caller.accountId, id, wait)
-    await stage.tasks.cancel(caller.accountId, id)
+    const waiting = stage.tasks.readAfterChange(wholeAccount(caller.accountId), id, wait)
+    await stage.tasks.cancel(wholeAccount(caller.accountId), id)
     expect((await waiting).status).toBe('cancelled')
   })
 
@@ -217,9 +221,14 @@ describe('waiting for a task', () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))
     const wait = { seconds: 0.05, cancellation: new Cancellation() }
-    expect((await stage.tasks.readAfterChange(caller.accountId, id, wait)).status).toBe('pending')
-    await stage.tasks.cancel(caller.accountId, id)
-    const ended = await stage.tasks.readAfterChange(caller.accountId, id, { ...wait, seconds: 30 })
+    expect((await stage.tasks.readAfterChange(wholeAccount(caller.accountId), id, wait)).status).toBe(
+      'pending',
+    )
+    await stage.tasks.cancel(wholeAccount(caller.accountId), id)
+    const ended = await stage.tasks.readAfterChange(wholeAccount(caller.accountId), id, {
+      ...wait,
+      seconds: 30,
+    })
     expect(ended.status).toBe('cancelled')
   })
 
@@ -227,8 +236,12 @@ describe('waiting for a task', () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))
     const other = await stage.createCaller(1)
-    await expect(stage.tasks.read(other.accountId, id)).rejects.toMatchObject({ code: 'not_found' })
-    await expect(stage.tasks.cancel(other.accountId, id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(stage.tasks.read(wholeAccount(other.accountId), id)).rejects.toMatchObject({
+      code: 'not_found',
+    })
+    await expect(stage.tasks.cancel(wholeAccount(other.accountId), id)).rejects.toMatchObject({
+      code: 'not_found',
+    })
     await endAll()
   })
 })

@@ -25,6 +25,7 @@ import {
 import { readWebhookSecret, rotateWebhookSecret, type WebhookSecret } from './webhooks/webhook-secret.ts'
 import { checkWebhookUrl, type WebhookHosts } from './webhooks/check-webhook-url.ts'
 import { messageOf } from '../../storage/storage-error.ts'
+import type { Place } from '../../storage/place.ts'
 import { deliverWebhook, type DeliverOptions } from './webhooks/deliver-webhook.ts'
 
 export { checkWebhookUrl, type WebhookHosts } from './webhooks/check-webhook-url.ts'
@@ -54,31 +55,31 @@ export { daysToMs } from './task-times.ts'
 export interface Tasks {
   create(order: TaskOrder): Promise<Task>
   /** `baseUrl` is the gateway's address as the client sees it, for the URLs of files. The same applies below. */
-  read(accountId: string, taskId: string, baseUrl?: string): Promise<Task>
+  read(place: Place, taskId: string, baseUrl?: string): Promise<Task>
   /** Returns the task after its next change, or unchanged after the timeout. */
   readAfterChange(
-    accountId: string,
+    place: Place,
     taskId: string,
     wait: { seconds: number; cancellation: Cancellation; baseUrl?: string },
   ): Promise<Task>
-  /** Lists what the reader may see. A task whose id is known can be read with any key of its account. */
+  /** Lists what the reader may see. A task whose id is known can be read with any key of its project. */
   list(reader: Reader, filter: TaskFilter, page: PageRequest, baseUrl?: string): Promise<Page<Task>>
   /** Throws `task_not_cancellable` for a finished task. */
-  cancel(accountId: string, taskId: string): Promise<Task>
+  cancel(place: Place, taskId: string): Promise<Task>
   /** Counts the tasks of all accounts. */
   count(): Promise<{ pending: number; processing: number }>
   /** Returns the task that a request has made; null for none. */
-  findOfRequest(accountId: string, requestUuid: string): Promise<TaskOfRequest | null>
+  findOfRequest(place: Place, requestUuid: string): Promise<TaskOfRequest | null>
   /** Returns what the task was created with. */
-  readOrder(accountId: string, taskId: string): Promise<StoredOrder>
-  listDeliveries(accountId: string, taskId: string): Promise<WebhookDelivery[]>
+  readOrder(place: Place, taskId: string): Promise<StoredOrder>
+  listDeliveries(place: Place, taskId: string): Promise<WebhookDelivery[]>
   /** Of all tasks and budget alerts that the reader may see, those of the newest first. */
   listAllDeliveries(
     reader: Reader,
     status: WebhookDelivery['status'] | null,
     page: PageRequest,
   ): Promise<Page<WebhookDelivery>>
-  redeliver(accountId: string, deliveryId: string): Promise<WebhookDelivery>
+  redeliver(place: Place, deliveryId: string): Promise<WebhookDelivery>
   readWebhookSecret(accountId: string): Promise<WebhookSecret>
   rotateWebhookSecret(accountId: string): Promise<WebhookSecret>
   close(): Promise<void>
@@ -114,14 +115,14 @@ export function createTasks(options: TasksOptions): Tasks {
     return presentResult(task, (id) => media.addressOf({ id, expiresAt }, baseUrl))
   }
 
-  const readAfterChange: Tasks['readAfterChange'] = async (accountId, taskId, wait) => {
+  const readAfterChange: Tasks['readAfterChange'] = async (place, taskId, wait) => {
     const { seconds, cancellation, baseUrl } = wait
     const endMs = performance.now() + seconds * 1000
     for (let before: Task | null = null; ;) {
       const leftMs = endMs - performance.now()
       const change = waiters.wait([taskId], { timeoutMs: Math.max(0, leftMs), cancellation })
       try {
-        const task: Task = await reader.read(accountId, taskId)
+        const task: Task = await reader.read(place, taskId)
         const isChanged = before !== null && before.status !== task.status
         if (isChanged || isTerminal(task.status) || leftMs <= 0 || cancellation.isCancelled)
           return present(task, baseUrl)
@@ -138,27 +139,27 @@ export function createTasks(options: TasksOptions): Tasks {
       if (order.webhookUrl !== null) await checkWebhookUrl(order.webhookUrl, options.webhookHosts)
       return present(await creator.create(order))
     },
-    read: async (accountId, taskId, baseUrl) => present(await reader.read(accountId, taskId), baseUrl),
+    read: async (place, taskId, baseUrl) => present(await reader.read(place, taskId), baseUrl),
     readAfterChange,
     list: async (owner, filter, page, baseUrl) => {
       const { items, ...rest } = await listTasks(database, owner, filter, page)
       return { ...rest, items: items.map((task) => present(task, baseUrl)) }
     },
-    cancel: async (accountId, taskId) => {
-      const task = await cancelTask({ ...options, reader }, accountId, taskId)
+    cancel: async (place, taskId) => {
+      const task = await cancelTask({ ...options, reader }, place, taskId)
       changes.announceCancelled(taskId)
       changes.announce([taskId])
       return task
     },
     count: () => countTasks(database),
-    findOfRequest: (accountId, requestUuid) => findTaskOfRequest(database, accountId, requestUuid),
-    readOrder: (accountId, taskId) => readOrder(database, accountId, taskId),
-    listDeliveries: async (accountId, taskId) => {
-      const { id } = await reader.read(accountId, taskId)
-      return listDeliveries(database, accountId, id)
+    findOfRequest: (place, requestUuid) => findTaskOfRequest(database, place, requestUuid),
+    readOrder: (place, taskId) => readOrder(database, place, taskId),
+    listDeliveries: async (place, taskId) => {
+      const { id } = await reader.read(place, taskId)
+      return listDeliveries(database, place.accountId, id)
     },
     listAllDeliveries: (owner, status, page) => listAllDeliveries(database, owner, status, page),
-    redeliver: (accountId, deliveryId) => redeliverWebhook(database, accountId, deliveryId),
+    redeliver: (place, deliveryId) => redeliverWebhook(database, place, deliveryId),
     readWebhookSecret: (accountId) => readWebhookSecret(database, accountId),
     rotateWebhookSecret: (accountId) => rotateWebhookSecret(database, accountId),
     close: async () => waiters.close(),

@@ -118,3 +118,10 @@ ALTER TABLE compare_datasets ADD COLUMN project_id uuid;
 ALTER TABLE compare_conversations ADD COLUMN project_id uuid;
 ALTER TABLE compare_runs ADD COLUMN project_id uuid;
 ALTER TABLE deployments ADD COLUMN project_id uuid;
+
+-- For the lists of a project. Rows of `Default` are mostly without an id, and found by their account.
+CREATE INDEX tasks_by_project ON tasks (project_id, id) WHERE project_id IS NOT NULL;
+CREATE INDEX compare_datasets_by_project ON compare_datasets (project_id, id) WHERE project_id IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX compare_conversations_by_project ON compare_conversations (project_id, id) WHERE project_id IS NOT NULL;
+CREATE INDEX compare_runs_by_project ON compare_runs (project_id, id) WHERE project_id IS NOT NULL;
+CREATE INDEX deployments_by_project ON deployments (project_id, id) WHERE project_id IS NOT NULL;

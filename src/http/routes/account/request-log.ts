@@ -97,7 +97,7 @@ async function readRequest(
 ) {
   const entry = await requestLog.read(reader, uuid)
   const [task, isBodyStored] = await Promise.all([
-    tasks.findOfRequest(reader.accountId, uuid),
+    tasks.findOfRequest(reader, uuid),
     storedBodies.has(reader.accountId, uuid),
   ])
   return requestToWire(entry, task, isBodyStored)

@@ -78,7 +78,7 @@ export const compareConversationRoutes = (options: ConversationRouteOptions): Ro
         },
       },
       handle: async ({ caller, query }) => {
-        const page = await conversations.list(caller.accountId, parsePageRequest(query))
+        const page = await conversations.list(caller, parsePageRequest(query))
         return listAnswer('conversations', page, (conversation) => toConversationAnswer(conversation))
       },
     }),
@@ -89,7 +89,7 @@ export const compareConversationRoutes = (options: ConversationRouteOptions): Ro
       summary: 'Read a conversation with its turns',
       responses: described('The conversation.'),
       handle: async ({ caller, params }) => {
-        const conversation = await conversations.read(caller.accountId, params.id)
+        const conversation = await conversations.read(caller, params.id)
         return toConversationAnswer(conversation, await conversations.readTurns(conversation))
       },
     }),
@@ -101,7 +101,7 @@ export const compareConversationRoutes = (options: ConversationRouteOptions): Ro
       body: ConversationChanges,
       responses: described('The conversation as it is now.'),
       handle: async ({ caller, params, body }) =>
-        toConversationAnswer(await conversations.update(caller.accountId, params.id, body)),
+        toConversationAnswer(await conversations.update(caller, params.id, body)),
     }),
     defineRoute({
       ...one,
@@ -119,7 +119,7 @@ export const compareConversationRoutes = (options: ConversationRouteOptions): Ro
         },
       },
       handle: async ({ caller, params: { id } }) => {
-        await conversations.remove(caller.accountId, id)
+        await conversations.remove(caller, id)
         return { id, object: 'compare.conversation', deleted: true }
       },
     }),
@@ -146,7 +146,7 @@ function turnRoute({ conversations, limits, onStreamError }: ConversationRouteOp
     },
     handle: async ({ caller, params, body, exchange, reply }) => {
       const { id: requestId, cancellation } = exchange
-      const { lanes } = await conversations.read(caller.accountId, params.id)
+      const { lanes } = await conversations.read(caller, params.id)
       const rateHeaders: string[] = []
       const opening = conversations.takeTurn({
         caller,

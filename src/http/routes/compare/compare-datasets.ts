@@ -123,7 +123,7 @@ export const compareDatasetRoutes = ({ datasets }: { datasets: Datasets }): Rout
         if (prompts === null) throw missing('prompts')
         const name = body.name ?? nameOfFile(files)
         if (name === null) throw missing('name')
-        const dataset = await datasets.create(caller.accountId, {
+        const dataset = await datasets.create(caller, {
           name,
           description: body.description ?? null,
           prompts,
@@ -140,11 +140,7 @@ export const compareDatasetRoutes = ({ datasets }: { datasets: Datasets }): Rout
       query: ListQuery,
       responses: { 200: { description: 'Newest first.', schema: listSchema('datasets', DatasetAnswer) } },
       handle: async ({ caller, query }) =>
-        listAnswer(
-          'datasets',
-          await datasets.list(caller.accountId, parsePageRequest(query)),
-          toDatasetAnswer,
-        ),
+        listAnswer('datasets', await datasets.list(caller, parsePageRequest(query)), toDatasetAnswer),
     }),
     defineRoute({
       ...shared,
@@ -155,8 +151,8 @@ export const compareDatasetRoutes = ({ datasets }: { datasets: Datasets }): Rout
       query: VersionQuery,
       responses: { 200: { description: 'As it is now, or was.', schema: DatasetContentAnswer } },
       handle: async ({ caller, params, query }) => {
-        const dataset = await datasets.read(caller.accountId, params.id, query.version)
-        const versions = await datasets.listVersions(caller.accountId, params.id)
+        const dataset = await datasets.read(caller, params.id, query.version)
+        const versions = await datasets.listVersions(caller, params.id)
         return toContentAnswer(dataset, versions)
       },
     }),
@@ -178,7 +174,7 @@ export const compareDatasetRoutes = ({ datasets }: { datasets: Datasets }): Rout
           ...(body.description !== undefined && { description: body.description }),
           ...(prompts !== null && { prompts }),
         }
-        return toDatasetAnswer(await datasets.update(caller.accountId, params.id, changes))
+        return toDatasetAnswer(await datasets.update(caller, params.id, changes))
       },
     }),
     defineRoute({
@@ -189,7 +185,7 @@ export const compareDatasetRoutes = ({ datasets }: { datasets: Datasets }): Rout
       params: DatasetParams,
       responses: { 200: { description: 'Runs that were made of it stay.', schema: Deleted } },
       handle: async ({ caller, params }) => {
-        await datasets.remove(caller.accountId, params.id)
+        await datasets.remove(caller, params.id)
         return { id: params.id, object: 'compare.dataset', deleted: true }
       },
     }),

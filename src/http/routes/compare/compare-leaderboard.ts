@@ -27,7 +27,7 @@ export const compareLeaderboardRoutes = ({ judging }: { judging: Judging }): Rou
       const { run_id: runId = null, dataset_id: datasetId = null, since, source = null } = query
       const from = since === undefined ? null : new Date(parseTimestamp('since', since))
       const filter = { runId, datasetId, since: from, source }
-      return toLeaderboardAnswer(await judging.readLeaderboard(caller.accountId, filter))
+      return toLeaderboardAnswer(await judging.readLeaderboard(caller, filter))
     },
   }),
 ]

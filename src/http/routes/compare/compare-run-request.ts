@@ -81,12 +81,9 @@ type RunCreateBody = Static<typeof RunCreateBody>
 
 /** Sources of prompts for a body without its own. */
 export interface PromptSources {
-  readDataset(
-    accountId: string,
-    datasetId: string,
-  ): Promise<{ version: string; prompts: readonly PromptCase[] }>
+  readDataset(caller: Caller, datasetId: string): Promise<{ version: string; prompts: readonly PromptCase[] }>
   readConversation(
-    accountId: string,
+    caller: Caller,
     conversationId: string,
   ): Promise<{ prompts: readonly PromptCase[]; lanes: readonly LaneOrder[] }>
 }
@@ -124,16 +121,16 @@ export async function readRunOrder(
 type Conversation = Awaited<ReturnType<PromptSources['readConversation']>>
 
 async function readConversation(
-  { accountId }: Caller,
+  caller: Caller,
   { conversation_id: conversationId }: RunCreateBody,
   sources: PromptSources,
 ): Promise<Conversation | null> {
-  return typeof conversationId === 'string' ? sources.readConversation(accountId, conversationId) : null
+  return typeof conversationId === 'string' ? sources.readConversation(caller, conversationId) : null
 }
 
 /** Reads the prompts from the body, from the dataset it names, or else from its conversation. */
 async function readPrompts(
-  { accountId }: Caller,
+  caller: Caller,
   body: RunCreateBody,
   sources: PromptSources,
   conversation: Conversation | null,
@@ -146,7 +143,7 @@ async function readPrompts(
   if (testCases) return { prompts: toPromptCases(testCases, 'test_cases'), datasetVersion: null }
   if (typeof prompt === 'string') return { prompts: toPromptCases([prompt], 'prompt'), datasetVersion: null }
   if (typeof datasetId === 'string') {
-    const dataset = await sources.readDataset(accountId, datasetId)
+    const dataset = await sources.readDataset(caller, datasetId)
     return { prompts: dataset.prompts, datasetVersion: dataset.version }
   }
   if (conversation === null)

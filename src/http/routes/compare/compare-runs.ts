@@ -111,7 +111,7 @@ export const compareRunRoutes = ({
         },
       },
       handle: async ({ caller, params }) => {
-        const run = await compare.read(caller.accountId, params.run_id)
+        const run = await compare.read(caller, params.run_id)
         const view = await judging.viewRun(run, caller.keyId)
         return toRunAnswer(run, await readFirstAnswers(compare, run, view))
       },
@@ -134,7 +134,7 @@ export const compareRunRoutes = ({
         },
       },
       handle: async ({ caller, params, query }) => {
-        const run = await compare.read(caller.accountId, params.run_id)
+        const run = await compare.read(caller, params.run_id)
         const view = await judging.viewRun(run, caller.keyId)
         if (query.lane_id !== undefined && view.isHidden())
           throw invalidValue(
@@ -172,7 +172,7 @@ export const compareRunRoutes = ({
         },
       },
       handle: async ({ caller, params, query, headers, reply, exchange }) => {
-        const run = await compare.read(caller.accountId, params.run_id)
+        const run = await compare.read(caller, params.run_id)
         const format = query.format ?? (isCsvAsked(headers['accept']) ? 'csv' : 'json')
         const parts = presentParts(compare.streamCells(run), await judging.viewRun(run, caller.keyId))
         await sendExport(reply, { run, parts, format }, (error) => onBroken(error, exchange.id))
@@ -219,8 +219,7 @@ function changeRoutes(compare: Compare): Route[] {
       path: '/v1/compare/runs/:run_id/cancel',
       summary: 'Cancel a run',
       responses: { 200: { description: 'What is done stays.', schema: RunAnswer } },
-      handle: async ({ caller, params }) =>
-        toRunAnswer(await compare.cancel(caller.accountId, params.run_id)),
+      handle: async ({ caller, params }) => toRunAnswer(await compare.cancel(caller, params.run_id)),
     }),
     defineRoute({
       ...shared,
@@ -232,7 +231,7 @@ function changeRoutes(compare: Compare): Route[] {
       handle: async ({ caller, params, body }) => {
         const budget = body.budget_usd
         const changes = typeof budget === 'number' ? { budgetNanoUsd: parseUsd('budget_usd', budget) } : {}
-        return toRunAnswer(await compare.resume(caller.accountId, params.run_id, changes))
+        return toRunAnswer(await compare.resume(caller, params.run_id, changes))
       },
     }),
     defineRoute({
@@ -240,7 +239,7 @@ function changeRoutes(compare: Compare): Route[] {
       path: '/v1/compare/runs/:run_id/save',
       summary: 'Keep a run',
       responses: { 200: { description: 'It is not removed when it is old.', schema: RunAnswer } },
-      handle: async ({ caller, params }) => toRunAnswer(await compare.pin(caller.accountId, params.run_id)),
+      handle: async ({ caller, params }) => toRunAnswer(await compare.pin(caller, params.run_id)),
     }),
   ]
 }

@@ -60,7 +60,7 @@ export const compareStreamRoutes = ({ compare, judging }: StreamRouteOptions): R
       },
     },
     handle: async ({ caller, params, exchange, reply }) => {
-      const run = await compare.read(caller.accountId, params.run_id)
+      const run = await compare.read(caller, params.run_id)
       const view = await judging.viewRun(run, caller.keyId)
       const events = toWire(compare.follow(run, exchange.cancellation), run, view)
       await sendEventReply(reply, followUntilShutdown(events, exchange), exchange)

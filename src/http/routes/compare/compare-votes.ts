@@ -67,15 +67,14 @@ export const compareVoteRoutes = ({ judging, compare }: CompareVoteRouteOptions)
         },
       },
       handle: async ({ caller, params, body }) => {
-        const { accountId, keyId } = caller
         const vote = await judging.vote({
-          accountId,
-          voterId: keyId,
+          place: caller,
+          voterId: caller.keyId,
           runId: params.run_id,
           laneId: params.lane_id,
           ...readVote(body),
         })
-        const run = await compare.read(accountId, vote.runId)
+        const run = await compare.read(caller, vote.runId)
         return { ...toRunAnswer(run), vote: toVoteAnswer(vote) }
       },
     }),
@@ -87,7 +86,7 @@ export const compareVoteRoutes = ({ judging, compare }: CompareVoteRouteOptions)
       params: RunParams,
       responses: { 200: { description: 'A ranking, and what it means.', schema: RunVerdictAnswer } },
       handle: async ({ caller, params }) =>
-        toRunVerdictAnswer(await judging.readVerdict(caller.accountId, params.run_id)),
+        toRunVerdictAnswer(await judging.readVerdict(caller, params.run_id)),
     }),
     defineRoute({
       ...shared,
@@ -104,7 +103,7 @@ export const compareVoteRoutes = ({ judging, compare }: CompareVoteRouteOptions)
       },
       handle: async ({ caller, params, query }) => {
         const runs = { runId: params.run_id, againstRunId: query.against }
-        return toRunDiffAnswer(await judging.diffRuns(caller.accountId, runs))
+        return toRunDiffAnswer(await judging.diffRuns(caller, runs))
       },
     }),
   ]

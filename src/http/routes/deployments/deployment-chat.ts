@@ -53,7 +53,7 @@ export const deploymentChatRoutes = ({ deployments, chat, sendInference }: Deplo
         },
       },
       handle: async ({ caller, params, body: sent, exchange, reply }) => {
-        const { id } = await deployments.read(caller.accountId, params.id)
+        const { id } = await deployments.read(caller, params.id)
         const body = { ...sent, model: modelIdOf(id) }
         const record = createInferenceRecord('chat')
         const request = { caller, body, text: JSON.stringify(body), exchange, headers: headersOf(reply) }

@@ -55,11 +55,11 @@ export const deploymentLogRoutes = ({
     handle: async ({ caller, params, query, exchange, reply }) => {
       const linesMax = query.lines ?? LINES_DEFAULT
       if (query.follow !== true) {
-        const lines = await deployments.readLogs(caller.accountId, params.id, linesMax)
+        const lines = await deployments.readLogs(caller, params.id, linesMax)
         return { deployment_id: params.id, lines: [...lines] }
       }
       const { cancellation } = exchange
-      const events = await deployments.followLogs(caller.accountId, params.id, { linesMax, cancellation })
+      const events = await deployments.followLogs(caller, params.id, { linesMax, cancellation })
       await sendEventReply(reply, followUntilShutdown(events, exchange), exchange)
       return undefined
     },

@@ -121,7 +121,7 @@ export const deploymentMetricRoutes = ({
     },
     handle: async ({ caller, params, query }) => {
       const range = { window: query.window ?? '1h', stepSeconds: query.step ?? null }
-      return toMetricsAnswer(await deployments.readMetrics(caller.accountId, params.id, range))
+      return toMetricsAnswer(await deployments.readMetrics(caller, params.id, range))
     },
   }),
 ]

@@ -159,7 +159,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       },
       handle: async ({ caller, query, headers }) => {
         const filter = { status: query.status ?? null }
-        const page = await deployments.list(caller.accountId, parsePageRequest(query), filter)
+        const page = await deployments.list(caller, parsePageRequest(query), filter)
         const context = await contextOf(headers)
         return listAnswer('deployments', page, (deployment) => toDeploymentAnswer(deployment, context))
       },
@@ -171,7 +171,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       summary: 'Read a deployment',
       responses: described('The deployment with its current status.'),
       handle: async ({ caller, params, headers }) =>
-        toDeploymentAnswer(await deployments.read(caller.accountId, params.id), await contextOf(headers)),
+        toDeploymentAnswer(await deployments.read(caller, params.id), await contextOf(headers)),
     }),
     defineRoute({
       ...one,
@@ -221,7 +221,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       handle: async ({ caller, params, query }) => {
         const sinceMs = query.since === undefined ? null : parseTimestamp('since', query.since)
         const page = { ...parsePageRequest(query), sinceMs }
-        const events = await deployments.listEvents(caller.accountId, params.id, page)
+        const events = await deployments.listEvents(caller, params.id, page)
         return listAnswer('events', events, toEventAnswer)
       },
     }),
@@ -231,8 +231,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       path: '/v1/deployments/:id/billing',
       summary: 'Read the cost of a deployment',
       responses: { 200: { description: 'The cost until now.', schema: BillAnswer } },
-      handle: async ({ caller, params }) =>
-        toBillAnswer(await deployments.readBill(caller.accountId, params.id)),
+      handle: async ({ caller, params }) => toBillAnswer(await deployments.readBill(caller, params.id)),
     }),
   ]
 }

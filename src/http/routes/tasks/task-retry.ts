@@ -22,7 +22,7 @@ export const taskRetryRoutes = ({ generation, runGeneration }: TaskRetryOptions)
     otherErrors: [409],
     responses: { 202: { description: 'The new task.', schema: TaskReceipt } },
     handle: async (request) => {
-      const order = await generation.repeat(request.caller.accountId, parseTaskId(request.params.id))
+      const order = await generation.repeat(request.caller, parseTaskId(request.params.id))
       const body = { webhook_url: order.webhookUrl, metadata: order.metadata }
       // Also a model that answers at once makes a task, because what is repeated was one.
       const headers = { ...request.headers, prefer: 'respond-async' }

@@ -75,8 +75,8 @@ export const taskRoutes = ({ tasks }: { tasks: Tasks }): Route[] => {
         const baseUrl = baseUrlOf(headers)
         const task =
           seconds > 0
-            ? await tasks.readAfterChange(caller.accountId, id, { seconds, cancellation, baseUrl })
-            : await tasks.read(caller.accountId, id, baseUrl)
+            ? await tasks.readAfterChange(caller, id, { seconds, cancellation, baseUrl })
+            : await tasks.read(caller, id, baseUrl)
         return sendTask(reply, task)
       },
     }),
@@ -93,8 +93,7 @@ export const taskRoutes = ({ tasks }: { tasks: Tasks }): Route[] => {
           schema: TaskAnswer,
         },
       },
-      handle: async ({ caller, params }) =>
-        toTaskAnswer(await tasks.cancel(caller.accountId, parseTaskId(params.id))),
+      handle: async ({ caller, params }) => toTaskAnswer(await tasks.cancel(caller, parseTaskId(params.id))),
     }),
     ...webhookDeliveryRoutes({ tasks, parseTaskId }),
     ...webhookSecretRoutes(tasks),

@@ -67,7 +67,7 @@ export function webhookDeliveryRoutes({ tasks, parseTaskId }: WebhookDeliveryRou
         200: { description: 'Every try so far.', schema: listSchema('deliveries', DeliveryAnswer) },
       },
       handle: async ({ caller, params }) => {
-        const items = await tasks.listDeliveries(caller.accountId, parseTaskId(params.id))
+        const items = await tasks.listDeliveries(caller, parseTaskId(params.id))
         return listAnswer('deliveries', { items, total: items.length, hasMore: false }, toWire)
       },
     }),
@@ -103,7 +103,7 @@ export function webhookDeliveryRoutes({ tasks, parseTaskId }: WebhookDeliveryRou
       params: DeliveryParams,
       otherErrors: [409, 429],
       responses: { 200: { description: 'The delivery, due now.', schema: DeliveryAnswer } },
-      handle: async ({ caller, params }) => toWire(await tasks.redeliver(caller.accountId, params.id)),
+      handle: async ({ caller, params }) => toWire(await tasks.redeliver(caller, params.id)),
     }),
   ]
 }

@@ -90,7 +90,7 @@ export const conversationRoutes = ({
       responses: told('The conversation.'),
       handle: async ({ caller, body }) => {
         const order = { items: body.items ?? [], metadata: body.metadata ?? {} }
-        return toConversation(await conversations.create(caller.accountId, order))
+        return toConversation(await conversations.create(caller, order))
       },
     }),
     defineRoute({
@@ -100,8 +100,7 @@ export const conversationRoutes = ({
       summary: 'Read a conversation',
       params: Params,
       responses: told('The conversation, without its items.'),
-      handle: async ({ caller, params }) =>
-        toConversation(await conversations.read(caller.accountId, params.id)),
+      handle: async ({ caller, params }) => toConversation(await conversations.read(caller, params.id)),
     }),
     defineRoute({
       ...shared,
@@ -112,7 +111,7 @@ export const conversationRoutes = ({
       body: ConversationChange,
       responses: told('The conversation with its new metadata.'),
       handle: async ({ caller, params, body }) =>
-        toConversation(await conversations.setMetadata(caller.accountId, params.id, body.metadata ?? {})),
+        toConversation(await conversations.setMetadata(caller, params.id, body.metadata ?? {})),
     }),
     defineRoute({
       ...shared,
@@ -122,7 +121,7 @@ export const conversationRoutes = ({
       params: Params,
       responses: { 200: { description: 'It is gone.', schema: Deleted } },
       handle: async ({ caller, params }) => {
-        await conversations.delete(caller.accountId, params.id)
+        await conversations.delete(caller, params.id)
         return { id: params.id, object: 'conversation.deleted', deleted: true }
       },
     }),
@@ -135,7 +134,7 @@ export const conversationRoutes = ({
       body: NewItems,
       responses: { 200: { description: 'The items that were added.', schema: ItemList } },
       handle: async ({ caller, params, body }) => {
-        const items = await conversations.addItems(caller.accountId, params.id, body.items)
+        const items = await conversations.addItems(caller, params.id, body.items)
         return listItemsAnswer({ items, hasMore: false })
       },
     }),
@@ -148,7 +147,7 @@ export const conversationRoutes = ({
       query: ItemsQuery,
       responses: { 200: { description: 'A page of items.', schema: ItemList } },
       handle: async ({ caller, params, query }) =>
-        listItemsAnswer(await conversations.listItems(caller.accountId, params.id, readItemPage(query))),
+        listItemsAnswer(await conversations.listItems(caller, params.id, readItemPage(query))),
     }),
     defineRoute({
       ...shared,
@@ -157,8 +156,7 @@ export const conversationRoutes = ({
       summary: 'Read an item of a conversation',
       params: ItemParams,
       responses: { 200: { description: 'The item.', schema: Item } },
-      handle: async ({ caller, params }) =>
-        conversations.readItem(caller.accountId, params.id, params.item_id),
+      handle: async ({ caller, params }) => conversations.readItem(caller, params.id, params.item_id),
     }),
     defineRoute({
       ...shared,
@@ -168,7 +166,7 @@ export const conversationRoutes = ({
       params: ItemParams,
       responses: told('The conversation that it was in.'),
       handle: async ({ caller, params }) =>
-        toConversation(await conversations.deleteItem(caller.accountId, params.id, params.item_id)),
+        toConversation(await conversations.deleteItem(caller, params.id, params.item_id)),
     }),
   ]
 }

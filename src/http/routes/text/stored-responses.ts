@@ -55,10 +55,10 @@ export const storedResponseRoutes = ({ responses }: { responses: Responses }): R
         },
       },
       handle: async ({ caller, params, query, exchange, reply }) => {
-        if (query.stream !== true) return responses.read(caller.accountId, params.id)
+        if (query.stream !== true) return responses.read(caller, params.id)
         const { cancellation } = exchange
         const from = { startingAfter: query.starting_after ?? -1, cancellation }
-        const batches = await responses.follow(caller.accountId, params.id, from)
+        const batches = await responses.follow(caller, params.id, from)
         await sendEventReply(reply, followUntilShutdown(batches, exchange), exchange, responsesWire)
         return undefined
       },
@@ -71,7 +71,7 @@ export const storedResponseRoutes = ({ responses }: { responses: Responses }): R
       responses: {
         200: { description: 'The response. One that has ended stays as it is.', schema: ResponseObject },
       },
-      handle: async ({ caller, params }) => responses.cancel(caller.accountId, params.id),
+      handle: async ({ caller, params }) => responses.cancel(caller, params.id),
     }),
     defineRoute({
       ...shared,
@@ -80,7 +80,7 @@ export const storedResponseRoutes = ({ responses }: { responses: Responses }): R
       summary: 'Delete a stored response',
       responses: { 200: { description: 'It is gone.', schema: Deleted } },
       handle: async ({ caller, params }) => {
-        await responses.delete(caller.accountId, params.id)
+        await responses.delete(caller, params.id)
         return { id: params.id, object: 'response', deleted: true }
       },
     }),
@@ -94,7 +94,7 @@ export const storedResponseRoutes = ({ responses }: { responses: Responses }): R
       handle: async ({ caller, params, query, exchange }) => {
         const countRead = (bytes: number): void => exchange.countRead(bytes)
         return listItemsAnswer(
-          await responses.listInputItems(caller.accountId, params.id, readItemPage(query), countRead),
+          await responses.listInputItems(caller, params.id, readItemPage(query), countRead),
         )
       },
     }),

@@ -34,7 +34,7 @@ export async function inlineFilesOfMessages(
   uses: readonly InlinedUse[],
 ): Promise<InferenceRequest<MessagesRequest>> {
   const files = await inlineFiles(media, {
-    accountId: request.caller.accountId,
+    place: request.caller,
     uses,
     cancellation: request.cancellation,
   })

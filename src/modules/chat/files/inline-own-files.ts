@@ -36,7 +36,7 @@ export async function inlineFilesOfChat(
   uses: readonly InlinedUse[],
 ): Promise<InferenceRequest<ChatRequest>> {
   const files = await inlineFiles(media, {
-    accountId: request.caller.accountId,
+    place: request.caller,
     uses,
     cancellation: request.cancellation,
   })

@@ -36,7 +36,7 @@ export async function inlineFilesOfResponses(
 ): Promise<InferenceRequest<ResponsesRequest>> {
   if (typeof request.body.input === 'string') return request
   const files = await inlineFiles(media, {
-    accountId: request.caller.accountId,
+    place: request.caller,
     uses,
     cancellation: request.cancellation,
   })

@@ -5,21 +5,22 @@ import { createId, isUuid } from '../../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../../kernel/page.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
 import { takeRoom, type QuotaOf } from '../../../storage/stored-bytes/stored-bytes.ts'
+import { idsOf, isWithin, type Place } from '../../../storage/place.ts'
 import { explainUnkeepable } from '../runs/create-run.ts'
 import type { Dataset, DatasetChanges, DatasetContent, DatasetDraft, DatasetVersion } from './dataset.ts'
 import type { PromptCase } from '../prompt-case.ts'
 
 /** Sets of prompts, versioned by their content. */
 export interface Datasets {
-  create(accountId: string, draft: DatasetDraft): Promise<Dataset>
-  list(accountId: string, page: PageRequest): Promise<Page<Dataset>>
+  create(place: Place, draft: DatasetDraft): Promise<Dataset>
+  list(place: Place, page: PageRequest): Promise<Page<Dataset>>
   /** Returns the current version, or an earlier one. */
-  read(accountId: string, datasetId: string, version?: string): Promise<DatasetContent>
+  read(place: Place, datasetId: string, version?: string): Promise<DatasetContent>
   /** Newest first. */
-  listVersions(accountId: string, datasetId: string): Promise<DatasetVersion[]>
-  update(accountId: string, datasetId: string, changes: DatasetChanges): Promise<Dataset>
+  listVersions(place: Place, datasetId: string): Promise<DatasetVersion[]>
+  update(place: Place, datasetId: string, changes: DatasetChanges): Promise<Dataset>
   /** Runs that used it are kept. */
-  remove(accountId: string, datasetId: string): Promise<void>
+  remove(place: Place, datasetId: string): Promise<void>
 }
 
 const DATASETS_MAX = 1_000
@@ -33,30 +34,32 @@ interface DatasetsOptions {
 
 export function createDatasets({ database, clock, quotaOf }: DatasetsOptions): Datasets {
   return {
-    create: async (accountId, draft) => {
-      const bytesMax = await quotaOf(accountId, 'dataset')
-      const order = { accountId, draft, nowMs: clock.nowMs(), bytesMax }
+    create: async (place, draft) => {
+      const bytesMax = await quotaOf(place.accountId, 'dataset')
+      const order = { place, draft, nowMs: clock.nowMs(), bytesMax }
       return keep(() => database.transaction((transaction) => insert(transaction, order)))
     },
-    list: (accountId, page) => list(database, accountId, page),
-    read: async (accountId, datasetId, wanted) => {
-      const dataset = await readDataset(database, accountId, datasetId)
+    list: (place, page) => list(database, place, page),
+    read: async (place, datasetId, wanted) => {
+      const dataset = await readDataset(database, place, datasetId)
       const version = wanted ?? dataset.version
       const prompts = await readPrompts(database, datasetId, version)
       if (prompts === null) throw notFound('version of the dataset')
       return { ...dataset, version, promptsTotal: prompts.length, prompts }
     },
-    listVersions: async (accountId, datasetId) => {
-      await readDataset(database, accountId, datasetId)
+    listVersions: async (place, datasetId) => {
+      await readDataset(database, place, datasetId)
       return listVersions(database, datasetId)
     },
-    update: async (accountId, datasetId, changes) => {
-      const bytesMax = await quotaOf(accountId, 'dataset')
-      const order = { accountId, datasetId, changes, nowMs: clock.nowMs(), bytesMax }
+    update: async (place, datasetId, changes) => {
+      const bytesMax = await quotaOf(place.accountId, 'dataset')
+      const order = { place, datasetId, changes, nowMs: clock.nowMs(), bytesMax }
       return keep(() => database.transaction((transaction) => update(transaction, order)))
     },
-    remove: async (accountId, datasetId) => {
-      const rows = isUuid(datasetId) ? await database.query(REMOVE, [datasetId, accountId]) : []
+    remove: async (place, datasetId) => {
+      const rows = isUuid(datasetId)
+        ? await database.query(removeWithin(place), [datasetId, idsOf(place)])
+        : []
       if (rows.length === 0) throw notFound('dataset')
     },
   }
@@ -70,7 +73,7 @@ function versionOf(prompts: readonly PromptCase[]): string {
 const VERSION_LENGTH = 16
 
 interface InsertOrder {
-  readonly accountId: string
+  readonly place: Place
   readonly draft: DatasetDraft
   readonly nowMs: number
   readonly bytesMax: number | null
@@ -78,8 +81,9 @@ interface InsertOrder {
 
 async function insert(
   transaction: Queryable,
-  { accountId, draft, nowMs, bytesMax }: InsertOrder,
+  { place, draft, nowMs, bytesMax }: InsertOrder,
 ): Promise<Dataset> {
+  const { accountId, projectId } = place
   const { name, description, prompts } = draft
   const kept = await transaction.query(
     'SELECT FROM compare_datasets WHERE account_id = $1 AND deleted_at IS NULL LIMIT $2',
@@ -90,9 +94,10 @@ async function insert(
   const version = versionOf(prompts)
   const id = createId(nowMs)
   const [row] = await transaction.query<DatasetRow>(
-    `INSERT INTO compare_datasets (id, account_id, name, description, version, prompts_total, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING ${COLUMNS}`,
-    [id, accountId, name, description, version, prompts.length, new Date(nowMs)],
+    `INSERT INTO compare_datasets (id, account_id, project_id, name, description, version, prompts_total, created_at,
+       updated_at)
+     VALUES ($1, $2, $8, $3, $4, $5, $6, $7, $7) RETURNING ${COLUMNS}`,
+    [id, accountId, name, description, version, prompts.length, new Date(nowMs), projectId],
   )
   if (row === undefined) throw new Error('a written dataset was not returned')
   await insertVersion(transaction, { accountId, datasetId: id, version, prompts, nowMs, bytesMax })
@@ -127,7 +132,7 @@ async function insertVersion(
 }
 
 interface UpdateOrder {
-  readonly accountId: string
+  readonly place: Place
   readonly datasetId: string
   readonly changes: DatasetChanges
   readonly nowMs: number
@@ -136,9 +141,9 @@ interface UpdateOrder {
 
 async function update(
   transaction: Queryable,
-  { accountId, datasetId, changes, nowMs, bytesMax }: UpdateOrder,
+  { place, datasetId, changes, nowMs, bytesMax }: UpdateOrder,
 ): Promise<Dataset> {
-  const current = await readDataset(transaction, accountId, datasetId, { forUpdate: true })
+  const current = await readDataset(transaction, place, datasetId, { forUpdate: true })
   const { prompts } = changes
   const version = prompts === undefined ? current.version : versionOf(prompts)
   if (prompts !== undefined && version !== current.version) {
@@ -147,6 +152,7 @@ async function update(
     ])
     if (versions.length >= VERSIONS_MAX)
       throw new AppError('conflict', `A dataset has ${VERSIONS_MAX} versions at most. Make another dataset.`)
+    const { accountId } = place
     await insertVersion(transaction, { accountId, datasetId, version, prompts, nowMs, bytesMax })
   }
   const [row] = await transaction.query<DatasetRow>(
@@ -167,18 +173,18 @@ async function update(
 
 async function list(
   queryable: Queryable,
-  accountId: string,
+  place: Place,
   { limit, afterId }: PageRequest,
 ): Promise<Page<Dataset>> {
   const [rows, [count]] = await Promise.all([
     queryable.query<DatasetRow>(
-      `SELECT ${COLUMNS} FROM compare_datasets WHERE account_id = $1 AND deleted_at IS NULL AND id < $2
+      `SELECT ${COLUMNS} FROM compare_datasets WHERE ${isWithin(place, '$1')} AND deleted_at IS NULL AND id < $2
        ORDER BY id DESC LIMIT $3`,
-      [accountId, afterId ?? ID_AFTER_ALL, limit + 1],
+      [idsOf(place), afterId ?? ID_AFTER_ALL, limit + 1],
     ),
     queryable.query<{ total: bigint }>(
-      'SELECT count(*) AS total FROM compare_datasets WHERE account_id = $1 AND deleted_at IS NULL',
-      [accountId],
+      `SELECT count(*) AS total FROM compare_datasets WHERE ${isWithin(place, '$1')} AND deleted_at IS NULL`,
+      [idsOf(place)],
     ),
   ])
   return {
@@ -188,18 +194,18 @@ async function list(
   }
 }
 
-/** A dataset of another account gives the same error as one that does not exist. */
+/** A dataset of another account or project gives the same error as one that does not exist. */
 async function readDataset(
   queryable: Queryable,
-  accountId: string,
+  place: Place,
   datasetId: string,
   { forUpdate = false } = {},
 ): Promise<Dataset> {
   if (!isUuid(datasetId)) throw notFound('dataset')
   const [row] = await queryable.query<DatasetRow>(
-    `SELECT ${COLUMNS} FROM compare_datasets WHERE id = $1 AND account_id = $2 AND deleted_at IS NULL
+    `SELECT ${COLUMNS} FROM compare_datasets WHERE id = $1 AND ${isWithin(place, '$2')} AND deleted_at IS NULL
      ${forUpdate ? 'FOR UPDATE' : ''}`,
-    [datasetId, accountId],
+    [datasetId, idsOf(place)],
   )
   if (row === undefined) throw notFound('dataset')
   return datasetFromRow(row)
@@ -231,8 +237,8 @@ async function listVersions(queryable: Queryable, datasetId: string): Promise<Da
 }
 
 // The versions are deleted by cascade.
-const REMOVE = `
-  UPDATE compare_datasets SET deleted_at = now() WHERE id = $1 AND account_id = $2 AND deleted_at IS NULL RETURNING id`
+const removeWithin = (place: Place): string => `
+  UPDATE compare_datasets SET deleted_at = now() WHERE id = $1 AND ${isWithin(place, '$2')} AND deleted_at IS NULL RETURNING id`
 
 interface DatasetRow {
   readonly id: string

@@ -1,6 +1,7 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import type { MessageBus } from '../../../storage/bus/message-bus.ts'
+import type { Place } from '../../../storage/place.ts'
 import type { Run } from '../runs/run.ts'
 import { FollowedCells, type CellEvent } from './followed-cells.ts'
 import { decodeLive, FOLLOW_TOPIC, LIVE_TOPIC } from './live-message.ts'
@@ -14,7 +15,7 @@ export interface FollowRun {
 
 interface FollowRunOptions {
   readonly messageBus: Pick<MessageBus, 'subscribe' | 'publish'>
-  readonly read: (accountId: string, runId: string) => Promise<Run>
+  readonly read: (place: Place, runId: string) => Promise<Run>
   readonly limits?: Partial<FollowLimits>
 }
 
@@ -67,7 +68,7 @@ export function createFollowRun({ messageBus, read, limits: given }: FollowRunOp
   }
 
   async function* follow(
-    { accountId, id }: Run,
+    run: Run,
     cells: FollowedCells,
     cancellation: Cancellation,
   ): AsyncGenerator<readonly RunEvent[], void> {
@@ -79,11 +80,11 @@ export function createFollowRun({ messageBus, read, limits: given }: FollowRunOp
       while (!cancellation.isCancelled) {
         const nowMs = performance.now()
         if (nowMs >= askAtMs || cells.hasGap) {
-          ask(id, askAtMs === 0 || cells.takeGap())
+          ask(run.id, askAtMs === 0 || cells.takeGap())
           askAtMs = nowMs + ASK_MS
         }
         const isDue = cells.takeRunOver() || nowMs >= lookAtMs
-        const status = isDue ? (await read(accountId, id)).status : 'running'
+        const status = isDue ? (await read(run, run.id)).status : 'running'
         if (isDue) lookAtMs = performance.now() + LOOK_MS
         const events = cells.take()
         for (const event of events) if (event.kind === 'text') textLength += event.text.length

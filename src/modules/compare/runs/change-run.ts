@@ -3,6 +3,7 @@ import { isUuid } from '../../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
 import { addJob } from '../../../storage/job-queue.ts'
+import { idsOf, isWithin, type Place } from '../../../storage/place.ts'
 import { readRun } from './read-runs.ts'
 import type { Run } from './run.ts'
 
@@ -10,15 +11,15 @@ import type { Run } from './run.ts'
  * Stops the running cells and keeps the completed ones. The worker reads what their vendors bill to its usage and then leaves the
  * run. A cancelled run stays unchanged.
  */
-export async function cancelRun(database: Database, accountId: string, runId: string): Promise<Run> {
+export async function cancelRun(database: Database, place: Place, runId: string): Promise<Run> {
   if (!isUuid(runId)) throw notFound('run')
   const rows = await database.query(
     `UPDATE compare_runs SET status = 'cancelled', worker_id = NULL,
        leaving_worker_id = coalesce(worker_id, leaving_worker_id), completed_at = now(), updated_at = now()
-     WHERE id = $1 AND account_id = $2 AND status IN ('queued', 'running') RETURNING id`,
-    [runId, accountId],
+     WHERE id = $1 AND ${isWithin(place, '$2')} AND status IN ('queued', 'running') RETURNING id`,
+    [runId, idsOf(place)],
   )
-  const run = await readRun(database, accountId, runId)
+  const run = await readRun(database, place, runId)
   if (rows.length === 0 && run.status !== 'cancelled')
     throw new AppError('conflict', `The run is ${run.status} and cannot be cancelled any more.`)
   return run
@@ -32,17 +33,17 @@ export interface ResumeChanges {
 /** Asks failed and unasked cells again, and keeps the completed ones. */
 export function resumeRun(
   database: Database,
-  accountId: string,
+  place: Place,
   runId: string,
   { budgetNanoUsd }: ResumeChanges,
 ): Promise<Run> {
   if (!isUuid(runId)) throw notFound('run')
   return database.transaction(async (transaction) => {
-    await transaction.query('SELECT FROM compare_runs WHERE id = $1 AND account_id = $2 FOR UPDATE', [
-      runId,
-      accountId,
-    ])
-    const run = await readRun(transaction, accountId, runId)
+    await transaction.query(
+      `SELECT FROM compare_runs WHERE id = $1 AND ${isWithin(place, '$2')} FOR UPDATE`,
+      [runId, idsOf(place)],
+    )
+    const run = await readRun(transaction, place, runId)
     requireResumable(run, budgetNanoUsd ?? run.budgetNanoUsd)
     await transaction.query(FORGET_FAILED, [runId])
     await transaction.query('UPDATE compare_lanes SET failed = 0 WHERE run_id = $1', [runId])
@@ -52,7 +53,7 @@ export function resumeRun(
       [runId, budgetNanoUsd ?? null],
     )
     await addJob(transaction, 'compare')
-    return readRun(transaction, accountId, runId)
+    return readRun(transaction, place, runId)
   })
 }
 
@@ -73,11 +74,11 @@ function requireResumable(run: Run, budgetNanoUsd: NanoUsd | null): void {
 }
 
 /** Keeps the run beyond the retention period. */
-export async function pinRun(queryable: Queryable, accountId: string, runId: string): Promise<Run> {
+export async function pinRun(queryable: Queryable, place: Place, runId: string): Promise<Run> {
   if (!isUuid(runId)) throw notFound('run')
   await queryable.query(
-    'UPDATE compare_runs SET is_pinned = true, updated_at = now() WHERE id = $1 AND account_id = $2',
-    [runId, accountId],
+    `UPDATE compare_runs SET is_pinned = true, updated_at = now() WHERE id = $1 AND ${isWithin(place, '$2')}`,
+    [runId, idsOf(place)],
   )
-  return readRun(queryable, accountId, runId)
+  return readRun(queryable, place, runId)
 }

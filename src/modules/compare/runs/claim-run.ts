@@ -2,6 +2,7 @@ import { toStorable } from '../../../kernel/storable-text.ts'
 import { FROM_LIVING_BORROWER } from '../../../storage/borrowing/living-borrower.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
 import { addJob } from '../../../storage/job-queue.ts'
+import { wholeAccount } from '../../../storage/place.ts'
 import type { RunClaim } from '../cells/cell-writer.ts'
 import { readRun } from './read-runs.ts'
 import type { Run, RunError } from './run.ts'
@@ -26,7 +27,7 @@ export function claimRun(database: Database, workerId: string): Promise<ClaimedR
       RUNS_OF_ACCOUNT_MAX,
     ])
     if (row === undefined) return null
-    const run = await readRun(transaction, row.account_id, row.id)
+    const run = await readRun(transaction, wholeAccount(row.account_id), row.id)
     return { run, claim: { runId: row.id, workerId, number: row.claim } }
   })
 }

@@ -42,7 +42,7 @@ export async function createRun(options: CreateRunOptions, order: RunOrder): Pro
         estimatedMs: estimate.durationMs,
         prices: models.map((model) => priceOf(model)),
       })
-      return readRun(transaction, accountId, id)
+      return readRun(transaction, order.caller, id)
     })
   } catch (error) {
     throw explainUnkeepable(error, 'prompts')

@@ -2,16 +2,17 @@ import { notFound } from '../../../kernel/app-error.ts'
 import { isUuid } from '../../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../../kernel/page.ts'
 import type { Queryable } from '../../../storage/database.ts'
+import { idsOf, isWithin, type Place } from '../../../storage/place.ts'
 import type { Reader } from '../../keys/keys.ts'
 import { LANE_COLUMNS, laneFromRow, RUN_COLUMNS, runFromRow, type LaneRow, type RunRow } from './run-row.ts'
 import type { Run, RunStatus } from './run.ts'
 
-/** A run of another account gives the same error as one that does not exist. */
-export async function readRun(queryable: Queryable, accountId: string, runId: string): Promise<Run> {
+/** A run of another account or project gives the same error as one that does not exist. */
+export async function readRun(queryable: Queryable, place: Place, runId: string): Promise<Run> {
   if (!isUuid(runId)) throw notFound('run')
   const [row] = await queryable.query<RunRow>(
-    `SELECT ${RUN_COLUMNS} FROM compare_runs WHERE id = $1 AND account_id = $2`,
-    [runId, accountId],
+    `SELECT ${RUN_COLUMNS} FROM compare_runs WHERE id = $1 AND ${isWithin(place, '$2')}`,
+    [runId, idsOf(place)],
   )
   if (row === undefined) throw notFound('run')
   const [run] = await addLanes(queryable, [row])
@@ -24,23 +25,26 @@ export interface RunFilter {
   readonly datasetId?: string | undefined
 }
 
-const FILTER = `account_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::uuid IS NULL OR dataset_id = $3)
+const filterOf = (
+  place: Place,
+): string => `${isWithin(place, '$1')} AND ($2::text IS NULL OR status = $2) AND ($3::uuid IS NULL OR dataset_id = $3)
   AND ($4::uuid IS NULL OR key_id = $4)`
 
 /** Newest first. */
 export async function listRuns(
   queryable: Queryable,
-  { accountId, ownKeyId }: Reader,
+  reader: Reader,
   { status, datasetId }: RunFilter,
   { limit, afterId }: PageRequest,
 ): Promise<Page<Run>> {
-  const filter = [accountId, status ?? null, datasetId ?? null, ownKeyId]
+  const filter = [idsOf(reader), status ?? null, datasetId ?? null, reader.ownKeyId]
+  const matches = filterOf(reader)
   const [rows, [count]] = await Promise.all([
     queryable.query<RunRow>(
-      `SELECT ${RUN_COLUMNS} FROM compare_runs WHERE ${FILTER} AND id < $5 ORDER BY id DESC LIMIT $6`,
+      `SELECT ${RUN_COLUMNS} FROM compare_runs WHERE ${matches} AND id < $5 ORDER BY id DESC LIMIT $6`,
       [...filter, afterId ?? ID_AFTER_ALL, limit + 1],
     ),
-    queryable.query<{ total: bigint }>(`SELECT count(*) AS total FROM compare_runs WHERE ${FILTER}`, filter),
+    queryable.query<{ total: bigint }>(`SELECT count(*) AS total FROM compare_runs WHERE ${matches}`, filter),
   ])
   return {
     items: await addLanes(queryable, rows.slice(0, limit)),

@@ -4,6 +4,7 @@ import type { JudgeSettings, Lane, LaneParams, LaneStats, Run, RunStatus } from 
 export interface RunRow {
   readonly id: string
   readonly account_id: string
+  readonly project_id: string | null
   readonly key_id: string
   readonly environment: string
   readonly name: string
@@ -35,7 +36,7 @@ export interface RunRow {
   readonly completed_at: Date | null
 }
 
-export const RUN_COLUMNS = `id, account_id, key_id, environment, name, status, repeats, concurrency, is_blind, judge, dataset_id,
+export const RUN_COLUMNS = `id, account_id, project_id, key_id, environment, name, status, repeats, concurrency, is_blind, judge, dataset_id,
   dataset_version, conversation_id, seed, prompts_total, cells_total, cells_done, cells_failed, budget_nano_usd,
   cost_nano_usd, estimated_cost_nano_usd, estimated_judge_nano_usd, estimated_ms, winner_lane_id, is_pinned, error_code,
   error_message, created_at, updated_at, started_at, completed_at`
@@ -44,6 +45,7 @@ export function runFromRow(row: RunRow, lanes: readonly Lane[]): Run {
   return {
     id: row.id,
     accountId: row.account_id,
+    projectId: row.project_id,
     keyId: row.key_id,
     environment: parseEnvironment(row.environment),
     name: row.name,

@@ -8,6 +8,7 @@ export type RunStatus = (typeof RUN_STATUSES)[number]
 export interface Run {
   readonly id: string
   readonly accountId: string
+  readonly projectId: string | null
   readonly keyId: string
   readonly environment: Environment
   readonly name: string

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { wholeAccount } from '../../../storage/place.ts'
 import { Cancellation } from '../../../kernel/cancellation.ts'
 import type { Caller } from '../../keys/keys.ts'
 import { gpuCost } from './gpu-cost.ts'
@@ -38,11 +39,11 @@ describe('a run is billed', () => {
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, ORDER)
     await stage.pass(reconciler, 3 * HOUR_MS + 7 * SECOND_MS)
-    const running = await stage.deployments.readBill(caller.accountId, id)
+    const running = await stage.deployments.readBill(wholeAccount(caller.accountId), id)
     expect(running.isBurning).toBe(true)
     await stage.deployments.setDesiredState(caller, id, 'stopped')
     await stage.pass(reconciler, MINUTE_MS)
-    const bill = await stage.deployments.readBill(caller.accountId, id)
+    const bill = await stage.deployments.readBill(wholeAccount(caller.accountId), id)
     const [interval] = bill.intervals
     const boundMs = (interval?.toMs ?? 0) - (interval?.fromMs ?? 0)
     // Two seconds to bind, one to release.
@@ -79,11 +80,11 @@ describe('a run is billed', () => {
       const reconciler = stage.startProcess()
       const { id } = await stage.deployments.create(caller, { ...ORDER, env: { SANDBOX_FAILURE: failure } })
       await stage.pass(reconciler, HOUR_MS)
-      const deployment = await stage.deployments.read(caller.accountId, id)
+      const deployment = await stage.deployments.read(wholeAccount(caller.accountId), id)
       expect([deployment.status, deployment.errorCode]).toEqual(['error', failure])
       expect(await balanceOf(caller)).toEqual({ balanceNanoUsd: 10_000_000_000n, heldNanoUsd: 0n })
       expect([await usageOf(caller), await stage.countMachines()]).toEqual([[], 0])
-      const { items } = await stage.deployments.listEvents(caller.accountId, id, {
+      const { items } = await stage.deployments.listEvents(wholeAccount(caller.accountId), id, {
         limit: 100,
         afterId: null,
         sinceMs: null,
@@ -101,7 +102,7 @@ describe('a run is billed', () => {
       const reconciler = stage.startProcess()
       const { id } = await stage.deployments.create(caller, ORDER)
       await stage.pass(reconciler, 8 * SECOND_MS)
-      expect((await stage.deployments.read(caller.accountId, id)).status).toBe('starting')
+      expect((await stage.deployments.read(wholeAccount(caller.accountId), id)).status).toBe('starting')
       expect((await balanceOf(caller)).balanceNanoUsd).toBe(10_000_000_000n)
       await stage.deployments.setDesiredState(caller, id, desired)
       await stage.pass(reconciler, MINUTE_MS)
@@ -110,7 +111,10 @@ describe('a run is billed', () => {
       expect(await balanceOf(caller)).toEqual({ balanceNanoUsd: 10_000_000_000n - cost, heldNanoUsd: 0n })
       expect((await usageOf(caller)).map((row) => row.cost_nano_usd)).toEqual([cost])
       if (desired === 'stopped') {
-        const { billedSeconds, accruedNanoUsd } = await stage.deployments.readBill(caller.accountId, id)
+        const { billedSeconds, accruedNanoUsd } = await stage.deployments.readBill(
+          wholeAccount(caller.accountId),
+          id,
+        )
         expect([billedSeconds, accruedNanoUsd]).toEqual([7, cost])
       }
       expect(await stage.findDifferences()).toEqual([])
@@ -153,7 +157,7 @@ describe('a run is billed', () => {
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, ORDER)
     await stage.pass(reconciler, HOUR_MS)
-    const deployment = await stage.deployments.read(caller.accountId, id)
+    const deployment = await stage.deployments.read(wholeAccount(caller.accountId), id)
     expect([deployment.status, deployment.statusReason]).toEqual(['stopped', 'insufficient_balance'])
     const { balanceNanoUsd, heldNanoUsd } = await balanceOf(caller)
     expect(balanceNanoUsd).toBeGreaterThanOrEqual(0n)
@@ -176,7 +180,7 @@ describe('a run is billed', () => {
     const budgetLimitNanoUsd = 200_000_000n
     const { id } = await stage.deployments.create(caller, { ...ORDER, budgetLimitNanoUsd })
     await stage.pass(reconciler, HOUR_MS)
-    const deployment = await stage.deployments.read(caller.accountId, id)
+    const deployment = await stage.deployments.read(wholeAccount(caller.accountId), id)
     expect([deployment.status, deployment.statusReason]).toEqual(['stopped', 'budget_reached'])
     expect(deployment.spentNanoUsd).toBeLessThanOrEqual(budgetLimitNanoUsd)
     expect(deployment.spentNanoUsd).toBeGreaterThan(budgetLimitNanoUsd - 2n * SLICE_NANO_USD)
@@ -196,7 +200,7 @@ describe('a run is billed', () => {
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, ORDER)
     await stage.pass(reconciler, 30 * SECOND_MS)
-    expect((await stage.deployments.read(caller.accountId, id)).status).toBe('running')
+    expect((await stage.deployments.read(wholeAccount(caller.accountId), id)).status).toBe('running')
     await stage.deployments.setDesiredState(caller, id, 'deleted')
     await stage.pass(reconciler, MINUTE_MS)
   })
@@ -209,7 +213,7 @@ describe('a run is billed', () => {
     await stage.pass(first, 5 * MINUTE_MS)
     stage.skip(5 * HOUR_MS)
     await stage.pass(stage.startProcess(), MINUTE_MS)
-    const deployment = await stage.deployments.read(caller.accountId, id)
+    const deployment = await stage.deployments.read(wholeAccount(caller.accountId), id)
     expect([deployment.status, deployment.statusReason]).toEqual(['stopped', 'budget_reached'])
     expect(deployment.spentNanoUsd).toBe(budgetLimitNanoUsd)
     expect((await balanceOf(caller)).balanceNanoUsd).toBe(4_000_000_000n)

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { wholeAccount } from '../../../storage/place.ts'
 import { createSealer } from '../../../kernel/seal-text.ts'
 import { readTokenOfRun } from './hub-tokens.ts'
 import { createDeploymentStage, ORDER, type DeploymentStage } from '../testing/deployment-stage.ts'
@@ -57,7 +58,7 @@ test('a token that cannot be decrypted is told as such, and is not taken for non
   await stage.database.query('UPDATE deployment_tokens SET sealed = $1', [other])
   await stage.pass(stage.startProcess(), 60_000)
   expect(stage.launched).toEqual([])
-  const { deployment } = await stage.deployments.readBill(caller.accountId, id)
+  const { deployment } = await stage.deployments.readBill(wholeAccount(caller.accountId), id)
   expect(deployment).toMatchObject({
     status: 'error',
     errorCode: 'hub_token_unreadable',

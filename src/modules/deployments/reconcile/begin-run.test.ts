@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { wholeAccount } from '../../../storage/place.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { stopForShortage } from './begin-run.ts'
@@ -30,7 +31,7 @@ test('a deployment is stopped when its credit runs out', async () => {
   const caller = await stage.createCaller(10)
   const { id } = await stage.deployments.create(caller, ORDER)
   await stopForShortage(await claimOne(), 'balance')
-  const { desiredState, statusReason } = await stage.deployments.read(caller.accountId, id)
+  const { desiredState, statusReason } = await stage.deployments.read(wholeAccount(caller.accountId), id)
   expect([desiredState, statusReason]).toEqual(['stopped', 'insufficient_balance'])
 })
 
@@ -40,5 +41,7 @@ test('a deployment that was deleted meanwhile stays deleted when its credit runs
   const reconciliation = await claimOne()
   await stage.deployments.setDesiredState(caller, id, 'deleted')
   expect((await stopForShortage(reconciliation, 'balance')).desiredState).toBe('deleted')
-  await expect(stage.deployments.read(caller.accountId, id)).rejects.toMatchObject({ code: 'not_found' })
+  await expect(stage.deployments.read(wholeAccount(caller.accountId), id)).rejects.toMatchObject({
+    code: 'not_found',
+  })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { wholeAccount } from '../../../storage/place.ts'
 import { Cancellation } from '../../../kernel/cancellation.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import { createDeploymentActivity, type DeploymentActivity } from '../deployment-activity.ts'
@@ -43,16 +44,16 @@ describe('an idle deployment', () => {
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, SLEEPY)
     await stage.pass(reconciler, 14 * MINUTE_MS)
-    expect((await stage.deployments.read(caller.accountId, id)).status).toBe('running')
+    expect((await stage.deployments.read(wholeAccount(caller.accountId), id)).status).toBe('running')
     await stage.pass(reconciler, 2 * MINUTE_MS)
-    const asleep = await stage.deployments.read(caller.accountId, id)
+    const asleep = await stage.deployments.read(wholeAccount(caller.accountId), id)
     expect([asleep.status, asleep.desiredState, asleep.statusReason]).toEqual([
       'sleeping',
       'sleeping',
       'idle',
     ])
     await stage.pass(reconciler, 5 * DAY_MS)
-    const bill = await stage.deployments.readBill(caller.accountId, id)
+    const bill = await stage.deployments.readBill(wholeAccount(caller.accountId), id)
     // Eight seconds to load, fifteen minutes of idleness, one second to release; a look may come a little later.
     expect(bill.billedSeconds).toBeGreaterThanOrEqual(8 + 15 * 60 + 1)
     expect(bill.billedSeconds).toBeLessThan(8 + 15 * 60 + 1 + 35)
@@ -71,15 +72,15 @@ describe('an idle deployment', () => {
       // As often as a living process says so.
       await stage.pass(reconciler, 20_000)
     }
-    expect((await stage.deployments.read(caller.accountId, id)).status).toBe('running')
+    expect((await stage.deployments.read(wholeAccount(caller.accountId), id)).status).toBe('running')
     end()
     await activity.flush()
     const endedMs = stage.nowMs()
     await stage.pass(reconciler, 14 * MINUTE_MS)
-    const awake = await stage.deployments.read(caller.accountId, id)
+    const awake = await stage.deployments.read(wholeAccount(caller.accountId), id)
     expect([awake.status, awake.lastRequestAtMs]).toEqual(['running', endedMs])
     await stage.pass(reconciler, 2 * MINUTE_MS)
-    expect((await stage.deployments.read(caller.accountId, id)).status).toBe('sleeping')
+    expect((await stage.deployments.read(wholeAccount(caller.accountId), id)).status).toBe('sleeping')
   })
 
   test('is woken once by a hundred concurrent requests', async () => {
@@ -88,7 +89,7 @@ describe('an idle deployment', () => {
     const { id } = await stage.deployments.create(caller, SLEEPY)
     await stage.pass(reconciler, 20 * MINUTE_MS)
     let wakes = 0
-    let known: Deployment = await stage.deployments.read(caller.accountId, id)
+    let known: Deployment = await stage.deployments.read(wholeAccount(caller.accountId), id)
     const listeners = new Set<() => void>()
     const waitForEngine = createWaitForEngine({
       directory: {
@@ -110,12 +111,12 @@ describe('an idle deployment', () => {
     )
     await expect.poll(() => wakes + elsewhere.filter(Boolean).length).toBe(1)
     await stage.pass(reconciler, MINUTE_MS)
-    known = await stage.deployments.read(caller.accountId, id)
+    known = await stage.deployments.read(wholeAccount(caller.accountId), id)
     for (const listener of listeners) listener()
     const woken = await Promise.all(waiting)
     expect(new Set(woken.map(({ status }) => status))).toEqual(new Set(['running']))
     const page = { limit: 100, afterId: null, sinceMs: null }
-    const { items } = await stage.deployments.listEvents(caller.accountId, id, page)
+    const { items } = await stage.deployments.listEvents(wholeAccount(caller.accountId), id, page)
     expect(items.filter(({ type }) => type === 'waking')).toHaveLength(1)
     const steps = items.filter(({ from, to }) => from !== to)
     expect(steps.map(({ to }) => to).join(' ')).toBe(
@@ -130,10 +131,10 @@ describe('an idle deployment', () => {
     const reconciler = stage.startProcess()
     const { id } = await stage.deployments.create(caller, SLEEPY)
     await stage.pass(reconciler, 20 * MINUTE_MS)
-    expect((await stage.deployments.read(caller.accountId, id)).status).toBe('sleeping')
+    expect((await stage.deployments.read(wholeAccount(caller.accountId), id)).status).toBe('sleeping')
     await writeWake(stage.database, id, stage.nowMs())
     await stage.pass(reconciler, 5 * MINUTE_MS)
-    const { status, statusReason } = await stage.deployments.read(caller.accountId, id)
+    const { status, statusReason } = await stage.deployments.read(wholeAccount(caller.accountId), id)
     expect([status, statusReason]).toEqual(['stopped', 'insufficient_balance'])
     expect(await stage.findDifferences()).toEqual([])
   })
@@ -148,12 +149,12 @@ describe('an idle deployment', () => {
     await stage.deployments.setDesiredState(caller, id, 'stopped')
     await stage.pass(reconciler, 20_000)
     expect([
-      (await stage.deployments.read(caller.accountId, id)).status,
+      (await stage.deployments.read(wholeAccount(caller.accountId), id)).status,
       await stage.countMachines(),
     ]).toEqual(['stopping', 1])
     await activity.flush()
     await stage.pass(reconciler, 20_000)
-    expect((await stage.deployments.read(caller.accountId, id)).status).toBe('stopped')
+    expect((await stage.deployments.read(wholeAccount(caller.accountId), id)).status).toBe('stopped')
     end()
   })
 })

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { wholeAccount } from '../../../storage/place.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Observation } from '../../../gpu/gpu-driver.ts'
 import { gpuCost } from '../bill/gpu-cost.ts'
@@ -52,12 +53,14 @@ async function start() {
   const { id } = await stage.deployments.create(caller, ORDER)
   await stage.pass(reconciler, 5 * MINUTE_MS)
   const read = async () => {
-    const { deployment, ...bill } = await stage.deployments.readBill(caller.accountId, id)
+    const { deployment, ...bill } = await stage.deployments.readBill(wholeAccount(caller.accountId), id)
     return { ...bill, status: deployment.status, deployment }
   }
   const listTypes = async () => {
     const page = { limit: 1_000, afterId: null, sinceMs: null }
-    return (await stage.deployments.listEvents(caller.accountId, id, page)).items.map(({ type }) => type)
+    return (await stage.deployments.listEvents(wholeAccount(caller.accountId), id, page)).items.map(
+      ({ type }) => type,
+    )
   }
   const stop = async () => {
     await stage.deployments.setDesiredState(caller, id, 'stopped')

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { wholeAccount } from '../../../storage/place.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createId } from '../../../kernel/identifiers.ts'
 import type { Caller } from '../../keys/keys.ts'
@@ -43,7 +44,7 @@ async function priceByDriver(deploymentId: string): Promise<bigint> {
 
 async function readEvents({ accountId }: Caller, id: string): Promise<readonly DeploymentEvent[]> {
   const page = { limit: 1_000, afterId: null, sinceMs: null }
-  return (await stage.deployments.listEvents(accountId, id, page)).items
+  return (await stage.deployments.listEvents(wholeAccount(accountId), id, page)).items
 }
 
 /** Every event begins where the one before ended. */
@@ -103,7 +104,10 @@ describe('reconcilers that are killed at any step', () => {
       await stage.pass(mortals, 45_000)
       await stage.deployments.setDesiredState(caller, id, 'stopped')
       await stage.pass(mortals, 2 * MINUTE_MS)
-      expect([steps, (await stage.deployments.read(caller.accountId, id)).status]).toEqual([steps, 'stopped'])
+      expect([steps, (await stage.deployments.read(wholeAccount(caller.accountId), id)).status]).toEqual([
+        steps,
+        'stopped',
+      ])
       await expectClean(caller, id)
     }
     expect(await stage.findDifferences()).toEqual([])
@@ -116,10 +120,10 @@ describe('reconcilers that are killed at any step', () => {
     await first.reconcileDue()
     const second = stage.startProcess()
     await second.reconcileDue()
-    expect((await stage.deployments.read(caller.accountId, id)).status).toBe('queued')
+    expect((await stage.deployments.read(wholeAccount(caller.accountId), id)).status).toBe('queued')
     stage.skip(30_000)
     await second.reconcileDue()
-    expect((await stage.deployments.read(caller.accountId, id)).status).toBe('creating')
+    expect((await stage.deployments.read(wholeAccount(caller.accountId), id)).status).toBe('creating')
     await stage.deployments.setDesiredState(caller, id, 'deleted')
     await stage.pass(second, 5 * MINUTE_MS)
     await expectClean(caller, id)
@@ -138,7 +142,7 @@ describe('reconcilers that are killed at any step', () => {
     await reconciler.sweep()
     await stage.pass(reconciler, MINUTE_MS)
     expect(await stage.countMachines()).toBe(1)
-    expect((await stage.deployments.read(caller.accountId, id)).status).toBe('running')
+    expect((await stage.deployments.read(wholeAccount(caller.accountId), id)).status).toBe('running')
     await stage.deployments.setDesiredState(caller, id, 'deleted')
     await stage.pass(reconciler, MINUTE_MS)
     await expectClean(caller, id)

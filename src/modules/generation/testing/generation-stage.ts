@@ -116,6 +116,7 @@ export function claimTask(fields: Partial<ClaimedTask> = {}): ClaimedTask {
   return {
     id: '018f0000-0000-7000-8000-00000000000a',
     accountId: ACCOUNT,
+    projectId: null,
     keyId: '018f0000-0000-7000-8000-00000000000b',
     environment: 'live',
     requestId: 'req_1',

@@ -27,20 +27,20 @@ export function createMemoryMedia(): MemoryMedia {
     files,
     addresses,
     fetched,
-    keep: async ({ accountId, source }) => {
+    keep: async ({ place: { accountId }, source }) => {
       if (source instanceof Uint8Array) return put(accountId, source)
       const chunks: Uint8Array[] = []
       for await (const chunk of source) chunks.push(chunk)
       return put(accountId, Buffer.concat(chunks))
     },
-    keepFromAddress: async ({ accountId, url }) => {
+    keepFromAddress: async ({ place: { accountId }, url }) => {
       fetched.push(url)
       const bytes = addresses.get(url)
       if (!bytes) throw new AppError('provider_error', 'its address answers 403.')
       return put(accountId, bytes)
     },
     requireRoom: async () => {},
-    read: async (accountId, id) => {
+    read: async ({ accountId }, id) => {
       const file = files.get(id)
       if (file?.accountId !== accountId) throw notFound('file')
       return { bytes: file.bytes, contentType: 'image/png' }

@@ -1,5 +1,6 @@
 import { isRecord } from '../../../kernel/is-record.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
+import { idsOf, isWithin, type Place } from '../../../storage/place.ts'
 import type { ItemPageRequest } from '../list-input-items.ts'
 import type { Item } from '../response-items.ts'
 
@@ -11,23 +12,24 @@ export interface ConversationRecord {
   readonly added: number
 }
 
-interface Place {
-  readonly accountId: string
+/** A conversation as it is asked for: only within the place. */
+interface AskedConversation {
+  readonly place: Place
   readonly id: string
 }
 
-interface KeptPlace extends Place {
+interface KeptConversation extends AskedConversation {
   readonly retentionMs: number
 }
 
 export async function insertConversation(
   queryable: Queryable,
-  { accountId, id, retentionMs, metadata }: KeptPlace & { readonly metadata: string },
+  { place, id, retentionMs, metadata }: KeptConversation & { readonly metadata: string },
 ): Promise<void> {
   await queryable.query(
-    `INSERT INTO response_conversations (account_id, id, metadata, expires_at)
-     VALUES ($1, $2, $3, now() + $4 * interval '1 millisecond')`,
-    [accountId, id, metadata, retentionMs],
+    `INSERT INTO response_conversations (account_id, project_id, id, metadata, expires_at)
+     VALUES ($1, $5, $2, $3, now() + $4 * interval '1 millisecond')`,
+    [place.accountId, id, metadata, retentionMs, place.projectId],
   )
 }
 
@@ -38,16 +40,15 @@ interface ConversationRow {
   readonly added: bigint
 }
 
-/** Returns null for a conversation that is unknown, expired, deleted or of another account. */
+/** Returns null for a conversation that is unknown, expired, deleted or of another account or project. */
 export async function readConversation(
   queryable: Queryable,
-  accountId: string,
-  id: string,
+  { place, id }: AskedConversation,
 ): Promise<ConversationRecord | null> {
   const [row] = await queryable.query<ConversationRow>(
     `SELECT id, created_at, metadata, added FROM response_conversations
-     WHERE account_id = $1 AND id = $2 AND expires_at > now()`,
-    [accountId, id],
+     WHERE ${isWithin(place, '$1')} AND id = $2 AND expires_at > now()`,
+    [idsOf(place), id],
   )
   if (row === undefined) return null
   const metadata: unknown = JSON.parse(row.metadata)
@@ -61,26 +62,25 @@ export async function readConversation(
 
 export async function updateMetadata(
   queryable: Queryable,
-  { accountId, id }: Place,
+  { place, id }: AskedConversation,
   metadata: string,
 ): Promise<boolean> {
   const rows = await queryable.query(
     `UPDATE response_conversations SET metadata = $3
-     WHERE account_id = $1 AND id = $2 AND expires_at > now() RETURNING 1 AS one`,
-    [accountId, id, metadata],
+     WHERE ${isWithin(place, '$1')} AND id = $2 AND expires_at > now() RETURNING 1 AS one`,
+    [idsOf(place), id, metadata],
   )
   return rows.length > 0
 }
 
 export async function deleteConversation(
   queryable: Queryable,
-  accountId: string,
-  id: string,
+  { place, id }: AskedConversation,
 ): Promise<boolean> {
   const rows = await queryable.query(
     `DELETE FROM response_conversations
-     WHERE account_id = $1 AND id = $2 AND expires_at > now() RETURNING 1 AS one`,
-    [accountId, id],
+     WHERE ${isWithin(place, '$1')} AND id = $2 AND expires_at > now() RETURNING 1 AS one`,
+    [idsOf(place), id],
   )
   return rows.length > 0
 }
@@ -88,11 +88,11 @@ export async function deleteConversation(
 /** Adds items behind the last one, and keeps the conversation longer. Returns false if there is no such conversation. */
 export async function insertItems(
   queryable: Queryable,
-  { accountId, id, retentionMs }: KeptPlace,
+  { place, id, retentionMs }: KeptConversation,
   rows: readonly { readonly id: string; readonly item: string }[],
 ): Promise<boolean> {
-  const found = await queryable.query(INSERT_ITEMS, [
-    accountId,
+  const found = await queryable.query(insertItemsWithin(place), [
+    idsOf(place),
     id,
     rows.map((row) => row.id),
     rows.map(({ item }) => item),
@@ -103,42 +103,42 @@ export async function insertItems(
 }
 
 // The update locks the conversation, so that concurrent additions get different positions.
-const INSERT_ITEMS = `
+const insertItemsWithin = (place: Place): string => `
   WITH extended AS (
     UPDATE response_conversations SET added = added + $5, expires_at = now() + $6 * interval '1 millisecond'
-    WHERE account_id = $1 AND id = $2 AND expires_at > now()
-    RETURNING added
+    WHERE ${isWithin(place, '$1')} AND id = $2 AND expires_at > now()
+    RETURNING account_id, added
   ), inserted AS (
     INSERT INTO response_conversation_items (account_id, conversation_id, position, id, item)
-    SELECT $1, $2, extended.added - $5 + given.number, given.id, given.item
+    SELECT extended.account_id, $2, extended.added - $5 + given.number, given.id, given.item
     FROM extended, unnest($3::text[], $4::text[]) WITH ORDINALITY AS given (id, item, number)
   )
   SELECT 1 AS one FROM extended`
 
 export async function readItem(
   queryable: Queryable,
-  { accountId, id }: Place,
+  { place, id }: AskedConversation,
   itemId: string,
 ): Promise<Item | null> {
   const [row] = await queryable.query<{ item: string }>(
     `SELECT items.item FROM response_conversation_items AS items JOIN response_conversations AS conversation
        ON conversation.account_id = items.account_id AND conversation.id = items.conversation_id
-     WHERE items.account_id = $1 AND items.conversation_id = $2 AND items.id = $3 AND conversation.expires_at > now()
+     WHERE ${isWithin(place, '$1', 'conversation')} AND items.conversation_id = $2 AND items.id = $3 AND conversation.expires_at > now()
      ORDER BY items.position DESC LIMIT 1`,
-    [accountId, id, itemId],
+    [idsOf(place), id, itemId],
   )
   return row === undefined ? null : parseItem(row.item)
 }
 
 export async function deleteItem(
   queryable: Queryable,
-  { accountId, id }: Place,
+  { place, id }: AskedConversation,
   itemId: string,
 ): Promise<boolean> {
   const rows = await queryable.query(
     `DELETE FROM response_conversation_items
      WHERE account_id = $1 AND conversation_id = $2 AND id = $3 RETURNING 1 AS one`,
-    [accountId, id, itemId],
+    [place.accountId, id, itemId],
   )
   return rows.length > 0
 }
@@ -146,13 +146,13 @@ export async function deleteItem(
 /** Returns null if the item after which the page begins is unknown. */
 export async function readItems(
   queryable: Queryable,
-  { accountId, id }: Place,
+  { place, id }: AskedConversation,
   { limit, order, after }: ItemPageRequest,
 ): Promise<Item[] | null> {
-  const position = after === null ? null : await readPosition(queryable, { accountId, id }, after)
+  const position = after === null ? null : await readPosition(queryable, { place, id }, after)
   if (after !== null && position === null) return null
   const rows = await queryable.query<{ item: string }>(order === 'asc' ? READ_ASCENDING : READ_DESCENDING, [
-    accountId,
+    place.accountId,
     id,
     position,
     limit,
@@ -172,13 +172,13 @@ const READ_DESCENDING = `
 
 async function readPosition(
   queryable: Queryable,
-  { accountId, id }: Place,
+  { place, id }: AskedConversation,
   itemId: string,
 ): Promise<bigint | null> {
   const [row] = await queryable.query<{ position: bigint }>(
     `SELECT max(position) AS position FROM response_conversation_items
      WHERE account_id = $1 AND conversation_id = $2 AND id = $3`,
-    [accountId, id, itemId],
+    [place.accountId, id, itemId],
   )
   return row?.position ?? null
 }
@@ -186,15 +186,15 @@ async function readPosition(
 /** Returns null for an unknown conversation. Does not read the items. */
 export async function sizeOfItems(
   queryable: Queryable,
-  { accountId, id }: Place,
+  { place, id }: AskedConversation,
 ): Promise<{ readonly bytes: number; readonly count: number } | null> {
   const [row] = await queryable.query<{ bytes: bigint; count: bigint }>(
     `SELECT coalesce(sum(octet_length(items.item)), 0)::bigint AS bytes, count(items.position) AS count
      FROM response_conversations AS conversation LEFT JOIN response_conversation_items AS items
        ON items.account_id = conversation.account_id AND items.conversation_id = conversation.id
-     WHERE conversation.account_id = $1 AND conversation.id = $2 AND conversation.expires_at > now()
+     WHERE ${isWithin(place, '$1', 'conversation')} AND conversation.id = $2 AND conversation.expires_at > now()
      GROUP BY conversation.id`,
-    [accountId, id],
+    [idsOf(place), id],
   )
   return row === undefined ? null : { bytes: Number(row.bytes), count: Number(row.count) }
 }

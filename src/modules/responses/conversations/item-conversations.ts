@@ -4,6 +4,7 @@ import { isRecord } from '../../../kernel/is-record.ts'
 import { stringifyJson } from '../../../kernel/json/stringify-json.ts'
 import type { Database } from '../../../storage/database.ts'
 import { requireRoom, takeRoom, type QuotaOf } from '../../../storage/stored-bytes/stored-bytes.ts'
+import type { Place } from '../../../storage/place.ts'
 import type { ItemPage, ItemPageRequest } from '../list-input-items.ts'
 import { identifyItem, type Item } from '../response-items.ts'
 import {
@@ -21,19 +22,19 @@ import {
 
 /** Conversations of OpenAI's wire: items of an account that responses continue and add to. */
 export interface ItemConversations {
-  create(accountId: string, order: NewConversation): Promise<ConversationRecord>
-  read(accountId: string, id: string): Promise<ConversationRecord>
-  setMetadata(accountId: string, id: string, metadata: Metadata): Promise<ConversationRecord>
-  delete(accountId: string, id: string): Promise<void>
+  create(place: Place, order: NewConversation): Promise<ConversationRecord>
+  read(place: Place, id: string): Promise<ConversationRecord>
+  setMetadata(place: Place, id: string, metadata: Metadata): Promise<ConversationRecord>
+  delete(place: Place, id: string): Promise<void>
   /** Returns the items with their ids. */
-  addItems(accountId: string, id: string, items: readonly Item[]): Promise<Item[]>
-  readItem(accountId: string, id: string, itemId: string): Promise<Item>
-  deleteItem(accountId: string, id: string, itemId: string): Promise<ConversationRecord>
-  listItems(accountId: string, id: string, page: ItemPageRequest): Promise<ItemPage>
+  addItems(place: Place, id: string, items: readonly Item[]): Promise<Item[]>
+  readItem(place: Place, id: string, itemId: string): Promise<Item>
+  deleteItem(place: Place, id: string, itemId: string): Promise<ConversationRecord>
+  listItems(place: Place, id: string, page: ItemPageRequest): Promise<ItemPage>
   /** Returns all items, for a model. Throws if there are too many, or if the account has no room for an answer to them. */
-  readForAnswer(accountId: string, id: string, countRead?: (bytes: number) => void): Promise<Item[]>
+  readForAnswer(place: Place, id: string, countRead?: (bytes: number) => void): Promise<Item[]>
   /** Adds what a response was given and answered. It is charged already, so that the quota does not refuse it. */
-  addAnswered(accountId: string, id: string, items: readonly Item[]): Promise<void>
+  addAnswered(place: Place, id: string, items: readonly Item[]): Promise<void>
 }
 
 type Metadata = Readonly<Record<string, string>>
@@ -76,67 +77,69 @@ export function createItemConversations(options: ItemConversationsOptions): Item
     if (!isWritten) throw notFound('conversation')
   }
 
-  const require = async (accountId: string, id: string): Promise<ConversationRecord> => {
-    const record = await readConversation(database, accountId, id)
+  const require = async (place: Place, id: string): Promise<ConversationRecord> => {
+    const record = await readConversation(database, { place, id })
     if (record === null) throw notFound('conversation')
     return record
   }
 
   return {
-    async create(accountId, { items, metadata }) {
+    async create(place, { items, metadata }) {
       requireStorage(retentionMs)
       const id = createToken('conv_')
       const given = identify(items)
       const stored = stringifyJson(metadata)
       const rows = given.map(toRow)
-      await add(accountId, [stored, ...rows.map(({ item }) => item)], async (transaction) => {
-        await insertConversation(transaction, { accountId, id, metadata: stored, retentionMs })
-        if (rows.length > 0) await insertItems(transaction, { accountId, id, retentionMs }, rows)
+      await add(place.accountId, [stored, ...rows.map(({ item }) => item)], async (transaction) => {
+        await insertConversation(transaction, { place, id, metadata: stored, retentionMs })
+        if (rows.length > 0) await insertItems(transaction, { place, id, retentionMs }, rows)
         return true
       })
-      return require(accountId, id)
+      return require(place, id)
     },
     read: require,
-    async setMetadata(accountId, id, metadata) {
+    async setMetadata(place, id, metadata) {
       const stored = stringifyJson(metadata)
-      await add(accountId, [stored], (transaction) => updateMetadata(transaction, { accountId, id }, stored))
-      return require(accountId, id)
+      await add(place.accountId, [stored], (transaction) =>
+        updateMetadata(transaction, { place, id }, stored),
+      )
+      return require(place, id)
     },
-    async delete(accountId, id) {
-      if (!(await deleteConversation(database, accountId, id))) throw notFound('conversation')
+    async delete(place, id) {
+      if (!(await deleteConversation(database, { place, id }))) throw notFound('conversation')
     },
-    async addItems(accountId, id, items) {
-      const { added } = await require(accountId, id)
+    async addItems(place, id, items) {
+      const { added } = await require(place, id)
       if (added + items.length > POSITION_MAX)
         throw invalidValue('items', `A conversation takes ${POSITION_MAX} items in all. Begin a new one.`)
       const given = identify(items)
       const rows = given.map(toRow)
       await add(
-        accountId,
+        place.accountId,
         rows.map(({ item }) => item),
-        (transaction) => insertItems(transaction, { accountId, id, retentionMs }, rows),
+        (transaction) => insertItems(transaction, { place, id, retentionMs }, rows),
       )
       return given
     },
-    async readItem(accountId, id, itemId) {
-      const item = await readItem(database, { accountId, id }, itemId)
+    async readItem(place, id, itemId) {
+      const item = await readItem(database, { place, id }, itemId)
       if (item === null) throw notFound('item')
       return item
     },
-    async deleteItem(accountId, id, itemId) {
-      const record = await require(accountId, id)
-      if (!(await deleteItem(database, { accountId, id }, itemId))) throw notFound('item')
+    async deleteItem(place, id, itemId) {
+      const record = await require(place, id)
+      if (!(await deleteItem(database, { place, id }, itemId))) throw notFound('item')
       return record
     },
-    async listItems(accountId, id, page) {
-      await require(accountId, id)
-      const items = await readItems(database, { accountId, id }, { ...page, limit: page.limit + 1 })
+    async listItems(place, id, page) {
+      await require(place, id)
+      const items = await readItems(database, { place, id }, { ...page, limit: page.limit + 1 })
       if (items === null) throw invalidValue('after', 'after must be the id of an item of the list.')
       return { items: items.slice(0, page.limit), hasMore: items.length > page.limit }
     },
-    async readForAnswer(accountId, id, countRead) {
+    async readForAnswer(place, id, countRead) {
       requireStorage(retentionMs)
-      const size = await sizeOfItems(database, { accountId, id })
+      const size = await sizeOfItems(database, { place, id })
       if (size === null) throw conversationNotFound(id)
       if (size.bytes > options.historyBytesMax || size.count > ITEMS_MAX) {
         const message =
@@ -144,13 +147,13 @@ export function createItemConversations(options: ItemConversationsOptions): Item
           'Delete items of it, or begin a new one with what is still needed.'
         throw new AppError('context_length_exceeded', message, { param: 'conversation' })
       }
-      await requireRoom(database, { quotaOf, kind: 'response', accountId })
+      await requireRoom(database, { quotaOf, kind: 'response', accountId: place.accountId })
       countRead?.(size.bytes)
       const page = { limit: ITEMS_MAX, order: 'asc', after: null } as const
-      return (await readItems(database, { accountId, id }, page)) ?? []
+      return (await readItems(database, { place, id }, page)) ?? []
     },
-    async addAnswered(accountId, id, items) {
-      await insertItems(database, { accountId, id, retentionMs }, identify(items).map(toRow))
+    async addAnswered(place, id, items) {
+      await insertItems(database, { place, id, retentionMs }, identify(items).map(toRow))
     },
   }
 }

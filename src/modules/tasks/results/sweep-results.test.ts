@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { wholeAccount } from '../../../storage/place.ts'
 import { sweepResults } from './sweep-results.ts'
 import { createTaskStage, orderOf, outcomeOf, type TaskStage } from '../testing/task-stage.ts'
 
@@ -27,7 +28,7 @@ test('the request of a failed task is deleted when it expires, and never before 
     { id: failed.id, is_gone: true },
     { id: waiting.id, is_gone: false },
   ])
-  await stage.tasks.cancel(caller.accountId, waiting.id)
+  await stage.tasks.cancel(wholeAccount(caller.accountId), waiting.id)
 })
 
 test('an expired result is deleted with its files, and the task stays', async () => {
@@ -38,7 +39,7 @@ test('an expired result is deleted with its files, and the task stays', async ()
   const removed: string[] = []
   await sweepResults(stage.database, async (mediaIds) => void removed.push(...mediaIds))
   expect(removed).toEqual(['m1', 'm2'])
-  const kept = await stage.tasks.read(caller.accountId, old.id)
+  const kept = await stage.tasks.read(wholeAccount(caller.accountId), old.id)
   expect(kept).toMatchObject({ status: 'completed', result: null, costNanoUsd: 4_000_000n })
-  expect((await stage.tasks.read(caller.accountId, young.id)).result).not.toBeNull()
+  expect((await stage.tasks.read(wholeAccount(caller.accountId), young.id)).result).not.toBeNull()
 })

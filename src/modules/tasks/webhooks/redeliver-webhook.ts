@@ -2,7 +2,8 @@ import { AppError, notFound } from '../../../kernel/app-error.ts'
 import { isUuid } from '../../../kernel/identifiers.ts'
 import type { Database } from '../../../storage/database.ts'
 import { addJob } from '../../../storage/job-queue.ts'
-import { findDelivery, TAKEN_MS, type WebhookDelivery } from './webhook-delivery.ts'
+import { idsOf, type Place } from '../../../storage/place.ts'
+import { findDelivery, isDeliveryWithin, TAKEN_MS, type WebhookDelivery } from './webhook-delivery.ts'
 
 /** Attempts of one delivery, with those that were asked for. */
 const ATTEMPTS_MAX = 100
@@ -12,12 +13,17 @@ const PAUSE_SECONDS = 10
 /** Calls a webhook again at once, with the same `webhook-id`. A delivery that waits for its next attempt does not wait longer. */
 export async function redeliverWebhook(
   database: Database,
-  accountId: string,
+  place: Place,
   deliveryId: string,
 ): Promise<WebhookDelivery> {
   if (!isUuid(deliveryId)) throw notFound('webhook delivery')
   return database.transaction(async (transaction) => {
-    const [row] = await transaction.query<StateRow>(READ, [deliveryId, accountId, PAUSE_SECONDS, TAKEN_MS])
+    const [row] = await transaction.query<StateRow>(readWithin(place), [
+      deliveryId,
+      idsOf(place),
+      PAUSE_SECONDS,
+      TAKEN_MS,
+    ])
     if (row === undefined) throw notFound('webhook delivery')
     requireTurn(row)
     const [again] = await transaction.query<{ next_attempt_at: Date }>(
@@ -26,7 +32,7 @@ export async function redeliverWebhook(
       [deliveryId],
     )
     if (again !== undefined) await addJob(transaction, 'webhook', { runAt: again.next_attempt_at })
-    const delivery = await findDelivery(transaction, accountId, deliveryId)
+    const delivery = await findDelivery(transaction, place, deliveryId)
     if (delivery === undefined) throw notFound('webhook delivery')
     return delivery
   })
@@ -39,11 +45,11 @@ interface StateRow {
   readonly is_recent: boolean
 }
 
-const READ = `
+const readWithin = (place: Place): string => `
   SELECT jsonb_array_length(attempts) AS attempts,
     status = 'pending' AND next_attempt_at <= now() + $4 * interval '1 millisecond' AS is_taken,
     coalesce((attempts -> -1 ->> 'at')::timestamptz > now() - $3 * interval '1 second', false) AS is_recent
-  FROM webhook_deliveries WHERE id = $1 AND account_id = $2 FOR UPDATE`
+  FROM webhook_deliveries WHERE id = $1 AND ${isDeliveryWithin(place, '$2')} FOR UPDATE`
 
 function requireTurn({ attempts, is_taken: isTaken, is_recent: isRecent }: StateRow): void {
   if (isTaken) throw new AppError('conflict', 'The webhook is being called, or is about to be.')

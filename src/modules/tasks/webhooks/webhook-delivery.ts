@@ -3,6 +3,7 @@ import { ID_AFTER_ALL, type Page, type PageRequest } from '../../../kernel/page.
 import type { Queryable } from '../../../storage/database.ts'
 import type { Reader } from '../../keys/keys.ts'
 import { addJob } from '../../../storage/job-queue.ts'
+import { idsOf, isWithin, type Place } from '../../../storage/place.ts'
 
 /** A part of a SQL statement. Queues webhooks for the tasks that the preceding part `tasks` has finished. */
 export const INSERT_DELIVERIES = `
@@ -76,25 +77,26 @@ function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
 const SUBJECT_ID = 'coalesce(task_id, budget_alert_id)'
 
 /**
- * Lists the deliveries of an account, those of the newest task or alert first. The cursor is its id. A reader of one key sees
- * those of its tasks, and no alerts, which are about the account.
+ * Lists the deliveries of an account, those of the newest task or alert first. The cursor is its id. A reader of one key or
+ * project sees those of its tasks, and no alerts, which are about the account.
  */
 export async function listAllDeliveries(
   queryable: Queryable,
-  { accountId, ownKeyId }: Reader,
+  reader: Reader,
   status: WebhookDelivery['status'] | null,
   { limit, afterId }: PageRequest,
 ): Promise<Page<WebhookDelivery>> {
-  const isListed = `account_id = $1 AND ($2::text IS NULL OR status = $2)
+  const { ownKeyId } = reader
+  const isListed = `${isDeliveryWithin(reader, '$1')} AND ($2::text IS NULL OR status = $2)
     AND ($3::uuid IS NULL OR EXISTS (SELECT FROM tasks WHERE tasks.id = task_id AND tasks.key_id = $3))`
   const [rows, [count]] = await Promise.all([
     queryable.query<DeliveryRow>(
       `SELECT ${COLUMNS} FROM webhook_deliveries WHERE ${isListed} AND ${SUBJECT_ID} < $4
        ORDER BY ${SUBJECT_ID} DESC LIMIT $5`,
-      [accountId, status, ownKeyId, afterId ?? ID_AFTER_ALL, limit + 1],
+      [idsOf(reader), status, ownKeyId, afterId ?? ID_AFTER_ALL, limit + 1],
     ),
     queryable.query<{ total: bigint }>(`SELECT count(*) AS total FROM webhook_deliveries WHERE ${isListed}`, [
-      accountId,
+      idsOf(reader),
       status,
       ownKeyId,
     ]),
@@ -106,15 +108,22 @@ export async function listAllDeliveries(
   }
 }
 
+/** SQL: whether a delivery tells of a task within the place. Those of budget alerts are only within the account. */
+export function isDeliveryWithin(place: Place, parameter: string): string {
+  return place.projectId === null
+    ? isWithin(place, parameter)
+    : `EXISTS (SELECT FROM tasks WHERE tasks.id = task_id AND ${isWithin(place, parameter, 'tasks')})`
+}
+
 /** Reads one delivery of an account, or returns undefined. */
 export async function findDelivery(
   queryable: Queryable,
-  accountId: string,
+  place: Place,
   deliveryId: string,
 ): Promise<WebhookDelivery | undefined> {
   const [row] = await queryable.query<DeliveryRow>(
-    `SELECT ${COLUMNS} FROM webhook_deliveries WHERE id = $1 AND account_id = $2`,
-    [deliveryId, accountId],
+    `SELECT ${COLUMNS} FROM webhook_deliveries WHERE id = $1 AND ${isDeliveryWithin(place, '$2')}`,
+    [deliveryId, idsOf(place)],
   )
   return row && deliveryFromRow(row)
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { wholeAccount } from '../../../storage/place.ts'
 import type { Caller } from '../../keys/keys.ts'
 import { reclaimTasks } from './hand-back-tasks.ts'
 import { createTaskStage, orderOf, outcomeOf, type TaskStage } from '../testing/task-stage.ts'
@@ -117,7 +118,7 @@ describe('a task whose worker died', () => {
       if (claim !== undefined) expect(await stage.queue.note({ claim, job })).toBe(true)
       await stage.database.transaction((transaction) => reclaimTasks(transaction, stage.borrower.id))
       if (claim !== undefined) expect(await stage.queue.finish({ claim, end: outcomeOf() })).toBe(false)
-      expect(await stage.tasks.read(caller.accountId, id)).toMatchObject({
+      expect(await stage.tasks.read(wholeAccount(caller.accountId), id)).toMatchObject({
         status: 'pending',
         attempt: 1,
       })
@@ -130,7 +131,10 @@ describe('a task whose worker died', () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))
     await stage.queue.handBack(await stage.queue.claim(1))
-    expect(await stage.tasks.read(caller.accountId, id)).toMatchObject({ status: 'pending', attempt: 1 })
+    expect(await stage.tasks.read(wholeAccount(caller.accountId), id)).toMatchObject({
+      status: 'pending',
+      attempt: 1,
+    })
   })
 
   test('is not given to a process that was declared dead', async () => {
@@ -146,7 +150,10 @@ describe('a task whose worker died', () => {
     const [claim] = await stage.queue.claim(1)
     if (claim !== undefined) await stage.queue.retry(claim, { pauseMs: 60_000 })
     expect(await stage.queue.claim(1)).toEqual([])
-    expect(await stage.tasks.read(caller.accountId, id)).toMatchObject({ status: 'pending', attempt: 2 })
+    expect(await stage.tasks.read(wholeAccount(caller.accountId), id)).toMatchObject({
+      status: 'pending',
+      attempt: 2,
+    })
   })
 })
 
@@ -156,7 +163,7 @@ describe('progress', () => {
     const { id } = await stage.tasks.create(orderOf(caller, { expectedMs: 10_000 }))
     const [claim] = await stage.queue.claim(1)
     if (claim === undefined) throw new Error('nothing was claimed')
-    const read = async () => (await stage.tasks.read(caller.accountId, id)).progress
+    const read = async () => (await stage.tasks.read(wholeAccount(caller.accountId), id)).progress
     await stage.database.query(`UPDATE tasks SET started_at = now() - interval '10 seconds' WHERE id = $1`, [
       id,
     ])

@@ -58,7 +58,7 @@ const BEGIN_CLAIM = `
     pg_advisory_xact_lock($2)
   ${FROM_LIVING_BORROWER}`
 
-export const CLAIMED_COLUMNS = `tasks.id, tasks.account_id, tasks.key_id, tasks.environment, tasks.request_id, tasks.type,
+export const CLAIMED_COLUMNS = `tasks.id, tasks.account_id, tasks.project_id, tasks.key_id, tasks.environment, tasks.request_id, tasks.type,
   tasks.model, tasks.requested_model, tasks.work, tasks.hold_nano_usd, tasks.is_held, tasks.attempt, tasks.is_exhausted,
   tasks.created_at,
   coalesce(extract(epoch FROM clock_timestamp() - tasks.started_at) * 1000, 0)::float8 AS started_ms_ago,
@@ -120,6 +120,7 @@ const CLAIM = `
 export interface ClaimRow {
   readonly id: string
   readonly account_id: string
+  readonly project_id: string | null
   readonly key_id: string
   readonly environment: Environment
   readonly request_id: string
@@ -143,6 +144,7 @@ export function claimedFromRow(row: ClaimRow): ClaimedTask {
   return {
     id: row.id,
     accountId: row.account_id,
+    projectId: row.project_id,
     keyId: row.key_id,
     environment: row.environment,
     requestId: row.request_id,

@@ -22,6 +22,7 @@ export interface TaskPerformer {
 export interface ClaimedTask {
   readonly id: string
   readonly accountId: string
+  readonly projectId: string | null
   readonly keyId: string
   readonly environment: Caller['environment']
   readonly requestId: string
