@@ -70,9 +70,7 @@ describe('deployments while gateways are killed and the database restarts', () =
   test('are created, become ready and answer chats', () => {
     expect(hasWorked()).toBe(true)
     expect(runs.some(({ ready_at: ready }) => ready !== null)).toBe(true)
-    // The test restarts the database.
-    const defects = fleet.findDefects().filter((text) => !text.startsWith('the database cannot be reached'))
-    expect(defects).toEqual([])
+    expect(fleet.findDefects().filter((text) => !isOfAwayDatabase(text))).toEqual([])
   })
 
   test('release every machine, and launch none without a stored run', async () => {
@@ -101,6 +99,14 @@ describe('deployments while gateways are killed and the database restarts', () =
     expect(await mortals.findOpenHolds()).toEqual([])
   })
 })
+
+/** The test restarts the database, also while a gateway stops. What was charged is compared with the runs below. */
+function isOfAwayDatabase(defect: string): boolean {
+  return (
+    defect.startsWith('the database cannot be reached') ||
+    defect.startsWith('the process stops with charges that could not be written')
+  )
+}
 
 /** On a slow machine the users go on after the last break, until chats were answered and all deployments were created. */
 function hasWorked(): boolean {
