@@ -5,6 +5,8 @@ import { createConsoleSite } from '../http/console-site/console-site.ts'
 import { createClientAddress } from '../http/connections/client-address.ts'
 import { createUnauthenticatedGuard } from '../http/connections/guard-unauthenticated.ts'
 import { isOfOwnPage } from '../http/session-cookie.ts'
+import { createPeople } from '../modules/people/people.ts'
+import { createProjects } from '../modules/projects/projects.ts'
 import { createSessions, createSignInCode } from '../modules/sessions/sessions.ts'
 import { endRefusedRequests } from '../http/connections/end-refused-requests.ts'
 import { createServer } from '../http/server.ts'
@@ -67,6 +69,9 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
     let isShuttingDown = false
     let worker: Worker | null = null
     const sessions = createSessions({ database: modules.database, keys })
+    const { database, clock } = modules
+    const people = createPeople({ database, clock, keys, sessions })
+    const projects = createProjects({ database, clock, keys })
     const guard = createUnauthenticatedGuard({
       throttle: modules.unauthenticatedThrottle,
       authenticate: (token, connection) => keys.authenticate(token, connection),
@@ -95,6 +100,8 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         config,
         modules,
         sessions,
+        people,
+        projects,
         consoleSite,
         overview,
         guard,

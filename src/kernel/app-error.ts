@@ -11,6 +11,8 @@ export type ErrorCode =
   | 'invalid_promo_code'
   | 'invalid_api_key'
   | 'invalid_session'
+  | 'mismatched_organization'
+  | 'mismatched_project'
   | 'invalid_sign_in_code'
   | 'insufficient_balance'
   | 'key_limit_reached'

@@ -13,3 +13,11 @@ export interface Page<Item> {
   readonly total: number
   readonly hasMore: boolean
 }
+
+/** A page of a list that is not counted. */
+export type OpenPage<Item> = Pick<Page<Item>, 'items' | 'hasMore'>
+
+/** Makes a page from the entries that were read: one more than requested, to detect further pages. */
+export function openPage<Item>(read: readonly Item[], limit: number): OpenPage<Item> {
+  return { items: read.slice(0, limit), hasMore: read.length > limit }
+}

@@ -103,9 +103,10 @@ describe('the request to an upstream', () => {
   })
 
   test('has our credential instead of the client’s, and the request id', async () => {
+    const { body: tenant } = await gateway.request('GET', '/v1/tenants/me')
     const answer = await gateway.request('POST', CHAT, {
       body: chatBody({ model: 'via-openai' }),
-      headers: { cookie: 'secret=1', 'x-forwarded-for': '10.0.0.1', 'openai-organization': 'org' },
+      headers: { cookie: 'secret=1', 'x-forwarded-for': '10.0.0.1', 'openai-organization': tenant.id },
     })
     const { headers, path, method } = await gateway.upstream.requestNumber(0)
     expect([method, path]).toEqual(['POST', '/openai/v1/chat/completions'])

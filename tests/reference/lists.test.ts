@@ -7,6 +7,9 @@ const OTHER_FORMS = [
   'GET /anthropic/v1/models',
   'GET /v1/responses/{id}/input_items',
   'GET /v1/requests',
+  'GET /v1/organization/projects',
+  'GET /v1/organization/users',
+  'GET /v1/organization/invites',
 ]
 const MEMBERS = ['object', 'data', 'total', 'has_more', 'next_cursor']
 

@@ -4,6 +4,7 @@ import { safetensorsFile, startHub } from '../upstreams/hub-server.ts'
 import { startTestGateway, type TestAnswer } from '../support/start-test-gateway.ts'
 import { walkAccount, walkOperator } from './walk-account-operations.ts'
 import type { Call, MakeCall } from './walk-call.ts'
+import { walkOrganization } from './walk-organization-operations.ts'
 
 export interface WalkedAnswer {
   /** For example `GET /v1/models/{id}`. */
@@ -84,6 +85,7 @@ export async function walkOperations(): Promise<Walk> {
     await walkDeployments(call, until)
     await walkAccount(call)
     await walkSessions(call, { key: gateway.key, cookie: () => cookie })
+    await walkOrganization(call)
     await walkOperator(call)
     return { document, answers }
   } finally {

@@ -11,7 +11,9 @@ import { adminLiveRoutes } from '../../http/routes/operator/admin-live.ts'
 import { adminPaymentRoutes } from '../../http/routes/operator/admin-payments.ts'
 import { adminPromoRoutes } from '../../http/routes/operator/admin-promo.ts'
 import { adminProviderRoutes } from '../../http/routes/operator/admin-providers.ts'
+import { adminUserRoutes } from '../../http/routes/operator/admin-users.ts'
 import { adminUsageRoutes } from '../../http/routes/operator/admin-usage.ts'
+import { acceptInviteRoutes } from '../../http/routes/account/accept-invite.ts'
 import { apiKeyRoutes } from '../../http/routes/account/api-keys.ts'
 import { budgetAlertRoutes } from '../../http/routes/account/budget-alerts.ts'
 import { chatRoutes } from '../../http/routes/text/chat.ts'
@@ -28,6 +30,12 @@ import { deploymentRoutes } from '../../http/routes/deployments/deployments.ts'
 import { prefetchRoutes } from '../../http/routes/deployments/prefetch.ts'
 import { hubModelRoutes } from '../../http/routes/deployments/hub-models.ts'
 import { gpuTierRoutes } from '../../http/routes/deployments/gpu-tiers.ts'
+import { organizationInviteRoutes } from '../../http/routes/organization/invites.ts'
+import { projectApiKeyRoutes } from '../../http/routes/organization/project-api-keys.ts'
+import { projectServiceAccountRoutes } from '../../http/routes/organization/project-service-accounts.ts'
+import { projectUserRoutes } from '../../http/routes/organization/project-users.ts'
+import { organizationProjectRoutes } from '../../http/routes/organization/projects.ts'
+import { organizationUserRoutes } from '../../http/routes/organization/users.ts'
 import { embeddingRoutes } from '../../http/routes/text/embeddings.ts'
 import { imageRoutes } from '../../http/routes/media/images.ts'
 import { mediaRoutes } from '../../http/routes/media/media.ts'
@@ -60,6 +68,8 @@ import { createRunGeneration } from '../../http/paid/run-generation.ts'
 import { createRunPaid } from '../../http/paid/run-paid.ts'
 import { createSendInference } from '../../http/paid/send-inference.ts'
 import type { UnauthenticatedGuard } from '../../http/connections/guard-unauthenticated.ts'
+import type { People } from '../../modules/people/people.ts'
+import type { Projects } from '../../modules/projects/projects.ts'
 import type { Sessions } from '../../modules/sessions/sessions.ts'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
@@ -77,6 +87,8 @@ interface BuildRoutesOptions {
   readonly config: Config
   readonly modules: Modules
   readonly sessions: Sessions
+  readonly people: People
+  readonly projects: Projects
   readonly consoleSite: ConsoleSite | null
   readonly overview: Overview
   readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey' | 'countSignIn'>
@@ -90,6 +102,7 @@ interface BuildRoutesOptions {
 export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
   const { config, modules, logger } = options
   const { accounts, keys, catalog, providers, chat, billing, promoCodes, audit, usage } = modules
+  const { people, projects } = options
   const onStreamError = (error: unknown, requestId: string): void =>
     logger.warn({ err: error, requestId }, 'a stream failed in the middle')
   const sendInference = createSendInference({ limits: modules.limits, onStreamError })
@@ -173,6 +186,13 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       guard: options.guard,
       publicUrl: config.publicUrl,
     }),
+    ...acceptInviteRoutes({ people, guard: options.guard, publicUrl: config.publicUrl }),
+    ...organizationProjectRoutes({ projects }),
+    ...projectUserRoutes({ projects }),
+    ...projectServiceAccountRoutes({ projects }),
+    ...projectApiKeyRoutes({ projects, keys }),
+    ...organizationUserRoutes({ people }),
+    ...organizationInviteRoutes({ people, publicUrl: config.publicUrl }),
     ...usageRoutes({ usage, budgetAlerts: modules.budgetAlerts, clock: modules.clock }),
     ...budgetAlertRoutes({ budgetAlerts: modules.budgetAlerts }),
     ...usageLatencyRoutes({ usage, clock: modules.clock }),
@@ -195,6 +215,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...checkoutRoutes({ billing }),
     ...promoRoutes({ promoCodes }),
     ...adminAccountRoutes({ accounts, keys, usage, audit }),
+    ...adminUserRoutes({ people, audit }),
     ...adminCreditRoutes({ accounts, billing, ledger: modules.ledger, audit }),
     ...adminLimitRoutes({ accounts, limits: modules.limits, audit }),
     ...adminUsageRoutes({ accounts, usage, clock: modules.clock }),

@@ -25,6 +25,8 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, { status: number; type:
   prompt_blocked: { status: 400, type: 'invalid_request_error' },
   invalid_promo_code: { status: 400, type: 'invalid_request_error' },
   invalid_api_key: { status: 401, type: 'authentication_error' },
+  mismatched_organization: { status: 401, type: 'invalid_request_error' },
+  mismatched_project: { status: 401, type: 'invalid_request_error' },
   invalid_session: { status: 401, type: 'authentication_error' },
   invalid_sign_in_code: { status: 401, type: 'authentication_error' },
   insufficient_balance: { status: 402, type: 'billing_error' },

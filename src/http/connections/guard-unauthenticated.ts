@@ -2,6 +2,7 @@ import { AppError } from '../../kernel/app-error.ts'
 import type { Caller } from '../../modules/keys/keys.ts'
 import type { UnauthenticatedThrottle } from '../../modules/limits/limits.ts'
 import { readToken, type Authenticate } from '../authenticate.ts'
+import { checkNamedPlace, namesPlace } from '../check-named-place.ts'
 import type { RequestMessage } from '../message.ts'
 import { readSessionCookie } from '../session-cookie.ts'
 
@@ -81,12 +82,18 @@ export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions)
   }
 
   return {
-    authenticate: (incoming) =>
-      counted(incoming, () => {
+    authenticate: (incoming) => {
+      const caller = counted(incoming, () => {
         const session = hasKey(incoming) ? null : readSessionCookie(incoming.headers)
         if (session !== null) return findBySession(incoming, session)
         return findByKey(incoming, readToken(incoming.headers))
-      }),
+      })
+      const { headers } = incoming
+      if (!namesPlace(headers)) return caller
+      return caller instanceof Promise
+        ? caller.then((found) => checkNamedPlace(headers, found))
+        : checkNamedPlace(headers, caller)
+    },
     authenticateKey: (incoming, token) => counted(incoming, () => findByKey(incoming, token)),
     async countSignIn(incoming, signIn) {
       const seconds = throttle.secondsToWait(networkOf(addressOf(incoming)))

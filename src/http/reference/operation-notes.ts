@@ -3,6 +3,7 @@ import { COMPARE_NOTES } from './notes/compare-notes.ts'
 import { DEPLOYMENT_NOTES } from './notes/deployment-notes.ts'
 import { MODEL_NOTES } from './notes/model-notes.ts'
 import { OPERATOR_NOTES } from './notes/operator-notes.ts'
+import { ORGANIZATION_NOTES } from './notes/organization-notes.ts'
 
 /** Descriptions of all operations by method and path: `GET /v1/models`. A test checks that each operation has one. */
 export const OPERATION_NOTES: Readonly<Record<string, string>> = {
@@ -11,6 +12,7 @@ export const OPERATION_NOTES: Readonly<Record<string, string>> = {
   ...DEPLOYMENT_NOTES,
   ...ACCOUNT_NOTES,
   ...OPERATOR_NOTES,
+  ...ORGANIZATION_NOTES,
 }
 
 /** Returns the key of an operation in the tables of the reference: `GET /v1/models/{id}`. Another path has the same one. */

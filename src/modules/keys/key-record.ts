@@ -1,5 +1,7 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import { ENVIRONMENTS, SCOPES, type Environment, type Scope } from './authenticate/caller.ts'
+import { isEnded } from './authenticate/is-ended.ts'
+import { ownerRole } from './authenticate/owner-role.ts'
 
 /** A key as its owner may see it: everything but the secret. */
 export interface KeyRecord {
@@ -20,6 +22,10 @@ export interface KeyRecord {
   readonly requestsPerMinute: number | null
   readonly expiresAtMs: number | null
   readonly revokedAtMs: number | null
+  /** Whether its owner has left or is deactivated, or its project is archived. */
+  readonly isEnded: boolean
+  /** The role of its owner, which bounds its scopes. Null for a key of the account itself. */
+  readonly ownerRole: string | null
   readonly createdAtMs: number
   readonly lastUsedAtMs: number | null
   /** Whether it may lift the restrictions of the account's keys, including its own. */
@@ -43,6 +49,8 @@ export interface KeyRow {
   readonly requests_per_minute: number | null
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
+  readonly is_ended: boolean
+  readonly owner_role: string | null
   readonly created_at: Date
   readonly last_used_at: Date | null
   readonly is_root: boolean
@@ -50,7 +58,8 @@ export interface KeyRow {
 }
 
 export const KEY_COLUMNS = `id, account_id, project_id, user_id, service_account_id, name, environment, key_prefix, scopes, allowed_models, limit_nano_usd,
-  requests_per_minute, expires_at, revoked_at, created_at, last_used_at, is_root, parent_id`
+  requests_per_minute, expires_at, revoked_at, created_at, last_used_at, is_root, parent_id, ${isEnded('api_keys')} AS is_ended,
+  ${ownerRole('api_keys')} AS owner_role`
 
 export function keyRecordFromRow(row: KeyRow): KeyRecord {
   return {
@@ -68,6 +77,8 @@ export function keyRecordFromRow(row: KeyRow): KeyRecord {
     requestsPerMinute: row.requests_per_minute,
     expiresAtMs: row.expires_at?.getTime() ?? null,
     revokedAtMs: row.revoked_at?.getTime() ?? null,
+    isEnded: row.is_ended,
+    ownerRole: row.owner_role,
     createdAtMs: row.created_at.getTime(),
     lastUsedAtMs: row.last_used_at?.getTime() ?? null,
     isRoot: row.is_root,
@@ -76,7 +87,7 @@ export function keyRecordFromRow(row: KeyRow): KeyRecord {
 }
 
 export function isActive(key: KeyRecord, nowMs: number): boolean {
-  return key.revokedAtMs === null && (key.expiresAtMs === null || nowMs < key.expiresAtMs)
+  return key.revokedAtMs === null && !key.isEnded && (key.expiresAtMs === null || nowMs < key.expiresAtMs)
 }
 
 function parseEnvironment(text: string): Environment {

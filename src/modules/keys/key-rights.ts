@@ -64,6 +64,18 @@ export function requireRights(authority: Authority, given: KeyRights): void {
   )
 }
 
+/**
+ * Throws for a key that has limits which the account has not. Such a key must not let people in or change what they may do: they would not
+ * have its limits.
+ */
+export function requireUnrestricted(authority: Authority): void {
+  if (liftsRestrictions(authority) || authority.kind === 'operator' || !isRestricted(authority.key)) return
+  throw new AppError(
+    'forbidden',
+    'A restricted key cannot let people in or change their roles. Use an unrestricted key.',
+  )
+}
+
 /** Throws if a scope is missing: no key may give or take a scope that it does not have. */
 export function requireScopes(held: readonly Scope[], scopes: readonly Scope[]): void {
   const missing = scopes.find((scope) => !held.includes(scope))

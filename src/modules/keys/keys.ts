@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { invalidValue } from '../../kernel/app-error.ts'
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { OpenPage, Page, PageRequest } from '../../kernel/page.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { KeyAuthenticator } from './authenticate/authenticate-key.ts'
 import { SCOPES, type Caller } from './authenticate/caller.ts'
@@ -14,9 +14,13 @@ import {
   type KeyChange,
   type KeyChangeBus,
 } from './change/key-change.ts'
+import { ensureSessionKey, type SessionKeyOrder } from './change/session-key.ts'
 import { createKeyToken, environmentOfKey, KEY_FORM } from './key-form.ts'
 import { isActive, type KeyRecord } from './key-record.ts'
+import { requireUnrestricted } from './key-rights.ts'
+import { readAuthority } from './authenticate/read-authority.ts'
 import { readCaller, readFormerCaller } from './authenticate/read-caller.ts'
+import { listProjectKeys, readProjectKey, type OwnerAccess, type ProjectKey } from './project-keys.ts'
 import { listKeys, readKey } from './read-keys.ts'
 import { listVisibleKeys, readVisibleKey } from './visible-keys.ts'
 import { recordLastUsed } from './authenticate/record-last-used.ts'
@@ -29,7 +33,13 @@ export { findOperatorKey } from './authenticate/find-operator-key.ts'
 export type { KeyChange, KeyChangeBus } from './change/key-change.ts'
 export { isKeyForm, KEY_FORM } from './key-form.ts'
 export type { KeyRecord } from './key-record.ts'
+export type { ProjectKey } from './project-keys.ts'
 export { managesAccount, readerOf, readerOfAccount, type Reader } from './reader.ts'
+
+interface ProjectPlace {
+  readonly accountId: string
+  readonly projectId: string
+}
 
 export interface Keys {
   /**
@@ -50,12 +60,19 @@ export interface Keys {
   /** Returns the keys that the caller may see: all keys of the account if it can manage the account, otherwise only its own. */
   listFor(caller: Caller, page: PageRequest): Promise<Page<KeyRecord>>
   readFor(caller: Caller, keyId: string): Promise<KeyRecord>
+  /** Returns the keys of a project that are not revoked, newest first, with their owners. */
+  listOfProject(place: ProjectPlace, page: PageRequest, access: OwnerAccess): Promise<OpenPage<ProjectKey>>
+  readOfProject(place: ProjectPlace, keyId: string): Promise<ProjectKey>
   /** Returns after every process has applied the change. */
   update(caller: Caller, accountId: string, keyId: string, changes: KeyChanges): Promise<KeyRecord>
   /** Returns after every process refuses the key. */
   revoke(caller: Caller, accountId: string, keyId: string): Promise<KeyRecord>
   /** Whether the key is usable now: neither revoked nor expired. */
   isActive(key: KeyRecord): boolean
+  /** Throws for a restricted key, which must not let people in or change what they may do. */
+  requireUnrestricted(caller: Caller): Promise<void>
+  /** Returns the id of the hidden key that stands for a person in sessions, and creates it if needed. */
+  ensureSessionKey(transaction: Queryable, order: SessionKeyOrder): Promise<string>
   /** Issues the key with all scopes for the first account: the given one, or a new one. */
   issueFirstKey(transaction: Queryable, accountId: string, token?: string): Promise<IssuedKey>
   /** Makes every process that refused an unknown key look for it again. A failure is not told: they do it soon anyway. */
@@ -109,6 +126,8 @@ export function createKeys({
     read: (accountId, keyId) => readKey(database, accountId, keyId),
     listFor: (caller, page) => listVisibleKeys(database, caller, page),
     readFor: (caller, keyId) => readVisibleKey(database, caller, keyId),
+    listOfProject: (place, page, access) => listProjectKeys(database, place, page, access),
+    readOfProject: (place, keyId) => readProjectKey(database, place, keyId),
     update: async (caller, accountId, keyId, changes) => {
       const nowMs = clock.nowMs()
       requireFutureExpiry(changes.expiresAtMs, nowMs)
@@ -122,6 +141,9 @@ export function createKeys({
       return key
     },
     isActive: (key) => isActive(key, clock.nowMs()),
+    requireUnrestricted: async (caller) =>
+      requireUnrestricted(await readAuthority(database, caller, clock.nowMs())),
+    ensureSessionKey: (transaction, order) => ensureSessionKey(transaction, order, clock.nowMs()),
     issueFirstKey: (transaction, accountId, token = createKeyToken('dev')) =>
       issueKey(transaction, { accountId, draft: draftFirstKey(token), token, nowMs: clock.nowMs() }),
     announceNewKeys,

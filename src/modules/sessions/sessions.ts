@@ -22,18 +22,22 @@ interface StartedSession extends Session {
   readonly token: string
 }
 
+type SessionKey = Pick<Caller, 'accountId' | 'keyId'>
+
 export interface Sessions {
   /** Starts a session for this key. The oldest sessions of the key end if it has too many. */
   start(caller: Caller, userAgent: string): Promise<StartedSession>
+  /** Does the same in a transaction of the caller. */
+  startWithin(transaction: Queryable, key: SessionKey, userAgent: string): Promise<StartedSession>
   /** Uses up the code of a sign-in link and starts a session for its key. */
   startWithCode(code: string, userAgent: string): Promise<StartedSession>
   /** Returns the caller of the session's key. Throws `invalid_session`, or what a request with the key would get. */
   authenticate(token: string): Promise<Caller>
   /** Returns those of the sessions that have ended. Unlike a request, this does not keep them alive. */
   findEnded(sessionIds: readonly string[]): Promise<string[]>
-  /** Notes that the key was entered again. Throws if it is another key than that of the session. */
+  /** Notes that the key was entered again. Throws if it is neither the key of the session nor one of the same person. */
   confirm(caller: Caller, entered: Caller): Promise<Session>
-  /** Returns the sessions of the caller's key, or of all keys of its account if it can manage the account; newest first. */
+  /** Returns the sessions of the caller's key, or of all keys of its account or project if it can manage that; newest first. */
   list(caller: Caller): Promise<Session[]>
   end(caller: Caller, sessionId: string): Promise<Session>
 }
@@ -55,6 +59,7 @@ export function createSessions({
   return {
     start: (caller, userAgent) =>
       database.transaction((transaction) => insertSession(transaction, caller, userAgent)),
+    startWithin: insertSession,
     startWithCode: async (code, userAgent) => {
       const key = await readSignInCode(database, code)
       // The key may have been revoked since the link was made.
@@ -85,8 +90,15 @@ export function createSessions({
     },
     confirm: async ({ accountId, session }, entered) => {
       const [row] = await database.query<SessionRow>(
-        `UPDATE sessions SET confirmed_at = now() WHERE id = $1 AND account_id = $2 AND key_id = $3 RETURNING *`,
-        [session?.id ?? null, accountId, entered.keyId],
+        `UPDATE sessions SET confirmed_at = now() WHERE id = $1 AND account_id = $2 AND (key_id = $3 OR EXISTS (
+           SELECT FROM api_keys k WHERE k.id = sessions.key_id AND k.account_id = $2 AND k.user_id = $4 AND $5)) RETURNING *`,
+        [
+          session?.id ?? null,
+          accountId,
+          entered.keyId,
+          entered.userId ?? null,
+          entered.accountId === accountId,
+        ],
       )
       if (row === undefined)
         throw new AppError('forbidden', 'This is not the key that the session began with.')
@@ -94,17 +106,17 @@ export function createSessions({
     },
     list: async (caller) => {
       const rows = await database.query<SessionRow>(
-        `SELECT * FROM sessions WHERE account_id = $1 AND ($2::uuid IS NULL OR key_id = $2) AND ${IS_VALID}
+        `SELECT * FROM sessions WHERE account_id = $1 AND ${IS_VISIBLE} AND ${IS_VALID}
          ORDER BY id DESC LIMIT ${LISTED_MAX}`,
-        [caller.accountId, visibleKeyOf(caller)],
+        [caller.accountId, visibleKeyOf(caller), caller.projectId],
       )
       return rows.map(sessionFromRow)
     },
     end: async (caller, sessionId) => {
       const [row] = isUuid(sessionId)
         ? await database.query<SessionRow>(
-            'DELETE FROM sessions WHERE id = $1 AND account_id = $2 AND ($3::uuid IS NULL OR key_id = $3) RETURNING *',
-            [sessionId, caller.accountId, visibleKeyOf(caller)],
+            `DELETE FROM sessions WHERE account_id = $1 AND ${IS_VISIBLE} AND id = $4 RETURNING *`,
+            [caller.accountId, visibleKeyOf(caller), caller.projectId, sessionId],
           )
         : []
       if (row === undefined) throw notFound('session')
@@ -115,7 +127,7 @@ export function createSessions({
 
 async function insertSession(
   transaction: Queryable,
-  { accountId, keyId }: Caller,
+  { accountId, keyId }: SessionKey,
   userAgent: string,
 ): Promise<StartedSession> {
   const token = createSessionToken()
@@ -142,6 +154,10 @@ export async function sweepSessions(queryable: Queryable): Promise<void> {
 function isInvalidKey(error: unknown): boolean {
   return error instanceof AppError && error.code === 'invalid_api_key'
 }
+
+/** Of account $1: only of key $2 and only of project $3, unless they are null. */
+const IS_VISIBLE = `($2::uuid IS NULL OR key_id = $2)
+  AND ($3::uuid IS NULL OR key_id IN (SELECT id FROM api_keys WHERE account_id = $1 AND project_id = $3))`
 
 const IS_VALID = `expires_at > now() AND last_used_at > now() - ${IDLE}`
 

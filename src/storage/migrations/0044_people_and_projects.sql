@@ -18,6 +18,8 @@ CREATE TABLE account_members (
   account_id uuid NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
   user_id uuid NOT NULL REFERENCES users (id) ON DELETE CASCADE,
   role text NOT NULL,
+  -- As the person is called in this account: another account must not learn it by inviting the e-mail address.
+  name text,
   added_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (account_id, user_id)
 );
@@ -83,6 +85,8 @@ CREATE TABLE invites (
   role text NOT NULL,
   -- `[{id, role}]`
   projects jsonb NOT NULL DEFAULT '[]',
+  -- Of the key of their sessions: that of whoever invited.
+  environment text NOT NULL,
   -- Only a hash is stored: reading this table does not help to join an account.
   code_hash bytea NOT NULL UNIQUE,
   created_at timestamptz NOT NULL DEFAULT now(),

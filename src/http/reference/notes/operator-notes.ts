@@ -10,6 +10,10 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
     'Tells whether bodies of the requests of an account are stored, for how long, and how much is stored.',
   'PATCH /v1/admin/accounts/{id}/body-storage':
     'Sets whether bodies of the requests of an account, or of one of its keys, are stored. Switching it off deletes them.',
+  'POST /v1/admin/users/{id}/deactivate':
+    'Deactivates a person in all accounts. The answer comes when every process of the gateway refuses their keys and sessions.',
+  'POST /v1/admin/users/{id}/activate':
+    'Activates a deactivated person. Their keys work again; their sessions have ended.',
   'GET /v1/admin/accounts': 'Lists all accounts, or those that the filters find, newest first.',
   'POST /v1/admin/accounts': 'Makes an account. It has no key and no credit yet.',
   'GET /v1/admin/accounts/{id}': 'Returns one account with its balance.',

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { notFound } from '../../../kernel/app-error.ts'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../../kernel/money.ts'
 import type { Page } from '../../../kernel/page.ts'
@@ -13,6 +14,7 @@ import {
 import type { Usage } from '../../../modules/usage/usage.ts'
 import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
+import { parseWireId, wireId } from '../../../wires/organization-ids.ts'
 import { CreatedAt, UuidId } from '../../../wires/usual-members.ts'
 import { listAnswer } from '../../answers/list-page.ts'
 import { refuseUnhonoured } from '../../bodies/refuse-unhonoured.ts'
@@ -61,7 +63,19 @@ const KeySettings = {
 // Unknown members are refused, so that a misspelt or unsupported restriction cannot create a key without it.
 const CLOSED = { additionalProperties: false }
 
-export const KeyCreateBody = Type.Object({ ...KeySettings, env: Type.Optional(Env) }, CLOSED)
+export const KeyCreateBody = Type.Object(
+  {
+    ...KeySettings,
+    env: Type.Optional(Env),
+    project_id: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'The project of the key: `proj_…`. Unless told, that of the key that asks.',
+      }),
+    ),
+  },
+  CLOSED,
+)
 
 export const KeyUpdateBody = Type.Object(
   {
@@ -85,6 +99,11 @@ const keyFields = {
   allowed_models: AllowedModels,
   requests_per_minute: RequestsPerMinute,
   scopes: Scopes,
+  project_id: Type.Optional(
+    Type.String({ description: 'The only project that the key sees. Absent for a key of the account.' }),
+  ),
+  user_id: Type.Optional(Type.String({ description: 'The person it belongs to.' })),
+  service_account_id: Type.Optional(Type.String({ description: 'The service account it belongs to.' })),
 }
 
 export const KeyAnswer = Type.Object(keyFields)
@@ -143,6 +162,11 @@ function keyToWire({
     allowed_models: key.allowedModels === null ? null : [...key.allowedModels],
     requests_per_minute: key.requestsPerMinute,
     scopes: [...key.scopes],
+    ...(key.projectId !== null && { project_id: wireId('project', key.projectId) }),
+    ...(key.userId !== null && { user_id: wireId('user', key.userId) }),
+    ...(key.serviceAccountId !== null && {
+      service_account_id: wireId('serviceAccount', key.serviceAccountId),
+    }),
   }
 }
 
@@ -150,8 +174,15 @@ export function parseKeyRequest(body: Static<typeof KeyCreateBody>): KeyRequest 
   return {
     name: 'API key',
     ...(body.env !== undefined && { environment: body.env }),
+    ...(body.project_id !== undefined && { projectId: projectIdOf(body.project_id) }),
     ...parseKeySettings(body),
   }
+}
+
+function projectIdOf(text: string): string {
+  const id = parseWireId('project', text)
+  if (id === null) throw notFound('project')
+  return id
 }
 
 export function parseKeyChanges(body: Static<typeof KeyUpdateBody>): KeyChanges {

@@ -43,6 +43,7 @@ export const apiKeyRoutes = (modules: { keys: Keys; usage: Usage }): Route[] => 
       path: '/v1/tenants/me/api-keys',
       summary: 'Create an API key',
       body: KeyCreateBody,
+      otherErrors: [404],
       responses: { 201: { description: 'The key, shown this once.', schema: KeyCreatedAnswer } },
       handle: async ({ caller, body, reply }) => {
         const { record, token } = await keys.create(caller, caller.accountId, parseKeyRequest(body))

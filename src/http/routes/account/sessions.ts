@@ -35,7 +35,7 @@ const SignInBody = Type.Object(
   { examples: [{ api_key: 'pk-dev-0123456789abcdef0123456789abcdef0123456789abcdef' }] },
 )
 
-const SessionAnswer = Type.Object(
+export const SessionAnswer = Type.Object(
   {
     id: UuidId,
     object: objectName('session'),
@@ -78,9 +78,7 @@ export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
       handle: async (request) => {
         refuseForeignPage(request, options)
         const session = await startSession(request, options)
-        setCookie(request, session.token, options)
-        request.reply.code(201)
-        return sessionToWire(session, session.id)
+        return answerWithSession(request, session, options)
       },
     }),
     defineRoute({
@@ -137,6 +135,19 @@ export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
   ]
 }
 
+/** Answers a request that began a session. The secret goes only into the cookie. */
+export function answerWithSession(
+  request: AnyRequest,
+  session: Session & { readonly token: string },
+  options: PageOptions,
+): Static<typeof SessionAnswer> {
+  setCookie(request, session.token, options)
+  request.reply.code(201)
+  return sessionToWire(session, session.id)
+}
+
+type PageOptions = Pick<SessionRouteOptions, 'publicUrl'>
+
 type AnyRequest = Pick<RouteRequest<unknown, unknown, unknown>, 'exchange' | 'reply'>
 
 async function startSession(
@@ -144,7 +155,7 @@ async function startSession(
   { sessions, guard }: SessionRouteOptions,
 ): Promise<Session & { token: string }> {
   const { api_key: key, code } = body
-  const userAgent = String(headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH_MAX)
+  const userAgent = userAgentOf(headers)
   if (key !== undefined && code !== undefined)
     throw new AppError('invalid_request', 'Send `api_key` or `code`, not both.', { param: 'code' })
   if (key !== undefined) return sessions.start(await guard.authenticateKey(exchange.incoming, key), userAgent)
@@ -153,19 +164,20 @@ async function startSession(
   throw new AppError('missing_required_parameter', '`api_key` or `code` is required.', { param: 'api_key' })
 }
 
+/** Returns the browser as it names itself, within a limit. */
+export function userAgentOf(headers: RouteRequest<unknown, unknown, unknown>['headers']): string {
+  return String(headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH_MAX)
+}
+
 /** A page of another site must not sign a person in under an account that is not theirs. */
-function refuseForeignPage({ exchange }: AnyRequest, { publicUrl }: SessionRouteOptions): void {
+export function refuseForeignPage({ exchange }: AnyRequest, { publicUrl }: PageOptions): void {
   const { headers } = exchange.incoming
   const isBrowser = headers['sec-fetch-site'] !== undefined || headers.origin !== undefined
   if (isBrowser && !isOfOwnPage(headers, publicUrl))
     throw new AppError('forbidden', 'Only a page of this gateway can sign in.')
 }
 
-function setCookie(
-  { exchange, reply }: AnyRequest,
-  token: string | null,
-  { publicUrl }: SessionRouteOptions,
-): void {
+function setCookie({ exchange, reply }: AnyRequest, token: string | null, { publicUrl }: PageOptions): void {
   const isSecure = isSecureRequest(exchange.incoming.headers, publicUrl)
   reply.header('set-cookie', writeSessionCookie(token, isSecure))
   reply.header('cache-control', 'no-store')

@@ -227,7 +227,7 @@ interface KnownKeyRow extends CallerRow {
 }
 
 const READ_KNOWN_KEYS = `${SELECT_CALLER}
-  WHERE k.key_hash = ANY ($1::bytea[])`
+  WHERE k.key_hash = ANY ($1::bytea[]) AND NOT k.is_of_sessions`
 
 /** Returns the existing keys by hash. */
 async function readKnownKeys(

@@ -2,13 +2,12 @@ import { AppError } from '../../../kernel/app-error.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import type { Caller } from './caller.ts'
 import { isEnded } from './is-ended.ts'
+import { ownerRole, scopesOfRole } from './owner-role.ts'
 import { isActive, keyRecordFromRow, type KeyRow } from '../key-record.ts'
 
 /** A key with the state of its account and the limits of its parent key. */
 export interface CallerRow extends KeyRow {
   readonly account_status: string
-  /** Whether its owner has left, or its project is archived. */
-  readonly is_ended: boolean
   readonly is_operator: boolean
   readonly parent_limit_nano_usd: bigint | null
   readonly parent_requests_per_minute: number | null
@@ -19,7 +18,7 @@ export const SELECT_CALLER = `
     p.requests_per_minute AS parent_requests_per_minute,
     EXISTS (SELECT FROM api_keys o WHERE o.account_id = k.account_id AND o.revoked_at IS NULL AND 'admin' = ANY (o.scopes))
       AS is_operator,
-    ${isEnded('k')} AS is_ended
+    ${isEnded('k')} AS is_ended, ${ownerRole('k')} AS owner_role
   FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN api_keys p ON p.id = k.parent_id`
 
 /**
@@ -31,7 +30,7 @@ export async function readCaller(
   { nowMs, ...key }: KeyPlace & { nowMs: number },
 ): Promise<Caller> {
   const row = await readRow(queryable, key)
-  if (row === undefined || row.is_ended || !isActive(keyRecordFromRow(row), nowMs)) throw revoked()
+  if (row === undefined || !isActive(keyRecordFromRow(row), nowMs)) throw revoked()
   if (row.account_status !== 'active') throw new AppError('account_suspended', 'This account is suspended.')
   return callerOf(row)
 }
@@ -70,7 +69,7 @@ export function callerOf(row: CallerRow): Caller {
     userId: key.userId,
     serviceAccountId: key.serviceAccountId,
     environment: key.environment,
-    scopes: new Set(key.scopes),
+    scopes: new Set(scopesOfRole(key.ownerRole, key.scopes)),
     allowedModels: key.allowedModels === null ? null : new Set(key.allowedModels),
     requestsPerMinute: key.requestsPerMinute,
     limitNanoUsd: key.limitNanoUsd,

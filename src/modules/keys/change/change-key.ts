@@ -38,7 +38,8 @@ export async function updateKey(
   changes: KeyChanges,
 ): Promise<KeyRecord> {
   return database.transaction(async (transaction) => {
-    const before = await readKey(transaction, accountId, keyId, { forUpdate: true })
+    const projectId = caller.accountId === accountId ? caller.projectId : null
+    const before = await readKey(transaction, accountId, keyId, { forUpdate: true, projectId })
     const authority = await readAuthority(transaction, caller, nowMs)
     requireManaged(authority, before)
     if (changes.isActive === true && before.revokedAtMs !== null) {

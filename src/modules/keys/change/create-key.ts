@@ -10,10 +10,15 @@ import {
   type KeyRights,
 } from '../key-rights.ts'
 import { readAuthority } from '../authenticate/read-authority.ts'
+import { placeKey } from './place-key.ts'
 
 /** Absent members are inherited from the calling key. */
 export interface KeyRequest extends Partial<KeyRights> {
   readonly name: string
+  /** The project of the key, by default that of the calling key. */
+  readonly projectId?: string
+  /** The service account of that project that the key belongs to, by default the owner of the calling key. */
+  readonly serviceAccountId?: string
 }
 
 /**
@@ -22,7 +27,7 @@ export interface KeyRequest extends Partial<KeyRights> {
 export async function createKey(
   database: Database,
   { caller, accountId, nowMs }: { caller: Caller; accountId: string; nowMs: number },
-  { name, ...asked }: KeyRequest,
+  { name, projectId, serviceAccountId, ...asked }: KeyRequest,
 ): Promise<IssuedKey> {
   return database.transaction(async (transaction) => {
     const authority = await readAuthority(transaction, caller, nowMs)
@@ -35,6 +40,8 @@ export async function createKey(
         throw new AppError('forbidden', 'A key that was made by a restricted key cannot make keys.')
       parentId = authority.key.id
     }
-    return issueKey(transaction, { accountId, draft: { name, ...rights, parentId }, nowMs })
+    const { scopes } = rights
+    const place = await placeKey(transaction, { caller, accountId, projectId, serviceAccountId, scopes })
+    return issueKey(transaction, { accountId, draft: { name, ...rights, ...place, parentId }, nowMs })
   })
 }

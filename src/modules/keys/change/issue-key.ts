@@ -80,5 +80,5 @@ const INSERT_KEY = `
       $14::uuid::text, $15::uuid::text, $16::uuid::text) IS NULL
       AND NOT EXISTS (SELECT FROM api_keys WHERE account_id = $2 AND is_root AND revoked_at IS NULL)
   WHERE (SELECT count(*) FROM api_keys
-    WHERE account_id = $2 AND project_id IS NOT DISTINCT FROM $15::uuid AND revoked_at IS NULL) < $13
+    WHERE account_id = $2 AND project_id IS NOT DISTINCT FROM $15::uuid AND revoked_at IS NULL AND NOT is_of_sessions) < $13
   RETURNING ${KEY_COLUMNS}`

@@ -1,0 +1,45 @@
+const PROJECT = '/v1/organization/projects/{project_id}'
+const SERVICE_ACCOUNTS = `${PROJECT}/service_accounts`
+
+/** Descriptions of the operations on people and projects, by method and path. */
+export const ORGANIZATION_NOTES: Readonly<Record<string, string>> = {
+  'GET /v1/organization/projects':
+    'Lists the projects of the account, newest first. A key of a project gets 403 here and on every route that is not about its project.',
+  'POST /v1/organization/projects': 'Makes a project. An account has at most 10,000, archived ones included.',
+  [`GET ${PROJECT}`]: 'Returns one project. Another project than that of the key is 404.',
+  [`POST ${PROJECT}`]: 'Gives a project another name.',
+  [`POST ${PROJECT}/archive`]:
+    'Archives a project for good. The answer comes when every process of the gateway refuses its keys; their streams end. `Default` stays.',
+  [`GET ${PROJECT}/users`]:
+    'Lists the people in a project. Owners of the account reach every project without being in this list.',
+  [`POST ${PROJECT}/users`]: 'Adds a member of the account to a project, by id or e-mail address.',
+  [`GET ${PROJECT}/users/{user_id}`]: 'Returns one person of a project.',
+  [`POST ${PROJECT}/users/{user_id}`]:
+    'Changes the role of a person in a project, and so what all their keys in it may do.',
+  [`DELETE ${PROJECT}/users/{user_id}`]:
+    'Removes a person from a project and revokes their keys in it, on every process.',
+  [`GET ${SERVICE_ACCOUNTS}`]: 'Lists the service accounts of a project, newest first.',
+  [`POST ${SERVICE_ACCOUNTS}`]:
+    'Makes a service account with the role `member` and, unless told otherwise, its first key.',
+  [`GET ${SERVICE_ACCOUNTS}/{service_account_id}`]: 'Returns one service account.',
+  [`POST ${SERVICE_ACCOUNTS}/{service_account_id}`]: 'Changes the name or the role of a service account.',
+  [`DELETE ${SERVICE_ACCOUNTS}/{service_account_id}`]:
+    'Deletes a service account and revokes its keys, on every process.',
+  [`POST ${SERVICE_ACCOUNTS}/{service_account_id}/api_keys`]:
+    'Makes a further key of a service account and returns its secret, this once. It has at most the rights of the key that asks.',
+  [`GET ${PROJECT}/api_keys`]:
+    'Lists the keys of a project with their owners. Keys of the account itself are not among them.',
+  [`GET ${PROJECT}/api_keys/{api_key_id}`]: 'Returns one key of a project without its secret.',
+  [`DELETE ${PROJECT}/api_keys/{api_key_id}`]: 'Revokes a key of a project on every process of the gateway.',
+  'GET /v1/organization/users': 'Lists the members of the account.',
+  'GET /v1/organization/users/{user_id}':
+    'Returns one member of the account. It tells nothing about other accounts of the person.',
+  'POST /v1/organization/users/{user_id}': 'Changes the role of a member, and so what all their keys may do.',
+  'DELETE /v1/organization/users/{user_id}':
+    'Removes a member from the account and its projects. Their keys and sessions in it end on every process; other accounts are not touched.',
+  'GET /v1/organization/invites': 'Lists the invitations of the account, newest first.',
+  'POST /v1/organization/invites':
+    'Invites a person by e-mail address. The link works once, for seven days, and is shown only here: send it to the person.',
+  'GET /v1/organization/invites/{invite_id}': 'Returns one invitation without its code.',
+  'DELETE /v1/organization/invites/{invite_id}': 'Withdraws an invitation that is not accepted.',
+}

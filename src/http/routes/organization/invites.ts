@@ -1,0 +1,186 @@
+import { Type, type Static } from 'typebox'
+import { notFound } from '../../../kernel/app-error.ts'
+import { ACCOUNT_ROLES, type Invite, type People } from '../../../modules/people/people.ts'
+import { PROJECT_ROLES } from '../../../modules/projects/projects.ts'
+import { described } from '../../../wires/described.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { parseWireId, wireId } from '../../../wires/organization-ids.ts'
+import { Id, objectName } from '../../../wires/usual-members.ts'
+import { baseUrlOf } from '../../parameters/base-url-of.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import {
+  deletedAnswer,
+  listOf,
+  organizationList,
+  OrganizationListQuery,
+  readPage,
+  unixSeconds,
+} from './organization-list.ts'
+import { pathId, requireAccountKey } from './own-project.ts'
+import { AccountRole } from './users.ts'
+
+const PROJECTS_MAX = 100
+
+const Email = Type.String({
+  minLength: 3,
+  maxLength: 320,
+  pattern: '^[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+$',
+  description: 'The e-mail address of the person.',
+})
+
+const InvitedProject = Type.Object({
+  id: Type.String({ maxLength: 100, description: 'The id of a project: `proj_…`.' }),
+  role: Type.Enum([...PROJECT_ROLES], { description: 'The role in the project.' }),
+})
+
+const InviteBody = Type.Object(
+  {
+    email: Email,
+    role: described(AccountRole, 'The role in the account.'),
+    projects: Type.Optional(
+      Type.Array(InvitedProject, {
+        maxItems: PROJECTS_MAX,
+        description: 'The projects to add the person to.',
+      }),
+    ),
+  },
+  { additionalProperties: false, examples: [{ email: 'grace@example.com', role: 'reader' }] },
+)
+
+const members = {
+  object: objectName('organization.invite'),
+  id: Id,
+  email: Type.String({ description: 'The e-mail address of the person.' }),
+  role: Type.Enum([...ACCOUNT_ROLES], { description: 'The role in the account.' }),
+  status: Type.Enum(['accepted', 'expired', 'pending'], { description: 'Whether somebody has answered it.' }),
+  created_at: Type.Integer({ description: 'In seconds.' }),
+  invited_at: Type.Integer({ description: 'The same as `created_at`.' }),
+  expires_at: Type.Integer({ description: 'In seconds. The link works until then.' }),
+  accepted_at: orNull(Type.Integer(), 'In seconds. Null while nobody has accepted it.'),
+  projects: Type.Array(
+    Type.Object({ id: Id, role: Type.String({ description: 'The role in the project.' }) }),
+    { description: 'The projects that the person is added to.' },
+  ),
+}
+const InviteAnswer = Type.Object(members, { title: 'Invite' })
+
+const CreatedAnswer = Type.Object(
+  {
+    ...members,
+    code: Type.String({ description: 'What accepts the invitation. It works once and is shown only here.' }),
+    url: Type.String({ description: 'The link with the code, to send to the person.' }),
+  },
+  { title: 'CreatedInvite' },
+)
+
+const InviteParams = Type.Object({
+  invite_id: Type.String({ maxLength: 100, description: 'The id of an invitation: `invite-…`.' }),
+})
+
+const shared = { tag: 'Organization', scope: 'manage' } as const
+
+export const organizationInviteRoutes = ({
+  people: { invites },
+  publicUrl,
+}: {
+  people: People
+  publicUrl: string | null
+}): Route[] => {
+  const toWire = (invite: Invite): Static<typeof InviteAnswer> =>
+    inviteToWire(invite, invites.isExpired(invite))
+  return [
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/organization/invites',
+      summary: 'List invitations',
+      query: OrganizationListQuery,
+      responses: {
+        200: {
+          description: 'The invitations of the account, newest first.',
+          schema: organizationList('InviteList', InviteAnswer),
+        },
+      },
+      handle: async ({ caller, query }) =>
+        listOf(await invites.list(requireAccountKey(caller), readPage('invite', query)), toWire),
+    }),
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path: '/v1/organization/invites',
+      summary: 'Invite a person',
+      body: InviteBody,
+      responses: {
+        200: {
+          description:
+            'The invitation and its link, shown this once. It replaces a pending one of the same address.',
+          schema: CreatedAnswer,
+        },
+      },
+      otherErrors: [404],
+      handle: async ({ caller, body, headers }) => {
+        requireAccountKey(caller)
+        const { email, role } = body
+        const projects = (body.projects ?? []).map((project) => ({
+          role: project.role,
+          id: projectIdOf(project.id),
+        }))
+        const { invite, code } = await invites.create(caller, { email, role, projects })
+        // In the fragment, which browsers send to no server, so that it is in no log.
+        const url = `${(publicUrl ?? baseUrlOf(headers)).replace(/\/+$/, '')}/accept-invite#code=${code}`
+        return { ...toWire(invite), code, url }
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/organization/invites/:invite_id',
+      summary: 'Read an invitation',
+      params: InviteParams,
+      responses: { 200: { description: 'The invitation, without its code.', schema: InviteAnswer } },
+      handle: async ({ caller, params }) =>
+        toWire(await invites.read(requireAccountKey(caller), pathId('invite', params.invite_id))),
+    }),
+    defineRoute({
+      ...shared,
+      method: 'DELETE',
+      path: '/v1/organization/invites/:invite_id',
+      summary: 'Withdraw an invitation',
+      params: InviteParams,
+      responses: {
+        200: {
+          description: 'Its link does not work any more.',
+          schema: deletedAnswer('organization.invite.deleted'),
+        },
+      },
+      handle: async ({ caller, params }) => {
+        const id = pathId('invite', params.invite_id)
+        await invites.delete(requireAccountKey(caller), id)
+        return { object: 'organization.invite.deleted', id: wireId('invite', id), deleted: true }
+      },
+    }),
+  ]
+}
+
+function projectIdOf(text: string): string {
+  const id = parseWireId('project', text)
+  if (id === null) throw notFound('project')
+  return id
+}
+
+function inviteToWire(invite: Invite, isExpired: boolean): Static<typeof InviteAnswer> {
+  const { acceptedAtMs } = invite
+  const createdAt = unixSeconds(invite.createdAtMs)
+  return {
+    object: 'organization.invite',
+    id: wireId('invite', invite.id),
+    email: invite.email,
+    role: ACCOUNT_ROLES.find((role) => role === invite.role) ?? 'reader',
+    status: acceptedAtMs !== null ? 'accepted' : isExpired ? 'expired' : 'pending',
+    created_at: createdAt,
+    invited_at: createdAt,
+    expires_at: unixSeconds(invite.expiresAtMs),
+    accepted_at: acceptedAtMs === null ? null : unixSeconds(acceptedAtMs),
+    projects: invite.projects.map(({ id, role }) => ({ id: wireId('project', id), role })),
+  }
+}

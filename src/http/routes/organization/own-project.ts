@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import { AppError, notFound } from '../../../kernel/app-error.ts'
+import type { Caller } from '../../../modules/keys/keys.ts'
+import { parseWireId } from '../../../wires/organization-ids.ts'
+
+export const ProjectParams = Type.Object({
+  project_id: Type.String({ maxLength: 100, description: 'The id of a project: `proj_…`.' }),
+})
+
+/** Returns the project that the path names. A key of a project reaches no other one: it is 404 like one that does not exist. */
+export function ownProject(caller: Caller, named: string): string {
+  const id = parseWireId('project', named)
+  if (id === null || (caller.projectId !== null && caller.projectId !== id)) throw notFound('project')
+  return id
+}
+
+/** Throws for a key of a project, which does not reach the routes of the account. */
+export function requireAccountKey(caller: Caller): string {
+  if (caller.projectId === null) return caller.accountId
+  throw new AppError('forbidden', 'This route is about the whole account. Use a key of the account.')
+}
+
+/** Returns the id that a path names. Any other text is no id, and so 404. */
+export function pathId(kind: 'user' | 'serviceAccount' | 'invite', text: string): string {
+  const id = parseWireId(kind, text)
+  if (id === null) throw notFound(kind === 'serviceAccount' ? 'service account' : kind)
+  return id
+}

@@ -1,0 +1,133 @@
+import { notFound } from '../../kernel/app-error.ts'
+import { isUuid } from '../../kernel/identifiers.ts'
+import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../kernel/page.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Caller } from '../keys/keys.ts'
+import {
+  accountMemberFromRow,
+  readAccountMember,
+  SELECT_ACCOUNT_MEMBER,
+  type AccountMember,
+  type AccountMemberRow,
+  type AccountRole,
+} from './account-member.ts'
+import { createInvites, type Invites } from './invites.ts'
+import type { PeopleOptions } from './people-options.ts'
+
+export { ACCOUNT_ROLES, type AccountMember } from './account-member.ts'
+export type { Invite } from './invite-record.ts'
+
+/** A person, whichever accounts they are a member of. */
+interface User {
+  readonly id: string
+  readonly email: string
+  readonly isActive: boolean
+}
+
+/** All functions on members throw `not_found` for a person who is not a member of the account. */
+export interface People {
+  /** The most recent people first. */
+  list(
+    accountId: string,
+    page: PageRequest,
+    filter: { emails: readonly string[] | null },
+  ): Promise<OpenPage<AccountMember>>
+  read(accountId: string, userId: string): Promise<AccountMember>
+  /** Returns after every process has applied the role to the keys and sessions of the person. */
+  changeRole(caller: Caller, userId: string, role: AccountRole): Promise<AccountMember>
+  /** Returns after every process refuses the keys and sessions of the person in this account. Other accounts are not touched. */
+  remove(caller: Caller, userId: string): Promise<void>
+  /** For operators. Returns after every process refuses the keys and sessions of the person in all accounts. */
+  deactivate(userId: string): Promise<User>
+  activate(userId: string): Promise<User>
+  readonly invites: Invites
+}
+
+export function createPeople(options: PeopleOptions): People {
+  const { database, clock, keys } = options
+  const setStatus = async (userId: string, status: 'active' | 'deactivated'): Promise<User> => {
+    const { user, accountIds } = await writeStatus(database, { userId, status, nowMs: clock.nowMs() })
+    await Promise.all(accountIds.map((accountId) => keys.announceAccountChange(accountId)))
+    return user
+  }
+  return {
+    list: async (accountId, { limit, afterId }, { emails }) => {
+      const rows = await database.query<AccountMemberRow>(
+        `${SELECT_ACCOUNT_MEMBER} WHERE m.account_id = $1 AND m.user_id < $2
+           AND ($3::text[] IS NULL OR lower(u.email) = ANY ($3)) ORDER BY m.user_id DESC LIMIT $4`,
+        [accountId, afterId ?? ID_AFTER_ALL, emails?.map((email) => email.toLowerCase()) ?? null, limit + 1],
+      )
+      return openPage(rows.map(accountMemberFromRow), limit)
+    },
+    read: (accountId, userId) => readAccountMember(database, accountId, userId),
+    changeRole: async (caller, userId, role) => {
+      const { accountId } = caller
+      const { id } = await readAccountMember(database, accountId, userId)
+      await keys.requireUnrestricted(caller)
+      await database.query('UPDATE account_members SET role = $3 WHERE account_id = $1 AND user_id = $2', [
+        accountId,
+        id,
+        role,
+      ])
+      await keys.announceAccountChange(accountId)
+      return readAccountMember(database, accountId, id)
+    },
+    remove: async (caller, userId) => {
+      const { accountId } = caller
+      const { id } = await readAccountMember(database, accountId, userId)
+      await keys.requireUnrestricted(caller)
+      await database.transaction(async (transaction) => {
+        await transaction.query('DELETE FROM account_members WHERE account_id = $1 AND user_id = $2', [
+          accountId,
+          id,
+        ])
+        // Revoked and not only refused, so that they do not come back with the person.
+        await transaction.query(
+          `WITH ended AS (UPDATE api_keys SET revoked_at = $3
+             WHERE account_id = $1 AND user_id = $2 AND revoked_at IS NULL RETURNING id)
+           DELETE FROM sessions WHERE key_id IN (SELECT id FROM ended)`,
+          [accountId, id, new Date(clock.nowMs())],
+        )
+      })
+      await keys.announceAccountChange(accountId)
+    },
+    deactivate: (userId) => setStatus(userId, 'deactivated'),
+    activate: (userId) => setStatus(userId, 'active'),
+    invites: createInvites(options),
+  }
+}
+
+interface StatusChange {
+  readonly userId: string
+  readonly status: 'active' | 'deactivated'
+  readonly nowMs: number
+}
+
+/** Also returns the accounts that the person is a member of. Sessions end, and do not come back with an active person. */
+async function writeStatus(
+  database: Database,
+  { userId, status, nowMs }: StatusChange,
+): Promise<{ user: User; accountIds: readonly string[] }> {
+  if (!isUuid(userId)) throw notFound('user')
+  return database.transaction(async (transaction) => {
+    const [user] = await transaction.query<{ id: string; email: string }>(
+      'UPDATE users SET status = $2, updated_at = $3 WHERE id = $1 RETURNING id, email',
+      [userId, status, new Date(nowMs)],
+    )
+    if (user === undefined) throw notFound('user')
+    if (status === 'deactivated') {
+      await transaction.query(
+        'DELETE FROM sessions WHERE key_id IN (SELECT id FROM api_keys WHERE user_id = $1)',
+        [user.id],
+      )
+    }
+    const accounts = await transaction.query<{ account_id: string }>(
+      'SELECT account_id FROM account_members WHERE user_id = $1',
+      [user.id],
+    )
+    return {
+      user: { id: user.id, email: user.email, isActive: status === 'active' },
+      accountIds: accounts.map(({ account_id: accountId }) => accountId),
+    }
+  })
+}

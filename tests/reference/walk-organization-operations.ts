@@ -1,0 +1,44 @@
+import type { MakeCall } from './walk-call.ts'
+
+const PROJECT = '/v1/organization/projects/{project_id}'
+
+/** Operations on the people and projects of the caller's account. */
+export async function walkOrganization(call: MakeCall): Promise<void> {
+  const project = await call('POST /v1/organization/projects')
+  const params = { project_id: String(project.id) }
+  await call('GET /v1/organization/projects')
+  await call(`GET ${PROJECT}`, { params })
+  await call(`POST ${PROJECT}`, { params })
+  const invite = await call('POST /v1/organization/invites')
+  await call('GET /v1/organization/invites')
+  await call('GET /v1/organization/invites/{invite_id}', { params: { invite_id: invite.id } })
+  await call('POST /v1/invites/accept', { key: null, body: { code: invite.code, name: 'Grace Hopper' } })
+  const withdrawn = await call('POST /v1/organization/invites', {
+    body: { email: 'alan@example.com', role: 'reader' },
+  })
+  await call('DELETE /v1/organization/invites/{invite_id}', { params: { invite_id: withdrawn.id } })
+  const { data } = await call('GET /v1/organization/users')
+  const user = { user_id: String(data[0].id) }
+  await call('GET /v1/organization/users/{user_id}', { params: user })
+  await call(`POST ${PROJECT}/users`, { params })
+  await call(`GET ${PROJECT}/users`, { params })
+  await call(`GET ${PROJECT}/users/{user_id}`, { params: { ...params, ...user } })
+  await call(`POST ${PROJECT}/users/{user_id}`, { params: { ...params, ...user } })
+  await call(`DELETE ${PROJECT}/users/{user_id}`, { params: { ...params, ...user } })
+  const service = await call(`POST ${PROJECT}/service_accounts`, { params })
+  const ofService = { params: { ...params, service_account_id: String(service.id) } }
+  await call(`GET ${PROJECT}/service_accounts`, { params })
+  await call(`GET ${PROJECT}/service_accounts/{service_account_id}`, ofService)
+  await call(`POST ${PROJECT}/service_accounts/{service_account_id}`, ofService)
+  await call(`POST ${PROJECT}/service_accounts/{service_account_id}/api_keys`, ofService)
+  const { data: keys } = await call(`GET ${PROJECT}/api_keys`, { params })
+  const ofKey = { params: { ...params, api_key_id: String(keys[0].id) } }
+  await call(`GET ${PROJECT}/api_keys/{api_key_id}`, ofKey)
+  await call(`DELETE ${PROJECT}/api_keys/{api_key_id}`, ofKey)
+  await call(`DELETE ${PROJECT}/service_accounts/{service_account_id}`, ofService)
+  await call(`POST ${PROJECT}/archive`, { params, body: null })
+  await call('POST /v1/organization/users/{user_id}', { params: user })
+  await call('POST /v1/admin/users/{id}/deactivate', { params: { id: user.user_id }, body: null })
+  await call('POST /v1/admin/users/{id}/activate', { params: { id: user.user_id }, body: null })
+  await call('DELETE /v1/organization/users/{user_id}', { params: user })
+}
