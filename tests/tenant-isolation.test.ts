@@ -48,6 +48,32 @@ const RESOURCES = [
       { method: 'POST', path: '/turns', body: { content: 'Hi' } },
     ],
   },
+  {
+    resource: 'project',
+    collection: '/v1/organization/projects',
+    created: { at: '/v1/organization/projects', body: { name: 'mine' } },
+    list: '/v1/organization/projects',
+    routes: [
+      { method: 'GET', path: '' },
+      { method: 'POST', path: '', body: { name: 'yours' } },
+      { method: 'POST', path: '/archive' },
+      { method: 'GET', path: '/users' },
+      { method: 'POST', path: '/users', body: { email: 'me@example.com', role: 'owner' } },
+      { method: 'GET', path: '/service_accounts' },
+      { method: 'POST', path: '/service_accounts', body: { name: 'yours' } },
+      { method: 'GET', path: '/api_keys' },
+    ],
+  },
+  {
+    resource: 'invitation',
+    collection: '/v1/organization/invites',
+    created: { at: '/v1/organization/invites', body: { email: 'mine@example.com', role: 'reader' } },
+    list: '/v1/organization/invites',
+    routes: [
+      { method: 'GET', path: '' },
+      { method: 'DELETE', path: '' },
+    ],
+  },
 ] as const
 
 let gateway: TestGateway
