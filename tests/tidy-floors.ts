@@ -30,7 +30,8 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
 
 /** A module imports only modules of an earlier rank, and only their main file. */
 export const MODULE_RANKS: readonly (readonly string[])[] = [
-  ['accounts', 'keys', 'catalog', 'idempotency', 'ledger', 'audit'],
+  ['audit'],
+  ['accounts', 'keys', 'catalog', 'idempotency', 'ledger'],
   ['limits', 'billing', 'budget-alerts', 'usage', 'media', 'sessions', 'projects'],
   ['inference', 'tasks', 'deployments', 'people'],
   ['chat', 'embeddings', 'rerank', 'moderation', 'generation', 'transcription', 'speech', 'request-log'],

@@ -133,7 +133,9 @@ async function makeKey(
     },
     async () => {
       const nowMs = systemClock.nowMs()
-      const issued = await issueKey(database, { caller: OPERATOR, accountId: account.id, nowMs }, request)
+      const issued = await database.transaction((transaction) =>
+        issueKey(transaction, { caller: OPERATOR, accountId: account.id, nowMs }, request),
+      )
       return { ...issued, id: issued.record.id }
     },
   )

@@ -1,11 +1,15 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
-import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
+import { ID_AFTER_ALL, type OpenPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Database } from '../../storage/database.ts'
 import { AUDIT_COLUMNS, auditEntryFromRow, type AuditEntry, type AuditRow } from './audit-entry.ts'
+import { listChanges, type ChangeFilter, type ChangePage, type RecordedChange } from './list-changes.ts'
 
 export type { AuditEntry } from './audit-entry.ts'
+export { AUDIT_EVENT_TYPES } from './event-types.ts'
+export type { RecordedChange } from './list-changes.ts'
+export { recordChange, type AccountChange } from './record-change.ts'
 
 interface OperatorAction {
   /** The calling key and its account. */
@@ -28,6 +32,8 @@ export interface Audit {
   ): Promise<Result>
   /** Returns entries, newest first, optionally for one target. */
   list(page: PageRequest, filter: { targetId: string | null }): Promise<Page<AuditEntry>>
+  /** Returns what `recordChange` wrote for this account, newest first. */
+  listChanges(accountId: string, page: ChangePage, filter: ChangeFilter): Promise<OpenPage<RecordedChange>>
 }
 
 export function createAudit({ database, clock }: { database: Database; clock: Clock }): Audit {
@@ -44,6 +50,7 @@ export function createAudit({ database, clock }: { database: Database; clock: Cl
       return result
     },
     list: (page, filter) => listEntries(database, page, filter),
+    listChanges: (accountId, page, filter) => listChanges(database, accountId, page, filter),
   }
 }
 

@@ -55,6 +55,13 @@ export interface Keys {
   isKnown(token: string): boolean
   /** Absent members are inherited from the caller's key. Throws if the request exceeds the caller's rights. */
   create(caller: Caller, accountId: string, request: KeyRequest): Promise<IssuedKey>
+  /** Does the same in a transaction of the caller, who calls `announceNewKeys` after it. */
+  createWithin(
+    transaction: Queryable,
+    caller: Caller,
+    accountId: string,
+    request: KeyRequest,
+  ): Promise<IssuedKey>
   list(accountId: string, page: PageRequest): Promise<Page<KeyRecord>>
   read(accountId: string, keyId: string): Promise<KeyRecord>
   /** Returns the keys that the caller may see: all keys of the account if it can manage the account, otherwise only its own. */
@@ -110,18 +117,25 @@ export function createKeys({
 
   const announceNewKeys = (change: KeyChange): Promise<void> => announce(change).catch(() => undefined)
 
+  const createWithin: Keys['createWithin'] = async (transaction, caller, accountId, request) => {
+    const nowMs = clock.nowMs()
+    requireFutureExpiry(request.expiresAtMs, nowMs)
+    return createKey(transaction, { caller, accountId, nowMs }, request)
+  }
+
   return {
     authenticate: (token, connection) => authenticator.authenticate(token, connection),
     isKnown: (token) => authenticator.isKnown(token),
     callerOf: (accountId, keyId) => readCaller(database, { accountId, keyId, nowMs: clock.nowMs() }),
     formerCallerOf: (accountId, keyId) => readFormerCaller(database, { accountId, keyId }),
     create: async (caller, accountId, request) => {
-      const nowMs = clock.nowMs()
-      requireFutureExpiry(request.expiresAtMs, nowMs)
-      const issued = await createKey(database, { caller, accountId, nowMs }, request)
+      const issued = await database.transaction((transaction) =>
+        createWithin(transaction, caller, accountId, request),
+      )
       void announceNewKeys({ keyId: issued.record.id })
       return issued
     },
+    createWithin,
     list: (accountId, page) => listKeys(database, accountId, page),
     read: (accountId, keyId) => readKey(database, accountId, keyId),
     listFor: (caller, page) => listVisibleKeys(database, caller, page),

@@ -1,6 +1,8 @@
 import { AppError } from '../../kernel/app-error.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { wireId } from '../../wires/organization-ids.ts'
+import { recordChange } from '../audit/audit.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { INVITE_COLUMNS, type InvitedProject, type InviteRow } from './invite-record.ts'
 import type { PeopleOptions } from './people-options.ts'
@@ -48,6 +50,23 @@ export async function acceptInvite(
   const { environment } = invite
   const keyId = await keys.ensureSessionKey(transaction, { accountId, userId, projectId, environment })
   const session = await sessions.startWithin(transaction, { accountId, keyId }, answer.userAgent)
+  const actor = { accountId, keyId, session }
+  const user = wireId('user', userId)
+  await recordChange(transaction, {
+    actor,
+    type: 'invite.accepted',
+    projectId: null,
+    resourceId: wireId('invite', invite.id),
+  })
+  await recordChange(transaction, {
+    actor,
+    type: 'user.added',
+    projectId: null,
+    resourceId: user,
+    details: { data: { role: invite.role } },
+  })
+  for (const id of projectIds)
+    await recordChange(transaction, { actor, type: 'user.added', projectId: id, resourceId: user })
   return { accountId, userId, session }
 }
 

@@ -3,6 +3,8 @@ import { AppError, notFound } from '../../kernel/app-error.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { wireId } from '../../wires/organization-ids.ts'
+import { recordChange } from '../audit/audit.ts'
 import type { Caller } from '../keys/keys.ts'
 import { acceptInvite, type AcceptedInvite } from './accept-invite.ts'
 import type { AccountRole } from './account-member.ts'
@@ -27,7 +29,7 @@ export interface Invites {
   read(accountId: string, inviteId: string): Promise<Invite>
   list(accountId: string, page: PageRequest): Promise<OpenPage<Invite>>
   /** Ends a pending invitation. */
-  delete(accountId: string, inviteId: string): Promise<Invite>
+  delete(caller: Caller, inviteId: string): Promise<Invite>
   /** Uses up the code, makes the person a member of the account, and starts a session of theirs in this account only. */
   accept(answer: { code: string; name: string | null; userAgent: string }): Promise<AcceptedInvite>
   /** Whether the invitation has expired without an answer. */
@@ -50,7 +52,17 @@ export function createInvites(options: PeopleOptions): Invites {
       const invite = await database.transaction(async (transaction) => {
         await requireNoMember(transaction, caller.accountId, order.email)
         await requireProjects(transaction, caller.accountId, order.projects)
-        return insertInvite(transaction, { caller, order, codeHash: hashCode(code), nowMs: clock.nowMs() })
+        const nowMs = clock.nowMs()
+        const sent = await insertInvite(transaction, { caller, order, codeHash: hashCode(code), nowMs })
+        const { email, role } = order
+        await recordChange(transaction, {
+          actor: caller,
+          type: 'invite.sent',
+          projectId: null,
+          resourceId: wireId('invite', sent.id),
+          details: { data: { email, role } },
+        })
+        return sent
       })
       return { invite, code }
     },
@@ -71,15 +83,23 @@ export function createInvites(options: PeopleOptions): Invites {
       )
       return openPage(rows.map(inviteFromRow), limit)
     },
-    delete: async (accountId, inviteId) => {
-      const [row] = isUuid(inviteId)
-        ? await database.query<InviteRow>(
-            `DELETE FROM invites WHERE id = $1 AND account_id = $2 AND accepted_at IS NULL RETURNING ${INVITE_COLUMNS}`,
-            [inviteId, accountId],
-          )
-        : []
-      if (row === undefined) throw notFound('invite')
-      return inviteFromRow(row)
+    delete: async (caller, inviteId) => {
+      if (!isUuid(inviteId)) throw notFound('invite')
+      return database.transaction(async (transaction) => {
+        const [row] = await transaction.query<InviteRow>(
+          `DELETE FROM invites WHERE id = $1 AND account_id = $2 AND accepted_at IS NULL RETURNING ${INVITE_COLUMNS}`,
+          [inviteId, caller.accountId],
+        )
+        if (row === undefined) throw notFound('invite')
+        const resourceId = wireId('invite', row.id)
+        await recordChange(transaction, {
+          actor: caller,
+          type: 'invite.deleted',
+          projectId: null,
+          resourceId,
+        })
+        return inviteFromRow(row)
+      })
     },
     accept: async ({ code, ...answer }) => {
       if (!CODE_PATTERN.test(code)) throw invalidInvite()

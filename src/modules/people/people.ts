@@ -1,7 +1,9 @@
 import { notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../kernel/page.ts'
-import type { Database } from '../../storage/database.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
+import { wireId } from '../../wires/organization-ids.ts'
+import { recordChange, type AccountChange } from '../audit/audit.ts'
 import type { Caller } from '../keys/keys.ts'
 import {
   accountMemberFromRow,
@@ -38,15 +40,24 @@ export interface People {
   /** Returns after every process refuses the keys and sessions of the person in this account. Other accounts are not touched. */
   remove(caller: Caller, userId: string): Promise<void>
   /** For operators. Returns after every process refuses the keys and sessions of the person in all accounts. */
-  deactivate(userId: string): Promise<User>
-  activate(userId: string): Promise<User>
+  deactivate(operator: Caller, userId: string): Promise<User>
+  activate(operator: Caller, userId: string): Promise<User>
   readonly invites: Invites
 }
 
 export function createPeople(options: PeopleOptions): People {
   const { database, clock, keys } = options
-  const setStatus = async (userId: string, status: 'active' | 'deactivated'): Promise<User> => {
-    const { user, accountIds } = await writeStatus(database, { userId, status, nowMs: clock.nowMs() })
+  const setStatus = async (
+    operator: Caller,
+    userId: string,
+    status: 'active' | 'deactivated',
+  ): Promise<User> => {
+    const { user, accountIds } = await writeStatus(database, {
+      operator,
+      userId,
+      status,
+      nowMs: clock.nowMs(),
+    })
     await Promise.all(accountIds.map((accountId) => keys.announceAccountChange(accountId)))
     return user
   }
@@ -64,11 +75,13 @@ export function createPeople(options: PeopleOptions): People {
       const { accountId } = caller
       const { id } = await readAccountMember(database, accountId, userId)
       await keys.requireUnrestricted(caller)
-      await database.query('UPDATE account_members SET role = $3 WHERE account_id = $1 AND user_id = $2', [
-        accountId,
-        id,
-        role,
-      ])
+      await database.transaction(async (transaction) => {
+        await transaction.query(
+          'UPDATE account_members SET role = $3 WHERE account_id = $1 AND user_id = $2',
+          [accountId, id, role],
+        )
+        await record(transaction, caller, 'user.updated', id, { changes_requested: { role } })
+      })
       await keys.announceAccountChange(accountId)
       return readAccountMember(database, accountId, id)
     },
@@ -88,16 +101,29 @@ export function createPeople(options: PeopleOptions): People {
            DELETE FROM sessions WHERE key_id IN (SELECT id FROM ended)`,
           [accountId, id, new Date(clock.nowMs())],
         )
+        await record(transaction, caller, 'user.deleted', id)
       })
       await keys.announceAccountChange(accountId)
     },
-    deactivate: (userId) => setStatus(userId, 'deactivated'),
-    activate: (userId) => setStatus(userId, 'active'),
+    deactivate: (operator, userId) => setStatus(operator, userId, 'deactivated'),
+    activate: (operator, userId) => setStatus(operator, userId, 'active'),
     invites: createInvites(options),
   }
 }
 
+function record(
+  transaction: Queryable,
+  actor: Caller,
+  type: AccountChange['type'],
+  userId: string,
+  details: AccountChange['details'] = {},
+): Promise<void> {
+  const resourceId = wireId('user', userId)
+  return recordChange(transaction, { actor, type, projectId: null, resourceId, details })
+}
+
 interface StatusChange {
+  readonly operator: Caller
   readonly userId: string
   readonly status: 'active' | 'deactivated'
   readonly nowMs: number
@@ -106,7 +132,7 @@ interface StatusChange {
 /** Also returns the accounts that the person is a member of. Sessions end, and do not come back with an active person. */
 async function writeStatus(
   database: Database,
-  { userId, status, nowMs }: StatusChange,
+  { operator, userId, status, nowMs }: StatusChange,
 ): Promise<{ user: User; accountIds: readonly string[] }> {
   if (!isUuid(userId)) throw notFound('user')
   return database.transaction(async (transaction) => {
@@ -125,6 +151,16 @@ async function writeStatus(
       'SELECT account_id FROM account_members WHERE user_id = $1',
       [user.id],
     )
+    for (const { account_id: accountId } of accounts) {
+      await recordChange(transaction, {
+        actor: operator,
+        accountId,
+        type: 'user.updated',
+        projectId: null,
+        resourceId: wireId('user', user.id),
+        details: { changes_requested: { status } },
+      })
+    }
     return {
       user: { id: user.id, email: user.email, isActive: status === 'active' },
       accountIds: accounts.map(({ account_id: accountId }) => accountId),

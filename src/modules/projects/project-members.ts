@@ -2,6 +2,8 @@ import { AppError, notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { wireId } from '../../wires/organization-ids.ts'
+import { recordChange, type AccountChange } from '../audit/audit.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { ProjectOptions } from './project-options.ts'
 import { readProject, requireActive } from './read-project.ts'
@@ -51,7 +53,8 @@ export function createProjectMembers({ database, clock, keys }: ProjectOptions):
       const { id } = await readProject(database, accountId, projectId)
       return readMember(database, id, userId)
     },
-    add: async ({ caller, projectId }, person, role) => {
+    add: async (place, person, role) => {
+      const { caller, projectId } = place
       const { accountId } = caller
       await keys.requireUnrestricted(caller)
       const member = await database.transaction(async (transaction) => {
@@ -63,12 +66,14 @@ export function createProjectMembers({ database, clock, keys }: ProjectOptions):
           [projectId, accountId, userId, role],
         )
         if (added.length === 0) throw new AppError('conflict', 'This person is already in the project.')
+        await record(transaction, place, 'user.added', userId, { data: { role } })
         return readMember(transaction, projectId, userId)
       })
       await keys.announceAccountChange(accountId)
       return member
     },
-    changeRole: async ({ caller, projectId }, userId, role) => {
+    changeRole: async (place, userId, role) => {
+      const { caller, projectId } = place
       const { accountId } = caller
       await keys.requireUnrestricted(caller)
       const member = await database.transaction(async (transaction) => {
@@ -78,12 +83,14 @@ export function createProjectMembers({ database, clock, keys }: ProjectOptions):
           'UPDATE project_members SET role = $3 WHERE project_id = $1 AND user_id = $2',
           [projectId, id, role],
         )
+        await record(transaction, place, 'user.updated', id, { changes_requested: { role } })
         return readMember(transaction, projectId, id)
       })
       await keys.announceAccountChange(accountId)
       return member
     },
-    remove: async ({ caller, projectId }, userId) => {
+    remove: async (place, userId) => {
+      const { caller, projectId } = place
       const { accountId } = caller
       await keys.requireUnrestricted(caller)
       await database.transaction(async (transaction) => {
@@ -100,10 +107,21 @@ export function createProjectMembers({ database, clock, keys }: ProjectOptions):
            DELETE FROM sessions WHERE key_id IN (SELECT id FROM ended)`,
           [accountId, projectId, id, new Date(clock.nowMs())],
         )
+        await record(transaction, place, 'user.deleted', id)
       })
       await keys.announceAccountChange(accountId)
     },
   }
+}
+
+function record(
+  transaction: Queryable,
+  { caller: actor, projectId }: ProjectPlace,
+  type: AccountChange['type'],
+  userId: string,
+  details: AccountChange['details'] = {},
+): Promise<void> {
+  return recordChange(transaction, { actor, type, projectId, resourceId: wireId('user', userId), details })
 }
 
 interface MemberRow {

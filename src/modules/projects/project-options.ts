@@ -6,5 +6,8 @@ import type { Keys } from '../keys/keys.ts'
 export interface ProjectOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly keys: Pick<Keys, 'announceAccountChange' | 'requireUnrestricted' | 'create'>
+  readonly keys: Pick<
+    Keys,
+    'announceAccountChange' | 'announceNewKeys' | 'requireUnrestricted' | 'createWithin'
+  >
 }

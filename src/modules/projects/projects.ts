@@ -1,7 +1,10 @@
-import { AppError, notFound } from '../../kernel/app-error.ts'
+import { AppError } from '../../kernel/app-error.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../kernel/page.ts'
-import type { Database } from '../../storage/database.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { wireId } from '../../wires/organization-ids.ts'
+import { recordChange, type AccountChange } from '../audit/audit.ts'
+import type { Caller } from '../keys/keys.ts'
 import type { ProjectOptions } from './project-options.ts'
 import { PROJECT_COLUMNS, projectFromRow, type Project, type ProjectRow } from './project-record.ts'
 import { createProjectMembers, type ProjectMembers } from './project-members.ts'
@@ -17,13 +20,13 @@ const PROJECTS_MAX = 10_000
 
 /** Every function throws `not_found` for a project of another account. */
 export interface Projects {
-  create(accountId: string, name: string): Promise<Project>
+  create(caller: Caller, name: string): Promise<Project>
   read(accountId: string, projectId: string): Promise<Project>
   /** Newest first. */
   list(accountId: string, page: PageRequest, filter: { includeArchived: boolean }): Promise<OpenPage<Project>>
-  rename(accountId: string, projectId: string, name: string): Promise<Project>
+  rename(caller: Caller, projectId: string, name: string): Promise<Project>
   /** Returns after every process refuses the keys of the project. A repeated call has no further effect. */
-  archive(accountId: string, projectId: string): Promise<Project>
+  archive(caller: Caller, projectId: string): Promise<Project>
   readonly members: ProjectMembers
   readonly serviceAccounts: ServiceAccounts
 }
@@ -31,7 +34,14 @@ export interface Projects {
 export function createProjects(options: ProjectOptions): Projects {
   const { database, clock, keys } = options
   return {
-    create: (accountId, name) => insertProject(database, { accountId, name, nowMs: clock.nowMs() }),
+    create: (actor, name) =>
+      database.transaction(async (transaction) => {
+        const { accountId } = actor
+        const project = await insertProject(transaction, { accountId, name, nowMs: clock.nowMs() })
+        // Their member is `title`.
+        await record(transaction, actor, 'project.created', project, { data: { name, title: name } })
+        return project
+      }),
     read: (accountId, projectId) => readProject(database, accountId, projectId),
     list: async (accountId, { limit, afterId }, { includeArchived }) => {
       const rows = await database.query<ProjectRow>(
@@ -41,43 +51,58 @@ export function createProjects(options: ProjectOptions): Projects {
       )
       return openPage(rows.map(projectFromRow), limit)
     },
-    rename: async (accountId, projectId, name) => {
-      const { id } = await readProject(database, accountId, projectId)
-      const [row] = await database.query<ProjectRow>(
-        `UPDATE projects SET name = $3 WHERE id = $1 AND account_id = $2 AND archived_at IS NULL
-         RETURNING ${PROJECT_COLUMNS}`,
-        [id, accountId, name],
-      )
-      if (row === undefined) throw projectArchived()
-      return projectFromRow(row)
-    },
-    archive: async (accountId, projectId) => {
-      const { id } = await readProject(database, accountId, projectId)
+    rename: (actor, projectId, name) =>
+      database.transaction(async (transaction) => {
+        const { id, accountId } = await readProject(transaction, actor.accountId, projectId)
+        const [row] = await transaction.query<ProjectRow>(
+          `UPDATE projects SET name = $3 WHERE id = $1 AND account_id = $2 AND archived_at IS NULL
+           RETURNING ${PROJECT_COLUMNS}`,
+          [id, accountId, name],
+        )
+        if (row === undefined) throw projectArchived()
+        const project = projectFromRow(row)
+        const changes = { changes_requested: { name, title: name } }
+        await record(transaction, actor, 'project.updated', project, changes)
+        return project
+      }),
+    archive: async (actor, projectId) => {
+      const { id, accountId } = await readProject(database, actor.accountId, projectId)
       if (id === accountId) {
         throw new AppError(
           'conflict',
           'The project Default cannot be archived: the keys of the account work in it.',
         )
       }
-      const [row] = await database.query<ProjectRow>(
-        `UPDATE projects SET archived_at = coalesce(archived_at, $3)
-         WHERE id = $1 AND account_id = $2 RETURNING ${PROJECT_COLUMNS}`,
-        [id, accountId, new Date(clock.nowMs())],
-      )
-      if (row === undefined) throw notFound('project')
+      await database.transaction(async (transaction) => {
+        const archived = await transaction.query(
+          'UPDATE projects SET archived_at = $3 WHERE id = $1 AND account_id = $2 AND archived_at IS NULL RETURNING id',
+          [id, accountId, new Date(clock.nowMs())],
+        )
+        if (archived.length > 0) await record(transaction, actor, 'project.archived', { id })
+      })
       await keys.announceAccountChange(accountId)
-      return projectFromRow(row)
+      return readProject(database, accountId, id)
     },
     members: createProjectMembers(options),
     serviceAccounts: createServiceAccounts(options),
   }
 }
 
+function record(
+  transaction: Queryable,
+  actor: Caller,
+  type: AccountChange['type'],
+  { id }: Pick<Project, 'id'>,
+  details: AccountChange['details'] = {},
+): Promise<void> {
+  return recordChange(transaction, { actor, type, projectId: id, resourceId: wireId('project', id), details })
+}
+
 async function insertProject(
-  database: Database,
+  transaction: Queryable,
   { accountId, name, nowMs }: { accountId: string; name: string; nowMs: number },
 ): Promise<Project> {
-  const [row] = await database.query<ProjectRow>(
+  const [row] = await transaction.query<ProjectRow>(
     `INSERT INTO projects (id, account_id, name, created_at)
      SELECT $1, $2::uuid, $3, $4 WHERE (SELECT count(*) FROM projects WHERE account_id = $2) < $5
      RETURNING ${PROJECT_COLUMNS}`,

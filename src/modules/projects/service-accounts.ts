@@ -2,6 +2,8 @@ import { AppError, notFound } from '../../kernel/app-error.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { wireId } from '../../wires/organization-ids.ts'
+import { recordChange, type AccountChange } from '../audit/audit.ts'
 import type { Caller, Keys, Scope } from '../keys/keys.ts'
 import type { ProjectOptions } from './project-options.ts'
 import { readProject, requireActive } from './read-project.ts'
@@ -56,29 +58,31 @@ const SECOND_MS = 1000
 
 export function createServiceAccounts(options: ProjectOptions): ServiceAccounts {
   const { database, clock, keys } = options
-  const createKey: ServiceAccounts['createKey'] = async ({ caller, projectId }, id, order) => {
-    const { accountId } = caller
-    const project = await readProject(database, accountId, projectId)
-    const owner = await readServiceAccount(database, project.id, id)
-    const { name, scopes = ['inference'], expiresInSeconds = null } = order
-    return keys.create(caller, accountId, {
+  const issueKey = async (
+    transaction: Queryable,
+    { caller, projectId }: ProjectPlace,
+    serviceAccountId: string,
+    { name, scopes = ['inference'], expiresInSeconds = null }: KeyOrder,
+  ): Promise<IssuedKey> =>
+    keys.createWithin(transaction, caller, caller.accountId, {
       name,
-      projectId: project.id,
-      serviceAccountId: owner.id,
+      projectId,
+      serviceAccountId,
       scopes,
       ...(expiresInSeconds !== null && { expiresAtMs: clock.nowMs() + expiresInSeconds * SECOND_MS }),
     })
-  }
   return {
     create: async (place, name, order) => {
-      const account = await insertServiceAccount(options, place, name)
-      if (order === null) return { account, key: null }
-      const key = await createKey(place, account.id, order).catch(async (error: unknown) => {
-        // Nobody has seen it yet.
-        await database.query('DELETE FROM service_accounts WHERE id = $1', [account.id])
-        throw error
+      const created = await database.transaction(async (transaction) => {
+        const account = await insertServiceAccount(transaction, place, name, clock.nowMs())
+        await record(transaction, place, 'service_account.created', account.id, {
+          data: { name, role: account.role },
+        })
+        const key = order === null ? null : await issueKey(transaction, place, account.id, order)
+        return { account, key }
       })
-      return { account, key }
+      if (created.key !== null) void keys.announceNewKeys({ keyId: created.key.record.id })
+      return created
     },
     list: async (accountId, projectId, { limit, afterId }) => {
       const { id } = await readProject(database, accountId, projectId)
@@ -93,7 +97,8 @@ export function createServiceAccounts(options: ProjectOptions): ServiceAccounts 
       const project = await readProject(database, accountId, projectId)
       return readServiceAccount(database, project.id, id)
     },
-    change: async ({ caller, projectId }, id, { name, role }) => {
+    change: async (place, id, { name, role }) => {
+      const { caller, projectId } = place
       const { accountId } = caller
       if (role !== undefined) await keys.requireUnrestricted(caller)
       const changed = await database.transaction(async (transaction) => {
@@ -104,12 +109,17 @@ export function createServiceAccounts(options: ProjectOptions): ServiceAccounts 
           [before.id, name ?? before.name, role ?? before.role],
         )
         if (row === undefined) throw notFound('service account')
+        if (name !== undefined || role !== undefined) {
+          const changes = { changes_requested: { name, role } }
+          await record(transaction, place, 'service_account.updated', before.id, changes)
+        }
         return serviceAccountFromRow(row)
       })
       if (role !== undefined) await keys.announceAccountChange(accountId)
       return changed
     },
-    delete: async ({ caller, projectId }, id) => {
+    delete: async (place, id) => {
+      const { caller, projectId } = place
       const { accountId } = caller
       await database.transaction(async (transaction) => {
         const project = await readProject(transaction, accountId, projectId)
@@ -120,32 +130,50 @@ export function createServiceAccounts(options: ProjectOptions): ServiceAccounts 
           'UPDATE api_keys SET revoked_at = $2 WHERE service_account_id = $1 AND revoked_at IS NULL',
           [found, at],
         )
+        await record(transaction, place, 'service_account.deleted', found)
       })
       await keys.announceAccountChange(accountId)
     },
-    createKey,
+    createKey: async (place, id, order) => {
+      const key = await database.transaction(async (transaction) => {
+        const project = await readProject(transaction, place.caller.accountId, place.projectId)
+        const owner = await readServiceAccount(transaction, project.id, id)
+        return issueKey(transaction, place, owner.id, order)
+      })
+      void keys.announceNewKeys({ keyId: key.record.id })
+      return key
+    },
   }
 }
 
+function record(
+  transaction: Queryable,
+  { caller: actor, projectId }: ProjectPlace,
+  type: AccountChange['type'],
+  id: string,
+  details: AccountChange['details'] = {},
+): Promise<void> {
+  const resourceId = wireId('serviceAccount', id)
+  return recordChange(transaction, { actor, type, projectId, resourceId, details })
+}
+
 async function insertServiceAccount(
-  { database, clock }: ProjectOptions,
+  transaction: Queryable,
   { caller: { accountId }, projectId }: ProjectPlace,
   name: string,
+  nowMs: number,
 ): Promise<ServiceAccount> {
-  return database.transaction(async (transaction) => {
-    await requireActive(transaction, accountId, projectId)
-    const nowMs = clock.nowMs()
-    const [row] = await transaction.query<ServiceAccountRow>(
-      `INSERT INTO service_accounts (id, account_id, project_id, name, role, created_at)
-       SELECT $1, $2::uuid, $3::uuid, $4, 'member', $5
-       WHERE (SELECT count(*) FROM service_accounts WHERE project_id = $3 AND deleted_at IS NULL) < $6
-       RETURNING ${COLUMNS}`,
-      [createId(nowMs), accountId, projectId, name, new Date(nowMs), SERVICE_ACCOUNTS_MAX],
-    )
-    if (row === undefined)
-      throw new AppError('conflict', `A project has at most ${SERVICE_ACCOUNTS_MAX} service accounts.`)
-    return serviceAccountFromRow(row)
-  })
+  await requireActive(transaction, accountId, projectId)
+  const [row] = await transaction.query<ServiceAccountRow>(
+    `INSERT INTO service_accounts (id, account_id, project_id, name, role, created_at)
+     SELECT $1, $2::uuid, $3::uuid, $4, 'member', $5
+     WHERE (SELECT count(*) FROM service_accounts WHERE project_id = $3 AND deleted_at IS NULL) < $6
+     RETURNING ${COLUMNS}`,
+    [createId(nowMs), accountId, projectId, name, new Date(nowMs), SERVICE_ACCOUNTS_MAX],
+  )
+  if (row === undefined)
+    throw new AppError('conflict', `A project has at most ${SERVICE_ACCOUNTS_MAX} service accounts.`)
+  return serviceAccountFromRow(row)
 }
 
 interface ServiceAccountRow {

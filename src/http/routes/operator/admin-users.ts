@@ -39,7 +39,7 @@ export const adminUserRoutes = ({ people, audit }: { people: People; audit: Audi
       const id = userIdOf(params.id)
       return userToWire(
         await audit.run({ actor: caller, action: 'user.deactivate', target: { kind: 'user', id } }, () =>
-          people.deactivate(id),
+          people.deactivate(caller, id),
         ),
       )
     },
@@ -60,7 +60,7 @@ export const adminUserRoutes = ({ people, audit }: { people: People; audit: Audi
       const id = userIdOf(params.id)
       return userToWire(
         await audit.run({ actor: caller, action: 'user.activate', target: { kind: 'user', id } }, () =>
-          people.activate(id),
+          people.activate(caller, id),
         ),
       )
     },

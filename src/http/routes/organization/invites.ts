@@ -154,8 +154,9 @@ export const organizationInviteRoutes = ({
         },
       },
       handle: async ({ caller, params }) => {
+        requireAccountKey(caller)
         const id = pathId('invite', params.invite_id)
-        await invites.delete(requireAccountKey(caller), id)
+        await invites.delete(caller, id)
         return { object: 'organization.invite.deleted', id: wireId('invite', id), deleted: true }
       },
     }),

@@ -92,8 +92,9 @@ export const organizationProjectRoutes = ({ projects }: { projects: Projects }):
     body: CreateBody,
     responses: { 200: { description: 'The project.', schema: ProjectAnswer } },
     handle: async ({ caller, body }) => {
+      requireAccountKey(caller)
       refusePlacement(body)
-      return projectToWire(await projects.create(requireAccountKey(caller), body.name))
+      return projectToWire(await projects.create(caller, body.name))
     },
   }),
   defineRoute({
@@ -118,9 +119,8 @@ export const organizationProjectRoutes = ({ projects }: { projects: Projects }):
       refusePlacement(body)
       const id = ownProject(caller, params.project_id)
       const name = body.name ?? null
-      const { accountId } = caller
       return projectToWire(
-        name === null ? await projects.read(accountId, id) : await projects.rename(accountId, id, name),
+        name === null ? await projects.read(caller.accountId, id) : await projects.rename(caller, id, name),
       )
     },
   }),
@@ -134,7 +134,7 @@ export const organizationProjectRoutes = ({ projects }: { projects: Projects }):
       200: { description: 'The project. Every process refuses its keys from now on.', schema: ProjectAnswer },
     },
     handle: async ({ caller, params }) =>
-      projectToWire(await projects.archive(caller.accountId, ownProject(caller, params.project_id))),
+      projectToWire(await projects.archive(caller, ownProject(caller, params.project_id))),
   }),
 ]
 

@@ -1,6 +1,7 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
+import { recordChange } from '../../audit/audit.ts'
 import type { Caller, Scope } from '../authenticate/caller.ts'
 import { KEY_COLUMNS, keyRecordFromRow, type KeyRecord, type KeyRow } from '../key-record.ts'
 import {
@@ -55,8 +56,31 @@ export async function updateKey(
       revokedAtMs: isRevoked ? nowMs : before.revokedAtMs,
     })
     if (isRevoked && before.isRoot) await passRootOn(transaction, before)
+    await recordKeyChange(transaction, caller, written, { isRevoked, fields })
     return written
   })
+}
+
+async function recordKeyChange(
+  transaction: Queryable,
+  actor: Caller,
+  { id, accountId, projectId }: KeyRecord,
+  { isRevoked, fields }: { isRevoked: boolean; fields: Omit<KeyChanges, 'isActive'> },
+): Promise<void> {
+  const entry = { actor, accountId, projectId, resourceId: id }
+  if (Object.keys(fields).length > 0) {
+    const changes = {
+      name: fields.name,
+      scopes: fields.scopes,
+      allowed_models: fields.allowedModels,
+      limit_nano_usd: fields.limitNanoUsd?.toString() ?? fields.limitNanoUsd,
+      requests_per_minute: fields.requestsPerMinute,
+      expires_at_ms: fields.expiresAtMs,
+    }
+    const details = { changes_requested: changes }
+    await recordChange(transaction, { ...entry, type: 'api_key.updated', details })
+  }
+  if (isRevoked) await recordChange(transaction, { ...entry, type: 'api_key.deleted' })
 }
 
 /** Revokes a key. A repeated call has no further effect, so clients may retry. */

@@ -1,5 +1,6 @@
 import { AppError } from '../../../kernel/app-error.ts'
-import type { Database } from '../../../storage/database.ts'
+import type { Queryable } from '../../../storage/database.ts'
+import { recordChange } from '../../audit/audit.ts'
 import type { Caller } from '../authenticate/caller.ts'
 import { issueKey, type IssuedKey } from './issue-key.ts'
 import {
@@ -25,23 +26,34 @@ export interface KeyRequest extends Partial<KeyRights> {
  * Creates a key that has at most the rights of the calling key. Both keys together cannot exceed the limits of the calling key.
  */
 export async function createKey(
-  database: Database,
+  transaction: Queryable,
   { caller, accountId, nowMs }: { caller: Caller; accountId: string; nowMs: number },
   { name, projectId, serviceAccountId, ...asked }: KeyRequest,
 ): Promise<IssuedKey> {
-  return database.transaction(async (transaction) => {
-    const authority = await readAuthority(transaction, caller, nowMs)
-    const rights = inheritRights(authority, asked)
-    requireRights(authority, rights)
-    let parentId: string | null = null
-    if (authority.kind === 'key' && !liftsRestrictions(authority) && isRestricted(authority.key)) {
-      // One level is enough to share a limit, and keeps each request under two limits at most.
-      if (authority.key.parentId !== null)
-        throw new AppError('forbidden', 'A key that was made by a restricted key cannot make keys.')
-      parentId = authority.key.id
-    }
-    const { scopes } = rights
-    const place = await placeKey(transaction, { caller, accountId, projectId, serviceAccountId, scopes })
-    return issueKey(transaction, { accountId, draft: { name, ...rights, ...place, parentId }, nowMs })
+  const authority = await readAuthority(transaction, caller, nowMs)
+  const rights = inheritRights(authority, asked)
+  requireRights(authority, rights)
+  let parentId: string | null = null
+  if (authority.kind === 'key' && !liftsRestrictions(authority) && isRestricted(authority.key)) {
+    // One level is enough to share a limit, and keeps each request under two limits at most.
+    if (authority.key.parentId !== null)
+      throw new AppError('forbidden', 'A key that was made by a restricted key cannot make keys.')
+    parentId = authority.key.id
+  }
+  const { scopes } = rights
+  const place = await placeKey(transaction, { caller, accountId, projectId, serviceAccountId, scopes })
+  const issued = await issueKey(transaction, {
+    accountId,
+    draft: { name, ...rights, ...place, parentId },
+    nowMs,
   })
+  await recordChange(transaction, {
+    actor: caller,
+    accountId,
+    type: 'api_key.created',
+    projectId: issued.record.projectId,
+    resourceId: issued.record.id,
+    details: { data: { name, scopes } },
+  })
+  return issued
 }

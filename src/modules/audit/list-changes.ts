@@ -1,0 +1,120 @@
+import { openPage, type OpenPage } from '../../kernel/page.ts'
+import type { Queryable } from '../../storage/database.ts'
+import type { AuditEventType } from './event-types.ts'
+
+/** An entry of the audit log of an account. */
+export interface RecordedChange {
+  readonly id: string
+  readonly type: string
+  readonly project: { readonly id: string; readonly name: string | null } | null
+  /** As clients know it. */
+  readonly resourceId: string
+  readonly details: Readonly<Record<string, unknown>>
+  /** Null if the operator or the gateway did it. */
+  readonly actor: RecordedActor | null
+  readonly createdAtMs: number
+}
+
+interface RecordedActor {
+  readonly keyId: string
+  readonly sessionId: string | null
+  readonly userId: string | null
+  readonly email: string | null
+  readonly serviceAccountId: string | null
+}
+
+/** Null lists all. */
+export interface ChangeFilter {
+  readonly fromMs: number | null
+  /** Exclusive. */
+  readonly untilMs: number | null
+  readonly projectIds: readonly string[] | null
+  readonly types: readonly AuditEventType[] | null
+  /** Of people, service accounts and keys. */
+  readonly actorIds: readonly string[] | null
+  readonly actorEmails: readonly string[] | null
+  readonly resourceIds: readonly string[] | null
+}
+
+/** At most `limit` entries: the newest, or those right behind or right before an entry. */
+export interface ChangePage {
+  readonly limit: number
+  readonly afterId: string | null
+  readonly beforeId: string | null
+}
+
+/** Returns entries, newest first. */
+export async function listChanges(
+  queryable: Queryable,
+  accountId: string,
+  { limit, afterId, beforeId }: ChangePage,
+  filter: ChangeFilter,
+): Promise<OpenPage<RecordedChange>> {
+  // Backwards, the entries right before the named one are wanted and not the newest of all.
+  const isBackwards = beforeId !== null && afterId === null
+  const rows = await queryable.query<ChangeRow>(
+    `SELECT c.*, p.name AS project_name FROM account_changes c LEFT JOIN projects p ON p.id = c.project_id
+     WHERE c.account_id = $1 AND c.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+       AND c.id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+       AND ($4::timestamptz IS NULL OR c.created_at >= $4) AND ($5::timestamptz IS NULL OR c.created_at < $5)
+       AND ($6::uuid[] IS NULL OR c.project_id = ANY ($6)) AND ($7::text[] IS NULL OR c.type = ANY ($7))
+       AND ($8::uuid[] IS NULL OR c.actor_user_id = ANY ($8) OR c.actor_service_account_id = ANY ($8) OR c.actor_key_id = ANY ($8))
+       AND ($9::text[] IS NULL OR lower(c.actor_email) = ANY ($9)) AND ($10::text[] IS NULL OR c.resource_id = ANY ($10))
+     ORDER BY c.id ${isBackwards ? 'ASC' : 'DESC'} LIMIT $11`,
+    [
+      accountId,
+      afterId,
+      beforeId,
+      dateOf(filter.fromMs),
+      dateOf(filter.untilMs),
+      filter.projectIds,
+      filter.types,
+      filter.actorIds,
+      filter.actorEmails?.map((email) => email.toLowerCase()) ?? null,
+      filter.resourceIds,
+      limit + 1,
+    ],
+  )
+  const { items, hasMore } = openPage(rows.map(changeFromRow), limit)
+  return { items: isBackwards ? items.toReversed() : items, hasMore }
+}
+
+interface ChangeRow {
+  readonly id: string
+  readonly type: string
+  readonly project_id: string | null
+  readonly project_name: string | null
+  readonly resource_id: string
+  readonly details: Record<string, unknown>
+  readonly actor_key_id: string | null
+  readonly actor_session_id: string | null
+  readonly actor_user_id: string | null
+  readonly actor_email: string | null
+  readonly actor_service_account_id: string | null
+  readonly created_at: Date
+}
+
+function dateOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms)
+}
+
+function changeFromRow(row: ChangeRow): RecordedChange {
+  return {
+    id: row.id,
+    type: row.type,
+    project: row.project_id === null ? null : { id: row.project_id, name: row.project_name },
+    resourceId: row.resource_id,
+    details: row.details,
+    actor:
+      row.actor_key_id === null
+        ? null
+        : {
+            keyId: row.actor_key_id,
+            sessionId: row.actor_session_id,
+            userId: row.actor_user_id,
+            email: row.actor_email,
+            serviceAccountId: row.actor_service_account_id,
+          },
+    createdAtMs: row.created_at.getTime(),
+  }
+}
