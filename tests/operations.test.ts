@@ -27,6 +27,7 @@ const METRICS_ACCESS: OperationRoutesOptions['metricsAccess'] = {
       environment: 'dev',
       scopes: new Set([scope]),
       projectId: null,
+      groupIds: [],
       allowedModels: null,
       requestsPerMinute: null,
       limitNanoUsd: null,

@@ -5,6 +5,7 @@ import { createConsoleSite } from '../http/console-site/console-site.ts'
 import { createClientAddress } from '../http/connections/client-address.ts'
 import { createUnauthenticatedGuard } from '../http/connections/guard-unauthenticated.ts'
 import { isOfOwnPage } from '../http/session-cookie.ts'
+import { createGroups } from '../modules/groups/groups.ts'
 import { createPeople } from '../modules/people/people.ts'
 import { createProjects } from '../modules/projects/projects.ts'
 import { createSessions, createSignInCode } from '../modules/sessions/sessions.ts'
@@ -72,6 +73,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
     const { database, clock } = modules
     const people = createPeople({ database, clock, keys, sessions })
     const projects = createProjects({ database, clock, keys })
+    const groups = createGroups({ database, clock, keys })
     const guard = createUnauthenticatedGuard({
       throttle: modules.unauthenticatedThrottle,
       authenticate: (token, connection) => keys.authenticate(token, connection),
@@ -102,6 +104,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         sessions,
         people,
         projects,
+        groups,
         consoleSite,
         overview,
         guard,

@@ -7,6 +7,7 @@ const PREFIXES = {
   user: 'user-',
   serviceAccount: 'svc_acct_',
   invite: 'invite-',
+  group: 'group_',
 } as const
 
 type IdKind = keyof typeof PREFIXES

@@ -18,6 +18,7 @@ const CALLER: Caller = {
   environment: 'dev',
   scopes: new Set(['inference']),
   projectId: null,
+  groupIds: [],
   allowedModels: null,
   requestsPerMinute: null,
   limitNanoUsd: null,

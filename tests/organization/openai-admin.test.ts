@@ -151,3 +151,51 @@ test('a key of a project is not an admin key, and its client can name the projec
     })
   }
 })
+
+test('groups, their users and their projects: every method, pages in both directions and typed errors', async () => {
+  const { groups } = client.admin.organization
+  const first = await groups.create({ name: 'Engineers' })
+  const second = await groups.create({ name: 'Researchers' })
+  expect(await groups.retrieve(first.id)).toEqual(first)
+  expect((await groups.update(first.id, { name: 'Builders' })).name).toBe('Builders')
+  expect(await idsOf(groups.list({ limit: 1 }))).toEqual([second.id, first.id])
+  expect(await idsOf(groups.list({ limit: 1, order: 'asc' }))).toEqual([first.id, second.id])
+  await expect(groups.create({ name: 'researchers' })).rejects.toThrow(ConflictError)
+
+  const people = [
+    await joinAccount(gateway, { email: 'five@example.com' }),
+    await joinAccount(gateway, { email: 'six@example.com' }),
+  ]
+  const [{ id: user_id } = { id: '' }] = people
+  const group_id = first.id
+  expect(await groups.users.create(group_id, { user_id })).toEqual({
+    object: 'group.user',
+    user_id,
+    group_id,
+  })
+  for (const { id } of people.slice(1)) await groups.users.create(group_id, { user_id: id })
+  expect(await idsOf(groups.users.list(group_id, { limit: 1, order: 'asc' }))).toEqual(
+    people.map(({ id }) => id).toSorted(),
+  )
+  expect(await groups.users.retrieve(user_id, { group_id })).toMatchObject({ id: user_id, user_type: 'user' })
+  expect(await groups.users.delete(user_id, { group_id })).toMatchObject({ deleted: true })
+  await expect(groups.users.retrieve(user_id, { group_id })).rejects.toThrow(NotFoundError)
+
+  const inProject = client.admin.organization.projects.groups
+  const project_id = await createProject(gateway)
+  expect(await inProject.create(project_id, { group_id, role: 'member' })).toMatchObject({
+    object: 'project.group',
+    project_id,
+    group_id,
+    group_name: 'Builders',
+  })
+  await inProject.create(project_id, { group_id: second.id, role: 'viewer' })
+  const listed: string[] = []
+  for await (const one of inProject.list(project_id, { limit: 1 })) listed.push(one.group_id)
+  expect(listed).toEqual([second.id, first.id])
+  expect((await inProject.retrieve(group_id, { project_id })).group_id).toBe(group_id)
+  expect(await inProject.delete(group_id, { project_id })).toMatchObject({ deleted: true })
+  await expect(inProject.retrieve(group_id, { project_id })).rejects.toThrow(NotFoundError)
+  expect(await groups.delete(group_id)).toEqual({ object: 'group.deleted', id: group_id, deleted: true })
+  await expect(groups.retrieve(group_id)).rejects.toThrow(NotFoundError)
+})

@@ -9,6 +9,7 @@ const OTHER_FORMS = [
   'GET /v1/requests',
   'GET /v1/organization/projects',
   'GET /v1/organization/users',
+  'GET /v1/organization/groups',
   'GET /v1/organization/invites',
 ]
 const MEMBERS = ['object', 'data', 'total', 'has_more', 'next_cursor']

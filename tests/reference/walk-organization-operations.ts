@@ -25,6 +25,7 @@ export async function walkOrganization(call: MakeCall): Promise<void> {
   await call(`GET ${PROJECT}/users/{user_id}`, { params: { ...params, ...user } })
   await call(`POST ${PROJECT}/users/{user_id}`, { params: { ...params, ...user } })
   await call(`DELETE ${PROJECT}/users/{user_id}`, { params: { ...params, ...user } })
+  await walkGroups(call, params, user)
   const service = await call(`POST ${PROJECT}/service_accounts`, { params })
   const ofService = { params: { ...params, service_account_id: String(service.id) } }
   await call(`GET ${PROJECT}/service_accounts`, { params })
@@ -41,4 +42,26 @@ export async function walkOrganization(call: MakeCall): Promise<void> {
   await call('POST /v1/admin/users/{id}/deactivate', { params: { id: user.user_id }, body: null })
   await call('POST /v1/admin/users/{id}/activate', { params: { id: user.user_id }, body: null })
   await call('DELETE /v1/organization/users/{user_id}', { params: user })
+}
+
+async function walkGroups(
+  call: MakeCall,
+  project: { project_id: string },
+  user: { user_id: string },
+): Promise<void> {
+  const created = await call('POST /v1/organization/groups')
+  const params = { group_id: String(created.id) }
+  await call('GET /v1/organization/groups')
+  await call('GET /v1/organization/groups/{group_id}', { params })
+  await call('POST /v1/organization/groups/{group_id}', { params })
+  const users = 'organization/groups/{group_id}/users'
+  await call(`POST /v1/${users}`, { params, body: user })
+  await call(`GET /v1/${users}`, { params })
+  await call(`GET /v1/${users}/{user_id}`, { params: { ...params, ...user } })
+  await call(`POST ${PROJECT}/groups`, { params: project, body: { ...params, role: 'member' } })
+  await call(`GET ${PROJECT}/groups`, { params: project })
+  await call(`GET ${PROJECT}/groups/{group_id}`, { params: { ...project, ...params } })
+  await call(`DELETE ${PROJECT}/groups/{group_id}`, { params: { ...project, ...params } })
+  await call(`DELETE /v1/${users}/{user_id}`, { params: { ...params, ...user } })
+  await call('DELETE /v1/organization/groups/{group_id}', { params })
 }

@@ -30,8 +30,11 @@ import { deploymentRoutes } from '../../http/routes/deployments/deployments.ts'
 import { prefetchRoutes } from '../../http/routes/deployments/prefetch.ts'
 import { hubModelRoutes } from '../../http/routes/deployments/hub-models.ts'
 import { gpuTierRoutes } from '../../http/routes/deployments/gpu-tiers.ts'
+import { groupUserRoutes } from '../../http/routes/organization/group-users.ts'
+import { organizationGroupRoutes } from '../../http/routes/organization/groups.ts'
 import { organizationInviteRoutes } from '../../http/routes/organization/invites.ts'
 import { projectApiKeyRoutes } from '../../http/routes/organization/project-api-keys.ts'
+import { projectGroupRoutes } from '../../http/routes/organization/project-groups.ts'
 import { projectServiceAccountRoutes } from '../../http/routes/organization/project-service-accounts.ts'
 import { projectUserRoutes } from '../../http/routes/organization/project-users.ts'
 import { organizationProjectRoutes } from '../../http/routes/organization/projects.ts'
@@ -68,6 +71,7 @@ import { createRunGeneration } from '../../http/paid/run-generation.ts'
 import { createRunPaid } from '../../http/paid/run-paid.ts'
 import { createSendInference } from '../../http/paid/send-inference.ts'
 import type { UnauthenticatedGuard } from '../../http/connections/guard-unauthenticated.ts'
+import type { Groups } from '../../modules/groups/groups.ts'
 import type { People } from '../../modules/people/people.ts'
 import type { Projects } from '../../modules/projects/projects.ts'
 import type { Sessions } from '../../modules/sessions/sessions.ts'
@@ -89,6 +93,7 @@ interface BuildRoutesOptions {
   readonly sessions: Sessions
   readonly people: People
   readonly projects: Projects
+  readonly groups: Groups
   readonly consoleSite: ConsoleSite | null
   readonly overview: Overview
   readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey' | 'countSignIn'>
@@ -102,7 +107,7 @@ interface BuildRoutesOptions {
 export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
   const { config, modules, logger } = options
   const { accounts, keys, catalog, providers, chat, billing, promoCodes, audit, usage } = modules
-  const { people, projects } = options
+  const { people, projects, groups } = options
   const onStreamError = (error: unknown, requestId: string): void =>
     logger.warn({ err: error, requestId }, 'a stream failed in the middle')
   const sendInference = createSendInference({ limits: modules.limits, onStreamError })
@@ -191,6 +196,9 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...projectUserRoutes({ projects }),
     ...projectServiceAccountRoutes({ projects }),
     ...projectApiKeyRoutes({ projects, keys }),
+    ...organizationGroupRoutes({ groups }),
+    ...groupUserRoutes({ groups }),
+    ...projectGroupRoutes({ groups }),
     ...organizationUserRoutes({ people }),
     ...organizationInviteRoutes({ people, publicUrl: config.publicUrl }),
     ...usageRoutes({ usage, budgetAlerts: modules.budgetAlerts, clock: modules.clock }),

@@ -25,6 +25,7 @@ const OPERATOR: Caller = {
   environment: 'dev',
   scopes: new Set(SCOPES),
   projectId: null,
+  groupIds: [],
   allowedModels: null,
   requestsPerMinute: null,
   limitNanoUsd: null,

@@ -64,7 +64,13 @@ function planTask(task: ClaimedTask, control: TaskControl, { catalog }: Performe
   const { accountId, projectId, keyId, environment, requestId } = task
   const record = createInferenceRecord(task.type)
   record.model = model.id
-  const unlimited = { allowedModels: null, requestsPerMinute: null, limitNanoUsd: null, isOperator: true }
+  const unlimited = {
+    allowedModels: null,
+    requestsPerMinute: null,
+    limitNanoUsd: null,
+    isOperator: true,
+    groupIds: [],
+  }
   return {
     ...readStoredWork(task.work),
     task,

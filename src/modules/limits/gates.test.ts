@@ -13,6 +13,7 @@ const CALLER: Caller = {
   environment: 'test',
   scopes: new Set(['inference']),
   projectId: null,
+  groupIds: [],
   allowedModels: null,
   requestsPerMinute: null,
   limitNanoUsd: null,

@@ -1,4 +1,5 @@
 const PROJECT = '/v1/organization/projects/{project_id}'
+const GROUP = '/v1/organization/groups/{group_id}'
 const SERVICE_ACCOUNTS = `${PROJECT}/service_accounts`
 
 /** Descriptions of the operations on people and projects, by method and path. */
@@ -31,6 +32,23 @@ export const ORGANIZATION_NOTES: Readonly<Record<string, string>> = {
     'Lists the keys of a project with their owners. Keys of the account itself are not among them.',
   [`GET ${PROJECT}/api_keys/{api_key_id}`]: 'Returns one key of a project without its secret.',
   [`DELETE ${PROJECT}/api_keys/{api_key_id}`]: 'Revokes a key of a project on every process of the gateway.',
+  [`GET ${PROJECT}/groups`]: 'Lists the groups that have a role in a project.',
+  [`POST ${PROJECT}/groups`]:
+    'Gives a group of the account a role in a project. Its members have the stronger one of this role and their own.',
+  [`GET ${PROJECT}/groups/{group_id}`]: 'Returns one group of a project with its role.',
+  [`DELETE ${PROJECT}/groups/{group_id}`]:
+    'Removes a group from a project. Keys of members who are in the project by this group only are refused from then on.',
+  'GET /v1/organization/groups': 'Lists the groups of the account.',
+  'POST /v1/organization/groups': 'Makes a group of people. An account has at most 1,000.',
+  [`GET ${GROUP}`]: 'Returns one group.',
+  [`POST ${GROUP}`]: 'Gives a group another name.',
+  [`DELETE ${GROUP}`]:
+    'Deletes a group. Its members stay in the account and lose what they had by the group.',
+  [`GET ${GROUP}/users`]: 'Lists the people in a group.',
+  [`POST ${GROUP}/users`]: 'Adds a member of the account to a group. A person is in at most 100.',
+  [`GET ${GROUP}/users/{user_id}`]: 'Returns one person of a group.',
+  [`DELETE ${GROUP}/users/{user_id}`]:
+    'Removes a person from a group, and takes from them what they had by it.',
   'GET /v1/organization/users': 'Lists the members of the account.',
   'GET /v1/organization/users/{user_id}':
     'Returns one member of the account. It tells nothing about other accounts of the person.',

@@ -1,6 +1,6 @@
 import { Type, type Static, type TProperties, type TSchema } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
-import type { OpenPage, PageRequest } from '../../../kernel/page.ts'
+import type { OpenPage, OrderedPageRequest, PageRequest } from '../../../kernel/page.ts'
 import { parseWireId } from '../../../wires/organization-ids.ts'
 import { objectName } from '../../../wires/usual-members.ts'
 import { ListQuery, PAGE_LIMIT_DEFAULT } from '../../answers/list-page.ts'
@@ -37,7 +37,7 @@ export function readPage(
 ): PageRequest {
   const afterId = after === undefined ? null : parseWireId(kind, after)
   if (after !== undefined && afterId === null)
-    throw invalidValue('after', 'after must be the last_id of an earlier page.')
+    throw invalidValue('after', 'after must come from an earlier page.')
   return { limit, afterId }
 }
 
@@ -66,4 +66,50 @@ export function deletedAnswer<const Name extends string>(name: Name) {
 
 export function unixSeconds(ms: number): number {
   return Math.floor(ms / 1000)
+}
+
+/** The query of the lists that newer parts of the Administration API have: in both directions, with `next`. */
+export const OrderedListQuery = Type.Object({
+  limit: ListQuery.properties.limit,
+  after: Type.Optional(
+    Type.String({ maxLength: 256, description: '`next` of the page before; the entries behind it follow.' }),
+  ),
+  order: Type.Optional(
+    Type.Enum(['asc', 'desc'], { default: 'desc', description: 'By age: `desc` begins with the newest.' }),
+  ),
+})
+
+/** The schema of a list in both directions. */
+export function orderedList(title: string, item: TSchema): TSchema {
+  const members: TProperties = {
+    object: objectName('list'),
+    data: Type.Array(item, { description: 'The entries of this page, in order.' }),
+    has_more: Type.Boolean({ description: 'Whether there is a further page.' }),
+    next: Type.Union([Type.String(), Type.Null()], {
+      description: 'Send it as `after` for the next page. Null on the last page.',
+    }),
+  }
+  return Type.Object(members, { title })
+}
+
+export function readOrderedPage(
+  kind: Parameters<typeof parseWireId>[0],
+  query: Static<typeof OrderedListQuery>,
+): OrderedPageRequest {
+  return { ...readPage(kind, query), order: query.order ?? 'desc' }
+}
+
+/** @param cursorOf returns the id of an entry as clients send it back */
+export function orderedListOf<Item>(
+  { items, hasMore }: OpenPage<Item>,
+  toWire: (item: Item) => object,
+  cursorOf: (item: Item) => string,
+): Record<string, unknown> {
+  const last = items.at(-1)
+  return {
+    object: 'list',
+    data: items.map(toWire),
+    has_more: hasMore,
+    next: hasMore && last !== undefined ? cursorOf(last) : null,
+  }
 }

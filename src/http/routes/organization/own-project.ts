@@ -21,7 +21,7 @@ export function requireAccountKey(caller: Caller): string {
 }
 
 /** Returns the id that a path names. Any other text is no id, and so 404. */
-export function pathId(kind: 'user' | 'serviceAccount' | 'invite', text: string): string {
+export function pathId(kind: 'user' | 'serviceAccount' | 'invite' | 'group', text: string): string {
   const id = parseWireId(kind, text)
   if (id === null) throw notFound(kind === 'serviceAccount' ? 'service account' : kind)
   return id

@@ -15,7 +15,7 @@ import {
 } from './organization-list.ts'
 import { ownProject, pathId, ProjectParams } from './own-project.ts'
 
-const Role = Type.Enum([...PROJECT_ROLES], {
+export const ProjectRole = Type.Enum([...PROJECT_ROLES], {
   description: '`owner` manages the project, `member` uses models, `viewer` only looks.',
 })
 
@@ -35,13 +35,13 @@ const AddBody = Type.Object(
   {
     user_id: nullable(Type.String({ maxLength: 100 }), 'The id of a member of the account: `user-…`.'),
     email: nullable(Type.String({ maxLength: 320 }), 'The e-mail address of a member, instead of the id.'),
-    role: Role,
+    role: ProjectRole,
   },
   { additionalProperties: false, examples: [{ email: 'grace@example.com', role: 'member' }] },
 )
 
 const ChangeBody = Type.Object(
-  { role: nullable(Role, 'The new role.') },
+  { role: nullable(ProjectRole, 'The new role.') },
   { additionalProperties: false, examples: [{ role: 'owner' }] },
 )
 

@@ -28,6 +28,7 @@ async function ask(route: Route | undefined, asked: Asked = {}): Promise<unknown
     scopes: new Set(['inference']),
     allowedModels: asked.allowedModels ? new Set(asked.allowedModels) : null,
     projectId: null,
+    groupIds: [],
     requestsPerMinute: null,
     limitNanoUsd: null,
   }

@@ -211,6 +211,7 @@ export async function createDeploymentStage({
         environment: 'test',
         scopes: new Set(['inference']),
         projectId: null,
+        groupIds: [],
         allowedModels: null,
         requestsPerMinute: null,
         limitNanoUsd: null,

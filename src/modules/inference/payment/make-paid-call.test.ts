@@ -43,6 +43,7 @@ function call(steps: Partial<CallSteps<object, undefined, string>>, continuedWor
   const record = createInferenceRecord('chat')
   const unlimited = {
     projectId: null,
+    groupIds: [],
     allowedModels: null,
     requestsPerMinute: null,
     limitNanoUsd: null,

@@ -15,6 +15,8 @@ export interface Caller {
   /** The person that the key belongs to. */
   readonly userId?: string | null
   readonly serviceAccountId?: string | null
+  /** The groups of that person in the account, in a fixed order. Empty for keys of others. */
+  readonly groupIds: readonly string[]
   readonly environment: Environment
   readonly scopes: ReadonlySet<Scope>
   /** Null allows every model. */

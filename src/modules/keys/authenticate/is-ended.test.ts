@@ -81,6 +81,40 @@ describe('a key of a person in a project', () => {
   })
 })
 
+describe('a key of a person who is in the project by a group only', () => {
+  const groupId = createId()
+
+  beforeEach(async () => {
+    await database.query('DELETE FROM project_members')
+    await database.query(`INSERT INTO groups (id, account_id, name) VALUES ($1, $2, 'Engineers')`, [
+      groupId,
+      accountId,
+    ])
+    await database.query('INSERT INTO group_members (group_id, account_id, user_id) VALUES ($1, $2, $3)', [
+      groupId,
+      accountId,
+      userId,
+    ])
+    await database.query(
+      `INSERT INTO project_groups (project_id, account_id, group_id, role) VALUES ($1, $2, $3, 'member')`,
+      [projectId, accountId, groupId],
+    )
+  })
+
+  test.each([
+    ['the person leaves the group', 'DELETE FROM group_members'],
+    ['the group leaves the project', 'DELETE FROM project_groups'],
+    ['the group is deleted', 'DELETE FROM groups'],
+    ['the person leaves the account', 'DELETE FROM account_members'],
+  ])('is refused after %s', async (_, change) => {
+    const keyId = await issue({ projectId, userId })
+    const { groupIds, scopes } = await readCaller(database, { accountId, keyId, nowMs })
+    expect([groupIds, [...scopes]]).toEqual([[groupId], ['inference']])
+    await database.query(change)
+    expect(await isRefused(keyId)).toBe(true)
+  })
+})
+
 test('a key of a service account is refused after that is deleted or its project archived', async () => {
   const key = await issue({ projectId, serviceAccountId })
   expect(await isRefused(key)).toBe(false)

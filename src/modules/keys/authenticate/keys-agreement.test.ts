@@ -93,6 +93,7 @@ async function createWorld() {
     environment: 'dev',
     scopes: new Set(['admin']),
     projectId: null,
+    groupIds: [],
     allowedModels: null,
     requestsPerMinute: null,
     limitNanoUsd: null,

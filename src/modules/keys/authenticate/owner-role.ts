@@ -8,9 +8,13 @@ import { SCOPES, type Scope } from './caller.ts'
  */
 export const ownerRole = (key: string): string => `(CASE
   WHEN ${key}.user_id IS NOT NULL THEN coalesce((
-    SELECT CASE WHEN m.role = 'owner' OR ${key}.project_id IS NULL THEN m.role ELSE j.role END
-    FROM account_members m LEFT JOIN project_members j ON j.project_id = ${key}.project_id AND j.user_id = m.user_id
-    WHERE m.account_id = ${key}.account_id AND m.user_id = ${key}.user_id), 'none')
+    SELECT CASE WHEN m.role = 'owner' OR ${key}.project_id IS NULL THEN m.role ELSE (
+      SELECT r.role FROM (
+        SELECT j.role FROM project_members j WHERE j.project_id = ${key}.project_id AND j.user_id = m.user_id
+        UNION ALL SELECT g.role FROM project_groups g JOIN group_members h ON h.group_id = g.group_id
+        WHERE g.project_id = ${key}.project_id AND h.user_id = m.user_id) r
+      ORDER BY array_position(ARRAY['owner', 'member', 'viewer'], r.role) LIMIT 1) END
+    FROM account_members m WHERE m.account_id = ${key}.account_id AND m.user_id = ${key}.user_id), 'none')
   WHEN ${key}.service_account_id IS NOT NULL THEN coalesce((
     SELECT s.role FROM service_accounts s WHERE s.id = ${key}.service_account_id), 'none')
 END)`

@@ -11,6 +11,7 @@ export interface CallerRow extends KeyRow {
   readonly is_operator: boolean
   readonly parent_limit_nano_usd: bigint | null
   readonly parent_requests_per_minute: number | null
+  readonly group_ids: readonly string[]
 }
 
 export const SELECT_CALLER = `
@@ -18,7 +19,9 @@ export const SELECT_CALLER = `
     p.requests_per_minute AS parent_requests_per_minute,
     EXISTS (SELECT FROM api_keys o WHERE o.account_id = k.account_id AND o.revoked_at IS NULL AND 'admin' = ANY (o.scopes))
       AS is_operator,
-    ${isEnded('k')} AS is_ended, ${ownerRole('k')} AS owner_role
+    ${isEnded('k')} AS is_ended, ${ownerRole('k')} AS owner_role,
+    ARRAY(SELECT h.group_id::text FROM group_members h WHERE h.account_id = k.account_id AND h.user_id = k.user_id ORDER BY h.group_id)
+      AS group_ids
   FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN api_keys p ON p.id = k.parent_id`
 
 /**
@@ -68,6 +71,7 @@ export function callerOf(row: CallerRow): Caller {
     keyId: key.id,
     userId: key.userId,
     serviceAccountId: key.serviceAccountId,
+    groupIds: row.group_ids,
     environment: key.environment,
     scopes: new Set(scopesOfRole(key.ownerRole, key.scopes)),
     allowedModels: key.allowedModels === null ? null : new Set(key.allowedModels),

@@ -48,6 +48,7 @@ export async function startKeyProcesses(): Promise<KeyProcesses> {
     environment: 'dev',
     scopes: new Set(scopes),
     projectId: null,
+    groupIds: [],
     allowedModels: null,
     requestsPerMinute: null,
     limitNanoUsd: null,

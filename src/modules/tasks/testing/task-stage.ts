@@ -127,6 +127,7 @@ export async function createTaskStage(
         environment: 'test',
         scopes: new Set(['inference']),
         projectId: null,
+        groupIds: [],
         allowedModels: null,
         requestsPerMinute: null,
         limitNanoUsd: null,

@@ -1,0 +1,128 @@
+import { Type, type Static } from 'typebox'
+import type { Group, Groups } from '../../../modules/groups/groups.ts'
+import { described } from '../../../wires/described.ts'
+import { wireId } from '../../../wires/organization-ids.ts'
+import { Id } from '../../../wires/usual-members.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { Name } from '../account/api-key-wire.ts'
+import {
+  deletedAnswer,
+  orderedList,
+  OrderedListQuery,
+  orderedListOf,
+  readOrderedPage,
+  unixSeconds,
+} from './organization-list.ts'
+import { pathId, requireAccountKey } from './own-project.ts'
+
+export const GroupType = Type.Literal('group', {
+  description: 'Always `group`: no group spans several accounts.',
+})
+
+const GroupAnswer = Type.Object(
+  {
+    id: Id,
+    name: Type.String({ description: 'The name that people gave it.' }),
+    created_at: Type.Integer({ description: 'In seconds.' }),
+    is_scim_managed: Type.Literal(false, { description: 'Always false: no directory manages groups here.' }),
+    group_type: GroupType,
+  },
+  { title: 'Group' },
+)
+
+const GroupBody = Type.Object(
+  {
+    name: described(
+      Name,
+      'A name for people, without control characters. No other group of the account has it.',
+    ),
+  },
+  { additionalProperties: false, examples: [{ name: 'Engineers' }] },
+)
+
+export const GroupParams = Type.Object({
+  group_id: Type.String({ maxLength: 100, description: 'The id of a group: `group_…`.' }),
+})
+
+const shared = { tag: 'Organization', scope: 'manage' } as const
+
+export const organizationGroupRoutes = ({ groups }: { groups: Groups }): Route[] => [
+  defineRoute({
+    ...shared,
+    method: 'GET',
+    path: '/v1/organization/groups',
+    summary: 'List groups',
+    query: OrderedListQuery,
+    responses: {
+      200: { description: 'The groups of the account.', schema: orderedList('GroupList', GroupAnswer) },
+    },
+    handle: async ({ caller, query }) => {
+      const page = await groups.list(requireAccountKey(caller), readOrderedPage('group', query))
+      return orderedListOf(page, groupToWire, ({ id }) => wireId('group', id))
+    },
+  }),
+  defineRoute({
+    ...shared,
+    method: 'POST',
+    path: '/v1/organization/groups',
+    summary: 'Create a group',
+    body: GroupBody,
+    responses: { 200: { description: 'The group, with nobody in it.', schema: GroupAnswer } },
+    handle: async ({ caller, body }) => {
+      requireAccountKey(caller)
+      return groupToWire(await groups.create(caller, body.name))
+    },
+  }),
+  defineRoute({
+    ...shared,
+    method: 'GET',
+    path: '/v1/organization/groups/:group_id',
+    summary: 'Read a group',
+    params: GroupParams,
+    responses: { 200: { description: 'The group.', schema: GroupAnswer } },
+    handle: async ({ caller, params }) =>
+      groupToWire(await groups.read(requireAccountKey(caller), pathId('group', params.group_id))),
+  }),
+  defineRoute({
+    ...shared,
+    method: 'POST',
+    path: '/v1/organization/groups/:group_id',
+    summary: 'Rename a group',
+    params: GroupParams,
+    body: GroupBody,
+    responses: { 200: { description: 'The group with its new name.', schema: GroupAnswer } },
+    handle: async ({ caller, params, body }) => {
+      requireAccountKey(caller)
+      return groupToWire(await groups.rename(caller, pathId('group', params.group_id), body.name))
+    },
+  }),
+  defineRoute({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/organization/groups/:group_id',
+    summary: 'Delete a group',
+    params: GroupParams,
+    responses: {
+      200: {
+        description: 'Its members have lost what they had by the group, on every process.',
+        schema: deletedAnswer('group.deleted'),
+      },
+    },
+    handle: async ({ caller, params }) => {
+      requireAccountKey(caller)
+      const id = pathId('group', params.group_id)
+      await groups.delete(caller, id)
+      return { object: 'group.deleted', id: wireId('group', id), deleted: true }
+    },
+  }),
+]
+
+function groupToWire(group: Group): Static<typeof GroupAnswer> {
+  return {
+    id: wireId('group', group.id),
+    name: group.name,
+    created_at: unixSeconds(group.createdAtMs),
+    is_scim_managed: false,
+    group_type: 'group',
+  }
+}
