@@ -1,5 +1,6 @@
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import type { CandidateSelector, InferenceRequest, PaidCall, PaidOperation } from '../inference/inference.ts'
+import { labelsOf } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { OwnFiles } from '../media/media.ts'
 import { AppError } from '../../kernel/app-error.ts'
@@ -38,7 +39,8 @@ export function chargeLost(
       const request = await withFiles(media, asked)
       const plan = boundRequest(RESPONSES.estimate.refine(model, request.body, request.bytes), request)
       // The work is done: whatever credit is missing becomes a debt.
-      const asking = { wantedNanoUsd: plan.wantedNanoUsd, leastNanoUsd: 0n, atMs: startedMs }
+      const charged = { model: model.id, labels: labelsOf(request.caller), atMs: startedMs }
+      const asking = { ...charged, wantedNanoUsd: plan.wantedNanoUsd, leastNanoUsd: 0n }
       return { hold: await ledger.hold(request.caller, asking), request, candidates: routes, plan }
     },
     perform: async (call) => {

@@ -9,7 +9,7 @@ import type {
 import { completionThroughChat } from '../../providers/wire-bridges/completion-through-chat.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Caller } from '../keys/keys.ts'
+import { labelsOf, type Caller } from '../keys/keys.ts'
 import type { InlinedUse, OwnFiles } from '../media/media.ts'
 import {
   attemptRoutes,
@@ -131,8 +131,8 @@ export function createChat(options: ChatOptions): Chat {
     startedMs: number,
   ): Promise<void> => {
     if (estimate.bound(model, body, bytes).leastNanoUsd === 0n) return
-    const some = { wantedNanoUsd: 1n, leastNanoUsd: 1n, atMs: startedMs, cancellation }
-    const hold = await ledger.hold(caller, some)
+    const charged = { model: model.id, labels: labelsOf(caller), atMs: startedMs }
+    const hold = await ledger.hold(caller, { ...charged, wantedNanoUsd: 1n, leastNanoUsd: 1n, cancellation })
     hold.release()
   }
 

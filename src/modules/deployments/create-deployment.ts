@@ -52,15 +52,13 @@ export async function createDeployment(
   const tier =
     order.gpuTier === null ? await chooseTier(options.hub, question, tiers) : findTier(tiers, order.gpuTier)
   checkPrice(tier, order)
-  await requireCredit(options, caller, tier.pricePerHourNanoUsd)
+  await requireCredit(options, caller, { model: '', pricePerHourNanoUsd: tier.pricePerHourNanoUsd })
   const { hubToken: token } = order
   const { hub, hubUseOf, database, clock, sealer } = options
   const commit = await checkModel(question, { hub, use: hubUseOf(tier.driverId), tier, tiers })
   const pinned = { ...order, revision: commit ?? order.revision }
-  const { accountId, projectId, keyId, environment } = caller
-  const owner = { accountId, projectId, keyId, environment }
   return database.transaction(async (transaction) => {
-    const wanted = { order: pinned, tier, owner, nowMs: clock.nowMs() }
+    const wanted = { order: pinned, tier, owner: caller, nowMs: clock.nowMs() }
     const deployment = await insertDeployment(transaction, wanted)
     if (token !== null) await keepToken(transaction, sealer, { deployment, token })
     return deployment

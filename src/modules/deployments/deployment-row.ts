@@ -7,6 +7,7 @@ export interface DeploymentRow {
   readonly project_id: string | null
   readonly key_id: string
   readonly environment: string
+  readonly labels: string[] | null
   readonly name: string
   readonly huggingface_id: string
   readonly revision: string | null
@@ -41,6 +42,7 @@ export function deploymentFromRow(row: DeploymentRow): Deployment {
     projectId: row.project_id,
     keyId: row.key_id,
     environment: row.environment,
+    labels: row.labels,
     name: row.name,
     huggingfaceId: row.huggingface_id,
     revision: row.revision,

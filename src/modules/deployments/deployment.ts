@@ -24,6 +24,8 @@ export interface Deployment {
   readonly projectId: string | null
   readonly keyId: string
   readonly environment: string
+  /** The labels of its GPU time; null without any. */
+  readonly labels: readonly string[] | null
   readonly name: string
   readonly huggingfaceId: string
   readonly revision: string | null

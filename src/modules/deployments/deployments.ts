@@ -195,7 +195,7 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
       // The limits of the key that created the deployment are checked when the run begins.
       if (keyId !== makerId) {
         const caller = await options.callerOf(accountId, keyId)
-        await requireCredit(options, caller, pricePerHourNanoUsd)
+        await requireCredit(options, caller, { model: modelIdOf(id), pricePerHourNanoUsd })
       }
       if (await writeWake(database, id, clock.nowMs())) await announceWish(id)
     },
@@ -239,7 +239,7 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
       if (allowedModels?.has(modelIdOf(deploymentId)) === false) throw notAllowed()
       if (desired === 'running') {
         const { pricePerHourNanoUsd } = await read(caller, deploymentId)
-        await requireCredit(options, caller, pricePerHourNanoUsd)
+        await requireCredit(options, caller, { model: modelIdOf(deploymentId), pricePerHourNanoUsd })
       }
       const change = { place: caller, deploymentId, desired, nowMs: clock.nowMs() }
       const deployment = await writeDesiredState(database, change)

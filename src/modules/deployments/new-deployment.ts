@@ -5,7 +5,7 @@ import type { OfferedTier } from '../../gpu/registry.ts'
 import { isHubId } from '../../hub/hub-id.ts'
 import { isGgufQuantization } from '../../hub/pick-files.ts'
 import type { Queryable } from '../../storage/database.ts'
-import type { Place } from '../../storage/place.ts'
+import type { Caller } from '../keys/keys.ts'
 import { QUANTIZATIONS, type Deployment } from './deployment.ts'
 import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
 import { insertEvent } from './deployment-events.ts'
@@ -89,7 +89,7 @@ export function checkPrice(tier: OfferedTier, { pricePerHourMaxNanoUsd: most }: 
 interface NewDeployment {
   readonly order: DeploymentOrder
   readonly tier: OfferedTier
-  readonly owner: Place & { readonly keyId: string; readonly environment: string }
+  readonly owner: Caller
   readonly nowMs: number
 }
 
@@ -125,6 +125,7 @@ export async function insertDeployment(
     order.budgetLimitNanoUsd,
     new Date(nowMs),
     owner.projectId,
+    owner.labels ?? null,
   ])
   if (row === undefined) throw new Error('an inserted deployment was not returned')
   await insertEvent(transaction, {
@@ -143,6 +144,6 @@ export async function insertDeployment(
 const INSERT = `
   INSERT INTO deployments (id, account_id, key_id, environment, name, huggingface_id, revision, gpu_tier, driver, quantization,
     max_model_len, env, idle_timeout_minutes, price_per_hour_nano_usd, budget_limit_nano_usd, created_at, next_look_at,
-    desired_state, status, project_id)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16, 'running', 'queued', $17)
+    desired_state, status, project_id, labels)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16, 'running', 'queued', $17, $18)
   RETURNING *`

@@ -3,6 +3,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
+import { labelsOf } from '../keys/keys.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
 import { boundInputTokens, refineInputTokens } from './input-tokens.ts'
 
@@ -18,18 +19,19 @@ export function holdInputCost(
   { body, bytes, caller, cancellation }: InferenceRequest<EmbeddingRequest>,
   { atMs, priceOf }: InputCost,
 ): Hold | Promise<Hold> {
+  const charged = { model: model.id, labels: labelsOf(caller), atMs }
   const hold = (amountNanoUsd: NanoUsd, isPatient: boolean): Hold | Promise<Hold> =>
     ledger.hold(caller, {
+      ...charged,
       wantedNanoUsd: amountNanoUsd,
       leastNanoUsd: amountNanoUsd,
-      atMs,
       isPatient,
       cancellation,
     })
   const holdCounted = () => hold(priceOf(refineInputTokens(model, body.input, bytes)), true)
 
   const bound = priceOf(boundInputTokens(model, body.input, bytes))
-  const ample = ledger.holdAtOnce(caller, { wantedNanoUsd: bound, atMs })
+  const ample = ledger.holdAtOnce(caller, { ...charged, wantedNanoUsd: bound })
   if (ample !== null) return ample
   const balance = ledger.knownBalanceNanoUsd(caller.accountId)
   if (balance !== undefined && balance < bound) return holdCounted()

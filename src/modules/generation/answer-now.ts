@@ -11,6 +11,7 @@ import {
   type PaidCall,
   type ResolvedCall,
 } from '../inference/inference.ts'
+import { labelsOf } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Media } from '../media/media.ts'
 import { addressItem, inlineItem } from './answer-item.ts'
@@ -90,10 +91,11 @@ function createSteps(
   const { inference, ledger } = options
   const { caller, cancellation, work } = request
   return {
-    prepare: async ({ asked, startedMs }) => {
+    prepare: async ({ asked, model, startedMs }) => {
       const wantedNanoUsd = estimateWork(price, work)
-      const amount = { wantedNanoUsd, leastNanoUsd: wantedNanoUsd, atMs: startedMs, cancellation }
-      const hold = await ledger.hold(caller, amount)
+      const charged = { model: model.id, labels: labelsOf(caller), atMs: startedMs }
+      const amount = { wantedNanoUsd, leastNanoUsd: wantedNanoUsd }
+      const hold = await ledger.hold(caller, { ...charged, ...amount, cancellation })
       const continuedWork = continueAfterDisconnect(cancellation, caller.accountId, inference.drains)
       const continued = { ...asked, cancellation: continuedWork.cancellation }
       return { hold, continuedWork, request: continued, candidates, plan: { wantedNanoUsd, continuedWork } }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { isRecord } from '../../kernel/is-record.ts'
+import { labelsOf } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Task, Tasks } from '../tasks/tasks.ts'
 import { addressItem, inlineItem } from './answer-item.ts'
@@ -52,8 +53,9 @@ async function createTask(
   const holdNanoUsd = estimateWork(price, work)
   if (listFiles(work).length > 0) {
     // Check the balance before fetching input files.
-    const asked = { wantedNanoUsd: holdNanoUsd, leastNanoUsd: holdNanoUsd, atMs: startedMs, cancellation }
-    const hold = await ledger.hold(caller, asked)
+    const charged = { model: model.id, labels: labelsOf(caller), atMs: startedMs }
+    const amount = { wantedNanoUsd: holdNanoUsd, leastNanoUsd: holdNanoUsd }
+    const hold = await ledger.hold(caller, { ...charged, ...amount, cancellation })
     hold.release()
   }
   const stored = await keepInputs(work, { media, place: caller, cancellation })

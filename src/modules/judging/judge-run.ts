@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database } from '../../storage/database.ts'
-import type { Keys } from '../keys/keys.ts'
+import { withLabels, type Keys } from '../keys/keys.ts'
 import { askJudge, type AskChat, type AskJudgeOptions } from './ask-judge.ts'
 import { choosePairs, type Pair } from './choose-pairs.ts'
 import {
@@ -29,6 +29,7 @@ export interface JudgedRun {
   readonly id: string
   readonly accountId: string
   readonly keyId: string
+  readonly labels: readonly string[] | null
   readonly seed: number
   readonly concurrency: number
   readonly judge: JudgeSettings | null
@@ -65,7 +66,7 @@ export async function judgeRun(
   outer.onCancel((reason) => cancellation.cancel(reason))
   const asking: AskJudgeOptions = {
     ...options,
-    readCaller: () => keys.callerOf(run.accountId, run.keyId),
+    readCaller: async () => withLabels(await keys.callerOf(run.accountId, run.keyId), run.labels),
     cancellation,
   }
   try {

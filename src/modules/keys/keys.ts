@@ -27,6 +27,7 @@ import { recordLastUsed } from './authenticate/record-last-used.ts'
 
 export { ENVIRONMENTS, SCOPES } from './authenticate/caller.ts'
 export type { Caller, Environment, Scope } from './authenticate/caller.ts'
+export { labelsOf, withLabels } from './authenticate/labels.ts'
 export type { KeyChanges } from './change/change-key.ts'
 export { createKey, type KeyRequest } from './change/create-key.ts'
 export { findOperatorKey } from './authenticate/find-operator-key.ts'

@@ -3,6 +3,7 @@ import { Cancellation } from '../../kernel/cancellation.ts'
 import type { Payer } from './ledger.ts'
 import { createLedgerStage, type LedgerProcess, type LedgerStage } from './testing/ledger-stage.ts'
 import { hold, settle, spend } from './testing/spend.ts'
+import { PLAIN_CHARGE } from './testing/plain-charge.ts'
 
 let stage: LedgerStage
 let first: LedgerProcess
@@ -54,7 +55,7 @@ describe('a hold', () => {
   test('comes from memory once enough is borrowed', async () => {
     const payer = await stage.createPayer(1_000_000n)
     await spend(first, payer, 1n)
-    const open = first.ledger.hold(payer, { wantedNanoUsd: 5n, leastNanoUsd: 5n })
+    const open = first.ledger.hold(payer, { ...PLAIN_CHARGE, wantedNanoUsd: 5n, leastNanoUsd: 5n })
     expect(open).not.toBeInstanceOf(Promise)
     ;(await open).release()
   })
@@ -201,7 +202,12 @@ describe('credit in use', () => {
     const payer = await stage.createPayer(10n)
     const cancellation = new Cancellation()
     const running = await hold(first, payer, 10n)
-    const waiting = first.ledger.hold(payer, { wantedNanoUsd: 5n, leastNanoUsd: 5n, cancellation })
+    const waiting = first.ledger.hold(payer, {
+      ...PLAIN_CHARGE,
+      wantedNanoUsd: 5n,
+      leastNanoUsd: 5n,
+      cancellation,
+    })
     cancellation.cancel(new Error('gone'))
     await expect(waiting).rejects.toThrow('gone')
     running.release()

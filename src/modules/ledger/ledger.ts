@@ -14,7 +14,7 @@ import { openHold, releaseHold, settleHold, type HoldOrder, type SettleOrder } f
 import { CreditPool } from './memory/credit-pool.ts'
 import { RECALL_MS_MAX } from './memory/credit-wait.ts'
 import { growHold, type GrowOrder } from './books/grow-hold.ts'
-import type { AmpleHoldRequest, Hold, HoldRequest, Payer } from './memory/memory-hold.ts'
+import type { AmpleHoldRequest, Charged, Hold, HoldRequest, Payer } from './memory/memory-hold.ts'
 import {
   deductCredit,
   grantCredit,
@@ -40,7 +40,7 @@ import { sweepLedger } from './books/sweep-ledger.ts'
 export { hasKeyCap } from './books/spend-caps.ts'
 export { findCharges, type FoundCharge } from './journal/find-charges.ts'
 export { freeCredit } from './memory/free-credit.ts'
-export type { Hold, Payer } from './memory/memory-hold.ts'
+export type { Charged, Hold, Payer } from './memory/memory-hold.ts'
 export { reclaimLeases } from './books/lend-credit.ts'
 export type { CreditClass } from './books/move-credit.ts'
 export type { LedgerEntry } from './books/read-ledger.ts'
@@ -65,8 +65,8 @@ export interface Ledger {
   reverse(transaction: Queryable, order: ReverseOrder): Promise<{ isNew: boolean; debtNanoUsd: NanoUsd }>
   /** Throws `conflict` if the account has less. Call `recall` first. */
   deduct(transaction: Queryable, order: DeductOrder): Promise<{ isNew: boolean }>
-  /** All caps that apply to this payer at this time, for `openHold`. */
-  capsOf(queryable: Queryable, payer: Payer, atMs: number): Promise<readonly Cap[]>
+  /** All caps that apply to this charge of the payer, for `openHold`. */
+  capsOf(queryable: Queryable, payer: Payer, charge: TimedCharge): Promise<readonly Cap[]>
   openHold(transaction: Queryable, order: HoldOrder): Promise<{ isNew: boolean }>
   /** Opens many holds and returns the keys of those it opened; call `openHold` for the rest. The keys must be new. */
   openHolds(transaction: Queryable, orders: readonly PlainHoldOrder[]): Promise<ReadonlySet<string>>
@@ -94,6 +94,11 @@ export interface Ledger {
   postCharges(): Promise<void>
   /** Writes all remaining charges. Requests must have ended or be about to end. */
   close(): Promise<void>
+}
+
+/** What is charged, and when: that decides the day and month it counts for. */
+export interface TimedCharge extends Charged {
+  readonly atMs: number
 }
 
 export interface LedgerOptions {
@@ -151,7 +156,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     grant: grantCredit,
     reverse: reverseCredit,
     deduct: deductCredit,
-    capsOf: async (queryable, payer, atMs) =>
+    capsOf: async (queryable, payer, { atMs }) =>
       listCaps(payer, await readBudgetLimits(queryable, payer.accountId), atMs),
     openHold,
     openHolds,

@@ -8,6 +8,7 @@ import {
   type WholeAnswer,
 } from '../inference/inference.ts'
 import { TextTokens } from '../../kernel/tokens/text-tokens.ts'
+import { labelsOf } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { OwnFiles } from '../media/media.ts'
 import { finishModeration } from './finish-moderation.ts'
@@ -49,6 +50,8 @@ export function createModeration({ inference, ledger, media, countTokens }: Mode
       return ledger.hold(caller, {
         wantedNanoUsd: amountNanoUsd,
         leastNanoUsd: amountNanoUsd,
+        model: model.id,
+        labels: labelsOf(caller),
         atMs,
         cancellation,
       })

@@ -5,6 +5,7 @@ import {
   type InferenceRequest,
   type WholeAnswer,
 } from '../inference/inference.ts'
+import { labelsOf } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { finishRerank } from './finish-rerank.ts'
 import { boundPrice } from './rerank-price.ts'
@@ -23,8 +24,10 @@ export function createRerank({ inference, ledger, countTokens }: RerankOptions):
   const operation = createWholeOperation<RerankRequest>(inference, {
     selector: inference.selectorFor(['rerank'], ({ rerank }) => rerank !== undefined),
     of: ({ rerank }) => rerank,
-    hold: ({ price }, { body, caller, cancellation }, atMs) =>
-      ledger.hold(caller, { ...boundPrice(price, body, countTokens), atMs, cancellation }),
+    hold: ({ id: model, price }, { body, caller, cancellation }, atMs) => {
+      const bound = boundPrice(price, body, countTokens)
+      return ledger.hold(caller, { ...bound, model, labels: labelsOf(caller), atMs, cancellation })
+    },
     finish: (payload, question) => finishRerank(payload, question, countTokens),
     priceUnread: ({ price }, { body }) => boundPrice(price, body, countTokens).leastNanoUsd,
   })

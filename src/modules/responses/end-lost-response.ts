@@ -7,7 +7,7 @@ import type { Place } from '../../storage/place.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import type { Chat } from '../chat/chat.ts'
 import { createInferenceRecord, mayPass, type Inference } from '../inference/inference.ts'
-import type { Keys } from '../keys/keys.ts'
+import { withLabels, type Keys } from '../keys/keys.ts'
 import { findCharges } from '../ledger/ledger.ts'
 import { TaskPostponed, type ClaimedTask } from '../tasks/tasks.ts'
 import type { ResolvedInput } from './resolve-input.ts'
@@ -65,7 +65,7 @@ async function charge(
   { place, body: asked, route }: LostPlace,
 ): Promise<never> {
   const { chat, inference, keys, database } = options
-  const caller = await keys.formerCallerOf(task.accountId, task.keyId)
+  const caller = withLabels(await keys.formerCallerOf(task.accountId, task.keyId), task.labels)
   const body = { ...asked, input: await readInput(options, task, asked), stream: true }
   const text = stringifyJson(body)
   const record = createInferenceRecord('responses')

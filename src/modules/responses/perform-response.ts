@@ -7,7 +7,7 @@ import type { ResponsesRequest } from '../../wires/openai-responses/responses-re
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { Demand, Inference, InferenceRecord } from '../inference/inference.ts'
-import type { Caller, Keys } from '../keys/keys.ts'
+import { withLabels, type Caller, type Keys } from '../keys/keys.ts'
 import { explainRefusal, type Admission, type Limits } from '../limits/limits.ts'
 import { TaskPostponed, type ClaimedTask, type TaskControl, type TaskOutcome } from '../tasks/tasks.ts'
 import { conversationIdOf, type ItemConversations } from './conversations/item-conversations.ts'
@@ -50,7 +50,7 @@ export async function performResponse(
   )
   if (await recorder.isBegun())
     return endLostResponse(options, task, { place, body: work.body, route: ROUTE })
-  const caller = await options.keys.callerOf(accountId, keyId)
+  const caller = withLabels(await options.keys.callerOf(accountId, keyId), task.labels)
   const { whole } = await options.resolve(task, work.body)
   const body = { ...work.body, input: whole, stream: true }
   const { background: _, previous_response_id: __, conversation: ___, ...sent } = body

@@ -14,7 +14,7 @@ import {
   type Inference,
   type PaidOperation,
 } from '../inference/inference.ts'
-import type { Caller } from '../keys/keys.ts'
+import { labelsOf, type Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { listVoices, type ListedVoice, type VoiceFilter } from './list-voices.ts'
 import { openSpeech, type SpeechPlan, type SpokenAudio } from './open-speech.ts'
@@ -54,6 +54,8 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
       const hold = await ledger.hold(caller, {
         wantedNanoUsd: priceNanoUsd,
         leastNanoUsd: priceNanoUsd,
+        model: model.id,
+        labels: labelsOf(caller),
         atMs: startedMs,
         cancellation,
       })

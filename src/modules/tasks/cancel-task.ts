@@ -82,6 +82,7 @@ async function closeHold(
     type: row.type,
     model: row.model,
     createdAtMs: row.created_at.getTime(),
+    labels: row.labels,
   }
   const charge = {
     chargedNanoUsd: row.hold_nano_usd,
@@ -104,6 +105,7 @@ interface CancelledRow extends TaskRow {
   readonly environment: Environment
   readonly request_id: string
   readonly model: string
+  readonly labels: string[] | null
   readonly is_held: boolean
   readonly webhook_url: string | null
   /** The provider that has the work, or may have it. */
@@ -118,6 +120,6 @@ const cancelWithin = (place: Place): string => `
     WHERE id = $1 AND ${isWithin(place, '$2')} AND status IN ('pending', 'processing')
     RETURNING *
   ), deliveries AS (${INSERT_DELIVERIES})
-  SELECT ${TASK_COLUMNS}, account_id, key_id, environment, request_id, model, is_held, webhook_url,
+  SELECT ${TASK_COLUMNS}, account_id, key_id, environment, request_id, model, labels, is_held, webhook_url,
     coalesce(job ->> 'provider', submitting_to ->> 'provider') AS handed_to,
     (extract(epoch FROM completed_at - created_at) * 1000)::int AS latency_ms FROM tasks`

@@ -5,7 +5,7 @@ import type { Database, Queryable } from '../../storage/database.ts'
 import { errorCodeOf } from '../../storage/storage-error.ts'
 import { lockStoredBytes, noRoomLeft, type QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import { hasKeyCap, type Ledger } from '../ledger/ledger.ts'
-import { holdKeyOf, holdOrderOf, insertTasks, payerOf, planTask, type NewTask } from './new-task.ts'
+import { chargeOf, holdKeyOf, holdOrderOf, insertTasks, payerOf, planTask, type NewTask } from './new-task.ts'
 import type { Task, TaskOrder } from './task.ts'
 import { TASK_COLUMNS, taskFromRow, type TaskRow } from './task-row.ts'
 
@@ -91,7 +91,7 @@ export class TaskCreator {
       const refusal = takeBytes(rooms, task)
       if (refusal !== null) throw refusal
       if (ledger !== null && task.isHeld) {
-        const caps = await ledger.capsOf(transaction, payerOf(task), task.createdAtMs)
+        const caps = await ledger.capsOf(transaction, payerOf(task), chargeOf(task))
         await ledger.openHold(transaction, { ...holdOrderOf(task), caps })
       }
       return taskFromRow(row)

@@ -2,7 +2,8 @@ import { createId } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { JOB_SCHEMA } from '../../storage/job-queue.ts'
-import type { Payer } from '../ledger/ledger.ts'
+import { labelsOf } from '../keys/keys.ts'
+import type { Payer, TimedCharge } from '../ledger/ledger.ts'
 import type { TaskOrder } from './task.ts'
 import { OWN_COLUMNS, type TaskRow } from './task-row.ts'
 import { DEADLINES_MS, HOLD_MARGIN_MS, QUEUE_MS_MAX } from './task-times.ts'
@@ -47,6 +48,11 @@ export function planTask(order: TaskOrder, defaults: TaskDefaults): NewTask {
 export function payerOf({ order }: NewTask): Payer {
   const { accountId, keyId, limitNanoUsd, parent = null } = order.caller
   return { accountId, keyId, limitNanoUsd, parent }
+}
+
+/** What budgets are found by. */
+export function chargeOf({ order, createdAtMs }: NewTask): TimedCharge {
+  return { model: order.model, labels: labelsOf(order.caller), atMs: createdAtMs }
 }
 
 export function holdKeyOf(taskId: string): string {
@@ -97,14 +103,15 @@ function toColumns(task: NewTask): object {
     deadline_at: new Date(task.queueDeadlineAtMs).toISOString(),
     created_at: new Date(task.createdAtMs).toISOString(),
     expires_at: new Date(task.expiresAtMs).toISOString(),
+    labels: order.caller.labels ?? null,
   }
 }
 
 const COLUMN_TYPES = `id uuid, account_id uuid, project_id uuid, key_id uuid, environment text, request_id text, type text, model text,
   requested_model text, work jsonb, expected_ms integer, priority smallint, provider text, hold_nano_usd bigint,
   is_held boolean, webhook_url text, metadata jsonb, deadline_ms integer, deadline_at timestamptz, created_at timestamptz,
-  expires_at timestamptz`
-const COLUMNS = COLUMN_TYPES.replaceAll(/(\w+) \w+/g, '$1')
+  expires_at timestamptz, labels text[]`
+const COLUMNS = COLUMN_TYPES.replaceAll(/(\w+) \w+(?:\[\])?/g, '$1')
 
 const INSERT = `
   WITH tasks AS (

@@ -6,7 +6,7 @@ import type { ClaimedTask } from './work/task-performer.ts'
 
 type ChargedTask = Pick<
   ClaimedTask,
-  'id' | 'accountId' | 'keyId' | 'environment' | 'requestId' | 'type' | 'model' | 'createdAtMs'
+  'id' | 'accountId' | 'keyId' | 'environment' | 'requestId' | 'type' | 'model' | 'createdAtMs' | 'labels'
 >
 
 interface TaskCharge {
@@ -45,6 +45,7 @@ export function settleOrderOf(task: ChargedTask, charge: TaskCharge) {
         latencyMs,
         firstTokenMs: null,
         createdAtMs: task.createdAtMs,
+        ...(task.labels !== null && { labels: task.labels }),
       },
     },
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { wholeAccount } from '../../storage/place.ts'
 import { Cancellation } from '../../kernel/cancellation.ts'
 import { createTaskStage, orderOf, outcomeOf, type TaskStage } from './testing/task-stage.ts'
+import { PLAIN_CHARGE } from '../ledger/testing/plain-charge.ts'
 
 let stage: TaskStage
 beforeAll(async () => {
@@ -74,7 +75,11 @@ describe('a new task', () => {
 
   test('gets credit that a process has borrowed and does not use', async () => {
     const caller = await stage.createCaller(0.02)
-    const hold = await stage.ledger.hold(caller, { wantedNanoUsd: 1_000n, leastNanoUsd: 1_000n })
+    const hold = await stage.ledger.hold(caller, {
+      ...PLAIN_CHARGE,
+      wantedNanoUsd: 1_000n,
+      leastNanoUsd: 1_000n,
+    })
     hold.release()
     const task = await stage.tasks.create(orderOf(caller))
     expect(task.status).toBe('pending')

@@ -11,7 +11,7 @@ import {
   type ContinuedWork,
   type PaidOperation,
 } from '../inference/inference.ts'
-import type { Caller } from '../keys/keys.ts'
+import { labelsOf, type Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { FinishedTranscript } from './finished-transcript.ts'
 import { DURATION_SECONDS_MAX, openAudio, type GivenAudio } from './open-audio.ts'
@@ -66,6 +66,8 @@ export function createTranscription({ inference, ledger }: TranscriptionOptions)
       const hold = await ledger.hold(caller, {
         wantedNanoUsd: priceNanoUsd,
         leastNanoUsd: priceNanoUsd,
+        model: model.id,
+        labels: labelsOf(caller),
         atMs: startedMs,
         cancellation,
       })

@@ -5,6 +5,7 @@ import type { CatalogModel } from '../../catalog/catalog.ts'
 import type { Hold, Ledger } from '../../ledger/ledger.ts'
 import { outputTokensCovered, type WorstCase } from './estimate-cost.ts'
 import type { InferenceRequest } from '../../inference/inference.ts'
+import { labelsOf } from '../../keys/keys.ts'
 import { boundHourCache } from './hour-cache.ts'
 import { boundThinking, shortenThinking } from './thinking-budget.ts'
 
@@ -57,7 +58,9 @@ export function holdWorstCase<Body extends object>(
   const bound = boundRequest(estimate.bound(model, request.body, request.bytes), request)
   if (model.contextTokens !== null && bound.promptTokensMax > model.contextTokens)
     estimate.checkContext(model, request.body)
-  const hold = ledger.holdAtOnce(request.caller, { wantedNanoUsd: bound.wantedNanoUsd, atMs })
+  const { wantedNanoUsd } = bound
+  const labels = labelsOf(request.caller)
+  const hold = ledger.holdAtOnce(request.caller, { wantedNanoUsd, atMs, model: model.id, labels })
   if (hold === null) return holdBound(ledger, estimate, model, request, { atMs, bound })
   return { hold, request: limitAnswer(request, estimate, bound, bound.outputTokensMax) }
 }
@@ -89,6 +92,8 @@ async function holdBound<Body extends object>(
     const hold = await ledger.hold(caller, {
       wantedNanoUsd,
       leastNanoUsd: wantedNanoUsd,
+      model: model.id,
+      labels: labelsOf(caller),
       atMs,
       sinceMs,
       cancellation,
@@ -116,7 +121,8 @@ async function holdWhatIsThere<Body extends object>(
     { leastNanoUsd, isPatient }: { leastNanoUsd: NanoUsd; isPatient: boolean },
   ): Promise<CoveredRequest<Body>> => {
     const { wantedNanoUsd } = worstCase
-    const asked = { wantedNanoUsd, leastNanoUsd, atMs, isPatient, sinceMs, cancellation }
+    const charged = { model: model.id, labels: labelsOf(caller), atMs }
+    const asked = { ...charged, wantedNanoUsd, leastNanoUsd, isPatient, sinceMs, cancellation }
     const held = await ledger.hold(caller, asked)
     const outputTokens = outputTokensCovered(worstCase, held.amountNanoUsd)
     return { hold: held, request: limitAnswer(request, estimate, worstCase, outputTokens) }

@@ -7,7 +7,7 @@ import type { Logger } from '../../../kernel/logger.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Database } from '../../../storage/database.ts'
 import type { LeasedItem } from '../../../storage/leased-work/leased-work.ts'
-import type { Caller, Keys } from '../../keys/keys.ts'
+import { withLabels, type Caller, type Keys } from '../../keys/keys.ts'
 import { findCharges } from '../../ledger/ledger.ts'
 import { adoptCells } from '../cells/adopt-cells.ts'
 import type { AskChat } from '../cells/ask-chat.ts'
@@ -232,7 +232,7 @@ export class RunExecution implements LeasedItem {
   /** Reads the key again, because it may have been revoked or suspended. */
   async #readCaller(): Promise<Caller> {
     const { keys } = this.#options
-    const { accountId, keyId } = this.claimed.run
+    const { accountId, keyId, labels } = this.claimed.run
     const read = () =>
       keys.callerOf(accountId, keyId).catch((error: unknown) => {
         if (error instanceof AppError) return error
@@ -240,7 +240,7 @@ export class RunExecution implements LeasedItem {
       })
     const caller = await keepTrying(read, this.#isGivenUp)
     if (caller instanceof AppError) throw caller
-    if (caller.scopes.has('inference')) return caller
+    if (caller.scopes.has('inference')) return withLabels(caller, labels)
     throw new AppError('forbidden', 'The API key that asked for this may not ask models any more.')
   }
 

@@ -7,6 +7,7 @@ export interface RunRow {
   readonly project_id: string | null
   readonly key_id: string
   readonly environment: string
+  readonly labels: string[] | null
   readonly name: string
   readonly status: RunStatus
   readonly repeats: number
@@ -36,7 +37,7 @@ export interface RunRow {
   readonly completed_at: Date | null
 }
 
-export const RUN_COLUMNS = `id, account_id, project_id, key_id, environment, name, status, repeats, concurrency, is_blind, judge, dataset_id,
+export const RUN_COLUMNS = `id, account_id, project_id, key_id, environment, labels, name, status, repeats, concurrency, is_blind, judge, dataset_id,
   dataset_version, conversation_id, seed, prompts_total, cells_total, cells_done, cells_failed, budget_nano_usd,
   cost_nano_usd, estimated_cost_nano_usd, estimated_judge_nano_usd, estimated_ms, winner_lane_id, is_pinned, error_code,
   error_message, created_at, updated_at, started_at, completed_at`
@@ -48,6 +49,7 @@ export function runFromRow(row: RunRow, lanes: readonly Lane[]): Run {
     projectId: row.project_id,
     keyId: row.key_id,
     environment: parseEnvironment(row.environment),
+    labels: row.labels,
     name: row.name,
     status: row.status,
     repeats: row.repeats,

@@ -11,6 +11,8 @@ export interface Run {
   readonly projectId: string | null
   readonly keyId: string
   readonly environment: Environment
+  /** The labels of its charges; null without any. */
+  readonly labels: readonly string[] | null
   readonly name: string
   readonly status: RunStatus
   readonly repeats: number

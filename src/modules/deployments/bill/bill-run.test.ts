@@ -191,6 +191,8 @@ describe('a run is billed', () => {
   test('with unused credit that another process has borrowed', async () => {
     const caller = await stage.createCaller(0.1)
     const hold = await stage.ledger.hold(caller, {
+      model: 'test-chat',
+      labels: [],
       wantedNanoUsd: 90_000_000n,
       leastNanoUsd: 90_000_000n,
       atMs: stage.nowMs(),

@@ -134,7 +134,7 @@ async function hold(
   { deployment, run, nowMs }: BilledRun,
   neededNanoUsd: NanoUsd,
 ): Promise<NanoUsd> {
-  const { accountId, keyId } = deployment
+  const { accountId, keyId, labels } = deployment
   const key = holdKeyOf(run.id, run.slice)
   if (run.isHeld && run.heldNanoUsd >= neededNanoUsd) return run.heldNanoUsd
   if (!run.isHeld)
@@ -150,6 +150,8 @@ async function hold(
     accountId,
     keyId,
     neededNanoUsd,
+    model: modelIdOf(deployment.id),
+    labels: labels ?? [],
     atMs: nowMs,
   })
   await transaction.query('UPDATE deployment_runs SET is_held = true, held_nano_usd = $2 WHERE id = $1', [
@@ -199,5 +201,6 @@ function usageOf(deployment: Deployment, run: Run, seconds: number, nowMs: numbe
     latencyMs,
     firstTokenMs: null,
     createdAtMs: nowMs,
+    ...(deployment.labels !== null && { labels: deployment.labels }),
   }
 }

@@ -145,6 +145,7 @@ export function claimTask(fields: Partial<ClaimedTask> = {}): ClaimedTask {
     deadlineAtMs: 1_700_000_000_000 + 3_600_000,
     job: null,
     submittingTo: null,
+    labels: null,
     ...fields,
   }
 }

@@ -24,6 +24,8 @@ export interface Caller {
   readonly requestsPerMinute: number | null
   /** The key's own spending cap. */
   readonly limitNanoUsd: NanoUsd | null
+  /** What its charges are summed by: the groups of its owner, and the tags of its request. Absent if there are none. */
+  readonly labels?: readonly string[]
   /** Whether the account has a key with the scope `admin`. */
   readonly isOperator?: boolean
   /** Null for no expiry. */

@@ -2,9 +2,10 @@ import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import { CHOOSE_LOTS, lockAccount, readCreditState } from './lock-account.ts'
 import { readCapRoom, type Cap } from './lend-credit.ts'
+import type { Charged } from '../memory/memory-hold.ts'
 import { listCaps, readBudgetLimits } from './spend-caps.ts'
 
-export interface GrowOrder {
+export interface GrowOrder extends Charged {
   /** The key of the hold. */
   readonly key: string
   readonly accountId: string

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../../storage/database.ts'
 import { RARELY_SUMMED, SUMMED, toJournalText } from '../journal/journal-text.ts'
 import { openJournal, unfoldCharges, unfoldSums } from '../journal/journal-sql.ts'
+import { sumByLabel } from './sum-by-label.ts'
 import type { Charge } from './usage-record.ts'
 
 /** Writes the usage rows of charges, in the transaction that charges. */
@@ -28,18 +29,21 @@ const COLUMNS = [
   'first_token_ms',
   'uncovered_nano_usd',
   'details',
+  'labels',
 ].join(', ')
 
 interface RecordedCharges {
   /** The charges and their sums, as FROM items. */
   readonly charge: string
   readonly sums: string
+  /** The sums that have labels, at least, as a FROM item. */
+  readonly labelled: string
   /** Each writer has its own rows of sums, so that writers do not wait for each other. */
   readonly writer: string
 }
 
 /** CTEs of a statement: `charged` writes the requests, and `grouped` adds them up for all sums. */
-export function recordCharges({ charge, sums, writer }: RecordedCharges): string {
+export function recordCharges({ charge, sums, labelled, writer }: RecordedCharges): string {
   return `charged AS (
     INSERT INTO usage_records (${COLUMNS}, created_at)
     SELECT ${COLUMNS}, to_timestamp(created_at_ms / 1000::double precision) FROM ${charge}
@@ -66,11 +70,16 @@ export function recordCharges({ charge, sums, writer }: RecordedCharges): string
     -- Budgets are compared with thresholds later, outside of the charge.
     INSERT INTO budget_checks (account_id, day)
     SELECT DISTINCT account_id, totalled.day FROM totalled JOIN spend_budgets USING (account_id)
-  )`
+  ), ${sumByLabel({ labelled, writer })}`
 }
 
 const RECORD = `
   WITH written AS (SELECT 1 AS sequence, $2::text AS charges), opened AS MATERIALIZED (
     SELECT * FROM ${openJournal('written')}
   ),
-  ${recordCharges({ charge: unfoldCharges('opened'), sums: unfoldSums('opened'), writer: '$1::smallint' })} SELECT`
+  ${recordCharges({
+    charge: unfoldCharges('opened'),
+    sums: unfoldSums('opened'),
+    labelled: unfoldSums('opened'),
+    writer: '$1::smallint',
+  })} SELECT`

@@ -3,6 +3,7 @@ import { AppError } from '../../../kernel/app-error.ts'
 import type { Payer } from '../ledger.ts'
 import { budgetScope } from './spend-caps.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from '../testing/ledger-stage.ts'
+import { PLAIN_CHARGE } from '../testing/plain-charge.ts'
 
 let stage: LedgerStage
 let processes: [LedgerProcess, LedgerProcess]
@@ -23,7 +24,11 @@ afterAll(() => stage.close())
 /** The charged amount, or the error code of the refusal. */
 async function spend(process: LedgerProcess, payer: Payer, costNanoUsd: bigint): Promise<bigint | string> {
   try {
-    const hold = await process.ledger.hold(payer, { wantedNanoUsd: costNanoUsd, leastNanoUsd: costNanoUsd })
+    const hold = await process.ledger.hold(payer, {
+      ...PLAIN_CHARGE,
+      wantedNanoUsd: costNanoUsd,
+      leastNanoUsd: costNanoUsd,
+    })
     const record = usageOf(payer, { createdAtMs: nowMs })
     await hold.settle({ costNanoUsd, record, isDelivered: false })
     return costNanoUsd
@@ -84,7 +89,7 @@ describe('a cap is used up to the last nano-dollar and not beyond, by two proces
 test('a refusal says which limit is reached', async () => {
   const payer = { ...(await stage.createPayer(1_000n)), limitNanoUsd: 10n }
   const hold = async (wanted: bigint) =>
-    processes[0].ledger.hold(payer, { wantedNanoUsd: wanted, leastNanoUsd: wanted })
+    processes[0].ledger.hold(payer, { ...PLAIN_CHARGE, wantedNanoUsd: wanted, leastNanoUsd: wanted })
   await expect(hold(11n)).rejects.toThrow(
     `The key's limit of 0.00000001 USD is reached: 0.000000011 USD needed, 0.00000001 USD left.`,
   )
@@ -112,7 +117,7 @@ test('a new month is a new budget', async () => {
 test('a request counts for the day it began, even when it holds its credit on the next', async () => {
   const payer = await stage.createPayer(1_000n)
   await processes[0].ledger.setBudget(payer.accountId, 'day', 100n)
-  const request = { wantedNanoUsd: 100n, leastNanoUsd: 100n }
+  const request = { ...PLAIN_CHARGE, wantedNanoUsd: 100n, leastNanoUsd: 100n }
   const yesterday = await processes[0].ledger.hold(payer, { ...request, atMs: nowMs - 86_400_000 })
   const today = await processes[0].ledger.hold(payer, request)
   await yesterday.settle({
@@ -158,7 +163,7 @@ describe('a limit that changes while it is in use', () => {
 describe('an answer delivered by a process that was declared dead', () => {
   const deliver = async (payer: Payer, meanwhile: () => Promise<void>): Promise<void> => {
     const process = await stage.createProcess({ nowMs: () => nowMs, holdWaitMs: 50 })
-    const hold = await process.ledger.hold(payer, { wantedNanoUsd: 60n, leastNanoUsd: 60n })
+    const hold = await process.ledger.hold(payer, { ...PLAIN_CHARGE, wantedNanoUsd: 60n, leastNanoUsd: 60n })
     await stage.declareDead(process.borrower.id)
     await meanwhile()
     const record = usageOf(payer, { createdAtMs: nowMs })
@@ -169,7 +174,11 @@ describe('an answer delivered by a process that was declared dead', () => {
   test("is charged under the key's cap, with room recalled from another process", async () => {
     const payer = { ...(await stage.createPayer(1_000n)), limitNanoUsd: 100n }
     await deliver(payer, async () => {
-      const all = await processes[0].ledger.hold(payer, { wantedNanoUsd: 100n, leastNanoUsd: 100n })
+      const all = await processes[0].ledger.hold(payer, {
+        ...PLAIN_CHARGE,
+        wantedNanoUsd: 100n,
+        leastNanoUsd: 100n,
+      })
       all.release()
     })
     await spendWhileItFits(processes[0], payer, 10n)
@@ -194,10 +203,10 @@ test('after a delivered answer exceeded a cap, later requests are refused until 
   const payer = { ...(await stage.createPayer(1_000n)), limitNanoUsd: 100n }
   const [, other] = processes
   const late = await stage.createProcess({ holdWaitMs: 50 })
-  const answered = await late.ledger.hold(payer, { wantedNanoUsd: 10n, leastNanoUsd: 10n })
+  const answered = await late.ledger.hold(payer, { ...PLAIN_CHARGE, wantedNanoUsd: 10n, leastNanoUsd: 10n })
   await stage.declareDead(late.borrower.id)
   await late.borrower.declareLost(late.borrower.id)
-  const held = await other.ledger.hold(payer, { wantedNanoUsd: 100n, leastNanoUsd: 100n })
+  const held = await other.ledger.hold(payer, { ...PLAIN_CHARGE, wantedNanoUsd: 100n, leastNanoUsd: 100n })
   await answered.settle({ costNanoUsd: 10n, record: usageOf(payer), isDelivered: true })
   // While the cap is exceeded, every process refuses requests and remembers why.
   expect(await spend(other, payer, 1n)).toBe('key_limit_reached')

@@ -4,6 +4,7 @@ import type { Ledger, Payer } from '../ledger.ts'
 import { keyScope } from './spend-caps.ts'
 import { sweepOnce } from './sweep-ledger.ts'
 import { createLedgerStage, usageOf, type LedgerStage } from '../testing/ledger-stage.ts'
+import { PLAIN_CHARGE } from '../testing/plain-charge.ts'
 
 let stage: LedgerStage
 let ledger: Ledger
@@ -90,7 +91,7 @@ test('the sweep releases an expired hold, and settling it afterwards is refused'
 test('holds of tasks and of requests share the balance', async () => {
   const payer = await stage.createPayer(100n)
   await open(payer, 60n)
-  const request = await ledger.hold(payer, { wantedNanoUsd: 100n, leastNanoUsd: 1n })
+  const request = await ledger.hold(payer, { ...PLAIN_CHARGE, wantedNanoUsd: 100n, leastNanoUsd: 1n })
   expect(request.amountNanoUsd).toBe(40n)
   await expect(open(payer, 1n, { key: 'other' })).rejects.toMatchObject({ code: 'insufficient_balance' })
   request.release()
@@ -104,11 +105,11 @@ test('a hold of a task counts against its caps until it is closed', async () => 
   const caps = [{ scope: keyScope(payer.keyId), limitNanoUsd: 100n }]
   await open(payer, 70n, { caps })
   await expect(open(payer, 31n, { key: 'other', caps })).rejects.toMatchObject({ code: 'key_limit_reached' })
-  const request = await ledger.hold(capped, { wantedNanoUsd: 100n, leastNanoUsd: 1n })
+  const request = await ledger.hold(capped, { ...PLAIN_CHARGE, wantedNanoUsd: 100n, leastNanoUsd: 1n })
   expect(request.amountNanoUsd).toBe(30n)
   request.release()
   await settle(payer, 20n)
-  const later = await ledger.hold(capped, { wantedNanoUsd: 100n, leastNanoUsd: 1n })
+  const later = await ledger.hold(capped, { ...PLAIN_CHARGE, wantedNanoUsd: 100n, leastNanoUsd: 1n })
   expect(later.amountNanoUsd).toBe(80n)
   later.release()
 })

@@ -23,6 +23,8 @@ export interface UsageRecord {
   readonly createdAtMs: number
   /** What the request log shows beside usage, packed. */
   readonly details?: string
+  /** What sums are kept for, beside the key and the model: `tag:name=value`, `group:<id>`. Distinct, absent without any. */
+  readonly labels?: readonly string[]
 }
 
 export interface Charge {

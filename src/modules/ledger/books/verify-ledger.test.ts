@@ -3,6 +3,7 @@ import type { Queryable } from '../../../storage/database.ts'
 import { verifyLedger, type Payer } from '../ledger.ts'
 import { postCharges } from '../journal/post-charges.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from '../testing/ledger-stage.ts'
+import { PLAIN_CHARGE } from '../testing/plain-charge.ts'
 
 let stage: LedgerStage
 let process: LedgerProcess
@@ -13,7 +14,7 @@ beforeAll(async () => {
   process = await stage.createProcess()
   payer = await stage.createPayer(1_000n)
   const { ledger, borrower } = process
-  const hold = await ledger.hold(payer, { wantedNanoUsd: 100n, leastNanoUsd: 100n })
+  const hold = await ledger.hold(payer, { ...PLAIN_CHARGE, wantedNanoUsd: 100n, leastNanoUsd: 100n })
   await hold.settle({ costNanoUsd: 80n, record: usageOf(payer), isDelivered: false })
   const { accountId } = payer
   await stage.database.transaction(async (transaction) => {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { silentLogger, type Logger } from '../../../kernel/logger.ts'
 import type { Hold, Payer } from '../ledger.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from '../testing/ledger-stage.ts'
+import { PLAIN_CHARGE } from '../testing/plain-charge.ts'
 
 let stage: LedgerStage
 
@@ -16,7 +17,7 @@ afterEach(async () => {
 afterAll(() => stage.close())
 
 const holdOf = async ({ ledger }: LedgerProcess, payer: Payer, wantedNanoUsd: bigint): Promise<Hold> =>
-  ledger.hold(payer, { wantedNanoUsd, leastNanoUsd: wantedNanoUsd })
+  ledger.hold(payer, { ...PLAIN_CHARGE, wantedNanoUsd, leastNanoUsd: wantedNanoUsd })
 
 async function holdMany(process: LedgerProcess, payer: Payer, count: number, each: bigint): Promise<Hold[]> {
   const holds: Hold[] = []

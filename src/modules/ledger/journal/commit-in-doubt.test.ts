@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from '../testing/ledger-stage.ts'
+import { PLAIN_CHARGE } from '../testing/plain-charge.ts'
 
 let stage: LedgerStage
 
@@ -42,7 +43,7 @@ describe('a commit with an unknown outcome', () => {
       const process = await stage.createProcess({ commitWaitMs: 100 })
       const payer = await stage.createPayer(100n)
       const hold = (wantedNanoUsd: bigint) =>
-        process.ledger.hold(payer, { wantedNanoUsd, leastNanoUsd: wantedNanoUsd })
+        process.ledger.hold(payer, { ...PLAIN_CHARGE, wantedNanoUsd, leastNanoUsd: wantedNanoUsd })
       const [whole, streamed] = [await hold(40n), await hold(10n)]
       const comeBack = loseDatabase(process, { arrives })
       const settled = await Promise.allSettled([

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { randomShare } from '../../../../tests/support/random-share.ts'
 import { createLedgerStage, usageOf, type LedgerStage } from '../testing/ledger-stage.ts'
+import { PLAIN_CHARGE } from '../testing/plain-charge.ts'
 
 let stage: LedgerStage
 
@@ -51,7 +52,7 @@ test('a commit is done exactly once, whenever its connection is cut', async () =
   for (let round = 0; round < 60; round += 1) {
     const holds = await Promise.all(
       Array.from({ length: 10 }, async () =>
-        process.ledger.hold(payer, { wantedNanoUsd: 7n, leastNanoUsd: 7n }),
+        process.ledger.hold(payer, { ...PLAIN_CHARGE, wantedNanoUsd: 7n, leastNanoUsd: 7n }),
       ),
     )
     const outcomes = await Promise.allSettled(

@@ -1,4 +1,4 @@
-import { JOURNAL_ARRAYS, NO_FIRST_TOKEN_MS, RARELY_SUMMED } from './journal-text.ts'
+import { JOURNAL_ARRAYS, LABEL_SEPARATOR, NO_FIRST_TOKEN_MS, RARELY_SUMMED } from './journal-text.ts'
 
 type ArrayName = keyof typeof JOURNAL_ARRAYS
 
@@ -36,11 +36,11 @@ export function openJournal(journal: string): string {
 /** A FROM item `charge`: the charges in `opened`, with the columns of usage_records, and the `number` each has in its commit. */
 export function unfoldCharges(opened: string): string {
   return `(
-    SELECT sequence, number, ${elementAt('owners', 'label')}, ${elementAt('names', 'label')}, id, ${CHARGE_COLUMNS},
+    SELECT sequence, number, ${elementAt('owners', 'series')}, ${elementAt('names', 'series')}, id, ${CHARGE_COLUMNS},
       coalesce(uncovered_nano_usd, 0) AS uncovered_nano_usd, coalesce(owed_nano_usd, 0) AS owed_nano_usd,
-      nullif(details, '') AS details, ${RARE_COLUMNS}
+      nullif(details, '') AS details, ${LABELS}, ${RARE_COLUMNS}
     FROM (
-      SELECT sequence, owners, names, number, ${elementAt('ids', 'number')}, ${elementAt('figures', 'number')},
+      SELECT sequence, owners, names, labels, number, ${elementAt('ids', 'number')}, ${elementAt('figures', 'number')},
         ${elementAt('uncovered', 'number')}, ${elementAt('writes', 'number')}, ${elementAt('details', 'number')},
         ${elementAt('owed', 'number')}
       FROM (SELECT *, ${countElements('ids')} AS number FROM ${opened}) AS numbered
@@ -55,13 +55,16 @@ const CHARGE_COLUMNS = JOURNAL_ARRAYS.figures.columns
   )
   .join(', ')
 
+/** Null without any. */
+const LABELS = `string_to_array(nullif(labels[series], ''), '${LABEL_SEPARATOR}') AS labels`
+
 /** Zero if the text does not have their array. */
 const RARE_COLUMNS = RARELY_SUMMED.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')
 
-/** A FROM item `added`: the sums of the charges with each label in `opened`. */
+/** A FROM item `added`: the sums of the charges of each series in `opened`, with its labels. */
 export function unfoldSums(opened: string): string {
   const columns = (['owners', 'names', 'sums', 'write_sums'] as const).map((array) =>
-    elementAt(array, 'label'),
+    elementAt(array, 'series'),
   )
   const common = [
     ...JOURNAL_ARRAYS.owners.columns,
@@ -69,8 +72,8 @@ export function unfoldSums(opened: string): string {
     ...JOURNAL_ARRAYS.sums.columns,
   ]
   return `(
-    SELECT ${common.join(', ')}, ${RARE_COLUMNS} FROM (
-      SELECT ${columns.join(', ')} FROM (SELECT *, ${countElements('sums')} AS label FROM ${opened}) AS labelled
+    SELECT ${common.join(', ')}, ${RARE_COLUMNS}, labels FROM (
+      SELECT ${columns.join(', ')}, ${LABELS} FROM (SELECT *, ${countElements('sums')} AS series FROM ${opened}) AS numbered
     ) AS summed
   ) AS added`
 }

@@ -20,23 +20,27 @@ export const SUMMED = [
 export const RARELY_SUMMED = ['cache_write_tokens'] as const
 
 /**
- * The arrays of a journal text. Each repeats its columns: once for each label (owners, names, sums), for each charge (ids,
- * figures) or for each payment. Labels and charges are numbered from 1. The last five arrays (uncovered cost, cache writes,
- * their sums, details, owed cost) are empty or left out if they have no values, and a process of the previous release reads only the others. There are
- * few arrays, because starting one costs PostgreSQL as much as reading ten numbers; rows would be slower still.
+ * The arrays of a journal text. Each repeats its columns: once for each series (owners, names, sums, labels), for each charge (ids,
+ * figures) or for each payment. Series and charges are numbered from 1. The last six arrays (uncovered cost, cache writes,
+ * their sums, details, owed cost, labels) are empty or left out if they have no values, and a process of the previous release reads only
+ * the others. There are few arrays, because starting one costs PostgreSQL as much as reading ten numbers; rows would be slower still.
  */
 export const JOURNAL_ARRAYS = {
   owners: { type: 'uuid', columns: ['account_id', 'key_id'] },
   names: { type: 'text', columns: ['environment', 'operation', 'model', 'provider', 'outcome'] },
   sums: { type: 'bigint', columns: ['hour_ms', 'requests', ...SUMMED] },
   ids: { type: 'uuid', columns: ['id'] },
-  figures: { type: 'bigint', columns: ['label', ...SUMMED, 'latency_ms', 'first_token_ms', 'created_at_ms'] },
+  figures: {
+    type: 'bigint',
+    columns: ['series', ...SUMMED, 'latency_ms', 'first_token_ms', 'created_at_ms'],
+  },
   payments: { type: 'bigint', columns: ['number', 'lease_id', 'paid_nano_usd'] },
   uncovered: { type: 'bigint', columns: ['uncovered_nano_usd'] },
   writes: { type: 'bigint', columns: RARELY_SUMMED },
   write_sums: { type: 'bigint', columns: RARELY_SUMMED },
   details: { type: 'text', columns: ['details'] },
   owed: { type: 'bigint', columns: ['owed_nano_usd'] },
+  labels: { type: 'text', columns: ['labels'] },
 } as const
 
 /** Separates the arrays. The ASCII unit separator, which no name needs. */
@@ -47,7 +51,7 @@ export const NO_FIRST_TOKEN_MS = -2_147_483_648
 
 /** Serialises charges for the journal. On the hot path: every answer goes through here. */
 export function toJournalText(charges: readonly PaidCharge[]): string {
-  const labels = groupByLabel(charges)
+  const allSeries = groupBySeries(charges)
   let owners = ''
   let names = ''
   let sums = ''
@@ -56,17 +60,19 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   let payments = ''
   let details = ''
   let number = 0
-  let labelNumber = 0
+  let seriesNumber = 0
   let isUncovered = false
   let isWritten = false
   let isDetailed = false
   let isOwed = false
-  for (const label of labels) {
-    const labelComma = labelNumber === 0 ? '' : ','
-    labelNumber += 1
-    owners += `${labelComma}${label.record.accountId},${label.record.keyId}`
-    names += labelComma + toNames(label.record)
-    sums += labelComma + toSums(label)
+  let isLabelled = false
+  for (const series of allSeries) {
+    const seriesComma = seriesNumber === 0 ? '' : ','
+    seriesNumber += 1
+    owners += `${seriesComma}${series.record.accountId},${series.record.keyId}`
+    names += seriesComma + toNames(series.record)
+    sums += seriesComma + toSums(series)
+    if (series.record.labels !== undefined) isLabelled = true
     for (const {
       record,
       costNanoUsd,
@@ -74,7 +80,7 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
       uncoveredNanoUsd = 0n,
       owedNanoUsd = 0n,
       parts,
-    } of label.charges) {
+    } of series.charges) {
       if (uncoveredNanoUsd > 0n) isUncovered = true
       if (owedNanoUsd > 0n) isOwed = true
       if (record.cacheWriteTokens !== undefined && record.cacheWriteTokens > 0) isWritten = true
@@ -84,7 +90,7 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
       details += comma + toDetails(record.details)
       if (record.details !== undefined) isDetailed = true
       figures +=
-        `${comma}${labelNumber},${record.promptTokens},${record.cachedTokens},${record.completionTokens},` +
+        `${comma}${seriesNumber},${record.promptTokens},${record.cachedTokens},${record.completionTokens},` +
         `${record.reasoningTokens},${costNanoUsd},${promotionalNanoUsd},${record.latencyMs},` +
         `${record.firstTokenMs ?? NO_FIRST_TOKEN_MS},${record.createdAtMs}`
       for (const { lease, amountNanoUsd } of parts)
@@ -93,12 +99,22 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   }
   const S = SEPARATOR
   const text = `{${owners}}${S}{${names}}${S}{${sums}}${S}{${ids}}${S}{${figures}}${S}{${payments}}`
-  if (!isUncovered && !isWritten && !isDetailed) return text
-  const uncovered = `${text}${S}{${isUncovered ? toUncovered(labels) : ''}}`
-  if (!isWritten && !isDetailed && !isOwed) return uncovered
-  const written = isWritten ? `${S}{${toWrites(labels)}}${S}{${toWriteSums(labels)}}` : `${S}{}${S}{}`
-  const detailed = isDetailed || isOwed ? `${uncovered}${written}${S}{${details}}` : uncovered + written
-  return isOwed ? `${detailed}${S}{${toOwed(labels)}}` : detailed
+  if (!isUncovered && !isWritten && !isDetailed && !isLabelled) return text
+  const uncovered = `${text}${S}{${isUncovered ? toUncovered(allSeries) : ''}}`
+  if (!isWritten && !isDetailed && !isOwed && !isLabelled) return uncovered
+  const written = isWritten ? `${S}{${toWrites(allSeries)}}${S}{${toWriteSums(allSeries)}}` : `${S}{}${S}{}`
+  if (!isDetailed && !isOwed && !isLabelled) return uncovered + written
+  const detailed = `${uncovered}${written}${S}{${isDetailed ? details : ''}}`
+  if (!isOwed && !isLabelled) return detailed
+  const owed = `${detailed}${S}{${isOwed ? toOwed(allSeries) : ''}}`
+  return isLabelled ? `${owed}${S}{${toLabels(allSeries)}}` : owed
+}
+
+/** Separates labels, none of which has it. */
+export const LABEL_SEPARATOR = ','
+
+function toLabels(allSeries: readonly Series[]): string {
+  return allSeries.map(({ record: { labels = [] } }) => quote(labels.join(LABEL_SEPARATOR))).join()
 }
 
 /** Details that need no quotes in an array. */
@@ -112,59 +128,59 @@ function toDetails(details: string | undefined): string {
 /** The largest value of its column. */
 const BIGINT_MAX = 2n ** 63n - 1n
 
-function toUncovered(labels: readonly Label[]): string {
-  return toAmounts(labels, ({ uncoveredNanoUsd = 0n }) => uncoveredNanoUsd)
+function toUncovered(allSeries: readonly Series[]): string {
+  return toAmounts(allSeries, ({ uncoveredNanoUsd = 0n }) => uncoveredNanoUsd)
 }
 
-function toOwed(labels: readonly Label[]): string {
-  return toAmounts(labels, ({ owedNanoUsd = 0n }) => owedNanoUsd)
+function toOwed(allSeries: readonly Series[]): string {
+  return toAmounts(allSeries, ({ owedNanoUsd = 0n }) => owedNanoUsd)
 }
 
-function toAmounts(labels: readonly Label[], read: (charge: PaidCharge) => bigint): string {
-  return labels
+function toAmounts(allSeries: readonly Series[], read: (charge: PaidCharge) => bigint): string {
+  return allSeries
     .flatMap(({ charges }) => charges.map(read))
     .map((amount) => (amount < BIGINT_MAX ? amount : BIGINT_MAX))
     .join()
 }
 
-function toWrites(labels: readonly Label[]): string {
-  return labels
+function toWrites(allSeries: readonly Series[]): string {
+  return allSeries
     .flatMap(({ charges }) => charges)
     .map(({ record }) => record.cacheWriteTokens ?? 0)
     .join()
 }
 
-function toWriteSums(labels: readonly Label[]): string {
-  const sumOf = ({ charges }: Label) =>
+function toWriteSums(allSeries: readonly Series[]): string {
+  const sumOf = ({ charges }: Series) =>
     charges.reduce((sum, { record }) => sum + BigInt(record.cacheWriteTokens ?? 0), 0n)
-  return labels.map(sumOf).join()
+  return allSeries.map(sumOf).join()
 }
 
-/** Charges of one hour with the same account, key and names. */
-interface Label {
+/** Charges of one hour with the same account, key, names and labels. */
+interface Series {
   readonly record: UsageRecord
   readonly charges: PaidCharge[]
 }
 
-/** Only the last few labels are compared, so that the cost per charge stays constant. */
-const LABELS_COMPARED_MAX = 8
+/** Only the last few series are compared, so that the cost per charge stays constant. */
+const SERIES_COMPARED_MAX = 8
 
-function groupByLabel(charges: readonly PaidCharge[]): Label[] {
-  const labels: Label[] = []
+function groupBySeries(charges: readonly PaidCharge[]): Series[] {
+  const allSeries: Series[] = []
   for (const charge of charges) {
-    let index = labels.length - 1
-    const last = Math.max(0, labels.length - LABELS_COMPARED_MAX)
-    while (index >= last && !isLabelOf(labels[index], charge)) index -= 1
-    const label = index >= last ? labels[index] : undefined
-    if (label === undefined) labels.push({ record: charge.record, charges: [charge] })
-    else label.charges.push(charge)
+    let index = allSeries.length - 1
+    const last = Math.max(0, allSeries.length - SERIES_COMPARED_MAX)
+    while (index >= last && !isOfSeries(allSeries[index], charge)) index -= 1
+    const series = index >= last ? allSeries[index] : undefined
+    if (series === undefined) allSeries.push({ record: charge.record, charges: [charge] })
+    else series.charges.push(charge)
   }
-  return labels
+  return allSeries
 }
 
 // Mostly identical string objects, so the comparison is cheap.
-function isLabelOf(label: Label | undefined, { record }: PaidCharge): boolean {
-  const known = label?.record
+function isOfSeries(series: Series | undefined, { record }: PaidCharge): boolean {
+  const known = series?.record
   return (
     known !== undefined &&
     known.accountId === record.accountId &&
@@ -174,7 +190,17 @@ function isLabelOf(label: Label | undefined, { record }: PaidCharge): boolean {
     known.model === record.model &&
     known.provider === record.provider &&
     known.outcome === record.outcome &&
+    (known.labels === record.labels || hasLabels(known, record)) &&
     hourOf(known) === hourOf(record)
+  )
+}
+
+/** Tags are in the order of their names, so that equal ones are equal lists. */
+function hasLabels({ labels: some }: UsageRecord, { labels: others }: UsageRecord): boolean {
+  return (
+    some !== undefined &&
+    some.length === others?.length &&
+    some.every((label, index) => label === others[index])
   )
 }
 
@@ -201,7 +227,7 @@ function quote(name: string): string {
   return `"${fit.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 }
 
-function toSums({ record, charges }: Label): string {
+function toSums({ record, charges }: Series): string {
   const [only] = charges
   if (only !== undefined && charges.length === 1) {
     const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = record

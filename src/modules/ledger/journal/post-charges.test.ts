@@ -3,6 +3,7 @@ import { createId } from '../../../kernel/identifiers.ts'
 import { silentLogger, type Logger } from '../../../kernel/logger.ts'
 import { postCharges, type Hold, type Payer } from '../ledger.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from '../testing/ledger-stage.ts'
+import { PLAIN_CHARGE } from '../testing/plain-charge.ts'
 
 let stage: LedgerStage
 
@@ -17,7 +18,7 @@ afterEach(async () => {
 afterAll(() => stage.close())
 
 const hold = async ({ ledger }: LedgerProcess, payer: Payer, amountNanoUsd: bigint): Promise<Hold> =>
-  ledger.hold(payer, { wantedNanoUsd: amountNanoUsd, leastNanoUsd: amountNanoUsd })
+  ledger.hold(payer, { ...PLAIN_CHARGE, wantedNanoUsd: amountNanoUsd, leastNanoUsd: amountNanoUsd })
 
 const requestId = () => createId().replaceAll('-', '')
 

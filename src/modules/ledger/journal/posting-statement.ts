@@ -15,6 +15,8 @@ interface PostedCharges {
   readonly charge: string
   /** The sums of the charges, as a FROM item. */
   readonly sums: string
+  /** Those of them that have labels, as a FROM item. */
+  readonly labelled: string
   /** The amount each lease pays, and the part of it for charges that were posted before. */
   readonly paid: string
   /** The charges of which the account owes a part, as a FROM item. */
@@ -26,10 +28,15 @@ const ALL_CHARGES: PostedCharges = {
   prepared: '',
   charge: unfoldCharges('opened'),
   sums: unfoldSums('opened'),
+  labelled: unfoldSums('(SELECT * FROM opened WHERE cardinality(labels) > 0) AS labelled'),
   paid: `SELECT lease_id, sum(paid_nano_usd)::bigint AS amount, 0 AS repeated FROM ${unfoldPayments('opened')}
     GROUP BY lease_id`,
   owing: unfoldCharges('(SELECT * FROM opened WHERE cardinality(owed) > 0) AS indebting'),
 }
+
+/** Each charge as a sum of its own. */
+const NEW_SUMS = `(
+  SELECT *, 1 AS requests, created_at_ms - created_at_ms % ${HOUR_MS} AS hour_ms FROM charge) AS added`
 
 /** Each request once, without those that were posted before. */
 const NEW_CHARGES: PostedCharges = {
@@ -41,7 +48,8 @@ const NEW_CHARGES: PostedCharges = {
     ORDER BY account_id, id, sequence, number
   ),`,
   charge: 'charge',
-  sums: `(SELECT *, 1 AS requests, created_at_ms - created_at_ms % ${HOUR_MS} AS hour_ms FROM charge) AS added`,
+  sums: NEW_SUMS,
+  labelled: NEW_SUMS,
   paid: `SELECT lease_id, sum(paid_nano_usd)::bigint AS amount,
       coalesce(sum(paid_nano_usd) FILTER (WHERE charge.id IS NULL), 0)::bigint AS repeated
     FROM ${unfoldPayments('opened')} LEFT JOIN charge USING (sequence, number)
@@ -58,7 +66,7 @@ const BYTES_BETWEEN_RESTS = 5_000
  * at once, because the process counts them as spent. A concurrent posting of the same rows waits and then finds them gone.
  * `$1` is the borrower, `$2` to `$3` are its rows, `$4` is the length of each sleep in seconds.
  */
-function postStatement({ prepared, charge, sums, paid, owing }: PostedCharges): string {
+function postStatement({ prepared, charge, sums, labelled, paid, owing }: PostedCharges): string {
   return `
   WITH taken AS MATERIALIZED (
     DELETE FROM charge_journal
@@ -74,7 +82,7 @@ function postStatement({ prepared, charge, sums, paid, owing }: PostedCharges): 
     -- Row by row as the requests are written, so that the rests are between them.
     SELECT *, CASE WHEN random() * ${BYTES_BETWEEN_RESTS} < bytes THEN pg_sleep($4::double precision) END
     FROM ${openJournal('taken')}
-  ), ${prepared} ${recordCharges({ charge, sums, writer: String(POSTING_WRITER) })}, paid AS MATERIALIZED (${paid}), owed AS MATERIALIZED (
+  ), ${prepared} ${recordCharges({ charge, sums, labelled, writer: String(POSTING_WRITER) })}, paid AS MATERIALIZED (${paid}), owed AS MATERIALIZED (
     SELECT account_id, id, owed_nano_usd FROM ${owing} WHERE owed_nano_usd > 0
   ), locked AS MATERIALIZED (
     -- As everybody does who changes leases, and in the same order.

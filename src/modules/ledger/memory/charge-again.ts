@@ -15,6 +15,7 @@ export interface ChargeAgainOptions {
 
 const ATTEMPTS_MAX = 60
 const PAUSE_MS = 1_000
+const NO_LABELS: readonly string[] = []
 
 /** Repeats charges for answers whose holds were taken back because this process was declared dead. */
 export class ChargeAgain {
@@ -30,7 +31,8 @@ export class ChargeAgain {
   charge(payer: Payer, settlement: Settlement): Promise<void> {
     const { costNanoUsd, isDelivered, record } = settlement
     const leastNanoUsd = isDelivered ? 0n : costNanoUsd
-    const request = { wantedNanoUsd: costNanoUsd, leastNanoUsd, atMs: record.createdAtMs }
+    const { model, labels = NO_LABELS, createdAtMs: atMs } = record
+    const request = { wantedNanoUsd: costNanoUsd, leastNanoUsd, atMs, model, labels }
     const charged = this.#charge(payer, request, settlement)
     const ended = charged
       .catch((error: unknown) => {

@@ -14,8 +14,16 @@ export interface Payer {
   readonly parent?: { readonly keyId: string; readonly limitNanoUsd: NanoUsd | null } | null
 }
 
+/** What budgets are found by, beside the payer and the time. */
+export interface Charged {
+  /** The id of the model, as it is recorded. */
+  readonly model: string
+  /** The tags of the request and the groups of its caller; mostly none. */
+  readonly labels: readonly string[]
+}
+
 /** Holds the whole wanted amount or nothing. */
-export interface AmpleHoldRequest {
+export interface AmpleHoldRequest extends Charged {
   /** The worst case of the request. */
   readonly wantedNanoUsd: NanoUsd
   /** Start of the request; decides the day and month it counts for. */

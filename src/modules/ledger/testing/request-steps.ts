@@ -8,11 +8,12 @@ import { codeOfRefusal, type HistoryRun } from './history-run.ts'
 import { leastOf } from './ledger-model.ts'
 import { usageOf, type LedgerProcess } from './ledger-stage.ts'
 import type { StepOf } from './ledger-step.ts'
+import { PLAIN_CHARGE } from './plain-charge.ts'
 
 export async function holdWorstCase(run: HistoryRun, step: StepOf<'hold'>): Promise<void> {
   const { model } = run
   const process = run.process(step.process)
-  const request = { wantedNanoUsd: step.wanted, leastNanoUsd: step.least }
+  const request = { ...PLAIN_CHARGE, wantedNanoUsd: step.wanted, leastNanoUsd: step.least }
   const outcome = await hold(run, process, request).catch(codeOfRefusal)
   const available = model.availableNanoUsd
   if (typeof outcome === 'string') {
@@ -86,7 +87,7 @@ export async function runBurst(run: HistoryRun, step: StepOf<'burst'>): Promise<
   await Promise.all(
     step.jobs.map(async (job) => {
       const record = usageOf(run.payer)
-      const request = { wantedNanoUsd: job.wanted, leastNanoUsd: job.wanted }
+      const request = { ...PLAIN_CHARGE, wantedNanoUsd: job.wanted, leastNanoUsd: job.wanted }
       try {
         const open = await hold(run, run.process(job.process), request)
         await open.settle({ costNanoUsd: job.cost, record, isDelivered: false })

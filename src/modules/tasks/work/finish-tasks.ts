@@ -62,7 +62,7 @@ async function chargeAboveHolds(
 ): Promise<ReadonlyMap<string, NanoUsd>> {
   const charged = new Map<string, NanoUsd>()
   for (const { claim, end } of ends.filter(isAboveHold)) {
-    const { id, accountId, keyId, createdAtMs } = claim.task
+    const { id, accountId, keyId, model, labels, createdAtMs } = claim.task
     const row = ended.get(id)
     if (row === undefined || end.status !== 'completed') continue
     const order = {
@@ -70,6 +70,8 @@ async function chargeAboveHolds(
       accountId,
       keyId,
       neededNanoUsd: end.costNanoUsd,
+      model,
+      labels: labels ?? [],
       atMs: createdAtMs,
     }
     const heldNanoUsd =

@@ -36,6 +36,8 @@ export interface ClaimedTask {
   readonly isHeld: boolean
   readonly attempt: number
   readonly createdAtMs: number
+  /** The labels of its charges; null without any. */
+  readonly labels: readonly string[] | null
   /** When it first started, on the monotonic clock of this process. */
   readonly startedAtMs: number
   /** On the same clock. */
