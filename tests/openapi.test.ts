@@ -239,8 +239,9 @@ describe('the OpenAPI document of a running gateway', () => {
       for (const [path, operations] of described) {
         const get: { parameters?: { required?: boolean }[] } | undefined = Object(operations).get
         if (get === undefined) continue
-        // A route with required parameters answers 400 without them.
-        const isAnswered = get.parameters?.some(({ required }) => required === true) !== true
+        // A route with required parameters answers 400 without them, and one about a session without a session.
+        const needsSession = path === '/v1/sessions/current'
+        const isAnswered = !needsSession && get.parameters?.some(({ required }) => required === true) !== true
         const response = await gateway.fetch('GET', path)
         // Streams have no end.
         await response.body?.cancel()

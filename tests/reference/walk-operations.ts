@@ -105,6 +105,8 @@ async function walkSessions(
   await call('GET /v1/sessions')
   const headers = { cookie: cookie(), 'sec-fetch-site': 'same-origin' }
   await call('POST /v1/sessions/current/confirm', { key: null, headers, body })
+  await call('GET /v1/sessions/current', { key: null, headers })
+  await call('POST /v1/sessions/project', { key: null, headers })
   await call('DELETE /v1/sessions/{id}', { params: { id } })
 }
 

@@ -59,6 +59,7 @@ import { requestLogRoutes } from '../../http/routes/account/request-log.ts'
 import { conversationRoutes } from '../../http/routes/text/conversations.ts'
 import { responseRoutes } from '../../http/routes/text/responses.ts'
 import { storedResponseRoutes } from '../../http/routes/text/stored-responses.ts'
+import { currentSessionRoutes } from '../../http/routes/account/current-session.ts'
 import { sessionRoutes } from '../../http/routes/account/sessions.ts'
 import { speechRoutes } from '../../http/routes/media/speech.ts'
 import { tenantRoutes } from '../../http/routes/account/tenant.ts'
@@ -164,6 +165,9 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...tenantRoutes({
       accounts,
       limits: modules.limits,
+      sessions: options.sessions,
+      people,
+      projects,
       mayUseSandbox: modules.mayUseSandbox,
       gateway: {
         version: VERSION,
@@ -191,6 +195,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       guard: options.guard,
       publicUrl: config.publicUrl,
     }),
+    ...currentSessionRoutes({ sessions: options.sessions, accounts, people, projects }),
     ...acceptInviteRoutes({ people, guard: options.guard, publicUrl: config.publicUrl }),
     ...organizationProjectRoutes({ projects }),
     ...projectUserRoutes({ projects }),

@@ -106,7 +106,8 @@ function createSessionCheck({ server, sessions }: EndRefusedRequestsOptions): ()
   }
 }
 
-function isAbout(change: KeyChange | null, { keyId, accountId }: Caller): boolean {
+function isAbout(change: KeyChange | null, { keyId, parent, accountId }: Caller): boolean {
   if (change === null) return true
-  return 'keyId' in change ? change.keyId === keyId : change.accountId === accountId
+  if (!('keyId' in change)) return change.accountId === accountId
+  return change.keyId === keyId || change.keyId === parent?.keyId
 }

@@ -4,6 +4,7 @@ import type { OpenPage, Page, PageRequest } from '../../kernel/page.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { KeyAuthenticator } from './authenticate/authenticate-key.ts'
 import { SCOPES, type Caller } from './authenticate/caller.ts'
+import { enterProject, listEnterableProjects, type EnterableProjects } from './change/enter-project.ts'
 import { revokeKey, updateKey, type KeyChanges } from './change/change-key.ts'
 import { createKey, type KeyRequest } from './change/create-key.ts'
 import { issueKey, type IssuedKey, type KeyDraft } from './change/issue-key.ts'
@@ -30,6 +31,7 @@ export type { Caller, Environment, Scope } from './authenticate/caller.ts'
 export { labelsOf, withLabels } from './authenticate/labels.ts'
 export type { KeyChanges } from './change/change-key.ts'
 export { createKey, type KeyRequest } from './change/create-key.ts'
+export type { EnterableProjects } from './change/enter-project.ts'
 export { findOperatorKey } from './authenticate/find-operator-key.ts'
 export type { KeyChange, KeyChangeBus } from './change/key-change.ts'
 export { isKeyForm, KEY_FORM } from './key-form.ts'
@@ -81,6 +83,19 @@ export interface Keys {
   requireUnrestricted(caller: Caller): Promise<void>
   /** Returns the id of the hidden key that stands for a person in sessions, and creates it if needed. */
   ensureSessionKey(transaction: Queryable, order: SessionKeyOrder): Promise<string>
+  /**
+   * Returns the id of the hidden key with which a session of this key continues in a project, or null for the project of the key itself.
+   * Throws `not_found` for a project that it must not enter.
+   */
+  enterProject(
+    transaction: Queryable,
+    place: { accountId: string; keyId: string; projectId: string },
+  ): Promise<string | null>
+  /** Returns the projects that a session of this key may enter, by name, `Default` first. */
+  listEnterableProjects(
+    key: { accountId: string; keyId: string },
+    filter: { search: string; limit: number },
+  ): Promise<EnterableProjects>
   /** Issues the key with all scopes for the first account: the given one, or a new one. */
   issueFirstKey(transaction: Queryable, accountId: string, token?: string): Promise<IssuedKey>
   /** Makes every process that refused an unknown key look for it again. A failure is not told: they do it soon anyway. */
@@ -159,6 +174,8 @@ export function createKeys({
     requireUnrestricted: async (caller) =>
       requireUnrestricted(await readAuthority(database, caller, clock.nowMs())),
     ensureSessionKey: (transaction, order) => ensureSessionKey(transaction, order, clock.nowMs()),
+    enterProject: (transaction, place) => enterProject(transaction, place, clock.nowMs()),
+    listEnterableProjects: (key, filter) => listEnterableProjects(database, key, filter),
     issueFirstKey: (transaction, accountId, token = createKeyToken('dev')) =>
       issueKey(transaction, { accountId, draft: draftFirstKey(token), token, nowMs: clock.nowMs() }),
     announceNewKeys,

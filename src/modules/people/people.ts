@@ -98,7 +98,7 @@ export function createPeople(options: PeopleOptions): People {
         await transaction.query(
           `WITH ended AS (UPDATE api_keys SET revoked_at = $3
              WHERE account_id = $1 AND user_id = $2 AND revoked_at IS NULL RETURNING id)
-           DELETE FROM sessions WHERE key_id IN (SELECT id FROM ended)`,
+           DELETE FROM sessions WHERE key_id IN (SELECT id FROM ended) OR project_key_id IN (SELECT id FROM ended)`,
           [accountId, id, new Date(clock.nowMs())],
         )
         await record(transaction, caller, 'user.deleted', id)

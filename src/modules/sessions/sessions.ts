@@ -1,21 +1,15 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
-import { readerOf, type Caller, type Keys } from '../keys/keys.ts'
+import { readerOf, type Caller, type EnterableProjects, type Keys } from '../keys/keys.ts'
+import { continueInProject } from './continue-in-project.ts'
+import { sessionFromRow, type Session, type SessionRow } from './session-record.ts'
 import { createSessionToken, hashSessionToken } from './session-token.ts'
 import { invalidCode, readSignInCode, redeemSignInCode, sweepSignInCodes } from './sign-in-codes.ts'
 
 export { createSignInCode } from './sign-in-codes.ts'
 
-/** A person who signed in with an API key. */
-export interface Session {
-  readonly id: string
-  readonly keyId: string
-  readonly userAgent: string
-  readonly createdAtMs: number
-  readonly lastUsedAtMs: number
-  readonly expiresAtMs: number
-}
+export type { Session } from './session-record.ts'
 
 interface StartedSession extends Session {
   /** The secret for the cookie. It is not stored. */
@@ -40,6 +34,13 @@ export interface Sessions {
   /** Returns the sessions of the caller's key, or of all keys of its account or project if it can manage that; newest first. */
   list(caller: Caller): Promise<Session[]>
   end(caller: Caller, sessionId: string): Promise<Session>
+  /**
+   * Continues the session of the caller in another project, with the rights that its key has there. Null goes back to where its key works.
+   * Throws `not_found` for a project that the session must not enter.
+   */
+  continueInProject(caller: Caller, projectId: string | null): Promise<Session>
+  /** Returns the projects that the session of the caller may continue in, by name, `Default` first. */
+  listProjects(caller: Caller, filter: { search: string; limit: number }): Promise<EnterableProjects>
 }
 
 const IDLE = `interval '12 hours'`
@@ -54,7 +55,7 @@ export function createSessions({
   keys,
 }: {
   database: Database
-  keys: Pick<Keys, 'callerOf'>
+  keys: Pick<Keys, 'callerOf' | 'enterProject' | 'listEnterableProjects'>
 }): Sessions {
   return {
     start: (caller, userAgent) =>
@@ -75,10 +76,16 @@ export function createSessions({
       const tokenHash = hashSessionToken(token)
       const [row] = tokenHash === null ? [] : await database.query<UsedRow>(USE, [tokenHash])
       if (row === undefined) throw invalidSession()
-      const caller = await keys.callerOf(row.account_id, row.key_id).catch((error: unknown) => {
+      const { account_id: accountId, key_id: keyId, project_key_id: projectKeyId } = row
+      const session = { id: row.id, keyId, isConfirmed: row.is_confirmed }
+      // Also in a project it needs the key that it began with.
+      const [own, inProject] = await Promise.all([
+        keys.callerOf(accountId, keyId),
+        projectKeyId === null ? null : keys.callerOf(accountId, projectKeyId),
+      ]).catch((error: unknown) => {
         throw isInvalidKey(error) ? invalidSession() : error
       })
-      return Object.freeze({ ...caller, session: { id: row.id, isConfirmed: row.is_confirmed } })
+      return Object.freeze({ ...(inProject ?? own), session })
     },
     findEnded: async (sessionIds) => {
       const valid = await database.query<{ id: string }>(
@@ -108,20 +115,27 @@ export function createSessions({
       const rows = await database.query<SessionRow>(
         `SELECT * FROM sessions WHERE account_id = $1 AND ${IS_VISIBLE} AND ${IS_VALID}
          ORDER BY id DESC LIMIT ${LISTED_MAX}`,
-        [caller.accountId, visibleKeyOf(caller), caller.projectId],
+        [caller.accountId, visibleKeyOf(caller), caller.projectId, caller.session?.id ?? null],
       )
       return rows.map(sessionFromRow)
     },
     end: async (caller, sessionId) => {
       const [row] = isUuid(sessionId)
         ? await database.query<SessionRow>(
-            `DELETE FROM sessions WHERE account_id = $1 AND ${IS_VISIBLE} AND id = $4 RETURNING *`,
-            [caller.accountId, visibleKeyOf(caller), caller.projectId, sessionId],
+            `DELETE FROM sessions WHERE account_id = $1 AND ${IS_VISIBLE} AND id = $5 RETURNING *`,
+            [caller.accountId, visibleKeyOf(caller), caller.projectId, caller.session?.id ?? null, sessionId],
           )
         : []
       if (row === undefined) throw notFound('session')
       return sessionFromRow(row)
     },
+    continueInProject: async (caller, projectId) => {
+      const session = await continueInProject({ database, keys }, caller, projectId)
+      if (session === null) throw invalidSession()
+      return session
+    },
+    listProjects: ({ accountId, keyId, session }, filter) =>
+      keys.listEnterableProjects({ accountId, keyId: session?.keyId ?? keyId }, filter),
   }
 }
 
@@ -155,9 +169,12 @@ function isInvalidKey(error: unknown): boolean {
   return error instanceof AppError && error.code === 'invalid_api_key'
 }
 
-/** Of account $1: only of key $2 and only of project $3, unless they are null. */
-const IS_VISIBLE = `($2::uuid IS NULL OR key_id = $2)
-  AND ($3::uuid IS NULL OR key_id IN (SELECT id FROM api_keys WHERE account_id = $1 AND project_id = $3))`
+/**
+ * Of account $1: session $4, and those that began with key $2 and with a key of project $3, unless they are null. Whoever manages a project
+ * does not see the sessions of the account's keys that continue in it.
+ */
+const IS_VISIBLE = `(id = $4 OR ($2::uuid IS NULL OR key_id = $2)
+  AND ($3::uuid IS NULL OR key_id IN (SELECT id FROM api_keys WHERE account_id = $1 AND project_id = $3)))`
 
 const IS_VALID = `expires_at > now() AND last_used_at > now() - ${IDLE}`
 
@@ -167,34 +184,15 @@ const USE = `
     UPDATE sessions SET last_used_at = now()
     WHERE token_hash = $1 AND ${IS_VALID} AND last_used_at < now() - interval '1 minute'
   )
-  SELECT id, account_id, key_id, confirmed_at > now() - ${CONFIRMED} AS is_confirmed
+  SELECT id, account_id, key_id, project_key_id, confirmed_at > now() - ${CONFIRMED} AS is_confirmed
   FROM sessions WHERE token_hash = $1 AND ${IS_VALID}`
 
 interface UsedRow {
   readonly id: string
   readonly account_id: string
   readonly key_id: string
+  readonly project_key_id: string | null
   readonly is_confirmed: boolean
-}
-
-interface SessionRow {
-  readonly id: string
-  readonly key_id: string
-  readonly user_agent: string
-  readonly created_at: Date
-  readonly last_used_at: Date
-  readonly expires_at: Date
-}
-
-function sessionFromRow(row: SessionRow): Session {
-  return {
-    id: row.id,
-    keyId: row.key_id,
-    userAgent: row.user_agent,
-    createdAtMs: row.created_at.getTime(),
-    lastUsedAtMs: row.last_used_at.getTime(),
-    expiresAtMs: row.expires_at.getTime(),
-  }
 }
 
 /** Null for all keys of the account. */

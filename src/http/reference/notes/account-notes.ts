@@ -20,6 +20,11 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
     'Accepts an invitation with the code of its link and starts a session of the person in that account, as signing in does. The code is ' +
     'used up only by this, so that programs that open links do no harm.',
   'GET /v1/sessions': 'Lists the sessions that have not ended.',
+  'GET /v1/sessions/current':
+    'Returns where the session of the request works: account, person and project, and the projects that it may continue in.',
+  'POST /v1/sessions/project':
+    'Continues the session of the request in another project. It keeps the limits and the life of the key that it began with, has the rights of ' +
+    'its person in that project, and sees only that project. A session of a key of a project stays in it. A project that it must not enter is 404.',
   'POST /v1/sessions/current/confirm':
     'Takes the key of the session once more. Routes that change credit ask for this when it was entered more than 15 minutes ago ' +
     '(403 `confirmation_required`).',

@@ -3,6 +3,8 @@ import { toTimestamp } from '../../../kernel/clock.ts'
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Caller } from '../../../modules/keys/keys.ts'
 import type { Session, Sessions } from '../../../modules/sessions/sessions.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { wireId } from '../../../wires/organization-ids.ts'
 import { CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { listSchema, wholeList } from '../../answers/list-page.ts'
 import type { UnauthenticatedGuard } from '../../connections/guard-unauthenticated.ts'
@@ -40,6 +42,10 @@ export const SessionAnswer = Type.Object(
     id: UuidId,
     object: objectName('session'),
     key_id: Type.String({ format: 'uuid', description: 'The key that the person signed in with.' }),
+    project_id: orNull(
+      Type.String(),
+      'The project that the session continues in. Null: where the key works that it began with.',
+    ),
     user_agent: Type.String({ description: 'The browser, as it named itself.' }),
     is_current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
     created_at: CreatedAt,
@@ -183,16 +189,18 @@ function setCookie({ exchange, reply }: AnyRequest, token: string | null, { publ
   reply.header('cache-control', 'no-store')
 }
 
-function requireSession({ session }: Caller): string {
+/** Returns the id of the session of the request. */
+export function requireSession({ session }: Caller): string {
   if (session !== undefined) return session.id
   throw new AppError('invalid_request', 'This request has an API key and belongs to no session.')
 }
 
-function sessionToWire(session: Session, currentId: string | undefined): Static<typeof SessionAnswer> {
+export function sessionToWire(session: Session, currentId: string | undefined): Static<typeof SessionAnswer> {
   return {
     id: session.id,
     object: 'session',
     key_id: session.keyId,
+    project_id: session.projectId === null ? null : wireId('project', session.projectId),
     user_agent: session.userAgent,
     is_current: session.id === currentId,
     created_at: toTimestamp(session.createdAtMs),

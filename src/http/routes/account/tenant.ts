@@ -4,9 +4,13 @@ import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
 import { ENVIRONMENTS, managesAccount, SCOPES, type Caller } from '../../../modules/keys/keys.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
+import type { People } from '../../../modules/people/people.ts'
+import type { Projects } from '../../../modules/projects/projects.ts'
+import type { Sessions } from '../../../modules/sessions/sessions.ts'
 import { described } from '../../../wires/described.ts'
 import { CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import { readSessionPlace, SessionPlace } from './current-session.ts'
 import { LimitsAnswer, limitsToWire, StoredAnswer, storedToWire } from './limits-wire.ts'
 
 const TenantAnswer = Type.Object({
@@ -35,7 +39,7 @@ const TenantAnswer = Type.Object({
         description: 'When it stops working. Null for never.',
       }),
     },
-    { description: 'The key that asks, or that the session began with.' },
+    { description: 'The key that asks, or that of the session where it works.' },
   ),
   is_operator: Type.Boolean({ description: 'Whether the key can administer the gateway (scope `admin`).' }),
   session: Type.Union(
@@ -44,6 +48,10 @@ const TenantAnswer = Type.Object({
         id: UuidId,
         is_confirmed: Type.Boolean({
           description: 'Whether the key was entered in the last minutes, as changing credit needs it.',
+        }),
+        ...SessionPlace,
+        has_projects: Type.Boolean({
+          description: 'Whether there are projects to choose from. `GET /v1/sessions/current` lists them.',
         }),
       }),
       Type.Null(),
@@ -70,6 +78,9 @@ const TenantAnswer = Type.Object({
 interface TenantRouteOptions {
   readonly accounts: Accounts
   readonly limits: Pick<Limits, 'describe' | 'readStoredBytes'>
+  readonly sessions: Pick<Sessions, 'listProjects'>
+  readonly people: Pick<People, 'read'>
+  readonly projects: Pick<Projects, 'read'>
   readonly mayUseSandbox: (caller: Caller) => boolean
   readonly gateway: GatewayOffer
 }
@@ -83,7 +94,7 @@ interface GatewayOffer {
   readonly hasDeployments: boolean
 }
 
-export const tenantRoutes = ({ accounts, limits, mayUseSandbox, gateway }: TenantRouteOptions): Route[] => [
+export const tenantRoutes = (options: TenantRouteOptions): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/v1/tenants/me',
@@ -92,10 +103,12 @@ export const tenantRoutes = ({ accounts, limits, mayUseSandbox, gateway }: Tenan
     scope: 'any',
     responses: { 200: { description: 'The account.', schema: TenantAnswer } },
     handle: async ({ caller }) => {
-      const [account, applied, stored] = await Promise.all([
+      const { accounts, limits, mayUseSandbox, gateway } = options
+      const [account, applied, stored, session] = await Promise.all([
         accounts.read(caller.accountId),
         limits.describe(caller),
         limits.readStoredBytes(caller.accountId),
+        describeSession(caller, options),
       ])
       return {
         id: account.id,
@@ -115,10 +128,7 @@ export const tenantRoutes = ({ accounts, limits, mayUseSandbox, gateway }: Tenan
           expires_at: typeof caller.expiresAtMs === 'number' ? toTimestamp(caller.expiresAtMs) : null,
         },
         is_operator: caller.scopes.has('admin'),
-        session:
-          caller.session === undefined
-            ? null
-            : { id: caller.session.id, is_confirmed: caller.session.isConfirmed },
+        session,
         gateway: {
           version: gateway.version,
           url: gateway.publicUrl,
@@ -131,3 +141,23 @@ export const tenantRoutes = ({ accounts, limits, mayUseSandbox, gateway }: Tenan
     },
   }),
 ]
+
+/** `Default` alone, or one project alone, is no choice. */
+const CHOICE_MIN = 2
+
+async function describeSession(
+  caller: Caller,
+  { sessions, people, projects }: Pick<TenantRouteOptions, 'sessions' | 'people' | 'projects'>,
+) {
+  if (caller.session === undefined) return null
+  const [place, choice] = await Promise.all([
+    readSessionPlace(caller, { people, projects }),
+    sessions.listProjects(caller, { search: '', limit: CHOICE_MIN }),
+  ])
+  return {
+    id: caller.session.id,
+    is_confirmed: caller.session.isConfirmed,
+    ...place,
+    has_projects: choice.projects.length >= CHOICE_MIN,
+  }
+}

@@ -30,7 +30,10 @@ export interface Caller {
   readonly isOperator?: boolean
   /** Null for no expiry. */
   readonly expiresAtMs?: number | null
-  /** The restricted key that created this one. Its limits apply to both keys together. */
+  /**
+   * The restricted key that created this one, or the key that the session began with before it continued in another project. Its limits
+   * apply to both keys together.
+   */
   readonly parent?: ParentKey | null
   /** The session of a person in a browser. Absent if the request has the key itself. */
   readonly session?: CallerSession
@@ -38,6 +41,8 @@ export interface Caller {
 
 interface CallerSession {
   readonly id: string
+  /** The key that the session began with. The caller's key is another one if the session continues in another project. */
+  readonly keyId: string
   /** Whether the key was entered in the last minutes. */
   readonly isConfirmed: boolean
 }

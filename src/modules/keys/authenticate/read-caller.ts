@@ -9,20 +9,22 @@ import { isActive, keyRecordFromRow, type KeyRow } from '../key-record.ts'
 export interface CallerRow extends KeyRow {
   readonly account_status: string
   readonly is_operator: boolean
+  /** The restricted key that made this one, or the key that a session began with, of which this is the key in another project. */
+  readonly limiting_key_id: string | null
   readonly parent_limit_nano_usd: bigint | null
   readonly parent_requests_per_minute: number | null
   readonly group_ids: readonly string[]
 }
 
 export const SELECT_CALLER = `
-  SELECT k.*, a.status AS account_status, p.limit_nano_usd AS parent_limit_nano_usd,
+  SELECT k.*, a.status AS account_status, p.id AS limiting_key_id, p.limit_nano_usd AS parent_limit_nano_usd,
     p.requests_per_minute AS parent_requests_per_minute,
     EXISTS (SELECT FROM api_keys o WHERE o.account_id = k.account_id AND o.revoked_at IS NULL AND 'admin' = ANY (o.scopes))
       AS is_operator,
     ${isEnded('k')} AS is_ended, ${ownerRole('k')} AS owner_role,
     ARRAY(SELECT h.group_id::text FROM group_members h WHERE h.account_id = k.account_id AND h.user_id = k.user_id ORDER BY h.group_id)
       AS group_ids
-  FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN api_keys p ON p.id = k.parent_id`
+  FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN api_keys p ON p.id = coalesce(k.parent_id, k.origin_key_id)`
 
 /**
  * Returns the current caller of the key, for work that continues after the response. Throws the error that a request with the key
@@ -80,10 +82,10 @@ export function callerOf(row: CallerRow): Caller {
     isOperator: row.is_operator,
     expiresAtMs: key.expiresAtMs,
     parent:
-      key.parentId === null
+      row.limiting_key_id === null
         ? null
         : {
-            keyId: key.parentId,
+            keyId: row.limiting_key_id,
             requestsPerMinute: row.parent_requests_per_minute,
             limitNanoUsd: row.parent_limit_nano_usd,
           },

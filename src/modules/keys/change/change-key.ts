@@ -13,6 +13,7 @@ import {
 } from '../key-rights.ts'
 import { readAuthority } from '../authenticate/read-authority.ts'
 import { readKey } from '../read-keys.ts'
+import { updateHiddenKeys } from './enter-project.ts'
 
 /** Absent members stay unchanged. */
 export interface KeyChanges {
@@ -55,6 +56,7 @@ export async function updateKey(
       ...after,
       revokedAtMs: isRevoked ? nowMs : before.revokedAtMs,
     })
+    await updateHiddenKeys(transaction, written)
     if (isRevoked && before.isRoot) await passRootOn(transaction, before)
     await recordKeyChange(transaction, caller, written, { isRevoked, fields })
     return written

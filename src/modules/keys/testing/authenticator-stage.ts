@@ -65,6 +65,7 @@ export function keyRow(overrides: Record<string, unknown> = {}): Record<string, 
     created_at: new Date(START_MS),
     last_used_at: null,
     account_status: 'active',
+    limiting_key_id: null,
     ...overrides,
   }
 }
