@@ -8,9 +8,10 @@ const PREFIXES = {
   serviceAccount: 'svc_acct_',
   invite: 'invite-',
   group: 'group_',
+  auditLog: 'audit_log-',
 } as const
 
-type IdKind = keyof typeof PREFIXES
+export type IdKind = keyof typeof PREFIXES
 
 const DIGITS = /^[0-9a-f]{32}$/i
 

@@ -7,6 +7,8 @@ const OTHER_FORMS = [
   'GET /anthropic/v1/models',
   'GET /v1/responses/{id}/input_items',
   'GET /v1/requests',
+  'GET /v1/organization/admin_api_keys',
+  'GET /v1/organization/audit_logs',
   'GET /v1/organization/projects',
   'GET /v1/organization/users',
   'GET /v1/organization/groups',

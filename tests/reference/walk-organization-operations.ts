@@ -9,6 +9,10 @@ export async function walkOrganization(call: MakeCall): Promise<void> {
   await call('GET /v1/organization/projects')
   await call(`GET ${PROJECT}`, { params })
   await call(`POST ${PROJECT}`, { params })
+  const admin = await call('POST /v1/organization/admin_api_keys')
+  await call('GET /v1/organization/admin_api_keys')
+  await call('GET /v1/organization/admin_api_keys/{key_id}', { params: { key_id: admin.id } })
+  await call('DELETE /v1/organization/admin_api_keys/{key_id}', { params: { key_id: admin.id } })
   const invite = await call('POST /v1/organization/invites')
   await call('GET /v1/organization/invites')
   await call('GET /v1/organization/invites/{invite_id}', { params: { invite_id: invite.id } })
@@ -42,6 +46,7 @@ export async function walkOrganization(call: MakeCall): Promise<void> {
   await call('POST /v1/admin/users/{id}/deactivate', { params: { id: user.user_id }, body: null })
   await call('POST /v1/admin/users/{id}/activate', { params: { id: user.user_id }, body: null })
   await call('DELETE /v1/organization/users/{user_id}', { params: user })
+  await call('GET /v1/organization/audit_logs')
 }
 
 async function walkGroups(

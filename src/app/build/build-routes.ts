@@ -32,6 +32,8 @@ import { hubModelRoutes } from '../../http/routes/deployments/hub-models.ts'
 import { gpuTierRoutes } from '../../http/routes/deployments/gpu-tiers.ts'
 import { groupUserRoutes } from '../../http/routes/organization/group-users.ts'
 import { organizationGroupRoutes } from '../../http/routes/organization/groups.ts'
+import { adminApiKeyRoutes } from '../../http/routes/organization/admin-api-keys.ts'
+import { auditLogRoutes } from '../../http/routes/organization/audit-logs.ts'
 import { organizationInviteRoutes } from '../../http/routes/organization/invites.ts'
 import { projectApiKeyRoutes } from '../../http/routes/organization/project-api-keys.ts'
 import { projectGroupRoutes } from '../../http/routes/organization/project-groups.ts'
@@ -197,6 +199,8 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     }),
     ...currentSessionRoutes({ sessions: options.sessions, accounts, people, projects }),
     ...acceptInviteRoutes({ people, guard: options.guard, publicUrl: config.publicUrl }),
+    ...adminApiKeyRoutes({ keys, accounts, clock: modules.clock }),
+    ...auditLogRoutes({ audit }),
     ...organizationProjectRoutes({ projects }),
     ...projectUserRoutes({ projects }),
     ...projectServiceAccountRoutes({ projects }),

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { invalidValue } from '../../kernel/app-error.ts'
-import type { OpenPage, Page, PageRequest } from '../../kernel/page.ts'
+import type { OpenPage, OrderedPageRequest, Page, PageRequest } from '../../kernel/page.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { KeyAuthenticator } from './authenticate/authenticate-key.ts'
 import { SCOPES, type Caller } from './authenticate/caller.ts'
@@ -21,7 +21,9 @@ import { isActive, type KeyRecord } from './key-record.ts'
 import { requireUnrestricted } from './key-rights.ts'
 import { readAuthority } from './authenticate/read-authority.ts'
 import { readCaller, readFormerCaller } from './authenticate/read-caller.ts'
-import { listProjectKeys, readProjectKey, type OwnerAccess, type ProjectKey } from './project-keys.ts'
+import { listAdminKeys, readAdminKey } from './admin-keys.ts'
+import type { OwnedKey } from './owned-key.ts'
+import { listProjectKeys, readProjectKey, type OwnerAccess } from './project-keys.ts'
 import { listKeys, readKey } from './read-keys.ts'
 import { listVisibleKeys, readVisibleKey } from './visible-keys.ts'
 import { recordLastUsed } from './authenticate/record-last-used.ts'
@@ -36,7 +38,7 @@ export { findOperatorKey } from './authenticate/find-operator-key.ts'
 export type { KeyChange, KeyChangeBus } from './change/key-change.ts'
 export { isKeyForm, KEY_FORM } from './key-form.ts'
 export type { KeyRecord } from './key-record.ts'
-export type { ProjectKey } from './project-keys.ts'
+export type { OwnedKey } from './owned-key.ts'
 export { managesAccount, readerOf, readerOfAccount, type Reader } from './reader.ts'
 
 interface ProjectPlace {
@@ -71,8 +73,11 @@ export interface Keys {
   listFor(caller: Caller, page: PageRequest): Promise<Page<KeyRecord>>
   readFor(caller: Caller, keyId: string): Promise<KeyRecord>
   /** Returns the keys of a project that are not revoked, newest first, with their owners. */
-  listOfProject(place: ProjectPlace, page: PageRequest, access: OwnerAccess): Promise<OpenPage<ProjectKey>>
-  readOfProject(place: ProjectPlace, keyId: string): Promise<ProjectKey>
+  listOfProject(place: ProjectPlace, page: PageRequest, access: OwnerAccess): Promise<OpenPage<OwnedKey>>
+  readOfProject(place: ProjectPlace, keyId: string): Promise<OwnedKey>
+  /** Returns the keys that manage the whole account and are not revoked, with their owners. */
+  listAdmin(accountId: string, page: OrderedPageRequest): Promise<OpenPage<OwnedKey>>
+  readAdmin(accountId: string, keyId: string): Promise<OwnedKey>
   /** Returns after every process has applied the change. */
   update(caller: Caller, accountId: string, keyId: string, changes: KeyChanges): Promise<KeyRecord>
   /** Returns after every process refuses the key. */
@@ -158,6 +163,8 @@ export function createKeys({
     readFor: (caller, keyId) => readVisibleKey(database, caller, keyId),
     listOfProject: (place, page, access) => listProjectKeys(database, place, page, access),
     readOfProject: (place, keyId) => readProjectKey(database, place, keyId),
+    listAdmin: (accountId, page) => listAdminKeys(database, accountId, page),
+    readAdmin: (accountId, keyId) => readAdminKey(database, accountId, keyId),
     update: async (caller, accountId, keyId, changes) => {
       const nowMs = clock.nowMs()
       requireFutureExpiry(changes.expiresAtMs, nowMs)

@@ -49,7 +49,7 @@ export async function acceptInvite(
   const projectId = invite.role === 'owner' ? null : (projectIds[0] ?? null)
   const { environment } = invite
   const keyId = await keys.ensureSessionKey(transaction, { accountId, userId, projectId, environment })
-  const session = await sessions.startWithin(transaction, { accountId, keyId }, answer.userAgent)
+  const session = await sessions.startWithin(transaction, { accountId, projectId, keyId }, answer.userAgent)
   const actor = { accountId, keyId, session }
   const user = wireId('user', userId)
   await recordChange(transaction, {

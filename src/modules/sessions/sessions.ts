@@ -1,6 +1,7 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
+import { recordChange } from '../audit/audit.ts'
 import { readerOf, type Caller, type EnterableProjects, type Keys } from '../keys/keys.ts'
 import { continueInProject } from './continue-in-project.ts'
 import { sessionFromRow, type Session, type SessionRow } from './session-record.ts'
@@ -16,7 +17,7 @@ interface StartedSession extends Session {
   readonly token: string
 }
 
-type SessionKey = Pick<Caller, 'accountId' | 'keyId'>
+type SessionKey = Pick<Caller, 'accountId' | 'projectId' | 'keyId'>
 
 export interface Sessions {
   /** Starts a session for this key. The oldest sessions of the key end if it has too many. */
@@ -120,14 +121,22 @@ export function createSessions({
       return rows.map(sessionFromRow)
     },
     end: async (caller, sessionId) => {
-      const [row] = isUuid(sessionId)
-        ? await database.query<SessionRow>(
-            `DELETE FROM sessions WHERE account_id = $1 AND ${IS_VISIBLE} AND id = $5 RETURNING *`,
-            [caller.accountId, visibleKeyOf(caller), caller.projectId, caller.session?.id ?? null, sessionId],
-          )
-        : []
-      if (row === undefined) throw notFound('session')
-      return sessionFromRow(row)
+      if (!isUuid(sessionId)) throw notFound('session')
+      return database.transaction(async (transaction) => {
+        const [row] = await transaction.query<SessionRow>(
+          `DELETE FROM sessions WHERE account_id = $1 AND ${IS_VISIBLE} AND id = $5 RETURNING *`,
+          [caller.accountId, visibleKeyOf(caller), caller.projectId, caller.session?.id ?? null, sessionId],
+        )
+        if (row === undefined) throw notFound('session')
+        const { projectId } = caller
+        await recordChange(transaction, {
+          actor: caller,
+          type: 'logout.succeeded',
+          projectId,
+          resourceId: row.id,
+        })
+        return sessionFromRow(row)
+      })
     },
     continueInProject: async (caller, projectId) => {
       const session = await continueInProject({ database, keys }, caller, projectId)
@@ -141,7 +150,7 @@ export function createSessions({
 
 async function insertSession(
   transaction: Queryable,
-  { accountId, keyId }: SessionKey,
+  { accountId, projectId, keyId }: SessionKey,
   userAgent: string,
 ): Promise<StartedSession> {
   const token = createSessionToken()
@@ -156,6 +165,8 @@ async function insertSession(
     [accountId, keyId, SESSIONS_OF_KEY_MAX],
   )
   if (row === undefined) throw new Error('a session was not stored')
+  const actor = { accountId, keyId, session: { id: row.id } }
+  await recordChange(transaction, { actor, type: 'login.succeeded', projectId, resourceId: row.id })
   return { ...sessionFromRow(row), token }
 }
 

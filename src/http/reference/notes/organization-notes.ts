@@ -4,6 +4,16 @@ const SERVICE_ACCOUNTS = `${PROJECT}/service_accounts`
 
 /** Descriptions of the operations on people and projects, by method and path. */
 export const ORGANIZATION_NOTES: Readonly<Record<string, string>> = {
+  'GET /v1/organization/admin_api_keys':
+    'Lists the keys that manage the account, the oldest first. Any key of the account with the scope `manage` is one; keys of projects are not.',
+  'POST /v1/organization/admin_api_keys':
+    'Makes a key that manages the account and uses no models, and returns its secret, this once. It has at most the rights and limits of the key that asks.',
+  'GET /v1/organization/admin_api_keys/{key_id}':
+    'Returns one key that manages the account, without its secret.',
+  'DELETE /v1/organization/admin_api_keys/{key_id}':
+    'Revokes a key that manages the account, on every process of the gateway.',
+  'GET /v1/organization/audit_logs':
+    'Lists who changed people, projects, keys and limits of the account, and who signed in. The entry of a change is stored with it and is never changed or deleted. What the operator of the gateway did has no actor.',
   'GET /v1/organization/projects':
     'Lists the projects of the account, newest first. A key of a project gets 403 here and on every route that is not about its project.',
   'POST /v1/organization/projects': 'Makes a project. An account has at most 10,000, archived ones included.',

@@ -1,7 +1,7 @@
 import { Type, type Static, type TProperties, type TSchema } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import type { OpenPage, OrderedPageRequest, PageRequest } from '../../../kernel/page.ts'
-import { parseWireId } from '../../../wires/organization-ids.ts'
+import { parseWireId, type IdKind } from '../../../wires/organization-ids.ts'
 import { objectName } from '../../../wires/usual-members.ts'
 import { ListQuery, PAGE_LIMIT_DEFAULT } from '../../answers/list-page.ts'
 
@@ -32,13 +32,17 @@ export function organizationList(title: string, item: TSchema): TSchema {
 
 /** @param kind the kind of ids in the list. Keys have plain ids. */
 export function readPage(
-  kind: Parameters<typeof parseWireId>[0],
+  kind: IdKind,
   { limit = PAGE_LIMIT_DEFAULT, after }: Static<typeof OrganizationListQuery>,
 ): PageRequest {
-  const afterId = after === undefined ? null : parseWireId(kind, after)
-  if (after !== undefined && afterId === null)
-    throw invalidValue('after', 'after must come from an earlier page.')
-  return { limit, afterId }
+  return { limit, afterId: readCursor(kind, 'after', after) }
+}
+
+/** Returns the id that a page begins behind, or null. */
+export function readCursor(kind: IdKind, name: 'after' | 'before', text: string | undefined): string | null {
+  const id = text === undefined ? null : parseWireId(kind, text)
+  if (text !== undefined && id === null) throw invalidValue(name, `${name} must come from another page.`)
+  return id
 }
 
 export function listOf<Item>(
@@ -92,10 +96,7 @@ export function orderedList(title: string, item: TSchema): TSchema {
   return Type.Object(members, { title })
 }
 
-export function readOrderedPage(
-  kind: Parameters<typeof parseWireId>[0],
-  query: Static<typeof OrderedListQuery>,
-): OrderedPageRequest {
+export function readOrderedPage(kind: IdKind, query: Static<typeof OrderedListQuery>): OrderedPageRequest {
   return { ...readPage(kind, query), order: query.order ?? 'desc' }
 }
 

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import type { Keys, ProjectKey } from '../../../modules/keys/keys.ts'
+import type { Keys, OwnedKey } from '../../../modules/keys/keys.ts'
 import type { Projects } from '../../../modules/projects/projects.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
@@ -139,12 +139,12 @@ export const projectApiKeyRoutes = ({ projects, keys }: { projects: Projects; ke
   ]
 }
 
-function keyToWire(key: ProjectKey): Static<typeof KeyAnswer> {
+function keyToWire(key: OwnedKey): Static<typeof KeyAnswer> {
   return {
     object: 'organization.project.api_key',
     id: key.id,
     name: key.name,
-    redacted_value: `${key.keyPrefix}…`,
+    redacted_value: key.keyPrefix,
     created_at: unixSeconds(key.createdAtMs),
     last_used_at: key.lastUsedAtMs === null ? null : unixSeconds(key.lastUsedAtMs),
     expires_at: key.expiresAtMs === null ? null : unixSeconds(key.expiresAtMs),
@@ -153,7 +153,7 @@ function keyToWire(key: ProjectKey): Static<typeof KeyAnswer> {
   }
 }
 
-function ownerToWire({ owner }: ProjectKey): Static<typeof KeyAnswer>['owner'] {
+function ownerToWire({ owner }: OwnedKey): Static<typeof KeyAnswer>['owner'] {
   if (owner === null) return {}
   const { name, role, email } = owner
   const created = { name, role, created_at: unixSeconds(owner.createdAtMs) }

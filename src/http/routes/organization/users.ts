@@ -13,6 +13,7 @@ import {
   readPage,
   unixSeconds,
 } from './organization-list.ts'
+import { listFilter, readFilter } from './list-filter.ts'
 import { pathId, requireAccountKey } from './own-project.ts'
 
 export const AccountRole = Type.Enum([...ACCOUNT_ROLES], {
@@ -83,14 +84,7 @@ const ChangeBody = Type.Object(
   { additionalProperties: false, examples: [{ role: 'owner' }] },
 )
 
-const EMAILS_MAX = 100
-const EmailFilter = Type.Optional(
-  Type.Union(
-    [Type.String({ maxLength: 320 }), Type.Array(Type.String({ maxLength: 320 }), { maxItems: EMAILS_MAX })],
-    { description: 'Only people with these e-mail addresses.' },
-  ),
-)
-/** Official clients send lists with brackets in the name. Both forms are accepted. */
+const EmailFilter = listFilter(Type.String({ maxLength: 320 }), 'Only people with these e-mail addresses.')
 const UsersQuery = Type.Object({
   ...OrganizationListQuery.properties,
   emails: EmailFilter,
@@ -117,8 +111,7 @@ export const organizationUserRoutes = ({ people }: { people: People }): Route[] 
       },
     },
     handle: async ({ caller, query }) => {
-      const given = query.emails ?? query['emails[]'] ?? null
-      const emails = typeof given === 'string' ? [given] : given
+      const emails = readFilter(query.emails, query['emails[]'])
       const page = await people.list(requireAccountKey(caller), readPage('user', query), { emails })
       return listOf(page, userToWire)
     },

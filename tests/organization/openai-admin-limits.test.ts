@@ -1,0 +1,82 @@
+import OpenAI, { AuthenticationError, BadRequestError, NotFoundError, PermissionDeniedError } from 'openai'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { createProject, createProjectKey, joinAccount } from './join-account.ts'
+
+let gateway: TestGateway
+let client: OpenAI
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+  client = clientOf(gateway.key)
+})
+afterAll(() => gateway.close())
+
+function clientOf(key: string): OpenAI {
+  return new OpenAI({ apiKey: key, adminAPIKey: key, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 })
+}
+
+/** Reads a list to its end, over its pages. */
+async function idsOf(pages: AsyncIterable<{ id: string }>): Promise<string[]> {
+  const ids: string[] = []
+  for await (const { id } of pages) ids.push(id)
+  return ids
+}
+
+test('admin keys: every method, pages and typed errors', async () => {
+  const { adminAPIKeys } = client.admin.organization
+  const created = await adminAPIKeys.create({ name: 'Terraform', expires_in_seconds: 3600 })
+  const second = await adminAPIKeys.create({ name: 'Exporter' })
+  const { value, ...shown } = created
+  expect(await adminAPIKeys.retrieve(created.id)).toEqual(shown)
+  const ids = await idsOf(adminAPIKeys.list({ limit: 1 }))
+  expect(ids.slice(-2)).toEqual([created.id, second.id])
+  expect(await idsOf(adminAPIKeys.list({ limit: 1, order: 'desc' }))).toEqual(ids.toReversed())
+  const own = clientOf(value)
+  expect((await own.admin.organization.projects.list()).data.length).toBeGreaterThan(0)
+  expect(await adminAPIKeys.delete(created.id)).toEqual({
+    object: 'organization.admin_api_key.deleted',
+    id: created.id,
+    deleted: true,
+  })
+  await expect(own.admin.organization.projects.list()).rejects.toThrow(AuthenticationError)
+  await expect(adminAPIKeys.retrieve(created.id)).rejects.toThrow(NotFoundError)
+  await expect(adminAPIKeys.create({ name: '' })).rejects.toThrow(BadRequestError)
+  const ofProject = clientOf(await createProjectKey(gateway, await createProject(gateway)))
+  await expect(ofProject.admin.organization.adminAPIKeys.create({ name: 'x' })).rejects.toThrow(
+    PermissionDeniedError,
+  )
+})
+
+test('the audit log: filters, pages in both directions and typed errors', async () => {
+  const { auditLogs } = client.admin.organization
+  const person = await joinAccount(gateway, { email: 'auditor@example.com', role: 'owner' })
+  const { body } = await person.request('POST', '/v1/organization/projects', { name: 'Audited' })
+  const project = String(body.id)
+  await person.request('POST', `/v1/organization/projects/${project}`, { name: 'Renamed' })
+  const first = await auditLogs.list({
+    effective_at: { gt: 0, gte: 0, lt: 4_000_000_000, lte: 4_000_000_000 },
+    project_ids: [project],
+    event_types: ['project.created', 'project.updated'],
+    actor_ids: [person.id],
+    actor_emails: ['auditor@example.com'],
+    resource_ids: [project],
+    limit: 1,
+  })
+  expect(first.data).toMatchObject([
+    {
+      type: 'project.updated',
+      project: { id: project, name: 'Renamed' },
+      actor: { type: 'session', session: { user: { id: person.id, email: 'auditor@example.com' } } },
+      'project.updated': { id: project, changes_requested: { title: 'Renamed' } },
+    },
+  ])
+  const ids = await idsOf(auditLogs.list({ project_ids: [project], limit: 1 }))
+  expect(ids).toHaveLength(2)
+  const [newest = '', oldest = ''] = ids
+  const back = await auditLogs.list({ project_ids: [project], before: oldest })
+  expect(back.data.map(({ id }) => id)).toEqual([newest])
+  await expect(auditLogs.list({ after: 'unknown' })).rejects.toThrow(BadRequestError)
+  const ofProject = clientOf(await createProjectKey(gateway, project))
+  await expect(ofProject.admin.organization.auditLogs.list()).rejects.toThrow(PermissionDeniedError)
+})
