@@ -5,7 +5,7 @@ import { editJsonObject } from '../kernel/json/edit-json-object.ts'
 import { isRecord } from '../kernel/is-record.ts'
 import { stringifyJson } from '../kernel/json/stringify-json.ts'
 import type { KeptAnswer } from '../modules/idempotency/idempotency.ts'
-import type { Caller } from '../modules/keys/keys.ts'
+import { tagCaller, TAGS_HEADER, type Caller } from '../modules/keys/keys.ts'
 import { requireScope, type Authenticate } from './authenticate.ts'
 import type { ConnectionGate } from './connections/connection-gate.ts'
 import type { CorsHeaders } from './answers/cors-headers.ts'
@@ -118,7 +118,7 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
             requireSingleMembers(text)
             const given = nameModel(parsed, text)
             check(given.body)
-            exchange.work = work({ ...given, caller }).catch(fail)
+            exchange.work = work({ ...given, caller: tag(caller, given.body) }).catch(fail)
           })
         },
         fail,
@@ -134,7 +134,12 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
       check(given.body)
       await nextLoopTurn()
       exchange.cancellation.throwIfCancelled()
-      await work({ ...given, caller })
+      await work({ ...given, caller: tag(caller, given.body) })
+    }
+    const tag = (caller: Caller, body: unknown): Caller => {
+      const tagged = tagCaller(caller, { header: incoming.headers[TAGS_HEADER], body })
+      exchange.caller = tagged
+      return tagged
     }
     const nameModel = (body: unknown, text: string): SentBody =>
       exchange.pathModel === null ? { body, text } : withModel(body, text, exchange.pathModel)

@@ -15,6 +15,7 @@ import type { Route } from './route.ts'
 import { compileCheck, compileConversion } from './bodies/validate.ts'
 import { nextLoopTurn } from '../kernel/turns/loop-turns.ts'
 import { AppError } from '../kernel/app-error.ts'
+import { tagCaller, TAGS_HEADER } from '../modules/keys/keys.ts'
 import { isRecord } from '../kernel/is-record.ts'
 
 /** Runs work of an account, whose queries then share the database fairly with those of other accounts. */
@@ -37,6 +38,11 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
   const isOnce = route.method === 'POST' && route.scope !== null
 
   const run = (request: FastifyRequest, reply: FastifyReply, given: GivenInput): Promise<unknown> => {
+    const { exchange } = request
+    if (route.takesTags !== undefined && exchange.caller !== null) {
+      const body = route.takesTags === 'metadata' ? given.input.body : null
+      exchange.caller = tagCaller(exchange.caller, { header: request.headers[TAGS_HEADER], body })
+    }
     const input: Parameters<Route['handle']>[0] = {
       ...given.input,
       files: given.files,

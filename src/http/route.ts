@@ -21,6 +21,8 @@ export interface RouteDescription {
   readonly needsConfirmation?: true
   /** The route itself is free; each request that it makes to a model is charged like a chat request. */
   readonly isChargedByCall?: true
+  /** Its charges have the tags of the header, and those in the metadata of its body. Hot routes have both. */
+  readonly takesTags?: 'header' | 'metadata'
   readonly body?: TSchema
   /** The route also accepts `multipart/form-data`, with the members of the body as fields and these files. */
   readonly form?: FormDescription

@@ -9,6 +9,7 @@ export type ErrorCode =
   | 'prompt_blocked'
   | 'previous_response_not_found'
   | 'invalid_promo_code'
+  | 'missing_tags'
   | 'invalid_api_key'
   | 'invalid_session'
   | 'mismatched_organization'

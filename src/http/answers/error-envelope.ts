@@ -23,6 +23,7 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, { status: number; type:
   context_length_exceeded: { status: 400, type: 'invalid_request_error' },
   previous_response_not_found: { status: 400, type: 'invalid_request_error' },
   prompt_blocked: { status: 400, type: 'invalid_request_error' },
+  missing_tags: { status: 400, type: 'invalid_request_error' },
   invalid_promo_code: { status: 400, type: 'invalid_request_error' },
   invalid_api_key: { status: 401, type: 'authentication_error' },
   mismatched_organization: { status: 401, type: 'invalid_request_error' },

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { describeForm, describeFormExample } from '../multipart/describe-form.ts'
+import { TAGS_HEADER } from '../../modules/keys/keys.ts'
 import type { RouteDescription } from '../route.ts'
 import { describeAnswer, takesIdempotencyKey } from './openapi-answers.ts'
 import {
@@ -84,6 +85,7 @@ function describeOperation(route: RouteDescription, read: SchemaReader, operatio
     ...describeParameters('path', route.params, read, pathParameters(route.path)),
     ...describeParameters('query', route.query, read),
     ...(takesIdempotencyKey(route) ? [IDEMPOTENCY_KEY] : []),
+    ...(route.takesTags === undefined && !('isHot' in route) ? [] : [TAGS]),
   ]
   const answers = Object.entries(route.responses).map(([status, answer]) => [
     status,
@@ -114,6 +116,14 @@ const IDEMPOTENCY_KEY: JsonObject = {
     'Makes it safe to send the request again: for 24 hours the same key with the same body gets the first answer and ' +
     'is charged nothing.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]*$' },
+}
+
+const TAGS: JsonObject = {
+  name: TAGS_HEADER,
+  in: 'header',
+  required: false,
+  description: 'Tags that usage and costs are grouped by, such as `team=search,feature=chat`.',
+  schema: { type: 'string', maxLength: 2000 },
 }
 
 /** Describes what the operation does, which scope it needs and how it is charged. */

@@ -2,9 +2,10 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import { ENVIRONMENTS, SCOPES, type Environment, type Scope } from './authenticate/caller.ts'
 import { isEnded } from './authenticate/is-ended.ts'
 import { ownerRole } from './authenticate/owner-role.ts'
+import type { TagSettings } from './tags/tag-rules.ts'
 
 /** A key as its owner may see it: everything but the secret. */
-export interface KeyRecord {
+export interface KeyRecord extends TagSettings {
   readonly id: string
   readonly accountId: string
   /** Null for a key of the account, which works in the project `Default` and sees the whole account. */
@@ -55,10 +56,13 @@ export interface KeyRow {
   readonly last_used_at: Date | null
   readonly is_root: boolean
   readonly parent_id: string | null
+  readonly required_tags: readonly string[] | null
+  readonly fixed_tags: Readonly<Record<string, string>> | null
 }
 
 export const KEY_COLUMNS = `id, account_id, project_id, user_id, service_account_id, name, environment, key_prefix, scopes, allowed_models, limit_nano_usd,
-  requests_per_minute, expires_at, revoked_at, created_at, last_used_at, is_root, parent_id, ${isEnded('api_keys')} AS is_ended,
+  requests_per_minute, expires_at, revoked_at, created_at, last_used_at, is_root, parent_id, required_tags, fixed_tags,
+  ${isEnded('api_keys')} AS is_ended,
   ${ownerRole('api_keys')} AS owner_role`
 
 export function keyRecordFromRow(row: KeyRow): KeyRecord {
@@ -83,6 +87,8 @@ export function keyRecordFromRow(row: KeyRow): KeyRecord {
     lastUsedAtMs: row.last_used_at?.getTime() ?? null,
     isRoot: row.is_root,
     parentId: row.parent_id,
+    requiredTags: row.required_tags,
+    fixedTags: row.fixed_tags,
   }
 }
 

@@ -1,11 +1,19 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Environment, Scope } from './authenticate/caller.ts'
 import type { KeyRecord } from './key-record.ts'
+import { keepsTags } from './tags/tag-rules.ts'
 
 /** The rights of a key. Null means no limit. */
 export type KeyRights = Pick<
   KeyRecord,
-  'environment' | 'scopes' | 'allowedModels' | 'limitNanoUsd' | 'requestsPerMinute' | 'expiresAtMs'
+  | 'environment'
+  | 'scopes'
+  | 'allowedModels'
+  | 'limitNanoUsd'
+  | 'requestsPerMinute'
+  | 'expiresAtMs'
+  | 'requiredTags'
+  | 'fixedTags'
 >
 
 /** The creator or editor of a key: the operator, or a key of the account. */
@@ -21,8 +29,17 @@ export function inheritRights(authority: Authority, asked: Partial<KeyRights>): 
   if (authority.kind === 'operator') return { ...UNRESTRICTED, environment: authority.environment, ...asked }
   const { key } = authority
   const scopes = PERSONAL_SCOPES.filter((scope) => key.scopes.includes(scope))
-  const { environment, allowedModels, limitNanoUsd, requestsPerMinute, expiresAtMs } = key
-  const held = { environment, allowedModels, limitNanoUsd, requestsPerMinute, expiresAtMs }
+  const {
+    environment,
+    allowedModels,
+    limitNanoUsd,
+    requestsPerMinute,
+    expiresAtMs,
+    requiredTags,
+    fixedTags,
+  } = key
+  const limits = { allowedModels, limitNanoUsd, requestsPerMinute, expiresAtMs }
+  const held = { ...limits, environment, requiredTags, fixedTags }
   return { ...(key.isRoot ? { ...UNRESTRICTED, environment } : held), scopes, ...asked }
 }
 
@@ -32,11 +49,15 @@ const UNRESTRICTED = {
   limitNanoUsd: null,
   requestsPerMinute: null,
   expiresAtMs: null,
+  requiredTags: null,
+  fixedTags: null,
 }
 
 /** Whether the key is limited in any way that its account is not. */
 export function isRestricted(
-  rights: Omit<KeyRights, 'environment' | 'scopes'> & { parentId?: string | null },
+  rights: Omit<KeyRights, 'environment' | 'scopes' | 'requiredTags' | 'fixedTags'> & {
+    parentId?: string | null
+  },
 ): boolean {
   const { allowedModels, limitNanoUsd, requestsPerMinute, expiresAtMs, parentId = null } = rights
   return [allowedModels, limitNanoUsd, requestsPerMinute, expiresAtMs, parentId].some(
@@ -90,6 +111,7 @@ export function requireScopes(held: readonly Scope[], scopes: readonly Scope[]):
 function findExcess(held: KeyRights, given: KeyRights): string | null {
   if (given.scopes.some((scope) => !held.scopes.includes(scope))) return 'scopes'
   if (given.environment !== held.environment) return 'env'
+  if (!keepsTags(held, given)) return 'fixed_tags or required_tags'
   if (isMore(held.limitNanoUsd, given.limitNanoUsd)) return 'limit_usd'
   if (isMore(held.requestsPerMinute, given.requestsPerMinute)) return 'requests_per_minute'
   if (isMore(held.expiresAtMs, given.expiresAtMs)) return 'expires_at'

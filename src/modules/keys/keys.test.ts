@@ -40,6 +40,7 @@ describe('a new key', () => {
       allowedModels: new Set(['gpt-5']),
       requestsPerMinute: 7,
       limitNanoUsd: 123_456_789_012n,
+      groupIds: [],
       isOperator: false,
       expiresAtMs: stage.nowMs + 1000,
       parent: null,

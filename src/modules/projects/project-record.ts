@@ -1,5 +1,7 @@
+import type { TagSettings } from '../keys/keys.ts'
+
 /** A part of an account with its own keys, members and resources. */
-export interface Project {
+export interface Project extends TagSettings {
   readonly id: string
   readonly accountId: string
   readonly name: string
@@ -14,9 +16,11 @@ export interface ProjectRow {
   readonly name: string
   readonly created_at: Date
   readonly archived_at: Date | null
+  readonly required_tags: readonly string[] | null
+  readonly fixed_tags: Readonly<Record<string, string>> | null
 }
 
-export const PROJECT_COLUMNS = 'id, account_id, name, created_at, archived_at'
+export const PROJECT_COLUMNS = 'id, account_id, name, created_at, archived_at, required_tags, fixed_tags'
 
 export function projectFromRow(row: ProjectRow): Project {
   return {
@@ -25,5 +29,7 @@ export function projectFromRow(row: ProjectRow): Project {
     name: row.name,
     createdAtMs: row.created_at.getTime(),
     archivedAtMs: row.archived_at?.getTime() ?? null,
+    requiredTags: row.required_tags,
+    fixedTags: row.fixed_tags,
   }
 }

@@ -4,7 +4,7 @@ import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../k
 import type { Queryable } from '../../storage/database.ts'
 import { wireId } from '../../wires/organization-ids.ts'
 import { recordChange, type AccountChange } from '../audit/audit.ts'
-import type { Caller } from '../keys/keys.ts'
+import { checkTagSettings, type Caller, type TagSettings } from '../keys/keys.ts'
 import type { ProjectOptions } from './project-options.ts'
 import { PROJECT_COLUMNS, projectFromRow, type Project, type ProjectRow } from './project-record.ts'
 import { createProjectMembers, type ProjectMembers } from './project-members.ts'
@@ -18,13 +18,19 @@ export { SERVICE_ACCOUNT_ROLES, type ServiceAccount } from './service-accounts.t
 /** Archived ones count too, because they stay. */
 const PROJECTS_MAX = 10_000
 
+/** What people choose of a project. */
+export interface ProjectDraft extends Partial<TagSettings> {
+  readonly name: string
+}
+
 /** Every function throws `not_found` for a project of another account. */
 export interface Projects {
-  create(caller: Caller, name: string): Promise<Project>
+  create(caller: Caller, draft: ProjectDraft): Promise<Project>
   read(accountId: string, projectId: string): Promise<Project>
   /** Newest first. */
   list(accountId: string, page: PageRequest, filter: { includeArchived: boolean }): Promise<OpenPage<Project>>
-  rename(caller: Caller, projectId: string, name: string): Promise<Project>
+  /** Returns after every process knows what the tags of requests must be. Absent members stay unchanged. */
+  change(caller: Caller, projectId: string, changes: Partial<ProjectDraft>): Promise<Project>
   /** Returns after every process refuses the keys of the project. A repeated call has no further effect. */
   archive(caller: Caller, projectId: string): Promise<Project>
   readonly members: ProjectMembers
@@ -34,14 +40,16 @@ export interface Projects {
 export function createProjects(options: ProjectOptions): Projects {
   const { database, clock, keys } = options
   return {
-    create: (actor, name) =>
-      database.transaction(async (transaction) => {
+    create: async (actor, { name, ...tags }) => {
+      checkTagSettings(tags)
+      return database.transaction(async (transaction) => {
         const { accountId } = actor
-        const project = await insertProject(transaction, { accountId, name, nowMs: clock.nowMs() })
+        const project = await insertProject(transaction, { accountId, name, tags, nowMs: clock.nowMs() })
         // Their member is `title`.
         await record(transaction, actor, 'project.created', project, { data: { name, title: name } })
         return project
-      }),
+      })
+    },
     read: (accountId, projectId) => readProject(database, accountId, projectId),
     list: async (accountId, { limit, afterId }, { includeArchived }) => {
       const rows = await database.query<ProjectRow>(
@@ -51,20 +59,15 @@ export function createProjects(options: ProjectOptions): Projects {
       )
       return openPage(rows.map(projectFromRow), limit)
     },
-    rename: (actor, projectId, name) =>
-      database.transaction(async (transaction) => {
-        const { id, accountId } = await readProject(transaction, actor.accountId, projectId)
-        const [row] = await transaction.query<ProjectRow>(
-          `UPDATE projects SET name = $3 WHERE id = $1 AND account_id = $2 AND archived_at IS NULL
-           RETURNING ${PROJECT_COLUMNS}`,
-          [id, accountId, name],
-        )
-        if (row === undefined) throw projectArchived()
-        const project = projectFromRow(row)
-        const changes = { changes_requested: { name, title: name } }
-        await record(transaction, actor, 'project.updated', project, changes)
-        return project
-      }),
+    change: async (actor, projectId, changes) => {
+      checkTagSettings(changes)
+      const project = await database.transaction((transaction) =>
+        changeProject(transaction, actor, projectId, changes),
+      )
+      if (changes.requiredTags !== undefined || changes.fixedTags !== undefined)
+        await keys.announceAccountChange(actor.accountId)
+      return project
+    },
     archive: async (actor, projectId) => {
       const { id, accountId } = await readProject(database, actor.accountId, projectId)
       if (id === accountId) {
@@ -88,6 +91,31 @@ export function createProjects(options: ProjectOptions): Projects {
   }
 }
 
+async function changeProject(
+  transaction: Queryable,
+  actor: Caller,
+  projectId: string,
+  changes: Partial<ProjectDraft>,
+): Promise<Project> {
+  const before = await readProject(transaction, actor.accountId, projectId, { forUpdate: true })
+  const { id, accountId, name, requiredTags, fixedTags } = { ...before, ...changes }
+  const [row] = await transaction.query<ProjectRow>(
+    `UPDATE projects SET name = $3, required_tags = $4, fixed_tags = $5
+     WHERE id = $1 AND account_id = $2 AND archived_at IS NULL RETURNING ${PROJECT_COLUMNS}`,
+    [id, accountId, name, requiredTags, fixedTags === null ? null : JSON.stringify(fixedTags)],
+  )
+  if (row === undefined) throw projectArchived()
+  const project = projectFromRow(row)
+  const asked = {
+    name: changes.name,
+    title: changes.name,
+    required_tags: changes.requiredTags,
+    fixed_tags: changes.fixedTags,
+  }
+  await record(transaction, actor, 'project.updated', project, { changes_requested: asked })
+  return project
+}
+
 function record(
   transaction: Queryable,
   actor: Caller,
@@ -98,15 +126,30 @@ function record(
   return recordChange(transaction, { actor, type, projectId: id, resourceId: wireId('project', id), details })
 }
 
+interface NewProject {
+  readonly accountId: string
+  readonly name: string
+  readonly tags: Partial<TagSettings>
+  readonly nowMs: number
+}
+
 async function insertProject(
   transaction: Queryable,
-  { accountId, name, nowMs }: { accountId: string; name: string; nowMs: number },
+  { accountId, name, tags, nowMs }: NewProject,
 ): Promise<Project> {
   const [row] = await transaction.query<ProjectRow>(
-    `INSERT INTO projects (id, account_id, name, created_at)
-     SELECT $1, $2::uuid, $3, $4 WHERE (SELECT count(*) FROM projects WHERE account_id = $2) < $5
+    `INSERT INTO projects (id, account_id, name, created_at, required_tags, fixed_tags)
+     SELECT $1, $2::uuid, $3, $4, $6::text[], $7::jsonb WHERE (SELECT count(*) FROM projects WHERE account_id = $2) < $5
      RETURNING ${PROJECT_COLUMNS}`,
-    [createId(nowMs), accountId, name, new Date(nowMs), PROJECTS_MAX],
+    [
+      createId(nowMs),
+      accountId,
+      name,
+      new Date(nowMs),
+      PROJECTS_MAX,
+      tags.requiredTags ?? null,
+      tags.fixedTags ? JSON.stringify(tags.fixedTags) : null,
+    ],
   )
   if (row === undefined)
     throw new AppError('conflict', `An account has at most ${PROJECTS_MAX} projects, archived ones included.`)

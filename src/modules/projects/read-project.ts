@@ -7,11 +7,12 @@ export async function readProject(
   queryable: Queryable,
   accountId: string,
   projectId: string,
-  { forShare = false } = {},
+  { forShare = false, forUpdate = false } = {},
 ): Promise<Project> {
   if (!isUuid(projectId)) throw notFound('project')
+  const lock = forUpdate ? 'FOR UPDATE' : forShare ? 'FOR SHARE' : ''
   const [row] = await queryable.query<ProjectRow>(
-    `SELECT ${PROJECT_COLUMNS} FROM projects WHERE id = $1 AND account_id = $2 ${forShare ? 'FOR SHARE' : ''}`,
+    `SELECT ${PROJECT_COLUMNS} FROM projects WHERE id = $1 AND account_id = $2 ${lock}`,
     [projectId, accountId],
   )
   if (row === undefined) throw notFound('project')

@@ -19,6 +19,7 @@ import { CreatedAt, UuidId } from '../../../wires/usual-members.ts'
 import { listAnswer } from '../../answers/list-page.ts'
 import { refuseUnhonoured } from '../../bodies/refuse-unhonoured.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
+import { parseTagSettings, tagSettings, tagSettingsToWire } from './tag-settings-wire.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
 
 // Control characters are refused, because PostgreSQL cannot store NUL and names do not need the others.
@@ -52,6 +53,7 @@ const KeySettings = {
   limit_usd: Type.Optional(LimitUsd),
   requests_per_minute: Type.Optional(RequestsPerMinute),
   expires_at: Type.Optional(ExpiresAt),
+  ...tagSettings,
   pii_mode: Type.Optional(
     orNull(
       Type.String({ maxLength: 64 }),
@@ -104,6 +106,7 @@ const keyFields = {
   ),
   user_id: Type.Optional(Type.String({ description: 'The person it belongs to.' })),
   service_account_id: Type.Optional(Type.String({ description: 'The service account it belongs to.' })),
+  ...tagSettings,
 }
 
 export const KeyAnswer = Type.Object(keyFields)
@@ -167,6 +170,7 @@ function keyToWire({
     ...(key.serviceAccountId !== null && {
       service_account_id: wireId('serviceAccount', key.serviceAccountId),
     }),
+    ...tagSettingsToWire(key),
   }
 }
 
@@ -205,5 +209,6 @@ function parseKeySettings(
     ...(expires_at !== undefined && {
       expiresAtMs: expires_at === null ? null : parseTimestamp('expires_at', expires_at),
     }),
+    ...parseTagSettings(body),
   }
 }

@@ -133,6 +133,7 @@ function turnRoute({ conversations, limits, onStreamError }: ConversationRouteOp
     scope: 'inference',
     method: 'POST',
     path: '/v1/compare/conversations/:id/turns',
+    takesTags: 'header',
     summary: 'Tell every lane the same',
     params: ConversationParams,
     body: TurnRequest,

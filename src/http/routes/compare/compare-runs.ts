@@ -72,6 +72,7 @@ export const compareRunRoutes = ({
       ...shared,
       method: 'POST',
       path: '/v1/compare/runs',
+      takesTags: 'header',
       summary: 'Ask several models the same',
       isChargedByCall: true,
       body: RunCreateBody,

@@ -41,6 +41,7 @@ export const deploymentChatRoutes = ({ deployments, chat, sendInference }: Deplo
       summary: 'Chat with a deployment',
       tag: 'Deployments',
       scope: 'inference',
+      takesTags: 'metadata',
       params: Params,
       body: DeploymentChatRequest,
       otherErrors: [402, 409, 429, 502, 503, 504],

@@ -138,6 +138,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       ...shared,
       method: 'POST',
       path: '/v1/deployments',
+      takesTags: 'header',
       summary: 'Deploy a model',
       body: DeploymentRequest,
       otherErrors: [402, 409, 503],

@@ -52,6 +52,7 @@ const shared = {
   method: 'POST',
   tag: 'Images',
   scope: 'inference',
+  takesTags: 'header',
   responses: {
     200: { description: 'The images, of a model that answers at once.', schema: ImageAnswer },
     202: {

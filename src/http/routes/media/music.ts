@@ -43,6 +43,7 @@ export const musicRoutes = ({ generation, runGeneration }: MusicRouteOptions): R
   defineRoute({
     method: 'POST',
     path: '/v1/audio/music',
+    takesTags: 'header',
     summary: 'Make music',
     tag: 'Audio',
     scope: 'inference',

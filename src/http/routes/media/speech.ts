@@ -31,6 +31,7 @@ export const speechRoutes = (options: SpeechRouteOptions): Route[] => [
   defineRoute({
     method: 'POST',
     path: '/v1/audio/speech',
+    takesTags: 'header',
     summary: 'Speak a text',
     tag: 'Audio',
     scope: 'inference',

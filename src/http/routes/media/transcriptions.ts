@@ -155,6 +155,7 @@ export const transcriptionRoutes = ({ transcription, runPaid }: TranscriptionRou
   defineRoute({
     method: 'POST',
     path: '/v1/audio/transcriptions',
+    takesTags: 'header',
     summary: 'Transcribe audio',
     tag: 'Audio',
     scope: 'inference',
@@ -173,6 +174,7 @@ export const transcriptionRoutes = ({ transcription, runPaid }: TranscriptionRou
   defineRoute({
     method: 'POST',
     path: '/v1/audio/translations',
+    takesTags: 'header',
     summary: 'Transcribe audio into English',
     tag: 'Audio',
     scope: 'inference',

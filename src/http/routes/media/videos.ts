@@ -78,6 +78,7 @@ export const videoRoutes = ({ generation, runGeneration }: VideoRouteOptions): R
   defineRoute({
     method: 'POST',
     path: '/v1/videos/generations',
+    takesTags: 'header',
     summary: 'Make a video',
     tag: 'Video',
     scope: 'inference',

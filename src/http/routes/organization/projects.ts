@@ -7,6 +7,7 @@ import { wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName } from '../../../wires/usual-members.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { Name } from '../account/api-key-wire.ts'
+import { parseTagSettings, tagSettings, tagSettingsToWire } from '../account/tag-settings-wire.ts'
 import {
   listOf,
   organizationList,
@@ -28,6 +29,7 @@ const ProjectAnswer = Type.Object(
     }),
     external_key_id: Type.Null({ description: 'Always null: there are no external keys here.' }),
     residency: Type.Literal('GLOBAL', { description: 'Data stays where the operator runs the gateway.' }),
+    ...tagSettings,
   },
   { title: 'Project' },
 )
@@ -49,12 +51,13 @@ const CreateBody = Type.Object(
       'Only `GLOBAL`: data stays where the operator runs the gateway.',
     ),
     ...placement,
+    ...tagSettings,
   },
   { ...CLOSED, examples: [{ name: 'Search' }] },
 )
 
 const ChangeBody = Type.Object(
-  { name: nullable(Name, 'The new name.'), ...placement },
+  { name: nullable(Name, 'The new name.'), ...placement, ...tagSettings },
   { ...CLOSED, examples: [{ name: 'Search and browse' }] },
 )
 
@@ -94,7 +97,7 @@ export const organizationProjectRoutes = ({ projects }: { projects: Projects }):
     handle: async ({ caller, body }) => {
       requireAccountKey(caller)
       refusePlacement(body)
-      return projectToWire(await projects.create(caller, body.name))
+      return projectToWire(await projects.create(caller, { name: body.name, ...parseTagSettings(body) }))
     },
   }),
   defineRoute({
@@ -111,16 +114,17 @@ export const organizationProjectRoutes = ({ projects }: { projects: Projects }):
     ...shared,
     method: 'POST',
     path: '/v1/organization/projects/:project_id',
-    summary: 'Rename a project',
+    summary: 'Change a project',
     params: ProjectParams,
     body: ChangeBody,
-    responses: { 200: { description: 'The project with its new name.', schema: ProjectAnswer } },
+    responses: { 200: { description: 'The project as it now is.', schema: ProjectAnswer } },
     handle: async ({ caller, params, body }) => {
       refusePlacement(body)
       const id = ownProject(caller, params.project_id)
-      const name = body.name ?? null
+      const changes = { ...(body.name && { name: body.name }), ...parseTagSettings(body) }
+      const isChanged = Object.keys(changes).length > 0
       return projectToWire(
-        name === null ? await projects.read(caller.accountId, id) : await projects.rename(caller, id, name),
+        await (isChanged ? projects.change(caller, id, changes) : projects.read(caller.accountId, id)),
       )
     },
   }),
@@ -168,5 +172,6 @@ function projectToWire(project: Project): Static<typeof ProjectAnswer> {
     status: archivedAtMs === null ? 'active' : 'archived',
     external_key_id: null,
     residency: 'GLOBAL',
+    ...tagSettingsToWire(project),
   }
 }

@@ -15,6 +15,7 @@ export const taskRetryRoutes = ({ generation, runGeneration }: TaskRetryOptions)
   defineRoute({
     method: 'POST',
     path: '/v1/tasks/:id/retry',
+    takesTags: 'header',
     summary: 'Make another task with the parameters of a task',
     tag: 'Tasks',
     scope: 'inference',

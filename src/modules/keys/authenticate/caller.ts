@@ -1,4 +1,5 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
+import type { TagRules } from '../tags/tag-rules.ts'
 
 export const SCOPES = ['inference', 'manage', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -24,6 +25,8 @@ export interface Caller {
   readonly requestsPerMinute: number | null
   /** The key's own spending cap. */
   readonly limitNanoUsd: NanoUsd | null
+  /** What the key and its project demand of the tags of requests. Absent if nothing. */
+  readonly tagRules?: TagRules
   /** What its charges are summed by: the groups of its owner, and the tags of its request. Absent if there are none. */
   readonly labels?: readonly string[]
   /** Whether the account has a key with the scope `admin`. */

@@ -4,6 +4,11 @@ import type { Caller } from './caller.ts'
 import { isEnded } from './is-ended.ts'
 import { ownerRole, scopesOfRole } from './owner-role.ts'
 import { isActive, keyRecordFromRow, type KeyRow } from '../key-record.ts'
+import { listLabels } from '../tags/tag-caller.ts'
+import { combineTagRules } from '../tags/tag-rules.ts'
+import type { Tags } from '../tags/tags.ts'
+
+const NO_TAGS: Tags = new Map()
 
 /** A key with the state of its account and the limits of its parent key. */
 export interface CallerRow extends KeyRow {
@@ -14,6 +19,10 @@ export interface CallerRow extends KeyRow {
   readonly parent_limit_nano_usd: bigint | null
   readonly parent_requests_per_minute: number | null
   readonly group_ids: readonly string[]
+  readonly project_required_tags: readonly string[] | null
+  readonly project_fixed_tags: Readonly<Record<string, string>> | null
+  readonly parent_required_tags: readonly string[] | null
+  readonly parent_fixed_tags: Readonly<Record<string, string>> | null
 }
 
 export const SELECT_CALLER = `
@@ -23,8 +32,10 @@ export const SELECT_CALLER = `
       AS is_operator,
     ${isEnded('k')} AS is_ended, ${ownerRole('k')} AS owner_role,
     ARRAY(SELECT h.group_id::text FROM group_members h WHERE h.account_id = k.account_id AND h.user_id = k.user_id ORDER BY h.group_id)
-      AS group_ids
-  FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN api_keys p ON p.id = coalesce(k.parent_id, k.origin_key_id)`
+      AS group_ids, r.required_tags AS project_required_tags, r.fixed_tags AS project_fixed_tags,
+    p.required_tags AS parent_required_tags, p.fixed_tags AS parent_fixed_tags
+  FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN api_keys p ON p.id = coalesce(k.parent_id, k.origin_key_id)
+    LEFT JOIN projects r ON r.id = coalesce(k.project_id, k.account_id)`
 
 /**
  * Returns the current caller of the key, for work that continues after the response. Throws the error that a request with the key
@@ -67,6 +78,10 @@ function revoked(): AppError {
 
 export function callerOf(row: CallerRow): Caller {
   const key = keyRecordFromRow(row)
+  const ofProject = { requiredTags: row.project_required_tags, fixedTags: row.project_fixed_tags }
+  const ofParent = { requiredTags: row.parent_required_tags, fixedTags: row.parent_fixed_tags }
+  const tagRules = combineTagRules([ofProject, ofParent, key])
+  const labels = listLabels(row.group_ids, tagRules?.fixed ?? NO_TAGS)
   return Object.freeze({
     accountId: key.accountId,
     projectId: key.projectId,
@@ -74,6 +89,8 @@ export function callerOf(row: CallerRow): Caller {
     userId: key.userId,
     serviceAccountId: key.serviceAccountId,
     groupIds: row.group_ids,
+    ...(tagRules !== null && { tagRules }),
+    ...(labels.length > 0 && { labels }),
     environment: key.environment,
     scopes: new Set(scopesOfRole(key.ownerRole, key.scopes)),
     allowedModels: key.allowedModels === null ? null : new Set(key.allowedModels),

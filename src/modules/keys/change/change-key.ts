@@ -11,6 +11,7 @@ import {
   requireScopes,
   type Authority,
 } from '../key-rights.ts'
+import { checkTagSettings } from '../tags/tag-rules.ts'
 import { readAuthority } from '../authenticate/read-authority.ts'
 import { readKey } from '../read-keys.ts'
 import { updateHiddenKeys } from './enter-project.ts'
@@ -25,6 +26,8 @@ export interface KeyChanges {
   readonly limitNanoUsd?: NanoUsd | null
   readonly requestsPerMinute?: number | null
   readonly expiresAtMs?: number | null
+  readonly requiredTags?: readonly string[] | null
+  readonly fixedTags?: Readonly<Record<string, string>> | null
 }
 
 export interface KeyChangeRequest {
@@ -47,6 +50,7 @@ export async function updateKey(
     if (changes.isActive === true && before.revokedAtMs !== null) {
       throw new AppError('conflict', 'A revoked key cannot be made active again. Create a new one.')
     }
+    checkTagSettings(changes)
     const { isActive, ...fields } = changes
     const after = { ...before, ...fields, parentId: parentAfter(authority, before, changes) }
     if (Object.keys(fields).length > 0)
@@ -78,6 +82,8 @@ async function recordKeyChange(
       limit_nano_usd: fields.limitNanoUsd?.toString() ?? fields.limitNanoUsd,
       requests_per_minute: fields.requestsPerMinute,
       expires_at_ms: fields.expiresAtMs,
+      required_tags: fields.requiredTags,
+      fixed_tags: fields.fixedTags,
     }
     const details = { changes_requested: changes }
     await recordChange(transaction, { ...entry, type: 'api_key.updated', details })
@@ -129,7 +135,7 @@ async function passRootOn(transaction: Queryable, { id, accountId }: KeyRecord):
 async function writeKey(transaction: Queryable, key: KeyRecord): Promise<KeyRecord> {
   const [row] = await transaction.query<KeyRow>(
     `UPDATE api_keys SET name = $2, scopes = $3, allowed_models = $4, limit_nano_usd = $5, requests_per_minute = $6,
-       expires_at = $7, revoked_at = $8, parent_id = $9
+       expires_at = $7, revoked_at = $8, parent_id = $9, required_tags = $10, fixed_tags = $11
      WHERE id = $1 RETURNING ${KEY_COLUMNS}`,
     [
       key.id,
@@ -141,6 +147,8 @@ async function writeKey(transaction: Queryable, key: KeyRecord): Promise<KeyReco
       key.expiresAtMs === null ? null : new Date(key.expiresAtMs),
       key.revokedAtMs === null ? null : new Date(key.revokedAtMs),
       key.parentId,
+      key.requiredTags,
+      key.fixedTags === null ? null : JSON.stringify(key.fixedTags),
     ],
   )
   if (row === undefined) throw new Error(`key ${key.id} vanished while it was locked`)

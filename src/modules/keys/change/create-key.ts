@@ -10,6 +10,7 @@ import {
   requireRights,
   type KeyRights,
 } from '../key-rights.ts'
+import { checkTagSettings } from '../tags/tag-rules.ts'
 import { readAuthority } from '../authenticate/read-authority.ts'
 import { placeKey } from './place-key.ts'
 
@@ -31,6 +32,7 @@ export async function createKey(
   { name, projectId, serviceAccountId, ...asked }: KeyRequest,
 ): Promise<IssuedKey> {
   const authority = await readAuthority(transaction, caller, nowMs)
+  checkTagSettings(asked)
   const rights = inheritRights(authority, asked)
   requireRights(authority, rights)
   let parentId: string | null = null

@@ -21,6 +21,8 @@ export interface KeyDraft {
   readonly projectId?: string | null
   readonly userId?: string | null
   readonly serviceAccountId?: string | null
+  readonly requiredTags?: readonly string[] | null
+  readonly fixedTags?: Readonly<Record<string, string>> | null
 }
 
 export interface IssuedKey {
@@ -62,6 +64,8 @@ export async function issueKey(
     draft.projectId ?? null,
     draft.userId ?? null,
     draft.serviceAccountId ?? null,
+    draft.requiredTags ?? null,
+    draft.fixedTags ? JSON.stringify(draft.fixedTags) : null,
   ])
   if (row === undefined) {
     const place = (draft.projectId ?? null) === null ? 'An account' : 'A project'
@@ -73,9 +77,10 @@ export async function issueKey(
 // The first unrestricted key that can manage the account becomes its root key.
 const INSERT_KEY = `
   INSERT INTO api_keys (id, account_id, name, environment, key_hash, key_prefix, scopes, allowed_models,
-    limit_nano_usd, requests_per_minute, expires_at, created_at, parent_id, project_id, user_id, service_account_id, is_root)
+    limit_nano_usd, requests_per_minute, expires_at, created_at, parent_id, project_id, user_id, service_account_id, required_tags,
+    fixed_tags, is_root)
   SELECT $1, $2::uuid, $3, $4, $5, $6, $7::text[], $8::text[], $9::bigint, $10::int, $11::timestamptz, $12, $14::uuid,
-    $15::uuid, $16::uuid, $17::uuid,
+    $15::uuid, $16::uuid, $17::uuid, $18::text[], $19::jsonb,
     'manage' = ANY ($7::text[]) AND coalesce($8::text[]::text, $9::bigint::text, $10::int::text, $11::timestamptz::text,
       $14::uuid::text, $15::uuid::text, $16::uuid::text) IS NULL
       AND NOT EXISTS (SELECT FROM api_keys WHERE account_id = $2 AND is_root AND revoked_at IS NULL)
