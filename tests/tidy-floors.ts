@@ -32,7 +32,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
 export const MODULE_RANKS: readonly (readonly string[])[] = [
   ['audit'],
   ['accounts', 'keys', 'catalog', 'idempotency', 'ledger'],
-  ['limits', 'billing', 'budget-alerts', 'usage', 'media', 'sessions', 'projects', 'groups'],
+  ['limits', 'billing', 'budget-alerts', 'budgets', 'usage', 'media', 'sessions', 'projects', 'groups'],
   ['inference', 'tasks', 'deployments', 'people'],
   ['chat', 'embeddings', 'rerank', 'moderation', 'generation', 'transcription', 'speech', 'request-log'],
   ['judging', 'responses'],

@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'invalid_sign_in_code'
   | 'insufficient_balance'
   | 'key_limit_reached'
+  | 'budget_exceeded'
   | 'deployment_budget_reached'
   | 'forbidden'
   | 'confirmation_required'

@@ -9,6 +9,8 @@ const PREFIXES = {
   invite: 'invite-',
   group: 'group_',
   auditLog: 'audit_log-',
+  budget: 'budget_',
+  budgetRequest: 'budget_req_',
 } as const
 
 export type IdKind = keyof typeof PREFIXES

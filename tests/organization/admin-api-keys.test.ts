@@ -68,7 +68,7 @@ describe('an admin key', () => {
     ).toBe(403)
   })
 
-  test('of a person is told with the person', async () => {
+  test('an admin key of a person is told with the person', async () => {
     const person = await joinAccount(gateway, { email: 'admin-key@example.com', role: 'owner' })
     const { status, body } = await person.request('POST', AT, { name: 'Mine' })
     expect([status, body.owner]).toEqual([

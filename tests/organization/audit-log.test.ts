@@ -32,7 +32,7 @@ async function idsOf(query: string, key: string): Promise<string[]> {
 }
 
 describe('an entry', () => {
-  test('of a change with a key tells the key, the project and what was asked for', async () => {
+  test('an entry of a change with a key tells the key, the project and what was asked for', async () => {
     const id = await createProject(gateway, 'Search')
     const { data } = await read('?limit=1')
     expect(data).toEqual([
@@ -49,7 +49,7 @@ describe('an entry', () => {
     expect(Math.abs(data[0].effective_at - Date.now() / 1000)).toBeLessThan(60)
   })
 
-  test('of a change in a session tells the person with the e-mail address', async () => {
+  test('an entry of a change in a session tells the person with the e-mail address', async () => {
     const person = await joinAccount(gateway, { email: 'actor@example.com', role: 'owner' })
     const { body: project } = await person.request('POST', '/v1/organization/projects', { name: 'Theirs' })
     const { data } = await read(`?resource_ids[]=${project.id}`)
@@ -67,7 +67,7 @@ describe('an entry', () => {
     })
   })
 
-  test('of a change by a service account tells the service account', async () => {
+  test('an entry of a change by a service account tells the service account', async () => {
     const at = `/v1/organization/projects/${await createProject(gateway)}`
     const { body } = await gateway.request('POST', `${at}/service_accounts`, { body: { name: 'CI' } })
     await gateway.request('POST', `${at}/service_accounts/${body.id}`, { body: { role: 'owner' } })
@@ -87,7 +87,7 @@ describe('an entry', () => {
     ])
   })
 
-  test('of an invitation and its acceptance tells who was invited and who came', async () => {
+  test('an entry of an invitation and its acceptance tells who was invited and who came', async () => {
     const project = await createProject(gateway)
     const projects = [{ id: project, role: 'member' }]
     const { id, email } = await joinAccount(gateway, { email: 'came@example.com', projects })
@@ -114,7 +114,7 @@ describe('an entry', () => {
     expect(JSON.stringify(rows)).not.toContain(String(body.key).slice(-20))
   })
 
-  test('of what an operator did to an account does not tell who that is', async () => {
+  test('an entry of what an operator did to an account does not tell who that is', async () => {
     const stranger = await createStranger(gateway)
     const person = await joinAccount(gateway, { email: 'shared@example.com', key: stranger })
     await gateway.request('POST', `/v1/admin/users/${person.id}/deactivate`)

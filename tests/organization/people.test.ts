@@ -80,7 +80,7 @@ describe('a member', () => {
     expect((await again.request('GET', '/v1/tenants/me')).status).toBe(200)
   })
 
-  test('of two accounts loses only the one that removes them', async () => {
+  test('a person of two accounts loses only the one that removes them', async () => {
     const address = email()
     const [here, there] = [
       await joinAccount(gateway, { email: address, role: 'owner', name: 'Ada here' }),
@@ -211,7 +211,7 @@ describe('an invitation', () => {
     expect(JSON.stringify(list)).not.toContain(body.id)
   })
 
-  test('of a member, to a project of another account or with a wrong address is refused', async () => {
+  test('an invitation of a member, to a project of another account or with a wrong address is refused', async () => {
     const { email: address } = await joinAccount(gateway, { email: email() })
     expect((await invite({ email: address, role: 'owner' })).status).toBe(409)
     const theirs = await createProject(gateway, 'Theirs', stranger)

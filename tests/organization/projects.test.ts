@@ -161,7 +161,7 @@ describe('a key of a project', () => {
     expect(status).toBe(400)
   })
 
-  test('of another account cannot be placed in this project', async () => {
+  test('a key of another account cannot be placed in this project', async () => {
     const body = { name: 'x', project_id: await createProject(gateway) }
     const { status } = await gateway.request('POST', '/v1/tenants/me/api-keys', { key: stranger, body })
     expect(status).toBe(404)

@@ -12,6 +12,9 @@ const OTHER_FORMS = [
   'GET /v1/organization/projects',
   'GET /v1/organization/users',
   'GET /v1/organization/groups',
+  'GET /v1/organization/budgets',
+  'GET /v1/organization/budget_requests',
+  'GET /v1/organization/spend_alerts',
   'GET /v1/organization/invites',
 ]
 const MEMBERS = ['object', 'data', 'total', 'has_more', 'next_cursor']

@@ -7,6 +7,9 @@ import { safetensorsFile, startHub } from '../upstreams/hub-server.ts'
 const NEEDS_MORE: Readonly<Record<string, string>> = {
   'POST /v1/sessions': 'a key of the gateway',
   'POST /v1/sessions/current/confirm': 'a session',
+  'POST /v1/sessions/project': 'a session',
+  'POST /v1/invites/accept': 'a code, which another example makes',
+  'POST /v1/organization/budget_requests': 'a budget, which another example makes',
   'PATCH /v1/body-storage': 'a setting of the operator',
   'POST /v1/promo/redeem': 'a code, which another example makes',
 }

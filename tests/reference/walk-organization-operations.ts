@@ -1,3 +1,4 @@
+import { walkBudgets } from './walk-budget-operations.ts'
 import type { MakeCall } from './walk-call.ts'
 
 const PROJECT = '/v1/organization/projects/{project_id}'
@@ -30,6 +31,7 @@ export async function walkOrganization(call: MakeCall): Promise<void> {
   await call(`POST ${PROJECT}/users/{user_id}`, { params: { ...params, ...user } })
   await call(`DELETE ${PROJECT}/users/{user_id}`, { params: { ...params, ...user } })
   await walkGroups(call, params, user)
+  await walkBudgets(call, params)
   const service = await call(`POST ${PROJECT}/service_accounts`, { params })
   const ofService = { params: { ...params, service_account_id: String(service.id) } }
   await call(`GET ${PROJECT}/service_accounts`, { params })

@@ -5,9 +5,10 @@ import {
   type Billing,
   type PromoCodes,
 } from '../../modules/billing/billing.ts'
+import { createBudgets, type Budgets } from '../../modules/budgets/budgets.ts'
 import { createBudgetAlerts, type BudgetAlerts } from '../../modules/budget-alerts/budget-alerts.ts'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
-import { checkWebhookUrl, queueAlertWebhook } from '../../modules/tasks/tasks.ts'
+import { checkWebhookUrl, queueAlertWebhook, queueWarning } from '../../modules/tasks/tasks.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { PaymentProvider } from '../../payments/payment-provider.ts'
 import { createStripeProvider } from '../../payments/stripe/stripe-provider.ts'
@@ -29,6 +30,7 @@ export interface BuiltBilling {
   readonly billing: Billing
   readonly promoCodes: PromoCodes
   readonly budgetAlerts: BudgetAlerts
+  readonly budgets: Budgets
 }
 
 export function buildBilling(
@@ -51,9 +53,15 @@ export function buildBilling(
       checkWebhookUrl: (url) => checkWebhookUrl(url, hosts),
       queueWebhook: queueAlertWebhook,
     }),
+    budgets: createBudgets({
+      ...parts,
+      checkWebhookUrl: (url) => checkWebhookUrl(url, hosts),
+      queueWarning,
+    }),
   }
   opened.defer(() => built.billing.close())
   opened.defer(() => built.budgetAlerts.close())
+  opened.defer(() => built.budgets.close())
   return built
 }
 

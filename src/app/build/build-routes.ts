@@ -39,6 +39,10 @@ import { projectApiKeyRoutes } from '../../http/routes/organization/project-api-
 import { projectGroupRoutes } from '../../http/routes/organization/project-groups.ts'
 import { projectServiceAccountRoutes } from '../../http/routes/organization/project-service-accounts.ts'
 import { projectUserRoutes } from '../../http/routes/organization/project-users.ts'
+import { budgetRequestRoutes } from '../../http/routes/organization/budget-requests.ts'
+import { spendAlertRoutes } from '../../http/routes/organization/spend-alerts.ts'
+import { spendLimitRoutes } from '../../http/routes/organization/spend-limits.ts'
+import { budgetRoutes } from '../../http/routes/organization/budgets.ts'
 import { organizationProjectRoutes } from '../../http/routes/organization/projects.ts'
 import { organizationUserRoutes } from '../../http/routes/organization/users.ts'
 import { embeddingRoutes } from '../../http/routes/text/embeddings.ts'
@@ -209,6 +213,10 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...groupUserRoutes({ groups }),
     ...projectGroupRoutes({ groups }),
     ...organizationUserRoutes({ people }),
+    ...budgetRoutes({ budgets: modules.budgets }),
+    ...budgetRequestRoutes({ budgets: modules.budgets }),
+    ...spendLimitRoutes({ budgets: modules.budgets }),
+    ...spendAlertRoutes({ budgets: modules.budgets }),
     ...organizationInviteRoutes({ people, publicUrl: config.publicUrl }),
     ...usageRoutes({ usage, budgetAlerts: modules.budgetAlerts, clock: modules.clock }),
     ...budgetAlertRoutes({ budgetAlerts: modules.budgetAlerts }),

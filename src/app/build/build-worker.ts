@@ -1,5 +1,7 @@
+import { warningToWire } from '../../http/routes/organization/budget-warning-wire.ts'
 import { alertEventToWire } from '../../http/routes/account/budget-alerts.ts'
 import { toTaskAnswer } from '../../http/routes/tasks/task-wire.ts'
+import { sweepOldBudgets } from '../../modules/budgets/budgets.ts'
 import { sweepBudgetAlerts } from '../../modules/budget-alerts/budget-alerts.ts'
 import { sweepResponses } from '../../modules/responses/responses.ts'
 import { sweepSessions } from '../../modules/sessions/sessions.ts'
@@ -36,7 +38,7 @@ export async function buildWorker(
 ): Promise<Worker> {
   // Loaded only in processes with a worker.
   const { createWorker } = await import('../../worker/worker.ts')
-  const { database, messageBus, ledger, media, tasks, budgetAlerts, outbound, performer } = modules
+  const { database, messageBus, ledger, media, tasks, budgetAlerts, budgets, outbound, performer } = modules
   const borrower = await createBorrower({ database, logger, leaseMs: config.leaseMs, reclaimers: RECLAIMERS })
   try {
     const worker = await createWorker({
@@ -63,12 +65,15 @@ export async function buildWorker(
             toTaskAnswer(await tasks.read(wholeAccount(accountId), taskId)),
           describeAlert: async (accountId, alertId) =>
             alertEventToWire(await budgetAlerts.read(accountId, alertId)),
+          describeWarning: async (accountId, warningId, url) =>
+            warningToWire(await budgets.readWarning(accountId, warningId), url),
           logger,
         }),
       sweep: async () => {
         await sweepResults(database, (mediaIds) => media.remove(mediaIds))
         await sweepTickets(database)
         await sweepBudgetAlerts(database)
+        await sweepOldBudgets(database)
         await sweepSessions(database)
         await sweepResponses(database)
         await sweepRuns(database, daysToMs(config.compareRetentionDays))

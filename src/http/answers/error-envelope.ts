@@ -32,6 +32,7 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, { status: number; type:
   invalid_sign_in_code: { status: 401, type: 'authentication_error' },
   insufficient_balance: { status: 402, type: 'billing_error' },
   key_limit_reached: { status: 402, type: 'billing_error' },
+  budget_exceeded: { status: 402, type: 'billing_error' },
   deployment_budget_reached: { status: 402, type: 'billing_error' },
   forbidden: { status: 403, type: 'permission_error' },
   confirmation_required: { status: 403, type: 'permission_error' },

@@ -3,6 +3,7 @@ import { COMPARE_NOTES } from './notes/compare-notes.ts'
 import { DEPLOYMENT_NOTES } from './notes/deployment-notes.ts'
 import { MODEL_NOTES } from './notes/model-notes.ts'
 import { OPERATOR_NOTES } from './notes/operator-notes.ts'
+import { BUDGET_NOTES } from './notes/budget-notes.ts'
 import { ORGANIZATION_NOTES } from './notes/organization-notes.ts'
 
 /** Descriptions of all operations by method and path: `GET /v1/models`. A test checks that each operation has one. */
@@ -13,6 +14,7 @@ export const OPERATION_NOTES: Readonly<Record<string, string>> = {
   ...ACCOUNT_NOTES,
   ...OPERATOR_NOTES,
   ...ORGANIZATION_NOTES,
+  ...BUDGET_NOTES,
 }
 
 /** Returns the key of an operation in the tables of the reference: `GET /v1/models/{id}`. Another path has the same one. */

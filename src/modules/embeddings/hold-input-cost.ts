@@ -1,10 +1,9 @@
-import { AppError } from '../../kernel/app-error.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
 import { labelsOf } from '../keys/keys.ts'
-import type { Hold, Ledger } from '../ledger/ledger.ts'
+import { isRefusal, type Hold, type Ledger } from '../ledger/ledger.ts'
 import { boundInputTokens, refineInputTokens } from './input-tokens.ts'
 
 interface InputCost {
@@ -38,13 +37,7 @@ export function holdInputCost(
   const held = hold(bound, false)
   if (!(held instanceof Promise)) return held
   return held.catch((error: unknown) => {
-    if (isTooLittle(error)) return holdCounted()
+    if (isRefusal(error)) return holdCounted()
     throw error
   })
-}
-
-function isTooLittle(error: unknown): boolean {
-  return (
-    error instanceof AppError && (error.code === 'insufficient_balance' || error.code === 'key_limit_reached')
-  )
 }

@@ -25,18 +25,24 @@ import {
 } from './books/move-credit.ts'
 import { listEntries, readBalances, type Balance, type LedgerEntry } from './books/read-ledger.ts'
 import type { Cap } from './books/lend-credit.ts'
-import {
-  listCaps,
-  readBudgetLimits,
-  readBudgets,
-  writeBudget,
-  type Budget,
-  type BudgetPeriod,
-} from './books/spend-caps.ts'
+import { readCaps } from './budgets/read-path-budgets.ts'
+import { readBudgets, writeBudget, type Budget, type BudgetPeriod } from './books/spend-caps.ts'
 import { openHolds, type PlainHoldOrder } from './books/open-holds.ts'
 import { settleHolds } from './books/settle-holds.ts'
 import { sweepLedger } from './books/sweep-ledger.ts'
 
+export { bumpBudgetsVersion } from './budgets/budgets-version.ts'
+export { BUDGET_PERIODS, windowAt, type WindowPeriod } from './budgets/budget-window.ts'
+export { countEarlierSpending } from './budgets/count-earlier.ts'
+export {
+  parseSubject,
+  SUBJECT_KINDS,
+  subjectText,
+  TAG_LABEL,
+  type Subject,
+  type SubjectKind,
+} from './budgets/subject.ts'
+export { isRefusal } from './books/cap-reached.ts'
 export { hasKeyCap } from './books/spend-caps.ts'
 export { findCharges, type FoundCharge } from './journal/find-charges.ts'
 export { freeCredit } from './memory/free-credit.ts'
@@ -96,7 +102,7 @@ export interface Ledger {
   close(): Promise<void>
 }
 
-/** What is charged, and when: that decides the day and month it counts for. */
+/** What is charged, and when: that decides the windows it counts for. */
 export interface TimedCharge extends Charged {
   readonly atMs: number
 }
@@ -156,8 +162,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     grant: grantCredit,
     reverse: reverseCredit,
     deduct: deductCredit,
-    capsOf: async (queryable, payer, { atMs }) =>
-      listCaps(payer, await readBudgetLimits(queryable, payer.accountId), atMs),
+    capsOf: readCaps,
     openHold,
     openHolds,
     growHold,

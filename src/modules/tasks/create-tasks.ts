@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { errorCodeOf } from '../../storage/storage-error.ts'
 import { lockStoredBytes, noRoomLeft, type QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
-import { hasKeyCap, type Ledger } from '../ledger/ledger.ts'
+import { hasKeyCap, isRefusal, type Ledger } from '../ledger/ledger.ts'
 import { chargeOf, holdKeyOf, holdOrderOf, insertTasks, payerOf, planTask, type NewTask } from './new-task.ts'
 import type { Task, TaskOrder } from './task.ts'
 import { TASK_COLUMNS, taskFromRow, type TaskRow } from './task-row.ts'
@@ -75,7 +75,7 @@ export class TaskCreator {
       return await this.#writeAlone(task)
     } catch (error) {
       const { ledger } = this.#options
-      if (ledger === null || !isShortOfCredit(error)) throw explain(error)
+      if (ledger === null || !isRefusal(error)) throw explain(error)
       // The missing credit may be lent to processes that do not use it.
       await ledger.recall(task.order.caller.accountId)
       return this.#writeAlone(task)
@@ -128,12 +128,6 @@ function takeBytes(rooms: ReadonlyMap<string, Room>, { order }: NewTask): AppErr
   if (room.usedBytes + bytes > room.bytesMax) return noRoomLeft('task', room)
   room.usedBytes += bytes
   return null
-}
-
-function isShortOfCredit(error: unknown): boolean {
-  return (
-    error instanceof AppError && (error.code === 'insufficient_balance' || error.code === 'key_limit_reached')
-  )
 }
 
 async function readRepeated(transaction: Queryable, { order }: NewTask): Promise<Task> {

@@ -89,7 +89,7 @@ export function webhookDeliveryRoutes({ tasks, parseTaskId }: WebhookDeliveryRou
         const found = await tasks.listAllDeliveries(readerOf(caller), query.status ?? null, page)
         // Pages continue after a task or an alert, because the ids of deliveries have no order.
         const items = found.items.map((delivery) => ({
-          id: delivery.taskId ?? delivery.budgetAlertId ?? delivery.id,
+          id: delivery.taskId ?? delivery.budgetAlertId ?? delivery.budgetWarningId ?? delivery.id,
           delivery,
         }))
         return listAnswer('deliveries', { ...found, items }, ({ delivery }) => toWire(delivery))
@@ -112,7 +112,7 @@ function toWire(delivery: WebhookDelivery): Static<typeof DeliveryAnswer> {
   return {
     id: delivery.id,
     task_id: delivery.taskId,
-    budget_alert_id: delivery.budgetAlertId,
+    budget_alert_id: delivery.budgetAlertId ?? delivery.budgetWarningId,
     url: delivery.url,
     status: delivery.status,
     attempts: [...delivery.attempts],

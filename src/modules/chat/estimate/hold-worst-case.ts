@@ -1,8 +1,7 @@
-import { AppError } from '../../../kernel/app-error.ts'
 import { editJsonObject } from '../../../kernel/json/edit-json-object.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { CatalogModel } from '../../catalog/catalog.ts'
-import type { Hold, Ledger } from '../../ledger/ledger.ts'
+import { isRefusal, type Hold, type Ledger } from '../../ledger/ledger.ts'
 import { outputTokensCovered, type WorstCase } from './estimate-cost.ts'
 import type { InferenceRequest } from '../../inference/inference.ts'
 import { labelsOf } from '../../keys/keys.ts'
@@ -100,7 +99,7 @@ async function holdBound<Body extends object>(
     })
     return { hold, request: limitAnswer(request, estimate, bound, bound.outputTokensMax) }
   } catch (error) {
-    if (!isTooLittle(error)) throw error
+    if (!isRefusal(error)) throw error
     return holdWhatIsThere(ledger, estimate, model, request, { atMs, bound, sinceMs })
   }
 }
@@ -132,7 +131,7 @@ async function holdWhatIsThere<Body extends object>(
     const leastNanoUsd = ample < bound.wantedNanoUsd ? ample : bound.wantedNanoUsd
     return await hold(bound, { leastNanoUsd, isPatient: false })
   } catch (error) {
-    if (!isTooLittle(error)) throw error
+    if (!isRefusal(error)) throw error
     const refined = boundRequest(estimate.refine(model, request.body, request.bytes), request)
     return hold(refined, { leastNanoUsd: refined.leastNanoUsd, isPatient: true })
   }
@@ -157,10 +156,4 @@ function limitAnswer<Body extends object>(
   const edits = new Map(Object.entries(changes).map(([name, value]) => [name, JSON.stringify(value)]))
   const text = editJsonObject(request.text, edits) ?? JSON.stringify(body)
   return { ...request, body, text }
-}
-
-function isTooLittle(error: unknown): boolean {
-  return (
-    error instanceof AppError && (error.code === 'insufficient_balance' || error.code === 'key_limit_reached')
-  )
 }

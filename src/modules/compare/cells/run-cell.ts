@@ -9,7 +9,7 @@ import {
   UNATTENDED_TRIES_MAX,
 } from '../../inference/inference.ts'
 import type { Caller } from '../../keys/keys.ts'
-import type { FoundCharge } from '../../ledger/ledger.ts'
+import { isRefusal, type FoundCharge } from '../../ledger/ledger.ts'
 import { ChatCallFailed, type AskChat, type ChatAnswer } from './ask-chat.ts'
 import { cellBody } from './cell-body.ts'
 import type { WaitingCell } from './cell-window.ts'
@@ -47,8 +47,6 @@ const CREDIT_WAITS_MAX = 50
 /** A cell that was started this often without an end is assumed to crash the worker. */
 const INTERRUPTIONS_MAX = 50
 
-const OUT_OF_CREDIT: ReadonlySet<ErrorCode> = new Set(['insufficient_balance', 'key_limit_reached'])
-
 /** Asks one cell until it has an answer or a permanent error. Rejects only if the result cannot be written. */
 export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOptions): Promise<RanCell> {
   const { writer, cancellation } = options
@@ -76,7 +74,7 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
     const back = { key, status: 'pending', chargedNanoUsd, isIdSpent } as const
     if (cancellation.isCancelled) return end(back)
     if (outcome.isCallerRefused) return end(back, error)
-    const isShort = OUT_OF_CREDIT.has(error.code)
+    const isShort = isRefusal(error)
     const mayTryAgain = isShort
       ? creditWaits < CREDIT_WAITS_MAX && (await options.waitForAnother())
       : mayPass(error) && tries < UNATTENDED_TRIES_MAX && cell.tries < INTERRUPTIONS_MAX

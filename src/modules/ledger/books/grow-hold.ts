@@ -3,7 +3,7 @@ import type { Queryable } from '../../../storage/database.ts'
 import { CHOOSE_LOTS, lockAccount, readCreditState } from './lock-account.ts'
 import { readCapRoom, type Cap } from './lend-credit.ts'
 import type { Charged } from '../memory/memory-hold.ts'
-import { listCaps, readBudgetLimits } from './spend-caps.ts'
+import { readCaps } from '../budgets/read-path-budgets.ts'
 
 export interface GrowOrder extends Charged {
   /** The key of the hold. */
@@ -30,7 +30,7 @@ export async function growHold(transaction: Queryable, order: GrowOrder): Promis
   const heldNanoUsd = hold?.amount ?? 0n
   if (hold === undefined || neededNanoUsd <= heldNanoUsd) return heldNanoUsd
   const { freeNanoUsd, debtNanoUsd } = await readCreditState(transaction, accountId)
-  const caps = await readCaps(transaction, order)
+  const caps = await readCapsOf(transaction, order)
   const rooms: NanoUsd[] = []
   for (const cap of caps) rooms.push(await readCapRoom(transaction, cap))
   const missingNanoUsd = leastOf([neededNanoUsd - heldNanoUsd, debtNanoUsd > 0n ? 0n : freeNanoUsd, ...rooms])
@@ -41,28 +41,35 @@ export async function growHold(transaction: Queryable, order: GrowOrder): Promis
 }
 
 /** The current caps: a lowered cap applies to everything not yet spent. */
-async function readCaps(
+async function readCapsOf(
   transaction: Queryable,
-  { accountId, keyId, atMs }: GrowOrder,
+  { accountId, keyId, ...charge }: GrowOrder,
 ): Promise<readonly Cap[]> {
-  const [key] = await transaction.query<KeyCaps>(KEY_CAPS, [keyId, accountId])
+  const [key] = await transaction.query<PayerRow>(PAYER, [keyId, accountId])
   const payer = {
     accountId,
     keyId,
     limitNanoUsd: key?.own ?? null,
     parent: key?.parent_id ? { keyId: key.parent_id, limitNanoUsd: key.parent } : null,
+    projectId: key?.project_id ?? null,
+    userId: key?.user_id ?? null,
+    serviceAccountId: key?.service_account_id ?? null,
   }
-  return listCaps(payer, await readBudgetLimits(transaction, accountId), atMs)
+  return readCaps(transaction, payer, charge)
 }
 
-interface KeyCaps {
+interface PayerRow {
   readonly own: bigint | null
   readonly parent_id: string | null
   readonly parent: bigint | null
+  readonly project_id: string | null
+  readonly user_id: string | null
+  readonly service_account_id: string | null
 }
 
-const KEY_CAPS = `
-  SELECT key.limit_nano_usd AS own, parent.id AS parent_id, parent.limit_nano_usd AS parent
+const PAYER = `
+  SELECT key.limit_nano_usd AS own, parent.id AS parent_id, parent.limit_nano_usd AS parent, key.project_id, key.user_id,
+    key.service_account_id
   FROM api_keys key LEFT JOIN api_keys parent ON parent.id = key.parent_id WHERE key.id = $1 AND key.account_id = $2`
 
 // A hold has one lease per lot, which fixes the order of spending.

@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Queryable } from '../../../storage/database.ts'
+import type { WindowPeriod } from '../budgets/budget-window.ts'
 import { CHOOSE_LOTS, lockAccount, payDebt } from './lock-account.ts'
 import { closeJournal } from '../journal/journal-charges.ts'
 import type { CreditClass } from './move-credit.ts'
@@ -11,9 +12,19 @@ export type LeaseOwner = { readonly borrowerId: string } | { readonly holdKey: s
 
 /** A limit on spending beside the balance. */
 export interface Cap {
-  /** `key:<id>`, `day:<account>:<date>`, `month:<account>:<month>` */
+  /** `key:<id>`, `day:<account>:<date>`, `month:<account>:<month>`, `budget:<id>:<first day of its window>` */
   readonly scope: string
   readonly limitNanoUsd: NanoUsd
+  /** Only of a budget: what a refusal tells about it. */
+  readonly budget?: CappedBudget
+}
+
+export interface CappedBudget {
+  readonly id: string
+  readonly subject: string
+  readonly period: WindowPeriod
+  /** Null for a budget of all time. */
+  readonly resetsAtMs: number | null
 }
 
 /** An amount to lend from an account's lots. */

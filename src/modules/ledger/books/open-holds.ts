@@ -37,6 +37,8 @@ const OPEN = `
       AS asked (key, account_id, amount, expires_at_ms, number)
     JOIN credit_accounts account ON account.account_id = asked.account_id AND account.debt_nano_usd = 0
     WHERE NOT EXISTS (SELECT FROM spend_budgets WHERE spend_budgets.account_id = asked.account_id)
+      AND NOT EXISTS (
+        SELECT FROM budgets WHERE budgets.account_id = asked.account_id AND deleted_at IS NULL AND is_hard)
   ), lots AS (
     SELECT id, account_id, remaining_nano_usd AS amount,
       sum(remaining_nano_usd) OVER (PARTITION BY account_id ORDER BY class = 'paid', expires_at NULLS LAST, id) AS upto

@@ -2,6 +2,7 @@ import type { Queryable } from '../../../storage/database.ts'
 import { RARELY_SUMMED, SUMMED, toJournalText } from '../journal/journal-text.ts'
 import { openJournal, unfoldCharges, unfoldSums } from '../journal/journal-sql.ts'
 import { sumByLabel } from './sum-by-label.ts'
+import { countSpending } from '../budgets/count-spending.ts'
 import type { Charge } from './usage-record.ts'
 
 /** Writes the usage rows of charges, in the transaction that charges. */
@@ -70,7 +71,7 @@ export function recordCharges({ charge, sums, labelled, writer }: RecordedCharge
     -- Budgets are compared with thresholds later, outside of the charge.
     INSERT INTO budget_checks (account_id, day)
     SELECT DISTINCT account_id, totalled.day FROM totalled JOIN spend_budgets USING (account_id)
-  ), ${sumByLabel({ labelled, writer })}`
+  ), ${sumByLabel({ labelled, writer })}, ${countSpending(writer)}`
 }
 
 const RECORD = `

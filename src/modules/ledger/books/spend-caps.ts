@@ -13,9 +13,9 @@ export interface Budget {
   readonly spentNanoUsd: NanoUsd
 }
 
-/** All caps that apply to a request of this payer at this time. */
-export function listCaps(payer: Payer, budgets: BudgetLimits, nowMs: number): Cap[] {
-  const caps: Cap[] = budgets.map(({ period, limitNanoUsd }) => ({
+/** The caps of the key, and of the budgets that operators set for the account. */
+export function capsOfPayer(payer: Payer, limits: BudgetLimits, nowMs: number): Cap[] {
+  const caps: Cap[] = limits.map(({ period, limitNanoUsd }) => ({
     scope: budgetScope(payer.accountId, period, nowMs),
     limitNanoUsd,
   }))

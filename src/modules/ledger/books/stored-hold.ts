@@ -1,6 +1,7 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import { formatUsd, type NanoUsd } from '../../../kernel/money.ts'
 import type { Queryable } from '../../../storage/database.ts'
+import { capReached } from './cap-reached.ts'
 import { lockAccount, readCreditState } from './lock-account.ts'
 import { endLeases, lendFromCap, lendFromLots, readCapRoom, type Cap } from './lend-credit.ts'
 import { recordUsage } from './record-usage.ts'
@@ -32,7 +33,8 @@ export async function openHold(transaction: Queryable, order: HoldOrder): Promis
   await lendFromLots(transaction, { holdKey: key }, [{ accountId, amountNanoUsd }])
   for (const cap of order.caps) {
     const room = await readCapRoom(transaction, cap)
-    if (amountNanoUsd > 0n && room < amountNanoUsd) throw capReached(cap, amountNanoUsd, room)
+    if (amountNanoUsd > 0n && room < amountNanoUsd)
+      throw capReached(cap, { neededNanoUsd: amountNanoUsd, leftNanoUsd: room })
     await lendFromCap(transaction, accountId, { holdKey: key }, { scope: cap.scope, amountNanoUsd })
   }
   return { isNew: true }
@@ -148,9 +150,4 @@ const SPEND_LEASES = `
 function notCovered(neededNanoUsd: NanoUsd, availableNanoUsd: NanoUsd): AppError {
   const message = `${formatUsd(neededNanoUsd)} USD needed, ${formatUsd(availableNanoUsd)} USD available. Add credit to go on.`
   return new AppError('insufficient_balance', message)
-}
-
-function capReached(cap: Cap, neededNanoUsd: NanoUsd, roomNanoUsd: NanoUsd): AppError {
-  const message = `A limit of ${formatUsd(cap.limitNanoUsd)} USD is reached: ${formatUsd(neededNanoUsd)} USD needed, ${formatUsd(roomNanoUsd > 0n ? roomNanoUsd : 0n)} USD left.`
-  return new AppError(cap.scope.startsWith('key:') ? 'key_limit_reached' : 'insufficient_balance', message)
 }

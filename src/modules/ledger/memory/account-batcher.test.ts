@@ -138,13 +138,13 @@ test('accounts are read together, with budgets beyond the range of JSON numbers'
   const views = await Promise.all(accountIds.map((accountId) => batcher.view({ accountId, borrowerId })))
   const state = { freeNanoUsd: 800n, lentNanoUsd: 0n, debtNanoUsd: 0n }
   const nextLot = { class: 'paid', expiresAtMs: null }
-  const budgets = [
+  const limits = [
     { period: 'day', limitNanoUsd: 7n },
     { period: 'month', limitNanoUsd: 9_007_199_254_740_993n },
   ]
   expect(views).toEqual([
-    { budgets: [], state, nextLot },
-    { budgets, state: { ...state, freeNanoUsd: 700n }, nextLot },
-    { budgets: [], state: { ...state, freeNanoUsd: 0n }, nextLot: null },
+    { limits: [], budgetsVersion: 0n, state, nextLot },
+    { limits, budgetsVersion: 0n, state: { ...state, freeNanoUsd: 700n }, nextLot },
+    { limits: [], budgetsVersion: 0n, state: { ...state, freeNanoUsd: 0n }, nextLot: null },
   ])
 })

@@ -22,7 +22,10 @@ import type { BudgetLimits, BudgetPeriod } from '../books/spend-caps.ts'
 
 /** What a process must know about an account before a request may spend. */
 export interface AccountView {
-  readonly budgets: BudgetLimits
+  /** The budgets that operators set. */
+  readonly limits: BudgetLimits
+  /** Rises with each change of the account's other budgets. */
+  readonly budgetsVersion: bigint
   /** Without the leases of the asking process. */
   readonly state: CreditState
   /** The free lot that is spent first. */
@@ -63,7 +66,8 @@ async function viewAccounts(queryable: Queryable, asked: readonly Borrowing[]): 
   return rows.map((row) => ({
     state: creditStateFromRow(row),
     nextLot: row.next_class === null ? null : { class: row.next_class, expiresAtMs: row.next_ms },
-    budgets: row.budgets.map(({ period, limit }): { period: BudgetPeriod; limitNanoUsd: NanoUsd } => ({
+    budgetsVersion: row.budgets_version,
+    limits: row.budgets.map(({ period, limit }): { period: BudgetPeriod; limitNanoUsd: NanoUsd } => ({
       period,
       limitNanoUsd: BigInt(limit),
     })),
@@ -72,6 +76,7 @@ async function viewAccounts(queryable: Queryable, asked: readonly Borrowing[]): 
 
 interface ViewRow extends CreditStateRow {
   readonly budgets: BudgetJson
+  readonly budgets_version: bigint
   readonly next_class: CreditClass | null
   readonly next_ms: number | null
 }
@@ -82,7 +87,8 @@ type BudgetJson = readonly { readonly period: BudgetPeriod; readonly limit: stri
 const VIEW = `
   SELECT ${CREDIT_STATE}, next.class AS next_class, next.ms AS next_ms, coalesce((
       SELECT json_agg(json_build_object('period', period, 'limit', limit_nano_usd::text) ORDER BY period)
-      FROM spend_budgets WHERE account_id = asked.account_id), '[]') AS budgets
+      FROM spend_budgets WHERE account_id = asked.account_id), '[]') AS budgets,
+    coalesce((SELECT budgets_version FROM credit_accounts WHERE account_id = asked.account_id), 0) AS budgets_version
   FROM ${ASKED_ACCOUNTS} LEFT JOIN LATERAL (
     SELECT class, (extract(epoch FROM expires_at) * 1000)::float8 AS ms FROM credit_lots
     WHERE account_id = asked.account_id AND remaining_nano_usd > 0 AND (expires_at IS NULL OR expires_at > now())

@@ -3,13 +3,14 @@ import { Turns } from '../../../kernel/turns/turns.ts'
 import type { Database } from '../../../storage/database.ts'
 import { borrowFromCap, endBorrowing, giveBackCredit, readLent } from '../books/borrow-credit.ts'
 import type { Borrowing } from '../books/borrow-credit.ts'
-import { CapCredits } from './cap-credit.ts'
+import { CapCredits, type CreditSources } from './cap-credit.ts'
 import type { CreditState } from '../books/lock-account.ts'
 import type { AccountBatcher } from './account-batcher.ts'
-import type { Payer } from './memory-hold.ts'
+import type { Charged, Payer } from './memory-hold.ts'
 import type { Cap } from '../books/lend-credit.ts'
 import { BorrowedBalance, type SpendingOrder } from './borrowed-balance.ts'
-import { hasKeyCap, listCaps, type BudgetLimits } from '../books/spend-caps.ts'
+import { hasKeyCap } from '../books/spend-caps.ts'
+import { KnownBudgets } from '../budgets/known-budgets.ts'
 import { LowWater } from './low-water.ts'
 import { CreditWaiters, type CreditNeed } from './credit-waiters.ts'
 
@@ -25,6 +26,8 @@ interface BorrowedAccountOptions extends Borrowing {
   readonly isBehind?: boolean
 }
 
+export type { CreditSources } from './cap-credit.ts'
+
 /** The credit of one account that one process has borrowed, and its share of each cap. */
 export class BorrowedAccount {
   readonly accountId: string
@@ -34,11 +37,10 @@ export class BorrowedAccount {
   readonly #database: Database
   readonly #batcher: AccountBatcher
   readonly #credit = new BorrowedBalance()
-  readonly #creditAlone: readonly BorrowedBalance[] = [this.#credit]
+  readonly #creditAlone: CreditSources = { caps: [], balances: [this.#credit] }
   readonly caps = new CapCredits()
   readonly #waiters = new CreditWaiters()
-  /** Null until they are read. */
-  #budgets: BudgetLimits | null = null
+  readonly budgets: KnownBudgets
   /** The account's credit outside this process. */
   #elsewhere: CreditState = { freeNanoUsd: 0n, lentNanoUsd: 0n, debtNanoUsd: 0n }
   readonly #lowWater = new LowWater()
@@ -64,6 +66,7 @@ export class BorrowedAccount {
     this.#isBehind = options.isBehind ?? false
     this.lastUsedMs = options.lastUsedMs
     this.#database = database
+    this.budgets = new KnownBudgets(database, accountId)
     this.#batcher = batcher
     this.accountId = accountId
     this.borrowerId = borrowerId
@@ -98,16 +101,17 @@ export class BorrowedAccount {
     return freeNanoUsd + lentNanoUsd - debtNanoUsd + this.#credit.freeNanoUsd + this.#credit.heldNanoUsd
   }
 
-  /** The balances that a request of this payer takes from. Null if the database must be read first; `isAsked` says it was. */
-  balancesOf(payer: Payer, nowMs: number, isAsked = false): readonly BorrowedBalance[] | null {
-    if (this.#budgets === null) return null
-    if (this.#budgets.length === 0 && !hasKeyCap(payer)) return this.#creditAlone
-    const balances = this.caps.balancesUnder(this.capsOf(payer, nowMs), isAsked)
-    return balances && [this.#credit, ...balances]
-  }
-
-  capsOf(payer: Payer, nowMs: number): Cap[] {
-    return listCaps(payer, this.#budgets ?? [], nowMs)
+  /**
+   * What a request takes from. Null if the database must be read first; `isAsked` says it was.
+   * @param atMs when the request began, which decides the windows of budgets
+   */
+  sourcesOf(payer: Payer, charge: Charged, atMs: number, isAsked = false): CreditSources | null {
+    const budgets = this.budgets.current
+    if (budgets === null) return null
+    if (budgets.isEmpty && !hasKeyCap(payer)) return this.#creditAlone
+    const caps = budgets.capsOf(payer, charge, atMs)
+    const balances = this.caps.balancesUnder(caps, isAsked)
+    return balances && { caps, balances: [this.#credit, ...balances] }
   }
 
   get freeNanoUsd(): NanoUsd {
@@ -152,10 +156,6 @@ export class BorrowedAccount {
     this.wake()
   }
 
-  get isOpen(): boolean {
-    return this.#budgets !== null
-  }
-
   /** Reads budgets and credit. Called before the first borrow, and again when messages may have been missed. */
   open(): Promise<void> {
     return this.#turns.take(async () => {
@@ -163,10 +163,6 @@ export class BorrowedAccount {
       await this.#look()
       await this.#exchange()
     })
-  }
-
-  forgetBudgets(): void {
-    this.#budgets = null
   }
 
   /** Reads credit and budgets again. While there is a debt, gives free credit back to pay it. */
@@ -254,8 +250,8 @@ export class BorrowedAccount {
 
   async #look(): Promise<void> {
     this.#looks += 1
-    const { budgets, state, nextLot } = await this.#batcher.view(this.#borrowing)
-    this.#budgets = budgets
+    const { limits, budgetsVersion, state, nextLot } = await this.#batcher.view(this.#borrowing)
+    await this.budgets.update(limits, budgetsVersion)
     this.#elsewhere = state
     this.#nextLot = nextLot
   }

@@ -76,3 +76,9 @@ export class CapCredits {
     for (const cap of this.#caps.values()) cap.isDoubtful = true
   }
 }
+
+/** The caps of a request, and the credit and the parts of caps that it takes the same amount of. */
+export interface CreditSources {
+  readonly caps: readonly Cap[]
+  readonly balances: readonly BorrowedBalance[]
+}

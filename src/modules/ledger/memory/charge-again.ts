@@ -4,7 +4,9 @@ import { messageOf } from '../../../storage/storage-error.ts'
 import type { Charge } from '../books/usage-record.ts'
 import type { PostingSchedule } from '../journal/posting-schedule.ts'
 import type { Hold, HoldRequest, Payer, Settlement } from './memory-hold.ts'
-import { isRefusal } from './refuse-hold.ts'
+import { isRefusal } from '../books/cap-reached.ts'
+
+const NO_LABELS: readonly string[] = []
 
 export interface ChargeAgainOptions {
   readonly posting: Pick<PostingSchedule, 'post'>
@@ -15,8 +17,6 @@ export interface ChargeAgainOptions {
 
 const ATTEMPTS_MAX = 60
 const PAUSE_MS = 1_000
-const NO_LABELS: readonly string[] = []
-
 /** Repeats charges for answers whose holds were taken back because this process was declared dead. */
 export class ChargeAgain {
   readonly #options: ChargeAgainOptions

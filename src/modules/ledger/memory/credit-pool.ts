@@ -3,7 +3,7 @@ import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Borrower } from '../../../storage/borrowing/borrower.ts'
 import type { Database } from '../../../storage/database.ts'
 import { messageOf } from '../../../storage/storage-error.ts'
-import { BorrowedAccount } from './borrowed-account.ts'
+import { BorrowedAccount, type CreditSources } from './borrowed-account.ts'
 import { BorrowerClosed } from '../books/borrow-credit.ts'
 import type { PendingCharge } from '../journal/charge-batch.ts'
 import type { ChargeWriter } from '../journal/charge-writer.ts'
@@ -20,7 +20,7 @@ import {
   type Settlement,
 } from './memory-hold.ts'
 import type { Cap } from '../books/lend-credit.ts'
-import { leastOf, type BorrowedBalance } from './borrowed-balance.ts'
+import { leastOf } from './borrowed-balance.ts'
 import { ChargeAgain, type ChargeAgainOptions } from './charge-again.ts'
 import { isCovered, refuseHold, storageAway } from './refuse-hold.ts'
 
@@ -62,15 +62,15 @@ export class CreditPool implements HoldKeeper {
     return this.holdAtOnce(payer, request) ?? this.#holdWithWait(payer, request)
   }
 
-  holdAtOnce(payer: Payer, { wantedNanoUsd, atMs }: AmpleHoldRequest): Hold | null {
+  holdAtOnce(payer: Payer, request: AmpleHoldRequest): Hold | null {
     const { borrower, writer, clock } = this.#options
     if (!borrower.isTrusted() || !writer.isHealthy()) throw storageAway()
     const account = this.#accounts.get(payer.accountId)
     if (account === undefined || account.debtNanoUsd > 0n) return null
     account.lastUsedMs = clock.monotonicMs()
     if (account.mayHaveExpired(clock.nowMs())) return null
-    const balances = account.balancesOf(payer, atMs ?? clock.nowMs())
-    const hold = balances && this.#tryHold(account, payer, balances, wantedNanoUsd)
+    const sources = account.sourcesOf(payer, request, request.atMs ?? clock.nowMs())
+    const hold = sources && this.#tryHold(account, payer, sources, request.wantedNanoUsd)
     if (hold !== null) account.refillWhenLow(this.#noteFailure)
     return hold
   }
@@ -105,7 +105,7 @@ export class CreditPool implements HoldKeeper {
 
   /** Called when messages about changes may have been missed. */
   forgetBudgets(): void {
-    for (const account of this.#accounts.values()) account.forgetBudgets()
+    for (const account of this.#accounts.values()) account.budgets.forget()
   }
 
   write(charge: PendingCharge): Promise<void> {
@@ -116,16 +116,13 @@ export class CreditPool implements HoldKeeper {
     return this.#chargeAgain.charge(payer, settlement)
   }
 
-  async borrowMore(payer: Payer, neededNanoUsd: NanoUsd): Promise<void> {
+  async borrowMore(payer: Payer, caps: readonly Cap[], neededNanoUsd: NanoUsd): Promise<void> {
     const account = this.#accounts.get(payer.accountId)
     if (account === undefined) return
-    const caps = account.capsOf(payer, this.#options.clock.nowMs())
     try {
       await this.#borrowMissing(account, caps, neededNanoUsd)
       if (isCovered(account, caps, neededNanoUsd)) return
-      const beganMs = performance.now()
-      await this.#options.recall(payer.accountId)
-      account.noteRecall(beganMs)
+      account.noteRecall(await new CreditWait({}).recall(() => this.#options.recall(payer.accountId)))
       await this.#borrowMissing(account, caps, neededNanoUsd)
     } catch (error) {
       this.#noteFailure(error)
@@ -144,12 +141,12 @@ export class CreditPool implements HoldKeeper {
   #tryHold(
     account: BorrowedAccount,
     payer: Payer,
-    balances: readonly BorrowedBalance[],
+    { caps, balances }: CreditSources,
     amountNanoUsd: NanoUsd,
   ): Hold | null {
     for (const balance of balances) if (balance.freeNanoUsd < amountNanoUsd) return null
     for (const balance of balances) balance.tryHold(amountNanoUsd)
-    return new MemoryHold({ keeper: this, account, payer, amountNanoUsd, balances })
+    return new MemoryHold({ keeper: this, account, payer, amountNanoUsd, caps, balances })
   }
 
   async #holdWithWait(payer: Payer, request: HoldRequest): Promise<Hold> {
@@ -161,12 +158,15 @@ export class CreditPool implements HoldKeeper {
       account.lastUsedMs = clock.monotonicMs()
       await this.#prepare(account)
       const atMs = request.atMs ?? clock.nowMs()
-      const caps = account.capsOf(payer, atMs)
+      const caps = account.budgets.latest.capsOf(payer, request, atMs)
       await this.#borrowMissing(account, caps, request.wantedNanoUsd)
       if (account.isLost) continue
-      const balances = account.balancesOf(payer, atMs, true)
+      const sources = account.sourcesOf(payer, request, atMs, true)
+      // The budgets changed while credit was borrowed under the old ones.
+      if (sources === null && wait.mayBeginAgain()) continue
+      if (sources === null) throw storageAway()
       const isSuspended = account.debtNanoUsd > 0n
-      const full = balances && !isSuspended && this.#tryHold(account, payer, balances, request.wantedNanoUsd)
+      const full = !isSuspended && this.#tryHold(account, payer, sources, request.wantedNanoUsd)
       if (full) return full
       if (!isSuspended && account.canBorrowMore(caps, request.wantedNanoUsd)) continue
       const isWaitOver = wait.isOver
@@ -176,8 +176,8 @@ export class CreditPool implements HoldKeeper {
         account.noteRecall(await wait.recall(() => this.#options.recall(payer.accountId)))
         continue
       }
-      const free = isSuspended ? 0n : leastOf(balances ?? [])
-      const part = balances && free >= request.leastNanoUsd && this.#tryHold(account, payer, balances, free)
+      const free = isSuspended ? 0n : leastOf(sources.balances)
+      const part = free >= request.leastNanoUsd && this.#tryHold(account, payer, sources, free)
       if (part) return part
       const isSomeInUse = account.heldNanoUsd > 0n || account.lentElsewhereNanoUsd > 0n
       if (!isSomeInUse || isWaitOver) throw refuseHold(account, caps, request.leastNanoUsd)
@@ -196,10 +196,10 @@ export class CreditPool implements HoldKeeper {
   /** Gives expired credit back, and reads the budgets again if messages may have been missed. */
   async #prepare(account: BorrowedAccount): Promise<void> {
     const nowMs = this.#options.clock.nowMs()
-    if (account.isOpen && !account.mayHaveExpired(nowMs)) return
+    if (account.budgets.current !== null && !account.mayHaveExpired(nowMs)) return
     await this.#needingStorage(account, async () => {
       if (account.mayHaveExpired(nowMs)) await account.giveBack()
-      if (!account.isOpen) await account.open()
+      if (account.budgets.current === null) await account.open()
     })
   }
 

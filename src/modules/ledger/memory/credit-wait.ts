@@ -3,6 +3,9 @@ const HOLD_WAIT_MS = 250
 /** How long a request waits for the other processes to give credit back. */
 export const RECALL_MS_MAX = 350
 
+/** How often budgets may change while one request asks for credit. */
+const BEGINNINGS_MAX = 50
+
 interface CreditWaitOptions {
   /** When the request first asked for credit, by `performance.now()`. */
   readonly sinceMs?: number | undefined
@@ -17,6 +20,7 @@ export class CreditWait {
   readonly #holdWaitMs: number
   readonly #isPatient: boolean
   #recalls = 0
+  #beginnings = 0
 
   constructor({
     sinceMs = performance.now(),
@@ -26,6 +30,12 @@ export class CreditWait {
     this.#sinceMs = sinceMs
     this.#holdWaitMs = holdWaitMs
     this.#isPatient = isPatient
+  }
+
+  /** Whether to ask again from the beginning, because budgets changed in between. */
+  mayBeginAgain(): boolean {
+    this.#beginnings += 1
+    return this.#beginnings <= BEGINNINGS_MAX
   }
 
   /** Whether the wait for running requests has ended. */

@@ -1,5 +1,6 @@
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
+import type { Cap } from '../books/lend-credit.ts'
 import type { PendingCharge } from '../journal/charge-batch.ts'
 import type { BorrowedBalance, SpentPart } from './borrowed-balance.ts'
 import type { UsageRecord } from '../books/usage-record.ts'
@@ -12,6 +13,19 @@ export interface Payer {
   readonly limitNanoUsd: NanoUsd | null
   /** The parent key, whose cap applies too. */
   readonly parent?: { readonly keyId: string; readonly limitNanoUsd: NanoUsd | null } | null
+  /** The project of the key; null or absent for `Default`. */
+  readonly projectId?: string | null
+  /** The owner of the key. */
+  readonly userId?: string | null
+  readonly serviceAccountId?: string | null
+}
+
+/** What budgets are found by, beside the payer and the time. */
+export interface Charged {
+  /** The id of the model, as it is recorded. */
+  readonly model: string
+  /** The tags of the request and the groups of its caller; mostly none. */
+  readonly labels: readonly string[]
 }
 
 /** What budgets are found by, beside the payer and the time. */
@@ -75,7 +89,7 @@ export interface HoldKeeper {
   /** Charges from newly borrowed credit after the leases of the hold were lost. */
   chargeAnew(payer: Payer, settlement: Settlement): Promise<void>
   /** Borrows more credit of the account if there is any. */
-  borrowMore(payer: Payer, neededNanoUsd: NanoUsd): Promise<void>
+  borrowMore(payer: Payer, caps: readonly Cap[], neededNanoUsd: NanoUsd): Promise<void>
 }
 
 interface HoldOptions {
@@ -88,6 +102,8 @@ interface HoldOptions {
   }
   readonly payer: Payer
   readonly amountNanoUsd: NanoUsd
+  /** Those of the time at which the request began. */
+  readonly caps: readonly Cap[]
   /** The account's credit, then each cap: the same amount is held in all of them. */
   readonly balances: readonly BorrowedBalance[]
 }
@@ -98,15 +114,17 @@ export class MemoryHold implements Hold {
   readonly #keeper: HoldKeeper
   readonly #account: HoldOptions['account']
   readonly #payer: Payer
+  readonly #caps: readonly Cap[]
   readonly #balances: readonly BorrowedBalance[]
   #isOpen = true
   #isShort = false
 
-  constructor({ keeper, account, payer, amountNanoUsd, balances }: HoldOptions) {
+  constructor({ keeper, account, payer, amountNanoUsd, caps, balances }: HoldOptions) {
     this.#amountNanoUsd = amountNanoUsd
     this.#keeper = keeper
     this.#account = account
     this.#payer = payer
+    this.#caps = caps
     this.#balances = balances
   }
 
@@ -125,7 +143,7 @@ export class MemoryHold implements Hold {
   cover(neededNanoUsd: NanoUsd): Promise<void> | null {
     if (this.#grow(neededNanoUsd)) return null
     const missingNanoUsd = neededNanoUsd - this.#amountNanoUsd
-    return this.#keeper.borrowMore(this.#payer, missingNanoUsd).then(() => {
+    return this.#keeper.borrowMore(this.#payer, this.#caps, missingNanoUsd).then(() => {
       this.#grow(neededNanoUsd)
     })
   }

@@ -1,25 +1,15 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import { formatUsd, type NanoUsd } from '../../../kernel/money.ts'
 import type { BorrowedAccount } from './borrowed-account.ts'
+import { capReached } from '../books/cap-reached.ts'
 import type { Cap } from '../books/lend-credit.ts'
 
 /** The error for a refused hold: the needed amount, the available amount and the limit that was reached. */
 export function refuseHold(account: BorrowedAccount, caps: readonly Cap[], leastNanoUsd: NanoUsd): AppError {
   const needed = `${formatUsd(leastNanoUsd)} USD needed`
   const cap = caps.find(({ scope }) => account.caps.freeNanoUsd(scope) < leastNanoUsd)
-  if (account.freeNanoUsd >= leastNanoUsd && cap !== undefined) {
-    const left = formatUsd(account.caps.freeNanoUsd(cap.scope))
-    const limit = formatUsd(cap.limitNanoUsd)
-    if (cap.scope.startsWith('key:')) {
-      return new AppError(
-        'key_limit_reached',
-        `The key's limit of ${limit} USD is reached: ${needed}, ${left} USD left.`,
-      )
-    }
-    const period = cap.scope.startsWith('day:') ? 'daily' : 'monthly'
-    const message = `The account's ${period} budget of ${limit} USD is reached: ${needed}, ${left} USD left.`
-    return new AppError('insufficient_balance', message)
-  }
+  if (account.freeNanoUsd >= leastNanoUsd && cap !== undefined)
+    return capReached(cap, { neededNanoUsd: leastNanoUsd, leftNanoUsd: account.caps.freeNanoUsd(cap.scope) })
   const balance = account.balanceNanoUsd
   const inUseNanoUsd = account.heldNanoUsd + account.lentElsewhereNanoUsd
   const held = inUseNanoUsd > 0n ? `, of which running requests hold ${formatUsd(inUseNanoUsd)} USD` : ''
@@ -31,11 +21,6 @@ export function refuseHold(account: BorrowedAccount, caps: readonly Cap[], least
     'insufficient_balance',
     `${needed}, ${formatUsd(balance)} USD available${held}.${debt} Add credit to go on.`,
   )
-}
-
-/** Whether credit is missing, so that a retry does not help. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof AppError && ['key_limit_reached', 'insufficient_balance'].includes(error.code)
 }
 
 export function storageAway(cause?: unknown): AppError {

@@ -34,6 +34,8 @@ export interface DeliverOptions {
   readonly describeTask: (accountId: string, taskId: string) => Promise<unknown>
   /** The event `budget.alert`. */
   readonly describeAlert: (accountId: string, budgetAlertId: string) => Promise<unknown>
+  /** What an address gets for a warning of a budget. */
+  readonly describeWarning: (accountId: string, budgetWarningId: string, url: string) => Promise<unknown>
 }
 
 /** Makes one attempt to deliver the webhook of a finished task or of a budget alert. Any 2xx status counts as delivered. */
@@ -86,10 +88,11 @@ async function tryOnce(options: DeliverOptions, delivery: DueDelivery): Promise<
 }
 
 function describeSubject(
-  { describeTask, describeAlert }: DeliverOptions,
-  { accountId, taskId, budgetAlertId }: DueDelivery,
+  { describeTask, describeAlert, describeWarning }: DeliverOptions,
+  { accountId, taskId, budgetAlertId, budgetWarningId, url }: DueDelivery,
 ): Promise<unknown> {
   if (taskId !== null) return describeTask(accountId, taskId)
   if (budgetAlertId !== null) return describeAlert(accountId, budgetAlertId)
+  if (budgetWarningId !== null) return describeWarning(accountId, budgetWarningId, url)
   throw new Error('a webhook tells of nothing')
 }

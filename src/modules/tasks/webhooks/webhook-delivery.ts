@@ -13,9 +13,10 @@ export const INSERT_DELIVERIES = `
 /** The state of one webhook delivery. */
 export interface WebhookDelivery {
   readonly id: string
-  /** Either it tells of a task, or of a budget alert. */
+  /** It tells of a task, of a budget alert of the account, or of a warning of another budget. */
   readonly taskId: string | null
   readonly budgetAlertId: string | null
+  readonly budgetWarningId: string | null
   readonly url: string
   readonly status: 'pending' | 'delivered' | 'failed'
   readonly attempts: readonly WebhookAttempt[]
@@ -36,6 +37,7 @@ interface DeliveryRow {
   readonly id: string
   readonly task_id: string | null
   readonly budget_alert_id: string | null
+  readonly budget_warning_id: string | null
   readonly url: string
   readonly status: WebhookDelivery['status']
   readonly attempts: WebhookAttempt[]
@@ -57,13 +59,14 @@ export async function listDeliveries(
 }
 
 const COLUMNS =
-  'id, task_id, budget_alert_id, url, status, attempts, next_attempt_at, created_at, completed_at'
+  'id, task_id, budget_alert_id, budget_warning_id, url, status, attempts, next_attempt_at, created_at, completed_at'
 
 function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
   return {
     id: row.id,
     taskId: row.task_id,
     budgetAlertId: row.budget_alert_id,
+    budgetWarningId: row.budget_warning_id,
     url: row.url,
     status: row.status,
     attempts: row.attempts,
@@ -74,7 +77,7 @@ function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
 }
 
 /** What a delivery tells of. These ids rise with time. */
-const SUBJECT_ID = 'coalesce(task_id, budget_alert_id)'
+const SUBJECT_ID = 'coalesce(task_id, budget_alert_id, budget_warning_id)'
 
 /**
  * Lists the deliveries of an account, those of the newest task or alert first. The cursor is its id. A reader of one key or
@@ -141,11 +144,25 @@ export async function queueAlertWebhook(
   await addJob(transaction, 'webhook')
 }
 
+/** The same for a warning of a budget. The address may be one for mail: `mailto:ada@example.com`. */
+export async function queueWarning(
+  transaction: Queryable,
+  { accountId, budgetWarningId, url }: { accountId: string; budgetWarningId: string; url: string },
+): Promise<void> {
+  await transaction.query(
+    `INSERT INTO webhook_deliveries (id, budget_warning_id, account_id, url, next_attempt_at)
+     VALUES (gen_random_uuid(), $1, $2, $3, now())`,
+    [budgetWarningId, accountId, url],
+  )
+  await addJob(transaction, 'webhook')
+}
+
 /** A due webhook that this process has leased. */
 export interface DueDelivery {
   readonly id: string
   readonly taskId: string | null
   readonly budgetAlertId: string | null
+  readonly budgetWarningId: string | null
   readonly accountId: string
   readonly url: string
   readonly attemptsMade: number
@@ -159,6 +176,7 @@ export async function takeDueDeliveries(queryable: Queryable, limit: number): Pr
     id: string
     task_id: string | null
     budget_alert_id: string | null
+    budget_warning_id: string | null
     account_id: string
     url: string
     attempts: number
@@ -167,6 +185,7 @@ export async function takeDueDeliveries(queryable: Queryable, limit: number): Pr
     id: row.id,
     taskId: row.task_id,
     budgetAlertId: row.budget_alert_id,
+    budgetWarningId: row.budget_warning_id,
     accountId: row.account_id,
     url: row.url,
     attemptsMade: row.attempts,
@@ -178,7 +197,7 @@ const TAKE_DUE = `
   WHERE id IN (
     SELECT id FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= now()
     ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-  RETURNING id, task_id, budget_alert_id, account_id, url, jsonb_array_length(attempts) AS attempts`
+  RETURNING id, task_id, budget_alert_id, budget_warning_id, account_id, url, jsonb_array_length(attempts) AS attempts`
 
 /** Stores an attempt. Returns the time of the next one by the database clock, or null if it was delivered or the last. */
 export async function recordAttempt(

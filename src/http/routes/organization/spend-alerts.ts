@@ -1,0 +1,212 @@
+import { Type, type Static } from 'typebox'
+import { notFound } from '../../../kernel/app-error.ts'
+import type { Budget, Budgets } from '../../../modules/budgets/budgets.ts'
+import type { Caller } from '../../../modules/keys/keys.ts'
+import type { Subject } from '../../../modules/ledger/ledger.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { parseWireId, wireId } from '../../../wires/organization-ids.ts'
+import { Id, objectName } from '../../../wires/usual-members.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { EmailAddress, PERSONS_MAX } from './budget-wire.ts'
+import {
+  deletedAnswer,
+  listOf,
+  organizationList,
+  OrganizationListQuery,
+  readPage,
+} from './organization-list.ts'
+import { ownProject, ProjectParams } from './own-project.ts'
+import { centsFromNanoUsd, nanoUsdFromCents, SpendAmount } from './spend-amount.ts'
+
+const CLOSED = { additionalProperties: false }
+
+const Channel = Type.Object(
+  {
+    type: Type.Literal('email', { description: 'Always `email`.' }),
+    recipients: Type.Array(EmailAddress, {
+      minItems: 1,
+      maxItems: PERSONS_MAX,
+      description: 'Who gets a mail, where the operator has set up mail.',
+    }),
+    subject_prefix: Type.Optional(
+      orNull(
+        Type.String({ maxLength: 100, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
+        'The beginning of the subject of the mail.',
+      ),
+    ),
+  },
+  { ...CLOSED, description: 'How it tells.' },
+)
+
+const AlertBody = Type.Object(
+  { ...SpendAmount, notification_channel: Channel },
+  {
+    ...CLOSED,
+    examples: [
+      {
+        threshold_amount: 40_000,
+        currency: 'USD',
+        interval: 'month',
+        notification_channel: { type: 'email', recipients: ['ada@example.com'] },
+      },
+    ],
+  },
+)
+
+const alertAnswer = (owner: Owner) =>
+  Type.Object(
+    { id: Id, object: objectName(`${owner}.spend_alert`), ...SpendAmount, notification_channel: Channel },
+    { title: owner === 'organization' ? 'OrganizationSpendAlert' : 'ProjectSpendAlert' },
+  )
+
+type Owner = 'organization' | 'project'
+
+const AlertParams = {
+  alert_id: Type.String({ maxLength: 100, description: 'The id of a spend alert.' }),
+}
+
+/**
+ * Alerts when an amount is spent in a month, in the form of OpenAI: budgets by month for all models that only warn, and that tell people
+ * by mail.
+ */
+export const spendAlertRoutes = ({ budgets }: { budgets: Budgets }): Route[] => [
+  ...routesOf(budgets, 'organization', '/v1/organization/spend_alerts', () => ({
+    kind: 'account',
+    value: null,
+  })),
+  ...routesOf(budgets, 'project', '/v1/organization/projects/:project_id/spend_alerts', (caller, params) => ({
+    kind: 'project',
+    value: ownProject(caller, params.project_id ?? ''),
+  })),
+]
+
+function routesOf(
+  budgets: Budgets,
+  owner: Owner,
+  path: string,
+  subjectOf: (caller: Caller, params: { project_id?: string }) => Subject,
+): Route[] {
+  const shared = { tag: 'Organization', scope: 'manage' } as const
+  const listParams = owner === 'project' ? ProjectParams.properties : {}
+  const Params = Type.Object({ ...listParams })
+  const ItemParams = Type.Object({ ...listParams, ...AlertParams })
+  const item = `${path}/:alert_id`
+  const what = owner === 'organization' ? 'the account' : 'a project'
+  const toWire = (budget: Budget) => alertToWire(owner, budget)
+  const find = async (caller: Caller, params: { project_id?: string; alert_id: string }): Promise<Budget> => {
+    const id = parseWireId('budget', params.alert_id)
+    const subject = subjectOf(caller, params)
+    const found = id === null ? null : await budgets.read(caller, id).catch(() => null)
+    if (found === null || !isAlertOf(found, subject)) throw notFound('spend alert')
+    return found
+  }
+  return [
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path,
+      summary: `List the spend alerts of ${what}`,
+      params: Params,
+      query: OrganizationListQuery,
+      responses: {
+        200: {
+          description: 'Newest first.',
+          schema: organizationList(
+            owner === 'organization' ? 'OrganizationSpendAlertList' : 'ProjectSpendAlertList',
+            alertAnswer(owner),
+          ),
+        },
+      },
+      handle: async ({ caller, params, query }) => {
+        const { limit, afterId } = readPage('budget', query)
+        const all = await budgets.listMonthly(caller, subjectOf(caller, params), { isHard: false })
+        const behind = all.filter(({ id }) => afterId === null || id < afterId)
+        return listOf({ items: behind.slice(0, limit), hasMore: behind.length > limit }, toWire)
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path,
+      summary: `Create a spend alert of ${what}`,
+      params: Params,
+      body: AlertBody,
+      responses: { 200: { description: 'The alert.', schema: alertAnswer(owner) } },
+      handle: async ({ caller, params, body }) => {
+        const subject = subjectOf(caller, params)
+        const order = { subject, models: null, period: 'month', isHard: false } as const
+        return toWire(
+          await budgets.create(caller, { ...order, ...changesOf(body), thresholdsPercent: [100] }),
+        )
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: item,
+      summary: `Read a spend alert of ${what}`,
+      params: ItemParams,
+      responses: { 200: { description: 'The alert.', schema: alertAnswer(owner) } },
+      handle: async ({ caller, params }) => toWire(await find(caller, params)),
+    }),
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path: item,
+      summary: `Change a spend alert of ${what}`,
+      params: ItemParams,
+      body: AlertBody,
+      responses: { 200: { description: 'The alert as it now is.', schema: alertAnswer(owner) } },
+      handle: async ({ caller, params, body }) => {
+        const { id } = await find(caller, params)
+        return toWire(await budgets.change(caller, id, changesOf(body)))
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'DELETE',
+      path: item,
+      summary: `Delete a spend alert of ${what}`,
+      params: ItemParams,
+      responses: {
+        200: {
+          description: 'It tells nobody any more.',
+          schema: deletedAnswer(`${owner}.spend_alert.deleted`),
+        },
+      },
+      handle: async ({ caller, params }) => {
+        const { id } = await find(caller, params)
+        await budgets.delete(caller, id)
+        return { object: `${owner}.spend_alert.deleted`, id: wireId('budget', id), deleted: true }
+      },
+    }),
+  ]
+}
+
+function isAlertOf({ subject, period, models, isHard }: Budget, wanted: Subject): boolean {
+  const isSame = subject.kind === wanted.kind && subject.value === wanted.value
+  return isSame && period === 'month' && models === null && !isHard
+}
+
+function changesOf({ threshold_amount: cents, notification_channel: channel }: Static<typeof AlertBody>) {
+  return {
+    limitNanoUsd: nanoUsdFromCents(cents),
+    emailRecipients: channel.recipients,
+    emailSubjectPrefix: channel.subject_prefix ?? null,
+  }
+}
+
+function alertToWire(owner: Owner, budget: Budget) {
+  return {
+    id: wireId('budget', budget.id),
+    object: `${owner}.spend_alert`,
+    threshold_amount: centsFromNanoUsd(budget.limitNanoUsd),
+    currency: 'USD',
+    interval: 'month',
+    notification_channel: {
+      type: 'email',
+      recipients: [...budget.emailRecipients],
+      subject_prefix: budget.emailSubjectPrefix,
+    },
+  }
+}
