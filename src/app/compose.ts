@@ -72,7 +72,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
     const sessions = createSessions({ database: modules.database, keys })
     const { database, clock } = modules
     const people = createPeople({ database, clock, keys, sessions })
-    const projects = createProjects({ database, clock, keys })
+    const projects = createProjects({ database, clock, keys, catalog: modules.catalog })
     const groups = createGroups({ database, clock, keys })
     const guard = createUnauthenticatedGuard({
       throttle: modules.unauthenticatedThrottle,

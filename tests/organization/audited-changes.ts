@@ -112,6 +112,18 @@ export const AUDITED_CHANGES: Readonly<Record<string, Prepare>> = {
     const { body } = await gateway.request('GET', `/v1/organization/projects/${project_id}/api_keys`)
     return { type: 'api_key.deleted', params: { project_id, api_key_id: String(body.data[0].id) } }
   },
+  [`POST ${PROJECT}/model_permissions`]: async (gateway) => {
+    const project_id = await createProject(gateway)
+    const body = { mode: 'allow_list', model_ids: ['gpt-5.4'] }
+    return { type: 'model_permissions.updated', params: { project_id }, body, resourceId: project_id }
+  },
+  [`DELETE ${PROJECT}/model_permissions`]: async (gateway) => {
+    const project_id = await createProject(gateway)
+    await gateway.request('POST', `/v1/organization/projects/${project_id}/model_permissions`, {
+      body: { mode: 'deny_list', model_ids: ['gpt-5.4'] },
+    })
+    return { type: 'model_permissions.deleted', params: { project_id }, resourceId: project_id }
+  },
   [`POST ${PROJECT}/service_accounts`]: async (gateway) => ({
     type: 'service_account.created',
     params: { project_id: await createProject(gateway) },

@@ -80,3 +80,26 @@ test('the audit log: filters, pages in both directions and typed errors', async 
   const ofProject = clientOf(await createProjectKey(gateway, project))
   await expect(ofProject.admin.organization.auditLogs.list()).rejects.toThrow(PermissionDeniedError)
 })
+
+test('model permissions of a project: every method and typed errors', async () => {
+  const { modelPermissions } = client.admin.organization.projects
+  const project = await createProject(gateway)
+  const own = clientOf(await createProjectKey(gateway, project))
+  const asked = { mode: 'allow_list', model_ids: ['gpt-5.4'] } as const
+  const set = { object: 'project.model_permissions', ...asked }
+  expect(await modelPermissions.update(project, { ...asked, model_ids: [...asked.model_ids] })).toEqual(set)
+  expect(await modelPermissions.retrieve(project)).toEqual(set)
+  expect((await own.models.list()).data.map(({ id }) => id)).toEqual(['gpt-5.4'])
+  const chat = { messages: [{ role: 'user' as const, content: 'Hi' }], max_tokens: 5 }
+  await expect(own.chat.completions.create({ model: 'gpt-5.4-mini', ...chat })).rejects.toThrow(
+    PermissionDeniedError,
+  )
+  expect(await modelPermissions.delete(project)).toEqual({
+    object: 'project.model_permissions.deleted',
+    deleted: true,
+  })
+  expect((await own.chat.completions.create({ model: 'gpt-5.4-mini', ...chat })).choices).toHaveLength(1)
+  const wrong = { mode: 'deny_list' as const, model_ids: ['no-such-model'] }
+  await expect(modelPermissions.update(project, wrong)).rejects.toThrow(BadRequestError)
+  await expect(modelPermissions.retrieve('proj_unknown')).rejects.toThrow(NotFoundError)
+})

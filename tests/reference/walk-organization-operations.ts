@@ -32,6 +32,9 @@ export async function walkOrganization(call: MakeCall): Promise<void> {
   await call(`DELETE ${PROJECT}/users/{user_id}`, { params: { ...params, ...user } })
   await walkGroups(call, params, user)
   await walkBudgets(call, params)
+  await call(`POST ${PROJECT}/model_permissions`, { params })
+  await call(`GET ${PROJECT}/model_permissions`, { params })
+  await call(`DELETE ${PROJECT}/model_permissions`, { params })
   const service = await call(`POST ${PROJECT}/service_accounts`, { params })
   const ofService = { params: { ...params, service_account_id: String(service.id) } }
   await call(`GET ${PROJECT}/service_accounts`, { params })

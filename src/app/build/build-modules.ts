@@ -241,15 +241,8 @@ async function openModules(
   const chat = createChat({ inference, ledger: credit, media, clock, countTokens })
   const shared = { database, messageBus, logger, inference }
   const responses = buildResponses(config, { ...shared, chat, tasks, keys, limits, quotaOf })
-  const generation = buildGeneration(config, {
-    inference,
-    catalog,
-    providers,
-    ledger: credit,
-    tasks,
-    media,
-    clock,
-  })
+  const makers = { inference, catalog, providers, ledger: credit, keys, tasks, media, clock }
+  const generation = buildGeneration(config, makers)
   return {
     clock,
     database,

@@ -37,6 +37,7 @@ import { auditLogRoutes } from '../../http/routes/organization/audit-logs.ts'
 import { organizationInviteRoutes } from '../../http/routes/organization/invites.ts'
 import { projectApiKeyRoutes } from '../../http/routes/organization/project-api-keys.ts'
 import { projectGroupRoutes } from '../../http/routes/organization/project-groups.ts'
+import { projectModelPermissionRoutes } from '../../http/routes/organization/project-model-permissions.ts'
 import { projectServiceAccountRoutes } from '../../http/routes/organization/project-service-accounts.ts'
 import { projectUserRoutes } from '../../http/routes/organization/project-users.ts'
 import { budgetRequestRoutes } from '../../http/routes/organization/budget-requests.ts'
@@ -209,6 +210,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...projectUserRoutes({ projects }),
     ...projectServiceAccountRoutes({ projects }),
     ...projectApiKeyRoutes({ projects, keys }),
+    ...projectModelPermissionRoutes({ projects }),
     ...organizationGroupRoutes({ groups }),
     ...groupUserRoutes({ groups }),
     ...projectGroupRoutes({ groups }),

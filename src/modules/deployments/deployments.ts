@@ -40,7 +40,7 @@ import { createDeploymentProvider, type AcquireEngineSlot } from './deployment-p
 import { checkHubId, type DeploymentOrder } from './new-deployment.ts'
 import { listDeployments, readDeployment, type DeploymentFilter } from './read-deployments.ts'
 import { readBill, type DeploymentBill } from './bill/read-bill.ts'
-import { notAllowed } from './not-allowed.ts'
+import { requireAllowed } from './not-allowed.ts'
 import { requireCredit } from './bill/require-credit.ts'
 import { createRequestsInFlight } from './requests-in-flight.ts'
 import { DESIRED_STATE_TOPIC } from './reconcile/reconciler.ts'
@@ -235,8 +235,7 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
     list: (place, page, filter) => listDeployments(database, place, page, filter),
     read,
     setDesiredState: async (caller, deploymentId, desired) => {
-      const { allowedModels } = caller
-      if (allowedModels?.has(modelIdOf(deploymentId)) === false) throw notAllowed()
+      requireAllowed(caller, modelIdOf(deploymentId))
       if (desired === 'running') {
         const { pricePerHourNanoUsd } = await read(caller, deploymentId)
         await requireCredit(options, caller, { model: modelIdOf(deploymentId), pricePerHourNanoUsd })

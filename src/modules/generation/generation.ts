@@ -19,7 +19,7 @@ import type { GenerationMedia } from './input-files.ts'
 import { priceOfWork } from './price-work.ts'
 import { repeatTask, type RepeatedRequest } from './repeat-task.ts'
 import { filterExtraMembers } from './filter-extra-members.ts'
-import { createTaskPerformer } from './task-performer.ts'
+import { createTaskPerformer, type FormerCallerOf } from './task-performer.ts'
 import { jobOperationOf } from './work-operation.ts'
 
 export type { ClientFile, DeliveryPreference, GenerationRequest } from './generation-request.ts'
@@ -41,6 +41,7 @@ interface GenerationOptions {
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
   readonly ledger: Pick<Ledger, 'hold' | 'knownBalanceNanoUsd'>
+  readonly formerCallerOf: FormerCallerOf
   readonly tasks: Pick<Tasks, 'create' | 'readAfterChange' | 'readOrder'>
   readonly media: GenerationMedia
   readonly clock: Clock

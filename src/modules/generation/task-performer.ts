@@ -4,6 +4,8 @@ import { UpstreamError } from '../../providers/failures/upstream-error.ts'
 import { StoreUnavailable } from '../../storage/media-store/report-store-failures.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { createInferenceRecord, explainFailure } from '../inference/inference.ts'
+import type { Caller } from '../keys/keys.ts'
+import { mayUseModel, modelNotAllowed } from '../projects/projects.ts'
 import {
   TaskPostponed,
   type ClaimedTask,
@@ -20,8 +22,12 @@ import { priceOutput } from './price-work.ts'
 import { readStoredWork } from './stored-work.ts'
 import { attachTo, takeUpWork, type TakeUpOptions, type TaskPlan } from './take-up-work.ts'
 
+/** Returns what the project of a key may use now, also of a key that is revoked. */
+export type FormerCallerOf = (accountId: string, keyId: string) => Promise<Pick<Caller, 'project'>>
+
 export interface PerformerOptions extends TakeUpOptions {
-  readonly catalog: Pick<Catalog, 'resolve'>
+  readonly catalog: Pick<Catalog, 'generation' | 'resolve'>
+  readonly formerCallerOf: FormerCallerOf
   readonly media: GenerationMedia
   /** The configured hosts of the provider, which may be private. */
   readonly trustedHostsOf: (providerId: string) => readonly string[]
@@ -97,6 +103,7 @@ async function performTask(
   const { task, kind } = plan
   const { clock, media, pause } = options
   const { cancellation } = control
+  await requireModel(plan, options)
   const taken = await takeUpWork(plan, control, options)
   const follow = (followed: FollowedJob, pollAfterMs?: number) =>
     followJob(followed, {
@@ -120,6 +127,17 @@ async function performTask(
     ...(taken.kind === 'started' ? { refresh: () => follow(taken.followed) } : {}),
   })
   return describeOutcome(plan, { provider: taken.provider, kept, seconds: output.seconds })
+}
+
+/** The project may have lost the model since the task was ordered. Work that an upstream may have begun is followed to its end. */
+async function requireModel(
+  { task, model }: TaskPlan,
+  { formerCallerOf, catalog }: Pick<PerformerOptions, 'formerCallerOf' | 'catalog'>,
+): Promise<void> {
+  if (task.job !== null || task.submittingTo !== null) return
+  const caller = await formerCallerOf(task.accountId, task.keyId)
+  if (mayUseModel(catalog, caller, model)) return
+  throw modelNotAllowed(task.requestedModel ?? model.id)
 }
 
 interface Made {

@@ -93,7 +93,7 @@ export function requireUnrestricted(authority: Authority): void {
   if (liftsRestrictions(authority) || authority.kind === 'operator' || !isRestricted(authority.key)) return
   throw new AppError(
     'forbidden',
-    'A restricted key cannot let people in or change their roles. Use an unrestricted key.',
+    'A restricted key cannot let people in or change what others may do. Use an unrestricted key.',
   )
 }
 

@@ -4,14 +4,18 @@ import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../k
 import type { Queryable } from '../../storage/database.ts'
 import { wireId } from '../../wires/organization-ids.ts'
 import { recordChange, type AccountChange } from '../audit/audit.ts'
+import type { Catalog } from '../catalog/catalog.ts'
 import { checkTagSettings, type Caller, type TagSettings } from '../keys/keys.ts'
 import type { ProjectOptions } from './project-options.ts'
 import { PROJECT_COLUMNS, projectFromRow, type Project, type ProjectRow } from './project-record.ts'
+import { createProjectModelPermissions, type ProjectModelPermissions } from './project-models.ts'
 import { createProjectMembers, type ProjectMembers } from './project-members.ts'
 import { projectArchived, readProject } from './read-project.ts'
 import { createServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
 
 export type { Project } from './project-record.ts'
+export { mayUseModel, modelNotAllowed } from './model-access.ts'
+export type { ProjectModels } from './project-models.ts'
 export { PROJECT_ROLES, type ProjectMember } from './project-members.ts'
 export { SERVICE_ACCOUNT_ROLES, type ServiceAccount } from './service-accounts.ts'
 
@@ -35,9 +39,12 @@ export interface Projects {
   archive(caller: Caller, projectId: string): Promise<Project>
   readonly members: ProjectMembers
   readonly serviceAccounts: ServiceAccounts
+  readonly modelPermissions: ProjectModelPermissions
 }
 
-export function createProjects(options: ProjectOptions): Projects {
+export function createProjects(
+  options: ProjectOptions & { readonly catalog: Pick<Catalog, 'resolve' | 'resolveFor'> },
+): Projects {
   const { database, clock, keys } = options
   return {
     create: async (actor, { name, ...tags }) => {
@@ -88,6 +95,7 @@ export function createProjects(options: ProjectOptions): Projects {
     },
     members: createProjectMembers(options),
     serviceAccounts: createServiceAccounts(options),
+    modelPermissions: createProjectModelPermissions(options, options.catalog),
   }
 }
 

@@ -38,6 +38,12 @@ export const ORGANIZATION_NOTES: Readonly<Record<string, string>> = {
     'Deletes a service account and revokes its keys, on every process.',
   [`POST ${SERVICE_ACCOUNTS}/{service_account_id}/api_keys`]:
     'Makes a further key of a service account and returns its secret, this once. It has at most the rights of the key that asks.',
+  [`GET ${PROJECT}/model_permissions`]:
+    'Returns which models a project may use. Without permissions of its own that is an empty list of what is denied.',
+  [`POST ${PROJECT}/model_permissions`]:
+    'Sets which models a project may use: only the listed ones, or all but those. An alias means its model, so no other name is a way around. It holds for every key, on every process and for work that is still waiting, when the answer comes. Those of `Default` also limit the keys of the account. Needs a key of the account.',
+  [`DELETE ${PROJECT}/model_permissions`]:
+    'Lets a project use every model again. Needs a key of the account.',
   [`GET ${PROJECT}/api_keys`]:
     'Lists the keys of a project with their owners. Keys of the account itself are not among them.',
   [`GET ${PROJECT}/api_keys/{api_key_id}`]: 'Returns one key of a project without its secret.',

@@ -14,6 +14,13 @@ export function ownProject(caller: Caller, named: string): string {
   return id
 }
 
+/** The same for what is set for a project and not by it: a key of the project may read it only. */
+export function managedProject(caller: Caller, named: string): string {
+  const id = ownProject(caller, named)
+  if (caller.projectId === null) return id
+  throw new AppError('forbidden', 'A project does not set its own limits. Use a key of the account.')
+}
+
 /** Throws for a key of a project, which does not reach the routes of the account. */
 export function requireAccountKey(caller: Caller): string {
   if (caller.projectId === null) return caller.accountId

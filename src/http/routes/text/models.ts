@@ -3,6 +3,7 @@ import { modelNotFound } from '../../../kernel/app-error.ts'
 import { ModelCard, toModelCard, type Catalog, type CatalogModel } from '../../../modules/catalog/catalog.ts'
 import type { MayUseSandbox } from '../../../modules/inference/inference.ts'
 import type { Caller } from '../../../modules/keys/keys.ts'
+import { mayUseModel } from '../../../modules/projects/projects.ts'
 import {
   AnthropicModel,
   AnthropicModelList,
@@ -39,7 +40,7 @@ const ModelList = Type.Object({
 })
 
 export interface ModelRoutesOptions {
-  readonly catalog: Pick<Catalog, 'listFor' | 'resolveFor'>
+  readonly catalog: Pick<Catalog, 'generation' | 'resolve' | 'listFor' | 'resolveFor'>
   readonly isProviderConfigured: (providerId: string) => boolean
   readonly mayUseSandbox: MayUseSandbox
 }
@@ -59,11 +60,12 @@ export const modelRoutes = ({
         includeUnlisted: query.include !== undefined,
         includeServices: query.include === 'all',
       })
-      .filter((model) => isAllowed(model, caller))
+      .filter((model) => isAllowed(model, caller) && mayUseModel(catalog, caller, model))
 
   const findAllowed = (id: string, caller: Caller): CatalogModel => {
     const model = catalog.resolveFor(caller, id)
     if (!model || !(isAllowed(model, caller) || caller.allowedModels?.has(id))) throw modelNotFound(id)
+    if (!mayUseModel(catalog, caller, model)) throw modelNotFound(id)
     return model
   }
 

@@ -74,6 +74,7 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
     catalog,
     providers: registry,
     ledger: freeCredit,
+    formerCallerOf: async () => ({}),
     tasks: {
       create: () => Promise.reject(new Error('not on this stage')),
       readAfterChange: () => Promise.reject(new Error('not on this stage')),

@@ -9,6 +9,7 @@ import {
   type Category,
 } from '../../catalog/catalog.ts'
 import type { Caller } from '../../keys/keys.ts'
+import { mayUseModel, modelNotAllowed } from '../../projects/projects.ts'
 import type { CircuitBreaker } from '../circuit/circuit-breaker.ts'
 import type { MayUseSandbox } from './sandbox-policy.ts'
 
@@ -85,6 +86,7 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
         const message = `This API key may not use the model '${requestedModel}'.`
         throw new AppError('model_not_allowed', message, { param: 'model' })
       }
+      if (!mayUseModel(catalog, caller, model)) throw modelNotAllowed(requestedModel)
       return model
     },
 
@@ -135,7 +137,9 @@ function chooseDefault(
   suits: (model: CatalogModel) => boolean = () => true,
 ): string {
   const offered = categories.flatMap((category) => catalog.list({ category })).filter(suits)
-  const allowed = offered.filter(({ id }) => isAllowed(caller, id))
+  const allowed = offered.filter(
+    (model) => isAllowed(caller, model.id) && mayUseModel(catalog, caller, model),
+  )
   const isServed = ({ routes }: CatalogModel) =>
     routes.some(({ provider: id }) => {
       const provider = providers.get(id)

@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { TagRules } from '../tags/tag-rules.ts'
+import type { ProjectPolicy } from './project-policy.ts'
 
 export const SCOPES = ['inference', 'manage', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -31,6 +32,8 @@ export interface Caller {
   readonly labels?: readonly string[]
   /** Whether the account has a key with the scope `admin`. */
   readonly isOperator?: boolean
+  /** What its project may use: that of the key, or `Default`. Absent if nothing is set for it. */
+  readonly project?: ProjectPolicy | null
   /** Null for no expiry. */
   readonly expiresAtMs?: number | null
   /**

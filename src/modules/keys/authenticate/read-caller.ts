@@ -3,6 +3,7 @@ import type { Queryable } from '../../../storage/database.ts'
 import type { Caller } from './caller.ts'
 import { isEnded } from './is-ended.ts'
 import { ownerRole, scopesOfRole } from './owner-role.ts'
+import { projectPolicy, projectPolicyOf, type ProjectPolicyRow } from './project-policy.ts'
 import { isActive, keyRecordFromRow, type KeyRow } from '../key-record.ts'
 import { listLabels } from '../tags/tag-caller.ts'
 import { combineTagRules } from '../tags/tag-rules.ts'
@@ -11,7 +12,7 @@ import type { Tags } from '../tags/tags.ts'
 const NO_TAGS: Tags = new Map()
 
 /** A key with the state of its account and the limits of its parent key. */
-export interface CallerRow extends KeyRow {
+export interface CallerRow extends KeyRow, ProjectPolicyRow {
   readonly account_status: string
   readonly is_operator: boolean
   /** The restricted key that made this one, or the key that a session began with, of which this is the key in another project. */
@@ -33,7 +34,8 @@ export const SELECT_CALLER = `
     ${isEnded('k')} AS is_ended, ${ownerRole('k')} AS owner_role,
     ARRAY(SELECT h.group_id::text FROM group_members h WHERE h.account_id = k.account_id AND h.user_id = k.user_id ORDER BY h.group_id)
       AS group_ids, r.required_tags AS project_required_tags, r.fixed_tags AS project_fixed_tags,
-    p.required_tags AS parent_required_tags, p.fixed_tags AS parent_fixed_tags
+    p.required_tags AS parent_required_tags, p.fixed_tags AS parent_fixed_tags,
+    ${projectPolicy('k')}
   FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN api_keys p ON p.id = coalesce(k.parent_id, k.origin_key_id)
     LEFT JOIN projects r ON r.id = coalesce(k.project_id, k.account_id)`
 
@@ -97,6 +99,7 @@ export function callerOf(row: CallerRow): Caller {
     requestsPerMinute: key.requestsPerMinute,
     limitNanoUsd: key.limitNanoUsd,
     isOperator: row.is_operator,
+    project: projectPolicyOf(row),
     expiresAtMs: key.expiresAtMs,
     parent:
       row.limiting_key_id === null
