@@ -69,7 +69,7 @@ describe('the tags of a request', () => {
     expect(await labelsOf(await ask({ path: '/v1/responses', body: responses }))).toEqual(['tag:team=ads'])
   })
 
-  test('of the Messages wire have the user of its metadata', async () => {
+  test('have, on the Messages wire, the user of its metadata', async () => {
     const body = { ...CHAT, metadata: { user_id: 'ada' } }
     expect(await labelsOf(await ask({ path: '/v1/messages', body }))).toEqual(['tag:user_id=ada'])
   })
@@ -158,7 +158,7 @@ describe('a key or a project', () => {
     expect(await labelsOf(await ask({ key: body.key, tags }))).toEqual(['tag:team=search', 'tag:x=y'])
   })
 
-  test('of a project apply to all its keys at once, and win over those of the key', async () => {
+  test('in a project apply to all its keys at once, and win over those of the key', async () => {
     const project = await createProject(gateway)
     const key = await createProjectKey(gateway, project)
     expect((await ask({ key })).status).toBe(200)
