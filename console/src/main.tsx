@@ -2,6 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { handleProjectChange } from './api/project.ts'
 import { createQueryClient } from './api/query-client.ts'
 import { handleSignedOut } from './api/session-signals.ts'
 import { reloadWhenChunkIsGone } from './reload-when-chunk-is-gone.ts'
@@ -22,6 +23,10 @@ handleSignedOut(() => {
   const { pathname, href } = router.state.location
   if (pathname === '/sign-in') return
   void router.navigate({ to: '/sign-in', search: href === '/' ? {} : { next: href }, replace: true })
+})
+handleProjectChange(() => {
+  const { pathname, search, hash } = router.state.location
+  router.history.replace(pathname + router.options.stringifySearch(search) + (hash === '' ? '' : `#${hash}`))
 })
 followOtherTabs(queryClient)
 

@@ -1,5 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { createRouter } from '@tanstack/react-router'
+import { createRouter, defaultParseSearch, defaultStringifySearch } from '@tanstack/react-router'
+import { takeProject, withProject } from './api/project.ts'
+import { acceptInviteRoute } from './pages/accept-invite/route.ts'
 import { accountRoute } from './pages/account/route.ts'
 import { accountsRoute } from './pages/accounts/route.ts'
 import { auditRoute } from './pages/audit/route.ts'
@@ -14,9 +16,11 @@ import { logRoute } from './pages/log/route.ts'
 import { modelRoute } from './pages/model/route.ts'
 import { modelsRoute } from './pages/models/route.ts'
 import { newDeploymentRoute } from './pages/new-deployment/route.ts'
+import { organizationRoute } from './pages/organization/route.ts'
 import { overviewRoute } from './pages/overview/route.ts'
 import { paymentsRoute } from './pages/payments/route.ts'
 import { playgroundRoute } from './pages/playground/route.ts'
+import { projectRoute } from './pages/project/route.ts'
 import { promoCodesRoute } from './pages/promo-codes/route.ts'
 import { providersRoute } from './pages/providers/route.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
@@ -42,6 +46,8 @@ const pages = {
   logRoute,
   keysRoute,
   billingRoute,
+  organizationRoute,
+  projectRoute,
   overviewRoute,
   accountsRoute,
   accountRoute,
@@ -51,12 +57,19 @@ const pages = {
   auditRoute,
 }
 
-const routeTree = rootRoute.addChildren({ signInRoute, shellRoute: shellRoute.addChildren(pages) })
+const routeTree = rootRoute.addChildren({
+  signInRoute,
+  acceptInviteRoute,
+  shellRoute: shellRoute.addChildren(pages),
+})
 
 export function createConsoleRouter(queryClient: QueryClient) {
   return createRouter({
     routeTree,
     context: { queryClient },
+    // The project of the tab is in every address, without any page knowing of it.
+    parseSearch: (text) => takeProject(defaultParseSearch(text)),
+    stringifySearch: (search) => defaultStringifySearch(withProject(search)),
     defaultPreload: 'intent',
     // The query cache decides what is fresh.
     defaultPreloadStaleTime: 0,

@@ -19,8 +19,8 @@ describe.skipIf(NO_BROWSER !== null)('who is no operator', () => {
 
   test.each([
     ['inference', [...OF_INFERENCE, ...OF_ACCOUNT]],
-    ['manage', OF_ACCOUNT],
-    ['inference, manage', [...OF_INFERENCE, ...OF_ACCOUNT]],
+    ['manage', [...OF_ACCOUNT, 'Organization']],
+    ['inference, manage', [...OF_INFERENCE, ...OF_ACCOUNT, 'Organization']],
   ])('finds only pages that a key with the scopes %s can use', async (scopes, pages) => {
     const user = await createUser(gateway, { name: 'Orchard', scopes: scopes.split(', ') })
     const { page, goto, close } = await openConsole(user)

@@ -28,6 +28,8 @@ const PAGES = [
   '/log',
   '/keys',
   '/billing',
+  '/organization',
+  '/organization?tab=projects',
 ]
 
 describe.skipIf(NO_BROWSER !== null)('a page of the console', () => {

@@ -1,10 +1,15 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call, client } from './client.ts'
+import { noteProject } from './project.ts'
 
 /** The account of the session, with its balance and the rights of its key. */
 export const accountQuery = queryOptions({
   queryKey: ['account'],
-  queryFn: ({ signal }) => call(() => client.GET('/v1/tenants/me', { signal })),
+  queryFn: async ({ signal }) => {
+    const account = await call(() => client.GET('/v1/tenants/me', { signal }))
+    if (account.session !== null) noteProject(account.id, account.session)
+    return account
+  },
   refetchInterval: 60_000,
 })
 

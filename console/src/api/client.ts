@@ -1,6 +1,7 @@
 import createClient from 'openapi-fetch'
 import type { components, paths } from '../../../api-types/generated/gateway-api.ts'
 import { type ApiError, describeFailure, toApiError } from './api-error.ts'
+import { fetchInProject } from './project.ts'
 import { noteReachable } from './reachability.ts'
 import { announceSignedOut, confirmKey } from './session-signals.ts'
 
@@ -8,7 +9,11 @@ import { announceSignedOut, confirmKey } from './session-signals.ts'
 export type Schemas = components['schemas']
 
 /** The typed client of the whole API. Use it inside `call`. */
-export const client = createClient<paths>({ baseUrl: location.origin, credentials: 'same-origin' })
+export const client = createClient<paths>({
+  baseUrl: location.origin,
+  credentials: 'same-origin',
+  fetch: fetchInProject,
+})
 
 interface Outcome<Data> {
   readonly data?: Data
@@ -46,7 +51,11 @@ async function attempt<Data>(
   return { failure }
 }
 
-/** Leads to the sign-in page if the session is over. The routes of sessions answer 401 about the key that was entered. */
-export function noteFailure({ status }: ApiError, { url }: Response): void {
-  if (status === 401 && !new URL(url).pathname.startsWith('/v1/sessions')) announceSignedOut()
+/** Routes that answer 401 about a key or a code that was entered, and not about the session. */
+const ENTERING = /^\/v1\/(sessions|invites)(\/|$)/
+
+/** Leads to the sign-in page if the session is over. */
+export function noteFailure({ status, code }: ApiError, { url }: Response): void {
+  if (status === 401 && code !== 'mismatched_project' && !ENTERING.test(new URL(url).pathname))
+    announceSignedOut()
 }

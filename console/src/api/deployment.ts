@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { toApiError } from './api-error.ts'
 import { call, client, noteFailure, type Schemas } from './client.ts'
+import { fetchInProject } from './project.ts'
 import { cursorPages } from './cursor-pages.ts'
 import { readEvents } from './read-events.ts'
 
@@ -73,10 +74,8 @@ export const deleteDeployment = (id: string) =>
 
 /** The lines of the engine as it writes them, until the deployment ends. */
 export async function* followLogs(id: string, signal: AbortSignal): AsyncGenerator<string> {
-  const response = await fetch(`/v1/deployments/${encodeURIComponent(id)}/logs?follow=true&lines=500`, {
-    credentials: 'same-origin',
-    signal,
-  })
+  const path = `/v1/deployments/${encodeURIComponent(id)}/logs?follow=true&lines=500`
+  const response = await fetchInProject(new Request(path, { credentials: 'same-origin', signal }))
   if (!response.ok || response.body === null) {
     const failure = toApiError(await response.json().catch(() => null), response)
     noteFailure(failure, response)

@@ -1,5 +1,6 @@
 import { describeFailure, toApiError } from './api-error.ts'
 import { noteFailure } from './client.ts'
+import { fetchInProject } from './project.ts'
 
 export interface Operation {
   readonly path: string
@@ -21,12 +22,14 @@ export async function sendOperation(operation: Operation, signal: AbortSignal): 
   const startedAtMs = performance.now()
   let response: Response
   try {
-    response = await fetch(operation.path, {
-      method: 'POST',
-      credentials: 'same-origin',
-      signal,
-      ...encode(operation),
-    })
+    response = await fetchInProject(
+      new Request(operation.path, {
+        method: 'POST',
+        credentials: 'same-origin',
+        signal,
+        ...encode(operation),
+      }),
+    )
   } catch (error) {
     throw describeFailure(error)
   }

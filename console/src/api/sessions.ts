@@ -1,4 +1,7 @@
+import { queryOptions } from '@tanstack/react-query'
+import { toApiError } from './api-error.ts'
 import { call, client } from './client.ts'
+import { enterProject } from './project.ts'
 import { announceSessionChange } from './session-signals.ts'
 
 /** Starts a session. The browser keeps its cookie; the key is not kept. */
@@ -21,4 +24,28 @@ export async function signOut(): Promise<void> {
 /** Proves again that the person has the key, for requests that change credit. */
 export async function confirmWithKey(apiKey: string): Promise<void> {
   await call(() => client.POST('/v1/sessions/current/confirm', { body: { api_key: apiKey } }))
+}
+
+/** Where the session works, and the projects whose names contain these words. */
+export const currentSessionQuery = (search: string) =>
+  queryOptions({
+    queryKey: ['session', 'current', search],
+    queryFn: ({ signal }) =>
+      call(() =>
+        client.GET('/v1/sessions/current', { params: { query: search === '' ? {} : { search } }, signal }),
+      ),
+    placeholderData: (before) => before,
+  })
+
+/** Continues in another project with a new page, so that nothing of the one before stays. */
+export async function moveToProject(projectId: string | null, path: string): Promise<void> {
+  const response = await enterProject(projectId)
+  if (!response.ok) throw toApiError(await response.json().catch(() => null), response)
+  location.assign(projectId === null ? path : `${path}?project=${encodeURIComponent(projectId)}`)
+}
+
+/** Uses the invitation of a link up, and starts the session of the person. */
+export async function acceptInvitation(code: string, name: string): Promise<void> {
+  await call(() => client.POST('/v1/invites/accept', { body: { code, ...(name !== '' && { name }) } }))
+  announceSessionChange('in')
 }

@@ -1,5 +1,6 @@
 import { ApiError, toApiError } from './api-error.ts'
 import { noteFailure, type Schemas } from './client.ts'
+import { fetchInProject } from './project.ts'
 import { readEvents } from './read-events.ts'
 
 export type ChatUsage = Schemas['Usage']
@@ -35,13 +36,15 @@ interface ChatChunk {
 
 /** Sends a chat request and returns its answer piece by piece. */
 export async function* streamChat(body: object, signal: AbortSignal): AsyncGenerator<ChatEvent> {
-  const response = await fetch('/v1/chat/completions', {
-    method: 'POST',
-    credentials: 'same-origin',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    signal,
-  })
+  const response = await fetchInProject(
+    new Request('/v1/chat/completions', {
+      method: 'POST',
+      credentials: 'same-origin',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal,
+    }),
+  )
   if (!response.ok || response.body === null) {
     const failure = toApiError(await response.json().catch(() => null), response)
     noteFailure(failure, response)

@@ -29,7 +29,14 @@ export function AccountCorner() {
       {account === undefined ? (
         <Skeleton className="h-5 w-16" />
       ) : account.balance_usd === null ? null : (
-        <span className="tabular text-sm font-medium whitespace-nowrap" title="Balance">
+        <span
+          className={classNames(
+            'tabular text-sm font-medium whitespace-nowrap',
+            // A phone has no room for it beside the project.
+            account.session?.has_projects && 'max-sm:hidden',
+          )}
+          title="Balance"
+        >
           <span className="sr-only">Balance </span>
           {formatUsd(account.balance_usd)}
         </span>

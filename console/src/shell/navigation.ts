@@ -6,7 +6,7 @@ interface NavigationEntry {
   readonly to: NonNullable<LinkProps['to']>
   readonly icon: IconName
   /** The scope that a key needs for the page. */
-  readonly scope: 'any' | 'inference' | 'admin'
+  readonly scope: 'any' | 'inference' | 'manage' | 'admin'
 }
 
 interface NavigationGroup {
@@ -34,6 +34,7 @@ const NAVIGATION: readonly NavigationGroup[] = [
       { label: 'Log', to: '/log', icon: 'log', scope: 'any' },
       { label: 'Keys', to: '/keys', icon: 'key', scope: 'any' },
       { label: 'Billing', to: '/billing', icon: 'card', scope: 'any' },
+      { label: 'Organization', to: '/organization', icon: 'people', scope: 'manage' },
     ],
   },
   {

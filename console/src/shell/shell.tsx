@@ -7,6 +7,8 @@ import { ConnectionBanner } from './connection-banner.tsx'
 import { ConfirmKeyDialog } from './confirm-key-dialog.tsx'
 import { NavigationList } from './navigation-list.tsx'
 import { PermittedPage } from './permitted-page.tsx'
+import { ProjectSwitch } from './project-switch.tsx'
+import { UnlessProjectRefused } from './refused-project.tsx'
 import { Wordmark } from './wordmark.tsx'
 
 const NavigationSheet = lazy(async () => ({
@@ -38,12 +40,15 @@ export function Shell() {
           />
           <CommandPalette />
           <div className="grow" />
+          <ProjectSwitch />
           <AccountCorner />
         </header>
         <ConnectionBanner />
         <LoadingLine />
         <main id="page" tabIndex={-1} className="min-h-0 grow overflow-y-auto outline-none">
-          <PermittedPage />
+          <UnlessProjectRefused>
+            <PermittedPage />
+          </UnlessProjectRefused>
         </main>
       </div>
       {isMenuOpen && (

@@ -1,0 +1,88 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { msOf } from '../api/organization-pages.ts'
+import { deleteProjectKey, projectKeysQuery, type ProjectKey } from '../api/projects.ts'
+import type { Column } from '../ui/data/data-table.tsx'
+import { PagedTable } from '../ui/data/paged-table.tsx'
+import { EmptyState } from '../ui/feedback/empty-state.tsx'
+import { IconButton } from '../ui/forms/icon-button.tsx'
+import { ConfirmDialog } from '../ui/overlays/confirm-dialog.tsx'
+import { Badge } from '../ui/text/badge.tsx'
+import { Time } from '../ui/text/time.tsx'
+import type { ProjectPartProps } from './project-part.ts'
+
+/** The keys of a project, with those whom they belong to. */
+export function ProjectKeys({ id }: ProjectPartProps) {
+  const queryClient = useQueryClient()
+  const keys = useInfiniteQuery(projectKeysQuery(id))
+  const [revoked, setRevoked] = useState<ProjectKey | null>(null)
+  return (
+    <div className="flex flex-col gap-4">
+      <p className="text-sm text-ink-soft">
+        People make keys of their own under <em>Keys</em>, while they work in this project.
+      </p>
+      <PagedTable
+        label="Keys"
+        query={keys}
+        columns={columnsOf(setRevoked)}
+        rowId={(key) => key.id}
+        empty={<EmptyState icon="key" title="No key works in this project" />}
+      />
+      {revoked && (
+        <ConfirmDialog
+          title={`Revoke ${revoked.name}?`}
+          description="Every process refuses the key at once. This cannot be undone."
+          action="Revoke"
+          onConfirm={async () => {
+            await deleteProjectKey(id, revoked.id)
+            await queryClient.invalidateQueries({ queryKey: ['projects', id, 'keys'] })
+          }}
+          onClose={() => setRevoked(null)}
+        />
+      )}
+    </div>
+  )
+}
+
+function columnsOf(onRevoke: (key: ProjectKey) => void): Column<ProjectKey>[] {
+  return [
+    { id: 'name', header: 'Name', render: ({ name }) => <span className="font-medium">{name}</span> },
+    {
+      id: 'key',
+      header: 'Key',
+      width: '152px',
+      isMinor: true,
+      render: ({ redacted_value: text }) => <code className="text-xs">{text}</code>,
+    },
+    { id: 'owner', header: 'Owner', render: ownerOf },
+    {
+      id: 'used',
+      header: 'Last use',
+      width: '128px',
+      isMinor: true,
+      render: ({ last_used_at: at }) => <Time at={msOf(at)} />,
+    },
+    {
+      id: 'access',
+      header: 'State',
+      width: '96px',
+      render: ({ owner_project_access: access }) => (
+        <Badge tone={access === 'active' ? 'good' : 'warn'}>{access}</Badge>
+      ),
+    },
+    {
+      id: 'revoke',
+      header: '',
+      width: '64px',
+      align: 'right',
+      render: (key) => (
+        <IconButton icon="trash" label={`Revoke the key ${key.name}`} onClick={() => onRevoke(key)} />
+      ),
+    },
+  ]
+}
+
+function ownerOf({ owner }: ProjectKey): string {
+  const { user, service_account: program } = owner
+  return user?.name ?? user?.email ?? program?.name ?? 'the account'
+}

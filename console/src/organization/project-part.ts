@@ -1,0 +1,7 @@
+/** What every part of the page of a project gets. */
+export interface ProjectPartProps {
+  /** Of the project. */
+  readonly id: string
+  /** Nothing changes in an archived one. */
+  readonly isActive: boolean
+}
