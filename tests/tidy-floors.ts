@@ -47,5 +47,6 @@ export const CONSOLE_FLOORS: Readonly<Record<string, readonly string[]>> = {
   shell: ['ui', 'api'],
   snippets: ['ui', 'api'],
   keys: ['ui', 'api'],
-  pages: ['shell', 'snippets', 'keys', 'ui', 'api'],
+  organization: ['keys', 'ui', 'api'],
+  pages: ['shell', 'snippets', 'organization', 'keys', 'ui', 'api'],
 }

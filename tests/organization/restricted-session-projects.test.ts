@@ -39,6 +39,34 @@ describe('the session of a restricted key', () => {
     expect(await askOnce()).toBe(402)
   })
 
+  test('spends from the budget of its key in every project', async () => {
+    const { id, key } = await createKey(gateway)
+    const { body: budget } = await gateway.request('POST', '/v1/organization/budgets', {
+      body: { subject: { type: 'key', id }, window: 'total', limit_usd: 0.0005 },
+    })
+    const { ask } = await signIn(gateway, key)
+    await enter(ask, await createProject(gateway))
+    const askOnce = async () => (await ask('POST', '/v1/chat/completions', chat('gpt-5.4-mini', 20))).status
+    let status = 200
+    for (let count = 0; count < REQUESTS_MAX && status === 200; count += 1) status = await askOnce()
+    expect(status).toBe(402)
+    await enter(ask, await createProject(gateway))
+    expect(await askOnce()).toBe(402)
+    const { body } = await gateway.request('GET', `/v1/organization/budgets/${budget.id}`)
+    expect(body.spent_usd).toBeGreaterThan(0.0003)
+    expect(body.spent_usd).toBeLessThanOrEqual(0.0005)
+  })
+
+  test('has the tags that its key demands, and so have keys that it makes', async () => {
+    const { key } = await createKey(gateway, { fixed_tags: { team: 'search' } })
+    const { ask } = await signIn(gateway, key)
+    await enter(ask, await createProject(gateway))
+    const { body: made } = await ask('POST', '/v1/tenants/me/api-keys', { name: 'made' })
+    expect(made.fixed_tags).toEqual({ team: 'search' })
+    const free = await ask('POST', '/v1/tenants/me/api-keys', { name: 'free', fixed_tags: null })
+    expect(failureOf(free)).toEqual([403, 'forbidden'])
+  })
+
   test('gets restrictions that are added later, and loses rights with its key', async () => {
     const { id, key } = await createKey(gateway)
     const { ask } = await signIn(gateway, key)

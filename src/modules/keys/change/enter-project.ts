@@ -75,7 +75,7 @@ export async function listEnterableProjects(
 export async function updateHiddenKeys(transaction: Queryable, origin: KeyRecord): Promise<void> {
   await transaction.query(
     `UPDATE api_keys SET name = $2, scopes = $3, allowed_models = $4, expires_at = $5, parent_id = $6,
-       revoked_at = coalesce(revoked_at, $7)
+       revoked_at = coalesce(revoked_at, $7), required_tags = $8, fixed_tags = $9
      WHERE origin_key_id = $1`,
     [
       origin.id,
@@ -87,6 +87,8 @@ export async function updateHiddenKeys(transaction: Queryable, origin: KeyRecord
       // As a key that a restricted key made. Its amounts are those of its parent.
       isRestricted(origin) ? origin.id : null,
       origin.revokedAtMs === null ? null : new Date(origin.revokedAtMs),
+      origin.requiredTags,
+      origin.fixedTags === null ? null : JSON.stringify(origin.fixedTags),
     ],
   )
 }

@@ -70,7 +70,7 @@ interface PayerRow {
 const PAYER = `
   SELECT key.limit_nano_usd AS own, parent.id AS parent_id, parent.limit_nano_usd AS parent, key.project_id, key.user_id,
     key.service_account_id
-  FROM api_keys key LEFT JOIN api_keys parent ON parent.id = key.parent_id WHERE key.id = $1 AND key.account_id = $2`
+  FROM api_keys key LEFT JOIN api_keys parent ON parent.id = coalesce(key.parent_id, key.origin_key_id) WHERE key.id = $1 AND key.account_id = $2`
 
 // A hold has one lease per lot, which fixes the order of spending.
 const GROW = `

@@ -47,7 +47,7 @@ const ADD_DIFFERENCE = `
         WHEN 'project' THEN coalesce(key.project_id, budget.account_id)::text = split_part(subject, ':', 2)
         WHEN 'user' THEN key.user_id::text = split_part(subject, ':', 2)
         WHEN 'service_account' THEN key.service_account_id::text = split_part(subject, ':', 2)
-        WHEN 'key' THEN split_part(subject, ':', 2) IN (key_id::text, key.parent_id::text)
+        WHEN 'key' THEN split_part(subject, ':', 2) IN (key_id::text, coalesce(key.parent_id, key.origin_key_id)::text)
         ELSE false END
     UNION ALL
     SELECT budget_window(period, hour), cost_nano_usd

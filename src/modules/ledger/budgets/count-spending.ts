@@ -8,7 +8,7 @@ export function countSpending(writer: string): string {
     FROM grouped LEFT JOIN api_keys key ON key.id = grouped.key_id
       CROSS JOIN LATERAL (VALUES
         ('account'), ('project:' || coalesce(key.project_id, grouped.account_id)), ('user:' || key.user_id),
-        ('service_account:' || key.service_account_id), ('key:' || grouped.key_id), ('key:' || key.parent_id)
+        ('service_account:' || key.service_account_id), ('key:' || grouped.key_id), ('key:' || coalesce(key.parent_id, key.origin_key_id))
       ) AS subject (text)
     WHERE cost_nano_usd > 0 AND EXISTS (SELECT FROM budgets WHERE budgets.account_id = grouped.account_id)
     UNION ALL
