@@ -57,6 +57,7 @@ export function buildBilling(
       ...parts,
       checkWebhookUrl: (url) => checkWebhookUrl(url, hosts),
       queueWarning,
+      canMail: config.smtpUrl !== null,
     }),
   }
   opened.defer(() => built.billing.close())

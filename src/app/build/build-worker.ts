@@ -1,6 +1,7 @@
 import { warningToWire } from '../../http/routes/organization/budget-warning-wire.ts'
 import { alertEventToWire } from '../../http/routes/account/budget-alerts.ts'
 import { toTaskAnswer } from '../../http/routes/tasks/task-wire.ts'
+import { createMailer } from '../../mail/mailer.ts'
 import { sweepOldBudgets } from '../../modules/budgets/budgets.ts'
 import { sweepBudgetAlerts } from '../../modules/budget-alerts/budget-alerts.ts'
 import { sweepResponses } from '../../modules/responses/responses.ts'
@@ -39,6 +40,7 @@ export async function buildWorker(
   // Loaded only in processes with a worker.
   const { createWorker } = await import('../../worker/worker.ts')
   const { database, messageBus, ledger, media, tasks, budgetAlerts, budgets, outbound, performer } = modules
+  const mailer = config.smtpUrl === null ? null : createMailer({ url: config.smtpUrl, from: config.smtpFrom })
   const borrower = await createBorrower({ database, logger, leaseMs: config.leaseMs, reclaimers: RECLAIMERS })
   try {
     const worker = await createWorker({
@@ -60,6 +62,7 @@ export async function buildWorker(
         deliverDueWebhooks({
           database,
           outbound,
+          mailer,
           clock: modules.clock,
           describeTask: async (accountId, taskId) =>
             toTaskAnswer(await tasks.read(wholeAccount(accountId), taskId)),
@@ -87,6 +90,7 @@ export async function buildWorker(
       isRunning: () => worker.isRunning(),
       close: async (options) => {
         await Promise.all([worker.close(options), reconciler.close()])
+        mailer?.close()
         await borrower.close()
       },
     }

@@ -250,6 +250,21 @@ export const SETTINGS = {
     },
     { default: 30_000, minimum: 50, maximum: 3_600_000 },
   ),
+  smtpUrl: optionalTextSetting(
+    {
+      environment: 'PARKWAY_SMTP_URL',
+      description: 'The server that sends mail, with user and password; without it there is none.',
+      isSecret: true,
+    },
+    {
+      allowed: 'smtps://user:password@host:465 or smtp://…:587',
+      isAllowed: (text) => /^smtps?:\/\/[^\s/]+\/?$/.test(text) && URL.canParse(text),
+    },
+  ),
+  smtpFrom: textSetting(
+    { environment: 'PARKWAY_SMTP_FROM', description: 'Whom mail comes from.' },
+    'Parkway <parkway@localhost>',
+  ),
   otlpEndpoint: urlSetting(
     {
       environment: 'OTEL_EXPORTER_OTLP_ENDPOINT',

@@ -57,6 +57,7 @@ export interface Budgets {
 interface BudgetsOptions extends BudgetOptions {
   readonly logger: Logger
   readonly queueWarning: QueueWarning
+  readonly canMail: boolean
   readonly sweepMs?: number
 }
 

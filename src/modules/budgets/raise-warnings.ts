@@ -12,6 +12,8 @@ export interface RaiseOptions {
   readonly database: Database
   readonly clock: Clock
   readonly queueWarning: QueueWarning
+  /** Whether there is a server for mail. */
+  readonly canMail: boolean
 }
 
 const CHECKS_AT_ONCE = 500
@@ -28,7 +30,10 @@ export async function raiseWarnings(options: RaiseOptions): Promise<void> {
   }
 }
 
-async function raiseSome({ clock, queueWarning }: RaiseOptions, transaction: Queryable): Promise<number> {
+async function raiseSome(
+  { clock, queueWarning, canMail }: RaiseOptions,
+  transaction: Queryable,
+): Promise<number> {
   const checks = await transaction.query<CheckRow>(TAKE_CHECKS, [CHECKS_AT_ONCE])
   if (checks.length === 0) return 0
   const nowMs = clock.nowMs()
@@ -42,7 +47,8 @@ async function raiseSome({ clock, queueWarning }: RaiseOptions, transaction: Que
     const isNew = await insertWarning(transaction, budgetWarningId, row, nowMs)
     if (!isNew) continue
     const url = row.webhook_url
-    const urls = [...(url === null ? [] : [url]), ...row.email_recipients.map((email) => `mailto:${email}`)]
+    const emails = canMail ? row.email_recipients.map((email) => `mailto:${email}`) : []
+    const urls = [...(url === null ? [] : [url]), ...emails]
     for (const told of urls)
       await queueWarning(transaction, { accountId: row.account_id, budgetWarningId, url: told })
   }

@@ -1,5 +1,8 @@
 import { Webhook } from 'standardwebhooks'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
 import type { Clock } from '../../../kernel/clock.ts'
+import type { Mailer } from '../../../mail/mailer.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { Database } from '../../../storage/database.ts'
 import { addJob } from '../../../storage/job-queue.ts'
@@ -29,6 +32,8 @@ const ANSWER_BYTES_MAX = 64 * 1024
 export interface DeliverOptions {
   readonly database: Database
   readonly outbound: Pick<Outbound, 'fetch'>
+  /** Null if the operator has set no server for mail. */
+  readonly mailer: Pick<Mailer, 'send'> | null
   readonly clock: Clock
   /** The body of `GET /v1/tasks/{id}`. */
   readonly describeTask: (accountId: string, taskId: string) => Promise<unknown>
@@ -58,33 +63,59 @@ export async function deliverWebhook(options: DeliverOptions, delivery: DueDeliv
 }
 
 async function tryOnce(options: DeliverOptions, delivery: DueDelivery): Promise<WebhookAttempt> {
-  const { database, outbound, clock } = options
-  const body = JSON.stringify(await describeSubject(options, delivery))
-  const secrets = await readSigningSecrets(database, delivery.accountId)
+  const { clock } = options
   const startedMs = clock.nowMs()
   const beganMs = clock.monotonicMs()
-  const signatures = secrets.map((secret) => new Webhook(secret).sign(delivery.id, new Date(startedMs), body))
   const attempt = { at: new Date(startedMs).toISOString(), status: null, error: null }
   try {
-    const answer = await outbound.fetch({
-      url: delivery.url,
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'webhook-id': delivery.id,
-        'webhook-timestamp': String(Math.floor(startedMs / SECOND_MS)),
-        'webhook-signature': signatures.join(' '),
-        'user-agent': 'Parkway-Webhooks/1',
-      },
-      body,
-      bytesMax: ANSWER_BYTES_MAX,
-      timeoutMs: ANSWER_MS_MAX,
-    })
-    answer.discard()
-    return { ...attempt, status: answer.status, duration_ms: Math.round(clock.monotonicMs() - beganMs) }
+    const status = delivery.url.startsWith(MAIL)
+      ? await sendMail(options, delivery)
+      : await callWebhook(options, delivery, startedMs)
+    return { ...attempt, status, duration_ms: Math.round(clock.monotonicMs() - beganMs) }
   } catch (error) {
     return { ...attempt, error: messageOf(error), duration_ms: Math.round(clock.monotonicMs() - beganMs) }
   }
+}
+
+const MAIL = 'mailto:'
+/** What a mail server answers to a mail that it takes. */
+const TAKEN = 250
+
+async function sendMail(options: DeliverOptions, delivery: DueDelivery): Promise<number> {
+  const { mailer } = options
+  if (mailer === null) throw new Error('the operator has set no server for mail')
+  const { subject, text } = Value.Parse(MailText, await describeSubject(options, delivery))
+  await mailer.send({ to: delivery.url.slice(MAIL.length), subject, text, id: delivery.id })
+  return TAKEN
+}
+
+const MailText = Type.Object({ subject: Type.String(), text: Type.String() })
+
+async function callWebhook(
+  options: DeliverOptions,
+  delivery: DueDelivery,
+  startedMs: number,
+): Promise<number> {
+  const { database, outbound } = options
+  const body = JSON.stringify(await describeSubject(options, delivery))
+  const secrets = await readSigningSecrets(database, delivery.accountId)
+  const signatures = secrets.map((secret) => new Webhook(secret).sign(delivery.id, new Date(startedMs), body))
+  const answer = await outbound.fetch({
+    url: delivery.url,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': delivery.id,
+      'webhook-timestamp': String(Math.floor(startedMs / SECOND_MS)),
+      'webhook-signature': signatures.join(' '),
+      'user-agent': 'Parkway-Webhooks/1',
+    },
+    body,
+    bytesMax: ANSWER_BYTES_MAX,
+    timeoutMs: ANSWER_MS_MAX,
+  })
+  answer.discard()
+  return answer.status
 }
 
 function describeSubject(
