@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { AUDITED_BUDGET_CHANGES } from './audited-budget-changes.ts'
 import { AUDITED_CHANGES } from './audited-changes.ts'
 import { createProject } from './join-account.ts'
+
+const CHANGES = { ...AUDITED_CHANGES, ...AUDITED_BUDGET_CHANGES }
 
 let gateway: TestGateway
 let ownKeyId: string
@@ -24,11 +27,11 @@ test('every route of the organization that changes something is walked here', as
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     )
     .filter((operation) => /^(POST|PUT|PATCH|DELETE) /.test(operation))
-  expect(Object.keys(AUDITED_CHANGES).toSorted()).toEqual(changing.toSorted())
+  expect(Object.keys(CHANGES).toSorted()).toEqual(changing.toSorted())
 })
 
 describe('an entry with its actor, project and resource is written by', () => {
-  test.each(Object.entries(AUDITED_CHANGES))('%s', async (operation, prepare) => {
+  test.each(Object.entries(CHANGES))('%s', async (operation, prepare) => {
     const { type, params = {}, body, ...expected } = await prepare(gateway)
     const newest = await gateway.request('GET', '/v1/organization/audit_logs?limit=1')
     const [method = '', template = ''] = operation.split(' ')
@@ -39,7 +42,9 @@ describe('an entry with its actor, project and resource is written by', () => {
     const before = newest.body.first_id
     const { body: log } = await gateway.request('GET', `/v1/organization/audit_logs?before=${before}`)
     const { resourceId = answer.body.id } = expected
-    const entry = log.data.find((one: Record<string, { id: string }>) => one[type]?.id === resourceId)
+    const entry = log.data.find((one: Record<string, { id: string }>) =>
+      resourceId === null ? type in one : one[type]?.id === resourceId,
+    )
     expect([type, entry?.actor, entry?.project?.id ?? null]).toEqual([
       type,
       { type: 'api_key', api_key: { id: ownKeyId } },
@@ -51,8 +56,8 @@ describe('an entry with its actor, project and resource is written by', () => {
 function projectOf(
   { projectId }: { projectId?: string | null },
   params: Readonly<Record<string, string>>,
-  resourceId: string,
+  resourceId: string | null,
 ): string | null {
   if (projectId !== undefined) return projectId
-  return params['project_id'] ?? (resourceId.startsWith('proj_') ? resourceId : null)
+  return params['project_id'] ?? (resourceId?.startsWith('proj_') === true ? resourceId : null)
 }

@@ -9,11 +9,11 @@ interface AuditedChange {
   readonly body?: object
   /** The project of the entry. By default that in the path. */
   readonly projectId?: string | null
-  /** The resource of the entry. By default the `id` of the answer. */
-  readonly resourceId?: string
+  /** The resource of the entry, by default the `id` of the answer. Null if the answer does not tell it. */
+  readonly resourceId?: string | null
 }
 
-type Prepare = (gateway: TestGateway) => Promise<AuditedChange>
+export type Prepare = (gateway: TestGateway) => Promise<AuditedChange>
 
 const PROJECT = '/v1/organization/projects/{project_id}'
 let count = 0
