@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
+import { inAccount, inProject, NO_KEY } from '../src/http/access.ts'
 import { buildOpenApi } from '../src/http/reference/openapi.ts'
 import { defineRoute, type Route } from '../src/http/route.ts'
 import { operationRoutes } from '../src/http/routes/operator/operations.ts'
@@ -21,7 +22,7 @@ const routes: Route[] = [
     path: '/v1/widgets',
     summary: 'List widgets',
     tag: 'Widgets',
-    scope: 'manage',
+    access: inAccount('organization.read'),
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'How many.' })),
       status: Type.Enum(['on', 'off']),
@@ -34,7 +35,7 @@ const routes: Route[] = [
     path: '/v1/widgets/:id/parts/:part_id',
     summary: 'Read a part',
     tag: 'Widgets',
-    scope: 'manage',
+    access: inAccount('organization.read'),
     params: Type.Object({ id: Type.String({ description: 'The widget.' }), part_id: Type.String() }),
     responses: { 200: { description: 'One.', schema: Widget } },
     handle,
@@ -44,7 +45,7 @@ const routes: Route[] = [
     path: '/v1/widgets/:id/parts/:part_id',
     summary: 'Remove a part',
     tag: 'Widgets',
-    scope: 'manage',
+    access: inAccount('organization.read'),
     responses: { 204: { description: 'Gone.' } },
     handle,
   }),
@@ -53,7 +54,7 @@ const routes: Route[] = [
     path: '/v1/chat/completions',
     summary: 'Answer a conversation',
     tag: 'Chat',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: ChatRequest,
     responses: { 200: { description: 'The answer.', schema: Type.Object({ id: Type.String() }) } },
     handle,
@@ -129,7 +130,7 @@ describe('the OpenAPI document', () => {
       Type.Object({ a: Type.String() }, { title: 'Same' }),
       Type.String({ title: 'Same' }),
     ]
-    const shared = { method: 'GET', summary: 'x', tag: 'x', scope: null, handle } as const
+    const shared = { method: 'GET', summary: 'x', tag: 'x', access: NO_KEY, handle } as const
     const twice = buildOpenApi(
       [
         defineRoute({ ...shared, path: '/a', ...answer(first) }),

@@ -1,5 +1,5 @@
 import { AppError } from '../src/kernel/app-error.ts'
-import { SCOPES } from '../src/modules/keys/keys.ts'
+import { PERMISSIONS_OF_SCOPES, SCOPES } from '../src/modules/keys/keys.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Exchange } from '../src/http/exchange.ts'
 import fastify, { type FastifyInstance } from 'fastify'
@@ -26,6 +26,7 @@ const METRICS_ACCESS: OperationRoutesOptions['metricsAccess'] = {
       keyId: 'k',
       environment: 'dev',
       scopes: new Set([scope]),
+      permissions: new Set(PERMISSIONS_OF_SCOPES[scope]),
       projectId: null,
       groupIds: [],
       allowedModels: null,

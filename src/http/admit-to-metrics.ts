@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { isIPv4 } from 'node:net'
 import { AppError } from '../kernel/app-error.ts'
 import type { Caller } from '../modules/keys/keys.ts'
-import { requireScope } from './authenticate.ts'
+import { ofGateway, requireAccess } from './access.ts'
 import type { RequestMessage } from './message.ts'
 
 export interface MetricsAccess {
@@ -24,7 +24,7 @@ export async function admitToMetrics(access: MetricsAccess, incoming: RequestMes
     if (timingSafeEqual(digest(given), digest(access.token))) return
   } else if (access.isOpen || isFromThisMachine(incoming)) return
   if (authorization === undefined) throw new AppError('invalid_api_key', REFUSAL)
-  requireScope(await access.authenticate(incoming), 'admin')
+  requireAccess(await access.authenticate(incoming), ofGateway('gateway.read'))
 }
 
 const REFUSAL =

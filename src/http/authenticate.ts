@@ -1,6 +1,7 @@
 import type { onRequestAsyncHookHandler } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
-import type { Caller, Scope } from '../modules/keys/keys.ts'
+import type { Caller } from '../modules/keys/keys.ts'
+import { requireAccess, type Access } from './access.ts'
 import type { RequestMessage } from './message.ts'
 
 const BEARER_PATTERN = /^Bearer +(\S+)$/i
@@ -12,14 +13,15 @@ export type Authenticate = (incoming: RequestMessage) => Caller | Promise<Caller
 /** Runs before the body is read, so that unauthenticated requests are not parsed. */
 export function authenticateHook(
   authenticate: Authenticate,
-  scope: Scope | 'any',
+  access: Access,
   needsConfirmation: boolean,
 ): onRequestAsyncHookHandler {
   return async (request) => {
     const caller = await authenticate(request.raw)
-    requireScope(caller, scope)
+    requireAccess(caller, access)
     if (needsConfirmation) requireConfirmation(caller)
     request.exchange.caller = caller
+    request.exchange.access = access
   }
 }
 
@@ -46,9 +48,4 @@ function requireConfirmation({ session }: Caller): void {
   const message =
     'Enter the API key again: POST /v1/sessions/current/confirm with `api_key`, then repeat this.'
   throw new AppError('confirmation_required', message)
-}
-
-export function requireScope(caller: Caller, scope: Scope | 'any'): void {
-  if (scope === 'any' || caller.scopes.has(scope)) return
-  throw new AppError('forbidden', `This route needs a key with the scope '${scope}'.`)
 }

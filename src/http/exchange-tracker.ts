@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { createRequestId } from '../kernel/identifiers.ts'
 import { ClientDisconnected } from '../kernel/client-disconnected.ts'
 import type { Caller } from '../modules/keys/keys.ts'
+import { requireAccess } from './access.ts'
 import { Exchange } from './exchange.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
 
@@ -71,6 +72,21 @@ export class ExchangeTracker {
     const callers = new Map<string, Caller>()
     for (const { caller } of this.#running) if (caller !== null) callers.set(caller.keyId, caller)
     return callers
+  }
+
+  /** Ends the running requests of this key whose routes it may no longer use. */
+  cancelForbidden(caller: Caller): void {
+    for (const exchange of this.#running.slice()) {
+      const { access } = exchange
+      if (access === null || exchange.caller?.keyId !== caller.keyId) continue
+      // A request that takes rights away from its own key has to be answered.
+      if (exchange.incoming.method !== 'GET' && !access.permissions.includes('models.use')) continue
+      try {
+        requireAccess(caller, access)
+      } catch (error) {
+        exchange.refuse(error instanceof Error ? error : new Error(String(error)))
+      }
+    }
   }
 
   /** Ends the running requests of these callers, and cuts the connection if the client does not read. */

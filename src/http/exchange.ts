@@ -4,6 +4,7 @@ import type { InferenceRecord } from '../modules/inference/inference.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import { openAiWire } from '../wires/openai-chat/openai-wire.ts'
 import type { Wire } from '../wires/wire.ts'
+import type { Access } from './access.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
 import type { BodyCapture } from './answers/capture-bodies.ts'
 import type { Recording } from './answers/replay-recording.ts'
@@ -33,6 +34,8 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   readonly route: string
   /** Null on routes without authentication, and until the key is known. */
   caller: Caller | null = null
+  /** What the route needs of the caller. */
+  access: Access | null = null
   /** Only of inference routes. */
   inference: InferenceRecord | null = null
   errorCode: string | null = null

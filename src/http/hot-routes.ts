@@ -6,7 +6,8 @@ import { isRecord } from '../kernel/is-record.ts'
 import { stringifyJson } from '../kernel/json/stringify-json.ts'
 import type { KeptAnswer } from '../modules/idempotency/idempotency.ts'
 import { tagCaller, TAGS_HEADER, type Caller } from '../modules/keys/keys.ts'
-import { requireScope, type Authenticate } from './authenticate.ts'
+import { requireAccess } from './access.ts'
+import type { Authenticate } from './authenticate.ts'
 import type { ConnectionGate } from './connections/connection-gate.ts'
 import type { CorsHeaders } from './answers/cors-headers.ts'
 import { BodyCapture } from './answers/capture-bodies.ts'
@@ -96,8 +97,9 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
     if (route.wire !== undefined) exchange.wire = route.wire
 
     const answer = (caller: Caller): void => {
-      requireScope(caller, route.scope)
+      requireAccess(caller, route.access)
       exchange.caller = caller
+      exchange.access = route.access
       const capturedBytes = options.capturedBytesOf(caller)
       if (capturedBytes !== null) exchange.capture = new BodyCapture(response, capturedBytes)
       options.refusedBodies.requireTurn(caller, incoming)

@@ -35,7 +35,7 @@ export interface RouteSurroundings {
 export function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSurroundings): void {
   const { guard, runOnce, takeFiles, runForAccount } = surroundings
   const readInput = compileInput(route, surroundings)
-  const isOnce = route.method === 'POST' && route.scope !== null
+  const isOnce = route.method === 'POST' && route.access !== null
 
   const run = (request: FastifyRequest, reply: FastifyReply, given: GivenInput): Promise<unknown> => {
     const { exchange } = request
@@ -92,9 +92,11 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
       url: route.path,
       handler,
       ...(route.wire === undefined ? {} : { config: { wire: route.wire } }),
-      ...(route.scope === null
+      ...(route.access === null
         ? {}
-        : { onRequest: authenticateHook(guard.authenticate, route.scope, route.needsConfirmation === true) }),
+        : {
+            onRequest: authenticateHook(guard.authenticate, route.access, route.needsConfirmation === true),
+          }),
       ...(isOpenPage(route) ? { onRequest: async ({ raw }) => guard.admitVisitor(raw) } : {}),
       ...bodyLimitOf(route, surroundings.bodyBytesMax),
     })
@@ -111,10 +113,10 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
 }
 
 function bodyLimitOf(
-  { scope, bodyLimitBytes }: Route,
+  { access, bodyLimitBytes }: Route,
   bodyBytesMax: number,
 ): { readonly bodyLimit?: number } {
-  const bodyLimit = bodyLimitBytes ?? (scope === null ? undefined : bodyBytesMax)
+  const bodyLimit = bodyLimitBytes ?? (access === null ? undefined : bodyBytesMax)
   return bodyLimit === undefined ? {} : { bodyLimit }
 }
 
@@ -185,9 +187,9 @@ function takeRawBodies(scope: FastifyInstance): void {
   })
 }
 
-function isOpenPage({ method, path, scope }: Route): boolean {
+function isOpenPage({ method, path, access }: Route): boolean {
   // The console asks for much at once, and its page is in memory.
-  return scope === null && method === 'GET' && !PROBE_PATHS.has(path) && path !== '/'
+  return access === null && method === 'GET' && !PROBE_PATHS.has(path) && path !== '/'
 }
 
 /** Placeholder for the body of a form that is not read yet. */

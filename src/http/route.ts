@@ -1,13 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Static, TSchema } from 'typebox'
-import type { Caller, Scope } from '../modules/keys/keys.ts'
+import type { Caller } from '../modules/keys/keys.ts'
 import type { Wire } from '../wires/wire.ts'
+import type { Access } from './access.ts'
 import type { Exchange } from './exchange.ts'
 import type { FormDescription, UploadedFile } from './multipart/form.ts'
-
-/** The scope that a key needs. `any`: any key. Null: no key. */
-type RouteScope = Scope | 'any' | null
 
 /** The description of a route, also used for the reference. */
 export interface RouteDescription {
@@ -16,7 +14,8 @@ export interface RouteDescription {
   readonly path: string
   readonly summary: string
   readonly tag: string
-  readonly scope: RouteScope
+  /** What the key needs. Null: no key. Every route says it, so that none is open by mistake. */
+  readonly access: Access | null
   /** In a session, the key must have been entered in the last minutes. */
   readonly needsConfirmation?: true
   /** The route itself is free; each request that it makes to a model is charged like a chat request. */
@@ -32,7 +31,7 @@ export interface RouteDescription {
   readonly aliasOf?: string
   /** The wire of its clients. Default: OpenAI's. */
   readonly wire?: Wire
-  /** Error statuses for the reference that cannot be derived from the path, method, scope and body. */
+  /** Error statuses for the reference that cannot be derived from the path, method, access and body. */
   readonly otherErrors?: readonly number[]
   /** Schemas of the answers by status, for the reference. Errors are added by the generator. */
   readonly responses: Readonly<Record<number, ResponseDescription>>
@@ -88,7 +87,7 @@ export interface RouteRequest<Body, Query, Params> {
 export interface HotRoute<Body extends TSchema = TSchema> extends RouteDescription {
   readonly isHot: true
   readonly method: 'POST'
-  readonly scope: Scope
+  readonly access: Access
   readonly body: Body
   readonly handle: (request: DirectRequest<Static<Body>>) => Promise<void>
 }

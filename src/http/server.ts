@@ -84,6 +84,8 @@ export interface Server {
   runningSessions(): ReadonlySet<string>
   /** Ends the running requests of these callers with this error; a stream gets it as its last frame. */
   endRequestsOf(isMeant: (caller: Caller) => boolean, reason: AppError): void
+  /** Ends the running requests of this key that it may not make any more. */
+  endForbiddenRequests(caller: Caller): void
   /** Stops accepting, ends streams that only follow stored work, waits this long for other requests, then aborts them. */
   close(options: { graceMs: number; beforeAborting?: () => void }): Promise<void>
 }
@@ -179,6 +181,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     runningCallers: () => tracker.callers(),
     runningSessions: () => tracker.sessionIds(),
     endRequestsOf: (isMeant, reason) => tracker.cancelOf(isMeant, reason),
+    endForbiddenRequests: (caller) => tracker.cancelForbidden(caller),
 
     async close({ graceMs, beforeAborting }) {
       isClosing = true

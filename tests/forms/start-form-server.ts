@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Type } from 'typebox'
+import { inProject } from '../../src/http/access.ts'
 import { defineRoute } from '../../src/http/route.ts'
 import { createServer } from '../../src/http/server.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
@@ -19,6 +20,7 @@ const CALLER: Caller = {
   scopes: new Set(['inference']),
   projectId: null,
   groupIds: [],
+  permissions: new Set(['models.use']),
   allowedModels: null,
   requestsPerMinute: null,
   limitNanoUsd: null,
@@ -51,7 +53,7 @@ export async function startFormServer(): Promise<FormServer> {
     path: '/form',
     summary: 'Takes a form',
     tag: 'Test',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: Body,
     form: {
       files: {

@@ -4,6 +4,7 @@ import {
   OPEN_BODY_BYTES_MAX,
   requireSmallOpenBodies,
 } from '../../src/http/bodies/require-small-open-bodies.ts'
+import { ANY_KEY, NO_KEY } from '../../src/http/access.ts'
 import { defineRoute } from '../../src/http/route.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { parseRaw, sendRaw } from './send-raw.ts'
@@ -63,7 +64,7 @@ test('a gateway with a route without a key that reads large bodies does not star
     path: '/v1/open',
     summary: 'An example',
     tag: 'Examples',
-    scope: null,
+    access: NO_KEY,
     body: Type.Object({}),
     responses: {},
     handle: async () => ({}),
@@ -73,5 +74,5 @@ test('a gateway with a route without a key that reads large bodies does not star
   expect(() => requireSmallOpenBodies([defineRoute(large)])).toThrow('/v1/open')
   const withForm = { ...route, bodyLimitBytes: 1, form: { files: [] } as never }
   expect(() => requireSmallOpenBodies([defineRoute(withForm)])).toThrow('/v1/open')
-  expect(() => requireSmallOpenBodies([defineRoute({ ...route, scope: 'any' })])).not.toThrow()
+  expect(() => requireSmallOpenBodies([defineRoute({ ...route, access: ANY_KEY })])).not.toThrow()
 })

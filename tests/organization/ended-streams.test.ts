@@ -87,6 +87,79 @@ describe('a running stream in another process ends, and its key is refused there
   })
 })
 
+describe('a running stream in another process ends, and its key may no longer use models there', () => {
+  test.each([
+    [
+      'when the role of its person in the project no longer allows it',
+      async (projectId: string, userId: string) =>
+        gateway.request('POST', `/v1/organization/projects/${projectId}/users/${userId}`, {
+          body: { role: 'viewer' },
+        }),
+    ],
+    [
+      'when its person leaves the group that gave the role',
+      async (_: string, userId: string, groupId: string) =>
+        gateway.request('DELETE', `/v1/organization/groups/${groupId}/users/${userId}`),
+    ],
+    [
+      'when the group that gave the role is removed from the project',
+      async (projectId: string, _: string, groupId: string) =>
+        gateway.request('DELETE', `/v1/organization/projects/${projectId}/groups/${groupId}`),
+    ],
+  ])('%s', async (name, end) => {
+    const projectId = await createProject(gateway)
+    const { id, key } = await createPerson('reader', projectId)
+    const isOfGroup = name.includes('group')
+    const group = await gateway.request('POST', '/v1/organization/groups', { body: { name: projectId } })
+    const groupId = String(group.body.id)
+    if (isOfGroup) {
+      await gateway.request('POST', `/v1/organization/groups/${groupId}/users`, { body: { user_id: id } })
+      await gateway.request('POST', `/v1/organization/projects/${projectId}/groups`, {
+        body: { group_id: groupId, role: 'member' },
+      })
+      await gateway.request('POST', `/v1/organization/projects/${projectId}/users/${id}`, {
+        body: { role: 'viewer' },
+      })
+    }
+    const reader = await openStream(key)
+    expect((await end(projectId, id, groupId)).status).toBe(200)
+    const endedAt = performance.now()
+    expect(await chatStatus(other, key)).toBe(403)
+    expect(await reader.until(/"error":/)).toContain('"code":"forbidden"')
+    expect(performance.now() - endedAt).toBeLessThan(1000)
+  })
+
+  test('when the scope `inference` is taken from its key', async () => {
+    const projectId = await createProject(gateway)
+    const key = await createProjectKey(gateway, projectId)
+    const { body } = await gateway.request('GET', `/v1/organization/projects/${projectId}/api_keys`)
+    const reader = await openStream(key)
+    const at = `/v1/tenants/me/api-keys/${body.data[0].id}`
+    expect((await gateway.request('PATCH', at, { body: { scopes: ['manage'] } })).status).toBe(200)
+    expect(await chatStatus(other, key)).toBe(403)
+    expect(await reader.until(/"error":/)).toContain('"code":"forbidden"')
+  })
+})
+
+test('a stream goes on when its person loses something else than the right to use models', async () => {
+  const projectId = await createProject(gateway)
+  const { id, key } = await createPerson('reader', projectId)
+  const reader = await openStream(key)
+  let hasEnded = false
+  const note = () => {
+    hasEnded = true
+  }
+  reader.until(/"error":/).then(note, note)
+  const at = `/v1/organization/projects/${projectId}/users/${id}`
+  expect((await gateway.request('POST', at, { body: { role: 'member' } })).status).toBe(200)
+  // Another stream ends by the same reading of keys, so this one would have ended before.
+  const ended = await createPerson('reader', await createProject(gateway))
+  const otherReader = await openStream(ended.key)
+  await gateway.request('DELETE', `/v1/organization/users/${ended.id}`)
+  await otherReader.until(/"error":/)
+  expect(hasEnded).toBe(false)
+})
+
 test('a stream of another project goes on when a project is archived', async () => {
   const [ended, kept] = [await createProject(gateway), await createProject(gateway)]
   const key = await createProjectKey(gateway, kept)

@@ -187,7 +187,8 @@ describe('a service account', () => {
     })
     const second = more.body.value
     // The role bounds the scopes of the key.
-    expect((await gateway.request('GET', at, { key: second })).status).toBe(403)
+    const made = await gateway.request('POST', at, { key: second, body: { name: 'Another' } })
+    expect([made.status, (await gateway.request('GET', at, { key: second })).status]).toEqual([403, 200])
     const changed = await gateway.request('POST', `${at}/${body.id}`, { body: { name: 'CI', role: 'owner' } })
     expect([changed.body.name, changed.body.role]).toEqual(['CI', 'owner'])
     expect((await gateway.request('GET', at, { key: second })).status).toBe(200)

@@ -184,8 +184,12 @@ describe('the session of a person', () => {
     expect((await usersOf(owned)).status).toBe(200)
     expect((await enter(ask, joined)).status).toBe(200)
     expect((await usersOf(owned)).status).not.toBe(200)
-    expect(failureOf(await usersOf(joined))).toEqual([403, 'forbidden'])
-    expect((await ask('GET', '/v1/tenants/me')).body.key.scopes).toEqual(['inference'])
+    const invite = { email: 'alan@example.com', role: 'member' }
+    const added = await ask('POST', `/v1/organization/projects/${joined}/users`, invite)
+    expect(failureOf(added)).toEqual([403, 'forbidden'])
+    const { permissions } = (await ask('GET', '/v1/tenants/me/permissions')).body
+    expect(permissions).toContain('models.use')
+    expect(permissions).not.toContain('members.manage')
     expect(failureOf(await enter(ask, foreign))).toEqual([404, 'not_found'])
     expect((await current(ask)).project.id).toBe(joined)
   })

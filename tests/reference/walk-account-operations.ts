@@ -3,6 +3,7 @@ import type { MakeCall } from './walk-call.ts'
 /** Operations on the account of the caller. */
 export async function walkAccount(call: MakeCall): Promise<void> {
   await call('GET /v1/tenants/me')
+  await call('GET /v1/tenants/me/permissions')
   const { id } = await call('POST /v1/tenants/me/api-keys')
   await call('GET /v1/tenants/me/api-keys')
   await call('GET /v1/tenants/me/api-keys/{id}', { params: { id } })

@@ -55,6 +55,7 @@ import { moderationRoutes } from '../../http/routes/text/moderations.ts'
 import { musicRoutes } from '../../http/routes/media/music.ts'
 import { operationRoutes } from '../../http/routes/operator/operations.ts'
 import { paymentRoutes } from '../../http/routes/account/payments.ts'
+import { permissionRoutes } from '../../http/routes/account/permissions.ts'
 import { promoRoutes } from '../../http/routes/account/promo.ts'
 import { queueRoutes } from '../../http/routes/tasks/queue.ts'
 import { rerankRoutes } from '../../http/routes/text/rerank.ts'
@@ -184,6 +185,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
         hasDeployments: config.gpuDriver.length > 0,
       },
     }),
+    ...permissionRoutes,
     ...taskRoutes({ tasks: modules.tasks }),
     ...taskRetryRoutes({ generation, runGeneration }),
     ...queueRoutes({

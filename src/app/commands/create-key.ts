@@ -6,6 +6,7 @@ import { createAudit } from '../../modules/audit/audit.ts'
 import {
   createKey as issueKey,
   ENVIRONMENTS,
+  PERMISSIONS,
   SCOPES,
   type Caller,
   type Scope,
@@ -26,6 +27,7 @@ const OPERATOR: Caller = {
   scopes: new Set(SCOPES),
   projectId: null,
   groupIds: [],
+  permissions: new Set(PERMISSIONS),
   allowedModels: null,
   requestsPerMinute: null,
   limitNanoUsd: null,

@@ -1,5 +1,5 @@
 import type { Wire, WireError } from '../../wires/wire.ts'
-import { managesAccount, type Caller } from '../../modules/keys/keys.ts'
+import { seesBalance, type Caller } from '../../modules/keys/keys.ts'
 import { AppError, type ErrorCode, type ErrorDetails, type InjectedFailure } from '../../kernel/app-error.ts'
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { lookupTable } from '../../kernel/lookup-table.ts'
@@ -110,7 +110,7 @@ const RETRY_AFTER_SECONDS_USUAL = 2
 export function toErrorAnswer(
   error: unknown,
   requestId: string,
-  caller?: Pick<Caller, 'scopes'> | null,
+  caller?: Pick<Caller, 'permissions'> | null,
 ): ErrorAnswer {
   const known = toAppError(error)
   const { status, type } =
@@ -124,7 +124,7 @@ export function toErrorAnswer(
   if (retryAfterSeconds !== null) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)))
   if (status === 401) headers['www-authenticate'] ??= 'Bearer'
   const { param, shownCode: code, details } = known
-  const hidesAmounts = known.code === 'insufficient_balance' && caller && !managesAccount(caller)
+  const hidesAmounts = known.code === 'insufficient_balance' && caller && !seesBalance(caller)
   const message = hidesAmounts ? NO_CREDIT : known.message
   return { status, headers, body: { error: { message, type, param, code, request_id: requestId } }, details }
 }

@@ -5,6 +5,7 @@ import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { Billing, HostedCheckout, Payment } from '../../modules/billing/billing.ts'
 import { AppError } from '../../kernel/app-error.ts'
 import { ERROR_CATALOGUE } from '../answers/error-envelope.ts'
+import { NO_KEY } from '../access.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { pageHeaders, renderPage, type CheckoutPage } from './render-page.ts'
 
@@ -25,7 +26,7 @@ const FORM_BYTES_MAX = 1024
  * is secret.
  */
 export const checkoutRoutes = ({ billing }: { billing: Billing }): Route[] => {
-  const shared = { tag: 'Payments', scope: null } as const
+  const shared = { tag: 'Payments', access: NO_KEY } as const
   const page = (description: string) => ({ description, schema: Type.String(), contentType: 'text/html' })
   const form = { takesRawBody: true, bodyLimitBytes: FORM_BYTES_MAX, params: TokenParams } as const
   const refusals = {

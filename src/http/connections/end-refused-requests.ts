@@ -5,7 +5,10 @@ import { invalidSession, type Sessions } from '../../modules/sessions/sessions.t
 import type { Server } from '../server.ts'
 
 interface EndRefusedRequestsOptions {
-  readonly server: Pick<Server, 'runningCallers' | 'runningSessions' | 'endRequestsOf'>
+  readonly server: Pick<
+    Server,
+    'runningCallers' | 'runningSessions' | 'endRequestsOf' | 'endForbiddenRequests'
+  >
   readonly keys: Pick<Keys, 'onChange' | 'callerOf'>
   readonly sessions: Pick<Sessions, 'findEnded'>
   readonly clock: Clock
@@ -17,8 +20,8 @@ const TICK_MS = 250
 const SESSION_TICK_MS = 2_000
 
 /**
- * Ends running requests of keys that were revoked, have expired, or belong to a suspended account, and of sessions that have
- * ended. After a change the key is read from the database, because most changes do not refuse it.
+ * Ends running requests of keys that were revoked, have expired, or belong to a suspended account, of keys that may no longer do what
+ * they ask for, and of sessions that have ended. After a change the key is read from the database, because most changes do not refuse it.
  */
 export function endRefusedRequests(options: EndRefusedRequestsOptions): { close(): void } {
   const { server, keys, clock } = options
@@ -30,8 +33,9 @@ export function endRefusedRequests(options: EndRefusedRequestsOptions): { close(
 
   const endIfRefused = async ({ accountId, keyId }: Caller): Promise<void> => {
     try {
-      const { expiresAtMs = null } = await keys.callerOf(accountId, keyId)
-      changedExpiries.set(keyId, expiresAtMs)
+      const current = await keys.callerOf(accountId, keyId)
+      changedExpiries.set(keyId, current.expiresAtMs ?? null)
+      server.endForbiddenRequests(current)
     } catch (error) {
       const isRefused =
         error instanceof AppError && (error.code === 'invalid_api_key' || error.code === 'account_suspended')

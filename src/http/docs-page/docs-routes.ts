@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import fastify from 'fastify'
 import { Type } from 'typebox'
+import { NO_KEY } from '../access.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 /**
@@ -10,7 +11,7 @@ import { defineRoute, type Route } from '../route.ts'
  */
 export function docsRoutes(): Route[] {
   let bundle: Promise<Buffer> | null = null
-  const shared = { method: 'GET', tag: 'Operations', scope: null } as const
+  const shared = { method: 'GET', tag: 'Operations', access: NO_KEY } as const
   const script = { 200: { description: 'A script of the page.', contentType: 'text/javascript' } }
 
   return [

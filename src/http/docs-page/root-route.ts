@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { ConsoleSite } from '../console-site/console-site.ts'
+import { NO_KEY } from '../access.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 /** The console, or a page with links to the documentation if the console is not built or not served. */
@@ -7,7 +8,7 @@ export function rootRoute({ consoleSite }: { consoleSite: ConsoleSite | null }):
   return defineRoute({
     method: 'GET',
     tag: 'Operations',
-    scope: null,
+    access: NO_KEY,
     path: '/',
     summary: 'The console',
     responses: {

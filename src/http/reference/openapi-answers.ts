@@ -13,7 +13,7 @@ export function describeAnswer(
   answer: ResponseDescription,
   read: SchemaReader,
 ): JsonObject {
-  const isInference = route.scope === 'inference' && route.method === 'POST' && !route.isChargedByCall
+  const isInference = usesModels(route.access) && route.method === 'POST' && !route.isChargedByCall
   const content = describeContent(route, status, answer, read)
   return {
     description: answer.description,
@@ -25,8 +25,17 @@ export function describeAnswer(
   }
 }
 
-export function takesIdempotencyKey({ method, scope }: Pick<RouteDescription, 'method' | 'scope'>): boolean {
-  return method === 'POST' && scope !== null
+/** Whether a request of the route may be sent to a model or a machine, which costs money and may fail there. */
+export function usesModels(access: RouteDescription['access']): boolean {
+  const needed = access?.permissions ?? []
+  return needed.includes('models.use') || needed.includes('deployments.manage')
+}
+
+export function takesIdempotencyKey({
+  method,
+  access,
+}: Pick<RouteDescription, 'method' | 'access'>): boolean {
+  return method === 'POST' && access !== null
 }
 
 function describeContent(

@@ -3,24 +3,24 @@ import { messagesWire } from '../../wires/anthropic-messages/messages-wire.ts'
 import type { Wire, WireError } from '../../wires/wire.ts'
 import { PROBE_PATHS } from '../connections/probe-paths.ts'
 import type { RouteDescription } from '../route.ts'
-import { takesIdempotencyKey } from './openapi-answers.ts'
+import { takesIdempotencyKey, usesModels } from './openapi-answers.ts'
 import { describeErrorHeaders } from './openapi-headers.ts'
 import type { JsonObject } from './openapi-schemas.ts'
 
-/** Derives the error statuses of a route from its path, method, scope and body. */
+/** Derives the error statuses of a route from its path, method, access and body. */
 export function errorStatuses(route: RouteDescription): number[] {
-  const { path, method, scope, body, otherErrors = [] } = route
-  const isInference = scope === 'inference' && method === 'POST'
+  const { path, method, access, body, otherErrors = [] } = route
+  const isInference = usesModels(access) && method === 'POST'
   const statuses = [
     ...otherErrors,
     // Any route can answer 400, because a URL with a character that cannot be stored is refused everywhere.
     400,
-    ...(scope === null ? [] : [401, 403, 503]),
-    ...(scope === null && PROBE_PATHS.has(path) ? [] : [429]),
+    ...(access === null ? [] : [401, 403, 503]),
+    ...(access === null && PROBE_PATHS.has(path) ? [] : [429]),
     ...(isInference ? [402, 502, 504] : []),
     ...(path.includes(':') || isInference ? [404] : []),
-    ...(scope !== null && method !== 'GET' ? [409] : []),
-    ...(takesIdempotencyKey({ method, scope }) ? [422] : []),
+    ...(access !== null && method !== 'GET' ? [409] : []),
+    ...(takesIdempotencyKey({ method, access }) ? [422] : []),
     ...(body ? [408, 413, 415] : []),
     ...(path.startsWith('/v1/') ? [500] : []),
   ]

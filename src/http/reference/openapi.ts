@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { scopeOfPermission } from '../../modules/keys/keys.ts'
 import { describeForm, describeFormExample } from '../multipart/describe-form.ts'
 import { TAGS_HEADER } from '../../modules/keys/keys.ts'
 import type { RouteDescription } from '../route.ts'
@@ -99,7 +100,7 @@ function describeOperation(route: RouteDescription, read: SchemaReader, operatio
     summary: route.summary,
     tags: [route.tag],
     description: describe(route),
-    security: route.scope === null ? [] : [{ apiKey: [] }],
+    security: route.access === null ? [] : [{ apiKey: [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body
       ? { requestBody: { required: isBodyRequired(route), content: describeBody(route, body, read) } }
@@ -126,18 +127,23 @@ const TAGS: JsonObject = {
   schema: { type: 'string', maxLength: 2000 },
 }
 
-/** Describes what the operation does, which scope it needs and how it is charged. */
+/** Describes what the operation does, what its key needs and how it is charged. */
 function describe(route: RouteDescription): string {
-  const { scope, isChargedByCall, method, aliasOf } = route
-  const notes = [OPERATION_NOTES[operationKey(route)], describeScope(scope)]
+  const { access, isChargedByCall, method, aliasOf } = route
+  const notes = [OPERATION_NOTES[operationKey(route)], describeAccess(access)]
   if (aliasOf !== undefined) notes.unshift(`The same as \`${method} ${documentPath(aliasOf)}\`.`)
   if (isChargedByCall) notes.push('Each request that it sends to a model is charged as a chat request is.')
   return notes.filter((note) => note !== undefined).join('\n\n')
 }
 
-function describeScope(scope: RouteDescription['scope']): string {
-  if (scope === null) return 'Needs no key.'
-  return scope === 'any' ? 'Any key will do.' : `Needs a key with the scope \`${scope}\`.`
+function describeAccess(access: RouteDescription['access']): string {
+  if (access === null) return 'Needs no key.'
+  const { permissions, reach } = access
+  if (permissions.length === 0) return 'Any key will do.'
+  const scopes = [...new Set(permissions.map(scopeOfPermission))].map((scope) => `\`${scope}\``)
+  const named = permissions.map((permission) => `\`${permission}\``).join(' and ')
+  const needed = `Needs ${named}, which keys with the scope ${scopes.join(' and ')} have.`
+  return reach === 'account' ? `${needed} Keys of a project do not reach it.` : needed
 }
 
 /** Derives the operation id from method and path, so that new routes do not change existing ids: `postChatCompletions`. */

@@ -1,5 +1,5 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
-import { managesAccount, type Caller } from '../keys/keys.ts'
+import type { Caller } from '../keys/keys.ts'
 import type { Subject } from '../ledger/ledger.ts'
 import type { BudgetLevel } from './budget-record.ts'
 
@@ -14,8 +14,9 @@ export interface BudgetActor {
 }
 
 export function budgetActorOf(caller: Caller): BudgetActor {
-  const { accountId, projectId, keyId, userId = null } = caller
-  const level = !managesAccount(caller) ? 'personal' : projectId === null ? 'account' : 'project'
+  const { accountId, projectId, keyId, userId = null, permissions } = caller
+  const manages = permissions.has('budgets.manage') || permissions.has('gateway.manage')
+  const level = !manages ? 'personal' : projectId === null ? 'account' : 'project'
   return { accountId, level, projectId, keyId, userId }
 }
 

@@ -84,7 +84,15 @@ function planTask(task: ClaimedTask, control: TaskControl, { catalog }: Performe
     model,
     request: {
       // The rights of the key were checked when the task was created.
-      caller: { accountId, projectId, keyId, environment, scopes: new Set(), ...unlimited },
+      caller: {
+        accountId,
+        projectId,
+        keyId,
+        environment,
+        scopes: new Set(),
+        permissions: new Set(),
+        ...unlimited,
+      },
       body: null,
       text: '',
       bytes: 0,

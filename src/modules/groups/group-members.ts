@@ -7,6 +7,7 @@ import { recordChange } from '../audit/audit.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { GroupOptions } from './group-options.ts'
 import { readGroup } from './read-group.ts'
+import { rolesOfGroup } from './roles-of-group.ts'
 
 /** A person in a group. */
 export interface GroupMember {
@@ -52,10 +53,11 @@ export function createGroupMembers({ database, keys }: GroupOptions): GroupMembe
     add: async (place, userId) => {
       const { caller, groupId } = place
       const { accountId } = caller
-      await keys.requireUnrestricted(caller)
       await database.transaction(async (transaction) => {
         const { id } = await readGroup(transaction, accountId, groupId)
         await lockAccountMember(transaction, accountId, userId)
+        const roles = await rolesOfGroup(transaction, id)
+        await keys.requireMayGive(transaction, caller, { projectId: null, roles })
         const [row] = await transaction.query<{ groups: bigint; is_member: boolean | null }>(
           `SELECT count(*) AS groups, bool_or(group_id = $3) AS is_member
            FROM group_members WHERE account_id = $1 AND user_id = $2`,
@@ -76,14 +78,17 @@ export function createGroupMembers({ database, keys }: GroupOptions): GroupMembe
     remove: async (place, userId) => {
       const { caller, groupId } = place
       const { accountId } = caller
-      await keys.requireUnrestricted(caller)
       const { id } = await readGroup(database, accountId, groupId)
       await database.transaction(async (transaction) => {
         const member = await readMember(transaction, id, userId)
-        await transaction.query('DELETE FROM group_members WHERE group_id = $1 AND user_id = $2', [
-          id,
-          member.id,
-        ])
+        const roles = await rolesOfGroup(transaction, id)
+        await keys.requireMayGive(transaction, caller, { projectId: null, roles })
+        await keys.keepOwner(transaction, caller, () =>
+          transaction.query('DELETE FROM group_members WHERE group_id = $1 AND user_id = $2', [
+            id,
+            member.id,
+          ]),
+        )
         await record(transaction, place, 'group.user.removed', member.id)
       })
       await keys.announceAccountChange(accountId)

@@ -6,5 +6,5 @@ import type { Keys } from '../keys/keys.ts'
 export interface GroupOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly keys: Pick<Keys, 'announceAccountChange' | 'requireUnrestricted'>
+  readonly keys: Pick<Keys, 'announceAccountChange' | 'requireMayGive' | 'keepOwner'>
 }

@@ -10,6 +10,7 @@ import { GROUP_COLUMNS, groupFromRow, type Group, type GroupRow } from './group-
 import type { GroupOptions } from './group-options.ts'
 import { createProjectGroups, type ProjectGroups } from './project-groups.ts'
 import { readGroup } from './read-group.ts'
+import { rolesOfGroup } from './roles-of-group.ts'
 
 export type { GroupMember } from './group-members.ts'
 export type { Group } from './group-record.ts'
@@ -74,9 +75,12 @@ export function createGroups(options: GroupOptions): Groups {
     delete: async (caller, groupId) => {
       const { accountId } = caller
       const { id } = await readGroup(database, accountId, groupId)
-      await keys.requireUnrestricted(caller)
       await database.transaction(async (transaction) => {
-        const rows = await transaction.query('DELETE FROM groups WHERE id = $1 RETURNING id', [id])
+        const roles = await rolesOfGroup(transaction, id)
+        await keys.requireMayGive(transaction, caller, { projectId: null, roles })
+        const rows = await keys.keepOwner(transaction, caller, () =>
+          transaction.query('DELETE FROM groups WHERE id = $1 RETURNING id', [id]),
+        )
         if (rows.length === 0) throw notFound('group')
         await record(transaction, caller, 'group.deleted', id)
       })

@@ -50,9 +50,9 @@ export function createProjectGroups({ database, keys }: GroupOptions): ProjectGr
     add: async (place, groupId, role) => {
       const { caller, projectId } = place
       const { accountId } = caller
-      await keys.requireUnrestricted(caller)
       const added = await database.transaction(async (transaction) => {
         await requireActiveProject(transaction, accountId, projectId)
+        await keys.requireMayGive(transaction, caller, { projectId, roles: [`project:${role}`] })
         const { id } = await readGroup(transaction, accountId, groupId)
         const rows = await transaction.query(
           `INSERT INTO project_groups (project_id, account_id, group_id, role) VALUES ($1, $2, $3, $4)
@@ -69,10 +69,10 @@ export function createProjectGroups({ database, keys }: GroupOptions): ProjectGr
     remove: async (place, groupId) => {
       const { caller, projectId } = place
       const { accountId } = caller
-      await keys.requireUnrestricted(caller)
       await database.transaction(async (transaction) => {
         await requireActiveProject(transaction, accountId, projectId)
-        const { id } = await readProjectGroup(transaction, projectId, groupId)
+        const { id, role } = await readProjectGroup(transaction, projectId, groupId)
+        await keys.requireMayGive(transaction, caller, { projectId, roles: [`project:${role}`] })
         await transaction.query('DELETE FROM project_groups WHERE project_id = $1 AND group_id = $2', [
           projectId,
           id,

@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import { ENVIRONMENTS, SCOPES, type Environment, type Scope } from './authenticate/caller.ts'
 import { isEnded } from './authenticate/is-ended.ts'
-import { ownerRole } from './authenticate/owner-role.ts'
+import { ownerRoles } from './permissions/owner-roles.ts'
 import type { TagSettings } from './tags/tag-rules.ts'
 
 /** A key as its owner may see it: everything but the secret. */
@@ -25,8 +25,10 @@ export interface KeyRecord extends TagSettings {
   readonly revokedAtMs: number | null
   /** Whether its owner has left or is deactivated, or its project is archived. */
   readonly isEnded: boolean
-  /** The role of its owner, which bounds its scopes. Null for a key of the account itself. */
-  readonly ownerRole: string | null
+  /** The roles of its owner, which bound what it may do. Null for a key of the account itself. */
+  readonly ownerRoles: readonly string[] | null
+  /** Whether it stands for a person in sessions. */
+  readonly isOfSessions: boolean
   readonly createdAtMs: number
   readonly lastUsedAtMs: number | null
   /** Whether it may lift the restrictions of the account's keys, including its own. */
@@ -51,7 +53,8 @@ export interface KeyRow {
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
   readonly is_ended: boolean
-  readonly owner_role: string | null
+  readonly owner_roles: readonly string[] | null
+  readonly is_of_sessions: boolean
   readonly created_at: Date
   readonly last_used_at: Date | null
   readonly is_root: boolean
@@ -61,9 +64,8 @@ export interface KeyRow {
 }
 
 export const KEY_COLUMNS = `id, account_id, project_id, user_id, service_account_id, name, environment, key_prefix, scopes, allowed_models, limit_nano_usd,
-  requests_per_minute, expires_at, revoked_at, created_at, last_used_at, is_root, parent_id, required_tags, fixed_tags,
-  ${isEnded('api_keys')} AS is_ended,
-  ${ownerRole('api_keys')} AS owner_role`
+  requests_per_minute, expires_at, revoked_at, created_at, last_used_at, is_root, parent_id, is_of_sessions, required_tags, fixed_tags,
+  ${isEnded('api_keys')} AS is_ended, ${ownerRoles('api_keys')} AS owner_roles`
 
 export function keyRecordFromRow(row: KeyRow): KeyRecord {
   return {
@@ -82,7 +84,8 @@ export function keyRecordFromRow(row: KeyRow): KeyRecord {
     expiresAtMs: row.expires_at?.getTime() ?? null,
     revokedAtMs: row.revoked_at?.getTime() ?? null,
     isEnded: row.is_ended,
-    ownerRole: row.owner_role,
+    ownerRoles: row.owner_roles,
+    isOfSessions: row.is_of_sessions,
     createdAtMs: row.created_at.getTime(),
     lastUsedAtMs: row.last_used_at?.getTime() ?? null,
     isRoot: row.is_root,

@@ -1,6 +1,7 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Environment, Scope } from './authenticate/caller.ts'
 import type { KeyRecord } from './key-record.ts'
+import type { Permission } from './permissions/permissions.ts'
 import { keepsTags } from './tags/tag-rules.ts'
 
 /** The rights of a key. Null means no limit. */
@@ -19,7 +20,14 @@ export type KeyRights = Pick<
 /** The creator or editor of a key: the operator, or a key of the account. */
 export type Authority =
   | { readonly kind: 'operator'; readonly environment: Environment }
-  | { readonly kind: 'key'; readonly key: KeyRecord }
+  | {
+      readonly kind: 'key'
+      /** With those of its scopes that the roles of its owner leave. */
+      readonly key: KeyRecord
+      /** All of its scopes, which may give more in another project. */
+      readonly storedScopes: readonly Scope[]
+      readonly permissions: ReadonlySet<Permission>
+    }
 
 /** The scopes of a typical personal key: using models and managing the account. */
 const PERSONAL_SCOPES: readonly Scope[] = ['inference', 'manage']
@@ -95,6 +103,18 @@ export function requireUnrestricted(authority: Authority): void {
     'forbidden',
     'A restricted key cannot let people in or change what others may do. Use an unrestricted key.',
   )
+}
+
+/** Throws unless the authority has all of these permissions: nobody passes on what they lack. */
+export function requirePermissions(authority: Authority, permissions: Iterable<Permission>): void {
+  if (authority.kind === 'operator') return
+  for (const permission of permissions) {
+    if (authority.permissions.has(permission)) continue
+    throw new AppError(
+      'forbidden',
+      `This gives or takes the permission '${permission}', which the key that asks does not have itself.`,
+    )
+  }
 }
 
 /** Throws if a scope is missing: no key may give or take a scope that it does not have. */

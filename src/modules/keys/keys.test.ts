@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { PERMISSIONS_OF_SCOPES } from './permissions/permissions.ts'
 import { SCOPES } from './authenticate/caller.ts'
 import { createKeyToken } from './key-form.ts'
 import {
@@ -37,10 +38,11 @@ describe('a new key', () => {
       keyId: record.id,
       environment: 'staging',
       scopes: new Set(['inference']),
+      permissions: new Set(PERMISSIONS_OF_SCOPES.inference),
+      groupIds: [],
       allowedModels: new Set(['gpt-5']),
       requestsPerMinute: 7,
       limitNanoUsd: 123_456_789_012n,
-      groupIds: [],
       isOperator: false,
       expiresAtMs: stage.nowMs + 1000,
       parent: null,

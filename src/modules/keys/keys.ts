@@ -18,8 +18,9 @@ import {
 import { ensureSessionKey, type SessionKeyOrder } from './change/session-key.ts'
 import { createKeyToken, environmentOfKey, KEY_FORM } from './key-form.ts'
 import { isActive, type KeyRecord } from './key-record.ts'
-import { requireUnrestricted } from './key-rights.ts'
-import { readAuthority } from './authenticate/read-authority.ts'
+import { keepOwner } from './permissions/keep-owner.ts'
+import { isOfAccountItself, requireMayGive, type Gift } from './permissions/require-may-give.ts'
+import { readAuthority, readOwnerRoles, type OwnerPlace } from './authenticate/read-authority.ts'
 import { readCaller, readFormerCaller } from './authenticate/read-caller.ts'
 import { listAdminKeys, readAdminKey } from './admin-keys.ts'
 import type { OwnedKey } from './owned-key.ts'
@@ -41,14 +42,28 @@ export type { EnterableProjects } from './change/enter-project.ts'
 export { findOperatorKey } from './authenticate/find-operator-key.ts'
 export type { KeyChange, KeyChangeBus } from './change/key-change.ts'
 export { isKeyForm, KEY_FORM } from './key-form.ts'
+export { permissionsOfRoles } from './permissions/held-permissions.ts'
+export { rolesOfAssignment } from './permissions/owner-roles.ts'
+export { ACCOUNT_ROLE_PERMISSIONS, PROJECT_ROLE_PERMISSIONS } from './permissions/predefined-roles.ts'
 export type { KeyRecord } from './key-record.ts'
 export type { OwnedKey } from './owned-key.ts'
-export { managesAccount, readerOf, readerOfAccount, type Reader } from './reader.ts'
+export {
+  ACCOUNT_PERMISSIONS,
+  PERMISSION_MEANINGS,
+  PERMISSIONS,
+  PERMISSIONS_OF_SCOPES,
+  PROJECT_PERMISSIONS,
+  scopeOfPermission,
+  type Permission,
+} from './permissions/permissions.ts'
+export { mayRead, readerOf, readerOfAccount, seesBalance, type Reader } from './reader.ts'
 
 interface ProjectPlace {
   readonly accountId: string
   readonly projectId: string
 }
+
+type PersonPlace = Omit<OwnerPlace, 'serviceAccountId'>
 
 export interface Keys {
   /**
@@ -88,8 +103,14 @@ export interface Keys {
   revoke(caller: Caller, accountId: string, keyId: string): Promise<KeyRecord>
   /** Whether the key is usable now: neither revoked nor expired. */
   isActive(key: KeyRecord): boolean
-  /** Throws for a restricted key, which must not let people in or change what they may do. */
+  /** Throws for a restricted key, which must not change limits that it has itself. */
   requireUnrestricted(caller: Caller): Promise<void>
+  /** Throws unless the caller may give these roles and take them away. A restricted key may not. */
+  requireMayGive(queryable: Queryable, caller: Caller, gift: Gift): Promise<void>
+  /** Makes a change that may take away owners. Only keys of the account itself and operators may leave the account without any. */
+  keepOwner<Result>(transaction: Queryable, caller: Caller, change: () => Promise<Result>): Promise<Result>
+  /** The roles of a person in the account, and in a project of it. None if a key of theirs would be refused. */
+  rolesOf(queryable: Queryable, person: PersonPlace): Promise<readonly string[]>
   /** Returns the id of the hidden key that stands for a person in sessions, and creates it if needed. */
   ensureSessionKey(transaction: Queryable, order: SessionKeyOrder): Promise<string>
   /**
@@ -182,8 +203,15 @@ export function createKeys({
       return key
     },
     isActive: (key) => isActive(key, clock.nowMs()),
-    requireUnrestricted: async (caller) =>
-      requireUnrestricted(await readAuthority(database, caller, clock.nowMs())),
+    requireUnrestricted: (caller) =>
+      requireMayGive(database, caller, { projectId: null, roles: [] }, clock.nowMs()),
+    requireMayGive: (queryable, caller, gift) => requireMayGive(queryable, caller, gift, clock.nowMs()),
+    keepOwner: async (transaction, caller, change) => {
+      const authority = await readAuthority(transaction, caller, clock.nowMs())
+      return isOfAccountItself(authority) ? change() : keepOwner(transaction, caller.accountId, change)
+    },
+    rolesOf: async (queryable, person) =>
+      (await readOwnerRoles(queryable, { ...person, serviceAccountId: null })) ?? [],
     ensureSessionKey: (transaction, order) => ensureSessionKey(transaction, order, clock.nowMs()),
     enterProject: (transaction, place) => enterProject(transaction, place, clock.nowMs()),
     listEnterableProjects: (key, filter) => listEnterableProjects(database, key, filter),

@@ -1,4 +1,5 @@
 import type { Caller } from './authenticate/caller.ts'
+import type { Permission } from './permissions/permissions.ts'
 
 /** Whose usage, requests and tasks are read. Made by `readerOf` for a caller, so that no route decides this for itself. */
 export interface Reader {
@@ -9,10 +10,10 @@ export interface Reader {
   readonly ownKeyId: string | null
 }
 
-/** A key that can manage its account or project reads everything of it. Any other key reads only what it did itself. */
-export function readerOf(caller: Caller): Reader {
+/** Without the permission, a key reads only what it did itself. */
+export function readerOf(caller: Caller, permission: 'usage.read' | 'log.read'): Reader {
   const { accountId, projectId, keyId } = caller
-  return { accountId, projectId, ownKeyId: managesAccount(caller) ? null : keyId }
+  return { accountId, projectId, ownKeyId: mayRead(caller, permission) ? null : keyId }
 }
 
 /** For operators and for work of the gateway itself. */
@@ -20,7 +21,12 @@ export function readerOfAccount(accountId: string): Reader {
   return { accountId, projectId: null, ownKeyId: null }
 }
 
-/** Whether the caller may read figures of the whole account, such as its balance. */
-export function managesAccount({ scopes }: Pick<Caller, 'scopes'>): boolean {
-  return scopes.has('manage') || scopes.has('admin')
+/** Operators read every account, so also their own. */
+export function mayRead({ permissions }: Pick<Caller, 'permissions'>, permission: Permission): boolean {
+  return permissions.has(permission) || permissions.has('gateway.read')
+}
+
+/** Whether the caller may read how much the account has. */
+export function seesBalance(caller: Pick<Caller, 'permissions'>): boolean {
+  return mayRead(caller, 'usage.read') || caller.permissions.has('billing.manage')
 }

@@ -3,11 +3,11 @@ import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Caller } from './authenticate/caller.ts'
 import type { KeyRecord } from './key-record.ts'
-import { managesAccount } from './reader.ts'
+import { mayRead } from './reader.ts'
 import { listKeys, readKey } from './read-keys.ts'
 
 /**
- * Returns all keys of the account or of the caller's project if the caller can manage it, otherwise only the caller's key, so that a
+ * Returns all keys of the account or of the caller's project if the caller may see it, otherwise only the caller's key, so that a
  * client can read its own key. The key of a session is not listed.
  */
 export async function listVisibleKeys(
@@ -15,7 +15,8 @@ export async function listVisibleKeys(
   caller: Caller,
   page: PageRequest,
 ): Promise<Page<KeyRecord>> {
-  if (managesAccount(caller)) return listKeys(queryable, caller.accountId, page, caller.projectId)
+  if (mayRead(caller, 'organization.read'))
+    return listKeys(queryable, caller.accountId, page, caller.projectId)
   const own = await findOwnKey(queryable, caller)
   if (own === null) return { items: [], total: 0, hasMore: false }
   return { items: own.id < (page.afterId ?? ID_AFTER_ALL) ? [own] : [], total: 1, hasMore: false }
@@ -26,7 +27,7 @@ export async function readVisibleKey(
   caller: Caller,
   keyId: string,
 ): Promise<KeyRecord> {
-  if (!managesAccount(caller) && keyId.toLowerCase() !== caller.keyId) throw notFound('API key')
+  if (!mayRead(caller, 'organization.read') && keyId.toLowerCase() !== caller.keyId) throw notFound('API key')
   return readKey(queryable, caller.accountId, keyId, { projectId: caller.projectId })
 }
 

@@ -14,6 +14,7 @@ const CALLER: Caller = {
   scopes: new Set(['inference']),
   projectId: null,
   groupIds: [],
+  permissions: new Set(),
   allowedModels: null,
   requestsPerMinute: null,
   limitNanoUsd: null,

@@ -4,7 +4,8 @@ import type { Queryable } from '../../storage/database.ts'
 import { wireId } from '../../wires/organization-ids.ts'
 import { recordChange } from '../audit/audit.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import { INVITE_COLUMNS, type InvitedProject, type InviteRow } from './invite-record.ts'
+import { permissionsOfRoles } from '../keys/keys.ts'
+import { giftsOf, INVITE_COLUMNS, type InvitedProject, type InviteRow } from './invite-record.ts'
 import type { PeopleOptions } from './people-options.ts'
 
 export interface AcceptedInvite {
@@ -35,18 +36,19 @@ export async function acceptInvite(
      WHERE code_hash = $1 AND accepted_at IS NULL AND expires_at > $2 FOR UPDATE`,
     [answer.codeHash, at],
   )
-  if (invite === undefined) return null
+  if (invite === undefined || !(await isStillAllowed(transaction, keys, invite))) return null
   const { account_id: accountId } = invite
   const userId = await findOrCreateUser(transaction, invite.email, answer)
-  await addMember(transaction, { accountId, userId, role: invite.role, name: answer.name })
+  const member = { accountId, userId, role: invite.role, name: answer.name }
+  if (!(await addMember(transaction, member))) return null
   const projectIds = await addToProjects(transaction, { accountId, userId, projects: invite.projects })
   await transaction.query('UPDATE invites SET accepted_at = $2, accepted_by = $3 WHERE id = $1', [
     invite.id,
     at,
     userId,
   ])
-  // Owners see the whole account. Everybody else works in the first project that they were invited to.
-  const projectId = invite.role === 'owner' ? null : (projectIds[0] ?? null)
+  // Readers work in the first project that they were invited to. Everybody else sees the whole account.
+  const projectId = invite.role === 'reader' ? (projectIds[0] ?? null) : null
   const { environment } = invite
   const keyId = await keys.ensureSessionKey(transaction, { accountId, userId, projectId, environment })
   const session = await sessions.startWithin(transaction, { accountId, projectId, keyId }, answer.userAgent)
@@ -94,7 +96,25 @@ interface NewMember {
   readonly name: string | null
 }
 
-async function addMember(transaction: Queryable, member: NewMember): Promise<void> {
+/** Whether the person who invited still has what the invitation gives. */
+async function isStillAllowed(
+  transaction: Queryable,
+  keys: Pick<PeopleOptions['keys'], 'rolesOf'>,
+  invite: InviteRow,
+): Promise<boolean> {
+  const { account_id: accountId, invited_by: userId } = invite
+  if (userId === null) return true
+  for (const { projectId, roles } of giftsOf(invite)) {
+    const held = permissionsOfRoles(await keys.rolesOf(transaction, { accountId, projectId, userId }))
+    for (const permission of permissionsOfRoles(roles)) if (!held.has(permission)) return false
+  }
+  return true
+}
+
+/**
+ * Returns false for a person who is a member already: whoever holds the link must not get a session with what the person was given since.
+ */
+async function addMember(transaction: Queryable, member: NewMember): Promise<boolean> {
   const { accountId, userId, role, name } = member
   const [count] = await transaction.query<{ total: bigint }>(
     'SELECT count(*) AS total FROM account_members WHERE account_id = $1',
@@ -102,10 +122,12 @@ async function addMember(transaction: Queryable, member: NewMember): Promise<voi
   )
   if (Number(count?.total ?? 0) >= MEMBERS_MAX)
     throw new AppError('conflict', `An account has at most ${MEMBERS_MAX} members.`)
-  await transaction.query(
-    `INSERT INTO account_members (account_id, user_id, role, name) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+  const added = await transaction.query(
+    `INSERT INTO account_members (account_id, user_id, role, name) VALUES ($1, $2, $3, $4)
+     ON CONFLICT DO NOTHING RETURNING user_id`,
     [accountId, userId, role, name],
   )
+  return added.length > 0
 }
 
 /** Projects that were archived since the invitation are left out. */

@@ -24,10 +24,22 @@ export interface InviteRow {
   readonly created_at: Date
   readonly expires_at: Date
   readonly accepted_at: Date | null
+  readonly invited_by: string | null
 }
 
 export const INVITE_COLUMNS =
-  'id, account_id, email, role, environment, projects, created_at, expires_at, accepted_at'
+  'id, account_id, email, role, environment, projects, created_at, expires_at, accepted_at, invited_by'
+
+/** Returns the roles that an invitation gives, in the account and in each project. */
+export function giftsOf({ role, projects }: Pick<Invite, 'role' | 'projects'>): {
+  readonly projectId: string | null
+  readonly roles: readonly string[]
+}[] {
+  return [
+    { projectId: null, roles: [`account:${role}`] },
+    ...projects.map((project) => ({ projectId: project.id, roles: [`project:${project.role}`] })),
+  ]
+}
 
 export function inviteFromRow(row: InviteRow): Invite {
   return {

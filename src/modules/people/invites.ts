@@ -9,6 +9,7 @@ import type { Caller } from '../keys/keys.ts'
 import { acceptInvite, type AcceptedInvite } from './accept-invite.ts'
 import type { AccountRole } from './account-member.ts'
 import {
+  giftsOf,
   INVITE_COLUMNS,
   inviteFromRow,
   type Invite,
@@ -47,11 +48,11 @@ export function createInvites(options: PeopleOptions): Invites {
   const { database, clock, keys } = options
   return {
     create: async (caller, order) => {
-      await keys.requireUnrestricted(caller)
       const code = randomBytes(CODE_BYTES).toString('base64url')
       const invite = await database.transaction(async (transaction) => {
         await requireNoMember(transaction, caller.accountId, order.email)
         await requireProjects(transaction, caller.accountId, order.projects)
+        for (const gift of giftsOf(order)) await keys.requireMayGive(transaction, caller, gift)
         const nowMs = clock.nowMs()
         const sent = await insertInvite(transaction, { caller, order, codeHash: hashCode(code), nowMs })
         const { email, role } = order
@@ -149,7 +150,7 @@ async function requireProjects(
 async function insertInvite(
   transaction: Queryable,
   {
-    caller: { accountId, environment },
+    caller: { accountId, environment, userId },
     order: { email, role, projects },
     codeHash,
     nowMs,
@@ -166,8 +167,8 @@ async function insertInvite(
     [accountId, email, new Date(nowMs - KEPT_MS)],
   )
   const [row] = await transaction.query<InviteRow>(
-    `INSERT INTO invites (id, account_id, email, role, projects, environment, code_hash, created_at, expires_at)
-     SELECT $1, $2::uuid, $3, $4, $5::jsonb, $6, $7, $8, $9
+    `INSERT INTO invites (id, account_id, email, role, projects, environment, code_hash, created_at, expires_at, invited_by)
+     SELECT $1, $2::uuid, $3, $4, $5::jsonb, $6, $7, $8, $9, $11::uuid
      WHERE (SELECT count(*) FROM invites WHERE account_id = $2 AND accepted_at IS NULL) < $10
      RETURNING ${INVITE_COLUMNS}`,
     [
@@ -181,6 +182,7 @@ async function insertInvite(
       new Date(nowMs),
       new Date(nowMs + LIFE_MS),
       PENDING_MAX,
+      userId ?? null,
     ],
   )
   if (row === undefined)

@@ -7,6 +7,9 @@ import type { Sessions } from '../sessions/sessions.ts'
 export interface PeopleOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly keys: Pick<Keys, 'announceAccountChange' | 'requireUnrestricted' | 'ensureSessionKey'>
+  readonly keys: Pick<
+    Keys,
+    'announceAccountChange' | 'requireMayGive' | 'keepOwner' | 'rolesOf' | 'ensureSessionKey'
+  >
   readonly sessions: Pick<Sessions, 'startWithin'>
 }

@@ -74,11 +74,16 @@ export function createPeople(options: PeopleOptions): People {
     changeRole: async (caller, userId, role) => {
       const { accountId } = caller
       const { id } = await readAccountMember(database, accountId, userId)
-      await keys.requireUnrestricted(caller)
       await database.transaction(async (transaction) => {
-        await transaction.query(
-          'UPDATE account_members SET role = $3 WHERE account_id = $1 AND user_id = $2',
-          [accountId, id, role],
+        const before = await lockMember(transaction, accountId, id)
+        const roles = [`account:${before}`, `account:${role}`]
+        await keys.requireMayGive(transaction, caller, { projectId: null, roles })
+        await keys.keepOwner(transaction, caller, () =>
+          transaction.query('UPDATE account_members SET role = $3 WHERE account_id = $1 AND user_id = $2', [
+            accountId,
+            id,
+            role,
+          ]),
         )
         await record(transaction, caller, 'user.updated', id, { changes_requested: { role } })
       })
@@ -88,12 +93,16 @@ export function createPeople(options: PeopleOptions): People {
     remove: async (caller, userId) => {
       const { accountId } = caller
       const { id } = await readAccountMember(database, accountId, userId)
-      await keys.requireUnrestricted(caller)
       await database.transaction(async (transaction) => {
-        await transaction.query('DELETE FROM account_members WHERE account_id = $1 AND user_id = $2', [
-          accountId,
-          id,
-        ])
+        await lockMember(transaction, accountId, id)
+        const roles = await keys.rolesOf(transaction, { accountId, projectId: null, userId: id })
+        await keys.requireMayGive(transaction, caller, { projectId: null, roles })
+        await keys.keepOwner(transaction, caller, () =>
+          transaction.query('DELETE FROM account_members WHERE account_id = $1 AND user_id = $2', [
+            accountId,
+            id,
+          ]),
+        )
         // Revoked and not only refused, so that they do not come back with the person.
         await transaction.query(
           `WITH ended AS (UPDATE api_keys SET revoked_at = $3
@@ -109,6 +118,16 @@ export function createPeople(options: PeopleOptions): People {
     activate: (operator, userId) => setStatus(operator, userId, 'active'),
     invites: createInvites(options),
   }
+}
+
+/** Returns the role of a member, which nobody else changes before the end of the transaction. */
+async function lockMember(transaction: Queryable, accountId: string, userId: string): Promise<string> {
+  const [row] = await transaction.query<{ role: string }>(
+    'SELECT role FROM account_members WHERE account_id = $1 AND user_id = $2 FOR UPDATE',
+    [accountId, userId],
+  )
+  if (row === undefined) throw notFound('user')
+  return row.role
 }
 
 function record(

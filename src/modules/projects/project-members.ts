@@ -56,9 +56,9 @@ export function createProjectMembers({ database, clock, keys }: ProjectOptions):
     add: async (place, person, role) => {
       const { caller, projectId } = place
       const { accountId } = caller
-      await keys.requireUnrestricted(caller)
       const member = await database.transaction(async (transaction) => {
         await requireActive(transaction, accountId, projectId)
+        await keys.requireMayGive(transaction, caller, { projectId, roles: [`project:${role}`] })
         const userId = await findAccountMember(transaction, accountId, person)
         const added = await transaction.query(
           `INSERT INTO project_members (project_id, account_id, user_id, role) VALUES ($1, $2, $3, $4)
@@ -75,10 +75,11 @@ export function createProjectMembers({ database, clock, keys }: ProjectOptions):
     changeRole: async (place, userId, role) => {
       const { caller, projectId } = place
       const { accountId } = caller
-      await keys.requireUnrestricted(caller)
       const member = await database.transaction(async (transaction) => {
         await requireActive(transaction, accountId, projectId)
-        const { id } = await readMember(transaction, projectId, userId)
+        const { id, role: before } = await readMember(transaction, projectId, userId)
+        const roles = [`project:${before}`, `project:${role}`]
+        await keys.requireMayGive(transaction, caller, { projectId, roles })
         await transaction.query(
           'UPDATE project_members SET role = $3 WHERE project_id = $1 AND user_id = $2',
           [projectId, id, role],
@@ -92,10 +93,10 @@ export function createProjectMembers({ database, clock, keys }: ProjectOptions):
     remove: async (place, userId) => {
       const { caller, projectId } = place
       const { accountId } = caller
-      await keys.requireUnrestricted(caller)
       await database.transaction(async (transaction) => {
         await requireActive(transaction, accountId, projectId)
-        const { id } = await readMember(transaction, projectId, userId)
+        const { id, role } = await readMember(transaction, projectId, userId)
+        await keys.requireMayGive(transaction, caller, { projectId, roles: [`project:${role}`] })
         await transaction.query('DELETE FROM project_members WHERE project_id = $1 AND user_id = $2', [
           projectId,
           id,

@@ -8,6 +8,6 @@ export interface ProjectOptions {
   readonly clock: Clock
   readonly keys: Pick<
     Keys,
-    'announceAccountChange' | 'announceNewKeys' | 'requireUnrestricted' | 'createWithin'
+    'announceAccountChange' | 'announceNewKeys' | 'requireMayGive' | 'requireUnrestricted' | 'createWithin'
   >
 }

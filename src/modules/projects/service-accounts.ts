@@ -100,10 +100,13 @@ export function createServiceAccounts(options: ProjectOptions): ServiceAccounts 
     change: async (place, id, { name, role }) => {
       const { caller, projectId } = place
       const { accountId } = caller
-      if (role !== undefined) await keys.requireUnrestricted(caller)
       const changed = await database.transaction(async (transaction) => {
         await requireActive(transaction, accountId, projectId)
         const before = await readServiceAccount(transaction, projectId, id)
+        if (role !== undefined) {
+          const roles = [`project:${before.role}`, `project:${role}`]
+          await keys.requireMayGive(transaction, caller, { projectId, roles })
+        }
         const [row] = await transaction.query<ServiceAccountRow>(
           `UPDATE service_accounts SET name = $2, role = $3 WHERE id = $1 RETURNING ${COLUMNS}`,
           [before.id, name ?? before.name, role ?? before.role],

@@ -2,7 +2,7 @@ import { AppError, notFound } from '../../kernel/app-error.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { recordChange } from '../audit/audit.ts'
-import { readerOf, type Caller, type EnterableProjects, type Keys } from '../keys/keys.ts'
+import type { Caller, EnterableProjects, Keys } from '../keys/keys.ts'
 import { continueInProject } from './continue-in-project.ts'
 import { sessionFromRow, type Session, type SessionRow } from './session-record.ts'
 import { createSessionToken, hashSessionToken } from './session-token.ts'
@@ -208,7 +208,8 @@ interface UsedRow {
 
 /** Null for all keys of the account. */
 function visibleKeyOf(caller: Caller): string | null {
-  return readerOf(caller).ownKeyId
+  const { permissions, keyId } = caller
+  return permissions.has('keys.manage') || permissions.has('gateway.manage') ? null : keyId
 }
 
 /** The error of a request whose session has ended. */

@@ -1,5 +1,7 @@
 /** Descriptions of the operations on the caller's own account, by method and path. */
 export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
+  'GET /v1/tenants/me/permissions':
+    'Returns what the key may do, and to whom it belongs. docs/rights.md says what each permission allows.',
   'GET /v1/tenants/me':
     'Returns the account that the key belongs to, its balance, its limits, what the key may do, the session, and what this ' +
     'gateway offers: all that a page needs at its start.',

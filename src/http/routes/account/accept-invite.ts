@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { People } from '../../../modules/people/people.ts'
 import { nullable } from '../../../wires/nullable.ts'
 import type { UnauthenticatedGuard } from '../../connections/guard-unauthenticated.ts'
+import { NO_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { Name } from './api-key-wire.ts'
 import { answerWithSession, refuseForeignPage, SessionAnswer, userAgentOf } from './sessions.ts'
@@ -33,7 +34,7 @@ export const acceptInviteRoutes = (options: AcceptInviteOptions): Route[] => [
     method: 'POST',
     path: '/v1/invites/accept',
     summary: 'Accept an invitation',
-    scope: null,
+    access: NO_KEY,
     body: AcceptBody,
     bodyLimitBytes: ACCEPT_BYTES_MAX,
     otherErrors: [401, 403, 409],

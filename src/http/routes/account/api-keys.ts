@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Keys } from '../../../modules/keys/keys.ts'
 import type { Usage } from '../../../modules/usage/usage.ts'
 import { ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
+import { ANY_KEY, inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   createKeyWire,
@@ -19,14 +20,14 @@ const KeyParams = Type.Object({ id: Type.String({ description: 'The id of a key,
 export const apiKeyRoutes = (modules: { keys: Keys; usage: Usage }): Route[] => {
   const { keys } = modules
   const wire = createKeyWire(modules)
-  const shared = { tag: 'API keys', scope: 'manage' } as const
+  const shared = { tag: 'API keys' } as const
 
   return [
     defineRoute({
       ...shared,
-      scope: 'any',
       method: 'GET',
       path: '/v1/tenants/me/api-keys',
+      access: ANY_KEY,
       summary: 'List API keys',
       query: ListQuery,
       responses: {
@@ -41,6 +42,7 @@ export const apiKeyRoutes = (modules: { keys: Keys; usage: Usage }): Route[] => 
       ...shared,
       method: 'POST',
       path: '/v1/tenants/me/api-keys',
+      access: inProject('keys.own'),
       summary: 'Create an API key',
       body: KeyCreateBody,
       otherErrors: [404],
@@ -53,9 +55,9 @@ export const apiKeyRoutes = (modules: { keys: Keys; usage: Usage }): Route[] => 
     }),
     defineRoute({
       ...shared,
-      scope: 'any',
       method: 'GET',
       path: '/v1/tenants/me/api-keys/:id',
+      access: ANY_KEY,
       summary: 'Read an API key',
       params: KeyParams,
       responses: { 200: { description: 'The key.', schema: KeyAnswer } },
@@ -65,6 +67,7 @@ export const apiKeyRoutes = (modules: { keys: Keys; usage: Usage }): Route[] => 
       ...shared,
       method: 'PATCH',
       path: '/v1/tenants/me/api-keys/:id',
+      access: inProject('keys.own'),
       summary: 'Update an API key',
       params: KeyParams,
       body: KeyUpdateBody,
@@ -76,6 +79,7 @@ export const apiKeyRoutes = (modules: { keys: Keys; usage: Usage }): Route[] => 
       ...shared,
       method: 'DELETE',
       path: '/v1/tenants/me/api-keys/:id',
+      access: inProject('keys.own'),
       summary: 'Revoke an API key',
       params: KeyParams,
       responses: {

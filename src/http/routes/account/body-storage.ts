@@ -5,6 +5,7 @@ import type { Audit } from '../../../modules/audit/audit.ts'
 import type { Keys } from '../../../modules/keys/keys.ts'
 import type { BodyPolicy, StoredBodies } from '../../../modules/request-log/request-log.ts'
 import { AccountId, objectName } from '../../../wires/usual-members.ts'
+import { inAccount, ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const RETENTION_DAYS_DEFAULT = 7
@@ -85,8 +86,8 @@ const ownRoutes = (parts: BodyStorageParts): Route[] => [
   defineRoute({
     method: 'GET',
     tag: 'Usage',
-    scope: 'manage',
     path: '/v1/body-storage',
+    access: inAccount('organization.read'),
     summary: 'Read whether bodies are stored',
     responses,
     handle: ({ caller }) => describeStorage(parts, caller.accountId),
@@ -94,8 +95,8 @@ const ownRoutes = (parts: BodyStorageParts): Route[] => [
   defineRoute({
     method: 'PATCH',
     tag: 'Usage',
-    scope: 'manage',
     path: '/v1/body-storage',
+    access: inAccount('projects.manage'),
     summary: 'Set whether bodies are stored',
     body: BodyStorageBody,
     otherErrors: [404],
@@ -113,8 +114,8 @@ const operatorRoutes = (parts: BodyStorageParts): Route[] => [
   defineRoute({
     method: 'GET',
     tag: 'Operator',
-    scope: 'admin',
     path: '/v1/admin/accounts/:id/body-storage',
+    access: ofGateway('gateway.read'),
     summary: 'Read whether bodies of an account are stored',
     params: AccountParams,
     responses,
@@ -123,8 +124,8 @@ const operatorRoutes = (parts: BodyStorageParts): Route[] => [
   defineRoute({
     method: 'PATCH',
     tag: 'Operator',
-    scope: 'admin',
     path: '/v1/admin/accounts/:id/body-storage',
+    access: ofGateway('gateway.manage'),
     summary: 'Set whether bodies of an account are stored',
     params: AccountParams,
     body: BodyStorageBody,

@@ -9,6 +9,7 @@ import {
 } from '../../../modules/budget-alerts/budget-alerts.ts'
 import { AccountId, CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
+import { inAccount } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const URL_LENGTH_MAX = 2_048
@@ -65,8 +66,8 @@ export const budgetAlertRoutes = ({ budgetAlerts }: { budgetAlerts: BudgetAlerts
   defineRoute({
     method: 'GET',
     tag: 'Usage',
-    scope: 'manage',
     path: '/v1/budget-alerts',
+    access: inAccount('usage.read'),
     summary: 'List the budget alerts of the account',
     query: ListQuery,
     responses: { 200: { description: 'Newest first.', schema: listSchema('alerts', AlertAnswer) } },
@@ -76,8 +77,8 @@ export const budgetAlertRoutes = ({ budgetAlerts }: { budgetAlerts: BudgetAlerts
   defineRoute({
     method: 'GET',
     tag: 'Usage',
-    scope: 'manage',
     path: '/v1/budget-alerts/settings',
+    access: inAccount('usage.read'),
     summary: 'Read when budgets raise an alert',
     responses: { 200: { description: 'The thresholds and the webhook.', schema: SettingsAnswer } },
     handle: async ({ caller: { accountId } }) =>
@@ -86,8 +87,8 @@ export const budgetAlertRoutes = ({ budgetAlerts }: { budgetAlerts: BudgetAlerts
   defineRoute({
     method: 'PATCH',
     tag: 'Usage',
-    scope: 'manage',
     path: '/v1/budget-alerts/settings',
+    access: inAccount('budgets.manage'),
     summary: 'Set when budgets raise an alert',
     body: SettingsBody,
     responses: { 200: { description: 'The settings as they now are.', schema: SettingsAnswer } },

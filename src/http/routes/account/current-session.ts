@@ -8,6 +8,7 @@ import type { Sessions } from '../../../modules/sessions/sessions.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { parseWireId, wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName, UuidId } from '../../../wires/usual-members.ts'
+import { ANY_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { requireSession, SessionAnswer, sessionToWire } from './sessions.ts'
 
@@ -81,7 +82,7 @@ export const currentSessionRoutes = (options: CurrentSessionRouteOptions): Route
     method: 'GET',
     path: '/v1/sessions/current',
     summary: 'Read the session of the request',
-    scope: 'any',
+    access: ANY_KEY,
     query: CurrentSessionQuery,
     responses: {
       200: {
@@ -112,7 +113,7 @@ export const currentSessionRoutes = (options: CurrentSessionRouteOptions): Route
     method: 'POST',
     path: '/v1/sessions/project',
     summary: 'Continue the session in another project',
-    scope: 'any',
+    access: ANY_KEY,
     body: ProjectBody,
     otherErrors: [404],
     responses: { 200: { description: 'The session.', schema: SessionAnswer } },

@@ -6,6 +6,7 @@ import { UuidId, objectName } from '../../../wires/usual-members.ts'
 import { baseUrlOf } from '../../parameters/base-url-of.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
+import { ANY_KEY, inAccount, NO_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { PaymentAnswer, paymentToWire } from './payment-wire.ts'
 
@@ -63,14 +64,14 @@ interface PaymentRoutesOptions {
 }
 
 export const paymentRoutes = ({ billing, publicUrl }: PaymentRoutesOptions): Route[] => {
-  const shared = { tag: 'Payments', scope: 'manage' } as const
+  const shared = { tag: 'Payments' } as const
 
   return [
     defineRoute({
       ...shared,
-      scope: 'any',
       method: 'GET',
       path: '/v1/payments/config',
+      access: ANY_KEY,
       summary: 'How credit can be bought',
       responses: { 200: { description: 'The payment provider and its limits.', schema: ConfigAnswer } },
       handle: async () => {
@@ -92,6 +93,7 @@ export const paymentRoutes = ({ billing, publicUrl }: PaymentRoutesOptions): Rou
       ...shared,
       method: 'POST',
       path: '/v1/payments/checkout',
+      access: inAccount('billing.manage'),
       otherErrors: [502],
       summary: 'Start a checkout',
       body: CheckoutBody,
@@ -120,6 +122,7 @@ export const paymentRoutes = ({ billing, publicUrl }: PaymentRoutesOptions): Rou
       ...shared,
       method: 'GET',
       path: '/v1/payments/history',
+      access: inAccount('billing.manage'),
       summary: 'List payments',
       query: ListQuery,
       responses: {
@@ -135,6 +138,7 @@ export const paymentRoutes = ({ billing, publicUrl }: PaymentRoutesOptions): Rou
       ...shared,
       method: 'GET',
       path: '/v1/payments/:id',
+      access: inAccount('billing.manage'),
       otherErrors: [502],
       summary: 'Read a payment',
       params: PaymentParams,
@@ -148,9 +152,9 @@ export const paymentRoutes = ({ billing, publicUrl }: PaymentRoutesOptions): Rou
     }),
     defineRoute({
       ...shared,
-      scope: null,
       method: 'POST',
       path: '/v1/payments/webhook/:provider',
+      access: NO_KEY,
       summary: 'For the payment provider: tell what happened',
       params: ProviderParams,
       takesRawBody: true,

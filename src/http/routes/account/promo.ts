@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { PromoCodes } from '../../../modules/billing/billing.ts'
+import { inAccount } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const RedeemBody = Type.Object({
@@ -27,7 +28,7 @@ export const promoRoutes = ({ promoCodes }: { promoCodes: PromoCodes }): Route[]
     path: '/v1/promo/redeem',
     summary: 'Redeem a promo code',
     tag: 'Payments',
-    scope: 'manage',
+    access: inAccount('billing.manage'),
     body: RedeemBody,
     responses: { 200: { description: 'The credit is on the account.', schema: RedeemAnswer } },
     handle: async ({ caller, body }) => {

@@ -9,6 +9,7 @@ import type {
   StoredBody,
 } from '../../../modules/request-log/request-log.ts'
 import { objectName } from '../../../wires/usual-members.ts'
+import { inProject, ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { AccountQuery, parseAccountId, parseRequestId, RequestParams } from './request-log-query.ts'
 
@@ -54,8 +55,8 @@ export const requestBodyRoutes = ({ requestLog, storedBodies, audit }: RequestBo
     defineRoute({
       method: 'GET',
       tag: 'Usage',
-      scope: 'manage',
       path: '/v1/requests/:request_id/body',
+      access: inProject('bodies.read'),
       summary: 'Read the bodies of a request',
       params: RequestParams,
       responses,
@@ -64,8 +65,8 @@ export const requestBodyRoutes = ({ requestLog, storedBodies, audit }: RequestBo
     defineRoute({
       method: 'GET',
       tag: 'Operator',
-      scope: 'admin',
       path: '/v1/admin/requests/:request_id/body',
+      access: ofGateway('gateway.manage'),
       summary: 'Read the bodies of a request of an account',
       params: RequestParams,
       query: AccountQuery,

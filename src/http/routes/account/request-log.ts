@@ -3,6 +3,7 @@ import type { Accounts } from '../../../modules/accounts/accounts.ts'
 import { readerOf, readerOfAccount, type Reader } from '../../../modules/keys/keys.ts'
 import type { LogPage, RequestLog, StoredBodies } from '../../../modules/request-log/request-log.ts'
 import type { Tasks } from '../../../modules/tasks/tasks.ts'
+import { ANY_KEY, ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   AccountQuery,
@@ -35,23 +36,26 @@ const ownRoutes = (parts: RequestLogParts): Route[] => [
   defineRoute({
     method: 'GET',
     tag: 'Usage',
-    scope: 'any',
     path: '/v1/requests',
+    access: ANY_KEY,
     summary: 'List requests',
     query: RequestsQuery,
     responses: page,
     handle: async ({ caller, query }) =>
-      pageToWire(await parts.requestLog.list(parseLogQuery(readerOf(caller), query, parts.clock.nowMs()))),
+      pageToWire(
+        await parts.requestLog.list(parseLogQuery(readerOf(caller, 'log.read'), query, parts.clock.nowMs())),
+      ),
   }),
   defineRoute({
     method: 'GET',
     tag: 'Usage',
-    scope: 'any',
     path: '/v1/requests/:request_id',
+    access: ANY_KEY,
     summary: 'Read a request',
     params: RequestParams,
     responses: one,
-    handle: ({ caller, params }) => readRequest(parts, readerOf(caller), parseRequestId(params.request_id)),
+    handle: ({ caller, params }) =>
+      readRequest(parts, readerOf(caller, 'log.read'), parseRequestId(params.request_id)),
   }),
 ]
 
@@ -59,8 +63,8 @@ const operatorRoutes = (parts: RequestLogParts): Route[] => [
   defineRoute({
     method: 'GET',
     tag: 'Operator',
-    scope: 'admin',
     path: '/v1/admin/requests',
+    access: ofGateway('gateway.read'),
     summary: 'List requests of an account',
     query: AccountRequestsQuery,
     otherErrors: [404],
@@ -75,8 +79,8 @@ const operatorRoutes = (parts: RequestLogParts): Route[] => [
   defineRoute({
     method: 'GET',
     tag: 'Operator',
-    scope: 'admin',
     path: '/v1/admin/requests/:request_id',
+    access: ofGateway('gateway.read'),
     summary: 'Read a request of an account',
     params: RequestParams,
     query: AccountQuery,

@@ -8,6 +8,7 @@ import { wireId } from '../../../wires/organization-ids.ts'
 import { CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { listSchema, wholeList } from '../../answers/list-page.ts'
 import type { UnauthenticatedGuard } from '../../connections/guard-unauthenticated.ts'
+import { ANY_KEY, NO_KEY } from '../../access.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 import { isOfOwnPage, isSecureRequest, writeSessionCookie } from '../../session-cookie.ts'
 
@@ -76,7 +77,7 @@ export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
       method: 'POST',
       path: '/v1/sessions',
       summary: 'Sign in',
-      scope: null,
+      access: NO_KEY,
       body: SignInBody,
       bodyLimitBytes: SIGN_IN_BYTES_MAX,
       otherErrors: [401, 403],
@@ -92,7 +93,7 @@ export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
       method: 'GET',
       path: '/v1/sessions',
       summary: 'List sessions',
-      scope: 'any',
+      access: ANY_KEY,
       responses: {
         200: {
           description:
@@ -113,7 +114,7 @@ export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
       method: 'POST',
       path: '/v1/sessions/current/confirm',
       summary: 'Enter the key again',
-      scope: 'any',
+      access: ANY_KEY,
       body: KeyBody,
       responses: { 200: { description: 'The session, confirmed for 15 minutes.', schema: SessionAnswer } },
       handle: async ({ caller, exchange, body }) => {
@@ -127,7 +128,7 @@ export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
       method: 'DELETE',
       path: '/v1/sessions/:id',
       summary: 'Sign out',
-      scope: 'any',
+      access: ANY_KEY,
       params: SessionParams,
       responses: { 200: { description: 'The session that was ended.', schema: SessionAnswer } },
       handle: async (request) => {

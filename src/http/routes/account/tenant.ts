@@ -2,13 +2,14 @@ import { Type } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
-import { ENVIRONMENTS, managesAccount, SCOPES, type Caller } from '../../../modules/keys/keys.ts'
+import { ENVIRONMENTS, SCOPES, seesBalance, type Caller } from '../../../modules/keys/keys.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
 import type { People } from '../../../modules/people/people.ts'
 import type { Projects } from '../../../modules/projects/projects.ts'
 import type { Sessions } from '../../../modules/sessions/sessions.ts'
 import { described } from '../../../wires/described.ts'
 import { CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
+import { ANY_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { readSessionPlace, SessionPlace } from './current-session.ts'
 import { LimitsAnswer, limitsToWire, StoredAnswer, storedToWire } from './limits-wire.ts'
@@ -100,7 +101,7 @@ export const tenantRoutes = (options: TenantRouteOptions): Route[] => [
     path: '/v1/tenants/me',
     summary: 'Read the account of the key',
     tag: 'Account',
-    scope: 'any',
+    access: ANY_KEY,
     responses: { 200: { description: 'The account.', schema: TenantAnswer } },
     handle: async ({ caller }) => {
       const { accounts, limits, mayUseSandbox, gateway } = options
@@ -115,7 +116,7 @@ export const tenantRoutes = (options: TenantRouteOptions): Route[] => [
         object: 'tenant',
         name: account.name,
         status: account.status,
-        balance_usd: managesAccount(caller) ? usdFromNanoUsd(account.balanceNanoUsd) : null,
+        balance_usd: seesBalance(caller) ? usdFromNanoUsd(account.balanceNanoUsd) : null,
         created_at: toTimestamp(account.createdAtMs),
         limits_tier: applied.tier,
         limits: limitsToWire(applied),
@@ -127,7 +128,7 @@ export const tenantRoutes = (options: TenantRouteOptions): Route[] => [
           allowed_models: caller.allowedModels === null ? null : [...caller.allowedModels],
           expires_at: typeof caller.expiresAtMs === 'number' ? toTimestamp(caller.expiresAtMs) : null,
         },
-        is_operator: caller.scopes.has('admin'),
+        is_operator: caller.permissions.has('gateway.read'),
         session,
         gateway: {
           version: gateway.version,

@@ -12,6 +12,7 @@ import {
 import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { AccountId, objectName } from '../../../wires/usual-members.ts'
+import { ANY_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { chooseGranularity, LatencyQuery, parseFilter, parseRange } from './usage-query.ts'
 import { rangeToWire } from './usage-wire.ts'
@@ -79,13 +80,13 @@ export const usageLatencyRoutes = ({ usage, clock }: LatencyParts): Route[] => [
   defineRoute({
     method: 'GET',
     tag: 'Usage',
-    scope: 'any',
+    access: ANY_KEY,
     path: '/v1/usage/latency',
     summary: 'Read latency percentiles',
     query: LatencyQuery,
     responses: { 200: { description: 'Percentiles in total, by time and by group.', schema: LatencyAnswer } },
     handle: async ({ caller, query }) => {
-      const reader = readerOf(caller)
+      const reader = readerOf(caller, 'usage.read')
       const usual = query.granularity === 'day' ? '30d' : '24h'
       const { range } = parseRange(query, { usual, nowMs: clock.nowMs() })
       const granularity = chooseGranularity(query.granularity, range)

@@ -5,6 +5,7 @@ import type { BudgetAlerts } from '../../../modules/budget-alerts/budget-alerts.
 import { readerOf, type Reader } from '../../../modules/keys/keys.ts'
 import { DAY_MS, floorDay, type Usage } from '../../../modules/usage/usage.ts'
 import { listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
+import { ANY_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   chooseGranularity,
@@ -50,7 +51,7 @@ export const usageRoutes = (parts: UsageRouteParts): Route[] => [
   ...detailRoutes(parts),
 ]
 
-const shared = { method: 'GET', tag: 'Usage', scope: 'any' } as const
+const shared = { method: 'GET', tag: 'Usage', access: ANY_KEY } as const
 
 const totalRoutes = ({ usage, clock, budgetAlerts }: UsageRouteParts): Route[] => [
   defineRoute({
@@ -61,7 +62,7 @@ const totalRoutes = ({ usage, clock, budgetAlerts }: UsageRouteParts): Route[] =
     handle: async ({ caller }) => {
       const { accountId } = caller
       const [budget, reached] = await Promise.all([
-        usage.readBudget(readerOf(caller)),
+        usage.readBudget(readerOf(caller, 'usage.read')),
         budgetAlerts.readReached(accountId),
       ])
       return budgetToWire(accountId, budget, reached)
@@ -74,7 +75,7 @@ const totalRoutes = ({ usage, clock, budgetAlerts }: UsageRouteParts): Route[] =
     query: SummaryQuery,
     responses: { 200: { description: 'Totals, averages and the time before.', schema: SummaryAnswer } },
     handle: async ({ caller, query }) => {
-      const reader = readerOf(caller)
+      const reader = readerOf(caller, 'usage.read')
       const { window, range } = parseRange(query, { usual: '30d', nowMs: clock.nowMs() })
       const previousRange = shiftRange(range, range.toMs - range.fromMs)
       const filter = parseFilter(query)
@@ -92,7 +93,7 @@ const totalRoutes = ({ usage, clock, budgetAlerts }: UsageRouteParts): Route[] =
       200: { description: 'The day of UTC so far, beside as much of yesterday.', schema: TodayAnswer },
     },
     handle: async ({ caller, query }) => {
-      const reader = readerOf(caller)
+      const reader = readerOf(caller, 'usage.read')
       const nowMs = clock.nowMs()
       // One more millisecond, so that the range is not empty exactly at midnight.
       const range = { fromMs: floorDay(nowMs), toMs: nowMs + 1, isUntilNow: true }
@@ -121,7 +122,8 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
     summary: 'Read usage by hour or day',
     query: TimeseriesQuery,
     responses: { 200: { description: 'Every bucket of the range.', schema: TimeseriesAnswer } },
-    handle: ({ caller, query }) => describeTimeseries({ usage, clock }, readerOf(caller), query),
+    handle: ({ caller, query }) =>
+      describeTimeseries({ usage, clock }, readerOf(caller, 'usage.read'), query),
   }),
   defineRoute({
     ...shared,
@@ -130,7 +132,7 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
     query: SpendingQuery,
     responses: { 200: { description: 'The dearest first, with shares.', schema: SpendingAnswer } },
     handle: async ({ caller, query }) => {
-      const reader = readerOf(caller)
+      const reader = readerOf(caller, 'usage.read')
       const { range } = parseRange(query, { usual: '30d', nowMs: clock.nowMs() })
       const by = query.by ?? 'model'
       const [filter, limit] = [parseFilter(query), parseGroupLimit(query.limit)]
@@ -151,7 +153,7 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
     query: RangeQuery,
     responses: { 200: { description: 'The cost by deployment.', schema: GpuBillingAnswer } },
     handle: async ({ caller, query }) => {
-      const reader = readerOf(caller)
+      const reader = readerOf(caller, 'usage.read')
       const { range } = parseRange(query, { usual: '30d', nowMs: clock.nowMs() })
       const { spending, burnRateNanoUsdPerHour } = await usage.readGpuBilling({ ...reader, range })
       return {
@@ -177,7 +179,7 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
       200: { description: 'One row a request, newest first.', schema: listSchema('records', RecordAnswer) },
     },
     handle: async ({ caller, query }) => {
-      const reader = readerOf(caller)
+      const reader = readerOf(caller, 'usage.read')
       const range = parseRecordsRange(query, clock.nowMs())
       const [filter, page] = [parseFilter(query), parsePageRequest(query)]
       const outcome = query.outcome ?? null

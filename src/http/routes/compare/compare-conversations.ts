@@ -6,6 +6,7 @@ import { nullable } from '../../../wires/nullable.ts'
 import { Id } from '../../../wires/usual-members.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { admitRequest } from '../../answers/rate-headers.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { readTurn, sendTurn } from '../../paid/send-turn.ts'
 import { LaneChoice, readLanes } from './compare-lane.ts'
@@ -45,7 +46,7 @@ interface ConversationRouteOptions {
 
 export const compareConversationRoutes = (options: ConversationRouteOptions): Route[] => {
   const { conversations } = options
-  const shared = { tag: 'Compare', scope: 'inference' } as const
+  const shared = { tag: 'Compare', access: inProject('models.use', 'compare.manage') } as const
   const one = { params: ConversationParams, ...shared }
   const described = (description: string) => ({ 200: { description, schema: ConversationAnswer } })
 
@@ -130,7 +131,7 @@ export const compareConversationRoutes = (options: ConversationRouteOptions): Ro
 function turnRoute({ conversations, limits, onStreamError }: ConversationRouteOptions): Route {
   return defineRoute({
     tag: 'Compare',
-    scope: 'inference',
+    access: inProject('models.use', 'compare.manage'),
     method: 'POST',
     path: '/v1/compare/conversations/:id/turns',
     takesTags: 'header',

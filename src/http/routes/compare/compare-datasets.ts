@@ -17,6 +17,7 @@ import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answe
 import type { UploadedFile } from '../../multipart/form.ts'
 import { decodeText } from '../../bodies/decode-text.ts'
 import { requireStorable } from '../../bodies/parse-body.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { compileCheck } from '../../bodies/validate.ts'
 import { timestampOf } from './compare-cell-wire.ts'
@@ -106,7 +107,7 @@ const Deleted = Type.Object({
 })
 
 export const compareDatasetRoutes = ({ datasets }: { datasets: Datasets }): Route[] => {
-  const shared = { tag: 'Compare', scope: 'any' } as const
+  const shared = { tag: 'Compare', access: inProject('compare.manage') } as const
   const path = '/v1/compare/datasets/:id'
 
   return [

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Judging } from '../../../modules/judging/judging.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { LeaderboardAnswer, toLeaderboardAnswer } from './judging-wire.ts'
 
@@ -17,7 +18,7 @@ export const compareLeaderboardRoutes = ({ judging }: { judging: Judging }): Rou
     path: '/v1/compare/leaderboard',
     summary: 'Rank models by the votes of the account',
     tag: 'Compare',
-    scope: 'inference',
+    access: inProject('models.use', 'compare.manage'),
     query: LeaderboardQuery,
     otherErrors: [404],
     responses: {

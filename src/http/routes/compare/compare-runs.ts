@@ -12,6 +12,7 @@ import {
   parsePageRequest,
 } from '../../answers/list-page.ts'
 import { parseUsd } from '../../parameters/parse-usd.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { ExportAnswer, isCsvAsked, sendExport } from './compare-export.ts'
 import { Budget, readRunOrder, RunCreateBody, type PromptSources } from './compare-run-request.ts'
@@ -64,7 +65,7 @@ export const compareRunRoutes = ({
   sources,
   onBroken,
 }: CompareRunRouteOptions): Route[] => {
-  const shared = { tag: 'Compare', scope: 'inference' } as const
+  const shared = { tag: 'Compare', access: inProject('models.use', 'compare.manage') } as const
   const RunList = listSchema('runs', RunAnswer)
 
   return [
@@ -94,7 +95,7 @@ export const compareRunRoutes = ({
       responses: { 200: { description: 'The runs of the account, newest first.', schema: RunList } },
       handle: async ({ caller, query }) => {
         const filter = { status: query.status, datasetId: query.dataset_id }
-        const page = await compare.list(readerOf(caller), filter, parsePageRequest(query))
+        const page = await compare.list(readerOf(caller, 'log.read'), filter, parsePageRequest(query))
         return listAnswer('runs', page, (run) => toRunAnswer(run))
       },
     }),
@@ -213,7 +214,12 @@ async function* presentParts(
 }
 
 function changeRoutes(compare: Compare): Route[] {
-  const shared = { method: 'POST', tag: 'Compare', scope: 'inference', params: RunParams } as const
+  const shared = {
+    method: 'POST',
+    tag: 'Compare',
+    access: inProject('models.use', 'compare.manage'),
+    params: RunParams,
+  } as const
   return [
     defineRoute({
       ...shared,

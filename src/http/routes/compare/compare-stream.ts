@@ -4,6 +4,7 @@ import type { BlindView, Judging } from '../../../modules/judging/judging.ts'
 import { partType } from '../../../wires/usual-members.ts'
 import { followUntilShutdown } from '../../answers/follow-until-shutdown.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { Uuid } from './compare-cell-wire.ts'
 
@@ -46,7 +47,7 @@ interface StreamRouteOptions {
 export const compareStreamRoutes = ({ compare, judging }: StreamRouteOptions): Route[] => [
   defineRoute({
     tag: 'Compare',
-    scope: 'inference',
+    access: inProject('models.use', 'compare.manage'),
     method: 'GET',
     path: '/v1/compare/runs/:run_id/stream',
     summary: 'Follow the answers of a run while they are written',

@@ -4,6 +4,7 @@ import type { Compare } from '../../../modules/compare/compare.ts'
 import type { Judging, VoteOrder } from '../../../modules/judging/judging.ts'
 import { described } from '../../../wires/described.ts'
 import { nullable } from '../../../wires/nullable.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { RunAnswer, toRunAnswer } from './compare-wire.ts'
 import {
@@ -48,7 +49,7 @@ interface CompareVoteRouteOptions {
 }
 
 export const compareVoteRoutes = ({ judging, compare }: CompareVoteRouteOptions): Route[] => {
-  const shared = { tag: 'Compare', scope: 'inference' } as const
+  const shared = { tag: 'Compare', access: inProject('models.use', 'compare.manage') } as const
   return [
     defineRoute({
       ...shared,

@@ -7,6 +7,7 @@ import { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
 import { nullable } from '../../../wires/nullable.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
 import { toInference } from '../../paid/to-inference.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { ChatCompletion } from '../text/chat-answer.ts'
 
@@ -40,7 +41,7 @@ export const deploymentChatRoutes = ({ deployments, chat, sendInference }: Deplo
       method: 'POST',
       summary: 'Chat with a deployment',
       tag: 'Deployments',
-      scope: 'inference',
+      access: inProject('models.use'),
       takesTags: 'metadata',
       params: Params,
       body: DeploymentChatRequest,

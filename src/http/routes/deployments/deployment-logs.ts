@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Deployments } from '../../../modules/deployments/deployments.ts'
 import { followUntilShutdown } from '../../answers/follow-until-shutdown.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const LINES_MAX = 1_000
@@ -37,7 +38,7 @@ export const deploymentLogRoutes = ({
 }): Route[] => [
   defineRoute({
     tag: 'Deployments',
-    scope: 'inference',
+    access: inProject('deployments.read'),
     method: 'GET',
     path: '/v1/deployments/:id/logs',
     summary: 'Read the log of the engine of a deployment',

@@ -8,6 +8,7 @@ import {
   type Percentiles,
 } from '../../../modules/deployments/deployments.ts'
 import { orNull } from '../../../wires/nullable.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const STEP_SECONDS_MAX = 86_400
@@ -110,7 +111,7 @@ export const deploymentMetricRoutes = ({
 }): Route[] => [
   defineRoute({
     tag: 'Deployments',
-    scope: 'inference',
+    access: inProject('deployments.read'),
     method: 'GET',
     path: '/v1/deployments/:id/metrics',
     summary: 'Read throughput and latency of a deployment',

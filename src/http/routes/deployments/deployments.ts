@@ -10,6 +10,7 @@ import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answe
 import { baseUrlOf } from '../../parameters/base-url-of.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   BillAnswer,
@@ -129,7 +130,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
     startTimes: await deployments.startTimes.read(),
   })
 
-  const shared = { tag: 'Deployments', scope: 'inference' } as const
+  const shared = { tag: 'Deployments' } as const
   const one = { ...shared, params: Params }
   const described = (description: string) => ({ 200: { description, schema: DeploymentAnswer } })
 
@@ -138,6 +139,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       ...shared,
       method: 'POST',
       path: '/v1/deployments',
+      access: inProject('deployments.manage'),
       takesTags: 'header',
       summary: 'Deploy a model',
       body: DeploymentRequest,
@@ -153,6 +155,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       ...shared,
       method: 'GET',
       path: '/v1/deployments',
+      access: inProject('deployments.read'),
       summary: 'List deployments',
       query: DeploymentListQuery,
       responses: {
@@ -169,6 +172,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       ...one,
       method: 'GET',
       path: '/v1/deployments/:id',
+      access: inProject('deployments.read'),
       summary: 'Read a deployment',
       responses: described('The deployment with its current status.'),
       handle: async ({ caller, params, headers }) =>
@@ -178,6 +182,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       ...one,
       method: 'POST',
       path: '/v1/deployments/:id/start',
+      access: inProject('deployments.manage'),
       summary: 'Start or wake a deployment',
       otherErrors: [402],
       responses: described('The deployment, which is starting.'),
@@ -191,6 +196,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       ...one,
       method: 'POST',
       path: '/v1/deployments/:id/stop',
+      access: inProject('deployments.manage'),
       summary: 'Stop a deployment',
       responses: described('The deployment. Its GPU is released when requests in flight have ended.'),
       handle: async ({ caller, params, headers }) =>
@@ -203,6 +209,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       ...one,
       method: 'DELETE',
       path: '/v1/deployments/:id',
+      access: inProject('deployments.manage'),
       summary: 'Delete a deployment',
       responses: {
         200: { description: 'The deployment is deleted. Its events can still be read.', schema: Deleted },
@@ -216,6 +223,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       ...one,
       method: 'GET',
       path: '/v1/deployments/:id/events',
+      access: inProject('deployments.read'),
       summary: 'List the events of a deployment',
       query: EventQuery,
       responses: { 200: { description: 'Oldest first.', schema: listSchema('events', EventAnswer) } },
@@ -230,6 +238,7 @@ export const deploymentRoutes = ({ deployments, publicUrl }: DeploymentRouteOpti
       ...one,
       method: 'GET',
       path: '/v1/deployments/:id/billing',
+      access: inProject('deployments.read'),
       summary: 'Read the cost of a deployment',
       responses: { 200: { description: 'The cost until now.', schema: BillAnswer } },
       handle: async ({ caller, params }) => toBillAnswer(await deployments.readBill(caller, params.id)),

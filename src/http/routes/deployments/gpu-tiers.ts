@@ -8,6 +8,7 @@ import {
 } from '../../../modules/deployments/deployments.ts'
 import { Id, UpdatedAt } from '../../../wires/usual-members.ts'
 import { listSchema, wholeList } from '../../answers/list-page.ts'
+import { ANY_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const TierAnswer = Type.Object(
@@ -65,7 +66,7 @@ export const gpuTierRoutes = ({
   deployments: Deployments
   clock: Clock
 }): Route[] => {
-  const shared = { tag: 'Deployments', scope: 'any', method: 'GET' } as const
+  const shared = { tag: 'Deployments', access: ANY_KEY, method: 'GET' } as const
   const readTiers = async (caller: Parameters<Deployments['readTiers']>[0], isLive: boolean) => {
     const { tiers, readAtMs } = await deployments.readTiers(caller, isLive ? 0 : undefined)
     const updatedAt = toTimestamp(readAtMs)

@@ -9,6 +9,7 @@ import {
 } from '../../../modules/deployments/deployments.ts'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import { nullable, orNull } from '../../../wires/nullable.ts'
+import { ANY_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const HubId = Type.String({ minLength: 1, maxLength: 200, description: 'The id of a model on the hub.' })
@@ -118,7 +119,7 @@ export const hubModelRoutes = ({ deployments }: { deployments: Deployments }): R
     path: '/v1/hf/validate',
     summary: 'Validate a model of the hub',
     tag: 'Deployments',
-    scope: 'any',
+    access: ANY_KEY,
     body: ValidateRequest,
     responses: {
       200: {
@@ -144,7 +145,7 @@ export const hubModelRoutes = ({ deployments }: { deployments: Deployments }): R
     path: '/v1/deployments/preview',
     summary: 'Estimate whether a model fits on a tier',
     tag: 'Deployments',
-    scope: 'any',
+    access: ANY_KEY,
     query: PreviewQuery,
     otherErrors: [503],
     responses: { 200: { description: 'An estimate. Nothing is created.', schema: PreviewAnswer } },

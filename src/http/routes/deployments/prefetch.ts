@@ -5,6 +5,7 @@ import {
   type Prefetches,
 } from '../../../modules/deployments/deployments.ts'
 import { nullable, orNull } from '../../../wires/nullable.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const PrefetchRequest = Type.Object(
@@ -65,7 +66,7 @@ const at = '/v1/deployments/prefetch'
 
 /** Routes for downloads before deployment. A model id contains a slash, which clients may or may not encode. */
 export const prefetchRoutes = ({ prefetches }: { prefetches: Prefetches }): Route[] => {
-  const shared = { tag: 'Deployments', scope: 'inference' } as const
+  const shared = { tag: 'Deployments' } as const
   const read = {
     ...shared,
     method: 'GET',
@@ -91,6 +92,7 @@ export const prefetchRoutes = ({ prefetches }: { prefetches: Prefetches }): Rout
       ...shared,
       method: 'POST',
       path: at,
+      access: inProject('deployments.manage'),
       summary: 'Download a model before it is deployed',
       body: PrefetchRequest,
       otherErrors: [402, 429, 503],
@@ -110,12 +112,14 @@ export const prefetchRoutes = ({ prefetches }: { prefetches: Prefetches }): Rout
     defineRoute({
       ...read,
       path: `${at}/:hub_id`,
+      access: inProject('deployments.read'),
       params: Whole,
       handle: async ({ caller, params }) => toAnswer(await prefetches.read(caller.accountId, params.hub_id)),
     }),
     defineRoute({
       ...read,
       path: `${at}/:owner/:name`,
+      access: inProject('deployments.read'),
       aliasOf: `${at}/:hub_id`,
       params: Parted,
       handle: async ({ caller, params: { owner, name } }) =>
@@ -124,12 +128,14 @@ export const prefetchRoutes = ({ prefetches }: { prefetches: Prefetches }): Rout
     defineRoute({
       ...cancel,
       path: `${at}/:hub_id/cancel`,
+      access: inProject('deployments.manage'),
       params: Whole,
       handle: async ({ caller, params }) => toAnswer(await prefetches.cancel(caller, params.hub_id)),
     }),
     defineRoute({
       ...cancel,
       path: `${at}/:owner/:name/cancel`,
+      access: inProject('deployments.manage'),
       aliasOf: `${at}/:hub_id/cancel`,
       params: Parted,
       handle: async ({ caller, params: { owner, name } }) =>

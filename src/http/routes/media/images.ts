@@ -5,6 +5,7 @@ import type { ImageWork } from '../../../providers/media/media-work.ts'
 import { fromUpload, readClientImage, type ImageInput } from '../../parameters/client-image.ts'
 import type { FormDescription, UploadedFile } from '../../multipart/form.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 import { imageEvents } from './image-events.ts'
 import { TaskReceipt, type RunGeneration } from '../../paid/run-generation.ts'
@@ -51,7 +52,7 @@ const EDIT_FORM: FormDescription = {
 const shared = {
   method: 'POST',
   tag: 'Images',
-  scope: 'inference',
+  access: inProject('models.use'),
   takesTags: 'header',
   responses: {
     200: { description: 'The images, of a model that answers at once.', schema: ImageAnswer },

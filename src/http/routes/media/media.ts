@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Media, ServedFile } from '../../../modules/media/media.ts'
 import { parseByteRange, type ByteRange } from '../../parameters/parse-byte-range.ts'
+import { NO_KEY } from '../../access.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 
 const TokenParams = Type.Object({
@@ -29,7 +30,7 @@ export const mediaRoutes = ({ media, clock, onBroken }: MediaRoutesOptions): Rou
     path: '/media/:token',
     summary: 'Download a file',
     tag: 'Media',
-    scope: null,
+    access: NO_KEY,
     otherErrors: [503],
     params: TokenParams,
     responses: {

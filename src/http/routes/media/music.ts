@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Generation } from '../../../modules/generation/generation.ts'
 import { nullable } from '../../../wires/nullable.ts'
 import { refuseMembers, type RefusedMembers } from '../../bodies/refuse-members.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { TaskMembers, TaskReceipt, type RunGeneration } from '../../paid/run-generation.ts'
 
@@ -46,7 +47,7 @@ export const musicRoutes = ({ generation, runGeneration }: MusicRouteOptions): R
     takesTags: 'header',
     summary: 'Make music',
     tag: 'Audio',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: MusicRequest,
     responses: { 202: { description: 'The task that makes it.', schema: TaskReceipt } },
     handle: (request) => {

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { createInferenceRecord } from '../../../modules/inference/inference.ts'
 import type { Speech } from '../../../modules/speech/speech.ts'
 import { AUDIO_FORMATS, CONTENT_TYPE_OF_AUDIO, type SpeechWork } from '../../../providers/media/media-work.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 import { TaskReceipt, type RunGeneration } from '../../paid/run-generation.ts'
 import { setGatewayHeaders } from '../../paid/gateway-headers.ts'
@@ -34,7 +35,7 @@ export const speechRoutes = (options: SpeechRouteOptions): Route[] => [
     takesTags: 'header',
     summary: 'Speak a text',
     tag: 'Audio',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: SpeechRequest,
     responses: {
       200: { description: 'The audio, as it is made.', otherTypes: AUDIO_TYPES },

@@ -13,6 +13,7 @@ import { described } from '../../../wires/described.ts'
 import { nullable } from '../../../wires/nullable.ts'
 import { CostUsd, partType } from '../../../wires/usual-members.ts'
 import { refuseMembers, type RefusedMembers } from '../../bodies/refuse-members.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 import type { RunPaid } from '../../paid/run-paid.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
@@ -158,7 +159,7 @@ export const transcriptionRoutes = ({ transcription, runPaid }: TranscriptionRou
     takesTags: 'header',
     summary: 'Transcribe audio',
     tag: 'Audio',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: TranscriptionRequest,
     form: FORM,
     bodyLimitBytes: JSON_BYTES_MAX,
@@ -177,7 +178,7 @@ export const transcriptionRoutes = ({ transcription, runPaid }: TranscriptionRou
     takesTags: 'header',
     summary: 'Transcribe audio into English',
     tag: 'Audio',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: TranslationRequest,
     form: FORM,
     bodyLimitBytes: JSON_BYTES_MAX,

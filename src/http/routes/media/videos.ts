@@ -3,6 +3,7 @@ import { IMAGE_BYTES_MAX, type Generation } from '../../../modules/generation/ge
 import { nullable } from '../../../wires/nullable.ts'
 import { ImageInput, readClientImage } from '../../parameters/client-image.ts'
 import { refuseMembers, type RefusedMembers } from '../../bodies/refuse-members.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { TaskMembers, TaskReceipt, type RunGeneration } from '../../paid/run-generation.ts'
 
@@ -81,7 +82,7 @@ export const videoRoutes = ({ generation, runGeneration }: VideoRouteOptions): R
     takesTags: 'header',
     summary: 'Make a video',
     tag: 'Video',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: VideoGenerationRequest,
     bodyLimitBytes: BODY_BYTES_MAX,
     responses: { 202: { description: 'The task that makes it.', schema: TaskReceipt } },

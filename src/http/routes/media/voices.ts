@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import type { ListedVoice, Speech } from '../../../modules/speech/speech.ts'
 import { listAnswer, ListQuery, listSchema, PAGE_LIMIT_DEFAULT } from '../../answers/list-page.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const VoiceAnswer = Type.Object(
@@ -30,7 +31,7 @@ export const voiceRoutes = ({ speech }: { speech: Pick<Speech, 'voices'> }): Rou
     path: '/v1/audio/voices',
     summary: 'List the voices of speech models',
     tag: 'Audio',
-    scope: 'inference',
+    access: inProject('models.use'),
     query: Query,
     otherErrors: [404],
     responses: { 200: { description: 'Voices.', schema: listSchema('voices', VoiceAnswer) } },

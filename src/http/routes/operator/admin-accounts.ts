@@ -9,6 +9,7 @@ import { described } from '../../../wires/described.ts'
 import { CreatedAt, UpdatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
+import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   createKeyWire,
@@ -73,7 +74,7 @@ export const adminAccountRoutes = (modules: AdminAccountModules): Route[] => [
   ...accountKeyRoutes(modules),
 ]
 
-const shared = { tag: 'Operator', scope: 'admin' } as const
+const shared = { tag: 'Operator' } as const
 
 const accountTarget = (id: string | null) => ({ kind: 'account', id })
 
@@ -82,6 +83,7 @@ const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
     ...shared,
     method: 'GET',
     path: '/v1/admin/accounts',
+    access: ofGateway('gateway.read'),
     summary: 'List accounts',
     query: AccountsQuery,
     responses: {
@@ -96,6 +98,7 @@ const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
     ...shared,
     method: 'POST',
     path: '/v1/admin/accounts',
+    access: ofGateway('gateway.manage'),
     summary: 'Create an account',
     body: AccountCreateBody,
     responses: { 201: { description: 'The account, without a key yet.', schema: AccountAnswer } },
@@ -114,6 +117,7 @@ const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
     ...shared,
     method: 'GET',
     path: '/v1/admin/accounts/:id',
+    access: ofGateway('gateway.read'),
     summary: 'Read an account',
     params: AccountParams,
     responses: { 200: { description: 'The account.', schema: AccountAnswer } },
@@ -123,6 +127,7 @@ const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
     ...shared,
     method: 'POST',
     path: '/v1/admin/accounts/:id/suspend',
+    access: ofGateway('gateway.manage'),
     summary: 'Suspend an account',
     params: AccountParams,
     responses: {
@@ -139,6 +144,7 @@ const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
     ...shared,
     method: 'POST',
     path: '/v1/admin/accounts/:id/activate',
+    access: ofGateway('gateway.manage'),
     summary: 'Activate a suspended account',
     params: AccountParams,
     responses: { 200: { description: 'The keys of the account work again.', schema: AccountAnswer } },
@@ -160,6 +166,7 @@ const accountKeyRoutes = (modules: AdminAccountModules): Route[] => {
       ...shared,
       method: 'GET',
       path: '/v1/admin/accounts/:id/api-keys',
+      access: ofGateway('gateway.read'),
       summary: 'List the API keys of an account',
       params: AccountParams,
       query: ListQuery,
@@ -175,6 +182,7 @@ const accountKeyRoutes = (modules: AdminAccountModules): Route[] => {
       ...shared,
       method: 'POST',
       path: '/v1/admin/accounts/:id/api-keys',
+      access: ofGateway('gateway.manage'),
       summary: 'Create an API key for an account',
       params: AccountParams,
       body: KeyCreateBody,
@@ -203,6 +211,7 @@ const accountKeyRoutes = (modules: AdminAccountModules): Route[] => {
       ...shared,
       method: 'PATCH',
       path: '/v1/admin/accounts/:id/api-keys/:key_id',
+      access: ofGateway('gateway.manage'),
       summary: 'Update an API key of an account',
       params: AccountKeyParams,
       body: KeyUpdateBody,
@@ -225,6 +234,7 @@ const accountKeyRoutes = (modules: AdminAccountModules): Route[] => {
       ...shared,
       method: 'DELETE',
       path: '/v1/admin/accounts/:id/api-keys/:key_id',
+      access: ofGateway('gateway.manage'),
       summary: 'Revoke an API key of an account',
       params: AccountKeyParams,
       responses: {

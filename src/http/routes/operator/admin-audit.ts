@@ -3,6 +3,7 @@ import { toTimestamp } from '../../../kernel/clock.ts'
 import type { Audit, AuditEntry } from '../../../modules/audit/audit.ts'
 import { AccountId, CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
+import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const AuditQuery = Type.Object({
@@ -41,7 +42,7 @@ export const adminAuditRoutes = ({ audit }: { audit: Audit }): Route[] => [
     path: '/v1/admin/audit',
     summary: 'List what operators did',
     tag: 'Operator',
-    scope: 'admin',
+    access: ofGateway('gateway.read'),
     query: AuditQuery,
     responses: {
       200: {

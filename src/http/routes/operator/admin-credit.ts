@@ -12,6 +12,7 @@ import { AccountId, CreatedAt, Id, objectName } from '../../../wires/usual-membe
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
+import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { PaymentAnswer, paymentToWire } from '../account/payment-wire.ts'
 import { readOperatorKey } from './read-operator-key.ts'
@@ -87,7 +88,7 @@ interface AdminCreditModules {
   readonly audit: Audit
 }
 
-const shared = { tag: 'Operator', scope: 'admin' } as const
+const shared = { tag: 'Operator' } as const
 
 /** Operator routes for the credit of an account. */
 export const adminCreditRoutes = (modules: AdminCreditModules): Route[] => [
@@ -100,6 +101,7 @@ const creditRoutes = ({ accounts, billing, ledger, audit }: AdminCreditModules):
     ...shared,
     method: 'POST',
     path: '/v1/admin/accounts/:id/credit',
+    access: ofGateway('gateway.manage'),
     needsConfirmation: true,
     summary: 'Give or deduct credit of an account',
     params: AccountParams,
@@ -138,6 +140,7 @@ const creditRoutes = ({ accounts, billing, ledger, audit }: AdminCreditModules):
     ...shared,
     method: 'GET',
     path: '/v1/admin/accounts/:id/ledger',
+    access: ofGateway('gateway.read'),
     summary: 'Read the ledger of an account',
     params: AccountParams,
     query: ListQuery,
@@ -170,6 +173,7 @@ const budgetRoutes = ({ accounts, ledger, audit }: AdminCreditModules): Route[] 
       ...shared,
       method: 'GET',
       path: '/v1/admin/accounts/:id/budget',
+      access: ofGateway('gateway.read'),
       summary: 'Read the budgets of an account',
       params: AccountParams,
       responses: { 200: { description: 'The budgets and what is spent of them.', schema: BudgetAnswer } },
@@ -179,6 +183,7 @@ const budgetRoutes = ({ accounts, ledger, audit }: AdminCreditModules): Route[] 
       ...shared,
       method: 'PATCH',
       path: '/v1/admin/accounts/:id/budget',
+      access: ofGateway('gateway.manage'),
       summary: 'Set the budgets of an account',
       params: AccountParams,
       body: BudgetBody,

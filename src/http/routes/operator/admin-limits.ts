@@ -5,6 +5,7 @@ import type { Audit } from '../../../modules/audit/audit.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
 import { described } from '../../../wires/described.ts'
 import { AccountId, objectName } from '../../../wires/usual-members.ts'
+import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { LimitsAnswer, limitsToWire, StoredAnswer, storedToWire } from '../account/limits-wire.ts'
 
@@ -44,12 +45,13 @@ interface AdminLimitModules {
 /** Operator routes for the limits of an account. */
 export const adminLimitRoutes = (modules: AdminLimitModules): Route[] => {
   const { accounts, limits, audit } = modules
-  const shared = { tag: 'Operator', scope: 'admin', path: '/v1/admin/accounts/:id/limits' } as const
+  const shared = { tag: 'Operator', path: '/v1/admin/accounts/:id/limits' } as const
 
   return [
     defineRoute({
       ...shared,
       method: 'GET',
+      access: ofGateway('gateway.read'),
       summary: 'Read the limits of an account',
       params: AccountParams,
       responses: { 200: { description: 'The limits and what is stored.', schema: AccountLimitsAnswer } },
@@ -58,6 +60,7 @@ export const adminLimitRoutes = (modules: AdminLimitModules): Route[] => {
     defineRoute({
       ...shared,
       method: 'PATCH',
+      access: ofGateway('gateway.manage'),
       summary: 'Set the tier of an account',
       params: AccountParams,
       body: TierBody,

@@ -3,6 +3,7 @@ import type { Cancellation } from '../../../kernel/cancellation.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { objectName } from '../../../wires/usual-members.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
+import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const rate = (description: string) => Type.Number({ description })
@@ -117,7 +118,7 @@ export const adminLiveRoutes = ({ live }: { live: LiveFeed }): Route[] => [
     path: '/v1/admin/live',
     summary: 'Follow the live figures',
     tag: 'Operator',
-    scope: 'admin',
+    access: ofGateway('gateway.read'),
     otherErrors: [429],
     responses: {
       200: {

@@ -14,6 +14,7 @@ import { AccountId } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
+import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { PaymentAnswer, paymentToWire } from '../account/payment-wire.ts'
 import { readOperatorKey } from './read-operator-key.ts'
@@ -61,7 +62,7 @@ interface AdminPaymentModules {
   readonly audit: Audit
 }
 
-const shared = { tag: 'Operator', scope: 'admin' } as const
+const shared = { tag: 'Operator' } as const
 
 /** Operator routes for payments, of one account and of all. */
 export const adminPaymentRoutes = ({ accounts, billing, audit }: AdminPaymentModules): Route[] => [
@@ -69,6 +70,7 @@ export const adminPaymentRoutes = ({ accounts, billing, audit }: AdminPaymentMod
     ...shared,
     method: 'GET',
     path: '/v1/admin/payments',
+    access: ofGateway('gateway.read'),
     summary: 'List the payments of all accounts',
     query: PaymentsQuery,
     responses: {
@@ -83,6 +85,7 @@ export const adminPaymentRoutes = ({ accounts, billing, audit }: AdminPaymentMod
     ...shared,
     method: 'GET',
     path: '/v1/admin/accounts/:id/payments',
+    access: ofGateway('gateway.read'),
     summary: 'List the payments of an account',
     params: AccountParams,
     query: ListQuery,
@@ -97,6 +100,7 @@ export const adminPaymentRoutes = ({ accounts, billing, audit }: AdminPaymentMod
     ...shared,
     method: 'POST',
     path: '/v1/admin/payments/:id/refund',
+    access: ofGateway('gateway.manage'),
     needsConfirmation: true,
     summary: 'Refund a payment',
     params: PaymentParams,

@@ -9,6 +9,7 @@ import { AccountId, CreatedAt, UuidId, objectName } from '../../../wires/usual-m
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
+import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const COUNT_MAX = 1_000_000_000
@@ -89,7 +90,7 @@ export const adminPromoRoutes = ({
   promoCodes: PromoCodes
   audit: Audit
 }): Route[] => {
-  const shared = { tag: 'Operator', scope: 'admin' } as const
+  const shared = { tag: 'Operator' } as const
   const target = (id: string | null) => ({ kind: 'promo_code', id })
 
   return [
@@ -97,6 +98,7 @@ export const adminPromoRoutes = ({
       ...shared,
       method: 'GET',
       path: '/v1/admin/promo-codes',
+      access: ofGateway('gateway.read'),
       summary: 'List promo codes',
       query: ListQuery,
       responses: {
@@ -109,6 +111,7 @@ export const adminPromoRoutes = ({
       ...shared,
       method: 'POST',
       path: '/v1/admin/promo-codes',
+      access: ofGateway('gateway.manage'),
       needsConfirmation: true,
       summary: 'Create a promo code',
       body: CodeCreateBody,
@@ -128,6 +131,7 @@ export const adminPromoRoutes = ({
       ...shared,
       method: 'GET',
       path: '/v1/admin/promo-codes/:id',
+      access: ofGateway('gateway.read'),
       summary: 'Read a promo code',
       params: CodeParams,
       responses: { 200: { description: 'The code.', schema: CodeAnswer } },
@@ -137,6 +141,7 @@ export const adminPromoRoutes = ({
       ...shared,
       method: 'POST',
       path: '/v1/admin/promo-codes/:id/disable',
+      access: ofGateway('gateway.manage'),
       summary: 'Disable a promo code',
       params: CodeParams,
       responses: { 200: { description: 'Nobody can redeem it from now on.', schema: CodeAnswer } },
@@ -151,6 +156,7 @@ export const adminPromoRoutes = ({
       ...shared,
       method: 'GET',
       path: '/v1/admin/promo-codes/:id/redemptions',
+      access: ofGateway('gateway.read'),
       summary: 'List who redeemed a promo code',
       params: CodeParams,
       query: ListQuery,

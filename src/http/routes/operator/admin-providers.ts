@@ -5,6 +5,7 @@ import type { Probe } from '../../../modules/inference/inference.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { Id, ModelId, objectName } from '../../../wires/usual-members.ts'
 import { listSchema, wholeList } from '../../answers/list-page.ts'
+import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const UpstreamModel = Type.String({ description: "The provider's name of the model." })
@@ -124,12 +125,13 @@ export const adminProviderRoutes = ({
   providers: ProviderStatuses
   audit: Audit
 }): Route[] => {
-  const shared = { tag: 'Operator', scope: 'admin' } as const
+  const shared = { tag: 'Operator' } as const
   return [
     defineRoute({
       ...shared,
       method: 'GET',
       path: '/v1/admin/providers',
+      access: ofGateway('gateway.read'),
       summary: 'List providers with their state',
       responses: {
         200: { description: 'Every known provider, those that are configured first.', schema: ProviderList },
@@ -143,6 +145,7 @@ export const adminProviderRoutes = ({
       ...shared,
       method: 'POST',
       path: '/v1/admin/providers/:name/test',
+      access: ofGateway('gateway.manage'),
       summary: 'Call a provider',
       params: TestParams,
       body: TestBody,

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
 import { readerOfAccount } from '../../../modules/keys/keys.ts'
+import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   AccountSpendingQuery,
@@ -25,7 +26,7 @@ interface AdminUsageParts extends UsageParts {
 
 /** Operator routes for the usage of all accounts, and of one. */
 export const adminUsageRoutes = ({ accounts, usage, clock }: AdminUsageParts): Route[] => {
-  const shared = { method: 'GET', tag: 'Operator', scope: 'admin' } as const
+  const shared = { method: 'GET', tag: 'Operator', access: ofGateway('gateway.read') } as const
   return [
     defineRoute({
       ...shared,

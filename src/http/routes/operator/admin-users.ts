@@ -4,6 +4,7 @@ import type { Audit } from '../../../modules/audit/audit.ts'
 import type { People } from '../../../modules/people/people.ts'
 import { parseWireId, wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName } from '../../../wires/usual-members.ts'
+import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const UserParams = Type.Object({
@@ -20,13 +21,14 @@ const UserAnswer = Type.Object(
   { title: 'User' },
 )
 
-const shared = { tag: 'Operator', scope: 'admin' } as const
+const shared = { tag: 'Operator' } as const
 
 export const adminUserRoutes = ({ people, audit }: { people: People; audit: Audit }): Route[] => [
   defineRoute({
     ...shared,
     method: 'POST',
     path: '/v1/admin/users/:id/deactivate',
+    access: ofGateway('gateway.manage'),
     summary: 'Deactivate a person',
     params: UserParams,
     responses: {
@@ -48,6 +50,7 @@ export const adminUserRoutes = ({ people, audit }: { people: People; audit: Audi
     ...shared,
     method: 'POST',
     path: '/v1/admin/users/:id/activate',
+    access: ofGateway('gateway.manage'),
     summary: 'Activate a deactivated person',
     params: UserParams,
     responses: {

@@ -6,6 +6,7 @@ import { docsRoutes } from '../../docs-page/docs-routes.ts'
 import { rootRoute } from '../../docs-page/root-route.ts'
 import type { JsonObject } from '../../reference/openapi-schemas.ts'
 import { checkReadiness, type ReadinessCheck } from '../../check-readiness.ts'
+import { NO_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 export interface OperationRoutesOptions {
@@ -43,7 +44,7 @@ export function operationRoutes(options: OperationRoutesOptions): Route[] {
   const { isShuttingDown, readMetrics, metricsAccess } = options
   const readiness = checkReadiness({ checks: options.checks, logger: options.logger })
   let document: string | null = null
-  const shared = { method: 'GET', tag: 'Operations', scope: null } as const
+  const shared = { method: 'GET', tag: 'Operations', access: NO_KEY } as const
 
   return [
     defineRoute({

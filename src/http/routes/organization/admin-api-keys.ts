@@ -6,6 +6,7 @@ import { described } from '../../../wires/described.ts'
 import { nullable, orNull } from '../../../wires/nullable.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName, UuidId } from '../../../wires/usual-members.ts'
+import { inAccount } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { Name } from '../account/api-key-wire.ts'
 import {
@@ -16,7 +17,6 @@ import {
   readPage,
   unixSeconds,
 } from './organization-list.ts'
-import { requireAccountKey } from './own-project.ts'
 
 const KEY_SECONDS_MAX = 10 * 366 * 24 * 60 * 60
 const SECOND_MS = 1000
@@ -70,7 +70,7 @@ const KeyParams = Type.Object({
 })
 
 const AT = '/v1/organization/admin_api_keys'
-const shared = { tag: 'Organization', scope: 'manage' } as const
+const shared = { tag: 'Organization' } as const
 
 interface AdminKeyParts {
   readonly keys: Keys
@@ -84,6 +84,7 @@ export const adminApiKeyRoutes = ({ keys, accounts, clock }: AdminKeyParts): Rou
     ...shared,
     method: 'GET',
     path: AT,
+    access: inAccount('organization.read'),
     summary: 'List admin API keys',
     query: KeysQuery,
     responses: {
@@ -93,7 +94,7 @@ export const adminApiKeyRoutes = ({ keys, accounts, clock }: AdminKeyParts): Rou
       },
     },
     handle: async ({ caller, query }) => {
-      const account = await accounts.read(requireAccountKey(caller))
+      const account = await accounts.read(caller.accountId)
       const page = { ...readPage('project', query), order: query.order ?? 'asc' }
       return listOf(await keys.listAdmin(account.id, page), (key) => keyToWire(key, account))
     },
@@ -102,11 +103,12 @@ export const adminApiKeyRoutes = ({ keys, accounts, clock }: AdminKeyParts): Rou
     ...shared,
     method: 'POST',
     path: AT,
+    access: inAccount('keys.manage'),
     summary: 'Create an admin API key',
     body: CreateBody,
     responses: { 200: { description: 'The key, shown this once.', schema: CreatedAnswer } },
     handle: async ({ caller, body }) => {
-      const account = await accounts.read(requireAccountKey(caller))
+      const account = await accounts.read(caller.accountId)
       const seconds = body.expires_in_seconds ?? null
       const { record, token } = await keys.create(caller, account.id, {
         name: body.name,
@@ -120,11 +122,12 @@ export const adminApiKeyRoutes = ({ keys, accounts, clock }: AdminKeyParts): Rou
     ...shared,
     method: 'GET',
     path: `${AT}/:key_id`,
+    access: inAccount('organization.read'),
     summary: 'Read an admin API key',
     params: KeyParams,
     responses: { 200: { description: 'The key, without its secret.', schema: AdminKeyAnswer } },
     handle: async ({ caller, params }) => {
-      const account = await accounts.read(requireAccountKey(caller))
+      const account = await accounts.read(caller.accountId)
       return keyToWire(await keys.readAdmin(account.id, params.key_id), account)
     },
   }),
@@ -132,6 +135,7 @@ export const adminApiKeyRoutes = ({ keys, accounts, clock }: AdminKeyParts): Rou
     ...shared,
     method: 'DELETE',
     path: `${AT}/:key_id`,
+    access: inAccount('keys.manage'),
     summary: 'Delete an admin API key',
     params: KeyParams,
     responses: {
@@ -141,7 +145,7 @@ export const adminApiKeyRoutes = ({ keys, accounts, clock }: AdminKeyParts): Rou
       },
     },
     handle: async ({ caller, params }) => {
-      const accountId = requireAccountKey(caller)
+      const { accountId } = caller
       const { id } = await keys.readAdmin(accountId, params.key_id)
       await keys.revoke(caller, accountId, id)
       return { object: 'organization.admin_api_key.deleted', id, deleted: true }

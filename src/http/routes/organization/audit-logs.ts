@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { AUDIT_EVENT_TYPES, type Audit, type RecordedChange } from '../../../modules/audit/audit.ts'
 import { parseWireId, wireId, type IdKind } from '../../../wires/organization-ids.ts'
 import { Id } from '../../../wires/usual-members.ts'
+import { inAccount } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   listOf,
@@ -11,7 +12,6 @@ import {
   readPage,
   unixSeconds,
 } from './organization-list.ts'
-import { requireAccountKey } from './own-project.ts'
 import { listFilter, readFilter } from './list-filter.ts'
 
 const UNIX_SECONDS_MAX = 253_402_300_799
@@ -115,7 +115,7 @@ const EntryAnswer = Type.Object(
 export const auditLogRoutes = ({ audit }: { audit: Audit }): Route[] => [
   defineRoute({
     tag: 'Organization',
-    scope: 'manage',
+    access: inAccount('audit.read'),
     method: 'GET',
     path: '/v1/organization/audit_logs',
     summary: 'List the audit log',
@@ -127,7 +127,7 @@ export const auditLogRoutes = ({ audit }: { audit: Audit }): Route[] => [
       },
     },
     handle: async ({ caller, query }) => {
-      const accountId = requireAccountKey(caller)
+      const { accountId } = caller
       const page = {
         ...readPage('auditLog', query),
         beforeId: readCursor('auditLog', 'before', query.before),

@@ -4,6 +4,7 @@ import type { Budgets } from '../../../modules/budgets/budgets.ts'
 import { parseWireId } from '../../../wires/organization-ids.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd } from '../../parameters/parse-usd.ts'
+import { ANY_KEY, inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   ApproveBody,
@@ -23,7 +24,7 @@ const RequestsQuery = Type.Object({
   status: Type.Optional(Type.Enum([...REQUEST_STATUSES], { description: 'Lists only those.' })),
 })
 
-const shared = { tag: 'Organization', scope: 'any' } as const
+const shared = { tag: 'Organization' } as const
 const ALL = '/v1/organization/budget_requests'
 
 /** Somebody asks for more than a budget allows, and whoever may change the budget decides. */
@@ -32,6 +33,7 @@ export const budgetRequestRoutes = ({ budgets: { requests } }: { budgets: Budget
     ...shared,
     method: 'GET',
     path: ALL,
+    access: ANY_KEY,
     summary: 'List budget requests',
     query: RequestsQuery,
     responses: {
@@ -50,6 +52,7 @@ export const budgetRequestRoutes = ({ budgets: { requests } }: { budgets: Budget
     ...shared,
     method: 'POST',
     path: ALL,
+    access: ANY_KEY,
     summary: 'Ask for more than a budget allows',
     otherErrors: [404],
     body: NewRequestBody,
@@ -70,6 +73,7 @@ export const budgetRequestRoutes = ({ budgets: { requests } }: { budgets: Budget
     ...shared,
     method: 'POST',
     path: `${ALL}/:request_id/approve`,
+    access: inProject('budgets.manage'),
     summary: 'Approve a budget request',
     params: RequestParams,
     body: ApproveBody,
@@ -87,6 +91,7 @@ export const budgetRequestRoutes = ({ budgets: { requests } }: { budgets: Budget
     ...shared,
     method: 'POST',
     path: `${ALL}/:request_id/refuse`,
+    access: inProject('budgets.manage'),
     summary: 'Refuse a budget request',
     params: RequestParams,
     responses: { 200: { description: 'The request. The budget stays.', schema: RequestAnswer } },

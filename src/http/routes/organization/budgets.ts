@@ -5,6 +5,7 @@ import { SUBJECT_KINDS, subjectText } from '../../../modules/ledger/ledger.ts'
 import { parseWireId, wireId } from '../../../wires/organization-ids.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd } from '../../parameters/parse-usd.ts'
+import { ANY_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   BudgetAnswer,
@@ -38,7 +39,7 @@ const BudgetsQuery = Type.Object({
   ),
 })
 
-const shared = { tag: 'Organization', scope: 'any' } as const
+const shared = { tag: 'Organization', access: ANY_KEY } as const
 const ITEM = '/v1/organization/budgets/:budget_id'
 
 /** Everybody sees the budgets that limit them; who may change one is decided by its level. */

@@ -2,10 +2,11 @@ import { Type, type Static } from 'typebox'
 import type { GroupMember, Groups } from '../../../modules/groups/groups.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName } from '../../../wires/usual-members.ts'
+import { inAccount } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { GroupParams } from './groups.ts'
 import { orderedList, OrderedListQuery, orderedListOf, readOrderedPage } from './organization-list.ts'
-import { pathId, requireAccountKey } from './own-project.ts'
+import { pathId } from './own-project.ts'
 
 const members = {
   id: Id,
@@ -45,7 +46,7 @@ const UserParams = Type.Object({
   user_id: Type.String({ maxLength: 100, description: 'The id of a person: `user-…`.' }),
 })
 
-const shared = { tag: 'Organization', scope: 'manage' } as const
+const shared = { tag: 'Organization' } as const
 const AT = '/v1/organization/groups/:group_id/users'
 
 export const groupUserRoutes = ({ groups }: { groups: Groups }): Route[] => [
@@ -53,6 +54,7 @@ export const groupUserRoutes = ({ groups }: { groups: Groups }): Route[] => [
     ...shared,
     method: 'GET',
     path: AT,
+    access: inAccount('organization.read'),
     summary: 'List the users of a group',
     params: GroupParams,
     query: OrderedListQuery,
@@ -63,7 +65,7 @@ export const groupUserRoutes = ({ groups }: { groups: Groups }): Route[] => [
       const groupId = pathId('group', params.group_id)
       const page = readOrderedPage('user', query)
       return orderedListOf(
-        await groups.members.list(requireAccountKey(caller), groupId, page),
+        await groups.members.list(caller.accountId, groupId, page),
         memberToWire,
         ({ id }) => wireId('user', id),
       )
@@ -73,12 +75,12 @@ export const groupUserRoutes = ({ groups }: { groups: Groups }): Route[] => [
     ...shared,
     method: 'POST',
     path: AT,
+    access: inAccount('members.manage'),
     summary: 'Add a user to a group',
     params: GroupParams,
     body: AddBody,
     responses: { 200: { description: 'The person has what the group has.', schema: AddedAnswer } },
     handle: async ({ caller, params, body }) => {
-      requireAccountKey(caller)
       const groupId = pathId('group', params.group_id)
       const userId = pathId('user', body.user_id)
       await groups.members.add({ caller, groupId }, userId)
@@ -89,13 +91,14 @@ export const groupUserRoutes = ({ groups }: { groups: Groups }): Route[] => [
     ...shared,
     method: 'GET',
     path: `${AT}/:user_id`,
+    access: inAccount('organization.read'),
     summary: 'Read a user of a group',
     params: UserParams,
     responses: { 200: { description: 'The person in the group.', schema: GroupUserDetails } },
     handle: async ({ caller, params }) => {
       const groupId = pathId('group', params.group_id)
       const userId = pathId('user', params.user_id)
-      const member = await groups.members.read(requireAccountKey(caller), groupId, userId)
+      const member = await groups.members.read(caller.accountId, groupId, userId)
       return { ...memberToWire(member), picture: null, is_service_account: false, user_type: 'user' }
     },
   }),
@@ -103,6 +106,7 @@ export const groupUserRoutes = ({ groups }: { groups: Groups }): Route[] => [
     ...shared,
     method: 'DELETE',
     path: `${AT}/:user_id`,
+    access: inAccount('members.manage'),
     summary: 'Remove a user from a group',
     params: UserParams,
     responses: {
@@ -112,7 +116,6 @@ export const groupUserRoutes = ({ groups }: { groups: Groups }): Route[] => [
       },
     },
     handle: async ({ caller, params }) => {
-      requireAccountKey(caller)
       const groupId = pathId('group', params.group_id)
       await groups.members.remove({ caller, groupId }, pathId('user', params.user_id))
       return { object: 'group.user.deleted', deleted: true }

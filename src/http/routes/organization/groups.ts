@@ -3,6 +3,7 @@ import type { Group, Groups } from '../../../modules/groups/groups.ts'
 import { described } from '../../../wires/described.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { Id } from '../../../wires/usual-members.ts'
+import { inAccount } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { Name } from '../account/api-key-wire.ts'
 import {
@@ -13,7 +14,7 @@ import {
   readOrderedPage,
   unixSeconds,
 } from './organization-list.ts'
-import { pathId, requireAccountKey } from './own-project.ts'
+import { pathId } from './own-project.ts'
 
 export const GroupType = Type.Literal('group', {
   description: 'Always `group`: no group spans several accounts.',
@@ -44,20 +45,21 @@ export const GroupParams = Type.Object({
   group_id: Type.String({ maxLength: 100, description: 'The id of a group: `group_…`.' }),
 })
 
-const shared = { tag: 'Organization', scope: 'manage' } as const
+const shared = { tag: 'Organization' } as const
 
 export const organizationGroupRoutes = ({ groups }: { groups: Groups }): Route[] => [
   defineRoute({
     ...shared,
     method: 'GET',
     path: '/v1/organization/groups',
+    access: inAccount('organization.read'),
     summary: 'List groups',
     query: OrderedListQuery,
     responses: {
       200: { description: 'The groups of the account.', schema: orderedList('GroupList', GroupAnswer) },
     },
     handle: async ({ caller, query }) => {
-      const page = await groups.list(requireAccountKey(caller), readOrderedPage('group', query))
+      const page = await groups.list(caller.accountId, readOrderedPage('group', query))
       return orderedListOf(page, groupToWire, ({ id }) => wireId('group', id))
     },
   }),
@@ -65,11 +67,11 @@ export const organizationGroupRoutes = ({ groups }: { groups: Groups }): Route[]
     ...shared,
     method: 'POST',
     path: '/v1/organization/groups',
+    access: inAccount('members.manage'),
     summary: 'Create a group',
     body: GroupBody,
     responses: { 200: { description: 'The group, with nobody in it.', schema: GroupAnswer } },
     handle: async ({ caller, body }) => {
-      requireAccountKey(caller)
       return groupToWire(await groups.create(caller, body.name))
     },
   }),
@@ -77,22 +79,23 @@ export const organizationGroupRoutes = ({ groups }: { groups: Groups }): Route[]
     ...shared,
     method: 'GET',
     path: '/v1/organization/groups/:group_id',
+    access: inAccount('organization.read'),
     summary: 'Read a group',
     params: GroupParams,
     responses: { 200: { description: 'The group.', schema: GroupAnswer } },
     handle: async ({ caller, params }) =>
-      groupToWire(await groups.read(requireAccountKey(caller), pathId('group', params.group_id))),
+      groupToWire(await groups.read(caller.accountId, pathId('group', params.group_id))),
   }),
   defineRoute({
     ...shared,
     method: 'POST',
     path: '/v1/organization/groups/:group_id',
+    access: inAccount('members.manage'),
     summary: 'Rename a group',
     params: GroupParams,
     body: GroupBody,
     responses: { 200: { description: 'The group with its new name.', schema: GroupAnswer } },
     handle: async ({ caller, params, body }) => {
-      requireAccountKey(caller)
       return groupToWire(await groups.rename(caller, pathId('group', params.group_id), body.name))
     },
   }),
@@ -100,6 +103,7 @@ export const organizationGroupRoutes = ({ groups }: { groups: Groups }): Route[]
     ...shared,
     method: 'DELETE',
     path: '/v1/organization/groups/:group_id',
+    access: inAccount('members.manage'),
     summary: 'Delete a group',
     params: GroupParams,
     responses: {
@@ -109,7 +113,6 @@ export const organizationGroupRoutes = ({ groups }: { groups: Groups }): Route[]
       },
     },
     handle: async ({ caller, params }) => {
-      requireAccountKey(caller)
       const id = pathId('group', params.group_id)
       await groups.delete(caller, id)
       return { object: 'group.deleted', id: wireId('group', id), deleted: true }

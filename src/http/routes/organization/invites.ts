@@ -7,6 +7,7 @@ import { orNull } from '../../../wires/nullable.ts'
 import { parseWireId, wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName } from '../../../wires/usual-members.ts'
 import { baseUrlOf } from '../../parameters/base-url-of.ts'
+import { inAccount } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   deletedAnswer,
@@ -16,7 +17,7 @@ import {
   readPage,
   unixSeconds,
 } from './organization-list.ts'
-import { pathId, requireAccountKey } from './own-project.ts'
+import { pathId } from './own-project.ts'
 import { AccountRole } from './users.ts'
 
 const PROJECTS_MAX = 100
@@ -77,7 +78,7 @@ const InviteParams = Type.Object({
   invite_id: Type.String({ maxLength: 100, description: 'The id of an invitation: `invite-…`.' }),
 })
 
-const shared = { tag: 'Organization', scope: 'manage' } as const
+const shared = { tag: 'Organization' } as const
 
 export const organizationInviteRoutes = ({
   people: { invites },
@@ -93,6 +94,7 @@ export const organizationInviteRoutes = ({
       ...shared,
       method: 'GET',
       path: '/v1/organization/invites',
+      access: inAccount('organization.read'),
       summary: 'List invitations',
       query: OrganizationListQuery,
       responses: {
@@ -102,12 +104,13 @@ export const organizationInviteRoutes = ({
         },
       },
       handle: async ({ caller, query }) =>
-        listOf(await invites.list(requireAccountKey(caller), readPage('invite', query)), toWire),
+        listOf(await invites.list(caller.accountId, readPage('invite', query)), toWire),
     }),
     defineRoute({
       ...shared,
       method: 'POST',
       path: '/v1/organization/invites',
+      access: inAccount('members.manage'),
       summary: 'Invite a person',
       body: InviteBody,
       responses: {
@@ -119,7 +122,6 @@ export const organizationInviteRoutes = ({
       },
       otherErrors: [404],
       handle: async ({ caller, body, headers }) => {
-        requireAccountKey(caller)
         const { email, role } = body
         const projects = (body.projects ?? []).map((project) => ({
           role: project.role,
@@ -135,16 +137,18 @@ export const organizationInviteRoutes = ({
       ...shared,
       method: 'GET',
       path: '/v1/organization/invites/:invite_id',
+      access: inAccount('organization.read'),
       summary: 'Read an invitation',
       params: InviteParams,
       responses: { 200: { description: 'The invitation, without its code.', schema: InviteAnswer } },
       handle: async ({ caller, params }) =>
-        toWire(await invites.read(requireAccountKey(caller), pathId('invite', params.invite_id))),
+        toWire(await invites.read(caller.accountId, pathId('invite', params.invite_id))),
     }),
     defineRoute({
       ...shared,
       method: 'DELETE',
       path: '/v1/organization/invites/:invite_id',
+      access: inAccount('members.manage'),
       summary: 'Withdraw an invitation',
       params: InviteParams,
       responses: {
@@ -154,7 +158,6 @@ export const organizationInviteRoutes = ({
         },
       },
       handle: async ({ caller, params }) => {
-        requireAccountKey(caller)
         const id = pathId('invite', params.invite_id)
         await invites.delete(caller, id)
         return { object: 'organization.invite.deleted', id: wireId('invite', id), deleted: true }

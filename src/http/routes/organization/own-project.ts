@@ -21,12 +21,6 @@ export function managedProject(caller: Caller, named: string): string {
   throw new AppError('forbidden', 'A project does not set its own limits. Use a key of the account.')
 }
 
-/** Throws for a key of a project, which does not reach the routes of the account. */
-export function requireAccountKey(caller: Caller): string {
-  if (caller.projectId === null) return caller.accountId
-  throw new AppError('forbidden', 'This route is about the whole account. Use a key of the account.')
-}
-
 /** Returns the id that a path names. Any other text is no id, and so 404. */
 export function pathId(kind: 'user' | 'serviceAccount' | 'invite' | 'group', text: string): string {
   const id = parseWireId(kind, text)

@@ -4,6 +4,7 @@ import type { Projects } from '../../../modules/projects/projects.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName, UuidId } from '../../../wires/usual-members.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   deletedAnswer,
@@ -71,7 +72,7 @@ const KeysQuery = Type.Object({
   ),
 })
 
-const shared = { tag: 'Organization', scope: 'manage' } as const
+const shared = { tag: 'Organization' } as const
 
 export const projectApiKeyRoutes = ({ projects, keys }: { projects: Projects; keys: Keys }): Route[] => {
   const placeOf = async (
@@ -87,6 +88,7 @@ export const projectApiKeyRoutes = ({ projects, keys }: { projects: Projects; ke
       ...shared,
       method: 'GET',
       path: '/v1/organization/projects/:project_id/api_keys',
+      access: inProject('organization.read'),
       summary: 'List the API keys of a project',
       params: ProjectParams,
       query: KeysQuery,
@@ -109,6 +111,7 @@ export const projectApiKeyRoutes = ({ projects, keys }: { projects: Projects; ke
       ...shared,
       method: 'GET',
       path: '/v1/organization/projects/:project_id/api_keys/:api_key_id',
+      access: inProject('organization.read'),
       summary: 'Read an API key of a project',
       params: KeyParams,
       responses: { 200: { description: 'The key.', schema: KeyAnswer } },
@@ -121,6 +124,7 @@ export const projectApiKeyRoutes = ({ projects, keys }: { projects: Projects; ke
       ...shared,
       method: 'DELETE',
       path: '/v1/organization/projects/:project_id/api_keys/:api_key_id',
+      access: inProject('keys.manage'),
       summary: 'Delete an API key of a project',
       params: KeyParams,
       responses: {

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import type { Groups, ProjectGroup } from '../../../modules/groups/groups.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { objectName } from '../../../wires/usual-members.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { GroupParams, GroupType } from './groups.ts'
 import {
@@ -48,7 +49,7 @@ const GroupQuery = Type.Object({
   group_type: Type.Optional(Type.Enum(['group'], { description: 'Only `group`.' })),
 })
 
-const shared = { tag: 'Organization', scope: 'manage' } as const
+const shared = { tag: 'Organization' } as const
 const AT = '/v1/organization/projects/:project_id/groups'
 
 export const projectGroupRoutes = ({ groups: { projects } }: { groups: Groups }): Route[] => [
@@ -56,6 +57,7 @@ export const projectGroupRoutes = ({ groups: { projects } }: { groups: Groups })
     ...shared,
     method: 'GET',
     path: AT,
+    access: inProject('organization.read'),
     summary: 'List the groups of a project',
     params: ProjectParams,
     query: OrderedListQuery,
@@ -75,6 +77,7 @@ export const projectGroupRoutes = ({ groups: { projects } }: { groups: Groups })
     ...shared,
     method: 'POST',
     path: AT,
+    access: inProject('members.manage'),
     summary: 'Add a group to a project',
     params: ProjectParams,
     body: AddBody,
@@ -93,6 +96,7 @@ export const projectGroupRoutes = ({ groups: { projects } }: { groups: Groups })
     ...shared,
     method: 'GET',
     path: `${AT}/:group_id`,
+    access: inProject('organization.read'),
     summary: 'Read a group of a project',
     params: ProjectGroupParams,
     query: GroupQuery,
@@ -106,6 +110,7 @@ export const projectGroupRoutes = ({ groups: { projects } }: { groups: Groups })
     ...shared,
     method: 'DELETE',
     path: `${AT}/:group_id`,
+    access: inProject('members.manage'),
     summary: 'Remove a group from a project',
     params: ProjectGroupParams,
     responses: {

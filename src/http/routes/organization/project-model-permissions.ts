@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { ProjectModels, Projects } from '../../../modules/projects/projects.ts'
 import { objectName } from '../../../wires/usual-members.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { managedProject, ownProject, ProjectParams } from './own-project.ts'
 
@@ -39,7 +40,6 @@ const DeletedAnswer = Type.Object({
 
 const shared = {
   tag: 'Organization',
-  scope: 'manage',
   path: '/v1/organization/projects/:project_id/model_permissions',
   params: ProjectParams,
 } as const
@@ -52,6 +52,7 @@ export const projectModelPermissionRoutes = ({
   defineRoute({
     ...shared,
     method: 'GET',
+    access: inProject('organization.read'),
     summary: 'Read the model permissions of a project',
     responses: { 200: { description: 'Which models the project may use.', schema: PermissionsAnswer } },
     handle: async ({ caller, params }) =>
@@ -60,6 +61,7 @@ export const projectModelPermissionRoutes = ({
   defineRoute({
     ...shared,
     method: 'POST',
+    access: inProject('projects.manage'),
     summary: 'Set the model permissions of a project',
     body: PermissionsBody,
     responses: {
@@ -73,6 +75,7 @@ export const projectModelPermissionRoutes = ({
   defineRoute({
     ...shared,
     method: 'DELETE',
+    access: inProject('projects.manage'),
     summary: 'Delete the model permissions of a project',
     responses: { 200: { description: 'The project may use every model again.', schema: DeletedAnswer } },
     handle: async ({ caller, params }) => {

@@ -9,6 +9,7 @@ import { described } from '../../../wires/described.ts'
 import { nullable, orNull } from '../../../wires/nullable.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName, UuidId } from '../../../wires/usual-members.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { Name } from '../account/api-key-wire.ts'
 import {
@@ -94,7 +95,7 @@ const ServiceAccountParams = Type.Object({
   }),
 })
 
-const shared = { tag: 'Organization', scope: 'manage' } as const
+const shared = { tag: 'Organization' } as const
 const AT = '/v1/organization/projects/:project_id/service_accounts'
 
 export const projectServiceAccountRoutes = ({
@@ -106,6 +107,7 @@ export const projectServiceAccountRoutes = ({
     ...shared,
     method: 'GET',
     path: AT,
+    access: inProject('organization.read'),
     summary: 'List service accounts',
     params: ProjectParams,
     query: OrganizationListQuery,
@@ -127,6 +129,7 @@ export const projectServiceAccountRoutes = ({
     ...shared,
     method: 'POST',
     path: AT,
+    access: inProject('keys.manage'),
     summary: 'Create a service account',
     params: ProjectParams,
     body: CreateBody,
@@ -145,6 +148,7 @@ export const projectServiceAccountRoutes = ({
     ...shared,
     method: 'GET',
     path: `${AT}/:service_account_id`,
+    access: inProject('organization.read'),
     summary: 'Read a service account',
     params: ServiceAccountParams,
     responses: { 200: { description: 'The service account.', schema: ServiceAccountAnswer } },
@@ -158,6 +162,7 @@ export const projectServiceAccountRoutes = ({
     ...shared,
     method: 'POST',
     path: `${AT}/:service_account_id`,
+    access: inProject('keys.manage'),
     summary: 'Change a service account',
     params: ServiceAccountParams,
     body: ChangeBody,
@@ -173,6 +178,7 @@ export const projectServiceAccountRoutes = ({
     ...shared,
     method: 'DELETE',
     path: `${AT}/:service_account_id`,
+    access: inProject('keys.manage'),
     summary: 'Delete a service account',
     params: ServiceAccountParams,
     responses: {
@@ -195,6 +201,7 @@ export const projectServiceAccountRoutes = ({
     ...shared,
     method: 'POST',
     path: `${AT}/:service_account_id/api_keys`,
+    access: inProject('keys.manage'),
     summary: 'Create a further key of a service account',
     params: ServiceAccountParams,
     body: KeyBody,

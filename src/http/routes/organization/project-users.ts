@@ -4,6 +4,7 @@ import { PROJECT_ROLES, type ProjectMember, type Projects } from '../../../modul
 import { nullable, orNull } from '../../../wires/nullable.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName } from '../../../wires/usual-members.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   deletedAnswer,
@@ -50,13 +51,14 @@ const UserParams = Type.Object({
   user_id: Type.String({ maxLength: 100, description: 'The id of a person: `user-…`.' }),
 })
 
-const shared = { tag: 'Organization', scope: 'manage' } as const
+const shared = { tag: 'Organization' } as const
 
 export const projectUserRoutes = ({ projects: { members } }: { projects: Projects }): Route[] => [
   defineRoute({
     ...shared,
     method: 'GET',
     path: '/v1/organization/projects/:project_id/users',
+    access: inProject('organization.read'),
     summary: 'List the users of a project',
     params: ProjectParams,
     query: OrganizationListQuery,
@@ -75,6 +77,7 @@ export const projectUserRoutes = ({ projects: { members } }: { projects: Project
     ...shared,
     method: 'POST',
     path: '/v1/organization/projects/:project_id/users',
+    access: inProject('members.manage'),
     summary: 'Add a user to a project',
     params: ProjectParams,
     body: AddBody,
@@ -88,6 +91,7 @@ export const projectUserRoutes = ({ projects: { members } }: { projects: Project
     ...shared,
     method: 'GET',
     path: '/v1/organization/projects/:project_id/users/:user_id',
+    access: inProject('organization.read'),
     summary: 'Read a user of a project',
     params: UserParams,
     responses: { 200: { description: 'The person in the project.', schema: ProjectUserAnswer } },
@@ -100,6 +104,7 @@ export const projectUserRoutes = ({ projects: { members } }: { projects: Project
     ...shared,
     method: 'POST',
     path: '/v1/organization/projects/:project_id/users/:user_id',
+    access: inProject('members.manage'),
     summary: 'Change the role of a user in a project',
     params: UserParams,
     body: ChangeBody,
@@ -119,6 +124,7 @@ export const projectUserRoutes = ({ projects: { members } }: { projects: Project
     ...shared,
     method: 'DELETE',
     path: '/v1/organization/projects/:project_id/users/:user_id',
+    access: inProject('members.manage'),
     summary: 'Remove a user from a project',
     params: UserParams,
     responses: {

@@ -5,6 +5,7 @@ import { described } from '../../../wires/described.ts'
 import { nullable, orNull } from '../../../wires/nullable.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName } from '../../../wires/usual-members.ts'
+import { inAccount, inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { Name } from '../account/api-key-wire.ts'
 import { parseTagSettings, tagSettings, tagSettingsToWire } from '../account/tag-settings-wire.ts'
@@ -15,7 +16,7 @@ import {
   readPage,
   unixSeconds,
 } from './organization-list.ts'
-import { ownProject, ProjectParams, requireAccountKey } from './own-project.ts'
+import { ownProject, ProjectParams } from './own-project.ts'
 
 const ProjectAnswer = Type.Object(
   {
@@ -66,13 +67,14 @@ const ProjectsQuery = Type.Object({
   include_archived: Type.Optional(Type.Boolean({ description: 'Also lists archived projects.' })),
 })
 
-const shared = { tag: 'Organization', scope: 'manage' } as const
+const shared = { tag: 'Organization' } as const
 
 export const organizationProjectRoutes = ({ projects }: { projects: Projects }): Route[] => [
   defineRoute({
     ...shared,
     method: 'GET',
     path: '/v1/organization/projects',
+    access: inAccount('organization.read'),
     summary: 'List projects',
     query: ProjectsQuery,
     responses: {
@@ -83,7 +85,7 @@ export const organizationProjectRoutes = ({ projects }: { projects: Projects }):
     },
     handle: async ({ caller, query }) => {
       const filter = { includeArchived: query.include_archived ?? false }
-      const page = await projects.list(requireAccountKey(caller), readPage('project', query), filter)
+      const page = await projects.list(caller.accountId, readPage('project', query), filter)
       return listOf(page, projectToWire)
     },
   }),
@@ -91,11 +93,11 @@ export const organizationProjectRoutes = ({ projects }: { projects: Projects }):
     ...shared,
     method: 'POST',
     path: '/v1/organization/projects',
+    access: inAccount('projects.manage'),
     summary: 'Create a project',
     body: CreateBody,
     responses: { 200: { description: 'The project.', schema: ProjectAnswer } },
     handle: async ({ caller, body }) => {
-      requireAccountKey(caller)
       refusePlacement(body)
       return projectToWire(await projects.create(caller, { name: body.name, ...parseTagSettings(body) }))
     },
@@ -104,6 +106,7 @@ export const organizationProjectRoutes = ({ projects }: { projects: Projects }):
     ...shared,
     method: 'GET',
     path: '/v1/organization/projects/:project_id',
+    access: inProject('organization.read'),
     summary: 'Read a project',
     params: ProjectParams,
     responses: { 200: { description: 'The project.', schema: ProjectAnswer } },
@@ -114,6 +117,7 @@ export const organizationProjectRoutes = ({ projects }: { projects: Projects }):
     ...shared,
     method: 'POST',
     path: '/v1/organization/projects/:project_id',
+    access: inProject('projects.manage'),
     summary: 'Change a project',
     params: ProjectParams,
     body: ChangeBody,
@@ -132,6 +136,7 @@ export const organizationProjectRoutes = ({ projects }: { projects: Projects }):
     ...shared,
     method: 'POST',
     path: '/v1/organization/projects/:project_id/archive',
+    access: inProject('projects.manage'),
     summary: 'Archive a project',
     params: ProjectParams,
     responses: {

@@ -6,6 +6,7 @@ import type { Subject } from '../../../modules/ledger/ledger.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { parseWireId, wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName } from '../../../wires/usual-members.ts'
+import { inAccount, inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { EmailAddress, PERSONS_MAX } from './budget-wire.ts'
 import {
@@ -86,7 +87,8 @@ function routesOf(
   path: string,
   subjectOf: (caller: Caller, params: { project_id?: string }) => Subject,
 ): Route[] {
-  const shared = { tag: 'Organization', scope: 'manage' } as const
+  const at = owner === 'organization' ? inAccount : inProject
+  const shared = { tag: 'Organization' } as const
   const listParams = owner === 'project' ? ProjectParams.properties : {}
   const Params = Type.Object({ ...listParams })
   const ItemParams = Type.Object({ ...listParams, ...AlertParams })
@@ -104,6 +106,7 @@ function routesOf(
     defineRoute({
       ...shared,
       method: 'GET',
+      access: at('usage.read'),
       path,
       summary: `List the spend alerts of ${what}`,
       params: Params,
@@ -127,6 +130,7 @@ function routesOf(
     defineRoute({
       ...shared,
       method: 'POST',
+      access: at('budgets.manage'),
       path,
       summary: `Create a spend alert of ${what}`,
       params: Params,
@@ -143,6 +147,7 @@ function routesOf(
     defineRoute({
       ...shared,
       method: 'GET',
+      access: at('usage.read'),
       path: item,
       summary: `Read a spend alert of ${what}`,
       params: ItemParams,
@@ -152,6 +157,7 @@ function routesOf(
     defineRoute({
       ...shared,
       method: 'POST',
+      access: at('budgets.manage'),
       path: item,
       summary: `Change a spend alert of ${what}`,
       params: ItemParams,
@@ -165,6 +171,7 @@ function routesOf(
     defineRoute({
       ...shared,
       method: 'DELETE',
+      access: at('budgets.manage'),
       path: item,
       summary: `Delete a spend alert of ${what}`,
       params: ItemParams,

@@ -4,6 +4,7 @@ import type { Budget, Budgets } from '../../../modules/budgets/budgets.ts'
 import type { Caller } from '../../../modules/keys/keys.ts'
 import type { Subject } from '../../../modules/ledger/ledger.ts'
 import { objectName } from '../../../wires/usual-members.ts'
+import { inAccount, inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { ownProject, ProjectParams } from './own-project.ts'
 import { centsFromNanoUsd, nanoUsdFromCents, SpendAmount } from './spend-amount.ts'
@@ -60,9 +61,9 @@ export const spendLimitRoutes = ({ budgets }: { budgets: Budgets }): Route[] => 
     path: string,
     subjectOf: (caller: Caller, params: { project_id?: string }) => Subject,
   ): Route[] => {
+    const at = owner === 'organization' ? inAccount : inProject
     const shared = {
       tag: 'Organization',
-      scope: 'manage',
       path,
       ...(owner === 'project' && { params: ProjectParams }),
     } as const
@@ -71,6 +72,7 @@ export const spendLimitRoutes = ({ budgets }: { budgets: Budgets }): Route[] => 
       defineRoute({
         ...shared,
         method: 'GET',
+        access: at('usage.read'),
         summary: `Read the monthly limit of ${what}`,
         responses: { 200: { description: 'The limit.', schema: limitAnswer(owner) } },
         handle: async ({ caller, params }) =>
@@ -79,6 +81,7 @@ export const spendLimitRoutes = ({ budgets }: { budgets: Budgets }): Route[] => 
       defineRoute({
         ...shared,
         method: 'POST',
+        access: at('budgets.manage'),
         summary: `Set the monthly limit of ${what}`,
         body: LimitBody,
         responses: {
@@ -90,6 +93,7 @@ export const spendLimitRoutes = ({ budgets }: { budgets: Budgets }): Route[] => 
       defineRoute({
         ...shared,
         method: 'DELETE',
+        access: at('budgets.manage'),
         summary: `Delete the monthly limit of ${what}`,
         responses: { 200: { description: 'There is no limit any more.', schema: deletedLimit(owner) } },
         handle: async ({ caller, params }) => {

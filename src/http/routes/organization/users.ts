@@ -4,6 +4,7 @@ import { ACCOUNT_ROLES, type AccountMember, type People } from '../../../modules
 import { nullable, orNull } from '../../../wires/nullable.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName } from '../../../wires/usual-members.ts'
+import { inAccount } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
   deletedAnswer,
@@ -14,7 +15,7 @@ import {
   unixSeconds,
 } from './organization-list.ts'
 import { listFilter, readFilter } from './list-filter.ts'
-import { pathId, requireAccountKey } from './own-project.ts'
+import { pathId } from './own-project.ts'
 
 export const AccountRole = Type.Enum([...ACCOUNT_ROLES], {
   description:
@@ -95,13 +96,14 @@ const UserParams = Type.Object({
   user_id: Type.String({ maxLength: 100, description: 'The id of a person: `user-…`.' }),
 })
 
-const shared = { tag: 'Organization', scope: 'manage' } as const
+const shared = { tag: 'Organization' } as const
 
 export const organizationUserRoutes = ({ people }: { people: People }): Route[] => [
   defineRoute({
     ...shared,
     method: 'GET',
     path: '/v1/organization/users',
+    access: inAccount('organization.read'),
     summary: 'List users',
     query: UsersQuery,
     responses: {
@@ -112,7 +114,7 @@ export const organizationUserRoutes = ({ people }: { people: People }): Route[] 
     },
     handle: async ({ caller, query }) => {
       const emails = readFilter(query.emails, query['emails[]'])
-      const page = await people.list(requireAccountKey(caller), readPage('user', query), { emails })
+      const page = await people.list(caller.accountId, readPage('user', query), { emails })
       return listOf(page, userToWire)
     },
   }),
@@ -120,22 +122,24 @@ export const organizationUserRoutes = ({ people }: { people: People }): Route[] 
     ...shared,
     method: 'GET',
     path: '/v1/organization/users/:user_id',
+    access: inAccount('organization.read'),
     summary: 'Read a user',
     params: UserParams,
     responses: { 200: { description: 'The member of the account.', schema: UserAnswer } },
     handle: async ({ caller, params }) =>
-      userToWire(await people.read(requireAccountKey(caller), pathId('user', params.user_id))),
+      userToWire(await people.read(caller.accountId, pathId('user', params.user_id))),
   }),
   defineRoute({
     ...shared,
     method: 'POST',
     path: '/v1/organization/users/:user_id',
+    access: inAccount('members.manage'),
     summary: 'Change the role of a user',
     params: UserParams,
     body: ChangeBody,
     responses: { 200: { description: 'The member with the new role.', schema: UserAnswer } },
     handle: async ({ caller, params, body }) => {
-      const accountId = requireAccountKey(caller)
+      const { accountId } = caller
       refuseUnsupported(body)
       const id = pathId('user', params.user_id)
       const role = body.role ?? null
@@ -148,6 +152,7 @@ export const organizationUserRoutes = ({ people }: { people: People }): Route[] 
     ...shared,
     method: 'DELETE',
     path: '/v1/organization/users/:user_id',
+    access: inAccount('members.manage'),
     summary: 'Remove a user',
     params: UserParams,
     responses: {
@@ -157,7 +162,6 @@ export const organizationUserRoutes = ({ people }: { people: People }): Route[] 
       },
     },
     handle: async ({ caller, params }) => {
-      requireAccountKey(caller)
       const id = pathId('user', params.user_id)
       await people.remove(caller, id)
       return { object: 'organization.user.deleted', id: wireId('user', id), deleted: true }

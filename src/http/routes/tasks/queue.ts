@@ -5,6 +5,7 @@ import type { Caller } from '../../../modules/keys/keys.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
 import type { Tasks } from '../../../modules/tasks/tasks.ts'
 import { ModelId, UpdatedAt } from '../../../wires/usual-members.ts'
+import { ANY_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 /** A model of an upstream with a limited number of slots. */
@@ -84,7 +85,7 @@ export const queueRoutes = ({
     path: '/v1/queue/status',
     summary: 'How busy local models are, over all processes',
     tag: 'Queue',
-    scope: 'any',
+    access: ANY_KEY,
     responses: { 200: { description: 'The state of the queues.', schema: QueueStatus } },
     handle: async ({ caller }) => {
       const listed = listModels(caller)

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Generation } from '../../../modules/generation/generation.ts'
 import { TaskReceipt, type RunGeneration } from '../../paid/run-generation.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { parseTaskId } from './tasks.ts'
 
@@ -18,7 +19,7 @@ export const taskRetryRoutes = ({ generation, runGeneration }: TaskRetryOptions)
     takesTags: 'header',
     summary: 'Make another task with the parameters of a task',
     tag: 'Tasks',
-    scope: 'inference',
+    access: inProject('models.use'),
     params: TaskParams,
     otherErrors: [409],
     responses: { 202: { description: 'The new task.', schema: TaskReceipt } },

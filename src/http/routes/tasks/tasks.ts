@@ -7,6 +7,7 @@ import { TASK_STATUSES, TASK_TYPES, type Task, type Tasks } from '../../../modul
 import { CreatedAt, objectName } from '../../../wires/usual-members.ts'
 import { baseUrlOf } from '../../parameters/base-url-of.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
+import { inAccount, inProject } from '../../access.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 import { webhookDeliveryRoutes } from './webhook-deliveries.ts'
 import { pollHeadersOf, TaskAnswer, toTaskAnswer } from './task-wire.ts'
@@ -33,7 +34,7 @@ const TaskQuery = Type.Object({
 })
 
 export const taskRoutes = ({ tasks }: { tasks: Tasks }): Route[] => {
-  const shared = { tag: 'Tasks', scope: 'inference' } as const
+  const shared = { tag: 'Tasks', access: inProject('models.use') } as const
 
   return [
     defineRoute({
@@ -53,7 +54,7 @@ export const taskRoutes = ({ tasks }: { tasks: Tasks }): Route[] => {
         const filter = { status: query.status, type: query.task_type, model: query.model }
         return listAnswer(
           'tasks',
-          await tasks.list(readerOf(caller), filter, parsePageRequest(query), baseUrlOf(headers)),
+          await tasks.list(readerOf(caller, 'log.read'), filter, parsePageRequest(query), baseUrlOf(headers)),
           toTaskAnswer,
         )
       },
@@ -110,7 +111,7 @@ const SecretAnswer = Type.Object({
 })
 
 function webhookSecretRoutes(tasks: Tasks): Route[] {
-  const shared = { tag: 'Tasks', scope: 'manage' } as const
+  const shared = { tag: 'Tasks', access: inAccount('credentials.manage') } as const
   const toWire = ({ secret, createdAt, previousUntil }: Awaited<ReturnType<Tasks['readWebhookSecret']>>) => ({
     object: 'webhook_secret',
     secret,

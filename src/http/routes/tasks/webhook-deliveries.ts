@@ -4,6 +4,7 @@ import { readerOf } from '../../../modules/keys/keys.ts'
 import type { Tasks, WebhookDelivery } from '../../../modules/tasks/tasks.ts'
 import { CreatedAt } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const TaskParams = Type.Object({ id: Type.String({ description: 'The id of a task.' }) })
@@ -55,7 +56,7 @@ interface WebhookDeliveryRouteOptions {
 
 /** How calling the webhooks of tasks went, and calling them again. */
 export function webhookDeliveryRoutes({ tasks, parseTaskId }: WebhookDeliveryRouteOptions): Route[] {
-  const shared = { tag: 'Tasks', scope: 'inference' } as const
+  const shared = { tag: 'Tasks', access: inProject('models.use') } as const
   return [
     defineRoute({
       ...shared,
@@ -86,7 +87,7 @@ export function webhookDeliveryRoutes({ tasks, parseTaskId }: WebhookDeliveryRou
       },
       handle: async ({ caller, query }) => {
         const page = parsePageRequest(query)
-        const found = await tasks.listAllDeliveries(readerOf(caller), query.status ?? null, page)
+        const found = await tasks.listAllDeliveries(readerOf(caller, 'log.read'), query.status ?? null, page)
         // Pages continue after a task or an alert, because the ids of deliveries have no order.
         const items = found.items.map((delivery) => ({
           id: delivery.taskId ?? delivery.budgetAlertId ?? delivery.budgetWarningId ?? delivery.id,

@@ -2,6 +2,7 @@ import type { Chat } from '../../../modules/chat/chat.ts'
 import { createInferenceRecord } from '../../../modules/inference/inference.ts'
 import { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
 import { CompletionRequest } from '../../../wires/openai-completions/completion-request.ts'
+import { inProject } from '../../access.ts'
 import { defineHotRoute, type HotRoute } from '../../route.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
 import { toInference } from '../../paid/to-inference.ts'
@@ -22,7 +23,7 @@ export const chatRoutes = ({ chat, sendInference }: ChatRouteOptions): HotRoute[
     path: '/v1/chat/completions',
     summary: 'Chat completion',
     tag: 'Chat',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: ChatRequest,
     responses: { 200: { description: describeAnswer('chat.completion.chunk'), schema: ChatCompletion } },
     handle: (request) => {
@@ -36,7 +37,7 @@ export const chatRoutes = ({ chat, sendInference }: ChatRouteOptions): HotRoute[
     path: '/v1/completions',
     summary: 'Legacy text completion',
     tag: 'Chat',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: CompletionRequest,
     responses: { 200: { description: describeAnswer('text_completion'), schema: TextCompletion } },
     handle: (request) => {

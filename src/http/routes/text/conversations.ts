@@ -4,6 +4,7 @@ import { namedValues } from '../../../wires/named-values.ts'
 import { nullable } from '../../../wires/nullable.ts'
 import { Id, objectName } from '../../../wires/usual-members.ts'
 import { responsesWire } from '../../../wires/openai-responses/responses-wire.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { Item, ItemList, ItemsQuery, listItemsAnswer, readItemPage } from './item-list.ts'
 
@@ -78,7 +79,7 @@ export const conversationRoutes = ({
   responses: Pick<Responses, 'conversations'>
 }): Route[] => {
   const { conversations } = responses
-  const shared = { tag: 'Responses', scope: 'inference', wire: responsesWire } as const
+  const shared = { tag: 'Responses', access: inProject('models.use'), wire: responsesWire } as const
   const told = (description: string) => ({ 200: { description, schema: Conversation } })
   return [
     defineRoute({

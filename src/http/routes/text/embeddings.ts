@@ -3,6 +3,7 @@ import type { Embeddings } from '../../../modules/embeddings/embeddings.ts'
 import { createInferenceRecord } from '../../../modules/inference/inference.ts'
 import { EmbeddingRequest } from '../../../wires/openai-embeddings/embedding-request.ts'
 import { CostUsd, objectName } from '../../../wires/usual-members.ts'
+import { inProject } from '../../access.ts'
 import { defineHotRoute, type HotRoute } from '../../route.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
 import { toInference } from '../../paid/to-inference.ts'
@@ -46,7 +47,7 @@ export const embeddingRoutes = ({ embeddings, sendInference }: EmbeddingRouteOpt
     path: '/v1/embeddings',
     summary: 'Embeddings',
     tag: 'Embeddings',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: EmbeddingRequest,
     responses: { 200: { description: 'A vector for each input, in their order.', schema: EmbeddingList } },
     handle: (request) => {

@@ -7,6 +7,7 @@ import { Message } from '../../../wires/anthropic-messages/message-answer.ts'
 import { CountTokensRequest, MessagesRequest } from '../../../wires/anthropic-messages/messages-request.ts'
 import { messagesWire } from '../../../wires/anthropic-messages/messages-wire.ts'
 import type { Exchange } from '../../exchange.ts'
+import { inProject } from '../../access.ts'
 import { defineHotRoute, defineRoute, type HotRoute, type Route } from '../../route.ts'
 import { runFree } from '../../paid/run-paid.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
@@ -39,7 +40,7 @@ function sendMessage(path: string, { chat, sendInference }: MessageRouteOptions)
     wire: messagesWire,
     summary: 'Message',
     tag: 'Messages',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: MessagesRequest,
     responses: {
       200: {
@@ -77,7 +78,7 @@ function countTokens(path: string, { chat, limits }: MessageRouteOptions): Route
     wire: messagesWire,
     summary: 'Count the tokens of a message',
     tag: 'Messages',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: CountTokensRequest,
     responses: { 200: { description: 'How long the prompt is. Costs nothing.', schema: TokenCount } },
     handle: (request) =>

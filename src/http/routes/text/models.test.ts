@@ -29,6 +29,7 @@ async function ask(route: Route | undefined, asked: Asked = {}): Promise<unknown
     allowedModels: asked.allowedModels ? new Set(asked.allowedModels) : null,
     projectId: null,
     groupIds: [],
+    permissions: new Set(),
     requestsPerMinute: null,
     limitNanoUsd: null,
   }

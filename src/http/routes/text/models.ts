@@ -13,6 +13,7 @@ import {
 } from '../../../wires/anthropic-messages/model-list.ts'
 import { messagesWire } from '../../../wires/anthropic-messages/messages-wire.ts'
 import { objectName } from '../../../wires/usual-members.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const Query = Type.Object({
@@ -75,7 +76,7 @@ export const modelRoutes = ({
       path: '/v1/models',
       summary: 'List models',
       tag: 'Models',
-      scope: 'inference',
+      access: inProject('models.use'),
       query: Query,
       responses: {
         200: {
@@ -95,7 +96,7 @@ export const modelRoutes = ({
       path: '/v1/models/:id',
       summary: 'Read a model',
       tag: 'Models',
-      scope: 'inference',
+      access: inProject('models.use'),
       params: Params,
       responses: {
         200: {
@@ -115,7 +116,7 @@ export const modelRoutes = ({
       wire: messagesWire,
       summary: 'List models in the form of Anthropic',
       tag: 'Messages',
-      scope: 'inference',
+      access: inProject('models.use'),
       query: Query,
       responses: {
         200: { description: 'A page of the models this key may use.', schema: AnthropicModelList },
@@ -128,7 +129,7 @@ export const modelRoutes = ({
       wire: messagesWire,
       summary: 'Read a model in the form of Anthropic',
       tag: 'Messages',
-      scope: 'inference',
+      access: inProject('models.use'),
       params: Params,
       responses: {
         200: { description: 'The model, also when asked for by an alias.', schema: AnthropicModel },

@@ -7,6 +7,7 @@ import {
   MODERATION_CATEGORIES,
   ModerationRequest,
 } from '../../../wires/openai-moderations/moderation-request.ts'
+import { inProject } from '../../access.ts'
 import { defineHotRoute, type HotRoute } from '../../route.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
 import { toInference } from '../../paid/to-inference.ts'
@@ -67,7 +68,7 @@ export const moderationRoutes = ({ moderation, sendInference }: ModerationRouteO
     path: '/v1/moderations',
     summary: 'Tell whether text or pictures are harmful',
     tag: 'Moderation',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: ModerationRequest,
     responses: {
       200: {

@@ -4,6 +4,7 @@ import type { Rerank } from '../../../modules/rerank/rerank.ts'
 import { rerankWire } from '../../../wires/rerank/rerank-wire.ts'
 import { RerankRequest } from '../../../wires/rerank/rerank-request.ts'
 import { CostUsd, Id } from '../../../wires/usual-members.ts'
+import { inProject } from '../../access.ts'
 import { defineHotRoute, type HotRoute } from '../../route.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
 import { toInference } from '../../paid/to-inference.ts'
@@ -70,7 +71,7 @@ function rankDocuments({ rerank, sendInference }: RerankRouteOptions): HotRoute 
     path: '/v1/rerank',
     summary: 'Rank documents by their relevance to a query',
     tag: 'Rerank',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: RerankRequest,
     responses: { 200: { description: 'The documents in order.', schema: Ranking } },
     handle: (request) => {

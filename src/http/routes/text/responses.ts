@@ -7,6 +7,7 @@ import { Id, objectName } from '../../../wires/usual-members.ts'
 import { ResponseObject } from '../../../wires/openai-responses/response-answer.ts'
 import { ResponsesRequest } from '../../../wires/openai-responses/responses-request.ts'
 import { responsesWire } from '../../../wires/openai-responses/responses-wire.ts'
+import { inProject } from '../../access.ts'
 import { defineHotRoute, defineRoute, type HotRoute, type Route } from '../../route.ts'
 import { runFree } from '../../paid/run-paid.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
@@ -47,7 +48,7 @@ function createResponse({ responses, sendInference }: ResponseRouteOptions): Hot
     wire: responsesWire,
     summary: 'Response',
     tag: 'Responses',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: ResponsesRequest,
     responses: {
       200: {
@@ -106,7 +107,7 @@ function compactResponse({ responses, sendInference }: ResponseRouteOptions): Ho
     wire: responsesWire,
     summary: 'Compact a conversation',
     tag: 'Responses',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: CompactRequest,
     responses: { 200: { description: 'The shorter conversation.', schema: Compacted } },
     handle: (request) => {
@@ -128,7 +129,7 @@ function countTokens({ responses, limits }: ResponseRouteOptions): Route {
     wire: responsesWire,
     summary: 'Count the tokens of a response',
     tag: 'Responses',
-    scope: 'inference',
+    access: inProject('models.use'),
     body: TokenCountRequest,
     responses: { 200: { description: 'How long the prompt is. Costs nothing.', schema: TokenCount } },
     handle: (request) =>

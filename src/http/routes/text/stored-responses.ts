@@ -3,6 +3,7 @@ import type { Responses } from '../../../modules/responses/responses.ts'
 import { ResponseObject } from '../../../wires/openai-responses/response-answer.ts'
 import { responsesWire } from '../../../wires/openai-responses/responses-wire.ts'
 import { Id, objectName } from '../../../wires/usual-members.ts'
+import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { followUntilShutdown } from '../../answers/follow-until-shutdown.ts'
 import { includeMembers, ItemList, ItemsQuery, listItemsAnswer, readItemPage } from './item-list.ts'
@@ -36,7 +37,7 @@ const Deleted = Type.Object({
 export const storedResponseRoutes = ({ responses }: { responses: Responses }): Route[] => {
   const shared = {
     tag: 'Responses',
-    scope: 'inference',
+    access: inProject('models.use'),
     wire: responsesWire,
     params: ResponseParams,
   } as const

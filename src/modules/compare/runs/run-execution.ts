@@ -240,7 +240,7 @@ export class RunExecution implements LeasedItem {
       })
     const caller = await keepTrying(read, this.#isGivenUp)
     if (caller instanceof AppError) throw caller
-    if (caller.scopes.has('inference')) return withLabels(caller, labels)
+    if (caller.permissions.has('models.use')) return withLabels(caller, labels)
     throw new AppError('forbidden', 'The API key that asked for this may not ask models any more.')
   }
 

@@ -212,6 +212,7 @@ export async function createDeploymentStage({
         scopes: new Set(['inference']),
         projectId: null,
         groupIds: [],
+        permissions: new Set(),
         allowedModels: null,
         requestsPerMinute: null,
         limitNanoUsd: null,

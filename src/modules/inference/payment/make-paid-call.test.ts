@@ -44,6 +44,7 @@ function call(steps: Partial<CallSteps<object, undefined, string>>, continuedWor
   const unlimited = {
     projectId: null,
     groupIds: [],
+    permissions: new Set<never>(),
     allowedModels: null,
     requestsPerMinute: null,
     limitNanoUsd: null,

@@ -1,9 +1,10 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
+import type { Permission } from '../permissions/permissions.ts'
+import type { Scope } from '../permissions/scopes.ts'
 import type { TagRules } from '../tags/tag-rules.ts'
 import type { ProjectPolicy } from './project-policy.ts'
 
-export const SCOPES = ['inference', 'manage', 'admin'] as const
-export type Scope = (typeof SCOPES)[number]
+export { SCOPES, type Scope } from '../permissions/scopes.ts'
 
 export const ENVIRONMENTS = ['live', 'prod', 'staging', 'test', 'dev'] as const
 export type Environment = (typeof ENVIRONMENTS)[number]
@@ -20,7 +21,10 @@ export interface Caller {
   /** The groups of that person in the account, in a fixed order. Empty for keys of others. */
   readonly groupIds: readonly string[]
   readonly environment: Environment
+  /** Those of the key that give it something. What it may do is in `permissions`. */
   readonly scopes: ReadonlySet<Scope>
+  /** What the scopes of the key mean, bounded by the roles of its owner. */
+  readonly permissions: ReadonlySet<Permission>
   /** Null allows every model. */
   readonly allowedModels: ReadonlySet<string> | null
   readonly requestsPerMinute: number | null

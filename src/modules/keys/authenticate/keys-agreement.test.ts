@@ -94,6 +94,7 @@ async function createWorld() {
     scopes: new Set(['admin']),
     projectId: null,
     groupIds: [],
+    permissions: new Set(['gateway.manage']),
     allowedModels: null,
     requestsPerMinute: null,
     limitNanoUsd: null,

@@ -2,8 +2,9 @@ import { AppError } from '../../../kernel/app-error.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import type { Caller } from './caller.ts'
 import { isEnded } from './is-ended.ts'
-import { ownerRole, scopesOfRole } from './owner-role.ts'
 import { projectPolicy, projectPolicyOf, type ProjectPolicyRow } from './project-policy.ts'
+import { heldPermissions, heldScopes } from '../permissions/held-permissions.ts'
+import { ownerRoles } from '../permissions/owner-roles.ts'
 import { isActive, keyRecordFromRow, type KeyRow } from '../key-record.ts'
 import { listLabels } from '../tags/tag-caller.ts'
 import { combineTagRules } from '../tags/tag-rules.ts'
@@ -31,7 +32,7 @@ export const SELECT_CALLER = `
     p.requests_per_minute AS parent_requests_per_minute,
     EXISTS (SELECT FROM api_keys o WHERE o.account_id = k.account_id AND o.revoked_at IS NULL AND 'admin' = ANY (o.scopes))
       AS is_operator,
-    ${isEnded('k')} AS is_ended, ${ownerRole('k')} AS owner_role,
+    ${isEnded('k')} AS is_ended, ${ownerRoles('k')} AS owner_roles,
     ARRAY(SELECT h.group_id::text FROM group_members h WHERE h.account_id = k.account_id AND h.user_id = k.user_id ORDER BY h.group_id)
       AS group_ids, r.required_tags AS project_required_tags, r.fixed_tags AS project_fixed_tags,
     p.required_tags AS parent_required_tags, p.fixed_tags AS parent_fixed_tags,
@@ -94,7 +95,8 @@ export function callerOf(row: CallerRow): Caller {
     ...(tagRules !== null && { tagRules }),
     ...(labels.length > 0 && { labels }),
     environment: key.environment,
-    scopes: new Set(scopesOfRole(key.ownerRole, key.scopes)),
+    scopes: new Set(heldScopes(key)),
+    permissions: heldPermissions(key),
     allowedModels: key.allowedModels === null ? null : new Set(key.allowedModels),
     requestsPerMinute: key.requestsPerMinute,
     limitNanoUsd: key.limitNanoUsd,

@@ -7,12 +7,14 @@ import { KEY_COLUMNS, keyRecordFromRow, type KeyRecord, type KeyRow } from '../k
 import {
   isRestricted,
   liftsRestrictions,
+  requirePermissions,
   requireRights,
   requireScopes,
   type Authority,
 } from '../key-rights.ts'
 import { checkTagSettings } from '../tags/tag-rules.ts'
-import { readAuthority } from '../authenticate/read-authority.ts'
+import { authorityIn, readAuthority } from '../authenticate/read-authority.ts'
+import { heldPermissions } from '../permissions/held-permissions.ts'
 import { readKey } from '../read-keys.ts'
 import { updateHiddenKeys } from './enter-project.ts'
 
@@ -45,7 +47,11 @@ export async function updateKey(
   return database.transaction(async (transaction) => {
     const projectId = caller.accountId === accountId ? caller.projectId : null
     const before = await readKey(transaction, accountId, keyId, { forUpdate: true, projectId })
-    const authority = await readAuthority(transaction, caller, nowMs)
+    const authority = await authorityIn(
+      transaction,
+      await readAuthority(transaction, caller, nowMs),
+      caller.accountId === accountId ? before.projectId : null,
+    )
     requireManaged(authority, before)
     if (changes.isActive === true && before.revokedAtMs !== null) {
       throw new AppError('conflict', 'A revoked key cannot be made active again. Create a new one.')
@@ -53,8 +59,10 @@ export async function updateKey(
     checkTagSettings(changes)
     const { isActive, ...fields } = changes
     const after = { ...before, ...fields, parentId: parentAfter(authority, before, changes) }
-    if (Object.keys(fields).length > 0)
+    if (Object.keys(fields).length > 0) {
       requireRights(authority, { ...after, environment: environmentHeld(authority) })
+      requirePermissions(authority, heldPermissions(after))
+    }
     const isRevoked = isActive === false && before.revokedAtMs === null
     const written = await writeKey(transaction, {
       ...after,
@@ -102,9 +110,20 @@ export async function revokeKey(database: Database, request: KeyChangeRequest): 
 function requireManaged(authority: Authority, target: KeyRecord): void {
   if (authority.kind === 'operator') return
   const { key } = authority
+  if (!isOwn(key, target)) requirePermissions(authority, ['keys.manage'])
   requireScopes(key.scopes, target.scopes)
   if (key.isRoot || !isRestricted(key) || target.id === key.id || target.parentId === key.id) return
   throw new AppError('forbidden', 'A restricted key can only manage itself and the keys it made.')
+}
+
+/** Whether both keys belong to the same person or service account, or the caller's key made the other. */
+function isOwn(key: KeyRecord, target: KeyRecord): boolean {
+  return (
+    target.id === key.id ||
+    target.parentId === key.id ||
+    (key.userId !== null && key.userId === target.userId) ||
+    (key.serviceAccountId !== null && key.serviceAccountId === target.serviceAccountId)
+  )
 }
 
 /** A caller that may lift restrictions detaches a key from its parent's limits by setting the key's own limits. */

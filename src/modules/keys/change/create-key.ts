@@ -7,11 +7,13 @@ import {
   inheritRights,
   isRestricted,
   liftsRestrictions,
+  requirePermissions,
   requireRights,
   type KeyRights,
 } from '../key-rights.ts'
 import { checkTagSettings } from '../tags/tag-rules.ts'
-import { readAuthority } from '../authenticate/read-authority.ts'
+import { authorityIn, readAuthority, readOwnerRoles } from '../authenticate/read-authority.ts'
+import { heldPermissions } from '../permissions/held-permissions.ts'
 import { placeKey } from './place-key.ts'
 
 /** Absent members are inherited from the calling key. */
@@ -31,8 +33,12 @@ export async function createKey(
   { caller, accountId, nowMs }: { caller: Caller; accountId: string; nowMs: number },
   { name, projectId, serviceAccountId, ...asked }: KeyRequest,
 ): Promise<IssuedKey> {
-  const authority = await readAuthority(transaction, caller, nowMs)
   checkTagSettings(asked)
+  const ofCaller = await readAuthority(transaction, caller, nowMs)
+  const authority =
+    caller.accountId === accountId
+      ? await authorityIn(transaction, ofCaller, projectId?.toLowerCase() ?? null)
+      : ofCaller
   const rights = inheritRights(authority, asked)
   requireRights(authority, rights)
   let parentId: string | null = null
@@ -44,6 +50,9 @@ export async function createKey(
   }
   const { scopes } = rights
   const place = await placeKey(transaction, { caller, accountId, projectId, serviceAccountId, scopes })
+  requirePermissions(authority, serviceAccountId === undefined ? ['keys.own'] : ['keys.manage'])
+  const ownerRoles = await readOwnerRoles(transaction, { accountId, ...place })
+  requirePermissions(authority, heldPermissions({ scopes, ownerRoles, isOfSessions: false }))
   const issued = await issueKey(transaction, {
     accountId,
     draft: { name, ...rights, ...place, parentId },

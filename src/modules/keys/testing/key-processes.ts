@@ -1,3 +1,4 @@
+import { heldPermissions } from '../permissions/held-permissions.ts'
 import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
@@ -47,6 +48,7 @@ export async function startKeyProcesses(): Promise<KeyProcesses> {
     keyId: createId(),
     environment: 'dev',
     scopes: new Set(scopes),
+    permissions: heldPermissions({ scopes, ownerRoles: null, isOfSessions: false }),
     projectId: null,
     groupIds: [],
     allowedModels: null,

@@ -128,6 +128,7 @@ export async function createTaskStage(
         scopes: new Set(['inference']),
         projectId: null,
         groupIds: [],
+        permissions: new Set(),
         allowedModels: null,
         requestsPerMinute: null,
         limitNanoUsd: null,
