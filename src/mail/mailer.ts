@@ -1,7 +1,7 @@
 import type { Transporter } from 'nodemailer'
 
 /** A mail as plain text. */
-export interface Mail {
+interface Mail {
   readonly to: string
   readonly subject: string
   readonly text: string
