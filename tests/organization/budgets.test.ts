@@ -36,9 +36,13 @@ async function setBudget(key: string, order: object): Promise<Record<string, unk
   return body
 }
 
-const chat = (key: string, { at = gateway }: { at?: TestGateway } = {}) =>
+const chat = (
+  key: string,
+  { at = gateway, headers = {} }: { at?: TestGateway; headers?: Record<string, string> } = {},
+) =>
   at.request('POST', '/v1/chat/completions', {
     key,
+    headers,
     body: { model: 'gpt-5.4', messages: [{ role: 'user', content: 'Write a long story.' }], max_tokens: 50 },
   })
 
@@ -87,6 +91,27 @@ describe('a budget refuses what does not fit, in every process', () => {
     expect(codeOf(await chat(key))).toEqual([402, 'budget_exceeded'])
     const body = { model: 'gpt-5.4-mini', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5 }
     expect((await call('POST', '/v1/chat/completions', key, body)).status).toBe(200)
+  })
+
+  test('a budget of a key cannot be dodged by making keys with it', async () => {
+    const { key: root } = await createPayer()
+    const { body: made } = await call('POST', '/v1/tenants/me/api-keys', root, { name: 'one' })
+    await setBudget(root, { subject: { type: 'key', id: made.id }, limit_usd: 0 })
+    const { body: child } = await call('POST', '/v1/tenants/me/api-keys', made.key, { name: 'two' })
+    expect(codeOf(await chat(child.key))).toEqual([402, 'budget_exceeded'])
+    expect(codeOf(await call('POST', '/v1/tenants/me/api-keys', child.key, { name: 'three' }))).toEqual([
+      403,
+      'forbidden',
+    ])
+  })
+
+  test('a budget of a tag refuses the requests that have it, and only these', async () => {
+    const { key } = await createPayer()
+    await setBudget(key, { subject: { type: 'tag', id: 'team=search' }, limit_usd: 0 })
+    const tagged = (tags: string) => chat(key, { headers: { 'x-gateway-tags': tags } })
+    expect(codeOf(await tagged('feature=chat,team=search'))).toEqual([402, 'budget_exceeded'])
+    expect((await tagged('team=ads')).status).toBe(200)
+    expect((await chat(key)).status).toBe(200)
   })
 
   test('a task that does not fit is not created', async () => {

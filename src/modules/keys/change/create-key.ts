@@ -1,5 +1,6 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Queryable } from '../../../storage/database.ts'
+import { hasBudget } from './has-budget.ts'
 import { recordChange } from '../../audit/audit.ts'
 import type { Caller } from '../authenticate/caller.ts'
 import { issueKey, type IssuedKey } from './issue-key.ts'
@@ -42,7 +43,11 @@ export async function createKey(
   const rights = inheritRights(authority, asked)
   requireRights(authority, rights)
   let parentId: string | null = null
-  if (authority.kind === 'key' && !liftsRestrictions(authority) && isRestricted(authority.key)) {
+  const isShared =
+    authority.kind === 'key' &&
+    !liftsRestrictions(authority) &&
+    (isRestricted(authority.key) || (await hasBudget(transaction, accountId, authority.key.id)))
+  if (isShared) {
     // One level is enough to share a limit, and keeps each request under two limits at most.
     if (authority.key.parentId !== null)
       throw new AppError('forbidden', 'A key that was made by a restricted key cannot make keys.')
