@@ -1,12 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { until } from '../app/call.ts'
-import { startMeteredUpstream, type MeteredUpstream } from './metered-upstream.ts'
-import { startRestartablePostgres, type RestartablePostgres } from './restartable-postgres.ts'
+import { startBreakingFleet, type BreakingFleet } from './breaking-fleet.ts'
+import type { MeteredUpstream } from './metered-upstream.ts'
+import { isAnswered, spendFromMany, untilSpent } from './spend-until-refused.ts'
 import { createCaller, type Call } from './spending-client.ts'
-import { chatOf, startFleet, type ChargeRow, type Fleet, type Gateway, type Spender } from './start-fleet.ts'
+import type { ChargeRow, Fleet, Spender } from './start-fleet.ts'
 import { longOr } from '../support/long-or.ts'
-import { randomShare } from '../support/random-share.ts'
 
 const BREAKS = longOr(32, 3)
 /** One break out of this many restarts the database. The others kill a gateway. */
@@ -15,30 +13,22 @@ const RESTART_EVERY = longOr(4, 3)
 const FAR_AWAY_MS = 1_200_000
 const GATEWAYS = longOr(3, 2)
 const CLIENTS_OF_EACH = longOr(24, 6)
-const LEASE_MS = 2_000
 const TOKENS_MAX = 200
 const DOLLAR = 1_000_000_000n
 const OUTAGE_MESSAGE = 'the database cannot be reached'
 
-let upstream: MeteredUpstream
-let postgres: RestartablePostgres
+let breaking: BreakingFleet
 let fleet: Fleet
-const gateways: (Gateway | null)[] = []
+let upstream: MeteredUpstream
 const caller = createCaller()
 
 beforeAll(async () => {
-  upstream = await startMeteredUpstream({ latencyMs: () => 20 + randomShare() * 600 })
-  postgres = await startRestartablePostgres()
-  // No worker processes, because each of them would be a borrower too.
-  const environment = { PARKWAY_LEASE_MS: String(LEASE_MS), LOG_LEVEL: 'error', PARKWAY_ROLE: 'api' }
-  fleet = await startFleet({ upstream, environment, connectionString: postgres.connectionString })
-  for (let count = 0; count < GATEWAYS; count += 1) gateways.push(await fleet.start())
+  breaking = await startBreakingFleet({ gateways: GATEWAYS })
+  ;({ fleet, upstream } = breaking)
 })
 afterAll(async () => {
   caller.close()
-  await fleet.close()
-  await postgres.close()
-  await upstream.close()
+  await breaking.close()
 })
 
 describe('killing processes and restarting the database at random', () => {
@@ -52,14 +42,14 @@ describe('killing processes and restarting the database at random', () => {
     poor = await fleet.createSpender({ creditUsd: 1 })
     let isOver = false
     const [ofRich, ofPoor] = await Promise.all([
-      spendFromMany(rich, () => !isOver),
-      spendFromMany(poor, () => !isOver),
-      breakThings().finally(() => (isOver = true)),
+      spendFrom(rich, () => !isOver),
+      spendFrom(poor, () => !isOver),
+      breaking.breakThings({ breaks: BREAKS, restartEvery: RESTART_EVERY }).finally(() => (isOver = true)),
     ])
     // The holds of killed processes are released when their leases expire.
-    await until(async () => (await countDeadBorrowers()) === 0)
-    ofRich.push(...(await untilServed(() => spendFromMany(rich, () => false))))
-    ofPoor.push(...(await untilSpent(() => spendFromMany(poor, () => true))))
+    await breaking.untilReclaimed()
+    ofRich.push(...(await untilServed(() => spendFrom(rich, () => false))))
+    ofPoor.push(...(await untilSpent(() => spendFrom(poor, () => true))))
     calls.set(rich, ofRich).set(poor, ofPoor)
     for (const spender of [rich, poor]) charges.set(spender, await fleet.readCharges(spender.accountId))
   }, FAR_AWAY_MS)
@@ -131,23 +121,13 @@ describe('killing processes and restarting the database at random', () => {
   })
 })
 
-/** Each client sends at least one request, and continues while `mayGoOn` returns true and the account has credit. */
-async function spendFromMany(spender: Spender, mayGoOn: () => boolean): Promise<Call[]> {
-  const calls: Call[] = []
-  const spend = async (client: number) => {
-    for (;;) {
-      const { url } = await until(pickGateway)
-      const content = `call ${(callNumber += 1)}`
-      const body = chatOf(content, { max_tokens: TOKENS_MAX, stream: client % 2 === 0 })
-      const call = await caller.call(url, spender.key, body)
-      calls.push(call)
-      if (call.status === 402 || !mayGoOn()) return
-      // A client retries a failed request after a short delay, as real clients do.
-      if (call.status !== 200) await delay(20 + randomShare() * 100)
-    }
-  }
-  await Promise.all(Array.from({ length: CLIENTS_OF_EACH }, (_, client) => spend(client)))
-  return calls
+function spendFrom({ key }: Spender, mayGoOn: () => boolean): Promise<Call[]> {
+  return spendFromMany(breaking, caller, {
+    count: CLIENTS_OF_EACH,
+    keyOf: () => key,
+    tokensMax: TOKENS_MAX,
+    mayGoOn,
+  })
 }
 
 /** A loaded machine may refuse a few for a moment. Only the timeout of the test limits how often all are asked. */
@@ -158,53 +138,6 @@ async function untilServed(ask: () => Promise<Call[]>): Promise<Call[]> {
     calls.push(...round)
     if (round.every(isAnswered)) return calls
   }
-}
-
-/** A gateway may refuse a request because another one, which is slow, did not return its unused credit in time. */
-async function untilSpent(ask: () => Promise<Call[]>): Promise<Call[]> {
-  const calls: Call[] = []
-  for (;;) {
-    const round = await ask()
-    calls.push(...round)
-    if (!round.some(isAnswered)) return calls
-  }
-}
-
-let callNumber = 0
-
-/** Returns any of the gateways, or null if it is being replaced. */
-const pickGateway = () => gateways[Math.floor(randomShare() * gateways.length)]
-
-async function breakThings(): Promise<void> {
-  const replacing: Promise<void>[] = []
-  for (let turn = 1; turn <= BREAKS; turn += 1) {
-    await delay(500 + randomShare() * 1_500)
-    if (turn % RESTART_EVERY === 0) await postgres.restart(turn % 8 === 0 ? 'fast' : 'immediate')
-    else replacing.push(replaceOne())
-  }
-  await Promise.all(replacing)
-}
-
-async function replaceOne(): Promise<void> {
-  const victim = await until(pickGateway)
-  const index = gateways.indexOf(victim)
-  gateways[index] = null
-  victim.program.kill('SIGKILL')
-  await victim.program.exited
-  // A gateway that starts while the database restarts may exit; it is started again, as a supervisor would do.
-  gateways[index] = await until(() => fleet.start().catch(() => null))
-}
-
-/** Counts open borrowers beyond one for each running gateway: those of killed processes. */
-async function countDeadBorrowers(): Promise<number> {
-  const [row] = await fleet.database.query<{ open: bigint }>(
-    'SELECT count(*) AS open FROM borrowers WHERE closed_at IS NULL',
-  )
-  return Number(row?.open ?? 0n) - GATEWAYS
-}
-
-function isAnswered({ status, isComplete }: Call): boolean {
-  return status === 200 && isComplete
 }
 
 function priceOf(requestId: string): bigint {

@@ -1,7 +1,10 @@
 import { expect } from 'vitest'
 import type { TestAnswer, TestGateway } from '../support/start-test-gateway.ts'
 
-interface Person {
+/** A gateway that a test sends requests to. */
+export type Asked = Pick<TestGateway, 'key' | 'request'>
+
+export interface Person {
   /** `user-…` */
   readonly id: string
   readonly email: string
@@ -21,7 +24,7 @@ interface Invitation {
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' }
 
 /** Invites a person and accepts the invitation. */
-export async function joinAccount(gateway: TestGateway, invitation: Invitation): Promise<Person> {
+export async function joinAccount(gateway: Asked, invitation: Invitation): Promise<Person> {
   const { email, role = 'reader', projects = [], name = 'Grace', key = gateway.key } = invitation
   const invited = await gateway.request('POST', '/v1/organization/invites', {
     key,
@@ -49,11 +52,7 @@ export async function joinAccount(gateway: TestGateway, invitation: Invitation):
 }
 
 /** Makes a project and returns its id. */
-export async function createProject(
-  gateway: TestGateway,
-  name = 'Search',
-  key = gateway.key,
-): Promise<string> {
+export async function createProject(gateway: Asked, name = 'Search', key = gateway.key): Promise<string> {
   const { status, body } = await gateway.request('POST', '/v1/organization/projects', { key, body: { name } })
   expect(status).toBe(200)
   return String(body.id)
@@ -61,7 +60,7 @@ export async function createProject(
 
 /** Makes a key of the account in a project. */
 export async function createProjectKey(
-  gateway: TestGateway,
+  gateway: Asked,
   projectId: string,
   { scopes = ['inference', 'manage'], key = gateway.key }: { scopes?: string[]; key?: string } = {},
 ): Promise<string> {
@@ -76,7 +75,7 @@ export async function createProjectKey(
 const CHAT = { model: 'gpt-5.4-mini', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5 }
 
 /** Returns the status of a chat request with this key. */
-export async function chatStatus(gateway: TestGateway, key: string): Promise<number> {
+export async function chatStatus(gateway: Asked, key: string): Promise<number> {
   const { status } = await gateway.request('POST', '/v1/chat/completions', { key, body: CHAT })
   return status
 }

@@ -3,8 +3,7 @@ import { AppError } from '../../../kernel/app-error.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import type { Payer } from '../ledger.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from '../testing/ledger-stage.ts'
-import { countEarlierSpending } from './count-earlier.ts'
-import { bumpBudgetsVersion } from './budgets-version.ts'
+import { setBudget as setTestBudget, spentInWindow, type BudgetOrder } from '../testing/test-budget.ts'
 import { windowAt, type WindowPeriod } from './budget-window.ts'
 
 let stage: LedgerStage
@@ -24,41 +23,8 @@ afterEach(async () => {
 
 afterAll(() => stage.close())
 
-interface BudgetOrder {
-  readonly subject: string
-  readonly limitNanoUsd: bigint
-  readonly period?: WindowPeriod
-  readonly models?: readonly string[]
-  readonly isHard?: boolean
-  readonly raise?: { readonly amountNanoUsd: bigint; readonly untilMs: number }
-}
-
-async function setBudget({ accountId }: Payer, order: BudgetOrder): Promise<string> {
-  const id = createId()
-  await stage.database.transaction(async (transaction) => {
-    const version = await bumpBudgetsVersion(transaction, accountId)
-    await transaction.query(
-      `INSERT INTO budgets (id, account_id, subject, models, period, limit_nano_usd, is_hard, level, thresholds_percent, version,
-         raise_nano_usd, raise_until)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, 'account', '{80}', $8, $9, $10)`,
-      [
-        id,
-        accountId,
-        order.subject,
-        order.models ?? null,
-        order.period ?? 'month',
-        order.limitNanoUsd,
-        order.isHard ?? true,
-        version,
-        order.raise?.amountNanoUsd ?? null,
-        order.raise === undefined ? null : new Date(order.raise.untilMs),
-      ],
-    )
-  })
-  await countEarlierSpending(stage.database, id)
-  await processes[0].ledger.announceChange(accountId)
-  return id
-}
+const setBudget = (payer: Payer, order: BudgetOrder): Promise<string> =>
+  setTestBudget(processes[0], payer, order)
 
 interface Kind {
   readonly model?: string
@@ -109,14 +75,8 @@ async function spendAll(payers: readonly Payer[], kind: Kind = {}): Promise<void
       }
 }
 
-async function spentOf(budgetId: string, period: WindowPeriod = 'month', atMs = nowMs): Promise<bigint> {
-  await processes[0].ledger.postCharges()
-  const { startDate } = windowAt(period, atMs)
-  const [row] = await stage.database.query<{ spent: bigint }>('SELECT spent_under($1) AS spent', [
-    `budget:${budgetId}:${startDate}`,
-  ])
-  return row?.spent ?? 0n
-}
+const spentOf = (budgetId: string, period: WindowPeriod = 'month', atMs = nowMs): Promise<bigint> =>
+  spentInWindow(stage.database, budgetId, { period, atMs })
 
 /** A further key of the account, which the database knows with its owner. */
 async function addKey(payer: Payer, owner: { readonly projectId?: string } = {}): Promise<Payer> {
