@@ -1,6 +1,15 @@
 import { walkBudgets } from './walk-budget-operations.ts'
 import type { MakeCall } from './walk-call.ts'
 
+const USAGE_ROUTES = [
+  'costs',
+  'usage/completions',
+  'usage/embeddings',
+  'usage/moderations',
+  'usage/images',
+  'usage/audio_speeches',
+  'usage/audio_transcriptions',
+]
 const PROJECT = '/v1/organization/projects/{project_id}'
 
 /** Operations on the people and projects of the caller's account. */
@@ -10,6 +19,10 @@ export async function walkOrganization(call: MakeCall): Promise<void> {
   await call('GET /v1/organization/projects')
   await call(`GET ${PROJECT}`, { params })
   await call(`POST ${PROJECT}`, { params })
+  for (const route of USAGE_ROUTES)
+    await call(`GET /v1/organization/${route}`, {
+      query: `?start_time=${Math.floor(Date.now() / 1000)}&limit=1`,
+    })
   const admin = await call('POST /v1/organization/admin_api_keys')
   await call('GET /v1/organization/admin_api_keys')
   await call('GET /v1/organization/admin_api_keys/{key_id}', { params: { key_id: admin.id } })

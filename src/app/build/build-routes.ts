@@ -44,6 +44,7 @@ import { budgetRequestRoutes } from '../../http/routes/organization/budget-reque
 import { spendAlertRoutes } from '../../http/routes/organization/spend-alerts.ts'
 import { spendLimitRoutes } from '../../http/routes/organization/spend-limits.ts'
 import { budgetRoutes } from '../../http/routes/organization/budgets.ts'
+import { organizationUsageRoutes } from '../../http/routes/organization/usage.ts'
 import { organizationProjectRoutes } from '../../http/routes/organization/projects.ts'
 import { organizationUserRoutes } from '../../http/routes/organization/users.ts'
 import { embeddingRoutes } from '../../http/routes/text/embeddings.ts'
@@ -208,6 +209,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...acceptInviteRoutes({ people, guard: options.guard, publicUrl: config.publicUrl }),
     ...adminApiKeyRoutes({ keys, accounts, clock: modules.clock }),
     ...auditLogRoutes({ audit }),
+    ...organizationUsageRoutes({ usage, clock: modules.clock }),
     ...organizationProjectRoutes({ projects }),
     ...projectUserRoutes({ projects }),
     ...projectServiceAccountRoutes({ projects }),

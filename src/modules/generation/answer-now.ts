@@ -15,7 +15,7 @@ import { labelsOf } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Media } from '../media/media.ts'
 import { addressItem, inlineItem } from './answer-item.ts'
-import { describeUsage } from './describe-output.ts'
+import { countUnits, describeUsage } from './describe-output.ts'
 import { followJob, type FollowedJob, type Pause } from './follow-job.ts'
 import { GENERATION_KINDS } from './generation-kind.ts'
 import type { AnswerItem, GenerationAnswer, GenerationRequest } from './generation-request.ts'
@@ -108,6 +108,7 @@ function createSteps(
         : await collectFiles(output, { ...request, cancellation: stop }, { ...options, ...context })
       kept.push(...files.flatMap(({ kept: one }) => (one === null ? [] : [one.file.id])))
       const made = { files: output.files.length, seconds: output.seconds }
+      request.record.units = countUnits(work, made)
       call.bill.charge(priceOutput(price, work, made))
       return { items: files.map(({ item }) => item), made }
     },

@@ -12,6 +12,11 @@ export function describeUsage(
   return { ...countMade(work, made), cost_usd: usdFromNanoUsd(costNanoUsd) }
 }
 
+/** The count of a charge. */
+export function countUnits(work: MediaWork<unknown>, made: MadeOutput): number {
+  return Math.round(Object.values(countMade(work, made))[0] ?? 0)
+}
+
 function countMade(work: MediaWork<unknown>, { files, seconds }: MadeOutput): Record<string, number> {
   switch (work.kind) {
     case 'image':

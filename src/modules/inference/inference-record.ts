@@ -51,6 +51,8 @@ export interface InferenceRecord {
   provider: string | null
   readonly attempts: AttemptRecord[]
   usage: TokenUsage | null
+  /** Images, characters or seconds, of operations that are counted so. */
+  units?: number
   costNanoUsd: NanoUsd | null
   /** The part of the price that neither the hold nor the rest of the balance could pay. */
   uncoveredNanoUsd: NanoUsd

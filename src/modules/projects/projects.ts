@@ -23,7 +23,7 @@ export { SERVICE_ACCOUNT_ROLES, type ServiceAccount } from './service-accounts.t
 const PROJECTS_MAX = 10_000
 
 /** What people choose of a project. */
-export interface ProjectDraft extends Partial<TagSettings> {
+interface ProjectDraft extends Partial<TagSettings> {
   readonly name: string
 }
 

@@ -51,6 +51,7 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
       const work = keepReadInstructions(asked.body.work, model.routes)
       const candidates = await keepThoseWithVoice(routes, { work, cancellation }, voiceCache)
       const priceNanoUsd = priceSpeech(model, work)
+      asked.record.units = countSpeechCharacters(work)
       const hold = await ledger.hold(caller, {
         wantedNanoUsd: priceNanoUsd,
         leastNanoUsd: priceNanoUsd,

@@ -15,13 +15,14 @@ interface TaskCharge {
   readonly provider: string
   readonly outcome: UsageRecord['outcome']
   readonly latencyMs: number
+  readonly units?: number
   /** The writer number of the process that charges. */
   readonly writer: number
 }
 
 /** Returns the ledger order that settles the hold of a task. */
 export function settleOrderOf(task: ChargedTask, charge: TaskCharge) {
-  const { chargedNanoUsd, uncoveredNanoUsd = 0n, provider, outcome, latencyMs, writer } = charge
+  const { chargedNanoUsd, uncoveredNanoUsd = 0n, provider, outcome, latencyMs, writer, units = 0 } = charge
   return {
     key: holdKeyOf(task.id),
     chargedNanoUsd,
@@ -42,6 +43,7 @@ export function settleOrderOf(task: ChargedTask, charge: TaskCharge) {
         cachedTokens: 0,
         completionTokens: 0,
         reasoningTokens: 0,
+        units,
         latencyMs,
         firstTokenMs: null,
         createdAtMs: task.createdAtMs,

@@ -87,6 +87,7 @@ export function createTranscription({ inference, ledger }: TranscriptionOptions)
         ask(candidate, request.body, plan, work),
       )
       const durationSeconds = heardSeconds(plan.audio, transcript)
+      request.record.units = Math.round(durationSeconds)
       // An empty transcript without a duration costs nothing.
       const isSilent = transcript.text.trim() === '' && transcript.durationSeconds === null
       bill.charge(isSilent ? 0n : priceAudio(model, durationSeconds))

@@ -66,7 +66,7 @@ const RECORD_COLUMNS = `id, key_id, environment, operation, model, provider, out
   created_at`
 
 /** An id may be older than its record: for a repeated request, or for a cell that waited in a queue. */
-const ID_AGE_MS_MAX = 25 * HOUR_MS
+export const ID_AGE_MS_MAX = 25 * HOUR_MS
 
 /** Returns records, newest first. */
 export async function listRecords(queryable: Queryable, query: RecordsQuery): Promise<Page<UsageRecord>> {

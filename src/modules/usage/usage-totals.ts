@@ -8,6 +8,8 @@ export interface UsageTotals {
   readonly cacheWriteTokens: number
   readonly completionTokens: number
   readonly reasoningTokens: number
+  /** Images, characters or seconds, by operation. */
+  readonly units: number
   readonly costNanoUsd: NanoUsd
   /** The part of the cost that was paid with promotional credit. */
   readonly promotionalNanoUsd: NanoUsd
@@ -20,17 +22,19 @@ export interface UsageTotalsRow {
   readonly cache_write_tokens: bigint
   readonly completion_tokens: bigint
   readonly reasoning_tokens: bigint
+  readonly units: bigint
   readonly cost_nano_usd: bigint
   readonly promotional_nano_usd: bigint
 }
 
-const COUNT_COLUMNS = [
+export const COUNT_COLUMNS = [
   'requests',
   'prompt_tokens',
   'cached_tokens',
   'cache_write_tokens',
   'completion_tokens',
   'reasoning_tokens',
+  'units',
   'cost_nano_usd',
   'promotional_nano_usd',
 ] as const satisfies readonly (keyof UsageTotalsRow)[]
@@ -50,6 +54,7 @@ export const NO_USAGE: UsageTotals = {
   cacheWriteTokens: 0,
   completionTokens: 0,
   reasoningTokens: 0,
+  units: 0,
   costNanoUsd: 0n,
   promotionalNanoUsd: 0n,
 }
@@ -62,6 +67,7 @@ export function totalsFromRow(row: UsageTotalsRow): UsageTotals {
     cacheWriteTokens: Number(row.cache_write_tokens),
     completionTokens: Number(row.completion_tokens),
     reasoningTokens: Number(row.reasoning_tokens),
+    units: Number(row.units),
     costNanoUsd: row.cost_nano_usd,
     promotionalNanoUsd: row.promotional_nano_usd,
   }
@@ -75,6 +81,7 @@ export function addTotals(a: UsageTotals, b: UsageTotals): UsageTotals {
     cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
     completionTokens: a.completionTokens + b.completionTokens,
     reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    units: a.units + b.units,
     costNanoUsd: a.costNanoUsd + b.costNanoUsd,
     promotionalNanoUsd: a.promotionalNanoUsd + b.promotionalNanoUsd,
   }

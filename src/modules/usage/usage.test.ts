@@ -81,6 +81,7 @@ describe('totals', () => {
       cacheWriteTokens: 9,
       completionTokens: 21,
       reasoningTokens: 6,
+      units: 0,
       costNanoUsd: 27_021_597_764_222_979n,
       promotionalNanoUsd: 3n,
     })

@@ -4,6 +4,8 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { Page } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Reader } from '../keys/keys.ts'
+import type { BucketsQuery } from './buckets/buckets-query.ts'
+import { readBuckets, type Bucket } from './buckets/read-buckets.ts'
 import { findSpan, type SpanQuery, type UsageSpan } from './find-span.ts'
 import { LatencyMeter, type MeasuredRequest } from './latency-meter.ts'
 import { listRecords, type RecordsQuery, type UsageRecord } from './list-records.ts'
@@ -16,6 +18,9 @@ import { readSpent } from './read-spent.ts'
 import { lastHourAt, type UsageRange } from './usage-range.ts'
 import type { UsageTotals } from './usage-totals.ts'
 
+export { BUCKET_WIDTHS_MS } from './buckets/buckets-query.ts'
+export type { BucketFilter, BucketsQuery, BucketWidth, Grouping } from './buckets/buckets-query.ts'
+export type { Bucket, BucketResult } from './buckets/read-buckets.ts'
 export { OUTCOMES, type UsageRecord } from './list-records.ts'
 export { LATENCY_ERROR } from './latency-buckets.ts'
 export type { LatencyBucket, LatencyFigures, Percentiles } from './read-latency.ts'
@@ -41,6 +46,8 @@ export interface Usage {
   /** Returns the spending of the last sixty minutes. */
   readBurnRate(query: Omit<TotalsQuery, 'range'>): Promise<NanoUsd>
   readTimeseries(query: TimeseriesQuery): Promise<Timeseries>
+  /** Returns buckets of usage in the form of OpenAI's Administration API. */
+  readBuckets(query: BucketsQuery): Promise<readonly Bucket[]>
   readSpending(query: SpendingQuery): Promise<Spending>
   readSpendingOfAccounts(query: Omit<SpendingQuery, keyof Reader | 'by'>): Promise<Spending>
   readGpuBilling(query: Reader & { range: UsageRange }): Promise<GpuBilling>
@@ -91,6 +98,7 @@ export function createUsage({
         return (await readTotals(database, { ...query, range })).costNanoUsd
       }),
     readTimeseries: (query) => afterPosting(() => readTimeseries(database, query)),
+    readBuckets: (query) => afterPosting(() => readBuckets(database, query)),
     readSpending: (query) => afterPosting(() => readSpending(database, query)),
     readSpendingOfAccounts: (query) => afterPosting(() => readSpendingOfAccounts(database, query)),
     readGpuBilling: (query) => afterPosting(() => readGpuBilling(database, query, lastHourAt(clock.nowMs()))),

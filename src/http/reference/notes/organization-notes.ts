@@ -14,6 +14,15 @@ export const ORGANIZATION_NOTES: Readonly<Record<string, string>> = {
     'Revokes a key that manages the account, on every process of the gateway.',
   'GET /v1/organization/audit_logs':
     'Lists who changed people, projects, keys and limits of the account, and who signed in. The entry of a change is stored with it and is never changed or deleted. What the operator of the gateway did has no actor.',
+  'GET /v1/organization/costs':
+    'Adds up what was charged by day, for each project, key, person, model, tag or line item. Days are whole days of UTC. The sums are those of the ledger, to the nano-dollar.',
+  'GET /v1/organization/usage/completions':
+    'Adds up requests and tokens of chat, completions, Messages and Responses. Tokens of audio are not told apart.',
+  'GET /v1/organization/usage/embeddings': 'Adds up requests and tokens of embeddings.',
+  'GET /v1/organization/usage/moderations': 'Adds up requests of moderation.',
+  'GET /v1/organization/usage/images': 'Adds up requests that made or changed images.',
+  'GET /v1/organization/usage/audio_speeches': 'Adds up requests that made speech.',
+  'GET /v1/organization/usage/audio_transcriptions': 'Adds up requests that transcribed or translated audio.',
   'GET /v1/organization/projects':
     'Lists the projects of the account, newest first. A key of a project gets 403 here and on every route that is not about its project.',
   'POST /v1/organization/projects': 'Makes a project. An account has at most 10,000, archived ones included.',

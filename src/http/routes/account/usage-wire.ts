@@ -221,7 +221,7 @@ export function costToWire({ costNanoUsd, promotionalNanoUsd }: UsageCost) {
 }
 
 type UsageCost = Pick<UsageTotals, 'costNanoUsd' | 'promotionalNanoUsd'>
-type UsageTokens = Omit<UsageTotals, 'requests' | keyof UsageCost>
+type UsageTokens = Omit<UsageTotals, 'requests' | 'units' | keyof UsageCost>
 
 export function tokensToWire(tokens: UsageTokens) {
   return {

@@ -118,6 +118,7 @@ export class RequestBill {
       firstTokenMs: record.firstTokenMs === null ? null : toMilliseconds(record.firstTokenMs),
       createdAtMs: toTime(startedMs),
       details: packDetails(record),
+      ...(record.units !== undefined && { units: record.units }),
       ...(caller.labels !== undefined && { labels: caller.labels }),
     }
     if (usageRecord.outcome === 'completed') this.#options.onCompleted(usageRecord)

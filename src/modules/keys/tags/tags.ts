@@ -28,15 +28,12 @@ export function labelOfTag(name: string, value: string): string {
   return `tag:${name}=${value}`
 }
 
-/** The tag that a label stands for. Null for another label. */
-export function tagOfLabel(label: string): readonly [name: string, value: string] | null {
-  const equals = label.indexOf('=')
-  return label.startsWith(TAG) && equals !== -1
-    ? [label.slice(TAG.length, equals), label.slice(equals + 1)]
-    : null
+/** The label of a tag that is written as `name=value`. Null if it is none. */
+export function parseTagLabel(text: string): string | null {
+  const equals = text.indexOf('=')
+  const [name, value] = [text.slice(0, Math.max(0, equals)), text.slice(equals + 1)]
+  return isTagName(name) && isTagValue(value) ? labelOfTag(name, value) : null
 }
-
-const TAG = 'tag:'
 
 export const TAGS_HEADER = 'x-gateway-tags'
 

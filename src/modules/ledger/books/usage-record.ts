@@ -17,6 +17,8 @@ export interface UsageRecord {
   readonly cacheWriteTokens?: number
   readonly completionTokens: number
   readonly reasoningTokens: number
+  /** Images, characters or seconds, of operations that are counted so; zero by default. */
+  readonly units?: number
   readonly latencyMs: number
   readonly firstTokenMs: number | null
   /** Start of the request; decides the hour, day and month it counts for. */

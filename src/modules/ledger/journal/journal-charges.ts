@@ -82,6 +82,7 @@ function requirePostable({ record, costNanoUsd, parts }: PaidCharge): void {
     Number.isSafeInteger(record.cachedTokens) &&
     Number.isSafeInteger(record.cacheWriteTokens ?? 0) &&
     Number.isSafeInteger(record.completionTokens) &&
+    Number.isSafeInteger(record.units ?? 0) &&
     Number.isSafeInteger(record.reasoningTokens) &&
     Number.isSafeInteger(record.createdAtMs) &&
     isMilliseconds(record.latencyMs) &&

@@ -42,7 +42,7 @@ export function unfoldCharges(opened: string): string {
     FROM (
       SELECT sequence, owners, names, labels, number, ${elementAt('ids', 'number')}, ${elementAt('figures', 'number')},
         ${elementAt('uncovered', 'number')}, ${elementAt('writes', 'number')}, ${elementAt('details', 'number')},
-        ${elementAt('owed', 'number')}
+        ${elementAt('owed', 'number')}, ${elementAt('units', 'number')}
       FROM (SELECT *, ${countElements('ids')} AS number FROM ${opened}) AS numbered
     ) AS labelled
   ) AS charge`
@@ -63,7 +63,7 @@ const RARE_COLUMNS = RARELY_SUMMED.map((column) => `coalesce(${column}, 0) AS ${
 
 /** A FROM item `added`: the sums of the charges of each series in `opened`, with its labels. */
 export function unfoldSums(opened: string): string {
-  const columns = (['owners', 'names', 'sums', 'write_sums'] as const).map((array) =>
+  const columns = (['owners', 'names', 'sums', 'write_sums', 'unit_sums'] as const).map((array) =>
     elementAt(array, 'series'),
   )
   const common = [

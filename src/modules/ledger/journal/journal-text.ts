@@ -17,12 +17,12 @@ export const SUMMED = [
 ] as const
 
 /** Also added up, but in separate arrays that are written only if some charge needs them. */
-export const RARELY_SUMMED = ['cache_write_tokens'] as const
+export const RARELY_SUMMED = ['cache_write_tokens', 'units'] as const
 
 /**
  * The arrays of a journal text. Each repeats its columns: once for each series (owners, names, sums, labels), for each charge (ids,
- * figures) or for each payment. Series and charges are numbered from 1. The last six arrays (uncovered cost, cache writes,
- * their sums, details, owed cost, labels) are empty or left out if they have no values, and a process of the previous release reads only
+ * figures) or for each payment. Series and charges are numbered from 1. The last eight arrays (uncovered cost, cache writes,
+ * their sums, details, owed cost, labels, units, their sums) are empty or left out if they have no values, and a process of the previous release reads only
  * the others. There are few arrays, because starting one costs PostgreSQL as much as reading ten numbers; rows would be slower still.
  */
 export const JOURNAL_ARRAYS = {
@@ -36,11 +36,13 @@ export const JOURNAL_ARRAYS = {
   },
   payments: { type: 'bigint', columns: ['number', 'lease_id', 'paid_nano_usd'] },
   uncovered: { type: 'bigint', columns: ['uncovered_nano_usd'] },
-  writes: { type: 'bigint', columns: RARELY_SUMMED },
-  write_sums: { type: 'bigint', columns: RARELY_SUMMED },
+  writes: { type: 'bigint', columns: ['cache_write_tokens'] },
+  write_sums: { type: 'bigint', columns: ['cache_write_tokens'] },
   details: { type: 'text', columns: ['details'] },
   owed: { type: 'bigint', columns: ['owed_nano_usd'] },
   labels: { type: 'text', columns: ['labels'] },
+  units: { type: 'bigint', columns: ['units'] },
+  unit_sums: { type: 'bigint', columns: ['units'] },
 } as const
 
 /** Separates the arrays. The ASCII unit separator, which no name needs. */
@@ -66,6 +68,7 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   let isDetailed = false
   let isOwed = false
   let isLabelled = false
+  let isCounted = false
   for (const series of allSeries) {
     const seriesComma = seriesNumber === 0 ? '' : ','
     seriesNumber += 1
@@ -84,6 +87,7 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
       if (uncoveredNanoUsd > 0n) isUncovered = true
       if (owedNanoUsd > 0n) isOwed = true
       if (record.cacheWriteTokens !== undefined && record.cacheWriteTokens > 0) isWritten = true
+      if (record.units !== undefined && record.units > 0) isCounted = true
       const comma = number === 0 ? '' : ','
       number += 1
       ids += comma + record.id
@@ -99,15 +103,17 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   }
   const S = SEPARATOR
   const text = `{${owners}}${S}{${names}}${S}{${sums}}${S}{${ids}}${S}{${figures}}${S}{${payments}}`
-  if (!isUncovered && !isWritten && !isDetailed && !isLabelled) return text
+  if (!isUncovered && !isWritten && !isDetailed && !isLabelled && !isCounted) return text
   const uncovered = `${text}${S}{${isUncovered ? toUncovered(allSeries) : ''}}`
-  if (!isWritten && !isDetailed && !isOwed && !isLabelled) return uncovered
+  if (!isWritten && !isDetailed && !isOwed && !isLabelled && !isCounted) return uncovered
   const written = isWritten ? `${S}{${toWrites(allSeries)}}${S}{${toWriteSums(allSeries)}}` : `${S}{}${S}{}`
-  if (!isDetailed && !isOwed && !isLabelled) return uncovered + written
+  if (!isDetailed && !isOwed && !isLabelled && !isCounted) return uncovered + written
   const detailed = `${uncovered}${written}${S}{${isDetailed ? details : ''}}`
-  if (!isOwed && !isLabelled) return detailed
+  if (!isOwed && !isLabelled && !isCounted) return detailed
   const owed = `${detailed}${S}{${isOwed ? toOwed(allSeries) : ''}}`
-  return isLabelled ? `${owed}${S}{${toLabels(allSeries)}}` : owed
+  if (!isLabelled && !isCounted) return owed
+  const labelled = `${owed}${S}{${isLabelled ? toLabels(allSeries) : ''}}`
+  return isCounted ? `${labelled}${S}{${toUnits(allSeries)}}${S}{${toUnitSums(allSeries)}}` : labelled
 }
 
 /** Separates labels, none of which has it. */
@@ -144,15 +150,27 @@ function toAmounts(allSeries: readonly Series[], read: (charge: PaidCharge) => b
 }
 
 function toWrites(allSeries: readonly Series[]): string {
-  return allSeries
-    .flatMap(({ charges }) => charges)
-    .map(({ record }) => record.cacheWriteTokens ?? 0)
-    .join()
+  return toCounts(allSeries, ({ cacheWriteTokens = 0 }) => cacheWriteTokens)
+}
+
+function toUnits(allSeries: readonly Series[]): string {
+  return toCounts(allSeries, ({ units = 0 }) => units)
+}
+
+function toCounts(allSeries: readonly Series[], read: (record: UsageRecord) => number): string {
+  return allSeries.flatMap(({ charges }) => charges.map(({ record }) => read(record))).join()
 }
 
 function toWriteSums(allSeries: readonly Series[]): string {
-  const sumOf = ({ charges }: Series) =>
-    charges.reduce((sum, { record }) => sum + BigInt(record.cacheWriteTokens ?? 0), 0n)
+  return toSumsOf(allSeries, ({ cacheWriteTokens = 0 }) => cacheWriteTokens)
+}
+
+function toUnitSums(allSeries: readonly Series[]): string {
+  return toSumsOf(allSeries, ({ units = 0 }) => units)
+}
+
+function toSumsOf(allSeries: readonly Series[], read: (record: UsageRecord) => number): string {
+  const sumOf = ({ charges }: Series) => charges.reduce((sum, { record }) => sum + BigInt(read(record)), 0n)
   return allSeries.map(sumOf).join()
 }
 

@@ -114,6 +114,7 @@ async function closeHolds(
       outcome: 'completed' as const,
       latencyMs,
       writer,
+      units: unitsOf(end.usage),
     }
     return [settleOrderOf(task, charge)]
   })
@@ -121,6 +122,13 @@ async function closeHolds(
   for (const { id, status, is_held: isHeld } of ended.values())
     if (isHeld && status === 'failed') await ledger.releaseHold(transaction, holdKeyOf(id))
   return uncovered
+}
+
+/** What the usage of a task counts. */
+function unitsOf(usage: unknown): number {
+  if (!isRecord(usage)) return 0
+  const count = usage['images'] ?? usage['characters'] ?? usage['seconds']
+  return typeof count === 'number' && Number.isFinite(count) ? Math.round(count) : 0
 }
 
 interface EndedRow {
