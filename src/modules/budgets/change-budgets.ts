@@ -41,7 +41,7 @@ export interface BudgetChanges extends Partial<BudgetNotice> {
 }
 
 /** The budgets of one subject. Requests pass all of them. */
-export const BUDGETS_OF_SUBJECT_MAX = 20
+export const BUDGETS_OF_SUBJECT_MAX = 10
 /** The budgets of one account. */
 const BUDGETS_MAX = 100_000
 const RAISE_MS_MAX = 366 * 24 * 3_600_000

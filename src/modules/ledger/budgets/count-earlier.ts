@@ -37,23 +37,32 @@ async function waitForWriters(transaction: Queryable): Promise<void> {
   await transaction.query('LOCK TABLE budget_spending IN SHARE MODE')
 }
 
+// Days are enough for all models, and far fewer than the sums by model and hour.
 const ADD_DIFFERENCE = `
-  WITH budget AS (SELECT * FROM budgets WHERE id = $1), spent AS (
+  WITH budget AS (
+    SELECT *, split_part(subject, ':', 1) AS kind, split_part(subject, ':', 2) AS owner,
+      budget_window(period, now())::timestamp AT TIME ZONE 'UTC' AS begins
+    FROM budgets WHERE id = $1
+  ), charged AS (
+    SELECT account_id, key_id, day::timestamp AT TIME ZONE 'UTC' AS hour, spent_nano_usd AS cost_nano_usd
+    FROM budget JOIN spend_by_day USING (account_id) WHERE models IS NULL AND day >= budget_window(period, now())
+    UNION ALL
+    SELECT account_id, key_id, hour, cost_nano_usd
+    FROM budget JOIN usage_rollups USING (account_id) WHERE model = ANY (models) AND hour >= begins
+  ), spent AS (
     SELECT budget_window(period, hour) AS window_start, cost_nano_usd
-    FROM budget JOIN usage_rollups USING (account_id) LEFT JOIN api_keys key ON key.id = key_id
-    WHERE (models IS NULL OR model = ANY (models)) AND hour >= budget_window(period, now())::timestamp AT TIME ZONE 'UTC'
-      AND CASE split_part(subject, ':', 1)
+    FROM charged CROSS JOIN budget LEFT JOIN api_keys key ON key.id = key_id
+    WHERE CASE kind
         WHEN 'account' THEN true
-        WHEN 'project' THEN coalesce(key.project_id, budget.account_id)::text = split_part(subject, ':', 2)
-        WHEN 'user' THEN key.user_id::text = split_part(subject, ':', 2)
-        WHEN 'service_account' THEN key.service_account_id::text = split_part(subject, ':', 2)
-        WHEN 'key' THEN split_part(subject, ':', 2) IN (key_id::text, coalesce(key.parent_id, key.origin_key_id)::text)
+        WHEN 'project' THEN coalesce(key.project_id, budget.account_id)::text = owner
+        WHEN 'user' THEN key.user_id::text = owner
+        WHEN 'service_account' THEN key.service_account_id::text = owner
+        WHEN 'key' THEN owner IN (key_id::text, key.parent_id::text)
         ELSE false END
     UNION ALL
     SELECT budget_window(period, hour), cost_nano_usd
     FROM budget JOIN usage_by_label USING (account_id)
-    WHERE label = subject AND (models IS NULL OR model = ANY (models))
-      AND hour >= budget_window(period, now())::timestamp AT TIME ZONE 'UTC'
+    WHERE label = subject AND (models IS NULL OR model = ANY (models)) AND hour >= begins
   ), difference AS (
     SELECT window_start, sum(amount) AS amount FROM (
       SELECT window_start, cost_nano_usd AS amount FROM spent

@@ -144,6 +144,9 @@ export async function queueAlertWebhook(
   await addJob(transaction, 'webhook')
 }
 
+/** So that nobody uses the gateway to flood people. */
+const MAILS_OF_DAY_MAX = 500
+
 /** The same for a warning of a budget. The address may be one for mail: `mailto:ada@example.com`. */
 export async function queueWarning(
   transaction: Queryable,
@@ -151,8 +154,10 @@ export async function queueWarning(
 ): Promise<void> {
   await transaction.query(
     `INSERT INTO webhook_deliveries (id, budget_warning_id, account_id, url, next_attempt_at)
-     VALUES (gen_random_uuid(), $1, $2, $3, now())`,
-    [budgetWarningId, accountId, url],
+     SELECT gen_random_uuid(), $1::uuid, $2::uuid, $3, now() WHERE NOT starts_with($3, 'mailto:') OR $4 > (
+       SELECT count(*) FROM webhook_deliveries
+       WHERE account_id = $2 AND starts_with(url, 'mailto:') AND created_at > now() - interval '1 day')`,
+    [budgetWarningId, accountId, url, MAILS_OF_DAY_MAX],
   )
   await addJob(transaction, 'webhook')
 }
