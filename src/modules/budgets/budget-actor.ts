@@ -1,41 +1,43 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
-import type { Caller } from '../keys/keys.ts'
-import type { Subject } from '../ledger/ledger.ts'
+import { mayRead, type Caller } from '../keys/keys.ts'
+import { subjectsOf, type Subject } from '../ledger/ledger.ts'
 import type { BudgetLevel } from './budget-record.ts'
 
 /** Who sees and changes budgets, and how far that reaches. */
 export interface BudgetActor {
   readonly accountId: string
+  /** How far changes reach. */
   readonly level: BudgetLevel
+  /** How far reading reaches. Everybody sees the budgets that limit them. */
+  readonly sight: BudgetLevel
   /** Of the key. */
   readonly projectId: string | null
   readonly keyId: string
   readonly userId: string | null
+  /** The subjects whose budgets limit the actor. */
+  readonly subjects: readonly string[]
 }
 
 export function budgetActorOf(caller: Caller): BudgetActor {
   const { accountId, projectId, keyId, userId = null, permissions } = caller
+  const wide = projectId === null ? 'account' : 'project'
   const manages = permissions.has('budgets.manage') || permissions.has('gateway.manage')
-  const level = !manages ? 'personal' : projectId === null ? 'account' : 'project'
-  return { accountId, level, projectId, keyId, userId }
+  const level = manages ? wide : 'personal'
+  const sight = manages || mayRead(caller, 'usage.read') ? wide : 'personal'
+  const labels = caller.groupIds.map((id) => `group:${id}`)
+  return { accountId, level, sight, projectId, keyId, userId, subjects: [...subjectsOf(caller, labels)] }
 }
 
-/** The subjects whose budgets limit the actor, and so the only ones that somebody without rights to manage budgets sees. */
-export function ownSubjects(actor: BudgetActor): string[] {
-  const { accountId, projectId, keyId, userId } = actor
-  const subjects = ['account', `project:${projectId ?? accountId}`, `key:${keyId}`]
-  return userId === null ? subjects : [...subjects, `user:${userId}`]
-}
-
-/** SQL: whether the actor sees the budget in this row. */
-export function isVisible({ level }: BudgetActor, project: string, subjects: string): string {
-  switch (level) {
+/** SQL: whether the actor sees the budget in this row. Both parameters are used whatever the sight, so that they have types. */
+export function isVisible({ sight }: BudgetActor, project: string, subjects: string): string {
+  const isOwn = `subject = ANY (${subjects}::text[])`
+  switch (sight) {
     case 'account':
-      return `(${project}::uuid IS NULL OR true) AND (${subjects}::text[] IS NULL OR true)`
+      return `(${isOwn} OR ${project}::uuid IS NULL)`
     case 'project':
-      return `(project_id = ${project}::uuid OR subject = ANY (${subjects}::text[]))`
+      return `(${isOwn} OR project_id = ${project}::uuid)`
     case 'personal':
-      return `(${project}::uuid IS NULL OR true) AND subject = ANY (${subjects}::text[])`
+      return `(${isOwn} AND coalesce(${project}::uuid, account_id) IS NOT NULL)`
   }
 }
 

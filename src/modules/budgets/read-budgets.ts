@@ -2,7 +2,7 @@ import { notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
-import { isVisible, ownSubjects, type BudgetActor } from './budget-actor.ts'
+import { isVisible, type BudgetActor } from './budget-actor.ts'
 import { budgetColumns, budgetFromRow, type Budget, type BudgetRow } from './budget-record.ts'
 
 export interface BudgetFilter {
@@ -26,7 +26,7 @@ export async function listBudgets(
       actor.accountId,
       afterId ?? ID_AFTER_ALL,
       actor.projectId,
-      ownSubjects(actor),
+      actor.subjects,
       new Date(nowMs),
       subject,
       kind,
@@ -51,7 +51,7 @@ export async function readBudget(
         `SELECT ${budgetColumns('$5')} FROM budgets
          WHERE id = $2 AND account_id = $1 AND deleted_at IS NULL AND ${isVisible(actor, '$3', '$4')}
          ${isLocked ? 'FOR UPDATE' : ''}`,
-        [actor.accountId, budgetId, actor.projectId, ownSubjects(actor), new Date(nowMs)],
+        [actor.accountId, budgetId, actor.projectId, actor.subjects, new Date(nowMs)],
       )
     : []
   if (row === undefined) throw notFound('budget')

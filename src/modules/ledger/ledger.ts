@@ -37,6 +37,7 @@ export { countEarlierSpending } from './budgets/count-earlier.ts'
 export {
   parseSubject,
   SUBJECT_KINDS,
+  subjectsOf,
   subjectText,
   TAG_LABEL,
   type Subject,
