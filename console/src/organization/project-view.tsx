@@ -16,6 +16,7 @@ import { FormDialog } from '../ui/overlays/form-dialog.tsx'
 import { showFailure } from '../ui/overlays/toasts.tsx'
 import { Badge } from '../ui/text/badge.tsx'
 import { CopyableId } from '../ui/text/copyable-id.tsx'
+import { ProjectBudgets } from './project-budgets.tsx'
 import { ProjectGroups } from './project-groups.tsx'
 import { ProjectKeys } from './project-keys.tsx'
 import { ProjectPeople } from './project-people.tsx'
@@ -26,6 +27,7 @@ const TABS = [
   { value: 'groups', label: 'Groups', Part: ProjectGroups },
   { value: 'service-accounts', label: 'Service accounts', Part: ServiceAccounts },
   { value: 'keys', label: 'Keys', Part: ProjectKeys },
+  { value: 'budgets', label: 'Budgets', Part: ProjectBudgets },
 ] as const
 
 /** Everything of one project. */

@@ -7,10 +7,9 @@ import { permittedPages } from './navigation.ts'
 /** The links to all pages that the key of the session may use. */
 export function NavigationList({ onChoose }: { readonly onChoose?: () => void }) {
   const { data: account } = useQuery(accountQuery)
-  const scopes: readonly string[] = account?.key.scopes ?? ['inference', 'manage']
   return (
     <nav aria-label="Pages" className="flex flex-col gap-4">
-      {permittedPages(scopes).map(({ label, entries }) => (
+      {permittedPages(account ?? USUAL_RIGHTS).map(({ label, entries }) => (
         <div key={label ?? ''} className="flex flex-col gap-0.5">
           {label && <p className="px-2 pb-1 text-2xs font-medium text-ink-faint">{label}</p>}
           {entries.map((entry) => (
@@ -30,3 +29,6 @@ export function NavigationList({ onChoose }: { readonly onChoose?: () => void })
     </nav>
   )
 }
+
+/** Of most sessions. Shown until the account is known. */
+const USUAL_RIGHTS = { key: { scopes: ['inference', 'manage'] }, session: null }

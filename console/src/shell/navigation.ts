@@ -7,6 +7,8 @@ interface NavigationEntry {
   readonly icon: IconName
   /** The scope that a key needs for the page. */
   readonly scope: 'any' | 'inference' | 'manage' | 'admin'
+  /** Whether sessions of people open it without the scope too. */
+  readonly isForPeople?: true
 }
 
 interface NavigationGroup {
@@ -34,7 +36,7 @@ const NAVIGATION: readonly NavigationGroup[] = [
       { label: 'Log', to: '/log', icon: 'log', scope: 'any' },
       { label: 'Keys', to: '/keys', icon: 'key', scope: 'any' },
       { label: 'Billing', to: '/billing', icon: 'card', scope: 'any' },
-      { label: 'Organization', to: '/organization', icon: 'people', scope: 'manage' },
+      { label: 'Organization', to: '/organization', icon: 'people', scope: 'manage', isForPeople: true },
     ],
   },
   {
@@ -50,16 +52,23 @@ const NAVIGATION: readonly NavigationGroup[] = [
   },
 ]
 
-/** The pages that a key with these scopes can use. Groups without one are left out. */
-export function permittedPages(scopes: readonly string[]): readonly NavigationGroup[] {
+/** What a session may do, as its account tells it. */
+interface SessionRights {
+  readonly key: { readonly scopes: readonly string[] }
+  readonly session: { readonly user: object | null } | null
+}
+
+/** The pages that a session can use. Groups without one are left out. */
+export function permittedPages(rights: SessionRights): readonly NavigationGroup[] {
   return NAVIGATION.map(({ label, entries }) => ({
     label,
-    entries: entries.filter((entry) => mayOpen(entry, scopes)),
+    entries: entries.filter((entry) => mayOpen(entry, rights)),
   })).filter(({ entries }) => entries.length > 0)
 }
 
-export function mayOpen({ scope }: Pick<NavigationEntry, 'scope'>, scopes: readonly string[]): boolean {
-  return scope === 'any' || scopes.includes(scope)
+export function mayOpen({ scope, isForPeople }: NavigationEntry, { key, session }: SessionRights): boolean {
+  if (scope === 'any' || key.scopes.includes(scope)) return true
+  return isForPeople === true && (session?.user ?? null) !== null
 }
 
 /** The page of the navigation that an address belongs to, such as that of an account to the accounts. */

@@ -95,8 +95,7 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }) {
 function usePlaces(words: string): readonly Place[] {
   const { data: account } = useQuery(accountQuery)
   const { data: models = [] } = useQuery(modelsQuery)
-  const scopes: readonly string[] = account?.key.scopes ?? []
-  const pages = permittedPages(scopes)
+  const pages = permittedPages(account ?? { key: { scopes: [] }, session: null })
     .flatMap(({ entries }) => entries)
     .filter(({ label }) => label.toLowerCase().includes(words))
     .map(({ label, icon, to }): Place => ({ id: label, label, icon, link: { to } }))

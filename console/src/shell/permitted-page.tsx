@@ -13,7 +13,7 @@ export function PermittedPage() {
   const { data: account } = useQuery(accountQuery)
   const entry = findPage(path)
   // Shown until the rights are known, because pages load at the same time as the account.
-  if (entry === undefined || account === undefined || mayOpen(entry, account.key.scopes)) return <Outlet />
+  if (entry === undefined || account === undefined || mayOpen(entry, account)) return <Outlet />
   return (
     <Page>
       <PageHeader title={entry.label} />

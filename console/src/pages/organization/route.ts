@@ -1,10 +1,14 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { AUDIT_TYPES, type AuditType } from '../../api/audit-log.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
 
 export const ORGANIZATION_TABS = [
   { value: 'members', label: 'Members' },
   { value: 'groups', label: 'Groups' },
   { value: 'projects', label: 'Projects' },
+  { value: 'budgets', label: 'Budgets' },
+  { value: 'requests', label: 'Requests for more' },
+  { value: 'audit', label: 'Audit' },
 ] as const
 
 export type OrganizationTab = (typeof ORGANIZATION_TABS)[number]['value']
@@ -13,14 +17,25 @@ interface OrganizationSearch {
   readonly tab?: OrganizationTab | undefined
   /** The id of the person, group or entry that is open. */
   readonly open?: string | undefined
+  /** Of the audit log. */
+  readonly type?: AuditType | undefined
+  readonly email?: string | undefined
+  readonly resource?: string | undefined
 }
 
 export const organizationRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/organization',
-  validateSearch: ({ tab, open }: Record<string, unknown>): OrganizationSearch => ({
+  validateSearch: ({ tab, open, type, email, resource }: Record<string, unknown>): OrganizationSearch => ({
     tab: ORGANIZATION_TABS.find(({ value }) => value === tab)?.value,
-    open: typeof open === 'string' && open !== '' ? open : undefined,
+    open: textOf(open),
+    type: AUDIT_TYPES.find((known) => known === type),
+    email: textOf(email),
+    resource: textOf(resource),
   }),
   component: lazyRouteComponent(() => import('./organization-page.tsx'), 'OrganizationPage'),
 })
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

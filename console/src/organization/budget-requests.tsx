@@ -1,0 +1,110 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { budgetRequestsQuery, decideRequest, type BudgetRequest, type RequestStatus } from '../api/budgets.ts'
+import type { Column } from '../ui/data/data-table.tsx'
+import { PagedTable } from '../ui/data/paged-table.tsx'
+import { EmptyState } from '../ui/feedback/empty-state.tsx'
+import { formatUsd } from '../ui/format/format-usd.ts'
+import { IconButton } from '../ui/forms/icon-button.tsx'
+import { SelectField } from '../ui/forms/select-field.tsx'
+import { showFailure, showToast } from '../ui/overlays/toasts.tsx'
+import { Badge, type Tone } from '../ui/text/badge.tsx'
+import { Time } from '../ui/text/time.tsx'
+
+const TONES: Readonly<Record<RequestStatus, Tone>> = { pending: 'accent', approved: 'good', refused: 'plain' }
+
+/** Who asked for more than a budget allows, and the decision. */
+export function BudgetRequests({ canDecide }: { readonly canDecide: boolean }) {
+  const queryClient = useQueryClient()
+  const [status, setStatus] = useState<RequestStatus | ''>('pending')
+  const requests = useInfiniteQuery(budgetRequestsQuery(status === '' ? null : status))
+  const decision = useMutation({
+    mutationFn: ({ id, verdict }: { id: string; verdict: 'approve' | 'refuse' }) =>
+      decideRequest(id, verdict),
+    onSuccess: async (_, { verdict }) => {
+      await queryClient.invalidateQueries({ queryKey: ['budgets'] })
+      showToast(verdict === 'approve' ? 'Approved: the budget is raised' : 'Refused')
+    },
+    onError: (error) => showFailure('The request could not be decided', error),
+  })
+  return (
+    <div className="flex flex-col gap-4">
+      <SelectField
+        label="State"
+        isLabelHidden
+        className="w-48"
+        value={status}
+        choices={[
+          { value: 'pending', label: 'Waiting' },
+          { value: 'approved', label: 'Approved' },
+          { value: 'refused', label: 'Refused' },
+          { value: '', label: 'All requests' },
+        ]}
+        onChange={setStatus}
+      />
+      <PagedTable
+        label="Requests"
+        query={requests}
+        columns={columnsOf(canDecide && !decision.isPending, (id, verdict) =>
+          decision.mutate({ id, verdict }),
+        )}
+        rowId={({ id }) => id}
+        empty={
+          <EmptyState icon="check" title={status === 'pending' ? 'Nobody waits' : 'No request'}>
+            Whoever reaches a budget can ask for more, with a reason.
+          </EmptyState>
+        }
+      />
+    </div>
+  )
+}
+
+function columnsOf(
+  canDecide: boolean,
+  onDecide: (id: string, verdict: 'approve' | 'refuse') => void,
+): Column<BudgetRequest>[] {
+  return [
+    { id: 'reason', header: 'Reason', render: ({ reason }) => <span title={reason}>{reason}</span> },
+    {
+      id: 'amount',
+      header: 'Amount',
+      width: '104px',
+      align: 'right',
+      render: ({ amount_usd: amountUsd }) => formatUsd(amountUsd),
+    },
+    {
+      id: 'until',
+      header: 'Until',
+      width: '144px',
+      isMinor: true,
+      render: ({ until }) => <Time at={until} form="short" />,
+    },
+    {
+      id: 'asked',
+      header: 'Asked',
+      width: '128px',
+      isMinor: true,
+      render: ({ created_at: at }) => <Time at={at} />,
+    },
+    {
+      id: 'status',
+      header: 'State',
+      width: '104px',
+      render: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge>,
+    },
+    {
+      id: 'decide',
+      header: '',
+      width: '104px',
+      align: 'right',
+      render: ({ id, status, reason }) =>
+        canDecide &&
+        status === 'pending' && (
+          <span className="flex justify-end">
+            <IconButton icon="check" label={`Approve: ${reason}`} onClick={() => onDecide(id, 'approve')} />
+            <IconButton icon="close" label={`Refuse: ${reason}`} onClick={() => onDecide(id, 'refuse')} />
+          </span>
+        ),
+    },
+  ]
+}
