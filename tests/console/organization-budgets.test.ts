@@ -72,6 +72,7 @@ describe.skipIf(NO_BROWSER !== null)('budgets of an organization in the console'
     await member.goto(`/accept-invite#code=${invite.code}`)
     await member.page.getByRole('button', { name: 'Join' }).click()
     await member.page.getByRole('link', { name: 'Organization' }).click()
+    await member.page.getByRole('tab', { name: 'Budgets' }).click()
     await member.page.getByRole('button', { name: 'Ask for more' }).click()
     await member.page.keyboard.type('5')
     await member.page.getByLabel('Reason').fill('The launch is on Friday')

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { useState } from 'react'
 import { accountQuery } from '../api/account.ts'
 import { groupsQuery } from '../api/people.ts'
+import { usePermissions } from '../api/permissions.ts'
 import {
   addProjectGroup,
   projectGroupsQuery,
@@ -22,7 +23,9 @@ import type { ProjectPartProps } from './project-part.ts'
 import { PROJECT_ROLE_CHOICES } from './role-choices.ts'
 
 /** The groups whose members work in a project. */
-export function ProjectGroups({ id, isActive }: ProjectPartProps) {
+export function ProjectGroups({ id, isActive: isOpen }: ProjectPartProps) {
+  const may = usePermissions()
+  const isActive = isOpen && may('members.manage')
   const queryClient = useQueryClient()
   const { data: account } = useQuery(accountQuery)
   const groups = useInfiniteQuery(projectGroupsQuery(id))

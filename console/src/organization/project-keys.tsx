@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { msOf } from '../api/organization-pages.ts'
+import { usePermissions } from '../api/permissions.ts'
 import { deleteProjectKey, projectKeysQuery, type ProjectKey } from '../api/projects.ts'
 import type { Column } from '../ui/data/data-table.tsx'
 import { PagedTable } from '../ui/data/paged-table.tsx'
@@ -13,6 +14,7 @@ import type { ProjectPartProps } from './project-part.ts'
 
 /** The keys of a project, with those whom they belong to. */
 export function ProjectKeys({ id }: ProjectPartProps) {
+  const may = usePermissions()
   const queryClient = useQueryClient()
   const keys = useInfiniteQuery(projectKeysQuery(id))
   const [revoked, setRevoked] = useState<ProjectKey | null>(null)
@@ -24,7 +26,7 @@ export function ProjectKeys({ id }: ProjectPartProps) {
       <PagedTable
         label="Keys"
         query={keys}
-        columns={columnsOf(setRevoked)}
+        columns={columnsOf(may('keys.manage'), setRevoked)}
         rowId={(key) => key.id}
         empty={<EmptyState icon="key" title="No key works in this project" />}
       />
@@ -44,7 +46,7 @@ export function ProjectKeys({ id }: ProjectPartProps) {
   )
 }
 
-function columnsOf(onRevoke: (key: ProjectKey) => void): Column<ProjectKey>[] {
+function columnsOf(canRevoke: boolean, onRevoke: (key: ProjectKey) => void): Column<ProjectKey>[] {
   return [
     { id: 'name', header: 'Name', render: ({ name }) => <span className="font-medium">{name}</span> },
     {
@@ -75,9 +77,10 @@ function columnsOf(onRevoke: (key: ProjectKey) => void): Column<ProjectKey>[] {
       header: '',
       width: '64px',
       align: 'right',
-      render: (key) => (
-        <IconButton icon="trash" label={`Revoke the key ${key.name}`} onClick={() => onRevoke(key)} />
-      ),
+      render: (key) =>
+        canRevoke && (
+          <IconButton icon="trash" label={`Revoke the key ${key.name}`} onClick={() => onRevoke(key)} />
+        ),
     },
   ]
 }

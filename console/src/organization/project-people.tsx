@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { usePermissions } from '../api/permissions.ts'
 import {
   addProjectUser,
   changeProjectUser,
@@ -23,7 +24,9 @@ import type { ProjectPartProps } from './project-part.ts'
 import { PROJECT_ROLE_CHOICES } from './role-choices.ts'
 
 /** The people in a project. */
-export function ProjectPeople({ id, isActive }: ProjectPartProps) {
+export function ProjectPeople({ id, isActive: isOpen }: ProjectPartProps) {
+  const may = usePermissions()
+  const isActive = isOpen && may('members.manage')
   const queryClient = useQueryClient()
   const users = useInfiniteQuery(projectUsersQuery(id))
   const [isAdding, setIsAdding] = useState(false)

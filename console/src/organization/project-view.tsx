@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accountQuery } from '../api/account.ts'
 import { describeFailure } from '../api/api-error.ts'
+import { usePermissions } from '../api/permissions.ts'
 import { archiveProject, projectQuery, renameProject } from '../api/projects.ts'
 import { moveToProject } from '../api/sessions.ts'
 import { ErrorPanel } from '../ui/feedback/error-panel.tsx'
@@ -39,6 +40,7 @@ export function ProjectView({ id }: { readonly id: string }) {
   const close = (): void => setOpened(null)
   const { data } = project
   const isActive = data?.status === 'active'
+  const may = usePermissions()
   const isDefault = account !== undefined && id === `proj_${account.id.replaceAll('-', '')}`
   const isHere = account?.session?.project?.id === data?.id
   const { Part } = TABS.find(({ value }) => value === tab) ?? TABS[0]
@@ -70,12 +72,12 @@ export function ProjectView({ id }: { readonly id: string }) {
         actions={
           isActive && (
             <>
-              {!isDefault && (
+              {!isDefault && may('projects.manage') && (
                 <Button kind="danger" onClick={() => setOpened('archive')}>
                   Archive
                 </Button>
               )}
-              <Button onClick={() => setOpened('rename')}>Rename</Button>
+              {may('projects.manage') && <Button onClick={() => setOpened('rename')}>Rename</Button>}
               {!isHere && account?.session?.has_projects && (
                 <Button
                   kind="primary"

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { msOf } from '../api/organization-pages.ts'
+import { usePermissions } from '../api/permissions.ts'
 import {
   createServiceAccount,
   createServiceAccountKey,
@@ -23,7 +24,9 @@ import { Time } from '../ui/text/time.tsx'
 import type { ProjectPartProps } from './project-part.ts'
 
 /** The programs of a project that have keys of their own. */
-export function ServiceAccounts({ id, isActive }: ProjectPartProps) {
+export function ServiceAccounts({ id, isActive: isOpen }: ProjectPartProps) {
+  const may = usePermissions()
+  const isActive = isOpen && may('keys.manage')
   const queryClient = useQueryClient()
   const accounts = useInfiniteQuery(serviceAccountsQuery(id))
   /** `new`, or the service account that gets a further key. */

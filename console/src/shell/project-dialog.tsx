@@ -27,9 +27,11 @@ export function ProjectDialog({
   const [failure, setFailure] = useState<unknown>(null)
   const search = usePause(words.trim())
   const { data, error, isPending } = useQuery(currentSessionQuery(search))
+  const wanted = words.trim().toLowerCase()
   const choices: readonly Choice[] = [
-    ...(data?.can_see_account && search === '' ? [{ id: null, name: 'All projects' }] : []),
-    ...(data?.projects ?? []),
+    ...(data?.can_see_account && wanted === '' ? [{ id: null, name: 'All projects' }] : []),
+    // Those of the search before are shown until the next answer comes, so they are compared here too.
+    ...(data?.projects ?? []).filter(({ name }) => name.toLowerCase().includes(wanted)),
   ]
   const choose = (index: number): void => {
     const choice = choices[index]

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { msOf } from '../../api/organization-pages.ts'
+import { usePermissions } from '../../api/permissions.ts'
 import { createGroup, groupsQuery, type Group } from '../../api/people.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
@@ -29,7 +30,8 @@ export function GroupsTab() {
   const close = useCloseDetail(
     () => void navigate({ search: (old) => ({ ...old, open: undefined }), replace: true }),
   )
-  const newGroup = (
+  const may = usePermissions()
+  const newGroup = may('members.manage') && (
     <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
       New group
     </Button>

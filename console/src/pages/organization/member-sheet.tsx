@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { msOf } from '../../api/organization-pages.ts'
+import { usePermissions } from '../../api/permissions.ts'
 import { ACCOUNT_ROLES, changeMemberRole, removeMember, type Member } from '../../api/people.ts'
 import { ACCOUNT_ROLE_CHOICES } from '../../organization/role-choices.ts'
 import { Button } from '../../ui/forms/button.tsx'
@@ -17,6 +18,7 @@ import { Time } from '../../ui/text/time.tsx'
 /** One person: their role, their projects, and the end of it. */
 export function MemberSheet({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const queryClient = useQueryClient()
+  const may = usePermissions()
   const [isRemoving, setIsRemoving] = useState(false)
   const refresh = () => queryClient.invalidateQueries({ queryKey: ['people'] })
   const change = useMutation({
@@ -49,7 +51,7 @@ export function MemberSheet({ member, onClose }: { readonly member: Member; read
             label="Role in the account"
             value={role}
             choices={ACCOUNT_ROLE_CHOICES}
-            disabled={change.isPending}
+            disabled={change.isPending || !may('members.manage')}
             hint="A change applies at once to every key and session of the person."
             onChange={(chosen) => change.mutate(chosen)}
           />
@@ -77,11 +79,13 @@ export function MemberSheet({ member, onClose }: { readonly member: Member; read
             ))}
           </ul>
         </div>
-        <div>
-          <Button kind="danger" onClick={() => setIsRemoving(true)}>
-            Remove from the account
-          </Button>
-        </div>
+        {may('members.manage') && (
+          <div>
+            <Button kind="danger" onClick={() => setIsRemoving(true)}>
+              Remove from the account
+            </Button>
+          </div>
+        )}
       </div>
       {isRemoving && (
         <ConfirmDialog

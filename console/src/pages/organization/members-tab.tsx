@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { msOf } from '../../api/organization-pages.ts'
+import { usePermissions } from '../../api/permissions.ts'
 import { invitesQuery, membersQuery, withdrawInvite, type Invite, type Member } from '../../api/people.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
@@ -34,7 +35,8 @@ export function MembersTab() {
   const close = useCloseDetail(
     () => void navigate({ search: (old) => ({ ...old, open: undefined }), replace: true }),
   )
-  const invite = (
+  const may = usePermissions()
+  const invite = may('members.manage') && (
     <Button kind="primary" icon="plus" onClick={() => setIsInviting(true)}>
       Invite a person
     </Button>
@@ -68,7 +70,7 @@ export function MembersTab() {
           <PagedTable
             label="Invitations"
             query={invites}
-            columns={inviteColumns(setWithdrawn)}
+            columns={inviteColumns(may('members.manage'), setWithdrawn)}
             rowId={({ id }) => id}
             isShown={isOpen}
             empty={null}
@@ -141,7 +143,7 @@ function memberColumns(onOpen: (member: Member) => void): Column<Member>[] {
   ]
 }
 
-function inviteColumns(onWithdraw: (invite: Invite) => void): Column<Invite>[] {
+function inviteColumns(canWithdraw: boolean, onWithdraw: (invite: Invite) => void): Column<Invite>[] {
   return [
     { id: 'email', header: 'E-mail', render: ({ email }) => email },
     { id: 'role', header: 'Role', width: '104px', render: ({ role }) => <Badge>{role}</Badge> },
@@ -164,6 +166,7 @@ function inviteColumns(onWithdraw: (invite: Invite) => void): Column<Invite>[] {
       width: '64px',
       align: 'right',
       render: (invite) =>
+        canWithdraw &&
         invite.status === 'pending' && (
           <IconButton
             icon="trash"

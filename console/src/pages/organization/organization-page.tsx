@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { accountQuery } from '../../api/account.ts'
+import { usePermissions, type Permission } from '../../api/permissions.ts'
 import { BudgetList } from '../../organization/budget-list.tsx'
 import { BudgetRequests } from '../../organization/budget-requests.tsx'
 import { ProjectView } from '../../organization/project-view.tsx'
@@ -16,18 +17,27 @@ import { ORGANIZATION_TABS, type OrganizationTab } from './route.ts'
 
 const route = getRouteApi('/shell/organization')
 
+/** What a tab needs. Everybody sees the budgets that limit them, and may ask for more. */
+const NEEDED: Readonly<Partial<Record<OrganizationTab, Permission>>> = {
+  members: 'organization.read',
+  groups: 'organization.read',
+  projects: 'organization.read',
+  audit: 'audit.read',
+}
+
 const TABS: Readonly<Record<OrganizationTab, () => React.ReactNode>> = {
   members: MembersTab,
   groups: GroupsTab,
   projects: ProjectsTab,
-  budgets: () => <BudgetList subject={null} canManage />,
-  requests: () => <BudgetRequests canDecide />,
+  budgets: BudgetsTab,
+  requests: RequestsTab,
   audit: AuditTab,
 }
 
 /** Who works in the account, and on what. In a project it is the page of that project. */
 export function OrganizationPage() {
-  const { tab = 'members' } = route.useSearch()
+  const { tab: asked } = route.useSearch()
+  const may = usePermissions()
   const navigate = route.useNavigate()
   const { data: account } = useQuery(accountQuery)
   if (account === undefined)
@@ -38,9 +48,12 @@ export function OrganizationPage() {
       </Page>
     )
   const project = account.session?.project
-  // Everybody sees the budgets that limit them, and may ask for more.
-  if (!account.key.scopes.includes('manage')) return <OwnBudgets />
   if (project) return <ProjectView id={project.id} />
+  const tabs = ORGANIZATION_TABS.filter(({ value }) => {
+    const needed = NEEDED[value]
+    return needed === undefined || may(needed)
+  })
+  const tab = tabs.find(({ value }) => value === asked)?.value ?? tabs[0]?.value ?? 'budgets'
   const Tab = TABS[tab]
   return (
     <Page>
@@ -51,7 +64,7 @@ export function OrganizationPage() {
       <Tabs
         label="Parts of the organization"
         value={tab}
-        tabs={ORGANIZATION_TABS}
+        tabs={tabs}
         onChange={(chosen) => void navigate({ search: { tab: chosen }, replace: true })}
       >
         <Tab />
@@ -60,17 +73,12 @@ export function OrganizationPage() {
   )
 }
 
-function OwnBudgets() {
-  return (
-    <Page>
-      <PageHeader title="Budgets" description="What limits your spending, and what you asked for." />
-      <BudgetList subject={null} canManage={false} />
-      <section aria-labelledby="asked" className="flex flex-col gap-3">
-        <h2 id="asked" className="text-sm font-semibold">
-          Your requests for more
-        </h2>
-        <BudgetRequests canDecide={false} />
-      </section>
-    </Page>
-  )
+function BudgetsTab() {
+  const may = usePermissions()
+  return <BudgetList subject={null} canManage={may('budgets.manage')} />
+}
+
+function RequestsTab() {
+  const may = usePermissions()
+  return <BudgetRequests canDecide={may('budgets.manage')} />
 }

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { msOf } from '../../api/organization-pages.ts'
+import { usePermissions } from '../../api/permissions.ts'
 import { createProject, projectsQuery, type Project } from '../../api/projects.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
@@ -19,6 +20,7 @@ export function ProjectsTab() {
   const navigate = useNavigate()
   const [isArchivedShown, setIsArchivedShown] = useState(false)
   const [isMaking, setIsMaking] = useState(false)
+  const may = usePermissions()
   const projects = useInfiniteQuery(projectsQuery(isArchivedShown))
   return (
     <div className="flex flex-col gap-4">
@@ -34,9 +36,11 @@ export function ProjectsTab() {
           onChange={(chosen) => setIsArchivedShown(chosen === 'all')}
         />
         <div className="grow" />
-        <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
-          New project
-        </Button>
+        {may('projects.manage') && (
+          <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
+            New project
+          </Button>
+        )}
       </div>
       <PagedTable
         label="Projects"

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
-import { ENVIRONMENTS, SCOPES, seesBalance, type Caller } from '../../../modules/keys/keys.ts'
+import { ENVIRONMENTS, PERMISSIONS, SCOPES, seesBalance, type Caller } from '../../../modules/keys/keys.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
 import type { People } from '../../../modules/people/people.ts'
 import type { Projects } from '../../../modules/projects/projects.ts'
@@ -51,6 +51,7 @@ const TenantAnswer = Type.Object({
           description: 'Whether the key was entered in the last minutes, as changing credit needs it.',
         }),
         ...SessionPlace,
+        permissions: Type.Array(Type.Enum([...PERMISSIONS]), { description: 'What the session may do.' }),
         has_projects: Type.Boolean({
           description: 'Whether there are projects to choose from. `GET /v1/sessions/current` lists them.',
         }),
@@ -159,6 +160,7 @@ async function describeSession(
     id: caller.session.id,
     is_confirmed: caller.session.isConfirmed,
     ...place,
+    permissions: PERMISSIONS.filter((permission) => caller.permissions.has(permission)),
     has_projects: choice.projects.length >= CHOICE_MIN,
   }
 }
