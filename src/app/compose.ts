@@ -6,6 +6,7 @@ import { createClientAddress } from '../http/connections/client-address.ts'
 import { createUnauthenticatedGuard } from '../http/connections/guard-unauthenticated.ts'
 import { isOfOwnPage } from '../http/session-cookie.ts'
 import { createGroups } from '../modules/groups/groups.ts'
+import { createRoles } from '../modules/roles/roles.ts'
 import { createPeople } from '../modules/people/people.ts'
 import { createProjects } from '../modules/projects/projects.ts'
 import { createSessions, createSignInCode } from '../modules/sessions/sessions.ts'
@@ -74,6 +75,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
     const people = createPeople({ database, clock, keys, sessions })
     const projects = createProjects({ database, clock, keys, catalog: modules.catalog })
     const groups = createGroups({ database, clock, keys })
+    const roles = createRoles({ database, clock, keys })
     const guard = createUnauthenticatedGuard({
       throttle: modules.unauthenticatedThrottle,
       authenticate: (token, connection) => keys.authenticate(token, connection),
@@ -105,6 +107,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         people,
         projects,
         groups,
+        roles,
         consoleSite,
         overview,
         guard,

@@ -8,6 +8,7 @@ const PREFIXES = {
   serviceAccount: 'svc_acct_',
   invite: 'invite-',
   group: 'group_',
+  role: 'role_',
   auditLog: 'audit_log-',
   budget: 'budget_',
   budgetRequest: 'budget_req_',

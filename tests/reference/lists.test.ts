@@ -12,6 +12,7 @@ const OTHER_FORMS = [
   'GET /v1/organization/projects',
   'GET /v1/organization/users',
   'GET /v1/organization/groups',
+  'GET /v1/organization/roles',
   'GET /v1/organization/budgets',
   'GET /v1/organization/budget_requests',
   'GET /v1/organization/spend_alerts',

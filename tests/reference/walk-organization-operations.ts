@@ -42,12 +42,15 @@ export async function walkOrganization(call: MakeCall): Promise<void> {
   await call(`GET ${PROJECT}/users`, { params })
   await call(`GET ${PROJECT}/users/{user_id}`, { params: { ...params, ...user } })
   await call(`POST ${PROJECT}/users/{user_id}`, { params: { ...params, ...user } })
-  await call(`DELETE ${PROJECT}/users/{user_id}`, { params: { ...params, ...user } })
   await walkGroups(call, params, user)
+  await walkRoles(call, '/v1/organization', { user })
+  await walkRoles(call, '/v1/projects/{project_id}', { project: params, user })
+  await walkOperators(call, user)
   await walkBudgets(call, params)
   await call(`POST ${PROJECT}/model_permissions`, { params })
   await call(`GET ${PROJECT}/model_permissions`, { params })
   await call(`DELETE ${PROJECT}/model_permissions`, { params })
+  await call(`DELETE ${PROJECT}/users/{user_id}`, { params: { ...params, ...user } })
   const service = await call(`POST ${PROJECT}/service_accounts`, { params })
   const ofService = { params: { ...params, service_account_id: String(service.id) } }
   await call(`GET ${PROJECT}/service_accounts`, { params })
@@ -87,4 +90,41 @@ async function walkGroups(
   await call(`DELETE ${PROJECT}/groups/{group_id}`, { params: { ...project, ...params } })
   await call(`DELETE /v1/${users}/{user_id}`, { params: { ...params, ...user } })
   await call('DELETE /v1/organization/groups/{group_id}', { params })
+}
+
+async function walkRoles(
+  call: MakeCall,
+  base: string,
+  { project = {}, user }: { project?: Record<string, string>; user: Record<string, string> },
+): Promise<void> {
+  const made = await call(`POST ${base}/roles`, {
+    params: project,
+    body: { role_name: 'Cost watcher', permissions: ['usage.read'] },
+  })
+  const role = { role_id: String(made.id) }
+  await call(`GET ${base}/roles`, { params: project })
+  await call(`GET ${base}/roles/{role_id}`, { params: { ...project, ...role } })
+  await call(`POST ${base}/roles/{role_id}`, { params: { ...project, ...role } })
+  const { id } = await call('POST /v1/organization/groups', { body: { name: `Watchers of ${base}` } })
+  const group = { group_id: String(id) }
+  if (project['project_id'] !== undefined)
+    await call(`POST ${PROJECT}/groups`, { params: project, body: { ...group, role: 'viewer' } })
+  for (const [kind, holder] of [
+    ['user', user],
+    ['group', group],
+  ] as const) {
+    const at = `${base}/${kind}s/{${kind}_id}/roles`
+    const params = { ...project, ...holder }
+    await call(`POST ${at}`, { params, body: role })
+    await call(`GET ${at}`, { params })
+    await call(`GET ${at}/{role_id}`, { params: { ...params, ...role } })
+    await call(`DELETE ${at}/{role_id}`, { params: { ...params, ...role } })
+  }
+  await call(`DELETE ${base}/roles/{role_id}`, { params: { ...project, ...role } })
+}
+
+async function walkOperators(call: MakeCall, user: { user_id: string }): Promise<void> {
+  await call('POST /v1/admin/operators', { body: { ...user, role: 'operator-reader' } })
+  await call('GET /v1/admin/operators')
+  await call('DELETE /v1/admin/operators/{user_id}', { params: user })
 }

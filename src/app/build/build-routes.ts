@@ -8,6 +8,7 @@ import { adminAuditRoutes } from '../../http/routes/operator/admin-audit.ts'
 import { adminCreditRoutes } from '../../http/routes/operator/admin-credit.ts'
 import { adminLimitRoutes } from '../../http/routes/operator/admin-limits.ts'
 import { adminLiveRoutes } from '../../http/routes/operator/admin-live.ts'
+import { adminOperatorRoutes } from '../../http/routes/operator/admin-operators.ts'
 import { adminPaymentRoutes } from '../../http/routes/operator/admin-payments.ts'
 import { adminPromoRoutes } from '../../http/routes/operator/admin-promo.ts'
 import { adminProviderRoutes } from '../../http/routes/operator/admin-providers.ts'
@@ -30,13 +31,10 @@ import { deploymentRoutes } from '../../http/routes/deployments/deployments.ts'
 import { prefetchRoutes } from '../../http/routes/deployments/prefetch.ts'
 import { hubModelRoutes } from '../../http/routes/deployments/hub-models.ts'
 import { gpuTierRoutes } from '../../http/routes/deployments/gpu-tiers.ts'
-import { groupUserRoutes } from '../../http/routes/organization/group-users.ts'
-import { organizationGroupRoutes } from '../../http/routes/organization/groups.ts'
 import { adminApiKeyRoutes } from '../../http/routes/organization/admin-api-keys.ts'
 import { auditLogRoutes } from '../../http/routes/organization/audit-logs.ts'
 import { organizationInviteRoutes } from '../../http/routes/organization/invites.ts'
 import { projectApiKeyRoutes } from '../../http/routes/organization/project-api-keys.ts'
-import { projectGroupRoutes } from '../../http/routes/organization/project-groups.ts'
 import { projectModelPermissionRoutes } from '../../http/routes/organization/project-model-permissions.ts'
 import { projectServiceAccountRoutes } from '../../http/routes/organization/project-service-accounts.ts'
 import { projectUserRoutes } from '../../http/routes/organization/project-users.ts'
@@ -83,12 +81,14 @@ import { createSendInference } from '../../http/paid/send-inference.ts'
 import type { UnauthenticatedGuard } from '../../http/connections/guard-unauthenticated.ts'
 import type { Groups } from '../../modules/groups/groups.ts'
 import type { People } from '../../modules/people/people.ts'
+import type { Roles } from '../../modules/roles/roles.ts'
 import type { Projects } from '../../modules/projects/projects.ts'
 import type { Sessions } from '../../modules/sessions/sessions.ts'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Exposition } from '../../telemetry/metrics.ts'
+import { buildGroupAndRoleRoutes } from './build-group-and-role-routes.ts'
 import { findPromptSources } from './build-compare.ts'
 import { listLocalModels, listOwnModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
@@ -104,6 +104,7 @@ interface BuildRoutesOptions {
   readonly people: People
   readonly projects: Projects
   readonly groups: Groups
+  readonly roles: Roles
   readonly consoleSite: ConsoleSite | null
   readonly overview: Overview
   readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey' | 'countSignIn'>
@@ -117,7 +118,7 @@ interface BuildRoutesOptions {
 export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
   const { config, modules, logger } = options
   const { accounts, keys, catalog, providers, chat, billing, promoCodes, audit, usage } = modules
-  const { people, projects, groups } = options
+  const { people, projects, groups, roles } = options
   const onStreamError = (error: unknown, requestId: string): void =>
     logger.warn({ err: error, requestId }, 'a stream failed in the middle')
   const sendInference = createSendInference({ limits: modules.limits, onStreamError })
@@ -215,9 +216,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...projectServiceAccountRoutes({ projects }),
     ...projectApiKeyRoutes({ projects, keys }),
     ...projectModelPermissionRoutes({ projects }),
-    ...organizationGroupRoutes({ groups }),
-    ...groupUserRoutes({ groups }),
-    ...projectGroupRoutes({ groups }),
+    ...buildGroupAndRoleRoutes({ groups, roles, people }),
     ...organizationUserRoutes({ people }),
     ...budgetRoutes({ budgets: modules.budgets }),
     ...budgetRequestRoutes({ budgets: modules.budgets }),
@@ -247,6 +246,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...promoRoutes({ promoCodes }),
     ...adminAccountRoutes({ accounts, keys, usage, audit }),
     ...adminUserRoutes({ people, audit }),
+    ...adminOperatorRoutes({ people, audit }),
     ...adminCreditRoutes({ accounts, billing, ledger: modules.ledger, audit }),
     ...adminLimitRoutes({ accounts, limits: modules.limits, audit }),
     ...adminUsageRoutes({ accounts, usage, clock: modules.clock }),

@@ -32,6 +32,7 @@ export type ListName =
   | 'entries'
   | 'events'
   | 'keys'
+  | 'operators'
   | 'payments'
   | 'providers'
   | 'records'

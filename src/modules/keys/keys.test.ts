@@ -40,6 +40,7 @@ describe('a new key', () => {
       scopes: new Set(['inference']),
       permissions: new Set(PERMISSIONS_OF_SCOPES.inference),
       groupIds: [],
+      project: null,
       allowedModels: new Set(['gpt-5']),
       requestsPerMinute: 7,
       limitNanoUsd: 123_456_789_012n,

@@ -14,9 +14,11 @@ import {
   type AccountRole,
 } from './account-member.ts'
 import { createInvites, type Invites } from './invites.ts'
+import { createOperators, type Operators } from './operators.ts'
 import type { PeopleOptions } from './people-options.ts'
 
 export { ACCOUNT_ROLES, type AccountMember } from './account-member.ts'
+export { OPERATOR_ROLES, type Operator } from './operators.ts'
 export type { Invite } from './invite-record.ts'
 
 /** A person, whichever accounts they are a member of. */
@@ -43,6 +45,7 @@ export interface People {
   deactivate(operator: Caller, userId: string): Promise<User>
   activate(operator: Caller, userId: string): Promise<User>
   readonly invites: Invites
+  readonly operators: Operators
 }
 
 export function createPeople(options: PeopleOptions): People {
@@ -117,6 +120,7 @@ export function createPeople(options: PeopleOptions): People {
     deactivate: (operator, userId) => setStatus(operator, userId, 'deactivated'),
     activate: (operator, userId) => setStatus(operator, userId, 'active'),
     invites: createInvites(options),
+    operators: createOperators(options),
   }
 }
 

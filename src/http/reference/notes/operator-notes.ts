@@ -73,4 +73,8 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'POST /checkout/test/{token}/pay': 'Pays a test checkout and returns to the page of the application.',
   'POST /checkout/test/{token}/cancel': 'Cancels a test checkout and returns to the page of the application.',
   'GET /checkout/{provider}/return': 'Shows how a payment went after the provider sent the person back.',
+  'GET /v1/admin/operators': 'Lists the people of the account who operate the gateway.',
+  'POST /v1/admin/operators':
+    'Names a member of the own account as an operator. They operate the gateway in their sessions, and with keys of theirs that have the scope `admin`.',
+  'DELETE /v1/admin/operators/{user_id}': 'Takes the role of an operator from a person, on every process.',
 }

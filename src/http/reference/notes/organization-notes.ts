@@ -85,4 +85,51 @@ export const ORGANIZATION_NOTES: Readonly<Record<string, string>> = {
     'Invites a person by e-mail address. The link works once, for seven days, and is shown only here: send it to the person.',
   'GET /v1/organization/invites/{invite_id}': 'Returns one invitation without its code.',
   'DELETE /v1/organization/invites/{invite_id}': 'Withdraws an invitation that is not accepted.',
+  'GET /v1/organization/roles': 'Lists the roles of the account: those that every account has, and own ones.',
+  'POST /v1/organization/roles':
+    'Makes a role of the account from permissions. Nobody makes one with a permission that they lack. At most 100.',
+  'GET /v1/organization/roles/{role_id}': 'Returns one role of the account.',
+  'POST /v1/organization/roles/{role_id}':
+    'Changes a role of the account, and so what all who have it may do. Predefined ones stay as they are.',
+  'DELETE /v1/organization/roles/{role_id}':
+    'Deletes a role of the account and takes it from all who have it.',
+  'GET /v1/projects/{project_id}/roles':
+    'Lists the roles of a project: those that every project has, and own ones.',
+  'POST /v1/projects/{project_id}/roles':
+    'Makes a role of a project from permissions. Nobody makes one with a permission that they lack. At most 100.',
+  'GET /v1/projects/{project_id}/roles/{role_id}': 'Returns one role of a project.',
+  'POST /v1/projects/{project_id}/roles/{role_id}':
+    'Changes a role of a project, and so what all who have it may do. Predefined ones stay as they are.',
+  'DELETE /v1/projects/{project_id}/roles/{role_id}':
+    'Deletes a role of a project and takes it from all who have it.',
+  'GET /v1/organization/users/{user_id}/roles':
+    'Lists the roles of a member of the account. What the person may do is all of them together.',
+  'POST /v1/organization/users/{user_id}/roles':
+    'Gives a member of the account a further role. Nobody gives a role with a permission that they lack.',
+  'GET /v1/organization/users/{user_id}/roles/{role_id}': 'Returns one role of a member of the account.',
+  'DELETE /v1/organization/users/{user_id}/roles/{role_id}':
+    'Takes a role from a member of the account. The role of the membership itself is changed with the membership.',
+  'GET /v1/organization/groups/{group_id}/roles':
+    'Lists the roles of a group in the account. What the person may do is all of them together.',
+  'POST /v1/organization/groups/{group_id}/roles':
+    'Gives a group in the account a further role. Nobody gives a role with a permission that they lack.',
+  'GET /v1/organization/groups/{group_id}/roles/{role_id}': 'Returns one role of a group in the account.',
+  'DELETE /v1/organization/groups/{group_id}/roles/{role_id}':
+    'Takes a role from a group in the account. The role of the membership itself is changed with the membership.',
+  'GET /v1/projects/{project_id}/users/{user_id}/roles':
+    'Lists the roles of a person in a project. What the person may do is all of them together.',
+  'POST /v1/projects/{project_id}/users/{user_id}/roles':
+    'Gives a person in a project a further role. Nobody gives a role with a permission that they lack.',
+  'GET /v1/projects/{project_id}/users/{user_id}/roles/{role_id}':
+    'Returns one role of a person in a project.',
+  'DELETE /v1/projects/{project_id}/users/{user_id}/roles/{role_id}':
+    'Takes a role from a person in a project. The role of the membership itself is changed with the membership.',
+  'GET /v1/projects/{project_id}/groups/{group_id}/roles':
+    'Lists the roles of a group in a project. What the person may do is all of them together.',
+  'POST /v1/projects/{project_id}/groups/{group_id}/roles':
+    'Gives a group in a project a further role. Nobody gives a role with a permission that they lack.',
+  'GET /v1/projects/{project_id}/groups/{group_id}/roles/{role_id}':
+    'Returns one role of a group in a project.',
+  'DELETE /v1/projects/{project_id}/groups/{group_id}/roles/{role_id}':
+    'Takes a role from a group in a project. The role of the membership itself is changed with the membership.',
 }

@@ -5,6 +5,8 @@ import { parseWireId, type IdKind } from '../../../wires/organization-ids.ts'
 import { objectName } from '../../../wires/usual-members.ts'
 import { ListQuery, PAGE_LIMIT_DEFAULT } from '../../answers/list-page.ts'
 
+export { PAGE_LIMIT_DEFAULT as PAGE_LIMIT } from '../../answers/list-page.ts'
+
 /** The query of a list of the Administration API. */
 export const OrganizationListQuery = Type.Object({
   limit: ListQuery.properties.limit,

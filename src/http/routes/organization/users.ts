@@ -27,7 +27,7 @@ const Email = Type.String({ description: 'The e-mail address of the person.' })
 const Never = (what: string) => Type.Literal(false, { description: `Always false: ${what}` })
 const Absent = (what: string) => Type.Null({ description: `Always null: ${what}` })
 
-const UserAnswer = Type.Object(
+export const UserAnswer = Type.Object(
   {
     object: objectName('organization.user'),
     id: Id,
@@ -92,7 +92,7 @@ const UsersQuery = Type.Object({
   'emails[]': EmailFilter,
 })
 
-const UserParams = Type.Object({
+export const UserParams = Type.Object({
   user_id: Type.String({ maxLength: 100, description: 'The id of a person: `user-…`.' }),
 })
 
@@ -176,7 +176,7 @@ function refuseUnsupported(body: Static<typeof ChangeBody>): void {
   }
 }
 
-function userToWire(member: AccountMember): Static<typeof UserAnswer> {
+export function userToWire(member: AccountMember): Static<typeof UserAnswer> {
   const { name, email, isActive, lastUsedAtMs } = member
   const id = wireId('user', member.id)
   const addedAt = unixSeconds(member.addedAtMs)
