@@ -4,6 +4,7 @@ import { verifyLedger, type Payer } from '../ledger.ts'
 import { postCharges } from '../journal/post-charges.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from '../testing/ledger-stage.ts'
 import { PLAIN_CHARGE } from '../testing/plain-charge.ts'
+import { setBudget } from '../testing/test-budget.ts'
 
 let stage: LedgerStage
 let process: LedgerProcess
@@ -14,13 +15,17 @@ beforeAll(async () => {
   process = await stage.createProcess()
   payer = await stage.createPayer(1_000n)
   const { ledger, borrower } = process
-  const hold = await ledger.hold(payer, { ...PLAIN_CHARGE, wantedNanoUsd: 100n, leastNanoUsd: 100n })
-  await hold.settle({ costNanoUsd: 80n, record: usageOf(payer), isDelivered: false })
+  const order = { limitNanoUsd: 1_000n, period: 'day' } as const
+  for (const subject of ['account', `project:${payer.accountId}`, 'tag:team=search'])
+    await setBudget(process, payer, { ...order, subject })
+  const labels = ['tag:team=search']
+  const hold = await ledger.hold(payer, { ...PLAIN_CHARGE, labels, wantedNanoUsd: 100n, leastNanoUsd: 100n })
+  await hold.settle({ costNanoUsd: 80n, record: usageOf(payer, { labels }), isDelivered: false })
   const { accountId } = payer
   await stage.database.transaction(async (transaction) => {
-    const order = { accountId, amountNanoUsd: 50n, expiresAtMs: Date.UTC(2040, 0, 1), caps: [] }
-    await ledger.openHold(transaction, { ...order, key: 'settled' })
-    await ledger.openHold(transaction, { ...order, key: 'open' })
+    const ofHold = { accountId, amountNanoUsd: 50n, expiresAtMs: Date.UTC(2040, 0, 1), caps: [] }
+    await ledger.openHold(transaction, { ...ofHold, key: 'settled' })
+    await ledger.openHold(transaction, { ...ofHold, key: 'open' })
     const usage = { writer: borrower.writer, record: usageOf(payer) }
     await ledger.settleHold(transaction, { key: 'settled', chargedNanoUsd: 20n, reason: 'work', usage })
   })
@@ -71,6 +76,14 @@ describe('tampering is found, and the rule named', () => {
     ['what counts against caps', 'DELETE FROM spend_by_day'],
     ['what counts against caps', 'UPDATE spend_by_day SET day = day - 1'],
     ['what counts against caps', 'UPDATE spend_by_day SET key_id = gen_random_uuid()'],
+    ['what counts against budgets', 'UPDATE budget_spending SET spent_nano_usd = spent_nano_usd - 1'],
+    ['what counts against budgets', 'UPDATE budget_spending SET window_start = window_start + 1'],
+    ['what counts against budgets', 'DELETE FROM budget_spending'],
+    [
+      'what counts against budgets',
+      `DELETE FROM budget_spending USING budgets WHERE id = budget_id AND subject = 'tag:team=search'`,
+    ],
+    ['what counts against budgets', 'UPDATE usage_by_label SET cost_nano_usd = cost_nano_usd + 1'],
     ['nothing is lent to the dead', 'UPDATE borrowers SET closed_at = now()'],
     ['every open hold has what it holds', `DELETE FROM credit_leases WHERE hold_key = 'open'`],
     ['every open hold has what it holds', `UPDATE credit_holds SET status = 'released' WHERE key = 'open'`],

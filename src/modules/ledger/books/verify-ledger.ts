@@ -1,5 +1,6 @@
 import type { Queryable } from '../../../storage/database.ts'
 import { postCharges } from '../journal/post-charges.ts'
+import { BUDGETS_COUNT_THE_USAGE } from '../budgets/budgets-rule.ts'
 import { lookupTable } from '../../../kernel/lookup-table.ts'
 
 /** A rule of the ledger and the rows that break it. */
@@ -77,6 +78,8 @@ const RULES = lookupTable<string>({
         UNION ALL SELECT account_id, day, key_id, 0, spent_nano_usd FROM spend_by_day
       ) parts GROUP BY account_id, day, key_id
     ) sums WHERE cost <> total`,
+
+  'what counts against budgets is the sum of the requests': BUDGETS_COUNT_THE_USAGE,
 
   'every charge could be posted': `
     SELECT format('commit %s of %s: %s', sequence, borrower_id, refusal) AS difference FROM charge_journal WHERE refusal IS NOT NULL`,

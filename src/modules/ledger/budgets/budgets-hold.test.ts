@@ -79,18 +79,21 @@ const spentOf = (budgetId: string, period: WindowPeriod = 'month', atMs = nowMs)
   spentInWindow(stage.database, budgetId, { period, atMs })
 
 /** A further key of the account, which the database knows with its owner. */
-async function addKey(payer: Payer, owner: { readonly projectId?: string } = {}): Promise<Payer> {
+async function addKey(
+  payer: Payer,
+  owner: { readonly projectId?: string; readonly originKeyId?: string } = {},
+): Promise<Payer> {
   const keyId = createId()
-  const { projectId = null } = owner
+  const { projectId = null, originKeyId = null } = owner
   if (projectId !== null)
     await stage.database.query(
       `INSERT INTO projects (id, account_id, name) VALUES ($1, $2, 'p') ON CONFLICT DO NOTHING`,
       [projectId, payer.accountId],
     )
   await stage.database.query(
-    `INSERT INTO api_keys (id, account_id, name, environment, key_hash, key_prefix, scopes, project_id)
-     VALUES ($1, $2, 'k', 'test', $3, 'pk', '{inference}', $4)`,
-    [keyId, payer.accountId, Buffer.from(keyId), projectId],
+    `INSERT INTO api_keys (id, account_id, name, environment, key_hash, key_prefix, scopes, project_id, origin_key_id)
+     VALUES ($1, $2, 'k', 'test', $3, 'pk', '{inference}', $4, $5)`,
+    [keyId, payer.accountId, Buffer.from(keyId), projectId, originKeyId],
   )
   return { ...payer, keyId, projectId }
 }
@@ -162,6 +165,15 @@ test('what was spent before a budget existed counts in its present windows', asy
   ).toBe(60n)
   const ever = await setBudget(payer, { ...order, subject: 'account', period: 'total' })
   expect(await spentOf(ever, 'total')).toBe(105n)
+})
+
+test('what a session of a key spent in another project before counts in a new budget of the key', async () => {
+  const payer = await addKey(await stage.createPayer(10_000n))
+  const session = await addKey(payer, { projectId: createId(), originKeyId: payer.keyId })
+  await spend(processes[0], session, 40n)
+  expect(await spentOf(await setBudget(payer, { subject: `key:${payer.keyId}`, limitNanoUsd: 100n }))).toBe(
+    40n,
+  )
 })
 
 test('a budget that begins under load counts every charge once', async () => {

@@ -6,7 +6,7 @@ import { bumpBudgetsVersion } from './budgets-version.ts'
 const RECOUNT_WRITER = -2
 
 /**
- * Adds up what was spent in the present windows of a new budget before it existed, and lets requests see it. The budget must be
+ * Adds up what was spent before a new budget existed, in the window in which it was made, and lets requests see it. The budget must be
  * committed: from then on, every statement that records charges adds to its sums, except those that had begun before. So this waits for
  * them, and then adds the difference between the recorded charges and the sums, both as of one snapshot.
  */
@@ -41,11 +41,11 @@ async function waitForWriters(transaction: Queryable): Promise<void> {
 const ADD_DIFFERENCE = `
   WITH budget AS (
     SELECT *, split_part(subject, ':', 1) AS kind, split_part(subject, ':', 2) AS owner,
-      budget_window(period, now())::timestamp AT TIME ZONE 'UTC' AS begins
+      budget_window(period, created_at)::timestamp AT TIME ZONE 'UTC' AS begins
     FROM budgets WHERE id = $1
   ), charged AS (
     SELECT account_id, key_id, day::timestamp AT TIME ZONE 'UTC' AS hour, spent_nano_usd AS cost_nano_usd
-    FROM budget JOIN spend_by_day USING (account_id) WHERE models IS NULL AND day >= budget_window(period, now())
+    FROM budget JOIN spend_by_day USING (account_id) WHERE models IS NULL AND day >= budget_window(period, budget.created_at)
     UNION ALL
     SELECT account_id, key_id, hour, cost_nano_usd
     FROM budget JOIN usage_rollups USING (account_id) WHERE model = ANY (models) AND hour >= begins
@@ -57,7 +57,7 @@ const ADD_DIFFERENCE = `
         WHEN 'project' THEN coalesce(key.project_id, budget.account_id)::text = owner
         WHEN 'user' THEN key.user_id::text = owner
         WHEN 'service_account' THEN key.service_account_id::text = owner
-        WHEN 'key' THEN owner IN (key_id::text, key.parent_id::text)
+        WHEN 'key' THEN owner IN (key_id::text, coalesce(key.parent_id, key.origin_key_id)::text)
         ELSE false END
     UNION ALL
     SELECT budget_window(period, hour), cost_nano_usd
