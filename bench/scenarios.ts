@@ -1,3 +1,4 @@
+import { budgets } from './scenarios/budgets.ts'
 import { clientProxy } from './scenarios/client-proxy.ts'
 import { commandLine } from './scenarios/command-line.ts'
 import { browserConsole } from './scenarios/console.ts'
@@ -32,4 +33,5 @@ export const furtherScenarios: readonly Scenario[] = [
   clientProxy,
   browserConsole,
   fairness,
+  budgets,
 ]

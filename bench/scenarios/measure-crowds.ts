@@ -1,5 +1,6 @@
 import { chooseWindowMs } from '../choose-window.ts'
 import { measureCpu, measureRounds } from '../measure-rounds.ts'
+import type { ExchangeJob } from '../load/load-job.ts'
 import type { RunningContestant } from '../running-contestant.ts'
 import type { CrowdedSample, CrowdedSamples } from './request-samples.ts'
 import type { BenchSession } from './scenario.ts'
@@ -7,6 +8,7 @@ import type { BenchSession } from './scenario.ts'
 /** One kind of request to a gateway. Each kind counts as a contestant, so that all of them are measured once per round. */
 interface AskedRequest extends RunningContestant {
   readonly request: string
+  readonly rotation?: ExchangeJob['rotation']
 }
 
 interface CrowdOptions {
@@ -26,8 +28,16 @@ export async function measureCrowds(
   { calibrationMs, label }: CrowdOptions,
 ): Promise<CrowdedSamples> {
   const rates = new Map<string, number>()
-  for (const { id, port, request } of asked) {
-    const job = { port, request, concurrency: CROWD, warmupMs: calibrationMs, durationMs: calibrationMs }
+  for (const { id, port, request, rotation } of asked) {
+    const rotating = rotation === undefined ? {} : { rotation }
+    const job = {
+      port,
+      request,
+      ...rotating,
+      concurrency: CROWD,
+      warmupMs: calibrationMs,
+      durationMs: calibrationMs,
+    }
     rates.set(id, (await load.runExchanges(job)).exchangesPerSecond)
   }
   return measureRounds({
@@ -35,14 +45,22 @@ export async function measureCrowds(
     rounds: options.rounds,
     measure: async (contestant): Promise<CrowdedSample> => {
       const { port } = contestant
-      const request = asked.find(({ id }) => id === contestant.id)?.request ?? ''
+      const { request = '', rotation } = asked.find(({ id }) => id === contestant.id) ?? {}
+      const rotating = rotation === undefined ? {} : { rotation }
       const durationMs = chooseWindowMs({
         secondsPerRound: options.secondsPerRound,
         concurrency: CROWD,
         exchangesPerSecond: rates.get(contestant.id) ?? 0,
       })
       const { result, ...cpu } = await measureCpu(contestant, async () =>
-        load.runExchanges({ port, request, concurrency: CROWD, warmupMs: WARMUP_MS, durationMs }),
+        load.runExchanges({
+          port,
+          request,
+          ...rotating,
+          concurrency: CROWD,
+          warmupMs: WARMUP_MS,
+          durationMs,
+        }),
       )
       return { crowded: result, ...cpu }
     },
