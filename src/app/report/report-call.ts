@@ -28,7 +28,7 @@ export function createCallReporter(options: CallReporterOptions) {
   const { metrics, logger, tracer, deployments, requestLog } = options
   return ({ route, request, durationMs, error }: EndedCall): void => {
     const { caller, requestId, record } = request
-    const { accountId, keyId, environment } = caller
+    const { accountId, keyId, environment, labels } = caller
     const isAborted = record.outcome === 'disconnected'
     const answer = error === null ? null : toErrorAnswer(error, requestId)
     const status = isAborted ? CLIENT_CLOSED_REQUEST : (answer?.status ?? 200)
@@ -43,6 +43,7 @@ export function createCallReporter(options: CallReporterOptions) {
       status,
       errorCode: errorCode ?? null,
       durationMs,
+      labels,
     })
     const inference = describeInference(record)
     measureDeployment(deployments, record, durationMs)

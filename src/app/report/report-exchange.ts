@@ -34,7 +34,7 @@ export function createExchangeReporter(options: ReporterOptions) {
     if (isDisconnected) metrics.clientDisconnected({ route, model })
     // Answered requests are logged with their usage.
     if (status >= 400 && caller !== null) {
-      const { accountId, keyId, environment } = caller
+      const { accountId, keyId, environment, labels } = caller
       const record = inference
       requestLog.noteEnded({
         requestId: id,
@@ -46,6 +46,7 @@ export function createExchangeReporter(options: ReporterOptions) {
         status,
         errorCode,
         durationMs,
+        labels,
       })
     }
     if (tracer && inference && !isHandedOn(inference)) {

@@ -19,6 +19,7 @@ export interface FailedRequest {
   readonly firstTokenMs: number | null
   readonly details: string
   readonly createdAtMs: number
+  readonly labels?: readonly string[] | undefined
 }
 
 /** Why something is not in the log. */
@@ -141,6 +142,7 @@ function toColumns(request: FailedRequest): object {
     first_token_ms: request.firstTokenMs,
     details: request.details,
     created_at: new Date(request.createdAtMs),
+    labels: request.labels,
   }
 }
 

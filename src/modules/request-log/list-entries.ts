@@ -73,7 +73,7 @@ async function scanPart(
   const values: unknown[] = [query.accountId, bounds.first, bounds.before]
   const bind = (value: unknown): string => `$${values.push(value)}`
   const times = `created_at >= ${bind(new Date(range.fromMs))} AND created_at < ${bind(new Date(range.toMs))}`
-  const matching = times + logConditions(query.filter, query.ownKeyId, bind)
+  const matching = times + logConditions(query.filter, query, bind)
   // The limit inside bounds what a rare filter reads; rows are read only until the limit outside is reached.
   const rows = await queryable.query<LogRow>(
     `SELECT scanned.*, (SELECT name FROM api_keys WHERE api_keys.id = scanned.key_id) AS key_name

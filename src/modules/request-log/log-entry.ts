@@ -38,6 +38,8 @@ export interface LogEntry {
   /** Null if they were not recorded. */
   readonly attempts: readonly AttemptDetails[] | null
   readonly createdAtMs: number
+  /** Its tags and the groups of its caller. */
+  readonly labels: readonly string[]
 }
 
 export interface LogRow {
@@ -63,6 +65,7 @@ export interface LogRow {
   readonly first_token_ms: number | null
   readonly details: string | null
   readonly created_at: Date
+  readonly labels: string[] | null
 }
 
 export function entryFromRow(row: LogRow): LogEntry {
@@ -93,5 +96,6 @@ export function entryFromRow(row: LogRow): LogEntry {
     endUser: details?.endUser ?? null,
     attempts: details?.attempts ?? null,
     createdAtMs: row.created_at.getTime(),
+    labels: row.labels ?? [],
   }
 }

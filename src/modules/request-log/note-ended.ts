@@ -16,6 +16,8 @@ export interface EndedRequest {
   readonly status: number
   readonly errorCode: string | null
   readonly durationMs: number
+  /** Of the caller. */
+  readonly labels?: readonly string[] | undefined
 }
 
 /** Returns the entry of a request that is not recorded with a charge. Null for all others, and for routes without a model. */
@@ -40,6 +42,7 @@ export function toFailedRequest(ended: EndedRequest): FailedRequest | null {
     firstTokenMs: record.firstTokenMs === null ? null : toMilliseconds(record.firstTokenMs),
     details: packDetails(record),
     createdAtMs: Number.parseInt(id.slice(0, TIME_DIGITS), 16),
+    labels: ended.labels,
   }
 }
 

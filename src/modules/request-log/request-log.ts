@@ -67,17 +67,20 @@ const EVERYTHING = [CHARGED, FAILED].map((part) => ({ part, range: ALL_TIME }))
 /** Filters that the rollups have narrow the range, so that a model that was last used a year ago is found at once. */
 async function findSpan(usage: RequestLogOptions['usage'], query: LogQuery) {
   const { accountId, projectId, ownKeyId, range } = query
-  const { keyId, model, provider, environment, operation } = query.filter
+  const { keyId, model, provider, environment, operation, label } = query.filter
   const filter: UsageFilter = {
     ...(keyId !== undefined && { keyId }),
     ...(model !== undefined && { model }),
     ...(provider !== undefined && { provider }),
     ...(environment !== undefined && { environment }),
     ...(operation !== undefined && { operation }),
+    ...(query.filter.projectId !== undefined && { projectId: query.filter.projectId }),
+    ...(label !== undefined && { label }),
   }
   if (ownKeyId !== null || Object.keys(filter).length > 0) {
     const found = await usage.findSpan({ accountId, projectId, ownKeyId, range, filter })
-    return found?.span ?? null
+    // A tag beyond the limit of its day has no sums of its own.
+    return found?.span ?? (label === undefined ? null : range)
   }
   await usage.postCharges()
   return query.range

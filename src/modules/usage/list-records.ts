@@ -38,6 +38,8 @@ export interface UsageRecord {
   readonly firstTokenMs: number | null
   /** When the request began. */
   readonly createdAtMs: number
+  /** Its tags and the groups of its caller. */
+  readonly labels: readonly string[]
 }
 
 interface RecordRow {
@@ -59,11 +61,12 @@ interface RecordRow {
   readonly latency_ms: number
   readonly first_token_ms: number | null
   readonly created_at: Date
+  readonly labels: string[] | null
 }
 
 const RECORD_COLUMNS = `id, key_id, environment, operation, model, provider, outcome, prompt_tokens, cached_tokens,
   cache_write_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, uncovered_nano_usd, latency_ms, first_token_ms,
-  created_at`
+  created_at, labels`
 
 /** An id may be older than its record: for a repeated request, or for a cell that waited in a queue. */
 export const ID_AGE_MS_MAX = 25 * HOUR_MS
@@ -119,15 +122,16 @@ const OUTCOME_CONDITIONS: Readonly<Record<Outcome | 'any', string>> = {
 }
 
 function matchRecords(
-  { accountId, ownKeyId, filter, outcome }: RecordsQuery,
+  { filter, outcome, ...reader }: RecordsQuery,
   { fromMs, toMs }: UsageRange,
   beforeId: string,
 ): { conditions: string; values: readonly unknown[] } {
   const firstId = firstIdAt(Math.max(0, fromMs - ID_AGE_MS_MAX))
-  const values: unknown[] = [accountId, firstId, beforeId, new Date(fromMs), new Date(toMs)]
+  const values: unknown[] = [reader.accountId, firstId, beforeId, new Date(fromMs), new Date(toMs)]
   const bind = (value: unknown): string => `$${values.push(value)}`
-  const narrowed = filterConditions(filter, ownKeyId, bind)
-  const conditions = `account_id = $1 AND id >= $2 AND id < $3 AND created_at >= $4 AND created_at < $5${narrowed} ${OUTCOME_CONDITIONS[outcome ?? 'any']}`
+  const narrowed = filterConditions(filter, reader, bind, '$1::uuid')
+  const labelled = filter.label === undefined ? '' : ` AND labels @> ARRAY[${bind(filter.label)}::text]`
+  const conditions = `account_id = $1 AND id >= $2 AND id < $3 AND created_at >= $4 AND created_at < $5${narrowed}${labelled} ${OUTCOME_CONDITIONS[outcome ?? 'any']}`
   return { conditions, values }
 }
 
@@ -156,5 +160,6 @@ function recordFromRow(row: RecordRow): UsageRecord {
     latencyMs: row.latency_ms,
     firstTokenMs: row.first_token_ms,
     createdAtMs: row.created_at.getTime(),
+    labels: row.labels ?? [],
   }
 }

@@ -92,10 +92,10 @@ function toPercentiles({ p50, p90, p95, p99 }: LatencyRow): Percentiles {
 }
 
 /** Selects how many requests each bucket of the histograms has, by time and value. */
-function selectCounts({ accountId, ownKeyId, range, granularity, by, filter }: TimeseriesQuery) {
-  const values: unknown[] = [accountId]
+function selectCounts({ range, granularity, by, filter, ...reader }: TimeseriesQuery) {
+  const values: unknown[] = [reader.accountId]
   const bind = (value: unknown): string => `$${values.push(value)}`
-  const matching = `account_id = $1${filterConditions(filter, ownKeyId, bind)}`
+  const matching = `account_id = $1${filterConditions(filter, reader, bind, '$1::uuid')}`
   const value = by === null ? 'NULL::text' : `${DIMENSIONS[by]}::text`
   const split = splitRange(range)
   const unfold = (source: string): string =>

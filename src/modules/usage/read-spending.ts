@@ -1,7 +1,7 @@
 import type { Queryable } from '../../storage/database.ts'
 import type { Reader } from '../keys/keys.ts'
 import { apportionShares } from './apportion-shares.ts'
-import { DIMENSIONS, selectUsage, type Dimension, type UsageFilter } from './select-usage.ts'
+import { selectUsage, valueOf, type Dimension, type UsageFilter } from './select-usage.ts'
 import { splitRange, type UsageRange } from './usage-range.ts'
 import {
   addTotals,
@@ -16,6 +16,8 @@ import {
 export interface SpendingQuery extends Reader {
   readonly range: UsageRange
   readonly by: Dimension
+  /** Of the tag to group by, if `by` is one. */
+  readonly tagName?: string
   readonly filter: UsageFilter
   readonly limit: number
 }
@@ -45,8 +47,8 @@ interface GroupRow extends UsageTotalsRow {
 /** Returns the spending of one account by model, provider, key or environment. */
 export async function readSpending(queryable: Queryable, query: SpendingQuery): Promise<Spending> {
   const { range, by, filter, limit } = query
-  const usage = selectUsage(query, splitRange(range), filter)
-  const grouped = `SELECT ${DIMENSIONS[by]} AS value, ${SUMS} FROM (${usage.sql}) AS usage GROUP BY 1`
+  const usage = selectUsage(query, splitRange(range), filter, query.tagName)
+  const grouped = `SELECT ${valueOf(by)} AS value, ${SUMS} FROM (${usage.sql}) AS usage GROUP BY 1 HAVING sum(requests) <> 0`
   const rows = await queryable.query<GroupRow>(keepDearest(grouped, usage.values.length + 1), [
     ...usage.values,
     limit,
@@ -58,7 +60,7 @@ export async function readSpending(queryable: Queryable, query: SpendingQuery): 
 /** Returns the spending of every account. */
 export async function readSpendingOfAccounts(
   queryable: Queryable,
-  { range, filter, limit }: Omit<SpendingQuery, keyof Reader | 'by'>,
+  { range, filter, limit }: Omit<SpendingQuery, keyof Reader | 'by' | 'tagName'>,
 ): Promise<Spending> {
   const usage = selectUsage('accounts.id', splitRange(range), filter)
   // Aggregated per account in a lateral join, so that each account is found by the index that begins with its id.

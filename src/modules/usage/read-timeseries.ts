@@ -1,7 +1,7 @@
 import { invalidValue } from '../../kernel/app-error.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Reader } from '../keys/keys.ts'
-import { DIMENSIONS, selectUsage, type Dimension, type UsageFilter } from './select-usage.ts'
+import { selectUsage, valueOf, type Dimension, type UsageFilter } from './select-usage.ts'
 import { DAY_MS, HOUR_MS, splitRange, type UsageRange } from './usage-range.ts'
 import {
   addTotals,
@@ -20,6 +20,8 @@ export interface TimeseriesQuery extends Reader {
   readonly range: UsageRange
   readonly granularity: Granularity
   readonly by: Dimension | null
+  /** Of the tag to group by, if `by` is one. */
+  readonly tagName?: string
   readonly filter: UsageFilter
 }
 
@@ -51,7 +53,7 @@ interface BucketRow extends UsageTotalsRow {
 
 export async function readTimeseries(queryable: Queryable, query: TimeseriesQuery): Promise<Timeseries> {
   const bucketRanges = listBuckets(query.range, query.granularity)
-  const usage = selectUsage(query, splitRange(query.range), query.filter)
+  const usage = selectUsage(query, splitRange(query.range), query.filter, query.tagName)
   const statement =
     query.by === null
       ? `SELECT ${bucketOf(query)} AS bucket, NULL AS value, ${SUMS} FROM (
@@ -81,7 +83,7 @@ function bucketOf({ granularity }: TimeseriesQuery): string {
 /** Ranks in the database, so that thousands of unused keys are not transferred. */
 function splitByDearest(usageSql: string, by: Dimension, bucket: string): string {
   return `WITH hours AS MATERIALIZED (
-       SELECT hour, ${DIMENSIONS[by]} AS value, ${SUMS} FROM (${usageSql}) AS usage GROUP BY 1, 2
+       SELECT hour, ${valueOf(by)} AS value, ${SUMS} FROM (${usageSql}) AS usage GROUP BY 1, 2
      ), dearest AS (
        SELECT value FROM hours GROUP BY value
        ORDER BY sum(cost_nano_usd) DESC, sum(requests) DESC, value LIMIT ${SERIES_MAX}

@@ -28,7 +28,7 @@ export type { Budget, CreditReader } from './read-budget.ts'
 export type { Spending } from './read-spending.ts'
 export { BUCKETS_MAX, GRANULARITIES, SERIES_MAX } from './read-timeseries.ts'
 export type { Granularity, Timeseries, UsageBucket } from './read-timeseries.ts'
-export type { UsageFilter } from './select-usage.ts'
+export { isKeyOfProject, type UsageFilter } from './select-usage.ts'
 export { DAY_MS, firstIdAt, floorDay, HOUR_MS, type UsageRange } from './usage-range.ts'
 export type { UsageTotals } from './usage-totals.ts'
 
@@ -49,7 +49,7 @@ export interface Usage {
   /** Returns buckets of usage in the form of OpenAI's Administration API. */
   readBuckets(query: BucketsQuery): Promise<readonly Bucket[]>
   readSpending(query: SpendingQuery): Promise<Spending>
-  readSpendingOfAccounts(query: Omit<SpendingQuery, keyof Reader | 'by'>): Promise<Spending>
+  readSpendingOfAccounts(query: Omit<SpendingQuery, keyof Reader | 'by' | 'tagName'>): Promise<Spending>
   readGpuBilling(query: Reader & { range: UsageRange }): Promise<GpuBilling>
   listRecords(query: RecordsQuery): Promise<Page<UsageRecord>>
   /** Returns percentiles of how long completed requests took. */

@@ -7,6 +7,7 @@ import type { TaskOfRequest } from '../../../modules/tasks/tasks.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { objectName } from '../../../wires/usual-members.ts'
 import { costFields, costToWire, tokenFields, tokensToWire, wireOf, WIRE_NAMES } from './usage-wire.ts'
+import { tagsField, tagsToWire } from './tags-wire.ts'
 
 const entryFields = {
   id: Type.String({ format: 'uuid', description: 'The digits of `request_id` as a UUID.' }),
@@ -52,6 +53,7 @@ const entryFields = {
     Type.String(),
     'The name of the end user that the client sent (`user`, `safety_identifier`, `metadata.user_id`), cut to 128 characters.',
   ),
+  ...tagsField,
 }
 
 export const RequestEntryAnswer = Type.Object(entryFields)
@@ -158,6 +160,7 @@ export function entryToWire(entry: LogEntry): Static<typeof RequestEntryAnswer> 
         ? null
         : first !== undefined && entry.provider !== '' && first.provider !== entry.provider,
     user: entry.endUser,
+    ...tagsToWire(entry.labels),
   }
 }
 

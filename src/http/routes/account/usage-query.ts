@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { AppError, invalidValue } from '../../../kernel/app-error.ts'
 import { isUuid } from '../../../kernel/identifiers.ts'
-import { ENVIRONMENTS } from '../../../modules/keys/keys.ts'
+import { ENVIRONMENTS, parseTagLabel } from '../../../modules/keys/keys.ts'
 import {
   BUCKETS_MAX,
   DAY_MS,
@@ -13,6 +13,7 @@ import {
   type UsageFilter,
   type UsageRange,
 } from '../../../modules/usage/usage.ts'
+import { parseWireId } from '../../../wires/organization-ids.ts'
 import { ListQuery } from '../../answers/list-page.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 
@@ -23,8 +24,11 @@ const RANGE_DAYS_MAX = 1_100
 // Ranges up to this length are grouped by hour by default.
 const HOURLY_RANGE_MS_MAX = 3 * DAY_MS
 const DIMENSION_NAMES = ['model', 'provider', 'key', 'env'] as const
+/** Also `tag:` and the name of a tag. */
+const GROUP_PATTERN = `^(${DIMENSION_NAMES.join('|')}|tag:[a-z0-9_.-]{1,64})$`
 const GROUPS_DEFAULT = 20
 const GROUPS_MAX = 100
+const GROUP_NAMES = '`model`, `provider`, `key`, `env`, or `tag:team` for the values of a tag.'
 
 // Control characters are refused, because PostgreSQL cannot compare with NUL and no name has the others.
 export const Text = (description: string) =>
@@ -45,6 +49,10 @@ const filterFields = {
   provider: Type.Optional(Text('Only what this provider served.')),
   env: Type.Optional(
     Type.Enum([...ENVIRONMENTS], { description: 'Only what keys of this environment used.' }),
+  ),
+  project_id: Type.Optional(Text('The id of a project: only what its keys used.')),
+  tag: Type.Optional(
+    Text('Only requests with this tag, such as `team=search`. Not together with `provider` and `env`.'),
   ),
 }
 
@@ -73,15 +81,18 @@ export const TimeseriesQuery = Type.Object({
   ),
   ...rangeFields,
   by: Type.Optional(
-    Type.Enum([...DIMENSION_NAMES], {
-      description: `Adds a series for each of the ${SERIES_MAX} dearest, and one for the others.`,
+    Type.String({
+      pattern: GROUP_PATTERN,
+      description: `Adds a series for each of the ${SERIES_MAX} dearest, and one for the others: ${GROUP_NAMES}`,
     }),
   ),
   ...filterFields,
 })
 
+const { tag: _, ...latencyFields } = TimeseriesQuery.properties
+
 export const LatencyQuery = Type.Object({
-  ...TimeseriesQuery.properties,
+  ...latencyFields,
   by: Type.Optional(
     Type.Enum([...DIMENSION_NAMES], {
       description: `Adds a series for each of the ${SERIES_MAX} with the most requests.`,
@@ -91,7 +102,13 @@ export const LatencyQuery = Type.Object({
 })
 
 export const SpendingQuery = Type.Object({
-  by: Type.Optional(Type.Enum([...DIMENSION_NAMES], { default: 'model', description: 'What to group by.' })),
+  by: Type.Optional(
+    Type.String({
+      pattern: GROUP_PATTERN,
+      default: 'model',
+      description: `What to group by: ${GROUP_NAMES}`,
+    }),
+  ),
   ...rangeFields,
   ...filterFields,
   ...limitField,
@@ -177,8 +194,52 @@ export function parseFilter(query: Partial<Static<typeof TodayQuery>>): UsageFil
     ...(query.model !== undefined && { model: query.model }),
     ...(query.provider !== undefined && { provider: query.provider }),
     ...(query.env !== undefined && { environment: query.env }),
+    ...(query.project_id !== undefined && { projectId: parseProject(query.project_id) }),
+    ...(query.tag !== undefined && { label: parseTag(query.tag) }),
   }
 }
+
+function parseProject(text: string): string {
+  const id = parseWireId('project', text)
+  if (id === null) throw invalidValue('project_id', 'project_id must be the id of a project.')
+  return id
+}
+
+function parseTag(text: string): string {
+  const label = parseTagLabel(text)
+  if (label === null) throw invalidValue('tag', 'tag must have the form name=value.')
+  return label
+}
+
+/** Sums by tag know the key and the model only. */
+export function refuseBesideTags({ tag, by, provider, env }: TaggedQuery): void {
+  if (tag === undefined && by?.startsWith(TAG) !== true) return
+  const other = provider !== undefined || by === 'provider' ? 'provider' : 'env'
+  if (provider === undefined && env === undefined && by !== 'provider' && by !== 'env') return
+  throw invalidValue(other, `${other} cannot be asked for together with a tag.`)
+}
+
+interface TaggedQuery {
+  readonly tag?: string
+  readonly by?: string
+  readonly provider?: string
+  readonly env?: string
+}
+
+const TAG = 'tag:'
+
+/** What to group by. Throws for what cannot be asked for together with a tag. */
+export function parseGroup<Usual extends Group | null>(
+  query: TaggedQuery,
+  usual: Usual,
+): { readonly by: Group | Usual; readonly tagName?: string } {
+  refuseBesideTags(query)
+  const { by } = query
+  if (by?.startsWith(TAG) === true) return { by: 'tag', tagName: by.slice(TAG.length) }
+  return { by: DIMENSION_NAMES.find((name) => name === by) ?? usual }
+}
+
+type Group = (typeof DIMENSION_NAMES)[number] | 'tag'
 
 export function parseGroupLimit(limit: number | undefined): number {
   return limit ?? GROUPS_DEFAULT

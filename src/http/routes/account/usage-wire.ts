@@ -12,6 +12,7 @@ import type {
 import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { AccountId, CostUsd, ModelId, UuidId, objectName } from '../../../wires/usual-members.ts'
+import { tagsField, tagsToWire } from './tags-wire.ts'
 
 const Id = Type.String({ format: 'uuid' })
 const Time = Type.String({ format: 'date-time' })
@@ -107,7 +108,7 @@ export const TimeseriesAnswer = Type.Object({
   tenant_id: AccountId,
   ...rangeFields,
   granularity: Type.Enum(['hour', 'day'], { description: 'The length of a bucket: `hour` or `day`.' }),
-  by: orNull(Type.Enum(['model', 'provider', 'key', 'env']), 'What the series are of.'),
+  by: orNull(Type.String(), 'What the series are of.'),
   data: Type.Array(Bucket, { description: 'Without gaps, oldest first.' }),
   series: Type.Array(
     Type.Object({
@@ -131,7 +132,7 @@ export const SpendingAnswer = Type.Object({
   object: objectName('usage.spending'),
   tenant_id: AccountId,
   ...rangeFields,
-  by: Type.Enum(['model', 'provider', 'key', 'env'], { description: 'What the figures are grouped by.' }),
+  by: Type.String({ description: 'What the figures are grouped by.' }),
   ...totalsFields,
   data: Type.Array(
     Type.Object({
@@ -210,6 +211,7 @@ export const RecordAnswer = Type.Object({
   latency_ms: Type.Integer({ description: 'Milliseconds until the answer was complete.' }),
   ttft_ms: orNull(Type.Integer(), 'How long the first token took. Null when the answer was not streamed.'),
   created_at: Type.String({ format: 'date-time', description: 'When the request began.' }),
+  ...tagsField,
 })
 
 export function totalsToWire(totals: UsageTotals) {
@@ -292,5 +294,6 @@ export function recordToWire(record: UsageRecord) {
     latency_ms: record.latencyMs,
     ttft_ms: record.firstTokenMs,
     created_at: toTimestamp(record.createdAtMs),
+    ...tagsToWire(record.labels),
   }
 }

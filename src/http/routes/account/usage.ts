@@ -10,10 +10,12 @@ import { defineRoute, type Route } from '../../route.ts'
 import {
   chooseGranularity,
   parseFilter,
+  parseGroup,
   parseGroupLimit,
   parseRange,
   parseRecordsRange,
   RangeQuery,
+  refuseBesideTags,
   RecordsQuery,
   SpendingQuery,
   SummaryQuery,
@@ -78,6 +80,7 @@ const totalRoutes = ({ usage, clock, budgetAlerts }: UsageRouteParts): Route[] =
       const reader = readerOf(caller, 'usage.read')
       const { window, range } = parseRange(query, { usual: '30d', nowMs: clock.nowMs() })
       const previousRange = shiftRange(range, range.toMs - range.fromMs)
+      refuseBesideTags(query)
       const filter = parseFilter(query)
       const comparison = await usage.compareTotals({ ...reader, range, filter }, previousRange)
       const summary = summaryToWire({ accountId: reader.accountId, window, range, previousRange, comparison })
@@ -98,6 +101,7 @@ const totalRoutes = ({ usage, clock, budgetAlerts }: UsageRouteParts): Route[] =
       // One more millisecond, so that the range is not empty exactly at midnight.
       const range = { fromMs: floorDay(nowMs), toMs: nowMs + 1, isUntilNow: true }
       const previousRange = shiftRange(range, DAY_MS)
+      refuseBesideTags(query)
       const filter = parseFilter(query)
       const [comparison, { buckets }, burnRate] = await Promise.all([
         usage.compareTotals({ ...reader, range, filter }, previousRange),
@@ -134,14 +138,14 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
     handle: async ({ caller, query }) => {
       const reader = readerOf(caller, 'usage.read')
       const { range } = parseRange(query, { usual: '30d', nowMs: clock.nowMs() })
-      const by = query.by ?? 'model'
+      const group = parseGroup(query, 'model')
       const [filter, limit] = [parseFilter(query), parseGroupLimit(query.limit)]
-      const spending = await usage.readSpending({ ...reader, range, by, filter, limit })
+      const spending = await usage.readSpending({ ...reader, range, ...group, filter, limit })
       return {
         object: 'usage.spending',
         tenant_id: reader.accountId,
         ...rangeToWire(range),
-        by,
+        by: query.by ?? 'model',
         ...spendingToWire(spending, ({ value, name }) => ({ value, name })),
       }
     },
@@ -181,6 +185,7 @@ const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
     handle: async ({ caller, query }) => {
       const reader = readerOf(caller, 'usage.read')
       const range = parseRecordsRange(query, clock.nowMs())
+      refuseBesideTags(query)
       const [filter, page] = [parseFilter(query), parsePageRequest(query)]
       const outcome = query.outcome ?? null
       const records = await usage.listRecords({ ...reader, range, filter, outcome, page })
@@ -197,15 +202,15 @@ export async function describeTimeseries(
   const usual = query.granularity === 'day' ? '30d' : '24h'
   const { range } = parseRange(query, { usual, nowMs: clock.nowMs() })
   const granularity = chooseGranularity(query.granularity, range)
-  const by = query.by ?? null
+  const group = parseGroup(query, null)
   const filter = parseFilter(query)
-  const timeseries = await usage.readTimeseries({ ...reader, range, granularity, by, filter })
+  const timeseries = await usage.readTimeseries({ ...reader, range, granularity, ...group, filter })
   return {
     object: 'usage.timeseries',
     tenant_id: reader.accountId,
     ...rangeToWire(range),
     granularity,
-    by,
+    by: query.by ?? null,
     ...timeseriesToWire(timeseries),
   }
 }

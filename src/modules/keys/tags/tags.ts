@@ -35,6 +35,20 @@ export function parseTagLabel(text: string): string | null {
   return isTagName(name) && isTagValue(value) ? labelOfTag(name, value) : null
 }
 
+const TAG = 'tag:'
+
+/** The tags among labels. */
+export function tagsOf(labels: readonly string[]): Tags {
+  return new Map(
+    labels
+      .filter((label) => label.startsWith(TAG))
+      .map((label) => {
+        const equals = label.indexOf('=')
+        return [label.slice(TAG.length, equals), label.slice(equals + 1)]
+      }),
+  )
+}
+
 export const TAGS_HEADER = 'x-gateway-tags'
 
 /** Reads `team=search,feature=chat`. Throws for what is no tag: who sends the header means it. */

@@ -42,8 +42,3 @@ export function bindBuckets(query: BucketsQuery): BoundBuckets {
     prefix: tagName === null ? null : `${bind(`tag:${tagName}=`)}::text`,
   }
 }
-
-/** SQL for the value of a tag. */
-export function valueOfTag(label: string, prefix: string): string {
-  return `substr(${label}, length(${prefix}) + 1)`
-}

@@ -1,6 +1,7 @@
 import type { UsageSelection } from '../select-usage.ts'
 import { COUNT_COLUMNS } from '../usage-totals.ts'
-import { bindBuckets, valueOfTag } from './bind-buckets.ts'
+import { valueOfTag } from '../value-of-tag.ts'
+import { bindBuckets } from './bind-buckets.ts'
 import type { BucketsQuery } from './buckets-query.ts'
 
 /**

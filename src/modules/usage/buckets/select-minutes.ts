@@ -2,7 +2,8 @@ import type { UsageSelection } from '../select-usage.ts'
 import { firstIdAt } from '../usage-range.ts'
 import { RECORD_COUNTS } from '../usage-totals.ts'
 import { ID_AGE_MS_MAX } from '../list-records.ts'
-import { bindBuckets, valueOfTag } from './bind-buckets.ts'
+import { valueOfTag } from '../value-of-tag.ts'
+import { bindBuckets } from './bind-buckets.ts'
 import type { BucketsQuery } from './buckets-query.ts'
 
 /** Minutes, from the records of requests, which are found by ids that begin with a time. */
