@@ -15,7 +15,7 @@ export function refusalOf(deployment: Deployment): AppError | null {
   if (statusReason === 'key_limit_reached')
     return new AppError(
       'key_limit_reached',
-      'The deployment was stopped because a limit of the account, or of the key that made it, is reached.',
+      'The deployment was stopped because a budget or limit of the account, its project or the key that made it is reached.',
     )
   if (statusReason === 'insufficient_balance')
     return new AppError(

@@ -128,7 +128,8 @@ const SHORTAGES = {
   balance: { reason: 'insufficient_balance', message: 'The credit does not cover more GPU time.' },
   cap: {
     reason: 'key_limit_reached',
-    message: 'A limit of the account, or of the key that made it, does not cover more GPU time.',
+    message:
+      'A budget or limit of the account, its project or the key that made it does not cover more GPU time.',
   },
 } as const
 
