@@ -44,6 +44,7 @@ export function clientCommand<Options extends object = object>(definition: Clien
     .description(summary)
     .option('--json', 'print exactly the JSON of the API')
     .option('--profile <name>', 'use another profile than the current one')
+    .option('--project <id>', 'refuse to work in another project than this one')
     .option('--wait', 'wait as long as rate limits tell, instead of ending with 6')
     .addHelpText('after', `\nExample:\n  ${example}`)
   const defined = define === undefined ? command : define(command)
@@ -57,10 +58,11 @@ export function clientCommand<Options extends object = object>(definition: Clien
 interface SharedOptions {
   readonly json?: boolean
   readonly profile?: string
+  readonly project?: string
   readonly wait?: boolean
 }
 
-function createContext({ json, profile, wait }: SharedOptions): CommandContext {
+function createContext({ json, profile, project, wait }: SharedOptions): CommandContext {
   const output = createOutput(process)
   const patience =
     wait === true
@@ -71,7 +73,10 @@ function createContext({ json, profile, wait }: SharedOptions): CommandContext {
     output,
     isJson: json === true,
     profile,
-    connect: () => connectTo(findConnection(profile, process.env, readProfiles(profilePath(process.env)))),
+    connect: () => {
+      const connection = findConnection(profile, process.env, readProfiles(profilePath(process.env)))
+      return connectTo(project === undefined ? connection : { ...connection, projectId: project })
+    },
     connectTo,
     printJson: (value) => output.line(toJson(value, 2)),
     printJsonLines: (values) => {

@@ -58,8 +58,12 @@ export function createGatewayClient(
   connection: Connection,
   { patience = null, silenceMsMax = READ_SILENCE_MS_MAX }: ClientOptions = {},
 ): GatewayClient {
-  const { baseUrl, apiKey } = connection
-  const headers = { authorization: `Bearer ${apiKey}`, 'user-agent': 'parkway-cli' }
+  const { baseUrl, apiKey, projectId = null } = connection
+  const headers = {
+    authorization: `Bearer ${apiKey}`,
+    'user-agent': 'parkway-cli',
+    ...(projectId !== null && { 'openai-project': projectId }),
+  }
   const boundedFetch = createBoundedFetch(silenceMsMax)
   const routes = createClient<paths>({ baseUrl, headers, redirect: 'manual', fetch: boundedFetch })
   const waitForLimit = createLimitWaiter(patience)

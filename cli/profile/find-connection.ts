@@ -8,6 +8,8 @@ export interface Connection {
   readonly apiKey: string
   /** The profile they come from; null if the environment gives the key. */
   readonly profile: string | null
+  /** What every request names in `OpenAI-Project`. Null or absent: nothing. */
+  readonly projectId?: string | null
 }
 
 export const DEFAULT_BASE_URL = 'http://127.0.0.1:8080'
@@ -28,7 +30,12 @@ export function findConnection(
   const name = named ?? current
   const profile = name === null ? undefined : profiles[name]
   if (name === null || profile === undefined) throw notSignedIn(name)
-  return { baseUrl: baseUrl ?? profile.base_url, apiKey: profile.api_key, profile: name }
+  return {
+    baseUrl: baseUrl ?? profile.base_url,
+    apiKey: profile.api_key,
+    profile: name,
+    projectId: profile.project_id ?? null,
+  }
 }
 
 /** Returns the address without `/v1` and slashes at its end, as people copy it from documents. Throws if it is none. */

@@ -8,6 +8,8 @@ import { EXIT } from '../exit-codes.ts'
 interface Profile {
   readonly base_url: string
   readonly api_key: string
+  /** The project that all requests name. */
+  readonly project_id?: string
 }
 
 export interface Profiles {
@@ -70,9 +72,18 @@ function parse(text: string): Profiles | null {
 }
 
 function isProfile(value: unknown): value is Profile & Record<string, unknown> {
-  return isRecord(value) && typeof value.base_url === 'string' && typeof value.api_key === 'string'
+  return (
+    isRecord(value) &&
+    typeof value.base_url === 'string' &&
+    typeof value.api_key === 'string' &&
+    isAbsentOrText(value.project_id)
+  )
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isAbsentOrText(value: unknown): boolean {
+  return value === undefined || typeof value === 'string'
 }

@@ -1,3 +1,4 @@
+import { joinAccount } from '../organization/join-account.ts'
 import { spawn } from 'node:child_process'
 import { chmod, cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -76,6 +77,37 @@ const makeDataset = async (): Promise<Preparation> => ({
   id: (await post('/v1/compare/datasets', { name: 'one', prompts: ['Why?'] })).id,
 })
 
+const makeProject = async (): Promise<Preparation> => ({
+  id: (await post('/v1/organization/projects', { name: 'Search' })).id,
+})
+const makeInvite = async (): Promise<Preparation> => ({
+  id: (await post('/v1/organization/invites', { email: 'alan@example.com', role: 'reader' })).id,
+})
+const makeMember = async (): Promise<Preparation> => {
+  const email = `${Math.trunc(performance.now() * 1000)}@example.com`
+  return { id: (await joinAccount(gateway, { email })).id }
+}
+const makeGroup = async (): Promise<Preparation> => {
+  const name = `Engineers ${Math.trunc(performance.now() * 1000)}`
+  const { id } = await post('/v1/organization/groups', { name })
+  const member = (await makeMember()).id ?? ''
+  return { id, variables: { USER_ID: member } }
+}
+const makeFullGroup = async (): Promise<Preparation> => {
+  const made = await makeGroup()
+  await post(`/v1/organization/groups/${made.id}/users`, { user_id: made.variables?.['USER_ID'] })
+  return made
+}
+const makeBudget = async (): Promise<Preparation> => ({
+  id: (
+    await post('/v1/organization/budgets', {
+      subject: { type: 'project', id: (await makeProject()).id },
+      window: 'month',
+      limit_usd: 100,
+    })
+  ).id,
+})
+
 /** By the words of the command. */
 const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   'parkway login': async () => ({ variables: { PARKWAY_API_KEY: gateway.key } }),
@@ -90,6 +122,21 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
       if (url !== undefined) void click(url, 'pay')
     },
   }),
+  'parkway projects show': makeProject,
+  'parkway projects rename': makeProject,
+  'parkway projects archive': makeProject,
+  'parkway members show': makeMember,
+  'parkway members role': makeMember,
+  'parkway members remove': makeMember,
+  'parkway invite revoke': makeInvite,
+  'parkway groups members': makeGroup,
+  'parkway groups add': makeGroup,
+  'parkway groups remove': makeFullGroup,
+  'parkway groups rm': makeGroup,
+  'parkway budgets set': makeBudget,
+  'parkway budgets raise': makeBudget,
+  'parkway budgets rm': makeBudget,
+  'parkway budgets request': makeBudget,
   'parkway tasks show': makeImage,
   'parkway tasks follow': makeImage,
   'parkway tasks download': async () => {

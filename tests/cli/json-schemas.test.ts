@@ -10,6 +10,7 @@ beforeAll(async () => {
   ajv.addSchema((await gateway.request('GET', '/openapi.json')).body, 'document')
   await home.run(['image', '-o', 'cup.png', 'A cup'])
   await home.run(['keys', 'create', '--name', 'second'])
+  await home.run(['budgets', 'create', 'account', '500'])
   await home.run(['admin', 'promo', 'create', '5'])
   await home.run(['compare', 'run', '-m', 'gpt-4o-mini', '-m', 'gpt-5.4', '--no-follow', 'Hi'])
 })
@@ -23,6 +24,10 @@ describe('--json prints what the API describes', () => {
     ['moderate hello', 'post /v1/moderations'],
     ['rerank sea boat car', 'post /v1/rerank'],
     ['budget', 'get /v1/usage/budget'],
+    ['projects create Third', 'post /v1/organization/projects'],
+    ['budgets create account 400 --window day', 'post /v1/organization/budgets'],
+    ['invite create grace@example.com', 'post /v1/organization/invites'],
+    ['groups create Third', 'post /v1/organization/groups'],
     ['keys create --name third', 'post /v1/tenants/me/api-keys'],
     ['image -o other.png Sky', 'get /v1/tasks/{id}'],
     ['compare run -m gpt-4o-mini -m gpt-5.4 Hello', 'get /v1/compare/runs/{run_id}'],
