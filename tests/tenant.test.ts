@@ -35,7 +35,7 @@ describe('what a page needs at its start', () => {
 
   test('names the session and whether it is confirmed', async () => {
     const { id, ask } = await signIn(gateway)
-    expect((await ask('GET', ME)).body.session).toEqual({ id, is_confirmed: true })
+    expect((await ask('GET', ME)).body.session).toMatchObject({ id, is_confirmed: true })
   })
 
   test('says what a restricted key may do', async () => {

@@ -26,7 +26,7 @@ const Permissions = Type.Array(PermissionName, {
   maxItems: 50,
   description: 'What it allows. Nobody gives what they lack.',
 })
-const Description = Type.String({ maxLength: 500, pattern: '^[^\\u0000]*$' })
+const Description = Type.String({ maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
 
 const CreateBody = Type.Object(
   {

@@ -74,6 +74,7 @@ export const spendLimitRoutes = ({ budgets }: { budgets: Budgets }): Route[] => 
         method: 'GET',
         access: at('usage.read'),
         summary: `Read the monthly limit of ${what}`,
+        otherErrors: [404],
         responses: { 200: { description: 'The limit.', schema: limitAnswer(owner) } },
         handle: async ({ caller, params }) =>
           limitToWire(owner, await read(caller, subjectOf(caller, params ?? {}))),
@@ -95,6 +96,7 @@ export const spendLimitRoutes = ({ budgets }: { budgets: Budgets }): Route[] => 
         method: 'DELETE',
         access: at('budgets.manage'),
         summary: `Delete the monthly limit of ${what}`,
+        otherErrors: [404],
         responses: { 200: { description: 'There is no limit any more.', schema: deletedLimit(owner) } },
         handle: async ({ caller, params }) => {
           const { id } = await read(caller, subjectOf(caller, params ?? {}))
