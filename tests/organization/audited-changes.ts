@@ -124,6 +124,11 @@ export const AUDITED_CHANGES: Readonly<Record<string, Prepare>> = {
     })
     return { type: 'model_permissions.deleted', params: { project_id }, resourceId: project_id }
   },
+  [`POST ${PROJECT}/rate_limits/{rate_limit_id}`]: async (gateway) => ({
+    type: 'rate_limit.updated',
+    params: { project_id: await createProject(gateway), rate_limit_id: 'rl-gpt-5.4' },
+    body: { max_requests_per_1_minute: 5 },
+  }),
   [`POST ${PROJECT}/service_accounts`]: async (gateway) => ({
     type: 'service_account.created',
     params: { project_id: await createProject(gateway) },

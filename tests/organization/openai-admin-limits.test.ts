@@ -1,4 +1,10 @@
-import OpenAI, { AuthenticationError, BadRequestError, NotFoundError, PermissionDeniedError } from 'openai'
+import OpenAI, {
+  AuthenticationError,
+  BadRequestError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+} from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { createProject, createProjectKey, joinAccount } from './join-account.ts'
@@ -102,4 +108,27 @@ test('model permissions of a project: every method and typed errors', async () =
   const wrong = { mode: 'deny_list' as const, model_ids: ['no-such-model'] }
   await expect(modelPermissions.update(project, wrong)).rejects.toThrow(BadRequestError)
   await expect(modelPermissions.retrieve('proj_unknown')).rejects.toThrow(NotFoundError)
+})
+
+test('rate limits of a project: every method, pages in both directions and typed errors', async () => {
+  const { rateLimits } = client.admin.organization.projects
+  const project_id = await createProject(gateway)
+  const own = clientOf(await createProjectKey(gateway, project_id))
+  const set = await rateLimits.updateRateLimit('rl-gpt-5.4', { project_id, max_requests_per_1_day: 1 })
+  expect(set).toMatchObject({ object: 'project.rate_limit', model: 'gpt-5.4', max_requests_per_1_day: 1 })
+  const all: { id: string; max_requests_per_1_day?: number }[] = []
+  for await (const one of rateLimits.listRateLimits(project_id, { limit: 20 })) all.push(one)
+  expect(all.find(({ id }) => id === set.id)).toEqual(set)
+  expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
+  const back = await rateLimits.listRateLimits(project_id, { before: all[2]?.id ?? '', limit: 20 })
+  expect(back.data.map(({ id }) => id)).toEqual(all.slice(0, 2).map(({ id }) => id))
+  const chat = { model: 'gpt-5.4', messages: [{ role: 'user' as const, content: 'Hi' }], max_tokens: 5 }
+  await own.chat.completions.create(chat)
+  await expect(own.chat.completions.create(chat)).rejects.toThrow(RateLimitError)
+  await expect(
+    rateLimits.updateRateLimit('rl-nobody', { project_id, max_requests_per_1_minute: 1 }),
+  ).rejects.toThrow(NotFoundError)
+  await expect(
+    rateLimits.updateRateLimit('rl-gpt-5.4', { project_id, batch_1_day_max_input_tokens: 1 }),
+  ).rejects.toThrow(BadRequestError)
 })

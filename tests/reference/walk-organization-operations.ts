@@ -47,6 +47,9 @@ export async function walkOrganization(call: MakeCall): Promise<void> {
   await walkRoles(call, '/v1/projects/{project_id}', { project: params, user })
   await walkOperators(call, user)
   await walkBudgets(call, params)
+  const limited = { params: { ...params, rate_limit_id: 'rl-gpt-5.4-mini' } }
+  await call(`POST ${PROJECT}/rate_limits/{rate_limit_id}`, limited)
+  await call(`GET ${PROJECT}/rate_limits`, { params })
   await call(`POST ${PROJECT}/model_permissions`, { params })
   await call(`GET ${PROJECT}/model_permissions`, { params })
   await call(`DELETE ${PROJECT}/model_permissions`, { params })

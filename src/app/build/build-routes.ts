@@ -36,6 +36,7 @@ import { auditLogRoutes } from '../../http/routes/organization/audit-logs.ts'
 import { organizationInviteRoutes } from '../../http/routes/organization/invites.ts'
 import { projectApiKeyRoutes } from '../../http/routes/organization/project-api-keys.ts'
 import { projectModelPermissionRoutes } from '../../http/routes/organization/project-model-permissions.ts'
+import { projectRateLimitRoutes } from '../../http/routes/organization/project-rate-limits.ts'
 import { projectServiceAccountRoutes } from '../../http/routes/organization/project-service-accounts.ts'
 import { projectUserRoutes } from '../../http/routes/organization/project-users.ts'
 import { budgetRequestRoutes } from '../../http/routes/organization/budget-requests.ts'
@@ -217,6 +218,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...projectApiKeyRoutes({ projects, keys }),
     ...projectModelPermissionRoutes({ projects }),
     ...buildGroupAndRoleRoutes({ groups, roles, people }),
+    ...projectRateLimitRoutes({ projects, limits: modules.limits, catalog }),
     ...organizationUserRoutes({ people }),
     ...budgetRoutes({ budgets: modules.budgets }),
     ...budgetRequestRoutes({ budgets: modules.budgets }),

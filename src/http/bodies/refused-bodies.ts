@@ -1,11 +1,10 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Caller } from '../../modules/keys/keys.ts'
-import type { Limits } from '../../modules/limits/limits.ts'
+import { explainRefusal, type Limits } from '../../modules/limits/limits.ts'
 import { ERROR_CATALOGUE, toAppError } from '../answers/error-envelope.ts'
 import type { Exchange } from '../exchange.ts'
 import type { UnauthenticatedGuard } from '../connections/guard-unauthenticated.ts'
 import type { RequestMessage } from '../message.ts'
-import { refuseWithRates } from '../answers/rate-headers.ts'
 
 /** Counts refused bodies for both kinds of routes, because reading them costs as much as reading valid ones. */
 export interface RefusedBodies {
@@ -28,7 +27,7 @@ export function createRefusedBodies({ limits, guard }: RefusedBodiesOptions): Re
   const countOfKey = async (caller: Caller, error: unknown, bytes: number): Promise<unknown> => {
     try {
       const refusal = await limits.countRefused({ caller, tokens: Math.ceil(bytes / BYTES_PER_TOKEN) })
-      return refusal === null ? error : refuseWithRates(refusal)
+      return refusal === null ? error : explainRefusal(refusal)
     } catch {
       // While the database is unavailable, return the original error.
       return error

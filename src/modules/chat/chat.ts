@@ -223,7 +223,9 @@ export function createChat(options: ChatOptions): Chat {
       await requireCredit(RESPONSES.estimate, request, model, clock.nowMs())
     },
     chargeLostResponse: async (request, lost) => {
-      await inference.pay(chargeLost({ ...options, selector }, lost), request)
+      // The work is done: what the key and its project may use today does not matter.
+      const caller = { ...request.caller, allowedModels: null, project: null }
+      await inference.pay(chargeLost({ ...options, selector }, lost), { ...request, caller })
     },
     countResponseTokens: (caller, body) => {
       if (typeof body.model === 'string') selector.resolveModel(caller, body.model)

@@ -95,6 +95,7 @@ export function createGeneration(options: GenerationOptions): Generation {
     // Check the quota before anything is charged. A response that contains its files stores none.
     if (isTask || priced.request.responseFormat !== 'b64_json')
       await options.media.requireRoom(request.caller.accountId)
+    await inference.admitModel(priced.resolved, imagesOf(priced.request.work))
     if (!isTask) return { kind: 'done', answer: await answerNow(priced, parts) }
     const result = await createGenerationTask(priced, parts)
     request.record.balanceNanoUsd = balanceOf(request, ledger)
@@ -111,6 +112,12 @@ export function createGeneration(options: GenerationOptions): Generation {
     },
     performer: createTaskPerformer(parts),
   }
+}
+
+/** How many images it makes, for the limits of projects. */
+function imagesOf(work: GenerationRequest['work']): number {
+  if (work.kind === 'image') return work.count
+  return work.kind === 'upscale' || work.kind === 'bg_remove' ? 1 : 0
 }
 
 function balanceOf(

@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { UpstreamFailure } from '../../providers/failures/upstream-error.ts'
+import type { ModelAdmission } from '../limits/limits.ts'
 import type { TokenUsage } from '../../wires/token-usage.ts'
 
 export type OperationName =
@@ -67,6 +68,8 @@ export interface InferenceRecord {
   errorCode: string | null
   /** Whether its usage is recorded with a charge. */
   isBilled: boolean
+  /** The admission to the limits that its project has for the model. Finished with the admission of the key. */
+  ofModel: ModelAdmission | null
 }
 
 export interface AttemptRecord {
@@ -100,5 +103,6 @@ export function createInferenceRecord(operation: OperationName): InferenceRecord
     outcome: 'running',
     errorCode: null,
     isBilled: false,
+    ofModel: null,
   }
 }

@@ -15,6 +15,7 @@ import { createCircuitBreaker, type BreakerChange, type CircuitBreaker } from '.
 import { Drains, type DrainLimits, type DrainObserver } from './disconnect/drains.ts'
 import type { AttemptRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
+import { admitModel } from './payment/admit-model.ts'
 import {
   makePaidCall,
   resolveCall,
@@ -86,6 +87,8 @@ export interface Inference {
     search: ModelSearch<Body>,
     request: InferenceRequest<Body>,
   ): ResolvedCall<Body>
+  /** Takes what a resolved call needs of the limits that its project has for the model. `pay` does that itself. */
+  admitModel(resolved: ResolvedCall<ModelChoice>, images: number): Promise<void>
   payResolved<Body, Plan, Answer>(
     steps: CallSteps<Body, Plan, Answer>,
     resolved: ResolvedCall<Body>,
@@ -123,7 +126,7 @@ export interface InferenceOptions {
   readonly timeouts: UpstreamTimeouts
   /** Maximum duration of an answer, complete or streamed. */
   readonly durationMsMax: number
-  readonly limits: Pick<Limits, 'admit'>
+  readonly limits: Pick<Limits, 'admit' | 'admitModel'>
   readonly acquireSlot: AcquireSlot
   readonly mayUseSandbox: MayUseSandbox
   readonly drainLimits: DrainLimits
@@ -185,7 +188,16 @@ export function createInference(options: InferenceOptions): Inference {
       }),
     beginAttempt: (candidate, request) => beginAttempt(candidate, request, attemptOptions),
     answer: createAnswerWhole(attemptOptions),
-    pay: (operation, request) => makePaidCall(operation, resolveCall(operation, request, clock), openBill),
+    pay: (operation, request) => {
+      const resolved = resolveCall(operation, request, clock)
+      const admitting = admitModel(options.limits, resolved, 0)
+      return admitting === null
+        ? makePaidCall(operation, resolved, openBill)
+        : admitting.then(() => makePaidCall(operation, resolved, openBill))
+    },
+    admitModel: async (resolved, images) => {
+      await admitModel(options.limits, resolved, images)
+    },
     resolve: (search, request) => resolveCall(search, request, clock),
     payResolved: (steps, resolved) => makePaidCall(steps, resolved, openBill),
   }

@@ -8,6 +8,7 @@ export type LimitLayer =
   | 'tenant_spend'
   | 'tenant_concurrency'
   | 'tenant_refused'
+  | 'project'
   | 'model_queue'
   | 'address'
 
@@ -18,7 +19,7 @@ export interface RateState {
   readonly resetSeconds: number
 }
 
-interface RateStates {
+export interface RateStates {
   /** Null if no limit applies. */
   requestRate(): RateState | null
   tokenRate(): RateState | null
@@ -28,13 +29,24 @@ export interface Refusal extends RateStates {
   readonly isAdmitted: false
   readonly layer: LimitLayer
   readonly limit: number
+  /** What is counted, in words, for a layer that counts several things. */
+  readonly unit?: string
   readonly retryAfterSeconds: number
+}
+
+/** A request within the limits that its project has for the model. */
+export interface ModelAdmission {
+  readonly isAdmitted: true
+  /** Corrects the estimate. */
+  finish(tokens: number): void
 }
 
 /** What a request used, known when it ends. */
 export interface UsedUp {
   readonly tokens: number
   readonly spentNanoUsd: NanoUsd
+  /** The admission to the limits of the project, if it has some for the model. */
+  readonly ofModel?: Pick<ModelAdmission, 'finish'> | null
 }
 
 /** An admitted request. It counts as running until `finish` is called. */
@@ -60,10 +72,11 @@ export class Admission implements RateStates {
   }
 
   /** Corrects the estimates and frees the slot. */
-  finish({ tokens, spentNanoUsd }: UsedUp): void {
+  finish({ tokens, spentNanoUsd, ofModel }: UsedUp): void {
     if (this.#isFinished) return
     this.#isFinished = true
     const { account, categorySlots } = this.#gate
+    ofModel?.finish(tokens)
     const nowMs = performance.now()
     this.#gate.tokens?.rate.giveBack(this.#tokens - tokens, nowMs)
     if (spentNanoUsd > 0n) account.spend?.rate.giveBack(-Number(spentNanoUsd), nowMs)
@@ -73,8 +86,15 @@ export class Admission implements RateStates {
   }
 }
 
+export function statesOf(gate: KeyGate): RateStates {
+  return {
+    requestRate: () => requestRateOf(gate, performance.now()),
+    tokenRate: () => rateStateOf(gate.tokens, performance.now()),
+  }
+}
+
 /** Returns the state with the fewest remaining requests: of the key, of its parent key, or of the model's category. */
-export function requestRateOf(
+function requestRateOf(
   { requests, categoryRequests, parentRequests }: KeyGate,
   nowMs: number,
 ): RateState | null {

@@ -1,6 +1,6 @@
 import type { RateOutcome } from '../../storage/borrowing/borrowed-rates.ts'
 import type { Caller } from '../keys/keys.ts'
-import { Admission, type Refusal } from './admission.ts'
+import { Admission, statesOf, type Refusal } from './admission.ts'
 import type { Gates, KeyGate, RateGate, SlotGate } from './gates.ts'
 import { needRate, TAKEN, takeNeeds, type Need } from './take-needs.ts'
 
@@ -61,7 +61,7 @@ async function takeRest(gate: KeyGate, tokens: number, nowMs: number, taken: Tak
     needSlot(gate, categorySlots, nowMs, takeSlot(categorySlots, nowMs)),
   ].filter((need) => need !== null)
 
-  return (await takeNeeds(gate, needs)) ?? new Admission(gate, tokens, nowMs)
+  return (await takeNeeds(statesOf(gate), needs)) ?? new Admission(gate, tokens, nowMs)
 }
 
 const WAIT_MS_MAX = 60_000

@@ -11,13 +11,16 @@ import { readAllStoredBytes, type QuotaOf, type StoredKind } from '../../storage
 import type { Caller } from '../keys/keys.ts'
 import { admit } from './admit.ts'
 import type { Admission, LimitLayer, Refusal } from './admission.ts'
+import { createDayRequests } from './day-requests.ts'
+import { createProjectRates, type AdmitModel } from './project-rates.ts'
 import { createGates, type Balances } from './gates.ts'
 import { RefusedBodies, type RefusedBody } from './refused-bodies.ts'
 import type { LimitTable, TierLimits } from './limit-table.ts'
 import type { TierOverrides } from './tier-overrides.ts'
 
 export { reclaimSlots } from '../../storage/borrowing/borrowed-slots.ts'
-export type { Admission, RateState, Refusal, UsedUp } from './admission.ts'
+export type { Admission, ModelAdmission, Refusal, UsedUp } from './admission.ts'
+export { pushRates } from './rate-headers.ts'
 export { explainRefusal } from './explain-refusal.ts'
 export type { Balances } from './gates.ts'
 export { TierOverrides } from './tier-overrides.ts'
@@ -54,6 +57,8 @@ interface SlotRequest {
 export interface Limits {
   /** Returns synchronously if enough is borrowed. The caller must finish an admission. */
   admit(request: AdmissionRequest): Admission | Refusal | Promise<Admission | Refusal>
+  /** Takes what a request needs of the limits that its project has for the model. Null if there are none. */
+  admitModel: AdmitModel
   /** Counts a refused body against the rates of the key, like a request that runs. Returns null while the rates suffice. */
   countRefused(body: RefusedBody): Promise<Refusal | null>
   /** Returns how long a key must wait after its refused bodies used up its rates. 0 for all other keys. */
@@ -112,6 +117,8 @@ export function createLimits(options: LimitsOptions): Limits {
   const queues = createSlotQueues(options)
   const gates = createGates({ table, tierSetFor, rates, slots, balances })
   const refusedBodies = new RefusedBodies(gates)
+  const days = createDayRequests(options)
+  const admitModel = createProjectRates(rates, days)
   const { waitersMax, waitMsMax } = table.localModels
   const ticker = setInterval(
     () => observer.borrowed(rates.countLoans() + slots.countLoans()),
@@ -126,6 +133,14 @@ export function createLimits(options: LimitsOptions): Limits {
     admit(request) {
       const outcome = admit(gates, request)
       return outcome instanceof Promise ? outcome.then(note) : note(outcome)
+    },
+    admitModel(caller, model, demand) {
+      const outcome = admitModel(caller, model, demand)
+      if (outcome === null) return null
+      return outcome.then((decided) => {
+        if (!decided.isAdmitted) observer.refused(decided.layer)
+        return decided
+      })
     },
     async countRefused(body) {
       const refusal = await refusedBodies.count(body)
@@ -175,7 +190,7 @@ export function createLimits(options: LimitsOptions): Limits {
     async close() {
       clearInterval(ticker)
       overrides.close()
-      await Promise.all([rates.close(), slots.close(), queues.close()])
+      await Promise.all([rates.close(), slots.close(), queues.close(), days.close()])
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../keys/keys.ts'
-import type { Refusal } from './admission.ts'
+import { statesOf, type Refusal } from './admission.ts'
 import type { Gates, RateGate } from './gates.ts'
 import { needRate, takeNeeds } from './take-needs.ts'
 
@@ -42,7 +42,7 @@ export class RefusedBodies {
       need('key_tokens', gate.tokens, Math.min(tokens, gate.tokens?.perMinute ?? tokens)),
       need('tenant_refused', gate.account.refused()),
     ].filter((each) => each !== null)
-    const refusal = await takeNeeds(gate, needs)
+    const refusal = await takeNeeds(statesOf(gate), needs)
     if (refusal !== null) this.#rest(caller, refusal.retryAfterSeconds)
     return refusal
   }

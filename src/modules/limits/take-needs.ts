@@ -1,11 +1,13 @@
 import type { RateOutcome } from '../../storage/borrowing/borrowed-rates.ts'
-import { rateStateOf, requestRateOf, type LimitLayer, type Refusal } from './admission.ts'
-import type { KeyGate, RateGate } from './gates.ts'
+import type { LimitLayer, RateStates, Refusal } from './admission.ts'
+import type { RateGate } from './gates.ts'
 
 /** A limit that a request needs: the result of taking it, and how to return it if another one is missing. */
 export interface Need {
   readonly layer: LimitLayer
   readonly limit: number
+  /** What is counted, in words, for a layer that counts several things. */
+  readonly unit?: string
   readonly isTaken: RateOutcome | Promise<RateOutcome>
   readonly giveBack: () => void
 }
@@ -30,7 +32,7 @@ export function needRate(
 }
 
 /** Takes all needs. If one is missing, returns the others and the refusal. */
-export async function takeNeeds(gate: KeyGate, needs: readonly Need[]): Promise<Refusal | null> {
+export async function takeNeeds(states: RateStates, needs: readonly Need[]): Promise<Refusal | null> {
   const outcomes = await Promise.allSettled(needs.map(async ({ isTaken }) => isTaken))
   const failed = outcomes.find((outcome) => outcome.status === 'rejected')
   const missing = needs.flatMap((need, index) => {
@@ -43,19 +45,20 @@ export async function takeNeeds(gate: KeyGate, needs: readonly Need[]): Promise<
     if (outcome.status === 'fulfilled' && outcome.value.isTaken) needs[index]?.giveBack()
   })
   if (failed !== undefined) throw failed.reason
-  return refuse(gate, missing)
+  return refuse(states, missing)
 }
 
 /** Uses the longest wait, so that a retry passes all limits. */
-function refuse(gate: KeyGate, missing: readonly { need: Need; retryAfterMs: number }[]): Refusal {
+function refuse(states: RateStates, missing: readonly { need: Need; retryAfterMs: number }[]): Refusal {
   const [longest] = missing.toSorted((a, b) => b.retryAfterMs - a.retryAfterMs)
   if (longest === undefined) throw new Error('a refusal without a reason')
   return {
     isAdmitted: false,
     layer: longest.need.layer,
     limit: longest.need.limit,
+    ...(longest.need.unit !== undefined && { unit: longest.need.unit }),
     retryAfterSeconds: Math.ceil(longest.retryAfterMs / 1000),
-    requestRate: () => requestRateOf(gate, performance.now()),
-    tokenRate: () => rateStateOf(gate.tokens, performance.now()),
+    requestRate: () => states.requestRate(),
+    tokenRate: () => states.tokenRate(),
   }
 }

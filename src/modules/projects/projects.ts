@@ -9,6 +9,7 @@ import { checkTagSettings, type Caller, type TagSettings } from '../keys/keys.ts
 import type { ProjectOptions } from './project-options.ts'
 import { PROJECT_COLUMNS, projectFromRow, type Project, type ProjectRow } from './project-record.ts'
 import { createProjectModelPermissions, type ProjectModelPermissions } from './project-models.ts'
+import { createProjectRateLimits, type ProjectRateLimits } from './project-rate-limits.ts'
 import { createProjectMembers, type ProjectMembers } from './project-members.ts'
 import { projectArchived, readProject } from './read-project.ts'
 import { createServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
@@ -16,6 +17,7 @@ import { createServiceAccounts, type ServiceAccounts } from './service-accounts.
 export type { Project } from './project-record.ts'
 export { mayUseModel, modelNotAllowed } from './model-access.ts'
 export type { ProjectModels } from './project-models.ts'
+export type { ModelLimits } from './project-rate-limits.ts'
 export { PROJECT_ROLES, type ProjectMember } from './project-members.ts'
 export { SERVICE_ACCOUNT_ROLES, type ServiceAccount } from './service-accounts.ts'
 
@@ -40,10 +42,11 @@ export interface Projects {
   readonly members: ProjectMembers
   readonly serviceAccounts: ServiceAccounts
   readonly modelPermissions: ProjectModelPermissions
+  readonly rateLimits: ProjectRateLimits
 }
 
 export function createProjects(
-  options: ProjectOptions & { readonly catalog: Pick<Catalog, 'resolve' | 'resolveFor'> },
+  options: ProjectOptions & { readonly catalog: Pick<Catalog, 'resolve' | 'resolveFor' | 'listFor'> },
 ): Projects {
   const { database, clock, keys } = options
   return {
@@ -96,6 +99,7 @@ export function createProjects(
     members: createProjectMembers(options),
     serviceAccounts: createServiceAccounts(options),
     modelPermissions: createProjectModelPermissions(options, options.catalog),
+    rateLimits: createProjectRateLimits(options, options.catalog),
   }
 }
 

@@ -53,6 +53,10 @@ export const ORGANIZATION_NOTES: Readonly<Record<string, string>> = {
     'Sets which models a project may use: only the listed ones, or all but those. An alias means its model, so no other name is a way around. It holds for every key, on every process and for work that is still waiting, when the answer comes. Those of `Default` also limit the keys of the account. Needs a key of the account.',
   [`DELETE ${PROJECT}/model_permissions`]:
     'Lets a project use every model again. Needs a key of the account.',
+  [`GET ${PROJECT}/rate_limits`]:
+    'Lists the models that a project may use with its limits for each. A model without limits of the project shows what the tier of the account gives to each key.',
+  [`POST ${PROJECT}/rate_limits/{rate_limit_id}`]:
+    'Sets limits of a project for one model. They hold exactly for all its keys and processes together, beside the limits of keys and account, whichever name of the model a request uses. Beyond them the answer is 429 with the usual headers. Needs a key of the account.',
   [`GET ${PROJECT}/api_keys`]:
     'Lists the keys of a project with their owners. Keys of the account itself are not among them.',
   [`GET ${PROJECT}/api_keys/{api_key_id}`]: 'Returns one key of a project without its secret.',

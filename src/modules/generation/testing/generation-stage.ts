@@ -56,7 +56,7 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
     clock,
     timeouts: TIMEOUTS,
     durationMsMax: 60_000,
-    limits: { admit: () => Promise.reject(new Error('not on this stage')) },
+    limits: { admit: () => Promise.reject(new Error('not on this stage')), admitModel: () => null },
     acquireSlot: () => null,
     drainLimits: { drainMsMax: 0, drainBytesMax: 0, drainsMax: 0, drainsPerAccountMax: 0 },
     observer: {

@@ -73,7 +73,7 @@ export function outputLimitOf(asked: AskedMembers): number | null {
 }
 
 /** Returns what a finished call reports to the limits. */
-export function usedUp({ usage, costNanoUsd }: InferenceRecord): UsedUp {
+export function usedUp({ usage, costNanoUsd, ofModel }: InferenceRecord): UsedUp {
   const tokens = usage === null ? 0 : usage.promptTokens + usage.completionTokens
-  return { tokens, spentNanoUsd: costNanoUsd ?? 0n }
+  return { tokens, spentNanoUsd: costNanoUsd ?? 0n, ofModel }
 }
