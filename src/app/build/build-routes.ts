@@ -31,21 +31,6 @@ import { deploymentRoutes } from '../../http/routes/deployments/deployments.ts'
 import { prefetchRoutes } from '../../http/routes/deployments/prefetch.ts'
 import { hubModelRoutes } from '../../http/routes/deployments/hub-models.ts'
 import { gpuTierRoutes } from '../../http/routes/deployments/gpu-tiers.ts'
-import { adminApiKeyRoutes } from '../../http/routes/organization/admin-api-keys.ts'
-import { auditLogRoutes } from '../../http/routes/organization/audit-logs.ts'
-import { organizationInviteRoutes } from '../../http/routes/organization/invites.ts'
-import { projectApiKeyRoutes } from '../../http/routes/organization/project-api-keys.ts'
-import { projectModelPermissionRoutes } from '../../http/routes/organization/project-model-permissions.ts'
-import { projectRateLimitRoutes } from '../../http/routes/organization/project-rate-limits.ts'
-import { projectServiceAccountRoutes } from '../../http/routes/organization/project-service-accounts.ts'
-import { projectUserRoutes } from '../../http/routes/organization/project-users.ts'
-import { budgetRequestRoutes } from '../../http/routes/organization/budget-requests.ts'
-import { spendAlertRoutes } from '../../http/routes/organization/spend-alerts.ts'
-import { spendLimitRoutes } from '../../http/routes/organization/spend-limits.ts'
-import { budgetRoutes } from '../../http/routes/organization/budgets.ts'
-import { organizationUsageRoutes } from '../../http/routes/organization/usage.ts'
-import { organizationProjectRoutes } from '../../http/routes/organization/projects.ts'
-import { organizationUserRoutes } from '../../http/routes/organization/users.ts'
 import { embeddingRoutes } from '../../http/routes/text/embeddings.ts'
 import { imageRoutes } from '../../http/routes/media/images.ts'
 import { mediaRoutes } from '../../http/routes/media/media.ts'
@@ -89,7 +74,7 @@ import type { Ledger } from '../../modules/ledger/ledger.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Exposition } from '../../telemetry/metrics.ts'
-import { buildGroupAndRoleRoutes } from './build-group-and-role-routes.ts'
+import { buildOrganizationRoutes } from './build-organization-routes.ts'
 import { findPromptSources } from './build-compare.ts'
 import { listLocalModels, listOwnModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
@@ -209,22 +194,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     }),
     ...currentSessionRoutes({ sessions: options.sessions, accounts, people, projects }),
     ...acceptInviteRoutes({ people, guard: options.guard, publicUrl: config.publicUrl }),
-    ...adminApiKeyRoutes({ keys, accounts, clock: modules.clock }),
-    ...auditLogRoutes({ audit }),
-    ...organizationUsageRoutes({ usage, clock: modules.clock }),
-    ...organizationProjectRoutes({ projects }),
-    ...projectUserRoutes({ projects }),
-    ...projectServiceAccountRoutes({ projects }),
-    ...projectApiKeyRoutes({ projects, keys }),
-    ...projectModelPermissionRoutes({ projects }),
-    ...buildGroupAndRoleRoutes({ groups, roles, people }),
-    ...projectRateLimitRoutes({ projects, limits: modules.limits, catalog }),
-    ...organizationUserRoutes({ people }),
-    ...budgetRoutes({ budgets: modules.budgets }),
-    ...budgetRequestRoutes({ budgets: modules.budgets }),
-    ...spendLimitRoutes({ budgets: modules.budgets }),
-    ...spendAlertRoutes({ budgets: modules.budgets }),
-    ...organizationInviteRoutes({ people, publicUrl: config.publicUrl }),
+    ...buildOrganizationRoutes({ modules, people, projects, groups, roles, publicUrl: config.publicUrl }),
     ...usageRoutes({ usage, budgetAlerts: modules.budgetAlerts, clock: modules.clock }),
     ...budgetAlertRoutes({ budgetAlerts: modules.budgetAlerts }),
     ...usageLatencyRoutes({ usage, clock: modules.clock }),

@@ -1,0 +1,55 @@
+import type { Route } from '../../http/route.ts'
+import { adminApiKeyRoutes } from '../../http/routes/organization/admin-api-keys.ts'
+import { auditLogRoutes } from '../../http/routes/organization/audit-logs.ts'
+import { budgetRequestRoutes } from '../../http/routes/organization/budget-requests.ts'
+import { budgetRoutes } from '../../http/routes/organization/budgets.ts'
+import { organizationInviteRoutes } from '../../http/routes/organization/invites.ts'
+import { projectApiKeyRoutes } from '../../http/routes/organization/project-api-keys.ts'
+import { projectModelPermissionRoutes } from '../../http/routes/organization/project-model-permissions.ts'
+import { projectRateLimitRoutes } from '../../http/routes/organization/project-rate-limits.ts'
+import { projectServiceAccountRoutes } from '../../http/routes/organization/project-service-accounts.ts'
+import { projectUserRoutes } from '../../http/routes/organization/project-users.ts'
+import { organizationProjectRoutes } from '../../http/routes/organization/projects.ts'
+import { spendAlertRoutes } from '../../http/routes/organization/spend-alerts.ts'
+import { spendLimitRoutes } from '../../http/routes/organization/spend-limits.ts'
+import { organizationUsageRoutes } from '../../http/routes/organization/usage.ts'
+import { organizationUserRoutes } from '../../http/routes/organization/users.ts'
+import type { Groups } from '../../modules/groups/groups.ts'
+import type { People } from '../../modules/people/people.ts'
+import type { Projects } from '../../modules/projects/projects.ts'
+import type { Roles } from '../../modules/roles/roles.ts'
+import { buildGroupAndRoleRoutes } from './build-group-and-role-routes.ts'
+import type { Modules } from './build-modules.ts'
+
+interface OrganizationParts {
+  readonly modules: Modules
+  readonly people: People
+  readonly projects: Projects
+  readonly groups: Groups
+  readonly roles: Roles
+  readonly publicUrl: string | null
+}
+
+/** The routes of OpenAI's Administration API. */
+export function buildOrganizationRoutes(parts: OrganizationParts): Route[] {
+  const { modules, people, projects, groups, roles, publicUrl } = parts
+  const { accounts, audit, budgets, catalog, clock, keys, limits, usage } = modules
+  return [
+    ...adminApiKeyRoutes({ keys, accounts, clock }),
+    ...auditLogRoutes({ audit }),
+    ...organizationUsageRoutes({ usage, clock }),
+    ...organizationProjectRoutes({ projects }),
+    ...projectUserRoutes({ projects }),
+    ...projectServiceAccountRoutes({ projects }),
+    ...projectApiKeyRoutes({ projects, keys }),
+    ...projectModelPermissionRoutes({ projects }),
+    ...projectRateLimitRoutes({ projects, limits, catalog }),
+    ...buildGroupAndRoleRoutes({ groups, roles, people }),
+    ...organizationUserRoutes({ people }),
+    ...budgetRoutes({ budgets }),
+    ...budgetRequestRoutes({ budgets }),
+    ...spendLimitRoutes({ budgets }),
+    ...spendAlertRoutes({ budgets }),
+    ...organizationInviteRoutes({ people, publicUrl }),
+  ]
+}
