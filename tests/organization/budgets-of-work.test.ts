@@ -40,9 +40,9 @@ async function createPayer(limitUsd: number): Promise<Payer> {
 }
 
 /** What the budget counts, in nano-dollars, which is what the requests cost. */
-async function readSpent({ request, budgetId }: Payer): Promise<number> {
-  const { body: budget } = await request('GET', `${BUDGETS}/${budgetId}`)
-  const { body: records } = await request('GET', '/v1/usage/records?limit=100')
+async function readSpent(payer: Payer): Promise<number> {
+  const { body: budget } = await payer.request('GET', `${BUDGETS}/${payer.budgetId}`)
+  const { body: records } = await payer.request('GET', '/v1/usage/records?limit=100')
   const costs = records.data.map((record: { cost_usd: number }) => Math.round(record.cost_usd * NANO))
   const spent = Math.round(budget.spent_usd * NANO)
   expect(spent).toBe(costs.reduce((sum: number, cost: number) => sum + cost, 0))

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { wholeAccount } from '../../../storage/place.ts'
 import { Cancellation } from '../../../kernel/cancellation.ts'
 import type { Caller } from '../../keys/keys.ts'
+import { setBudget, spentInWindow } from '../../ledger/testing/test-budget.ts'
 import { gpuCost } from './gpu-cost.ts'
 import {
   createDeploymentStage,
@@ -170,6 +171,32 @@ describe('a run is billed', () => {
     expect(run?.uncovered_nano_usd).toBe(0n)
     await expect(stage.deployments.setDesiredState(caller, id, 'running')).rejects.toMatchObject({
       code: 'insufficient_balance',
+    })
+    expect(await stage.findDifferences()).toEqual([])
+  })
+
+  test('until a budget of its account is reached: what it says then names budgets, and the budget counts every nano-dollar', async () => {
+    const caller = await stage.createCaller(10)
+    const limitNanoUsd = 200_000_000n
+    const order = { subject: 'account', period: 'total', limitNanoUsd } as const
+    const budgetId = await setBudget(stage, caller, order)
+    const reconciler = stage.startProcess()
+    const { id } = await stage.deployments.create(caller, ORDER)
+    await stage.pass(reconciler, HOUR_MS)
+    const deployment = await stage.deployments.read(wholeAccount(caller.accountId), id)
+    expect([deployment.status, deployment.statusReason]).toEqual(['stopped', 'key_limit_reached'])
+    const spent = await spentInWindow(stage.database, budgetId, { period: 'total', atMs: 0 })
+    expect(spent).toBe(deployment.spentNanoUsd)
+    expect(spent).toBeLessThanOrEqual(limitNanoUsd)
+    expect(spent).toBeGreaterThan(limitNanoUsd - 2n * SLICE_NANO_USD)
+    expect([(await balanceOf(caller)).heldNanoUsd, await stage.countMachines()]).toEqual([0n, 0])
+    const events = await stage.database.query<{ message: string }>(
+      `SELECT message FROM deployment_events WHERE deployment_id = $1 AND type = 'key_limit_reached'`,
+      [id],
+    )
+    expect(events[0]?.message).toMatch(/^A budget or limit /)
+    await expect(stage.deployments.setDesiredState(caller, id, 'running')).rejects.toMatchObject({
+      code: 'budget_exceeded',
     })
     expect(await stage.findDifferences()).toEqual([])
   })
