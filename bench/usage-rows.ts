@@ -6,7 +6,7 @@ import { fakeClock } from '../src/kernel/testing/fake-clock.ts'
 import { createId } from '../src/kernel/identifiers.ts'
 import { silentLogger } from '../src/kernel/logger.ts'
 import { fillUsage } from '../src/modules/usage/testing/fill-usage.ts'
-import { createUsage, DAY_MS, type Usage } from '../src/modules/usage/usage.ts'
+import { createUsage, DAY_MS, floorDay, HOUR_MS, type Usage } from '../src/modules/usage/usage.ts'
 import { connectDatabase } from '../src/storage/connection/connect-database.ts'
 import type { Database } from '../src/storage/database.ts'
 import { startEmbeddedPostgres } from '../src/storage/embedded-postgres/start-embedded-postgres.ts'
@@ -22,6 +22,23 @@ const OPTIONS = {
 } as const
 const ROUNDS = 15
 const KEY_ID = '01890000-0000-7000-8000-000000000001'
+
+/** Each request of the account has one of ten tags. */
+const FILL_LABELS = `
+  INSERT INTO usage_by_label (account_id, hour, label, key_id, model, operation, writer, requests, prompt_tokens, cached_tokens,
+    cache_write_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd)
+  SELECT account_id, hour, 'tag:team=' || hashtext(key_id::text || model) % 5 + 5, key_id, model, operation, writer, sum(requests),
+    sum(prompt_tokens), sum(cached_tokens), 0, sum(completion_tokens), sum(reasoning_tokens), sum(cost_nano_usd), 0
+  FROM usage_rollups WHERE account_id = $1 GROUP BY 1, 2, 3, 4, 5, 6, 7`
+
+const NO_BUCKET_FILTER = {
+  projectIds: null,
+  ownerIds: null,
+  keyIds: null,
+  models: null,
+  operations: null,
+  labels: null,
+}
 
 const { values: options } = parseArgs({ options: OPTIONS })
 const nowMs = Date.now()
@@ -91,6 +108,7 @@ async function fill(database: Database): Promise<string> {
     await addAccount(database, otherId)
     await fillUsage(database, { ...shared, accountId: otherId, requests: 10, keys: 1, models: 1 })
   }
+  await database.query(FILL_LABELS, [accountId])
   await database.query('VACUUM ANALYZE')
   return accountId
 }
@@ -102,7 +120,36 @@ function questions(accountId: string): Record<string, (usage: Usage) => Promise<
   const page = { limit: 20, afterId: null }
   const filter = {}
   const records = { ...reader, range: { fromMs: 0, toMs: nowMs + 1 }, outcome: null, page }
+  const days = { fromMs: floorDay(nowMs) - 30 * DAY_MS, toMs: floorDay(nowMs) + DAY_MS }
+  const costs = { ...reader, range: days, width: '1d', tagName: null, filter: NO_BUCKET_FILTER } as const
   return {
+    'costs 31 days': (usage) => usage.readBuckets({ ...costs, groupBy: new Set() }),
+    'costs 31 days by project and line item': (usage) =>
+      usage.readBuckets({ ...costs, groupBy: new Set(['project', 'operation', 'model']) }),
+    'costs 31 days by key and person': (usage) =>
+      usage.readBuckets({ ...costs, groupBy: new Set(['key', 'owner']) }),
+    'costs 31 days by a tag': (usage) =>
+      usage.readBuckets({ ...costs, groupBy: new Set(['tag']), tagName: 'team' }),
+    'costs 31 days of one tag': (usage) =>
+      usage.readBuckets({
+        ...costs,
+        groupBy: new Set(),
+        filter: { ...NO_BUCKET_FILTER, labels: ['tag:team=1'] },
+      }),
+    'usage 24 hours by model': (usage) =>
+      usage.readBuckets({
+        ...costs,
+        width: '1h',
+        range: { fromMs: floorDay(nowMs) - DAY_MS, toMs: floorDay(nowMs) },
+        groupBy: new Set(['model']),
+      }),
+    'usage 60 minutes by model': (usage) =>
+      usage.readBuckets({
+        ...costs,
+        width: '1m',
+        range: { fromMs: floorDay(nowMs) - HOUR_MS, toMs: floorDay(nowMs) },
+        groupBy: new Set(['model']),
+      }),
     'timeseries 30 days by hour': (usage) =>
       usage.readTimeseries({ ...reader, range, granularity: 'hour', by: null, filter }),
     'timeseries 30 days by day': (usage) =>
