@@ -60,7 +60,7 @@ export async function readBuckets(queryable: Queryable, query: BucketsQuery): Pr
 }
 
 /** `usage` has the columns bucket, key_id, model, operation, tag and the counts. */
-function groupUsage({ groupBy }: BucketsQuery, usage: string, values: number): string {
+function groupUsage({ groupBy, width }: BucketsQuery, usage: string, values: number): string {
   const pick = (grouping: Grouping, column: string, type: string): string =>
     groupBy.has(grouping) ? column : `NULL::${type}`
   const needsKeys = groupBy.has('project') || groupBy.has('owner')
@@ -72,17 +72,17 @@ function groupUsage({ groupBy }: BucketsQuery, usage: string, values: number): s
     groupBy.has('operation') ? 'operation' : 'NULL::text AS operation',
     groupBy.has('tag') ? 'tag' : 'NULL::text AS tag',
   ]
-  // Added up before keys are joined, so that each is looked up once for each bucket.
+  // Hours are added up before keys are joined and days are made of them, because both cost more than a sum.
   return `WITH summed AS (
       SELECT ${summedBy.join(', ')}, ${SUMS} FROM (${usage}) AS usage GROUP BY 1, 2, 3, 4, 5
     )
-    SELECT bucket, ${pick('project', 'coalesce(k.project_id, $1::uuid)', 'uuid')} AS project_id,
+    SELECT ${width === '1d' ? `date_trunc('day', bucket, 'UTC')` : 'bucket'} AS bucket, ${pick('project', 'coalesce(k.project_id, $1::uuid)', 'uuid')} AS project_id,
       ${pick('owner', 'k.user_id', 'uuid')} AS user_id,
       ${pick('owner', 'k.service_account_id', 'uuid')} AS service_account_id,
       ${pick('key', 'summed.key_id', 'uuid')} AS key_id, model, operation, tag, ${SUMS}
     FROM summed ${keys} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
     HAVING sum(requests) > 0 OR sum(cost_nano_usd) > 0
-    ORDER BY bucket, cost_nano_usd DESC, requests DESC, 2, 3, 4, 5, 6, 7, 8 LIMIT $${values + 1}`
+    ORDER BY 1, cost_nano_usd DESC, requests DESC, 2, 3, 4, 5, 6, 7, 8 LIMIT $${values + 1}`
 }
 
 function resultFromRow(row: ResultRow): BucketResult {

@@ -5,13 +5,12 @@ import { bindBuckets } from './bind-buckets.ts'
 import type { BucketsQuery } from './buckets-query.ts'
 
 /**
- * Hours and days, from sums. Sums by tag are separate from those of everything: what has no such tag is everything, less what
+ * Hours, from sums. Sums by tag are separate from those of everything: what has no such tag is everything, less what
  * has it.
  */
 export function selectHours(query: BucketsQuery): UsageSelection {
   const { values, narrowed, labels, prefix } = bindBuckets(query)
-  const unit = query.width === '1d' ? 'day' : 'hour'
-  const columns = `date_trunc('${unit}', hour, 'UTC') AS bucket, key_id, model, operation`
+  const columns = 'hour AS bucket, key_id, model, operation'
   const within = `account_id = $1::uuid AND hour >= $2::timestamptz AND hour < $3::timestamptz${narrowed}`
   const all = `SELECT ${columns}, NULL::text AS tag, ${COUNT_COLUMNS.join(', ')} FROM usage_rollups WHERE ${within}`
   const tagged = (tag: string, sign: '' | '-', condition: string): string =>
