@@ -140,6 +140,25 @@ describe.skipIf(NO_BROWSER !== null)('the organization in the console', () => {
     await close()
   })
 
+  test('roles are a matrix, and an own one is made by ticking', async () => {
+    const user = await createUser(gateway)
+    const { page, goto, close } = await openConsole(user)
+    await goto('/organization?tab=roles')
+    const matrix = page.getByRole('region', { name: 'What roles allow' })
+    await matrix.getByRole('columnheader', { name: 'auditor' }).waitFor()
+    await page.getByRole('button', { name: 'New role' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Treasurer')
+    await page.getByLabel('budgets.manage').check()
+    await page.getByRole('button', { name: 'Make the role' }).click()
+    await matrix.getByRole('columnheader', { name: 'Treasurer' }).waitFor()
+    await expectAccessible(page)
+    await takeScreenshots(page, 'roles')
+    await matrix.getByRole('button', { name: 'Delete the role Treasurer' }).click()
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await matrix.getByRole('columnheader', { name: 'Treasurer' }).waitFor({ state: 'detached' })
+    await close()
+  })
+
   test('a project of another account is told to be unknown', async () => {
     const [user, stranger] = [await createUser(gateway), await createUser(gateway)]
     const foreign = await createProject(gateway, 'Theirs', stranger.key)

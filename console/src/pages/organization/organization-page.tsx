@@ -13,6 +13,7 @@ import { AuditTab } from './audit-tab.tsx'
 import { GroupsTab } from './groups-tab.tsx'
 import { MembersTab } from './members-tab.tsx'
 import { ProjectsTab } from './projects-tab.tsx'
+import { RolesTab } from './roles-tab.tsx'
 import { ORGANIZATION_TABS, type OrganizationTab } from './route.ts'
 
 const route = getRouteApi('/shell/organization')
@@ -21,6 +22,7 @@ const route = getRouteApi('/shell/organization')
 const NEEDED: Readonly<Partial<Record<OrganizationTab, Permission>>> = {
   members: 'organization.read',
   groups: 'organization.read',
+  roles: 'organization.read',
   projects: 'organization.read',
   audit: 'audit.read',
 }
@@ -28,6 +30,7 @@ const NEEDED: Readonly<Partial<Record<OrganizationTab, Permission>>> = {
 const TABS: Readonly<Record<OrganizationTab, () => React.ReactNode>> = {
   members: MembersTab,
   groups: GroupsTab,
+  roles: RolesTab,
   projects: ProjectsTab,
   budgets: BudgetsTab,
   requests: RequestsTab,

@@ -5,6 +5,7 @@ import { shellRoute } from '../../shell/shell-route.tsx'
 export const ORGANIZATION_TABS = [
   { value: 'members', label: 'Members' },
   { value: 'groups', label: 'Groups' },
+  { value: 'roles', label: 'Roles' },
   { value: 'projects', label: 'Projects' },
   { value: 'budgets', label: 'Budgets' },
   { value: 'requests', label: 'Requests for more' },
