@@ -1,6 +1,6 @@
 -- Budgets of an account, a project, a group, a person, a service account, a key or a tag, over windows of time.
 -- Breaks nothing: new tables, and a column with a default. A process of the release before does not know these budgets: it keeps to those
--- of `spend_budgets`, and does not add up what it posts. `recount` corrects the sums.
+-- of `spend_budgets`, and does not add up what it posts. So budgets are exact from the time at which every process is of this release.
 
 CREATE TABLE budgets (
   id uuid PRIMARY KEY,
