@@ -101,6 +101,9 @@ function describeOperation(route: RouteDescription, read: SchemaReader, operatio
     tags: [route.tag],
     description: describe(route),
     security: route.access === null ? [] : [{ apiKey: [] }],
+    ...(route.access === null
+      ? {}
+      : { 'x-permissions': route.access.permissions, 'x-reach': route.access.reach }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body
       ? { requestBody: { required: isBodyRequired(route), content: describeBody(route, body, read) } }

@@ -16,6 +16,7 @@ import {
   type NewBudget,
 } from './change-budgets.ts'
 import { listWarnings, readWarning, type BudgetWarning } from './budget-warning.ts'
+import { findSubjectProject } from './find-subject.ts'
 import type { QueueWarning } from './raise-warnings.ts'
 import { startBudgetSweep } from './sweep-budgets.ts'
 import { listBudgets, readBudget, type BudgetFilter } from './read-budgets.ts'
@@ -75,6 +76,7 @@ export function createBudgets(options: BudgetsOptions): Budgets {
       return listBudgets(database, budgetActorOf(caller), { ...page, ...filter, nowMs: clock.nowMs() })
     },
     listMonthly: async (caller, subject, { isHard }) => {
+      await findSubjectProject(database, caller.accountId, subject)
       const filter = { subject: subjectText(subject), kind: null }
       const page = { limit: BUDGETS_OF_SUBJECT_MAX, afterId: null, nowMs: clock.nowMs() }
       const { items } = await listBudgets(database, budgetActorOf(caller), { ...page, ...filter })

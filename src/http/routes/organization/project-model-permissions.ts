@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { ProjectModels, Projects } from '../../../modules/projects/projects.ts'
 import { objectName } from '../../../wires/usual-members.ts'
-import { inProject } from '../../access.ts'
+import { inAccount, inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { managedProject, ownProject, ProjectParams } from './own-project.ts'
 
@@ -61,7 +61,7 @@ export const projectModelPermissionRoutes = ({
   defineRoute({
     ...shared,
     method: 'POST',
-    access: inProject('projects.manage'),
+    access: inAccount('projects.manage'),
     summary: 'Set the model permissions of a project',
     body: PermissionsBody,
     responses: {
@@ -75,7 +75,7 @@ export const projectModelPermissionRoutes = ({
   defineRoute({
     ...shared,
     method: 'DELETE',
-    access: inProject('projects.manage'),
+    access: inAccount('projects.manage'),
     summary: 'Delete the model permissions of a project',
     responses: { 200: { description: 'The project may use every model again.', schema: DeletedAnswer } },
     handle: async ({ caller, params }) => {

@@ -6,7 +6,7 @@ import { mayUseModel, type ModelLimits, type Projects } from '../../../modules/p
 import { nullable } from '../../../wires/nullable.ts'
 import { objectName } from '../../../wires/usual-members.ts'
 import { PAGE_LIMIT_DEFAULT } from '../../answers/list-page.ts'
-import { inProject } from '../../access.ts'
+import { inAccount, inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { listOf, organizationList, OrganizationListQuery } from './organization-list.ts'
 import { managedProject, ownProject, ProjectParams } from './own-project.ts'
@@ -83,7 +83,7 @@ interface RateLimitParts {
 export const projectRateLimitRoutes = ({ projects, limits, catalog }: RateLimitParts): Route[] => [
   defineRoute({
     tag: 'Organization',
-    access: inProject('projects.manage'),
+    access: inProject('organization.read'),
     method: 'GET',
     path: AT,
     summary: 'List the rate limits of a project',
@@ -107,7 +107,7 @@ export const projectRateLimitRoutes = ({ projects, limits, catalog }: RateLimitP
   }),
   defineRoute({
     tag: 'Organization',
-    access: inProject('projects.manage'),
+    access: inAccount('projects.manage'),
     method: 'POST',
     path: `${AT}/:rate_limit_id`,
     summary: 'Change a rate limit of a project',

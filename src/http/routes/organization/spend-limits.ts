@@ -64,6 +64,7 @@ export const spendLimitRoutes = ({ budgets }: { budgets: Budgets }): Route[] => 
     const at = owner === 'organization' ? inAccount : inProject
     const shared = {
       tag: 'Organization',
+      otherErrors: [404],
       path,
       ...(owner === 'project' && { params: ProjectParams }),
     } as const
