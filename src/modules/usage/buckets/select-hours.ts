@@ -10,7 +10,10 @@ import type { BucketsQuery } from './buckets-query.ts'
  */
 export function selectHours(query: BucketsQuery): UsageSelection {
   const { values, narrowed, labels, prefix } = bindBuckets(query)
-  const columns = 'hour AS bucket, key_id, model, operation'
+  // With keys there are nearly as many sums by hour as rows, so that days are made of the rows.
+  const isByKey = (['project', 'owner', 'key'] as const).some((grouping) => query.groupBy.has(grouping))
+  const bucket = query.width === '1d' && isByKey ? `date_trunc('day', hour, 'UTC')` : 'hour'
+  const columns = `${bucket} AS bucket, key_id, model, operation`
   const within = `account_id = $1::uuid AND hour >= $2::timestamptz AND hour < $3::timestamptz${narrowed}`
   const all = `SELECT ${columns}, NULL::text AS tag, ${COUNT_COLUMNS.join(', ')} FROM usage_rollups WHERE ${within}`
   const tagged = (tag: string, sign: '' | '-', condition: string): string =>
