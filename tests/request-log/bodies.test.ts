@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { chatBody } from '../chat/start-chat-gateway.ts'
+import { createProject, createProjectKey } from '../organization/join-account.ts'
 import { chunksOf, completion, failure, stream } from '../upstreams/openai-server.ts'
 import { startBodiesGateway, type BodiesGateway } from './start-bodies-gateway.ts'
 
@@ -103,6 +104,20 @@ describe('bodies', () => {
     expect(Buffer.byteLength(kept)).toBeGreaterThan(16 * 1024 - 8)
     expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(16 * 1024)
     expect(kept).not.toContain('\uFFFD')
+  })
+
+  test('bodies of a project are read by its keys and by the account, and not by another project', async () => {
+    await gateway.store({ enabled: true })
+    const [ours, theirs] = [await createProject(gateway, 'Ours'), await createProject(gateway, 'Theirs')]
+    const key = await createProjectKey(gateway, ours)
+    const { requestId } = await gateway.ask(asking(SECRET), key)
+    await gateway.readStored(requestId)
+    expect((await gateway.readBody(requestId, key)).status).toBe(200)
+    const refused = await gateway.readBody(requestId, await createProjectKey(gateway, theirs))
+    expect([refused.status, refused.body.error.message]).toEqual([404, 'No such request.'])
+    const { requestId: ofAccount } = await gateway.ask(asking(SECRET))
+    await gateway.readStored(ofAccount)
+    expect((await gateway.readBody(ofAccount, key)).status).toBe(404)
   })
 
   test('are not read by another account, nor with a key without the scope', async () => {

@@ -4,7 +4,7 @@ import type { Caller } from '../keys/keys.ts'
 import type { PeopleOptions } from './people-options.ts'
 
 export const OPERATOR_ROLES = ['operator', 'operator-reader'] as const
-export type OperatorRole = (typeof OPERATOR_ROLES)[number]
+type OperatorRole = (typeof OPERATOR_ROLES)[number]
 
 /** A person who operates the gateway, as a member of one account. */
 export interface Operator {

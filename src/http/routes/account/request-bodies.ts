@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
-import { readerOfAccount } from '../../../modules/keys/keys.ts'
+import type { Caller } from '../../../modules/keys/keys.ts'
 import type {
   RequestBodies,
   RequestLog,
@@ -47,8 +47,10 @@ interface RequestBodyParts {
 const responses = { 200: { description: 'Both bodies.', schema: RequestBodyAnswer } }
 
 export const requestBodyRoutes = ({ requestLog, storedBodies, audit }: RequestBodyParts): Route[] => {
-  const readBodies = async (accountId: string, requestUuid: string) => {
-    const { id, keyId } = await requestLog.read(readerOfAccount(accountId), requestUuid)
+  const readBodies = async (place: Pick<Caller, 'accountId' | 'projectId'>, requestUuid: string) => {
+    // Whoever may read bodies reads those of all keys of the account or the project.
+    const { accountId, projectId } = place
+    const { id, keyId } = await requestLog.read({ accountId, projectId, ownKeyId: null }, requestUuid)
     return bodiesToWire(id, await storedBodies.read(accountId, id, keyId))
   }
   return [
@@ -60,7 +62,7 @@ export const requestBodyRoutes = ({ requestLog, storedBodies, audit }: RequestBo
       summary: 'Read the bodies of a request',
       params: RequestParams,
       responses,
-      handle: ({ caller: { accountId }, params }) => readBodies(accountId, parseRequestId(params.request_id)),
+      handle: ({ caller, params }) => readBodies(caller, parseRequestId(params.request_id)),
     }),
     defineRoute({
       method: 'GET',
@@ -84,7 +86,7 @@ export const requestBodyRoutes = ({ requestLog, storedBodies, audit }: RequestBo
         // Written before the bodies are read: whoever reads them is known.
         const { bodies } = await audit.run(entry, async () => ({
           id: requestUuid,
-          bodies: await readBodies(accountId, requestUuid),
+          bodies: await readBodies({ accountId, projectId: null }, requestUuid),
         }))
         return bodies
       },
