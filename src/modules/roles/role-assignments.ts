@@ -37,8 +37,8 @@ export interface RoleAssignments {
 const ROLES_OF_HOLDER_MAX = 50
 
 interface RoleReading {
-  requirePlace(queryable: Queryable, place: RolePlace): Promise<void>
-  readRole(queryable: Queryable, place: RolePlace, roleId: string): Promise<Role>
+  readonly requirePlace: (queryable: Queryable, place: RolePlace) => Promise<void>
+  readonly readRole: (queryable: Queryable, place: RolePlace, roleId: string) => Promise<Role>
 }
 
 export function createRoleAssignments(

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../../../kernel/app-error.ts'
+import { AppError } from '../../../kernel/app-error.ts'
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import {
