@@ -68,6 +68,8 @@ export function keyRow(overrides: Record<string, unknown> = {}): Record<string, 
     group_ids: [],
     account_status: 'active',
     limiting_key_id: null,
+    model_permissions: null,
+    project_rates: null,
     ...overrides,
   }
 }
