@@ -46,6 +46,17 @@ test('spend alerts: every method, pages, and the ids of one project are unknown 
   const listed: string[] = []
   for await (const { id } of spendAlerts.list({ limit: 1 })) listed.push(id)
   expect(listed).toEqual([second.id, made.id])
+  const idsOf = async (query: object) => (await spendAlerts.list(query)).data.map(({ id }) => id)
+  const third = await spendAlerts.create(order)
+  expect(await idsOf({ order: 'asc' })).toEqual([made.id, second.id, third.id])
+  expect(await idsOf({ order: 'asc', after: made.id, limit: 1 })).toEqual([second.id])
+  expect(await idsOf({ before: made.id })).toEqual([third.id, second.id])
+  // The page right before it, not the first of all.
+  expect(await idsOf({ before: made.id, limit: 1 })).toEqual([second.id])
+  expect(await idsOf({ order: 'asc', before: third.id, limit: 1 })).toEqual([second.id])
+  expect(await idsOf({ after: third.id, before: made.id })).toEqual([second.id])
+  await expect(spendAlerts.list({ before: 'elsewhere' })).rejects.toThrow(BadRequestError)
+  await spendAlerts.delete(third.id)
   const ofProject = client.admin.organization.projects.spendAlerts
   const project = await createProject(gateway)
   const alert = await ofProject.create(project, order)

@@ -3,6 +3,7 @@ import { notFound } from '../../../kernel/app-error.ts'
 import type { Budget, Budgets } from '../../../modules/budgets/budgets.ts'
 import type { Caller } from '../../../modules/keys/keys.ts'
 import type { Subject } from '../../../modules/ledger/ledger.ts'
+import type { OpenPage } from '../../../kernel/page.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { parseWireId, wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName } from '../../../wires/usual-members.ts'
@@ -14,7 +15,9 @@ import {
   listOf,
   organizationList,
   OrganizationListQuery,
-  readPage,
+  OrderedListQuery,
+  PAGE_LIMIT,
+  readCursor,
 } from './organization-list.ts'
 import { ownProject, ProjectParams } from './own-project.ts'
 import { centsFromNanoUsd, nanoUsdFromCents, SpendAmount } from './spend-amount.ts'
@@ -59,6 +62,14 @@ const alertAnswer = (owner: Owner) =>
     { id: Id, object: objectName(`${owner}.spend_alert`), ...SpendAmount, notification_channel: Channel },
     { title: owner === 'organization' ? 'OrganizationSpendAlert' : 'ProjectSpendAlert' },
   )
+
+const AlertsQuery = Type.Object({
+  ...OrganizationListQuery.properties,
+  before: Type.Optional(
+    Type.String({ maxLength: 256, description: 'The id of an alert; the page right before it follows.' }),
+  ),
+  order: OrderedListQuery.properties.order,
+})
 
 type Owner = 'organization' | 'project'
 
@@ -110,10 +121,10 @@ function routesOf(
       path,
       summary: `List the spend alerts of ${what}`,
       params: Params,
-      query: OrganizationListQuery,
+      query: AlertsQuery,
       responses: {
         200: {
-          description: 'Newest first.',
+          description: 'The newest first, unless `order` says otherwise.',
           schema: organizationList(
             owner === 'organization' ? 'OrganizationSpendAlertList' : 'ProjectSpendAlertList',
             alertAnswer(owner),
@@ -121,10 +132,8 @@ function routesOf(
         },
       },
       handle: async ({ caller, params, query }) => {
-        const { limit, afterId } = readPage('budget', query)
         const all = await budgets.listMonthly(caller, subjectOf(caller, params), { isHard: false })
-        const behind = all.filter(({ id }) => afterId === null || id < afterId)
-        return listOf({ items: behind.slice(0, limit), hasMore: behind.length > limit }, toWire)
+        return listOf(pageOf(all, query), toWire)
       },
     }),
     defineRoute({
@@ -188,6 +197,19 @@ function routesOf(
       },
     }),
   ]
+}
+
+/** @param newest all of one owner, of which there are few */
+function pageOf(newest: readonly Budget[], query: Static<typeof AlertsQuery>): OpenPage<Budget> {
+  const { limit = PAGE_LIMIT, order = 'desc' } = query
+  const afterId = readCursor('budget', 'after', query.after)
+  const beforeId = readCursor('budget', 'before', query.before)
+  const isBehind = (id: string, other: string): boolean => (order === 'desc' ? id < other : id > other)
+  const part = (order === 'desc' ? newest : newest.toReversed()).filter(
+    ({ id }) => (afterId === null || isBehind(id, afterId)) && (beforeId === null || isBehind(beforeId, id)),
+  )
+  const isBackwards = beforeId !== null && afterId === null
+  return { items: isBackwards ? part.slice(-limit) : part.slice(0, limit), hasMore: part.length > limit }
 }
 
 function isAlertOf({ subject, period, models, isHard }: Budget, wanted: Subject): boolean {
