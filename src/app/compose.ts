@@ -147,7 +147,8 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       isFast: config.fastHttp,
       requestMsMax: config.requestTimeoutMs,
       keepsBodies: config.logPrompts,
-      capturedBytesOf: ({ accountId, keyId }) => modules.storedBodies.capturedBytesOf(accountId, keyId),
+      capturedBytesOf: ({ accountId, keyId, isZeroRetention }) =>
+        isZeroRetention === true ? null : modules.storedBodies.capturedBytesOf(accountId, keyId),
     })
     begun.defer(() => server.close({ graceMs: 0 }))
     const { host, port } = await server.listen({

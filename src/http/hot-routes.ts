@@ -110,7 +110,7 @@ export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
         reading,
         (text) => {
           run(() => {
-            if (options.keepsBodies) exchange.bodyText = text
+            if (options.keepsBodies && caller.isZeroRetention !== true) exchange.bodyText = text
             exchange.capture?.noteRequest(text, exchange.requestBytes)
             if (isLargeText(text)) {
               exchange.work = answerLarge(text, caller).catch(fail)

@@ -114,7 +114,7 @@ function refusalOf(outcome: Exclude<ClaimOutcome, { kind: 'answered' | 'claimed'
   }
   if (outcome.kind === 'unkept') {
     const message =
-      `The request ${outcome.requestId} with this Idempotency-Key was done, but its answer was too large to keep. ` +
+      `The request ${outcome.requestId} with this Idempotency-Key was done, but its answer was too large or must not be kept. ` +
       'Send it with another key to do it again.'
     return new AppError('conflict', message, { headers: { 'x-should-retry': 'false' } })
   }
@@ -131,12 +131,13 @@ function refusalOf(outcome: Exclude<ClaimOutcome, { kind: 'answered' | 'claimed'
 async function conclude(
   claim: Claim,
   { status, headers, body, isWhole }: RecordedAnswer,
-  { goesOnAlone }: Exchange,
+  { goesOnAlone, caller, access }: Exchange,
 ): Promise<void> {
+  const isForbidden = caller?.isZeroRetention === true && access?.permissions.includes('models.use') === true
   const isUnderWay = goesOnAlone && status < 400 && !isWhole
   if (status >= 500 || isUnderWay) await claim.interrupt()
   else if (status >= 400 || !isWhole) await claim.release()
-  else if (body === null) await claim.keepNothing()
+  else if (body === null || isForbidden) await claim.keepNothing()
   else await claim.keep({ status, headers: headersToKeep(headers), body })
 }
 

@@ -112,6 +112,15 @@ export const AUDITED_CHANGES: Readonly<Record<string, Prepare>> = {
     const { body } = await gateway.request('GET', `/v1/organization/projects/${project_id}/api_keys`)
     return { type: 'api_key.deleted', params: { project_id, api_key_id: String(body.data[0].id) } }
   },
+  'POST /v1/organization/data_retention': async () => ({
+    type: 'data_retention.updated',
+    body: { retention_type: 'zero_data_retention' },
+  }),
+  [`POST ${PROJECT}/data_retention`]: async (gateway) => {
+    const project_id = await createProject(gateway)
+    const body = { retention_type: 'zero_data_retention' }
+    return { type: 'data_retention.updated', params: { project_id }, body, resourceId: project_id }
+  },
   [`POST ${PROJECT}/model_permissions`]: async (gateway) => {
     const project_id = await createProject(gateway)
     const body = { mode: 'allow_list', model_ids: ['gpt-5.4'] }

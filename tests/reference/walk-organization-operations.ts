@@ -50,6 +50,13 @@ export async function walkOrganization(call: MakeCall): Promise<void> {
   const limited = { params: { ...params, rate_limit_id: 'rl-gpt-5.4-mini' } }
   await call(`POST ${PROJECT}/rate_limits/{rate_limit_id}`, limited)
   await call(`GET ${PROJECT}/rate_limits`, { params })
+  // Others of this walk need what is stored.
+  await call('POST /v1/organization/data_retention', {
+    body: { retention_type: 'modified_abuse_monitoring' },
+  })
+  await call('GET /v1/organization/data_retention')
+  await call(`POST ${PROJECT}/data_retention`, { params })
+  await call(`GET ${PROJECT}/data_retention`, { params })
   await call(`POST ${PROJECT}/model_permissions`, { params })
   await call(`GET ${PROJECT}/model_permissions`, { params })
   await call(`DELETE ${PROJECT}/model_permissions`, { params })

@@ -3,6 +3,7 @@ import { adminApiKeyRoutes } from '../../http/routes/organization/admin-api-keys
 import { auditLogRoutes } from '../../http/routes/organization/audit-logs.ts'
 import { budgetRequestRoutes } from '../../http/routes/organization/budget-requests.ts'
 import { budgetRoutes } from '../../http/routes/organization/budgets.ts'
+import { dataRetentionRoutes } from '../../http/routes/organization/data-retention.ts'
 import { organizationInviteRoutes } from '../../http/routes/organization/invites.ts'
 import { projectApiKeyRoutes } from '../../http/routes/organization/project-api-keys.ts'
 import { projectModelPermissionRoutes } from '../../http/routes/organization/project-model-permissions.ts'
@@ -17,6 +18,7 @@ import { organizationUserRoutes } from '../../http/routes/organization/users.ts'
 import type { Groups } from '../../modules/groups/groups.ts'
 import type { People } from '../../modules/people/people.ts'
 import type { Projects } from '../../modules/projects/projects.ts'
+import { createDataRetention } from '../../modules/request-log/request-log.ts'
 import type { Roles } from '../../modules/roles/roles.ts'
 import { buildGroupAndRoleRoutes } from './build-group-and-role-routes.ts'
 import type { Modules } from './build-modules.ts'
@@ -33,7 +35,9 @@ interface OrganizationParts {
 /** The routes of OpenAI's Administration API. */
 export function buildOrganizationRoutes(parts: OrganizationParts): Route[] {
   const { modules, people, projects, groups, roles, publicUrl } = parts
-  const { accounts, audit, budgets, catalog, clock, keys, limits, usage } = modules
+  const { accounts, audit, budgets, catalog, clock, keys, limits, storedBodies, usage } = modules
+  const { announcePolicies } = storedBodies
+  const dataRetention = createDataRetention({ database: modules.database, keys, announcePolicies })
   return [
     ...adminApiKeyRoutes({ keys, accounts, clock }),
     ...auditLogRoutes({ audit }),
@@ -42,6 +46,7 @@ export function buildOrganizationRoutes(parts: OrganizationParts): Route[] {
     ...projectUserRoutes({ projects }),
     ...projectServiceAccountRoutes({ projects }),
     ...projectApiKeyRoutes({ projects, keys }),
+    ...dataRetentionRoutes({ dataRetention }),
     ...projectModelPermissionRoutes({ projects }),
     ...projectRateLimitRoutes({ projects, limits, catalog }),
     ...buildGroupAndRoleRoutes({ groups, roles, people }),

@@ -8,6 +8,7 @@ import { CHARGED, FAILED } from './log-parts.ts'
 import { toFailedRequest, type EndedRequest } from './note-ended.ts'
 
 export type { BodyPolicy } from './bodies/body-policies.ts'
+export { createDataRetention, nameRetention, type DataRetention } from './bodies/data-retention.ts'
 export {
   openStoredBodies,
   type RequestBodies,

@@ -6,6 +6,7 @@ import { toSnapshot } from '../../wires/openai-responses/response-snapshot.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
+import type { Caller } from '../keys/keys.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { toBackgroundWork } from './background-work.ts'
 import { deleteResponse } from './read-responses.ts'
@@ -32,7 +33,7 @@ export async function createBackground(
 ): Promise<string> {
   const { caller, body, requestId, record } = request
   const { accountId } = caller
-  requireStored(body, options.retentionMs)
+  requireStored(body, options.retentionMs, caller)
   await options.chat.checkResponse(request)
   await options.room.require(accountId)
   const id = responseIdOf(requestId)
@@ -70,8 +71,14 @@ export async function createBackground(
   return id
 }
 
-function requireStored({ store }: ResponsesRequest, retentionMs: number): void {
+function requireStored({ store }: ResponsesRequest, retentionMs: number, { isZeroRetention }: Caller): void {
   if (store === false) throw invalidValue('store', 'A response in the background has to be stored.')
+  if (isZeroRetention === true)
+    throw new AppError(
+      'unsupported_parameter',
+      'A response in the background has to be stored, and zero_data_retention forbids that.',
+      { param: 'background' },
+    )
   if (retentionMs > 0) return
   const message =
     'This gateway does not store responses (PARKWAY_RESPONSE_RETENTION_DAYS is 0), so none can be made in the background.'

@@ -132,9 +132,9 @@ export function createResponses(options: ResponsesOptions): Responses {
   return {
     create: async (asked) => {
       const { body } = asked
-      const { accountId } = asked.caller
+      const { accountId, isZeroRetention } = asked.caller
       const isBackground = body.background === true
-      const isWanted = retentionMs > 0 && body.store !== false && !isBackground
+      const isWanted = retentionMs > 0 && body.store !== false && isZeroRetention !== true && !isBackground
       // Neither step queries the database unless there is something to look up.
       const store = isWanted && (room.isOpen(accountId) || (await hasRoom(room, accountId, body.store)))
       const { request, own } = needsHistory(body) ? await expand(asked) : { request: asked, own: body.input }

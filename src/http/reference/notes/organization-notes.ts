@@ -53,6 +53,14 @@ export const ORGANIZATION_NOTES: Readonly<Record<string, string>> = {
     'Sets which models a project may use: only the listed ones, or all but those. An alias means its model, so no other name is a way around. It holds for every key, on every process and for work that is still waiting, when the answer comes. Those of `Default` also limit the keys of the account. Needs a key of the account.',
   [`DELETE ${PROJECT}/model_permissions`]:
     'Lets a project use every model again. Needs a key of the account.',
+  'GET /v1/organization/data_retention':
+    'Tells whether prompts and answers of the account may be stored. `modified_abuse_monitoring`: nothing is kept to look for abuse, and what somebody asked to store is stored.',
+  'POST /v1/organization/data_retention':
+    'With `zero_data_retention` stored bodies are deleted and no further ones are stored, also for operators; `store` of responses counts as false, none is made in the background, and answers are not kept for an `Idempotency-Key`. It holds in every process when the answer comes. `modified_abuse_monitoring` ends it; storage of bodies stays off until it is switched on again. Other types are refused, because they mean nothing here.',
+  [`GET ${PROJECT}/data_retention`]:
+    'Tells whether prompts and answers of a project may be stored. `organization_default`: as for the account.',
+  [`POST ${PROJECT}/data_retention`]:
+    'With `zero_data_retention` nothing of the project is stored, as for an account. A project can be stricter than its account, not less strict. Those of `Default` also apply to keys of the account. Needs a key of the account.',
   [`GET ${PROJECT}/rate_limits`]:
     'Lists the models that a project may use with its limits for each. A model without limits of the project shows what the tier of the account gives to each key.',
   [`POST ${PROJECT}/rate_limits/{rate_limit_id}`]:

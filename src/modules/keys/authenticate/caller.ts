@@ -36,6 +36,8 @@ export interface Caller {
   readonly labels?: readonly string[]
   /** Whether the account has a key with the scope `admin`. */
   readonly isOperator?: boolean
+  /** Prompts and answers are not stored, by the data retention of the account or of its project. Absent if they may be. */
+  readonly isZeroRetention?: boolean
   /** What its project may use: that of the key, or `Default`. Absent if nothing is set for it. */
   readonly project?: ProjectPolicy | null
   /** Null for no expiry. */

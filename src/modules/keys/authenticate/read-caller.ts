@@ -16,6 +16,7 @@ const NO_TAGS: Tags = new Map()
 export interface CallerRow extends KeyRow, ProjectPolicyRow {
   readonly account_status: string
   readonly is_operator: boolean
+  readonly is_zero_retention: boolean
   /** The restricted key that made this one, or the key that a session began with, of which this is the key in another project. */
   readonly limiting_key_id: string | null
   readonly parent_limit_nano_usd: bigint | null
@@ -28,7 +29,7 @@ export interface CallerRow extends KeyRow, ProjectPolicyRow {
 }
 
 export const SELECT_CALLER = `
-  SELECT k.*, a.status AS account_status, p.id AS limiting_key_id, p.limit_nano_usd AS parent_limit_nano_usd,
+  SELECT k.*, a.status AS account_status, a.is_zero_retention OR coalesce(r.is_zero_retention, false) AS is_zero_retention, p.id AS limiting_key_id, p.limit_nano_usd AS parent_limit_nano_usd,
     p.requests_per_minute AS parent_requests_per_minute,
     EXISTS (SELECT FROM api_keys o WHERE o.account_id = k.account_id AND o.revoked_at IS NULL AND 'admin' = ANY (o.scopes))
       AS is_operator,
@@ -101,6 +102,7 @@ export function callerOf(row: CallerRow): Caller {
     requestsPerMinute: key.requestsPerMinute,
     limitNanoUsd: key.limitNanoUsd,
     isOperator: row.is_operator,
+    ...(row.is_zero_retention && { isZeroRetention: true }),
     project: projectPolicyOf(row),
     expiresAtMs: key.expiresAtMs,
     parent:

@@ -1,6 +1,7 @@
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Database } from '../../../storage/database.ts'
 import type { MessageBus } from '../../../storage/bus/message-bus.ts'
+import { refuseZeroRetention } from './data-retention.ts'
 
 /** Whether bodies are stored, and for how long. */
 export interface BodyPolicy {
@@ -78,13 +79,21 @@ export class BodyPolicies {
 
   /** Null removes the policy of a key. Bodies that are no longer wanted are deleted. Returns when every process knows. */
   async set(accountId: string, keyId: string | null, policy: BodyPolicy | null): Promise<void> {
-    const { database, messageBus } = this.#options
+    const { database } = this.#options
     const scopeId = keyId ?? accountId
-    if (policy === null) await database.query(REMOVE, [accountId, scopeId])
-    else await database.query(SET, [accountId, scopeId, policy.isOn, policy.retentionDays])
-    await this.#read()
-    await messageBus.publishAndConfirm(TOPIC, accountId, { timeoutMs: CONFIRM_TIMEOUT_MS })
+    await database.transaction(async (transaction) => {
+      if (policy?.isOn === true) await refuseZeroRetention(transaction, accountId, keyId)
+      if (policy === null) await transaction.query(REMOVE, [accountId, scopeId])
+      else await transaction.query(SET, [accountId, scopeId, policy.isOn, policy.retentionDays])
+    })
+    await this.announce(accountId)
     await database.query(DELETE_UNWANTED, [accountId])
+  }
+
+  /** Returns when every process has read the policies again. */
+  async announce(accountId: string): Promise<void> {
+    await this.#read()
+    await this.#options.messageBus.publishAndConfirm(TOPIC, accountId, { timeoutMs: CONFIRM_TIMEOUT_MS })
   }
 
   close(): void {

@@ -168,16 +168,22 @@ function sizeOf({ request, answer }: CapturedBodies): number {
   return request.length + answer.reduce((sum, { length }) => sum + length, 0)
 }
 
-// Policies are checked once more in the database, so that nothing is stored after they were switched off there.
+// Policies are checked once more in the database, so that nothing is stored after they were switched off there. The locks make a change
+// of the data retention wait for this body, or this body see the change; they are taken in the same order as there.
 const INSERT = `
-  WITH room AS (SELECT stored_bytes_of($1::uuid, 'request_body') > $11::bigint AS is_full), written AS (
+  WITH room AS (SELECT stored_bytes_of($1::uuid, 'request_body') > $11::bigint AS is_full),
+  place AS MATERIALIZED (
+    SELECT p.id FROM api_keys k JOIN accounts a ON a.id = k.account_id JOIN projects p ON p.id = coalesce(k.project_id, k.account_id)
+    WHERE k.id = $3::uuid AND k.account_id = $1::uuid AND NOT a.is_zero_retention AND NOT p.is_zero_retention FOR SHARE OF p
+  ), policy AS MATERIALIZED (
+    SELECT b.is_on FROM place, body_policies b WHERE b.account_id = $1::uuid AND b.scope_id IN ($1::uuid, $3::uuid)
+    ORDER BY b.scope_id = $3::uuid DESC LIMIT 1 FOR SHARE OF b
+  ), written AS (
     INSERT INTO request_bodies (account_id, id, key_id, request, answer, request_bytes, answer_bytes, is_request_cut,
       is_answer_cut, expires_at)
     SELECT $1::uuid, $2::uuid, $3::uuid, $4::bytea, $5::bytea, $6::bigint, $7::bigint, $8::boolean, $9::boolean,
       now() + $10::integer * interval '1 day'
-    FROM room WHERE NOT is_full AND coalesce(
-      (SELECT is_on FROM body_policies WHERE account_id = $1::uuid AND scope_id = $3::uuid),
-      (SELECT is_on FROM body_policies WHERE account_id = $1::uuid AND scope_id = $1::uuid), false)
+    FROM room, policy WHERE NOT is_full AND policy.is_on
     ON CONFLICT DO NOTHING
   )
   SELECT is_full FROM room`

@@ -15,8 +15,10 @@ export interface StoredBodies {
   /** Whether there is a body. */
   has(accountId: string, requestUuid: string): Promise<boolean>
   listPolicies(accountId: string): AccountPolicies
-  /** Sets the policy of an account or, with `keyId`, of a key. Null removes that of a key. */
+  /** Sets the policy of an account or, with `keyId`, of a key. Null removes that of a key. Throws `conflict` under zero data retention. */
   setPolicy(accountId: string, keyId: string | null, policy: BodyPolicy | null): Promise<void>
+  /** Returns when every process has read the policies of the account again. */
+  announcePolicies(accountId: string): Promise<void>
   readStoredBytes(accountId: string): Promise<number>
   /** Deletes expired bodies. Also runs periodically. */
   sweep(): Promise<void>
@@ -93,6 +95,7 @@ export async function openStoredBodies(options: StoredBodiesOptions): Promise<St
     },
     listPolicies: (accountId) => policies.list(accountId),
     setPolicy: (accountId, keyId, policy) => policies.set(accountId, keyId, policy),
+    announcePolicies: (accountId) => policies.announce(accountId),
     readStoredBytes: async (accountId) => {
       const [row] = await database.query<{ bytes: bigint }>(
         `SELECT stored_bytes_of($1, 'request_body') AS bytes`,
