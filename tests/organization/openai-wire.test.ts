@@ -43,7 +43,7 @@ function findMissing(name: string, members: string): string[] {
   const [query = [], body = [], answer = []] = members
     .split('|')
     .map((part) => part.split(' ').filter(Boolean))
-  const parameters = new Set(
+  const parameters = new Set<string>(
     (found.parameters ?? []).map((one: Node) => String(resolve(one)['name']).replace(/\[\]$/, '')),
   )
   const asked = found.requestBody?.content?.['application/json']?.schema
