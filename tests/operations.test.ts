@@ -65,6 +65,7 @@ describe('operations', () => {
       authenticate: notAsked,
       authenticateKey: notAsked,
       countSignIn: notAsked,
+      addressOf: () => '127.0.0.1',
       admitVisitor: () => {},
     }
     for (const route of routes)

@@ -78,6 +78,7 @@ export async function startFormServer(): Promise<FormServer> {
       authenticate: () => CALLER,
       authenticateKey: () => CALLER,
       countSignIn: (_, signIn) => signIn(),
+      addressOf: () => '127.0.0.1',
       admitVisitor: () => {},
     },
     limits: { countRefused: async () => null, secondsToRest: () => 0 },

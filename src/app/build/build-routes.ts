@@ -93,7 +93,7 @@ interface BuildRoutesOptions {
   readonly roles: Roles
   readonly consoleSite: ConsoleSite | null
   readonly overview: Overview
-  readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey' | 'countSignIn'>
+  readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey' | 'countSignIn' | 'addressOf'>
   readonly logger: GatewayLogger
   readonly isShuttingDown: () => boolean
   readonly isWorkerRunning: () => boolean

@@ -25,6 +25,8 @@ export interface UnauthenticatedGuard {
   readonly authenticateKey: (incoming: RequestMessage, token: string) => Caller | Promise<Caller>
   /** Signs in with something else than a key. Failures count like wrong keys, and an address that has to wait is refused. */
   readonly countSignIn: <Result>(incoming: RequestMessage, signIn: () => Promise<Result>) => Promise<Result>
+  /** The address of the client, which sessions and the audit log name. */
+  readonly addressOf: (incoming: RequestMessage) => string
   /** Counts a request for a page that needs no key. Throws if its address requests too many. */
   readonly admitVisitor: (incoming: RequestMessage) => void
 }
@@ -94,6 +96,7 @@ export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions)
         ? caller.then((found) => checkNamedPlace(headers, found))
         : checkNamedPlace(headers, caller)
     },
+    addressOf,
     authenticateKey: (incoming, token) => counted(incoming, () => findByKey(incoming, token)),
     async countSignIn(incoming, signIn) {
       const seconds = throttle.secondsToWait(networkOf(addressOf(incoming)))

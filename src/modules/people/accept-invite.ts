@@ -3,7 +3,7 @@ import { createId } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { wireId } from '../../wires/organization-ids.ts'
 import { recordChange } from '../audit/audit.ts'
-import type { Sessions } from '../sessions/sessions.ts'
+import type { Browser, Sessions } from '../sessions/sessions.ts'
 import { permissionsOfRoles } from '../keys/keys.ts'
 import { giftsOf, INVITE_COLUMNS, type InvitedProject, type InviteRow } from './invite-record.ts'
 import type { PeopleOptions } from './people-options.ts'
@@ -11,13 +11,13 @@ import type { PeopleOptions } from './people-options.ts'
 export interface AcceptedInvite {
   readonly accountId: string
   readonly userId: string
-  readonly session: Awaited<ReturnType<Sessions['startWithin']>>
+  readonly session: Awaited<ReturnType<Sessions['startForPerson']>>
 }
 
 interface InviteAnswer {
   readonly codeHash: Buffer
   readonly name: string | null
-  readonly userAgent: string
+  readonly browser: Browser
   readonly nowMs: number
 }
 
@@ -47,12 +47,11 @@ export async function acceptInvite(
     at,
     userId,
   ])
-  // Readers work in the first project that they were invited to. Everybody else sees the whole account.
-  const projectId = invite.role === 'reader' ? (projectIds[0] ?? null) : null
   const { environment } = invite
-  const keyId = await keys.ensureSessionKey(transaction, { accountId, userId, projectId, environment })
-  const session = await sessions.startWithin(transaction, { accountId, projectId, keyId }, answer.userAgent)
-  const actor = { accountId, keyId, session }
+  const { browser } = answer
+  const person = { accountId, userId, environment }
+  const session = await sessions.startForPerson(transaction, { ...person, ...browser, method: 'invitation' })
+  const actor = { accountId, keyId: session.keyId, session }
   const user = wireId('user', userId)
   await recordChange(transaction, {
     actor,

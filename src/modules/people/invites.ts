@@ -16,6 +16,7 @@ import {
   type InvitedProject,
   type InviteRow,
 } from './invite-record.ts'
+import type { Browser } from '../sessions/sessions.ts'
 import type { PeopleOptions } from './people-options.ts'
 
 interface InviteOrder {
@@ -32,7 +33,7 @@ export interface Invites {
   /** Ends a pending invitation. */
   delete(caller: Caller, inviteId: string): Promise<Invite>
   /** Uses up the code, makes the person a member of the account, and starts a session of theirs in this account only. */
-  accept(answer: { code: string; name: string | null; userAgent: string }): Promise<AcceptedInvite>
+  accept(answer: { code: string; name: string | null; browser: Browser }): Promise<AcceptedInvite>
   /** Whether the invitation has expired without an answer. */
   isExpired(invite: Invite): boolean
 }

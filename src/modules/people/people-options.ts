@@ -7,9 +7,6 @@ import type { Sessions } from '../sessions/sessions.ts'
 export interface PeopleOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly keys: Pick<
-    Keys,
-    'announceAccountChange' | 'requireMayGive' | 'keepOwner' | 'rolesOf' | 'ensureSessionKey'
-  >
-  readonly sessions: Pick<Sessions, 'startWithin'>
+  readonly keys: Pick<Keys, 'announceAccountChange' | 'requireMayGive' | 'keepOwner' | 'rolesOf'>
+  readonly sessions: Pick<Sessions, 'startForPerson'>
 }

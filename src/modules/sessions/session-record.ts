@@ -6,6 +6,10 @@ export interface Session {
   /** The project that it continues in. Null: where its key works. */
   readonly projectId: string | null
   readonly userAgent: string
+  /** How the person signed in. */
+  readonly method: string
+  /** Where the person signed in. Null if it is not known. */
+  readonly ipAddress: string | null
   readonly createdAtMs: number
   readonly lastUsedAtMs: number
   readonly expiresAtMs: number
@@ -16,6 +20,8 @@ export interface SessionRow {
   readonly key_id: string
   readonly project_id: string | null
   readonly user_agent: string
+  readonly method: string
+  readonly ip_address: string | null
   readonly created_at: Date
   readonly last_used_at: Date
   readonly expires_at: Date
@@ -27,6 +33,8 @@ export function sessionFromRow(row: SessionRow): Session {
     keyId: row.key_id,
     projectId: row.project_id,
     userAgent: row.user_agent,
+    method: row.method,
+    ipAddress: row.ip_address,
     createdAtMs: row.created_at.getTime(),
     lastUsedAtMs: row.last_used_at.getTime(),
     expiresAtMs: row.expires_at.getTime(),

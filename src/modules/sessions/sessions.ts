@@ -1,31 +1,30 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
-import { createId, isUuid } from '../../kernel/identifiers.ts'
+import { isUuid } from '../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { recordChange } from '../audit/audit.ts'
 import type { Caller, EnterableProjects, Keys } from '../keys/keys.ts'
 import { continueInProject } from './continue-in-project.ts'
+import { insertSession, type SignIn, type StartedSession } from './insert-session.ts'
 import { sessionFromRow, type Session, type SessionRow } from './session-record.ts'
-import { createSessionToken, hashSessionToken } from './session-token.ts'
+import { hashSessionToken } from './session-token.ts'
+import { startForPerson, type PersonSignIn } from './start-for-person.ts'
 import { invalidCode, readSignInCode, redeemSignInCode, sweepSignInCodes } from './sign-in-codes.ts'
 
 export { createSignInCode } from './sign-in-codes.ts'
 
+export type { SignInMethod } from './insert-session.ts'
 export type { Session } from './session-record.ts'
 
-interface StartedSession extends Session {
-  /** The secret for the cookie. It is not stored. */
-  readonly token: string
-}
-
-type SessionKey = Pick<Caller, 'accountId' | 'projectId' | 'keyId'>
+/** Where a person signs in. */
+export type Browser = Pick<SignIn, 'userAgent' | 'ipAddress'>
 
 export interface Sessions {
   /** Starts a session for this key. The oldest sessions of the key end if it has too many. */
-  start(caller: Caller, userAgent: string): Promise<StartedSession>
-  /** Does the same in a transaction of the caller. */
-  startWithin(transaction: Queryable, key: SessionKey, userAgent: string): Promise<StartedSession>
+  start(caller: Caller, browser: Browser): Promise<StartedSession>
+  /** Starts a session of a member in an account. The caller has checked who the person is. */
+  startForPerson(transaction: Queryable, signIn: PersonSignIn): Promise<StartedSession>
   /** Uses up the code of a sign-in link and starts a session for its key. */
-  startWithCode(code: string, userAgent: string): Promise<StartedSession>
+  startWithCode(code: string, browser: Browser): Promise<StartedSession>
   /** Returns the caller of the session's key. Throws `invalid_session`, or what a request with the key would get. */
   authenticate(token: string): Promise<Caller>
   /** Returns those of the sessions that have ended. Unlike a request, this does not keep them alive. */
@@ -45,10 +44,8 @@ export interface Sessions {
 }
 
 const IDLE = `interval '12 hours'`
-const LIFE = `interval '7 days'`
 /** For this long after the key was entered, it need not be entered again. */
 const CONFIRMED = `interval '15 minutes'`
-const SESSIONS_OF_KEY_MAX = 20
 const LISTED_MAX = 200
 
 export function createSessions({
@@ -56,13 +53,15 @@ export function createSessions({
   keys,
 }: {
   database: Database
-  keys: Pick<Keys, 'callerOf' | 'enterProject' | 'listEnterableProjects'>
+  keys: Pick<Keys, 'callerOf' | 'enterProject' | 'listEnterableProjects' | 'rolesOf' | 'ensureSessionKey'>
 }): Sessions {
   return {
-    start: (caller, userAgent) =>
-      database.transaction((transaction) => insertSession(transaction, caller, userAgent)),
-    startWithin: insertSession,
-    startWithCode: async (code, userAgent) => {
+    start: (caller, browser) =>
+      database.transaction((transaction) =>
+        insertSession(transaction, caller, { ...browser, method: 'key' }),
+      ),
+    startForPerson: (transaction, signIn) => startForPerson(transaction, keys, signIn),
+    startWithCode: async (code, browser) => {
       const key = await readSignInCode(database, code)
       // The key may have been revoked since the link was made.
       const caller = await keys.callerOf(key.accountId, key.keyId).catch((error: unknown) => {
@@ -70,7 +69,7 @@ export function createSessions({
       })
       return database.transaction(async (transaction) => {
         await redeemSignInCode(transaction, code)
-        return insertSession(transaction, caller, userAgent)
+        return insertSession(transaction, caller, { ...browser, method: 'link' })
       })
     },
     authenticate: async (token) => {
@@ -146,28 +145,6 @@ export function createSessions({
     listProjects: ({ accountId, keyId, session }, filter) =>
       keys.listEnterableProjects({ accountId, keyId: session?.keyId ?? keyId }, filter),
   }
-}
-
-async function insertSession(
-  transaction: Queryable,
-  { accountId, projectId, keyId }: SessionKey,
-  userAgent: string,
-): Promise<StartedSession> {
-  const token = createSessionToken()
-  const [row] = await transaction.query<SessionRow>(
-    `INSERT INTO sessions (id, token_hash, account_id, key_id, user_agent, expires_at)
-     VALUES ($1, $2, $3, $4, $5, now() + ${LIFE}) RETURNING *`,
-    [createId(), hashSessionToken(token), accountId, keyId, userAgent],
-  )
-  await transaction.query(
-    `DELETE FROM sessions WHERE id IN (
-       SELECT id FROM sessions WHERE account_id = $1 AND key_id = $2 ORDER BY id DESC OFFSET $3)`,
-    [accountId, keyId, SESSIONS_OF_KEY_MAX],
-  )
-  if (row === undefined) throw new Error('a session was not stored')
-  const actor = { accountId, keyId, session: { id: row.id } }
-  await recordChange(transaction, { actor, type: 'login.succeeded', projectId, resourceId: row.id })
-  return { ...sessionFromRow(row), token }
 }
 
 /** Deletes sessions that have ended, and sign-in codes that have expired. */

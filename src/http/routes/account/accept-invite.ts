@@ -5,11 +5,11 @@ import type { UnauthenticatedGuard } from '../../connections/guard-unauthenticat
 import { NO_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { Name } from './api-key-wire.ts'
-import { answerWithSession, refuseForeignPage, SessionAnswer, userAgentOf } from './sessions.ts'
+import { answerWithSession, refuseForeignPage, SessionAnswer, browserOf } from './sessions.ts'
 
 interface AcceptInviteOptions {
   readonly people: People
-  readonly guard: Pick<UnauthenticatedGuard, 'countSignIn'>
+  readonly guard: Pick<UnauthenticatedGuard, 'countSignIn' | 'addressOf'>
   readonly publicUrl: string | null
 }
 
@@ -47,9 +47,9 @@ export const acceptInviteRoutes = (options: AcceptInviteOptions): Route[] => [
     handle: async (request) => {
       refuseForeignPage(request, options)
       const { code, name = null } = request.body
-      const userAgent = userAgentOf(request.headers)
+      const browser = browserOf(request, options.guard)
       const { session } = await options.guard.countSignIn(request.exchange.incoming, () =>
-        options.people.invites.accept({ code, name, userAgent }),
+        options.people.invites.accept({ code, name, browser }),
       )
       return answerWithSession(request, session, options)
     },

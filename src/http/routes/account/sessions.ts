@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Caller } from '../../../modules/keys/keys.ts'
-import type { Session, Sessions } from '../../../modules/sessions/sessions.ts'
+import type { Browser, Session, Sessions } from '../../../modules/sessions/sessions.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
@@ -14,7 +14,7 @@ import { isOfOwnPage, isSecureRequest, writeSessionCookie } from '../../session-
 
 interface SessionRouteOptions {
   readonly sessions: Sessions
-  readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey' | 'countSignIn'>
+  readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey' | 'countSignIn' | 'addressOf'>
   readonly publicUrl: string | null
 }
 
@@ -48,6 +48,10 @@ export const SessionAnswer = Type.Object(
       'The project that the session continues in. Null: where the key works that it began with.',
     ),
     user_agent: Type.String({ description: 'The browser, as it named itself.' }),
+    method: Type.String({
+      description: 'How the person signed in: `key`, `link`, `invitation`, `directory` or `passkey`.',
+    }),
+    ip_address: orNull(Type.String(), 'The address that the person signed in from, where it is known.'),
     is_current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
     created_at: CreatedAt,
     last_used_at: Type.String({ format: 'date-time', description: 'Exact to the minute.' }),
@@ -162,18 +166,22 @@ async function startSession(
   { sessions, guard }: SessionRouteOptions,
 ): Promise<Session & { token: string }> {
   const { api_key: key, code } = body
-  const userAgent = userAgentOf(headers)
+  const browser = browserOf({ exchange, headers }, guard)
   if (key !== undefined && code !== undefined)
     throw new AppError('invalid_request', 'Send `api_key` or `code`, not both.', { param: 'code' })
-  if (key !== undefined) return sessions.start(await guard.authenticateKey(exchange.incoming, key), userAgent)
+  if (key !== undefined) return sessions.start(await guard.authenticateKey(exchange.incoming, key), browser)
   if (code !== undefined)
-    return guard.countSignIn(exchange.incoming, () => sessions.startWithCode(code, userAgent))
+    return guard.countSignIn(exchange.incoming, () => sessions.startWithCode(code, browser))
   throw new AppError('missing_required_parameter', '`api_key` or `code` is required.', { param: 'api_key' })
 }
 
-/** Returns the browser as it names itself, within a limit. */
-export function userAgentOf(headers: RouteRequest<unknown, unknown, unknown>['headers']): string {
-  return String(headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH_MAX)
+/** Returns the browser as it names itself, within a limit, and where it is. */
+export function browserOf(
+  { exchange, headers }: Pick<RouteRequest<unknown, unknown, unknown>, 'exchange' | 'headers'>,
+  guard: Pick<UnauthenticatedGuard, 'addressOf'>,
+): Browser {
+  const userAgent = String(headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH_MAX)
+  return { userAgent, ipAddress: guard.addressOf(exchange.incoming) }
 }
 
 /** A page of another site must not sign a person in under an account that is not theirs. */
@@ -203,6 +211,8 @@ export function sessionToWire(session: Session, currentId: string | undefined): 
     key_id: session.keyId,
     project_id: session.projectId === null ? null : wireId('project', session.projectId),
     user_agent: session.userAgent,
+    method: session.method,
+    ip_address: session.ipAddress,
     is_current: session.id === currentId,
     created_at: toTimestamp(session.createdAtMs),
     last_used_at: toTimestamp(session.lastUsedAtMs),

@@ -1,0 +1,61 @@
+import { createId } from '../../kernel/identifiers.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { recordChange } from '../audit/audit.ts'
+import type { Caller } from '../keys/keys.ts'
+import { sessionFromRow, type Session, type SessionRow } from './session-record.ts'
+import { createSessionToken, hashSessionToken } from './session-token.ts'
+
+export interface StartedSession extends Session {
+  /** The secret for the cookie. It is not stored. */
+  readonly token: string
+}
+
+export const SIGN_IN_METHODS = ['key', 'link', 'invitation', 'directory', 'passkey'] as const
+export type SignInMethod = (typeof SIGN_IN_METHODS)[number]
+
+/** How and where a session begins. */
+export interface SignIn {
+  readonly method: SignInMethod
+  readonly userAgent: string
+  readonly ipAddress: string | null
+  /** The provider that the person signed in at, and its own session, with which it can end this one. */
+  readonly issuer?: { readonly id: string; readonly session: string | null }
+}
+
+export type SessionKey = Pick<Caller, 'accountId' | 'projectId' | 'keyId'>
+
+const LIFE = `interval '7 days'`
+const SESSIONS_OF_KEY_MAX = 20
+
+/** The oldest sessions of the key end if it has too many. */
+export async function insertSession(
+  transaction: Queryable,
+  { accountId, projectId, keyId }: SessionKey,
+  { method, userAgent, ipAddress, issuer }: SignIn,
+): Promise<StartedSession> {
+  const token = createSessionToken()
+  const [row] = await transaction.query<SessionRow>(
+    `INSERT INTO sessions (id, token_hash, account_id, key_id, user_agent, method, ip_address, issuer_id, issuer_session, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + ${LIFE}) RETURNING *`,
+    [
+      createId(),
+      hashSessionToken(token),
+      accountId,
+      keyId,
+      userAgent,
+      method,
+      ipAddress,
+      issuer?.id ?? null,
+      issuer?.session ?? null,
+    ],
+  )
+  await transaction.query(
+    `DELETE FROM sessions WHERE id IN (
+       SELECT id FROM sessions WHERE account_id = $1 AND key_id = $2 ORDER BY id DESC OFFSET $3)`,
+    [accountId, keyId, SESSIONS_OF_KEY_MAX],
+  )
+  if (row === undefined) throw new Error('a session was not stored')
+  const actor = { accountId, keyId, session: { id: row.id } }
+  await recordChange(transaction, { actor, type: 'login.succeeded', projectId, resourceId: row.id })
+  return { ...sessionFromRow(row), token }
+}
