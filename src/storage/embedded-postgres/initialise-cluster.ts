@@ -92,6 +92,8 @@ async function runInitdb({ draft, passwordFile, cluster, binaries, durable }: In
   const dir = await nameForServer(draft, cluster.user)
   if (dir === null) throw notReachable(cluster)
   const options = ['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-instructions']
+  // The password is random and long, so that repeating its hash protects nothing; each new connection would wait for it.
+  options.push('--set', 'scram_iterations=1')
   // The built-in provider sorts the same everywhere, while the locales of the system change with its C library.
   options.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8')
   if (!durable) options.push('--no-sync')
