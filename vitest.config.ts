@@ -5,21 +5,25 @@ const TESTS = ['src/**/*.test.ts', 'tests/**/*.test.ts']
 
 /** Each in a process of its own. */
 const ALONE = [
-  // Long ones, most of which start and kill other processes.
-  'tests/{app,away,invoice,ledger,storage,tasks}/*.test.ts',
-  'tests/**/{killed,crash}*.test.ts',
-  'src/modules/ledger/ledger-model.test.ts',
-  'tests/media/failing-store.test.ts',
   // They measure the memory or the time of their process.
   'tests/stalls/*.test.ts',
   'tests/chat/bounds.test.ts',
   'tests/media/download.test.ts',
   // They replace timers or modules, which others may hold already and would find replaced afterwards.
+  'tests/app/{periodic-work,restart-pause}.test.ts',
   'tests/chat/stream.test.ts',
   'tests/chat/{clock-jumps,resource-shortage}.test.ts',
   'src/http/fast-http1/fast-http1.test.ts',
   'src/providers/openai-compatible/upstream-http1/http1-client-{connections,control}.test.ts',
   'src/modules/inference/{attempts/attempt-routes,disconnect/upstream-work}.test.ts',
+]
+
+/** Long ones, most of which start and kill other processes. */
+const LONG = [
+  'tests/{app,away,invoice,ledger,storage,tasks}/*.test.ts',
+  'tests/**/{killed,crash}*.test.ts',
+  'src/modules/ledger/ledger-model.test.ts',
+  'tests/media/failing-store.test.ts',
 ]
 
 /** For daily work: they start no other process and no browser, and take a few minutes on two cores. */
@@ -28,6 +32,9 @@ const QUICK = [
   'tests/!(catalog-walk).test.ts',
   'tests/{chat,embeddings,forms,messages,operator,providers,sessions,usage}/*.test.ts',
 ]
+
+/** A start of the whole program takes half a minute where ten others want the same core. */
+const PATIENT = { testTimeout: 300_000, hookTimeout: 300_000 }
 
 /** In a real browser. */
 const IN_BROWSER = ['tests/console/**/*.test.ts']
@@ -58,9 +65,12 @@ export default defineConfig({
     // Node loads the code as it does in production, and from its compile cache, which is quicker than transforming it for each process.
     experimental: { viteModuleRunner: false },
     projects: [
+      { extends: true, test: { name: 'alone', include: ALONE, ...PATIENT } },
       // Projects begin in the order of their names: a long test that began last would keep everybody waiting.
-      // A start of the whole program takes half a minute where ten others want the same core.
-      { extends: true, test: { name: 'alone', include: ALONE, testTimeout: 300_000, hookTimeout: 300_000 } },
+      {
+        extends: true,
+        test: { name: 'app', include: LONG, exclude: ALONE, isolate: false, ...PATIENT },
+      },
       {
         extends: true,
         test: {
@@ -77,7 +87,7 @@ export default defineConfig({
           name: 'node-http',
           include: ON_NODE_HTTP,
           // These are about the content of bodies and about rights.
-          exclude: ['tests/http/{access,both-paths,fields,prototype-names}.test.ts', ...ALONE],
+          exclude: ['tests/http/{access,both-paths,fields,prototype-names}.test.ts', ...ALONE, ...LONG],
           isolate: false,
           env: { PARKWAY_FAST_HTTP: 'false' },
         },
@@ -88,7 +98,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: process.env['PARKWAY_TEST_QUICK'] === 'true' ? QUICK : TESTS,
-          exclude: [...ALONE, ...IN_BROWSER],
+          exclude: [...ALONE, ...LONG, ...IN_BROWSER],
           isolate: false,
         },
       },
