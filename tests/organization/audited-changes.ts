@@ -115,6 +115,7 @@ export const AUDITED_CHANGES: Readonly<Record<string, Prepare>> = {
   'POST /v1/organization/data_retention': async () => ({
     type: 'data_retention.updated',
     body: { retention_type: 'zero_data_retention' },
+    resourceId: null,
   }),
   [`POST ${PROJECT}/data_retention`]: async (gateway) => {
     const project_id = await createProject(gateway)
