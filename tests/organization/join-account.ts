@@ -8,6 +8,8 @@ export interface Person {
   /** `user-…` */
   readonly id: string
   readonly email: string
+  /** What a page of the gateway sends in the session of the person. */
+  readonly headers: Readonly<Record<string, string>>
   /** Sends a request in the session of the person. */
   request(method: string, path: string, body?: unknown): Promise<TestAnswer>
 }
@@ -39,13 +41,15 @@ export async function joinAccount(gateway: Asked, invitation: Invitation): Promi
   const cookie = accepted.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
   const query = `?emails[]=${encodeURIComponent(email)}`
   const { body: found } = await gateway.request('GET', `/v1/organization/users${query}`, { key })
+  const headers = { cookie, ...OWN_PAGE }
   return {
     id: found.data[0].id,
     email,
+    headers,
     request: (method, path, body) =>
       gateway.request(method, path, {
         key: null,
-        headers: { cookie, ...OWN_PAGE },
+        headers,
         ...(body === undefined ? {} : { body }),
       }),
   }

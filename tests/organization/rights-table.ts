@@ -1,5 +1,6 @@
 import {
   ACCOUNT_ROLE_PERMISSIONS,
+  OPERATOR_ROLE_PERMISSIONS,
   PERMISSION_MEANINGS,
   PERMISSIONS,
   PERMISSIONS_OF_SCOPES,
@@ -36,6 +37,12 @@ export const COLUMNS: Readonly<Record<string, Column>> = {
   'project owner': ofProject([...PROJECT_ROLE_PERMISSIONS.owner, 'keys.own']),
   'project member': ofProject([...PROJECT_ROLE_PERMISSIONS.member, 'keys.own']),
   'project viewer': ofProject([...PROJECT_ROLE_PERMISSIONS.viewer, 'keys.own']),
+  // Members of the operator's account with the role `reader`.
+  operator: ofAccount([...ACCOUNT_ROLE_PERMISSIONS.reader, ...OPERATOR_ROLE_PERMISSIONS.operator]),
+  'operator-reader': ofAccount([
+    ...ACCOUNT_ROLE_PERMISSIONS.reader,
+    ...OPERATOR_ROLE_PERMISSIONS['operator-reader'],
+  ]),
 }
 
 const YES = '✓'
@@ -54,6 +61,7 @@ export function renderRights(operations: readonly Operation[]): string {
     ...Object.entries(PROJECT_ROLE_PERMISSIONS).map(
       ([name, permissions]) => [`project ${name}`, permissions] as const,
     ),
+    ...Object.entries(OPERATOR_ROLE_PERMISSIONS),
   ].map(([name, permissions]): [string, readonly string[]] => [name, permissions])
   return [
     INTRODUCTION,
@@ -70,7 +78,7 @@ export function renderRights(operations: readonly Operation[]): string {
     '\n## Roles\n',
     row(['permission', ...roles.map(([name]) => name)]),
     line(1 + roles.length),
-    ...PERMISSIONS.filter((permission) => !permission.startsWith('gateway.')).map((permission) =>
+    ...PERMISSIONS.map((permission) =>
       row([`\`${permission}\``, ...roles.map(([, held]) => mark(held.includes(permission)))]),
     ),
     '\n## Routes\n',
@@ -123,7 +131,8 @@ all of them, a key of a person those that any role of the person gives, in the a
 says who gets which role. Tests compare this page with every route and every role over HTTP.
 `
 
-const ROUTES = `The columns \`inference\`, \`manage\` and \`admin\` are keys of the account with one scope. Routes that any key reaches show a key without
+const ROUTES = `The columns \`inference\`, \`manage\` and \`admin\` are keys of the account with one scope. The columns \`operator\` and \`operator-reader\` are people with
+that role and, in their own account, the role \`reader\`: operating the gateway gives nothing in an account. Routes that any key reaches show a key without
 \`usage.read\`, \`log.read\` or \`organization.read\` only what is its own. Keys of a project do not reach routes about the account, and elsewhere see only rows of
 their project: everything else is 404, like what does not exist.
 `

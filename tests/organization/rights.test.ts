@@ -28,6 +28,7 @@ beforeAll(async () => {
   for (const role of ['owner', 'billing', 'auditor', 'reader']) account[role] = await sessionOf(role)
   for (const role of ['owner', 'member', 'viewer'])
     account[`project ${role}`] = await sessionOf('reader', [{ id: projectId, role }])
+  for (const role of ['operator', 'operator-reader']) account[role] = await sessionOfOperator(role)
   askers = {
     inference: bearer(await keyWith(['inference'])),
     manage: bearer(await keyWith(['manage'])),
@@ -57,6 +58,13 @@ async function sessionOf(role: string, projects: { id: string; role: string }[] 
     body: { code: body.code, name: email },
   })
   return { ...OWN_PAGE, cookie: accepted.headers.get('set-cookie')?.split(';', 1)[0] ?? '' }
+}
+
+async function sessionOfOperator(role: string): Promise<Headers> {
+  const person = await joinAccount(gateway, { email: `${role}@example.com` })
+  const named = await gateway.request('POST', '/v1/admin/operators', { body: { user_id: person.id, role } })
+  expect(named.status).toBe(200)
+  return person.headers
 }
 
 /**

@@ -44,7 +44,11 @@ export type { KeyChange, KeyChangeBus } from './change/key-change.ts'
 export { isKeyForm, KEY_FORM } from './key-form.ts'
 export { permissionsOfRoles } from './permissions/held-permissions.ts'
 export { rolesOfAssignment } from './permissions/owner-roles.ts'
-export { ACCOUNT_ROLE_PERMISSIONS, PROJECT_ROLE_PERMISSIONS } from './permissions/predefined-roles.ts'
+export {
+  ACCOUNT_ROLE_PERMISSIONS,
+  OPERATOR_ROLE_PERMISSIONS,
+  PROJECT_ROLE_PERMISSIONS,
+} from './permissions/predefined-roles.ts'
 export type { KeyRecord } from './key-record.ts'
 export type { OwnedKey } from './owned-key.ts'
 export {

@@ -25,7 +25,8 @@ export const PROJECT_ROLE_PERMISSIONS = {
   viewer: OF_VIEWERS,
 } as const satisfies Record<string, readonly Permission[]>
 
-const OPERATOR_ROLE_PERMISSIONS = {
+/** The roles of people who operate the gateway, beside their role in their account. */
+export const OPERATOR_ROLE_PERMISSIONS = {
   operator: GATEWAY_PERMISSIONS,
   'operator-reader': ['gateway.read'],
 } as const satisfies Record<string, readonly Permission[]>
