@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { safetensorsFile, startHub } from '../upstreams/hub-server.ts'
+import { startWalkedHub } from '../upstreams/walked-hub.ts'
 import { startTestGateway, type TestAnswer } from '../support/start-test-gateway.ts'
 import { walkAccount, walkOperator } from './walk-account-operations.ts'
 import type { Call, MakeCall } from './walk-call.ts'
@@ -20,31 +20,11 @@ export interface Walk {
   readonly answers: readonly WalkedAnswer[]
 }
 
-const HUB_MODEL = {
-  info: { cardData: { license: 'apache-2.0' } },
-  files: {
-    'config.json': {
-      architectures: ['Qwen3ForCausalLM'],
-      model_type: 'qwen3',
-      num_hidden_layers: 36,
-      hidden_size: 4096,
-      intermediate_size: 12_288,
-      num_attention_heads: 32,
-      num_key_value_heads: 8,
-      head_dim: 128,
-      vocab_size: 151_936,
-      max_position_embeddings: 40_960,
-    },
-    'tokenizer_config.json': { chat_template: '{{ messages }}' },
-    'model.safetensors': safetensorsFile({ weights: { dtype: 'BF16', shape: [8_190_735_360] } }),
-  },
-}
-
 const ENDED = /^(completed|failed|cancelled)$/
 
 /** Calls every operation of the API, with the request bodies that the document has as examples. */
 export async function walkOperations(): Promise<Walk> {
-  const hub = await startHub({ 'Qwen/Qwen3-8B': HUB_MODEL })
+  const hub = await startWalkedHub()
   const gateway = await startTestGateway({
     settings: {
       PARKWAY_SANDBOX_GPU_START_MS: '100',
