@@ -151,8 +151,8 @@ function bodyOf({ name, example }: Operation, { things }: Side): unknown {
   const { user, group, role, projectRole } = things
   if (name.includes('/groups/{group_id}/users')) return { user_id: user }
   if (name.endsWith('/raise')) return { amount_usd: 1, until: NEXT_MONTH }
-  if (/\/users$/.test(name)) return { user_id: user, role: 'member' }
-  if (/projects\/\{project_id\}\/groups$/.test(name)) return { group_id: group, role: 'viewer' }
+  if (name.endsWith('/users')) return { user_id: user, role: 'member' }
+  if (name.endsWith('projects/{project_id}/groups')) return { group_id: group, role: 'viewer' }
   if (/ \/v1\/projects\/.*\/(users|groups)\/.*\/roles$/.test(name)) return { role_id: projectRole }
   if (/\/(users|groups)\/.*\/roles$/.test(name)) return { role_id: role }
   return example
@@ -171,6 +171,7 @@ function ask(
   })
 }
 
+// oxlint-disable-next-line typescript/no-explicit-any -- the test reaches into the document and fails loudly on a wrong shape
 function operationsOf(paths: Record<string, Record<string, any>>): Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
