@@ -36,8 +36,11 @@ interface OrganizationParts {
 export function buildOrganizationRoutes(parts: OrganizationParts): Route[] {
   const { modules, people, projects, groups, roles, publicUrl } = parts
   const { accounts, audit, budgets, catalog, clock, keys, limits, storedBodies, usage } = modules
-  const { announcePolicies } = storedBodies
-  const dataRetention = createDataRetention({ database: modules.database, keys, announcePolicies })
+  const dataRetention = createDataRetention({
+    database: modules.database,
+    keys,
+    announcePolicies: (accountId) => storedBodies.announcePolicies(accountId),
+  })
   return [
     ...adminApiKeyRoutes({ keys, accounts, clock }),
     ...auditLogRoutes({ audit }),

@@ -12,6 +12,7 @@ import { createProjectGroups, type ProjectGroups } from './project-groups.ts'
 import { readGroup } from './read-group.ts'
 import { rolesOfGroup } from './roles-of-group.ts'
 
+export { followDirectoryGroups } from './directory-groups.ts'
 export type { GroupMember } from './group-members.ts'
 export type { Group } from './group-record.ts'
 export type { ProjectGroup } from './project-groups.ts'

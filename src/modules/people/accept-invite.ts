@@ -1,4 +1,3 @@
-import { AppError } from '../../kernel/app-error.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { wireId } from '../../wires/organization-ids.ts'
@@ -6,6 +5,7 @@ import { recordChange } from '../audit/audit.ts'
 import type { Browser, Sessions } from '../sessions/sessions.ts'
 import { permissionsOfRoles } from '../keys/keys.ts'
 import { giftsOf, INVITE_COLUMNS, type InvitedProject, type InviteRow } from './invite-record.ts'
+import { findOrCreateUser, insertMember } from './insert-member.ts'
 import type { PeopleOptions } from './people-options.ts'
 
 export interface AcceptedInvite {
@@ -20,8 +20,6 @@ interface InviteAnswer {
   readonly browser: Browser
   readonly nowMs: number
 }
-
-const MEMBERS_MAX = 10_000
 
 /** Returns null if the code is unknown, used, replaced or expired. */
 export async function acceptInvite(
@@ -38,9 +36,10 @@ export async function acceptInvite(
   )
   if (invite === undefined || !(await isStillAllowed(transaction, keys, invite))) return null
   const { account_id: accountId } = invite
-  const userId = await findOrCreateUser(transaction, invite.email, answer)
-  const member = { accountId, userId, role: invite.role, name: answer.name }
-  if (!(await addMember(transaction, member))) return null
+  const { name, nowMs } = answer
+  const userId = await findOrCreateUser(transaction, invite.email, { id: createId(nowMs), name, nowMs })
+  // Whoever holds the link must not get a session with what a member was given since.
+  if (!(await insertMember(transaction, { accountId, userId, role: invite.role, name }))) return null
   const projectIds = await addToProjects(transaction, { accountId, userId, projects: invite.projects })
   await transaction.query('UPDATE invites SET accepted_at = $2, accepted_by = $3 WHERE id = $1', [
     invite.id,
@@ -71,30 +70,6 @@ export async function acceptInvite(
   return { accountId, userId, session }
 }
 
-/** An existing person stays as they are: whoever holds the link may be somebody else. */
-async function findOrCreateUser(
-  transaction: Queryable,
-  email: string,
-  { name, nowMs }: InviteAnswer,
-): Promise<string> {
-  const [user] = await transaction.query<{ id: string; status: string }>(
-    `INSERT INTO users (id, email, name, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)
-     ON CONFLICT (lower(email)) DO UPDATE SET updated_at = users.updated_at RETURNING id, status`,
-    [createId(nowMs), email, name, new Date(nowMs)],
-  )
-  if (user === undefined) throw new Error('a user was neither found nor created')
-  if (user.status !== 'active')
-    throw new AppError('forbidden', 'This person is deactivated. Ask the operator of the gateway.')
-  return user.id
-}
-
-interface NewMember {
-  readonly accountId: string
-  readonly userId: string
-  readonly role: string
-  readonly name: string | null
-}
-
 /** Whether the person who invited still has what the invitation gives. */
 async function isStillAllowed(
   transaction: Queryable,
@@ -108,25 +83,6 @@ async function isStillAllowed(
     for (const permission of permissionsOfRoles(roles)) if (!held.has(permission)) return false
   }
   return true
-}
-
-/**
- * Returns false for a person who is a member already: whoever holds the link must not get a session with what the person was given since.
- */
-async function addMember(transaction: Queryable, member: NewMember): Promise<boolean> {
-  const { accountId, userId, role, name } = member
-  const [count] = await transaction.query<{ total: bigint }>(
-    'SELECT count(*) AS total FROM account_members WHERE account_id = $1',
-    [accountId],
-  )
-  if (Number(count?.total ?? 0) >= MEMBERS_MAX)
-    throw new AppError('conflict', `An account has at most ${MEMBERS_MAX} members.`)
-  const added = await transaction.query(
-    `INSERT INTO account_members (account_id, user_id, role, name) VALUES ($1, $2, $3, $4)
-     ON CONFLICT DO NOTHING RETURNING user_id`,
-    [accountId, userId, role, name],
-  )
-  return added.length > 0
 }
 
 /** Projects that were archived since the invitation are left out. */

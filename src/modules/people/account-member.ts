@@ -33,7 +33,7 @@ export interface AccountMemberRow {
 const SHOWN_PROJECTS_MAX = 100
 
 export const SELECT_ACCOUNT_MEMBER = `
-  SELECT u.id, u.email, m.name, u.status, m.role, m.added_at,
+  SELECT u.id, u.email, m.name, CASE WHEN m.suspended_at IS NULL THEN u.status ELSE 'suspended' END AS status, m.role, m.added_at,
     (SELECT max(k.last_used_at) FROM api_keys k WHERE k.user_id = m.user_id AND k.account_id = m.account_id) AS last_used_at,
     (SELECT json_agg(p) FROM (
        SELECT r.id, r.name, j.role FROM project_members j JOIN projects r ON r.id = j.project_id

@@ -19,6 +19,7 @@ import type { PeopleOptions } from './people-options.ts'
 
 export { ACCOUNT_ROLES, type AccountMember } from './account-member.ts'
 export { OPERATOR_ROLES, type Operator } from './operators.ts'
+export { enterFromDirectory, switchFromDirectory } from './directory-people.ts'
 export type { Invite } from './invite-record.ts'
 
 /** A person, whichever accounts they are a member of. */

@@ -10,8 +10,7 @@ export interface StartedSession extends Session {
   readonly token: string
 }
 
-export const SIGN_IN_METHODS = ['key', 'link', 'invitation', 'directory', 'passkey'] as const
-export type SignInMethod = (typeof SIGN_IN_METHODS)[number]
+type SignInMethod = 'key' | 'link' | 'invitation' | 'directory' | 'passkey'
 
 /** How and where a session begins. */
 export interface SignIn {

@@ -12,8 +12,13 @@ import { invalidCode, readSignInCode, redeemSignInCode, sweepSignInCodes } from 
 
 export { createSignInCode } from './sign-in-codes.ts'
 
-export type { SignInMethod } from './insert-session.ts'
 export type { Session } from './session-record.ts'
+
+interface SessionOfPerson {
+  readonly sessionId: string
+  readonly accountId: string
+  readonly userId: string
+}
 
 /** Where a person signs in. */
 export type Browser = Pick<SignIn, 'userAgent' | 'ipAddress'>
@@ -31,6 +36,8 @@ export interface Sessions {
   findEnded(sessionIds: readonly string[]): Promise<string[]>
   /** Notes that the key was entered again. Throws if it is neither the key of the session nor one of the same person. */
   confirm(caller: Caller, entered: Caller): Promise<Session>
+  /** Notes that the person of the session signed in again, with what the caller of this function has checked. */
+  confirmPerson(queryable: Queryable, person: SessionOfPerson): Promise<Session>
   /** Returns the sessions of the caller's key, or of all keys of its account or project if it can manage that; newest first. */
   list(caller: Caller): Promise<Session[]>
   end(caller: Caller, sessionId: string): Promise<Session>
@@ -109,6 +116,15 @@ export function createSessions({
       )
       if (row === undefined)
         throw new AppError('forbidden', 'This is not the key that the session began with.')
+      return sessionFromRow(row)
+    },
+    confirmPerson: async (queryable, { sessionId, accountId, userId }) => {
+      const [row] = await queryable.query<SessionRow>(
+        `UPDATE sessions SET confirmed_at = now() WHERE id = $1 AND account_id = $2 AND ${IS_VALID} AND EXISTS (
+           SELECT FROM api_keys k WHERE k.id = sessions.key_id AND k.account_id = $2 AND k.user_id = $3) RETURNING *`,
+        [sessionId, accountId, userId],
+      )
+      if (row === undefined) throw invalidSession()
       return sessionFromRow(row)
     },
     list: async (caller) => {
