@@ -81,6 +81,7 @@ async function walkSessions(
   { key, cookie }: { key: string; cookie: () => string },
 ): Promise<void> {
   const body = { api_key: key }
+  await call('GET /v1/sessions/methods', { key: null })
   const { id } = await call('POST /v1/sessions', { key: null, body })
   await call('GET /v1/sessions')
   const headers = { cookie: cookie(), 'sec-fetch-site': 'same-origin' }

@@ -54,6 +54,7 @@ import { responseRoutes } from '../../http/routes/text/responses.ts'
 import { storedResponseRoutes } from '../../http/routes/text/stored-responses.ts'
 import { currentSessionRoutes } from '../../http/routes/account/current-session.ts'
 import { sessionRoutes } from '../../http/routes/account/sessions.ts'
+import { signInMethodRoutes } from '../../http/routes/account/sign-in-methods.ts'
 import { speechRoutes } from '../../http/routes/media/speech.ts'
 import { tenantRoutes } from '../../http/routes/account/tenant.ts'
 import { transcriptionRoutes } from '../../http/routes/media/transcriptions.ts'
@@ -192,6 +193,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       guard: options.guard,
       publicUrl: config.publicUrl,
     }),
+    ...signInMethodRoutes({ listSignInProviders: async () => [] }),
     ...currentSessionRoutes({ sessions: options.sessions, accounts, people, projects }),
     ...acceptInviteRoutes({ people, guard: options.guard, publicUrl: config.publicUrl }),
     ...buildOrganizationRoutes({ modules, people, projects, groups, roles, publicUrl: config.publicUrl }),

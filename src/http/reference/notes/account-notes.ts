@@ -18,6 +18,8 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/sessions':
     'Signs a person in with an API key, or with the code of a sign-in link, for pages of this gateway in a browser. The secret of the session is in an HttpOnly cookie, ' +
     'which counts only for requests of those pages (`Sec-Fetch-Site: same-origin`, or their `Origin`). The session ends with the key.',
+  'GET /v1/sessions/methods':
+    'Tells which ways to sign in this gateway offers, for the page where people do it. It needs no key and tells nothing about anybody.',
   'POST /v1/invites/accept':
     'Accepts an invitation with the code of its link and starts a session of the person in that account, as signing in does. The code is ' +
     'used up only by this, so that programs that open links do no harm.',
