@@ -1,4 +1,5 @@
 import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
+import { BILLING_LINE_TOKENS_MAX, hasBillingLine } from '../../wires/anthropic-messages/billing-line.ts'
 import { refuseForeignState, serverFeaturesOf } from '../../wires/anthropic-messages/message-features.ts'
 import { messagesNatively } from '../../providers/wire-bridges/messages-natively.ts'
 import { messagesThroughChat } from '../../providers/wire-bridges/messages-through-chat.ts'
@@ -24,12 +25,13 @@ const WIRE = 'anthropic-messages'
 /** A request of Anthropic's wire is estimated and counted through its chat translation, even if it is forwarded natively. */
 export const MESSAGES: Operation<MessagesRequest> = {
   form: MESSAGE_FORM,
-  of: ({ id, chat, native }) => {
+  of: (provider) => {
+    const { id, chat, native } = provider
     const send = native?.[WIRE]
-    return send ? messagesNatively(send) : chat && messagesThroughChat(id, chat)
+    return send ? messagesNatively(send, provider) : chat && messagesThroughChat(id, chat)
   },
   countOwnTokens: (model, body, countTokens) => countOwnPromptTokens(model, chatOf(body), countTokens),
-  countHeldTokens: (model, body, countTokens) => countHeldPromptTokens(model, chatOf(body), countTokens),
+  countHeldTokens: (model, body, countTokens) => countHeldPromptTokens(model, heldChatOf(body), countTokens),
   isMeasured: (body) => isPromptCounted(body) && isMeasured(chatOf(body)),
   pricedMembers: () => MESSAGE_MEMBERS,
   filterByAudio: (model, body, candidates) => filterByAudio(model, chatOf(body), candidates),
@@ -37,8 +39,8 @@ export const MESSAGES: Operation<MessagesRequest> = {
   audioOf: (body) => audioOfChat(chatOf(body)),
   files: { find: findFilesOfMessages, inline: inlineFilesOfMessages },
   estimate: {
-    bound: (model, body, bytes) => estimateChat(model, chatOf(body), bytes),
-    refine: (model, body, bytes) => refineChat(model, chatOf(body), bytes),
+    bound: (model, body, bytes) => estimateChat(model, heldChatOf(body), bytes),
+    refine: (model, body, bytes) => refineChat(model, heldChatOf(body), bytes),
     checkContext: (model, body) => checkChatContext(model, chatOf(body)),
     isLimitedByModel: true,
     limitMembers: ['max_tokens'],
@@ -73,6 +75,18 @@ const readingOf = createReading<MessagesRequest>({
   toReadable: toReadableRequest,
   featuresOf: serverFeaturesOf,
 })
+
+/** The same for what is held: the upstream may be one that reads the billing line. */
+function heldChatOf(body: MessagesRequest): ChatRequest {
+  const chat = chatOf(body)
+  return hasBillingLine(body.system) ? { ...chat, messages: [LINE_AS_HELD, ...chat.messages] } : chat
+}
+
+/** Always the same, so that the same prompt is held at the same cost. Each of its characters is a token. */
+const LINE_AS_HELD: ChatRequest['messages'][number] = {
+  role: 'system',
+  content: '~;'.repeat(BILLING_LINE_TOKENS_MAX / 2),
+}
 
 function chatOf(body: MessagesRequest): ChatRequest {
   return readingOf(body).chat

@@ -45,6 +45,17 @@ describe('the affinity of a request', () => {
     ).toBe(4)
   })
 
+  test('does not change with the billing line of Claude Code', () => {
+    const withLine = (hash: string) => ({
+      system: [
+        { type: 'text', text: `x-anthropic-billing-header: cc_version=2; cch=${hash};` },
+        { type: 'text', text: LONG },
+      ],
+      messages: [user('Hello')],
+    })
+    expect(affinity(withLine('71fea'))).toBe(affinity(withLine('0aaa9')))
+  })
+
   test.each([
     [
       'of the Messages wire',

@@ -1,5 +1,6 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { hashText } from '../../kernel/rendezvous.ts'
+import { withoutBillingLine } from '../../wires/anthropic-messages/billing-line.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
 
 /** Characters of a client's key and of each message that are hashed. */
@@ -37,7 +38,7 @@ function findHint(body: object, sessionId: string | undefined): string | null {
 /** Returns how the prompt begins: system prompt or instructions, then the messages up to the first of a user. */
 function findOpening(body: object): string | null {
   const { system, instructions, messages, input, prompt } = readMembers(body)
-  let opening = beginningOf(system ?? instructions)
+  let opening = beginningOf(withoutBillingLine(system) ?? instructions)
   const list = messages ?? input ?? prompt
   if (!Array.isArray(list)) return nothingAsNull(opening + beginningOf(list))
   for (const message of list.slice(0, MESSAGES_MAX)) {

@@ -23,6 +23,7 @@ export function createNativeWires(upstream: OpenAiCompatibleUpstream, client: Wi
   for (const wire of wires) native[wire] = (call) => forward(upstream, client, WIRES[wire], call)
   return {
     native,
+    ...(upstream.readsBillingLine ? { readsBillingLine: true } : {}),
     ...(upstream.countsMessageTokens
       ? {
           countMessageTokens: async (call) => {

@@ -23,6 +23,8 @@ export interface OpenAiCompatibleUpstream {
   readonly wires?: readonly NativeWire[]
   /** Can count the tokens of a message without answering it. */
   readonly countsMessageTokens?: boolean
+  /** Reads the billing line that Claude Code writes before its instructions. It is removed for all others. */
+  readonly readsBillingLine?: boolean
   /** The header that carries the key. By default `authorization` with `Bearer`. */
   readonly credentialHeader?: 'x-api-key'
   readonly hasLegacyCompletion?: boolean

@@ -14,6 +14,7 @@ export const anthropic: VendorDescriptor = {
     lacksChat: true,
     wires: ['anthropic-messages'],
     countsMessageTokens: true,
+    readsBillingLine: true,
     credentialHeader: 'x-api-key',
   },
   adapters: [createAnthropicProvider],

@@ -2,6 +2,7 @@ import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import type { ChatMessage, ContentPart } from '../openai-chat/chat-request.ts'
 import { simplifyParts } from '../plain-messages.ts'
 import { isVendorSignature } from '../sandbox-signature.ts'
+import { withoutBillingLine } from './billing-line.ts'
 import type { MessagesMessage } from './messages-request.ts'
 import { nativeOnly } from './native-only.ts'
 import { readBlocks, readMembers, readText, type Members } from './read-block.ts'
@@ -14,7 +15,8 @@ interface ThoughtfulMessage extends ChatMessage {
 
 /** Converts the instructions to one message. */
 export function toSystemMessages(system: unknown): ChatMessage[] {
-  const blocks = readBlocks(system, 'system')
+  const kept = withoutBillingLine(system)
+  const blocks = kept === '' && system !== '' ? [] : readBlocks(kept, 'system')
   const parts = blocks.flatMap((block, index) => toChatParts(block, `system.${index}`))
   return parts.length === 0 ? [] : [{ role: 'system', content: simplifyParts(parts) }]
 }

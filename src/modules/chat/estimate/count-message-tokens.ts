@@ -44,7 +44,7 @@ export async function countMessageTokens(
   try {
     return await inference.answer(counting, request, async (candidate, stop, onSent) => {
       const { provider, upstreamModel, timeouts } = candidate
-      const answer = await countAt(provider.countMessageTokens)({
+      const answer = await countAt(provider)({
         body: request.body,
         text: request.text,
         upstreamModel,
@@ -78,9 +78,10 @@ function routesOf(
   }
 }
 
-function countAt(count: Provider['countMessageTokens']): InferenceOperation<CountTokensRequest> {
+function countAt(provider: Provider): InferenceOperation<CountTokensRequest> {
+  const { countMessageTokens: count } = provider
   if (count === undefined) throw new Error('a provider was asked that does not count')
-  return messagesNatively(count)
+  return messagesNatively(count, provider)
 }
 
 function hasten({ connectMs, firstByteMs, idleMs }: UpstreamTimeouts): UpstreamTimeouts {

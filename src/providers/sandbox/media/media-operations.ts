@@ -26,6 +26,7 @@ type MediaOperations = Omit<
   | 'chat'
   | 'completion'
   | 'native'
+  | 'readsBillingLine'
   | 'countMessageTokens'
 >
 
