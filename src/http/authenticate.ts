@@ -2,6 +2,7 @@ import type { onRequestAsyncHookHandler } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import { requireAccess, type Access } from './access.ts'
+import { originOf, type AddressFinder } from './connections/origin-of.ts'
 import type { RequestMessage } from './message.ts'
 
 const BEARER_PATTERN = /^Bearer +(\S+)$/i
@@ -12,17 +13,23 @@ export type Authenticate = (incoming: RequestMessage) => Caller | Promise<Caller
 
 /** Runs before the body is read, so that unauthenticated requests are not parsed. */
 export function authenticateHook(
-  authenticate: Authenticate,
+  guard: { readonly authenticate: Authenticate } & AddressFinder,
   access: Access,
   needsConfirmation: boolean,
 ): onRequestAsyncHookHandler {
   return async (request) => {
-    const caller = await authenticate(request.raw)
+    const caller = await guard.authenticate(request.raw)
     requireAccess(caller, access)
     if (needsConfirmation) requireConfirmation(caller)
-    request.exchange.caller = caller
+    request.exchange.caller = isReading(request.raw)
+      ? caller
+      : { ...caller, origin: originOf(request.raw, guard) }
     request.exchange.access = access
   }
+}
+
+function isReading({ method }: RequestMessage): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 /** Reads the key from the header that clients of OpenAI, Anthropic or Azure use. */

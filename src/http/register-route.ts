@@ -95,7 +95,7 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
       ...(route.access === null
         ? {}
         : {
-            onRequest: authenticateHook(guard.authenticate, route.access, route.needsConfirmation === true),
+            onRequest: authenticateHook(guard, route.access, route.needsConfirmation === true),
           }),
       ...(isOpenPage(route) ? { onRequest: async ({ raw }) => guard.admitVisitor(raw) } : {}),
       ...bodyLimitOf(route, surroundings.bodyBytesMax),

@@ -43,6 +43,8 @@ describe('an entry', () => {
         effective_at: expect.any(Number),
         project: { id, name: 'Search' },
         actor: { type: 'api_key', api_key: { id: expect.any(String) } },
+        ip_address: '127.0.0.1',
+        user_agent: expect.any(String),
         'project.created': { id, data: { name: 'Search', title: 'Search' } },
       },
     ])
@@ -55,7 +57,12 @@ describe('an entry', () => {
     const { data } = await read(`?resource_ids[]=${project.id}`)
     expect(data[0].actor).toEqual({
       type: 'session',
-      session: { id: expect.any(String), user: { id: person.id, email: 'actor@example.com' } },
+      session: {
+        id: expect.any(String),
+        user: { id: person.id, email: 'actor@example.com' },
+        ip_address: '127.0.0.1',
+        user_agent: expect.any(String),
+      },
     })
     const { body: key } = await person.request('POST', '/v1/tenants/me/api-keys', { name: 'own' })
     const renamed = { key: key.key, body: { name: 'Renamed' } }
@@ -121,7 +128,7 @@ describe('an entry', () => {
     const { data } = await read('?limit=1', stranger)
     expect(data[0]).toMatchObject({
       type: 'user.updated',
-      actor: null,
+      actor: { type: 'operator' },
       'user.updated': { id: person.id, changes_requested: { status: 'deactivated' } },
     })
   })

@@ -31,7 +31,7 @@ test('every route of the organization that changes something is walked here', as
   expect(Object.keys(CHANGES).toSorted()).toEqual(changing.toSorted())
 })
 
-describe('an entry with its actor, project and resource is written by', () => {
+describe('an entry with its actor, address, project and resource is written by', () => {
   test.each(Object.entries(CHANGES))('%s', async (operation, prepare) => {
     const { type, params = {}, body, ...expected } = await prepare(gateway)
     const newest = await gateway.request('GET', '/v1/organization/audit_logs?limit=1')
@@ -46,9 +46,10 @@ describe('an entry with its actor, project and resource is written by', () => {
     const entry = log.data.find((one: Record<string, { id: string }>) =>
       resourceId === null ? type in one : one[type]?.id === resourceId,
     )
-    expect([type, entry?.actor, entry?.project?.id ?? null]).toEqual([
+    expect([type, entry?.actor, entry?.ip_address, entry?.project?.id ?? null]).toEqual([
       type,
       { type: 'api_key', api_key: { id: ownKeyId } },
+      '127.0.0.1',
       projectOf(expected, params, resourceId),
     ])
   })

@@ -8,7 +8,7 @@ import { grantCredit } from '../ledger/books/move-credit.ts'
 import { readBalances } from '../ledger/books/read-ledger.ts'
 import { createAccounts, type AccountKeys, type Accounts } from './accounts.ts'
 
-const caller = { accountId: createId() }
+const caller = { accountId: createId(), keyId: null }
 
 let testDatabase: TestDatabase
 let database: Database
@@ -39,7 +39,7 @@ test('an unknown account is not found, whatever its id looks like', async () => 
   for (const id of [createId(), 'not-a-uuid', '']) {
     await expect(accounts.read(id)).rejects.toMatchObject({ code: 'not_found' })
     await expect(accounts.suspend(caller, id)).rejects.toMatchObject({ code: 'not_found' })
-    await expect(accounts.activate(id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(accounts.activate(caller, id)).rejects.toMatchObject({ code: 'not_found' })
   }
 })
 
@@ -50,14 +50,16 @@ test('suspending and activating are announced before they are reported, and may 
   expect(suspended).toMatchObject({ status: 'suspended', updatedAtMs: nowMs })
   nowMs += 1000
   expect(await accounts.suspend(caller, id)).toEqual(suspended)
-  expect(await accounts.activate(id)).toMatchObject({ status: 'active', updatedAtMs: nowMs })
+  expect(await accounts.activate(caller, id)).toMatchObject({ status: 'active', updatedAtMs: nowMs })
   expect(announced).toEqual([id, id, id])
 })
 
 test('an account cannot suspend itself', async () => {
   const { id } = await accounts.create({ name: 'Ada', creditNanoUsd: 0n })
   for (const own of [id, id.toUpperCase()]) {
-    await expect(accounts.suspend({ accountId: id }, own)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(accounts.suspend({ ...caller, accountId: id }, own)).rejects.toMatchObject({
+      code: 'conflict',
+    })
   }
 })
 

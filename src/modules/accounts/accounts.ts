@@ -3,7 +3,9 @@ import type { Clock } from '../../kernel/clock.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
-import type { Database } from '../../storage/database.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
+import { wireId } from '../../wires/organization-ids.ts'
+import { recordChange, type ChangeActor } from '../audit/audit.ts'
 import {
   ACCOUNT_COLUMNS,
   accountFromRow,
@@ -43,8 +45,8 @@ export interface Accounts {
   read(accountId: string): Promise<Account>
   list(page: PageRequest, filter?: AccountFilter): Promise<Page<Account>>
   /** Returns after every process refuses the account's keys. The caller's own account cannot be suspended. */
-  suspend(caller: { accountId: string }, accountId: string): Promise<Account>
-  activate(accountId: string): Promise<Account>
+  suspend(operator: ChangeActor, accountId: string): Promise<Account>
+  activate(operator: ChangeActor, accountId: string): Promise<Account>
   bootstrapFirstAccount(request: BootstrapRequest): Promise<BootstrapOutcome>
 }
 
@@ -69,9 +71,13 @@ export function createAccounts({
     return account
   }
 
-  const setStatus = async (accountId: string, status: AccountStatus): Promise<Account> => {
+  const setStatus = async (
+    operator: ChangeActor,
+    accountId: string,
+    status: AccountStatus,
+  ): Promise<Account> => {
     const account = await withBalance(
-      await writeStatus(database, { accountId, status, nowMs: clock.nowMs() }),
+      await writeStatus(database, { operator, accountId, status, nowMs: clock.nowMs() }),
     )
     await keys.announceAccountChange(account.id)
     return account
@@ -93,20 +99,20 @@ export function createAccounts({
         hasMore: rows.length > page.limit,
       }
     },
-    suspend: async (caller, accountId) => {
-      if (caller.accountId === accountId.toLowerCase()) {
+    suspend: async (operator, accountId) => {
+      if (operator.accountId === accountId.toLowerCase()) {
         throw new AppError('conflict', 'An account cannot suspend itself: nobody could activate it again.')
       }
-      return setStatus(accountId, 'suspended')
+      return setStatus(operator, accountId, 'suspended')
     },
-    activate: (accountId) => setStatus(accountId, 'active'),
+    activate: (operator, accountId) => setStatus(operator, accountId, 'active'),
     bootstrapFirstAccount: (request) => bootstrapFirstAccount({ database, clock, keys, credit }, request),
   }
 }
 
-async function readAccount(database: Database, accountId: string): Promise<AccountRow | undefined> {
+async function readAccount(queryable: Queryable, accountId: string): Promise<AccountRow | undefined> {
   if (!isUuid(accountId)) return undefined
-  const [row] = await database.query<AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM accounts WHERE id = $1`, [
+  const [row] = await queryable.query<AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM accounts WHERE id = $1`, [
     accountId,
   ])
   return row
@@ -139,17 +145,34 @@ async function listAccounts(
   return { rows, total: Number(count?.total ?? 0) }
 }
 
+interface StatusChange {
+  readonly operator: ChangeActor
+  readonly accountId: string
+  readonly status: AccountStatus
+  readonly nowMs: number
+}
+
 async function writeStatus(
   database: Database,
-  { accountId, status, nowMs }: { accountId: string; status: AccountStatus; nowMs: number },
+  { operator, accountId, status, nowMs }: StatusChange,
 ): Promise<AccountRow | undefined> {
   if (!isUuid(accountId)) return undefined
-  const [row] = await database.query<AccountRow>(
-    `UPDATE accounts SET status = $2, updated_at = CASE status WHEN $2 THEN updated_at ELSE $3 END
-     WHERE id = $1 RETURNING ${ACCOUNT_COLUMNS}`,
-    [accountId, status, new Date(nowMs)],
-  )
-  return row
+  return database.transaction(async (transaction) => {
+    const [changed] = await transaction.query<AccountRow>(
+      `UPDATE accounts SET status = $2, updated_at = $3 WHERE id = $1 AND status <> $2 RETURNING ${ACCOUNT_COLUMNS}`,
+      [accountId, status, new Date(nowMs)],
+    )
+    if (changed === undefined) return readAccount(transaction, accountId)
+    await recordChange(transaction, {
+      actor: operator,
+      accountId: changed.id,
+      type: 'organization.updated',
+      projectId: null,
+      resourceId: wireId('organization', changed.id),
+      details: { changes_requested: { status } },
+    })
+    return changed
+  })
 }
 
 interface FoundAccount {

@@ -8,8 +8,9 @@ import { listChanges, type ChangeFilter, type ChangePage, type RecordedChange } 
 
 export type { AuditEntry } from './audit-entry.ts'
 export { AUDIT_EVENT_TYPES } from './event-types.ts'
-export type { RecordedChange } from './list-changes.ts'
-export { recordChange, type AccountChange } from './record-change.ts'
+export type { RecordedChange, RecordedKey } from './list-changes.ts'
+export { recordFailedSignIn, type FailedSignIn } from './record-failed-sign-in.ts'
+export { recordChange, type AccountChange, type ChangeActor, type RequestOrigin } from './record-change.ts'
 
 interface OperatorAction {
   /** The calling key and its account. */

@@ -9,6 +9,7 @@ export const AUDIT_EVENT_TYPES = [
   'invite.sent',
   'invite.accepted',
   'invite.deleted',
+  'login.failed',
   'login.succeeded',
   'logout.succeeded',
   'organization.updated',
@@ -29,6 +30,7 @@ export const AUDIT_EVENT_TYPES = [
   'user.updated',
   'user.deleted',
   // What only this gateway has.
+  'body_storage.updated',
   'budget.created',
   'budget.updated',
   'budget.deleted',

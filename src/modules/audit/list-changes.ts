@@ -10,12 +10,21 @@ export interface RecordedChange {
   /** As clients know it. */
   readonly resourceId: string
   readonly details: Readonly<Record<string, unknown>>
-  /** Null if the operator or the gateway did it. */
-  readonly actor: RecordedActor | null
+  readonly actor: RecordedActor
+  /** Null for what the operator did. */
+  readonly ipAddress: string | null
+  readonly userAgent: string | null
   readonly createdAtMs: number
 }
 
-interface RecordedActor {
+type RecordedActor =
+  | ({ readonly kind: 'key' } & RecordedKey)
+  | { readonly kind: 'directory'; readonly name: string }
+  | { readonly kind: 'operator' }
+  /** Nobody knows who it was: a failed sign-in. */
+  | { readonly kind: 'unknown' }
+
+export interface RecordedKey {
   readonly keyId: string
   readonly sessionId: string | null
   readonly userId: string | null
@@ -91,6 +100,9 @@ interface ChangeRow {
   readonly actor_user_id: string | null
   readonly actor_email: string | null
   readonly actor_service_account_id: string | null
+  readonly actor_name: string | null
+  readonly ip_address: string | null
+  readonly user_agent: string | null
   readonly created_at: Date
 }
 
@@ -105,16 +117,22 @@ function changeFromRow(row: ChangeRow): RecordedChange {
     project: row.project_id === null ? null : { id: row.project_id, name: row.project_name },
     resourceId: row.resource_id,
     details: row.details,
-    actor:
-      row.actor_key_id === null
-        ? null
-        : {
-            keyId: row.actor_key_id,
-            sessionId: row.actor_session_id,
-            userId: row.actor_user_id,
-            email: row.actor_email,
-            serviceAccountId: row.actor_service_account_id,
-          },
+    actor: actorFromRow(row),
+    ipAddress: row.ip_address,
+    userAgent: row.user_agent,
     createdAtMs: row.created_at.getTime(),
+  }
+}
+
+function actorFromRow(row: ChangeRow): RecordedActor {
+  if (row.actor_name !== null) return { kind: 'directory', name: row.actor_name }
+  if (row.actor_key_id === null) return { kind: row.type === 'login.failed' ? 'unknown' : 'operator' }
+  return {
+    kind: 'key',
+    keyId: row.actor_key_id,
+    sessionId: row.actor_session_id,
+    userId: row.actor_user_id,
+    email: row.actor_email,
+    serviceAccountId: row.actor_service_account_id,
   }
 }

@@ -1,8 +1,9 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
+import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
+import { recordChange, type ChangeActor } from '../audit/audit.ts'
 import type { CreditClass, Ledger } from '../ledger/ledger.ts'
 import { inviteRepeating } from './invite-repeating.ts'
 import {
@@ -23,6 +24,7 @@ export interface Adjustment {
   readonly class: CreditClass
   readonly expiresAtMs: number | null
   readonly idempotencyKey: OperatorKey | null
+  readonly operator: ChangeActor
 }
 
 interface AdjustContext {
@@ -59,6 +61,7 @@ async function adjustOnce(context: AdjustContext, adjustment: Adjustment): Promi
       return { payment: await readEarlier(transaction, reference ?? '', adjustment), isNew: false }
     }
     await moveCredit(transaction, ledger, inserted.id, adjustment)
+    await recordAdjustment(transaction, inserted.id, adjustment)
     return { payment: inserted, isNew: true }
   })
   if (isNew) await ledger.announceChange(accountId)
@@ -89,6 +92,22 @@ async function moveCredit(
       expiresAtMs,
     })
   }
+}
+
+function recordAdjustment(
+  transaction: Queryable,
+  paymentId: string,
+  { operator, accountId, amountNanoUsd, class: creditClass }: Adjustment,
+): Promise<void> {
+  const isGrant = amountNanoUsd > 0n
+  return recordChange(transaction, {
+    actor: operator,
+    accountId,
+    type: isGrant ? 'credit.added' : 'credit.removed',
+    projectId: null,
+    resourceId: paymentId,
+    details: { data: { amount_usd: usdFromNanoUsd(amountNanoUsd), ...(isGrant && { class: creditClass }) } },
+  })
 }
 
 async function readEarlier(

@@ -1,7 +1,8 @@
 import { AppError, invalidValue, notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
-import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
+import { formatUsd, usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { PaymentProvider } from '../../payments/payment-provider.ts'
+import { recordChange, type ChangeActor } from '../audit/audit.ts'
 import { applyReport, readReversed, type ReportContext } from './apply-report.ts'
 import { centsFromNanoUsd } from './cents.ts'
 import { findCheckout, type CheckoutRecord } from './checkout-record.ts'
@@ -20,6 +21,7 @@ export interface RefundRequest {
   /** Null for the rest of the payment. */
   readonly amountNanoUsd: NanoUsd | null
   readonly idempotencyKey: OperatorKey | null
+  readonly operator: ChangeActor
 }
 
 /** Shorter than the time for which providers remember idempotency keys, which is at least a day. */
@@ -67,6 +69,14 @@ async function refundOnce(
       'provider_error',
       'The payment provider could not make the refund. Nothing was taken back.',
     )
+  await recordChange(database, {
+    actor: request.operator,
+    accountId: checkout.payment.accountId,
+    type: 'credit.removed',
+    projectId: null,
+    resourceId: paymentId,
+    details: { data: { amount_usd: -usdFromNanoUsd(amountNanoUsd), is_refund: true } },
+  })
   if (idempotencyKey !== null) await completeRefundRequest(database, idempotencyKey)
   return readPayment(database, paymentId, null)
 }

@@ -39,6 +39,7 @@ export type { ModelPermissions, ProjectModelRates } from './authenticate/project
 export type { KeyChanges } from './change/change-key.ts'
 export { createKey, type KeyRequest } from './change/create-key.ts'
 export type { EnterableProjects } from './change/enter-project.ts'
+export { findFormerKey } from './authenticate/find-former-key.ts'
 export { findOperatorKey } from './authenticate/find-operator-key.ts'
 export type { KeyChange, KeyChangeBus } from './change/key-change.ts'
 export { isKeyForm, KEY_FORM } from './key-form.ts'

@@ -7,6 +7,7 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
+import type { ChangeActor } from '../audit/audit.ts'
 import { PostingSchedule } from './journal/posting-schedule.ts'
 import { ChargeWriter } from './journal/charge-writer.ts'
 import type { LedgerObserver } from './journal/commit-health.ts'
@@ -26,7 +27,7 @@ import {
 import { listEntries, readBalances, type Balance, type LedgerEntry } from './books/read-ledger.ts'
 import type { Cap } from './books/lend-credit.ts'
 import { readCaps } from './budgets/read-path-budgets.ts'
-import { readBudgets, writeBudget, type Budget, type BudgetPeriod } from './books/spend-caps.ts'
+import { readBudgets, recordBudget, writeBudget, type Budget, type BudgetPeriod } from './books/spend-caps.ts'
 import { openHolds, type PlainHoldOrder } from './books/open-holds.ts'
 import { settleHolds } from './books/settle-holds.ts'
 import { sweepLedger } from './books/sweep-ledger.ts'
@@ -95,7 +96,13 @@ export interface Ledger {
   readBalance(accountId: string): Promise<Balance>
   readBalances(accountIds: readonly string[]): Promise<ReadonlyMap<string, Balance>>
   listEntries(accountId: string, page: PageRequest): Promise<Page<LedgerEntry>>
-  setBudget(accountId: string, period: BudgetPeriod, limitNanoUsd: NanoUsd | null): Promise<void>
+  setBudget(
+    accountId: string,
+    period: BudgetPeriod,
+    limitNanoUsd: NanoUsd | null,
+    /** Who is named in the audit log of the account. */
+    operator?: ChangeActor,
+  ): Promise<void>
   readBudgets(accountId: string): Promise<readonly Budget[]>
   /** Resolves when all earlier charges are posted. Call it before reading the tables. */
   postCharges(): Promise<void>
@@ -182,8 +189,12 @@ export function createLedger(options: LedgerOptions): Ledger {
       await posting.post()
       return listEntries(database, accountId, page)
     },
-    setBudget: async (accountId, period, limitNanoUsd) => {
-      await writeBudget(database, accountId, period, limitNanoUsd)
+    setBudget: async (accountId, period, limitNanoUsd, operator) => {
+      await database.transaction(async (transaction) => {
+        await writeBudget(transaction, accountId, period, limitNanoUsd)
+        if (operator !== undefined)
+          await recordBudget(transaction, operator, { accountId, period, limitNanoUsd })
+      })
       await announceChange(accountId)
     },
     readBudgets: async (accountId) => {

@@ -8,6 +8,7 @@ import { createSlotQueues, type PoolState, type QueuedSlot } from '../../storage
 import type { Database } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import { readAllStoredBytes, type QuotaOf, type StoredKind } from '../../storage/stored-bytes/stored-bytes.ts'
+import type { ChangeActor } from '../audit/audit.ts'
 import type { Caller } from '../keys/keys.ts'
 import { admit } from './admit.ts'
 import type { Admission, LimitLayer, Refusal } from './admission.ts'
@@ -71,7 +72,7 @@ export interface Limits {
   /** The names of all tiers, in ascending order of balance. */
   readonly tierNames: readonly string[]
   /** Sets the tier of an account. Null leaves it to the balance. Returns when every process knows. */
-  setTier(accountId: string, tier: string | null): Promise<void>
+  setTier(operator: ChangeActor, accountId: string, tier: string | null): Promise<void>
   /** Returns the account's storage quota for a kind of data. */
   readonly quotaOf: QuotaOf
   readStoredBytes(accountId: string): Promise<Readonly<Record<StoredKind, number>>>
@@ -178,7 +179,7 @@ export function createLimits(options: LimitsOptions): Limits {
       return { ...tier, tier: tier.name, setTier: isSet ? tier.name : null }
     },
     tierNames: table.tiers.map(({ name }) => name),
-    setTier: (accountId, tier) => overrides.set(accountId, tier),
+    setTier: (operator, accountId, tier) => overrides.set(operator, accountId, tier),
     quotaOf: (accountId, kind) => {
       const tier = gates.tierOf(accountId)
       return tier instanceof Promise

@@ -1,9 +1,11 @@
 import type { Logger } from '../../kernel/logger.ts'
-import type { Queryable } from '../../storage/database.ts'
+import type { Database } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
+import { wireId } from '../../wires/organization-ids.ts'
+import { recordChange, type ChangeActor } from '../audit/audit.ts'
 
 interface TierOverridesOptions {
-  readonly database: Queryable
+  readonly database: Database
   readonly messageBus: Pick<MessageBus, 'subscribe' | 'publishAndConfirm'>
   readonly logger: Logger
 }
@@ -44,10 +46,23 @@ export class TierOverrides {
   }
 
   /** Null removes what is set. Returns when every process knows. */
-  async set(accountId: string, tier: string | null): Promise<void> {
+  async set(operator: ChangeActor, accountId: string, tier: string | null): Promise<void> {
     const { database, messageBus } = this.#options
-    if (tier === null) await database.query('DELETE FROM account_tiers WHERE account_id = $1', [accountId])
-    else await database.query(SET, [accountId, tier])
+    await database.transaction(async (transaction) => {
+      const changed =
+        tier === null
+          ? await transaction.query(REMOVE, [accountId])
+          : await transaction.query(SET, [accountId, tier])
+      if (changed.length === 0) return
+      await recordChange(transaction, {
+        actor: operator,
+        accountId,
+        type: 'limits.updated',
+        projectId: null,
+        resourceId: wireId('organization', accountId),
+        details: { changes_requested: { tier } },
+      })
+    })
     await this.#read()
     await messageBus.publishAndConfirm(TOPIC, accountId, { timeoutMs: CONFIRM_TIMEOUT_MS })
   }
@@ -68,4 +83,7 @@ export class TierOverrides {
 
 const SET = `
   INSERT INTO account_tiers (account_id, tier) VALUES ($1, $2)
-  ON CONFLICT (account_id) DO UPDATE SET tier = excluded.tier, updated_at = now()`
+  ON CONFLICT (account_id) DO UPDATE SET tier = excluded.tier, updated_at = now()
+    WHERE account_tiers.tier <> excluded.tier RETURNING account_id`
+
+const REMOVE = 'DELETE FROM account_tiers WHERE account_id = $1 RETURNING account_id'

@@ -50,7 +50,7 @@ export async function acceptInvite(
   const { browser } = answer
   const person = { accountId, userId, environment }
   const session = await sessions.startForPerson(transaction, { ...person, ...browser, method: 'invitation' })
-  const actor = { accountId, keyId: session.keyId, session }
+  const actor = { accountId, keyId: session.keyId, session, origin: browser }
   const user = wireId('user', userId)
   await recordChange(transaction, {
     actor,

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../kernel/page.ts'
-import type { Queryable } from '../../storage/database.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
 import { wireId } from '../../wires/organization-ids.ts'
-import { recordChange } from '../audit/audit.ts'
+import { recordChange, recordFailedSignIn, type RequestOrigin } from '../audit/audit.ts'
 import type { Caller } from '../keys/keys.ts'
 import { acceptInvite, type AcceptedInvite } from './accept-invite.ts'
 import type { AccountRole } from './account-member.ts'
@@ -108,7 +108,11 @@ export function createInvites(options: PeopleOptions): Invites {
       const accepted = await database.transaction((transaction) =>
         acceptInvite(transaction, options, { ...answer, codeHash: hashCode(code), nowMs: clock.nowMs() }),
       )
-      if (accepted === null) throw invalidInvite()
+      if (accepted === null) {
+        const error = invalidInvite()
+        await noteFailedInvite(database, hashCode(code), answer.browser, error).catch(() => undefined)
+        throw error
+      }
       return accepted
     },
     isExpired: ({ acceptedAtMs, expiresAtMs }) => acceptedAtMs === null && expiresAtMs <= clock.nowMs(),
@@ -117,6 +121,23 @@ export function createInvites(options: PeopleOptions): Invites {
 
 function hashCode(code: string): Buffer {
   return createHash('sha256').update(code).digest()
+}
+
+/** Somebody has a link that no longer works: whoever invited may want to know. */
+async function noteFailedInvite(
+  database: Database,
+  codeHash: Buffer,
+  origin: RequestOrigin,
+  error: AppError,
+): Promise<void> {
+  const [invite] = await database.query<{ id: string; account_id: string }>(
+    'SELECT id, account_id FROM invites WHERE code_hash = $1',
+    [codeHash],
+  )
+  if (invite === undefined) return
+  const { id, account_id: accountId } = invite
+  const resourceId = wireId('invite', id)
+  await recordFailedSignIn(database, { accountId, projectId: null, resourceId, origin, error })
 }
 
 /** The same for every reason, so that the answer tells nothing about codes. */

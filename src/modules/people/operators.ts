@@ -1,5 +1,8 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { wireId } from '../../wires/organization-ids.ts'
+import { recordChange } from '../audit/audit.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { PeopleOptions } from './people-options.ts'
 
@@ -42,16 +45,12 @@ export function createOperators({ database, keys }: PeopleOptions): Operators {
     name: async (caller, userId, role) => {
       requireAccountKey(caller)
       const { accountId } = caller
-      const rows = isUuid(userId)
-        ? await database.query(
-            `INSERT INTO operators (account_id, user_id, role)
-             SELECT account_id, user_id, $3 FROM account_members WHERE account_id = $1 AND user_id = $2
-               AND (SELECT count(*) FROM operators WHERE account_id = $1) < $4
-             ON CONFLICT (account_id, user_id) DO UPDATE SET role = excluded.role RETURNING user_id`,
-            [accountId, userId, role, OPERATORS_MAX],
-          )
-        : []
-      if (rows.length === 0) throw notFound('user')
+      if (!isUuid(userId)) throw notFound('user')
+      await database.transaction(async (transaction) => {
+        const rows = await transaction.query(NAME, [accountId, userId, role, OPERATORS_MAX])
+        if (rows.length === 0) throw notFound('user')
+        await record(transaction, caller, userId, role)
+      })
       await keys.announceAccountChange(accountId)
       const named = (await list(caller)).find(({ id }) => id === userId)
       if (named === undefined) throw notFound('user')
@@ -60,16 +59,38 @@ export function createOperators({ database, keys }: PeopleOptions): Operators {
     remove: async (caller, userId) => {
       requireAccountKey(caller)
       const { accountId } = caller
-      const rows = isUuid(userId)
-        ? await database.query(
-            'DELETE FROM operators WHERE account_id = $1 AND user_id = $2 RETURNING user_id',
-            [accountId, userId],
-          )
-        : []
-      if (rows.length === 0) throw notFound('operator')
+      if (!isUuid(userId)) throw notFound('operator')
+      await database.transaction(async (transaction) => {
+        const rows = await transaction.query(REMOVE, [accountId, userId])
+        if (rows.length === 0) throw notFound('operator')
+        await record(transaction, caller, userId, null)
+      })
       await keys.announceAccountChange(accountId)
     },
   }
+}
+
+const NAME = `
+  INSERT INTO operators (account_id, user_id, role)
+  SELECT account_id, user_id, $3 FROM account_members WHERE account_id = $1 AND user_id = $2
+    AND (SELECT count(*) FROM operators WHERE account_id = $1) < $4
+  ON CONFLICT (account_id, user_id) DO UPDATE SET role = excluded.role RETURNING user_id`
+
+const REMOVE = 'DELETE FROM operators WHERE account_id = $1 AND user_id = $2 RETURNING user_id'
+
+function record(
+  transaction: Queryable,
+  actor: Caller,
+  userId: string,
+  role: OperatorRole | null,
+): Promise<void> {
+  return recordChange(transaction, {
+    actor,
+    type: 'user.updated',
+    projectId: null,
+    resourceId: wireId('user', userId),
+    details: { changes_requested: { operator_role: role } },
+  })
 }
 
 function requireAccountKey({ projectId }: Caller): void {

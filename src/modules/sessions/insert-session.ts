@@ -54,7 +54,7 @@ export async function insertSession(
     [accountId, keyId, SESSIONS_OF_KEY_MAX],
   )
   if (row === undefined) throw new Error('a session was not stored')
-  const actor = { accountId, keyId, session: { id: row.id } }
+  const actor = { accountId, keyId, session: { id: row.id }, origin: { userAgent, ipAddress } }
   await recordChange(transaction, { actor, type: 'login.succeeded', projectId, resourceId: row.id })
   return { ...sessionFromRow(row), token }
 }

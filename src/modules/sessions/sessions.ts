@@ -5,6 +5,7 @@ import { recordChange } from '../audit/audit.ts'
 import type { Caller, EnterableProjects, Keys } from '../keys/keys.ts'
 import { continueInProject } from './continue-in-project.ts'
 import { insertSession, type SignIn, type StartedSession } from './insert-session.ts'
+import { noteFailedSignIn, type FailedAttempt } from './note-failed-sign-in.ts'
 import { sessionFromRow, type Session, type SessionRow } from './session-record.ts'
 import { hashSessionToken } from './session-token.ts'
 import { startForPerson, type PersonSignIn } from './start-for-person.ts'
@@ -34,6 +35,8 @@ export interface Sessions {
   authenticate(token: string): Promise<Caller>
   /** Returns those of the sessions that have ended. Unlike a request, this does not keep them alive. */
   findEnded(sessionIds: readonly string[]): Promise<string[]>
+  /** Notes a failed attempt in the audit log of the account that it leads to, if any. Never throws. */
+  noteFailed(attempt: FailedAttempt, error: unknown): Promise<void>
   /** Notes that the key was entered again. Throws if it is neither the key of the session nor one of the same person. */
   confirm(caller: Caller, entered: Caller): Promise<Session>
   /** Notes that the person of the session signed in again, with what the caller of this function has checked. */
@@ -102,6 +105,8 @@ export function createSessions({
       const validIds = new Set(valid.map(({ id }) => id))
       return sessionIds.filter((id) => !validIds.has(id))
     },
+    // The client gets the error of the sign-in, also if it cannot be noted.
+    noteFailed: (attempt, error) => noteFailedSignIn(database, attempt, error).catch(() => undefined),
     confirm: async ({ accountId, session }, entered) => {
       const [row] = await database.query<SessionRow>(
         `UPDATE sessions SET confirmed_at = now() WHERE id = $1 AND account_id = $2 AND (key_id = $3 OR EXISTS (

@@ -38,6 +38,22 @@ export function redeemSignInCode(queryable: Queryable, code: string): Promise<Ke
   return findCode(queryable, code, `DELETE FROM sign_in_codes WHERE ${IS_THIS} RETURNING account_id, key_id`)
 }
 
+/** Returns whose code this is, also if it has expired. Never use it to let somebody in. */
+export async function findKeyOfCode(
+  queryable: Queryable,
+  code: string,
+): Promise<(KeyOfCode & { readonly projectId: string | null }) | null> {
+  const codeHash = hashSessionToken(code)
+  if (codeHash === null) return null
+  const [row] = await queryable.query<{ account_id: string; key_id: string; project_id: string | null }>(
+    `SELECT c.account_id, c.key_id, k.project_id FROM sign_in_codes c JOIN api_keys k ON k.id = c.key_id WHERE c.code_hash = $1`,
+    [codeHash],
+  )
+  return row === undefined
+    ? null
+    : { accountId: row.account_id, keyId: row.key_id, projectId: row.project_id }
+}
+
 const IS_THIS = 'code_hash = $1 AND expires_at > now()'
 
 async function findCode(queryable: Queryable, code: string, statement: string): Promise<KeyOfCode> {

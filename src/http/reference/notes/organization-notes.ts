@@ -13,7 +13,7 @@ export const ORGANIZATION_NOTES: Readonly<Record<string, string>> = {
   'DELETE /v1/organization/admin_api_keys/{key_id}':
     'Revokes a key that manages the account, on every process of the gateway.',
   'GET /v1/organization/audit_logs':
-    'Lists who changed people, projects, keys and limits of the account, and who signed in. The entry of a change is stored with it and is never changed or deleted. What the operator of the gateway did has no actor.',
+    'Lists who changed people, projects, keys and limits of the account, and who signed in. The entry of a change is stored with it and is never changed or deleted. What the operator of the gateway did tells nothing about who that is.',
   'GET /v1/organization/costs':
     'Adds up what was charged by day, for each project, key, person, model, tag or line item. Days are whole days of UTC. The sums are those of the ledger, to the nano-dollar.',
   'GET /v1/organization/usage/completions':

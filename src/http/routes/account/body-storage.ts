@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { AppError, invalidValue } from '../../../kernel/app-error.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
-import type { Keys } from '../../../modules/keys/keys.ts'
+import type { Caller, Keys } from '../../../modules/keys/keys.ts'
 import type { BodyPolicy, StoredBodies } from '../../../modules/request-log/request-log.ts'
 import { AccountId, objectName } from '../../../wires/usual-members.ts'
 import { inAccount, ofGateway } from '../../access.ts'
@@ -104,7 +104,7 @@ const ownRoutes = (parts: BodyStorageParts): Route[] => [
     handle: async ({ caller, body }) => {
       if (parts.rules.who !== 'accounts')
         throw new AppError('forbidden', 'Only the operator of this gateway sets whether bodies are stored.')
-      await changeStorage(parts, caller.accountId, body)
+      await changeStorage(parts, caller, { accountId: caller.accountId, ...body })
       return describeStorage(parts, caller.accountId)
     },
   }),
@@ -139,7 +139,7 @@ const operatorRoutes = (parts: BodyStorageParts): Route[] => [
         details: body,
       }
       await parts.audit.run(entry, async () => {
-        await changeStorage(parts, id, body)
+        await changeStorage(parts, caller, { accountId: id, ...body })
         return {}
       })
       return describeStorage(parts, id)
@@ -149,8 +149,13 @@ const operatorRoutes = (parts: BodyStorageParts): Route[] => [
 
 async function changeStorage(
   { storedBodies, keys, rules }: BodyStorageParts,
-  accountId: string,
-  { enabled, retention_days: retentionDays, key_id: keyId }: Static<typeof BodyStorageBody>,
+  actor: Caller,
+  {
+    accountId,
+    enabled,
+    retention_days: retentionDays,
+    key_id: keyId,
+  }: Static<typeof BodyStorageBody> & { accountId: string },
 ) {
   const days = retentionDays ?? Math.min(RETENTION_DAYS_DEFAULT, rules.retentionDaysMax)
   if (days > rules.retentionDaysMax)
@@ -162,7 +167,7 @@ async function changeStorage(
   // Throws for the key of another account.
   const key = keyId === undefined ? null : await keys.read(accountId, keyId)
   const policy = enabled === null ? null : { isOn: enabled, retentionDays: days }
-  await storedBodies.setPolicy(accountId, key?.id ?? null, policy)
+  await storedBodies.setPolicy(actor, { accountId, keyId: key?.id ?? null }, policy)
 }
 
 async function describeStorage(

@@ -8,6 +8,7 @@ import { wireId } from '../../../wires/organization-ids.ts'
 import { CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { listSchema, wholeList } from '../../answers/list-page.ts'
 import type { UnauthenticatedGuard } from '../../connections/guard-unauthenticated.ts'
+import { originOf } from '../../connections/origin-of.ts'
 import { ANY_KEY, NO_KEY } from '../../access.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 import { isOfOwnPage, isSecureRequest, writeSessionCookie } from '../../session-cookie.ts'
@@ -67,7 +68,6 @@ const SessionParams = Type.Object({
   id: Type.String({ maxLength: 100, description: 'The id of a session, or `current`.' }),
 })
 
-const USER_AGENT_LENGTH_MAX = 300
 /** A key or a code, in any spelling of JSON. */
 const SIGN_IN_BYTES_MAX = 4 * 1024
 
@@ -123,8 +123,11 @@ export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
       responses: { 200: { description: 'The session, confirmed for 15 minutes.', schema: SessionAnswer } },
       handle: async ({ caller, exchange, body }) => {
         requireSession(caller)
-        const entered = await options.guard.authenticateKey(exchange.incoming, body.api_key)
-        return sessionToWire(await sessions.confirm(caller, entered), caller.session?.id)
+        const origin = originOf(exchange.incoming, options.guard)
+        const session = await noting(sessions, { caller, origin }, async () =>
+          sessions.confirm(caller, await options.guard.authenticateKey(exchange.incoming, body.api_key)),
+        )
+        return sessionToWire(session, caller.session?.id)
       },
     }),
     defineRoute({
@@ -162,26 +165,44 @@ type PageOptions = Pick<SessionRouteOptions, 'publicUrl'>
 type AnyRequest = Pick<RouteRequest<unknown, unknown, unknown>, 'exchange' | 'reply'>
 
 async function startSession(
-  { exchange, body, headers }: RouteRequest<Static<typeof SignInBody>, unknown, unknown>,
+  { exchange, body }: RouteRequest<Static<typeof SignInBody>, unknown, unknown>,
   { sessions, guard }: SessionRouteOptions,
 ): Promise<Session & { token: string }> {
   const { api_key: key, code } = body
-  const browser = browserOf({ exchange, headers }, guard)
+  const browser = browserOf({ exchange }, guard)
   if (key !== undefined && code !== undefined)
     throw new AppError('invalid_request', 'Send `api_key` or `code`, not both.', { param: 'code' })
-  if (key !== undefined) return sessions.start(await guard.authenticateKey(exchange.incoming, key), browser)
+  if (key !== undefined)
+    return noting(sessions, { key, origin: browser }, async () =>
+      sessions.start(await guard.authenticateKey(exchange.incoming, key), browser),
+    )
   if (code !== undefined)
-    return guard.countSignIn(exchange.incoming, () => sessions.startWithCode(code, browser))
+    return noting(sessions, { code, origin: browser }, () =>
+      guard.countSignIn(exchange.incoming, () => sessions.startWithCode(code, browser)),
+    )
   throw new AppError('missing_required_parameter', '`api_key` or `code` is required.', { param: 'api_key' })
+}
+
+/** Notes in the audit log that a sign-in failed. */
+async function noting<Result>(
+  sessions: Pick<Sessions, 'noteFailed'>,
+  attempt: Parameters<Sessions['noteFailed']>[0],
+  signIn: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await signIn()
+  } catch (error) {
+    await sessions.noteFailed(attempt, error)
+    throw error
+  }
 }
 
 /** Returns the browser as it names itself, within a limit, and where it is. */
 export function browserOf(
-  { exchange, headers }: Pick<RouteRequest<unknown, unknown, unknown>, 'exchange' | 'headers'>,
+  { exchange }: Pick<RouteRequest<unknown, unknown, unknown>, 'exchange'>,
   guard: Pick<UnauthenticatedGuard, 'addressOf'>,
 ): Browser {
-  const userAgent = String(headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH_MAX)
-  return { userAgent, ipAddress: guard.addressOf(exchange.incoming) }
+  return originOf(exchange.incoming, guard)
 }
 
 /** A page of another site must not sign a person in under an account that is not theirs. */

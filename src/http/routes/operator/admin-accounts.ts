@@ -151,7 +151,7 @@ const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
     handle: async ({ caller, params }) =>
       accountToWire(
         await audit.run({ actor: caller, action: 'account.activate', target: accountTarget(params.id) }, () =>
-          accounts.activate(params.id),
+          accounts.activate(caller, params.id),
         ),
       ),
   }),

@@ -116,6 +116,7 @@ const creditRoutes = ({ accounts, billing, ledger, audit }: AdminCreditModules):
         class: body.class ?? 'paid',
         expiresAtMs: expiresAt === null ? null : parseTimestamp('expires_at', expiresAt),
         idempotencyKey,
+        operator: caller,
       } as const
       const { id: accountId } = await accounts.read(params.id)
       const payment = await audit.run(
@@ -197,7 +198,7 @@ const budgetRoutes = ({ accounts, ledger, audit }: AdminCreditModules): Route[] 
         const target = { kind: 'account', id: accountId }
         await audit.run({ actor: caller, action: 'budget.set', target, details: body }, async () => {
           for (const [period, limit] of limits) {
-            if (limit !== undefined) await ledger.setBudget(accountId, period, limit)
+            if (limit !== undefined) await ledger.setBudget(accountId, period, limit, caller)
           }
           return {}
         })

@@ -71,7 +71,7 @@ export const adminLimitRoutes = (modules: AdminLimitModules): Route[] => {
         const { id } = await accounts.read(params.id)
         const target = { kind: 'account', id }
         await audit.run({ actor: caller, action: 'limits.set', target, details: { tier } }, async () => {
-          await limits.setTier(id, tier)
+          await limits.setTier(caller, id, tier)
           return {}
         })
         return describe(modules, id)

@@ -114,7 +114,7 @@ export const adminPaymentRoutes = ({ accounts, billing, audit }: AdminPaymentMod
       const target = { kind: 'payment', id: params.id }
       const payment = await audit.run(
         { actor: caller, action: 'payment.refund', target, details: body },
-        () => billing.refund({ paymentId: params.id, amountNanoUsd, idempotencyKey }),
+        () => billing.refund({ paymentId: params.id, amountNanoUsd, idempotencyKey, operator: caller }),
       )
       return paymentToWire(payment)
     },

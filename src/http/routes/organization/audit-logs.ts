@@ -1,6 +1,12 @@
 import { Type, type Static } from 'typebox'
-import { AUDIT_EVENT_TYPES, type Audit, type RecordedChange } from '../../../modules/audit/audit.ts'
+import {
+  AUDIT_EVENT_TYPES,
+  type Audit,
+  type RecordedChange,
+  type RecordedKey,
+} from '../../../modules/audit/audit.ts'
 import { parseWireId, wireId, type IdKind } from '../../../wires/organization-ids.ts'
+import { orNull } from '../../../wires/nullable.ts'
 import { Id } from '../../../wires/usual-members.ts'
 import { inAccount } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -59,6 +65,9 @@ const ActorUser = Type.Object(
   { description: 'The person.' },
 )
 
+const IpAddress = orNull(Type.String(), 'The address that the request came from, if it is known.')
+const UserAgent = orNull(Type.String(), 'The program that sent the request, as it names itself.')
+
 const EntryAnswer = Type.Object(
   {
     id: Id,
@@ -79,10 +88,18 @@ const EntryAnswer = Type.Object(
     actor: Type.Union(
       [
         Type.Object({
-          type: Type.Enum(['session', 'api_key'], { description: 'In a browser, or with a key.' }),
+          type: Type.Enum(['session', 'api_key', 'directory', 'operator'], {
+            description:
+              'In a browser, with a key, by a directory that the account is connected with, or by the operator of the gateway.',
+          }),
           session: Type.Optional(
             Type.Object(
-              { id: Type.String({ description: 'The id of the session.' }), user: Type.Optional(ActorUser) },
+              {
+                id: Type.String({ description: 'The id of the session.' }),
+                user: Type.Optional(ActorUser),
+                ip_address: IpAddress,
+                user_agent: UserAgent,
+              },
               { description: 'The session.' },
             ),
           ),
@@ -103,11 +120,19 @@ const EntryAnswer = Type.Object(
               { description: 'The key.' },
             ),
           ),
+          directory: Type.Optional(
+            Type.Object(
+              { name: Type.String({ description: 'How the account calls it.' }) },
+              { description: 'The directory.' },
+            ),
+          ),
         }),
         Type.Null(),
       ],
-      { description: 'Who did it. Null for the operator of the gateway.' },
+      { description: 'Who did it. Null for a sign-in that failed.' },
     ),
+    ip_address: IpAddress,
+    user_agent: UserAgent,
   },
   { title: 'AuditLogEntry', additionalProperties: true },
 )
@@ -180,16 +205,27 @@ function entryToWire(change: RecordedChange): { id: string } & Record<string, un
     effective_at: unixSeconds(change.createdAtMs),
     ...(project !== null && { project: { id: wireId('project', project.id), name: project.name } }),
     actor: actorToWire(change),
+    ip_address: change.ipAddress,
+    user_agent: change.userAgent,
     [change.type]: { id: change.resourceId, ...change.details },
   }
 }
 
-function actorToWire({ actor }: RecordedChange): Static<typeof EntryAnswer>['actor'] {
-  if (actor === null) return null
-  const { keyId, sessionId, userId, serviceAccountId } = actor
-  const user = userId === null ? null : { id: wireId('user', userId), email: actor.email ?? '' }
+function actorToWire(change: RecordedChange): Static<typeof EntryAnswer>['actor'] {
+  const { actor } = change
+  if (actor.kind === 'unknown') return null
+  if (actor.kind === 'operator') return { type: 'operator' }
+  if (actor.kind === 'directory') return { type: 'directory', directory: { name: actor.name } }
+  return keyToWire(actor, { ip_address: change.ipAddress, user_agent: change.userAgent })
+}
+
+function keyToWire(
+  { keyId, sessionId, userId, email, serviceAccountId }: RecordedKey,
+  origin: Pick<Static<typeof EntryAnswer>, 'ip_address' | 'user_agent'>,
+): Static<typeof EntryAnswer>['actor'] {
+  const user = userId === null ? null : { id: wireId('user', userId), email: email ?? '' }
   if (sessionId !== null)
-    return { type: 'session', session: { id: sessionId, ...(user !== null && { user }) } }
+    return { type: 'session', session: { id: sessionId, ...(user !== null && { user }), ...origin } }
   const owner =
     user !== null
       ? { type: 'user' as const, user }

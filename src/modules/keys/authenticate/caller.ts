@@ -1,4 +1,5 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
+import type { RequestOrigin } from '../../audit/audit.ts'
 import type { Permission } from '../permissions/permissions.ts'
 import type { Scope } from '../permissions/scopes.ts'
 import type { TagRules } from '../tags/tag-rules.ts'
@@ -49,6 +50,8 @@ export interface Caller {
   readonly parent?: ParentKey | null
   /** The session of a person in a browser. Absent if the request has the key itself. */
   readonly session?: CallerSession
+  /** Where the request comes from, for the audit log. Absent for requests that only read, and on hot routes. */
+  readonly origin?: RequestOrigin
 }
 
 interface CallerSession {

@@ -1,5 +1,7 @@
-import type { NanoUsd } from '../../../kernel/money.ts'
+import { usdFromNanoUsd, type NanoUsd } from '../../../kernel/money.ts'
 import type { Queryable } from '../../../storage/database.ts'
+import { wireId } from '../../../wires/organization-ids.ts'
+import { recordChange, type ChangeActor } from '../../audit/audit.ts'
 import type { Payer } from '../memory/memory-hold.ts'
 import type { Cap } from './lend-credit.ts'
 
@@ -85,4 +87,29 @@ export async function writeBudget(
      ON CONFLICT (account_id, period) DO UPDATE SET limit_nano_usd = excluded.limit_nano_usd, updated_at = now()`,
     [accountId, period, limitNanoUsd],
   )
+}
+
+/** Writes the entry for the audit log of the account. */
+export function recordBudget(
+  transaction: Queryable,
+  operator: ChangeActor,
+  {
+    accountId,
+    period,
+    limitNanoUsd,
+  }: { accountId: string; period: BudgetPeriod; limitNanoUsd: NanoUsd | null },
+): Promise<void> {
+  return recordChange(transaction, {
+    actor: operator,
+    accountId,
+    type: limitNanoUsd === null ? 'budget.deleted' : 'budget.updated',
+    projectId: null,
+    resourceId: wireId('organization', accountId),
+    details: {
+      changes_requested: {
+        window: period,
+        limit_usd: limitNanoUsd === null ? null : usdFromNanoUsd(limitNanoUsd),
+      },
+    },
+  })
 }

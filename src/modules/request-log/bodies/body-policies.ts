@@ -1,7 +1,15 @@
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Database } from '../../../storage/database.ts'
 import type { MessageBus } from '../../../storage/bus/message-bus.ts'
+import { wireId } from '../../../wires/organization-ids.ts'
+import { recordChange, type ChangeActor } from '../../audit/audit.ts'
 import { refuseZeroRetention } from './data-retention.ts'
+
+/** The whole account, or one key of it. */
+export interface PolicyScope {
+  readonly accountId: string
+  readonly keyId: string | null
+}
 
 /** Whether bodies are stored, and for how long. */
 export interface BodyPolicy {
@@ -78,13 +86,23 @@ export class BodyPolicies {
   }
 
   /** Null removes the policy of a key. Bodies that are no longer wanted are deleted. Returns when every process knows. */
-  async set(accountId: string, keyId: string | null, policy: BodyPolicy | null): Promise<void> {
+  async set(actor: ChangeActor, { accountId, keyId }: PolicyScope, policy: BodyPolicy | null): Promise<void> {
     const { database } = this.#options
     const scopeId = keyId ?? accountId
     await database.transaction(async (transaction) => {
       if (policy?.isOn === true) await refuseZeroRetention(transaction, accountId, keyId)
       if (policy === null) await transaction.query(REMOVE, [accountId, scopeId])
       else await transaction.query(SET, [accountId, scopeId, policy.isOn, policy.retentionDays])
+      await recordChange(transaction, {
+        actor,
+        accountId,
+        type: 'body_storage.updated',
+        projectId: null,
+        resourceId: keyId ?? wireId('organization', accountId),
+        details: {
+          changes_requested: { enabled: policy?.isOn ?? null, retention_days: policy?.retentionDays ?? null },
+        },
+      })
     })
     await this.announce(accountId)
     await database.query(DELETE_UNWANTED, [accountId])

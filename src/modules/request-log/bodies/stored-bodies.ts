@@ -1,7 +1,8 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import type { MessageBus } from '../../../storage/bus/message-bus.ts'
+import type { ChangeActor } from '../../audit/audit.ts'
 import { assembleStream } from './assemble-stream.ts'
-import { BodyPolicies, type AccountPolicies, type BodyPolicy } from './body-policies.ts'
+import { BodyPolicies, type AccountPolicies, type BodyPolicy, type PolicyScope } from './body-policies.ts'
 import { BodyWriter, placeOf, type BodyWriterOptions, type CapturedBodies } from './body-writer.ts'
 import { openBody } from './prepare-body.ts'
 
@@ -15,8 +16,8 @@ export interface StoredBodies {
   /** Whether there is a body. */
   has(accountId: string, requestUuid: string): Promise<boolean>
   listPolicies(accountId: string): AccountPolicies
-  /** Sets the policy of an account or, with `keyId`, of a key. Null removes that of a key. Throws `conflict` under zero data retention. */
-  setPolicy(accountId: string, keyId: string | null, policy: BodyPolicy | null): Promise<void>
+  /** Sets the policy of an account or of a key. Null removes that of a key. Throws `conflict` under zero data retention. */
+  setPolicy(actor: ChangeActor, scope: PolicyScope, policy: BodyPolicy | null): Promise<void>
   /** Returns when every process has read the policies of the account again. */
   announcePolicies(accountId: string): Promise<void>
   readStoredBytes(accountId: string): Promise<number>
@@ -94,7 +95,7 @@ export async function openStoredBodies(options: StoredBodiesOptions): Promise<St
       return (await database.query(HAS, [accountId, requestUuid])).length > 0
     },
     listPolicies: (accountId) => policies.list(accountId),
-    setPolicy: (accountId, keyId, policy) => policies.set(accountId, keyId, policy),
+    setPolicy: (actor, scope, policy) => policies.set(actor, scope, policy),
     announcePolicies: (accountId) => policies.announce(accountId),
     readStoredBytes: async (accountId) => {
       const [row] = await database.query<{ bytes: bigint }>(
