@@ -112,7 +112,7 @@ describe('the OpenAPI document', () => {
 
   test('has each named schema once and refers to it', () => {
     const { schemas } = document['components'] as { schemas: Record<string, unknown> }
-    expect(Object.keys(schemas)).toEqual(['AnthropicError', 'Error', 'Widget', 'WidgetList'])
+    expect(Object.keys(schemas)).toEqual(['AnthropicError', 'Error', 'OAuthError', 'Widget', 'WidgetList'])
     expect(schemas['Widget']).not.toHaveProperty('$id')
     expect(schemas['WidgetList']).toMatchObject({
       properties: { data: { type: 'array', items: { $ref: '#/components/schemas/Widget' } } },

@@ -1,6 +1,6 @@
 import type { onRequestAsyncHookHandler } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
-import type { Caller } from '../modules/keys/keys.ts'
+import { refuseAccessToken, type Caller } from '../modules/keys/keys.ts'
 import { requireAccess, type Access } from './access.ts'
 import { originOf, type AddressFinder } from './connections/origin-of.ts'
 import type { RequestMessage } from './message.ts'
@@ -50,7 +50,9 @@ export function readToken(headers: RequestMessage['headers']): string {
   throw new AppError('invalid_api_key', message)
 }
 
-function requireConfirmation({ session }: Caller): void {
+function requireConfirmation(caller: Caller): void {
+  refuseAccessToken(caller)
+  const { session } = caller
   if (session === undefined || session.isConfirmed) return
   const message =
     'Enter the API key again: POST /v1/sessions/current/confirm with `api_key`, then repeat this.'

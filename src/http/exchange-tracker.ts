@@ -106,6 +106,16 @@ export class ExchangeTracker {
     return sessionIds
   }
 
+  /** Returns the ids of the signed-in tools whose access tokens running requests have. */
+  grantIds(): Set<string> {
+    const grantIds = new Set<string>()
+    for (const { caller } of this.#running) {
+      const grantId = caller?.accessToken?.grantId ?? null
+      if (grantId !== null) grantIds.add(grantId)
+    }
+    return grantIds
+  }
+
   cancelAll(reason: Error): void {
     for (const exchange of this.#running.slice()) exchange.cancellation.cancel(reason)
   }

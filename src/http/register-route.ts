@@ -9,6 +9,7 @@ import type { BodiesInWork } from './bodies/bodies-in-work.ts'
 import { isLargeText, parseLargeStorableBody, parseStorableBody } from './bodies/parse-body.ts'
 import type { Exchange } from './exchange.ts'
 import { PROBE_PATHS } from './connections/probe-paths.ts'
+import { parseUrlEncoded } from './bodies/parse-url-encoded.ts'
 import { compileUnhonoured } from './bodies/refuse-unhonoured.ts'
 import { handleOnce } from './answers/replay-answer.ts'
 import type { Route } from './route.ts'
@@ -101,7 +102,7 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
       ...bodyLimitOf(route, surroundings.bodyBytesMax),
     })
   }
-  const takeBodies = route.form ? acceptForms : route.takesRawBody ? takeRawBodies : null
+  const takeBodies = route.form ? acceptForms : route.takesRawBody ? takeRawBodies : takeUrlEncodedOf(route)
   if (takeBodies === null) register(app)
   else {
     // A separate scope, so that other routes still accept only JSON.
@@ -152,7 +153,8 @@ function compileInput(
     const { pathModel: model } = exchange
     if (formBody && form) return formBody.read(model === null ? form : withModelField(form, model))
     if (!checkBody) return undefined
-    const given = await parse(typeof sent === 'string' ? sent : '', exchange)
+    const text = typeof sent === 'string' ? sent : ''
+    const given = route.takesUrlEncoded ? parseUrlEncoded(text) : await parse(text, exchange)
     const body = model !== null && isRecord(given) ? { ...given, model } : given
     checkBody(body)
     formBody?.requireFiles(body, [])
@@ -177,6 +179,7 @@ function withModelField(form: Form, model: string): Form {
   return { ...form, fields: [...others, { name: 'model', value: model }] }
 }
 
+export const URL_ENCODED = 'application/x-www-form-urlencoded'
 const NO_BYTES = Buffer.alloc(0)
 
 function takeRawBodies(scope: FastifyInstance): void {
@@ -184,6 +187,21 @@ function takeRawBodies(scope: FastifyInstance): void {
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
     request.exchange.requestBytes = body.length
     done(null, body)
+  })
+}
+
+function takeUrlEncodedOf({ takesUrlEncoded }: Route): ((scope: FastifyInstance) => void) | null {
+  return takesUrlEncoded ? takeUrlEncoded : null
+}
+
+function takeUrlEncoded(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser(URL_ENCODED, { parseAs: 'string' }, ({ exchange }, body, done) => {
+    exchange.requestBytes = body.length
+    done(null, body)
+  })
+  scope.addContentTypeParser('*', (_request, _payload, done) => {
+    done(new AppError('unsupported_media_type', `This route takes ${URL_ENCODED}.`))
   })
 }
 

@@ -23,6 +23,8 @@ export interface RouteDescription {
   /** Its charges have the tags of the header, and those in the metadata of its body. Hot routes have both. */
   readonly takesTags?: 'header' | 'metadata'
   readonly body?: TSchema
+  /** The body is `application/x-www-form-urlencoded` and not JSON. All of its members are text. */
+  readonly takesUrlEncoded?: true
   /** The route also accepts `multipart/form-data`, with the members of the body as fields and these files. */
   readonly form?: FormDescription
   readonly query?: TSchema

@@ -82,6 +82,8 @@ export interface Server {
   runningCallers(): ReadonlyMap<string, Caller>
   /** The ids of the sessions of running requests. */
   runningSessions(): ReadonlySet<string>
+  /** The ids of the signed-in tools of running requests. */
+  runningGrants(): ReadonlySet<string>
   /** Ends the running requests of these callers with this error; a stream gets it as its last frame. */
   endRequestsOf(isMeant: (caller: Caller) => boolean, reason: AppError): void
   /** Ends the running requests of this key that it may not make any more. */
@@ -180,6 +182,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 
     runningCallers: () => tracker.callers(),
     runningSessions: () => tracker.sessionIds(),
+    runningGrants: () => tracker.grantIds(),
     endRequestsOf: (isMeant, reason) => tracker.cancelOf(isMeant, reason),
     endForbiddenRequests: (caller) => tracker.cancelForbidden(caller),
 

@@ -76,7 +76,7 @@ export async function startFormServer(): Promise<FormServer> {
     consoleSite: null,
     guard: {
       authenticate: () => CALLER,
-      authenticateKey: () => CALLER,
+      authenticateKey: async () => CALLER,
       countSignIn: (_, signIn) => signIn(),
       addressOf: () => '127.0.0.1',
       admitVisitor: () => {},

@@ -22,6 +22,7 @@ const NOT_WALKED = [
   /^GET \/v1\/admin\/live$/,
   /^GET \/v1\/compare\/runs\/\{run_id\}\/stream$/,
   /^POST \/v1\/webhook-deliveries\//,
+  /^POST \/oauth\/token$/,
   /^POST \/v1\/admin\/providers\/\{name\}\/test$/,
 ]
 

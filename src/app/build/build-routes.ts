@@ -56,6 +56,7 @@ import { currentSessionRoutes } from '../../http/routes/account/current-session.
 import { sessionRoutes } from '../../http/routes/account/sessions.ts'
 import { signInMethodRoutes } from '../../http/routes/account/sign-in-methods.ts'
 import { speechRoutes } from '../../http/routes/media/speech.ts'
+import { tokenRoutes } from '../../http/routes/oauth/token.ts'
 import { tenantRoutes } from '../../http/routes/account/tenant.ts'
 import { transcriptionRoutes } from '../../http/routes/media/transcriptions.ts'
 import { usageLatencyRoutes } from '../../http/routes/account/usage-latency.ts'
@@ -75,6 +76,7 @@ import type { Ledger } from '../../modules/ledger/ledger.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Exposition } from '../../telemetry/metrics.ts'
+import { buildGrantTypes } from './build-grant-types.ts'
 import { buildOrganizationRoutes } from './build-organization-routes.ts'
 import { findPromptSources } from './build-compare.ts'
 import { listLocalModels, listOwnModels } from './build-limits.ts'
@@ -195,6 +197,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     }),
     ...signInMethodRoutes({ listSignInProviders: async () => [] }),
     ...currentSessionRoutes({ sessions: options.sessions, accounts, people, projects }),
+    ...tokenRoutes({ grantTypes: buildGrantTypes(), guard: options.guard }),
     ...acceptInviteRoutes({ people, guard: options.guard, publicUrl: config.publicUrl }),
     ...buildOrganizationRoutes({ modules, people, projects, groups, roles, publicUrl: config.publicUrl }),
     ...usageRoutes({ usage, budgetAlerts: modules.budgetAlerts, clock: modules.clock }),

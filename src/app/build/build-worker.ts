@@ -4,6 +4,7 @@ import { toTaskAnswer } from '../../http/routes/tasks/task-wire.ts'
 import { createMailer } from '../../mail/mailer.ts'
 import { sweepOldBudgets } from '../../modules/budgets/budgets.ts'
 import { sweepBudgetAlerts } from '../../modules/budget-alerts/budget-alerts.ts'
+import { sweepAccessTokens } from '../../modules/keys/keys.ts'
 import { sweepResponses } from '../../modules/responses/responses.ts'
 import { sweepSessions } from '../../modules/sessions/sessions.ts'
 import { sweepRuns, createRunner, type Runner } from '../../modules/compare/compare.ts'
@@ -78,6 +79,7 @@ export async function buildWorker(
         await sweepBudgetAlerts(database)
         await sweepOldBudgets(database)
         await sweepSessions(database)
+        await sweepAccessTokens(database)
         await sweepResponses(database)
         await sweepRuns(database, daysToMs(config.compareRetentionDays))
       },

@@ -7,9 +7,9 @@ import type { Server } from '../server.ts'
 interface EndRefusedRequestsOptions {
   readonly server: Pick<
     Server,
-    'runningCallers' | 'runningSessions' | 'endRequestsOf' | 'endForbiddenRequests'
+    'runningCallers' | 'runningSessions' | 'runningGrants' | 'endRequestsOf' | 'endForbiddenRequests'
   >
-  readonly keys: Pick<Keys, 'onChange' | 'callerOf'>
+  readonly keys: Pick<Keys, 'onChange' | 'callerOf' | 'findEndedGrants'>
   readonly sessions: Pick<Sessions, 'findEnded'>
   readonly clock: Clock
 }
@@ -21,7 +21,7 @@ const SESSION_TICK_MS = 2_000
 
 /**
  * Ends running requests of keys that were revoked, have expired, or belong to a suspended account, of keys that may no longer do what
- * they ask for, and of sessions that have ended. After a change the key is read from the database, because most changes do not refuse it.
+ * they ask for, of sessions that have ended, and of tools that were signed out. After a change the key is read from the database, because most changes do not refuse it.
  */
 export function endRefusedRequests(options: EndRefusedRequestsOptions): { close(): void } {
   const { server, keys, clock } = options
@@ -68,8 +68,13 @@ export function endRefusedRequests(options: EndRefusedRequestsOptions): { close(
     if (suspects.size > 0) void readSuspects()
   }
 
-  keys.onChange((change) => suspect((caller) => isAbout(change, caller)))
+  const grants = createGrantCheck(options)
+  keys.onChange((change) => {
+    suspect((caller) => isAbout(change, caller))
+    grants.check()
+  })
   const ticker = setInterval(() => {
+    grants.retry()
     const nowMs = clock.nowMs()
     const running = server.runningCallers()
     for (const keyId of changedExpiries.keys()) if (!running.has(keyId)) changedExpiries.delete(keyId)
@@ -85,6 +90,41 @@ export function endRefusedRequests(options: EndRefusedRequestsOptions): { close(
       isClosed = true
       clearInterval(ticker)
       clearInterval(sessionTicker)
+    },
+  }
+}
+
+/** Ends the running requests of tools that were signed out. All tools of a person have one key, which goes on. */
+function createGrantCheck({ server, keys }: EndRefusedRequestsOptions): { check(): void; retry(): void } {
+  let isReading = false
+  let isDue = false
+  const endOfEnded = async (): Promise<void> => {
+    while (isDue) {
+      isDue = false
+      const ended = new Set(await keys.findEndedGrants([...server.runningGrants()]))
+      if (ended.size === 0) continue
+      const reason = new AppError('invalid_api_key', 'This tool was signed out.')
+      server.endRequestsOf(({ accessToken }) => ended.has(accessToken?.grantId ?? ''), reason)
+    }
+  }
+  const check = (): void => {
+    if (server.runningGrants().size === 0) return
+    isDue = true
+    if (isReading) return
+    isReading = true
+    endOfEnded()
+      .catch(() => {
+        // The database is unavailable; the next tick retries.
+        isDue = true
+      })
+      .finally(() => {
+        isReading = false
+      })
+  }
+  return {
+    check,
+    retry: () => {
+      if (isDue) check()
     },
   }
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../kernel/app-error.ts'
+import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import type { Caller } from '../../modules/keys/keys.ts'
 import type { UnauthenticatedThrottle } from '../../modules/limits/limits.ts'
 import { readToken, type Authenticate } from '../authenticate.ts'
@@ -21,8 +21,8 @@ interface UnauthenticatedGuardOptions {
 
 export interface UnauthenticatedGuard {
   readonly authenticate: Authenticate
-  /** Does the same for a key that is part of the body. */
-  readonly authenticateKey: (incoming: RequestMessage, token: string) => Caller | Promise<Caller>
+  /** Does the same for a key that is part of the body. Refuses access tokens. */
+  readonly authenticateKey: (incoming: RequestMessage, token: string) => Promise<Caller>
   /** Signs in with something else than a key. Failures count like wrong keys, and an address that has to wait is refused. */
   readonly countSignIn: <Result>(incoming: RequestMessage, signIn: () => Promise<Result>) => Promise<Result>
   /** The address of the client, which sessions and the audit log name. */
@@ -97,7 +97,12 @@ export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions)
         : checkNamedPlace(headers, caller)
     },
     addressOf,
-    authenticateKey: (incoming, token) => counted(incoming, () => findByKey(incoming, token)),
+    authenticateKey: async (incoming, token) => {
+      const caller = await counted(incoming, () => findByKey(incoming, token))
+      // A tool that a person signed in must not become a session, which may do more.
+      if (caller.accessToken === undefined) return caller
+      throw invalidValue('api_key', 'This is an access token and no API key.')
+    },
     async countSignIn(incoming, signIn) {
       const seconds = throttle.secondsToWait(networkOf(addressOf(incoming)))
       if (seconds !== null) throw refuse(seconds)
@@ -112,7 +117,12 @@ export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions)
   }
 }
 
-const COUNTED: ReadonlySet<string> = new Set(['invalid_api_key', 'invalid_session', 'invalid_sign_in_code'])
+const COUNTED: ReadonlySet<string> = new Set([
+  'invalid_api_key',
+  'invalid_session',
+  'invalid_sign_in_code',
+  'invalid_grant',
+])
 
 function hasKey({ headers }: RequestMessage): boolean {
   return (

@@ -1,5 +1,6 @@
 import { ERROR_CATALOGUE } from '../answers/error-envelope.ts'
 import { messagesWire } from '../../wires/anthropic-messages/messages-wire.ts'
+import { oauthWire } from '../../wires/oauth/oauth-wire.ts'
 import type { Wire, WireError } from '../../wires/wire.ts'
 import { PROBE_PATHS } from '../connections/probe-paths.ts'
 import type { RouteDescription } from '../route.ts'
@@ -72,14 +73,21 @@ const ANTHROPIC_FORM: ErrorForm = {
   format: (error) => messagesWire.formatError(error),
 }
 
+const OAUTH_FORM: ErrorForm = {
+  prefix: 'OAuth',
+  schema: 'OAuthError',
+  format: (error) => oauthWire.formatError(error),
+}
+
 function formOf(wire: Wire | undefined): ErrorForm {
+  if (wire === oauthWire) return OAUTH_FORM
   return wire === messagesWire ? ANTHROPIC_FORM : OWN_FORM
 }
 
 /** Describes the errors of all wires. */
 export function describeErrorAnswers(): JsonObject {
   return Object.fromEntries(
-    [OWN_FORM, ANTHROPIC_FORM].flatMap((form) =>
+    [OWN_FORM, ANTHROPIC_FORM, OAUTH_FORM].flatMap((form) =>
       Object.entries(ERROR_NAMES).map(([status, [name, description]]) => [
         `${form.prefix}${name}`,
         describeErrorAnswer(form, Number(status), description),
@@ -102,6 +110,16 @@ function describeErrorAnswer(form: ErrorForm, status: number, message: string): 
       },
     },
   }
+}
+
+/** Errors as clients of OAuth read them. */
+export const OAUTH_ERROR_SCHEMA: JsonObject = {
+  type: 'object',
+  required: ['error', 'error_description'],
+  properties: {
+    error: { type: 'string', description: 'What went wrong, in the words of RFC 6749 and RFC 8628.' },
+    error_description: { type: 'string', description: 'For people.' },
+  },
 }
 
 /** Errors in Anthropic's form, with our `code` and `param` beside. */

@@ -2,10 +2,12 @@ import type { TSchema } from 'typebox'
 import { scopeOfPermission } from '../../modules/keys/keys.ts'
 import { describeForm, describeFormExample } from '../multipart/describe-form.ts'
 import { TAGS_HEADER } from '../../modules/keys/keys.ts'
+import { URL_ENCODED } from '../register-route.ts'
 import type { RouteDescription } from '../route.ts'
 import { describeAnswer, takesIdempotencyKey } from './openapi-answers.ts'
 import {
   ANTHROPIC_ERROR_SCHEMA,
+  OAUTH_ERROR_SCHEMA,
   describeErrorAnswers,
   ERROR_SCHEMA,
   errorName,
@@ -28,7 +30,11 @@ export function buildOpenApi(
   { version, serverUrl = '/' }: OpenApiOptions,
 ): JsonObject {
   const routes = table.filter((route) => !isPageAsset(route))
-  const components = collectComponents({ Error: ERROR_SCHEMA, AnthropicError: ANTHROPIC_ERROR_SCHEMA })
+  const components = collectComponents({
+    Error: ERROR_SCHEMA,
+    AnthropicError: ANTHROPIC_ERROR_SCHEMA,
+    OAuthError: OAUTH_ERROR_SCHEMA,
+  })
   const operationIds = new Set<string>()
   const paths: Record<string, JsonObject> = {}
   for (const route of routes) {
@@ -206,6 +212,7 @@ function describeBody(route: RouteDescription, body: TSchema, read: SchemaReader
   const { form } = route
   const example = exampleOf(body) ?? BODY_EXAMPLES[operationKey(route)]
   const json = { schema: read(body), ...(example === undefined ? {} : { example }) }
+  if (route.takesUrlEncoded) return { [URL_ENCODED]: json }
   if (form === undefined) return { 'application/json': json }
   const fields = { schema: describeForm(form, body, read), example: describeFormExample(form, example) }
   return { 'multipart/form-data': fields, 'application/json': json }

@@ -4,6 +4,7 @@ import { DEPLOYMENT_NOTES } from './notes/deployment-notes.ts'
 import { MODEL_NOTES } from './notes/model-notes.ts'
 import { OPERATOR_NOTES } from './notes/operator-notes.ts'
 import { BUDGET_NOTES } from './notes/budget-notes.ts'
+import { OAUTH_NOTES } from './notes/oauth-notes.ts'
 import { ORGANIZATION_NOTES } from './notes/organization-notes.ts'
 
 /** Descriptions of all operations by method and path: `GET /v1/models`. A test checks that each operation has one. */
@@ -15,6 +16,7 @@ export const OPERATION_NOTES: Readonly<Record<string, string>> = {
   ...OPERATOR_NOTES,
   ...ORGANIZATION_NOTES,
   ...BUDGET_NOTES,
+  ...OAUTH_NOTES,
 }
 
 /** Returns the key of an operation in the tables of the reference: `GET /v1/models/{id}`. Another path has the same one. */

@@ -55,6 +55,7 @@ export interface KeyRow {
   readonly is_ended: boolean
   readonly owner_roles: readonly string[] | null
   readonly is_of_sessions: boolean
+  readonly is_of_tokens: boolean
   readonly created_at: Date
   readonly last_used_at: Date | null
   readonly is_root: boolean
@@ -64,7 +65,7 @@ export interface KeyRow {
 }
 
 export const KEY_COLUMNS = `id, account_id, project_id, user_id, service_account_id, name, environment, key_prefix, scopes, allowed_models, limit_nano_usd,
-  requests_per_minute, expires_at, revoked_at, created_at, last_used_at, is_root, parent_id, is_of_sessions, required_tags, fixed_tags,
+  requests_per_minute, expires_at, revoked_at, created_at, last_used_at, is_root, parent_id, is_of_sessions, is_of_tokens, required_tags, fixed_tags,
   ${isEnded('api_keys')} AS is_ended, ${ownerRoles('api_keys')} AS owner_roles`
 
 export function keyRecordFromRow(row: KeyRow): KeyRecord {
@@ -85,7 +86,7 @@ export function keyRecordFromRow(row: KeyRow): KeyRecord {
     revokedAtMs: row.revoked_at?.getTime() ?? null,
     isEnded: row.is_ended,
     ownerRoles: row.owner_roles,
-    isOfSessions: row.is_of_sessions,
+    isOfSessions: row.is_of_sessions && !row.is_of_tokens,
     createdAtMs: row.created_at.getTime(),
     lastUsedAtMs: row.last_used_at?.getTime() ?? null,
     isRoot: row.is_root,

@@ -20,6 +20,13 @@ import { createKeyToken, environmentOfKey, KEY_FORM } from './key-form.ts'
 import { isActive, type KeyRecord } from './key-record.ts'
 import { keepOwner } from './permissions/keep-owner.ts'
 import { isOfAccountItself, requireMayGive, type Gift } from './permissions/require-may-give.ts'
+import {
+  deleteAccessToken,
+  issueAccessToken,
+  type AccessToken,
+  type AccessTokenOrder,
+} from './change/access-tokens.ts'
+import { ensureTokenKey, type TokenOwner } from './change/token-key.ts'
 import { readAuthority, readOwnerRoles, type OwnerPlace } from './authenticate/read-authority.ts'
 import { readCaller, readFormerCaller } from './authenticate/read-caller.ts'
 import { listAdminKeys, readAdminKey } from './admin-keys.ts'
@@ -61,6 +68,8 @@ export {
   scopeOfPermission,
   type Permission,
 } from './permissions/permissions.ts'
+export { sweepAccessTokens } from './change/access-tokens.ts'
+export { refuseAccessToken } from './permissions/refuse-access-token.ts'
 export { mayRead, readerOf, readerOfAccount, seesBalance, type Reader } from './reader.ts'
 
 interface ProjectPlace {
@@ -118,6 +127,12 @@ export interface Keys {
   rolesOf(queryable: Queryable, person: PersonPlace): Promise<readonly string[]>
   /** Returns the id of the hidden key that stands for a person in sessions, and creates it if needed. */
   ensureSessionKey(transaction: Queryable, order: SessionKeyOrder): Promise<string>
+  /** Returns the id of the hidden key that stands for a person or a service account in access tokens, and creates it if needed. */
+  ensureTokenKey(transaction: Queryable, owner: TokenOwner): Promise<string>
+  /** Issues a token that works like a key of its owner until it expires, and does not make keys, give rights or operate the gateway. */
+  issueAccessToken(transaction: Queryable, order: AccessTokenOrder): Promise<AccessToken>
+  /** Returns after every process refuses the token. False if there is none. */
+  revokeAccessToken(token: string): Promise<boolean>
   /**
    * Returns the id of the hidden key with which a session of this key continues in a project, or null for the project of the key itself.
    * Throws `not_found` for a project that it must not enter.
@@ -135,6 +150,10 @@ export interface Keys {
   issueFirstKey(transaction: Queryable, accountId: string, token?: string): Promise<IssuedKey>
   /** Makes every process that refused an unknown key look for it again. A failure is not told: they do it soon anyway. */
   announceNewKeys(change: KeyChange): Promise<void>
+  /** Returns after every process has read again what works with this key. */
+  announceKeyChange(keyId: string): Promise<void>
+  /** Returns those of the signed-in tools that do not exist any more. */
+  findEndedGrants(grantIds: readonly string[]): Promise<string[]>
   /** Makes every process read the account again. */
   announceAccountChange(accountId: string): Promise<void>
   /** Reports changes of any process. Null means that changes may have been missed. */
@@ -218,11 +237,27 @@ export function createKeys({
     rolesOf: async (queryable, person) =>
       (await readOwnerRoles(queryable, { ...person, serviceAccountId: null })) ?? [],
     ensureSessionKey: (transaction, order) => ensureSessionKey(transaction, order, clock.nowMs()),
+    ensureTokenKey: (transaction, owner) => ensureTokenKey(transaction, owner, clock.nowMs()),
+    issueAccessToken: (transaction, order) => issueAccessToken(transaction, order, clock.nowMs()),
+    revokeAccessToken: async (token) => {
+      const deleted = await deleteAccessToken(database, token)
+      if (deleted !== null) await announce({ keyId: deleted.keyId })
+      return deleted !== null
+    },
     enterProject: (transaction, place) => enterProject(transaction, place, clock.nowMs()),
     listEnterableProjects: (key, filter) => listEnterableProjects(database, key, filter),
     issueFirstKey: (transaction, accountId, token = createKeyToken('dev')) =>
       issueKey(transaction, { accountId, draft: draftFirstKey(token), token, nowMs: clock.nowMs() }),
     announceNewKeys,
+    announceKeyChange: (keyId) => announce({ keyId }),
+    findEndedGrants: async (grantIds) => {
+      const found = await database.query<{ id: string }>(
+        'SELECT id FROM grants WHERE id = ANY ($1::uuid[])',
+        [grantIds],
+      )
+      const existing = new Set(found.map(({ id }) => id))
+      return grantIds.filter((id) => !existing.has(id))
+    },
     announceAccountChange: (accountId) => announce({ accountId }),
     onChange: (listener) => {
       messageBus.subscribe(KEY_CHANGE_TOPIC, (payload) => listener(parseKeyChange(payload)))

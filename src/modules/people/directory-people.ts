@@ -70,6 +70,7 @@ export async function switchFromDirectory(
       `DELETE FROM sessions WHERE account_id = $1 AND key_id IN (SELECT id FROM api_keys WHERE account_id = $1 AND user_id = $2)`,
       [accountId, userId],
     )
+    await transaction.query('DELETE FROM grants WHERE account_id = $1 AND user_id = $2', [accountId, userId])
   }
   await recordChange(transaction, {
     actor,

@@ -153,7 +153,7 @@ interface StatusChange {
   readonly nowMs: number
 }
 
-/** Also returns the accounts that the person is a member of. Sessions end, and do not come back with an active person. */
+/** Also returns the accounts that the person is a member of. Sessions and signed-in tools end, and do not come back with an active person. */
 async function writeStatus(
   database: Database,
   { operator, userId, status, nowMs }: StatusChange,
@@ -170,6 +170,7 @@ async function writeStatus(
         'DELETE FROM sessions WHERE key_id IN (SELECT id FROM api_keys WHERE user_id = $1)',
         [user.id],
       )
+      await transaction.query('DELETE FROM grants WHERE user_id = $1', [user.id])
     }
     const accounts = await transaction.query<{ account_id: string }>(
       'SELECT account_id FROM account_members WHERE user_id = $1',

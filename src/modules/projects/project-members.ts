@@ -104,7 +104,8 @@ export function createProjectMembers({ database, clock, keys }: ProjectOptions):
         // Revoked and not only refused, so that they do not come back with the person.
         await transaction.query(
           `WITH ended AS (UPDATE api_keys SET revoked_at = $4
-             WHERE account_id = $1 AND project_id = $2 AND user_id = $3 AND revoked_at IS NULL RETURNING id)
+             WHERE account_id = $1 AND project_id = $2 AND user_id = $3 AND revoked_at IS NULL RETURNING id),
+           signed_out AS (DELETE FROM grants WHERE key_id IN (SELECT id FROM ended))
            DELETE FROM sessions WHERE key_id IN (SELECT id FROM ended) OR project_key_id IN (SELECT id FROM ended)`,
           [accountId, projectId, id, new Date(clock.nowMs())],
         )

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../../kernel/app-error.ts'
 import { Batches } from '../../../kernel/batches.ts'
@@ -7,23 +6,16 @@ import type { Queryable } from '../../../storage/database.ts'
 import { BoundedMap } from '../../../kernel/bounded-map.ts'
 import type { Caller } from './caller.ts'
 import { KEY_CHANGE_TOPIC, parseKeyChange, type KeyChange, type KeyChangeBus } from '../change/key-change.ts'
-import { hashKey, isKeyForm, KEY_FORM } from '../key-form.ts'
+import { isHashOfToken, isKeyForm, KEY_FORM, nameOfSecret } from '../key-form.ts'
 import { KeyHashes } from './key-hashes.ts'
-import { callerOf, SELECT_CALLER, type CallerRow } from './read-caller.ts'
+import { NOTE_USE_AFTER_MS, readKnownKeys, type KnownKey } from './read-known-keys.ts'
 
 const KNOWN_KEYS_MAX = 20_000
 const REFUSED_KEYS_MAX = 10_000
 const REFUSED_KEY_TTL_MS = 5000
 const READS_WAITING_MAX = 1000
 const TOO_MANY_READS = 'too many keys are being read at once'
-/** Limits the effect of a change that was committed but not announced, because its process died in between. */
-const REFRESH_AFTER_MS = 30_000
 const REFRESH_RETRY_MS = 5000
-/**
- * Uses within this time after a recorded one are not written: ten thousand busy keys would cause as many row updates every few
- * seconds.
- */
-const NOTE_USE_AFTER_MS = 60_000
 const READ_AT_ONCE_MAX = 1000
 /** The pause between two reads, so that the keys that become due meanwhile share one read. */
 const REFRESH_PAUSE_MS = 50
@@ -34,15 +26,6 @@ export interface KeyAuthenticatorOptions {
   readonly messageBus: KeyChangeBus
   /** Called when a key is used, at most once a minute for each key. Must not block. */
   readonly noteUse: (keyId: string, nowMs: number) => void
-}
-
-interface KnownKey {
-  readonly caller: Caller
-  readonly expiresAtMs: number | null
-  readonly isAccountSuspended: boolean
-  readonly isRevoked: boolean
-  refreshAtMs: number
-  noteUseAtMs: number
 }
 
 type Refusal = keyof typeof REFUSALS
@@ -94,24 +77,24 @@ export class KeyAuthenticator {
   authenticate(token: string, connection?: object): Caller | Promise<Caller> {
     const keyHash = this.#hashes.find(token, connection)
     if (keyHash === null) throw invalidApiKey('malformed')
-    if (!this.#messageBus.isConnected()) return this.#admitOnceRead(this.#readKey(keyHash))
+    if (!this.#messageBus.isConnected()) return this.#admitOnceRead(keyHash, this.#readKey(keyHash))
 
     const nowMs = this.#clock.nowMs()
     const known = this.#knownKeys.get(keyHash)
     if (known !== undefined) {
       const monotonicMs = this.#clock.monotonicMs()
       if (monotonicMs >= known.refreshAtMs) this.#refresh(keyHash, known, monotonicMs)
-      return this.#admit(known, nowMs)
+      return this.#admit(keyHash, known, nowMs)
     }
     const refused = this.#refused.get(keyHash)
     if (refused !== undefined && this.#clock.monotonicMs() < refused.untilMs)
-      throw invalidApiKey(refused.reason)
-    return this.#admitOnceRead(this.#readKeyOnce(keyHash))
+      throw refusal(keyHash, refused.reason)
+    return this.#admitOnceRead(keyHash, this.#readKeyOnce(keyHash))
   }
 
   /** Whether the key is in memory. */
   isKnown(token: string): boolean {
-    return isKeyForm(token) && this.#knownKeys.get(hashKey(token)) !== undefined
+    return isKeyForm(token) && this.#knownKeys.get(nameOfSecret(token)) !== undefined
   }
 
   forget(change: KeyChange): void {
@@ -137,8 +120,8 @@ export class KeyAuthenticator {
     this.#sharedReads.clear()
   }
 
-  #admit(known: KnownKey, nowMs: number): Caller {
-    if (known.expiresAtMs !== null && nowMs >= known.expiresAtMs) throw invalidApiKey('expired')
+  #admit(keyHash: string, known: KnownKey, nowMs: number): Caller {
+    if (known.expiresAtMs !== null && nowMs >= known.expiresAtMs) throw refusal(keyHash, 'expired')
     if (known.isAccountSuspended) throw new AppError('account_suspended', 'This account is suspended.')
     // A clock that was set back must not stop the recording of uses.
     if (nowMs >= known.noteUseAtMs || nowMs < known.noteUseAtMs - NOTE_USE_AFTER_MS) {
@@ -148,11 +131,11 @@ export class KeyAuthenticator {
     return known.caller
   }
 
-  async #admitOnceRead(read: Promise<KnownKey | null>): Promise<Caller> {
+  async #admitOnceRead(keyHash: string, read: Promise<KnownKey | null>): Promise<Caller> {
     const known = await read
-    if (known === null) throw invalidApiKey('unknown')
-    if (known.isRevoked) throw invalidApiKey('revoked')
-    return this.#admit(known, this.#clock.nowMs())
+    if (known === null) throw refusal(keyHash, 'unknown')
+    if (known.isRevoked) throw refusal(keyHash, 'revoked')
+    return this.#admit(keyHash, known, this.#clock.nowMs())
   }
 
   #readKeyOnce(keyHash: string): Promise<KnownKey | null> {
@@ -222,40 +205,6 @@ export class KeyAuthenticator {
   }
 }
 
-interface KnownKeyRow extends CallerRow {
-  readonly key_hash: Buffer
-}
-
-const READ_KNOWN_KEYS = `${SELECT_CALLER}
-  WHERE k.key_hash = ANY ($1::bytea[]) AND NOT k.is_of_sessions`
-
-/** Returns the existing keys by hash. */
-async function readKnownKeys(
-  database: Queryable,
-  keyHashes: readonly string[],
-  clock: Clock,
-): Promise<Map<string, KnownKey>> {
-  const asked = new Map(keyHashes.map((keyHash) => [keyHash, Buffer.from(keyHash, 'hex')]))
-  const rows = await database.query<KnownKeyRow>(READ_KNOWN_KEYS, [[...asked.values()]])
-  const known = new Map<string, KnownKey>()
-  for (const row of rows) {
-    const keyHash = row.key_hash.toString('hex')
-    const hashBytes = asked.get(keyHash)
-    // The index found the row by its hash. The final comparison takes constant time.
-    if (hashBytes === undefined || !timingSafeEqual(row.key_hash, hashBytes)) continue
-    const lastUsedAtMs = row.last_used_at?.getTime() ?? null
-    known.set(keyHash, {
-      caller: callerOf(row),
-      expiresAtMs: row.expires_at?.getTime() ?? null,
-      isAccountSuspended: row.account_status !== 'active',
-      isRevoked: row.revoked_at !== null || row.is_ended,
-      refreshAtMs: clock.monotonicMs() + REFRESH_AFTER_MS,
-      noteUseAtMs: lastUsedAtMs === null ? 0 : Math.min(lastUsedAtMs, clock.nowMs()) + NOTE_USE_AFTER_MS,
-    })
-  }
-  return known
-}
-
 // Details are given only to a client that has the complete key, so that nothing is revealed about other keys.
 const REFUSALS = {
   malformed: `The API key is malformed: a key has the form ${KEY_FORM}.`,
@@ -266,6 +215,16 @@ const REFUSALS = {
 
 function invalidApiKey(reason: Refusal): AppError {
   return new AppError('invalid_api_key', REFUSALS[reason], { headers: { 'www-authenticate': 'Bearer' } })
+}
+
+const TOKEN_REFUSED =
+  'The access token has expired or was revoked. Refresh it, or sign in again: `parkway login`.'
+
+// Expired tokens are deleted, so that nothing tells why one is refused.
+function refusal(keyHash: string, reason: Refusal): AppError {
+  if (!isHashOfToken(keyHash)) return invalidApiKey(reason)
+  const headers = { 'www-authenticate': 'Bearer error="invalid_token"' }
+  return new AppError('invalid_api_key', TOKEN_REFUSED, { headers })
 }
 
 function cannotCheckKey(cause: unknown): AppError {

@@ -52,6 +52,13 @@ export interface Caller {
   readonly session?: CallerSession
   /** Where the request comes from, for the audit log. Absent for requests that only read, and on hot routes. */
   readonly origin?: RequestOrigin
+  /** The access token that the request has instead of a key. It moves no money, gives no rights, and makes no keys. */
+  readonly accessToken?: CallerToken
+}
+
+interface CallerToken {
+  /** The tool that the person signed in. Null for a token that was exchanged for another one. */
+  readonly grantId: string | null
 }
 
 interface CallerSession {

@@ -1,4 +1,4 @@
-import { hashKey, isKeyForm } from '../key-form.ts'
+import { isKeyForm, nameOfSecret } from '../key-form.ts'
 
 /**
  * Caches the last key of each connection with its hash: clients repeat the same key, and hashing takes longer than the rest of
@@ -12,7 +12,7 @@ export class KeyHashes {
     const last = connection && this.#lastOf.get(connection)
     if (last?.token === token) return last.hash
     if (!isKeyForm(token)) return null
-    const hash = hashKey(token)
+    const hash = nameOfSecret(token)
     if (connection) this.#lastOf.set(connection, { token, hash })
     return hash
   }

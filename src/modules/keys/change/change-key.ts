@@ -15,6 +15,7 @@ import {
 import { checkTagSettings } from '../tags/tag-rules.ts'
 import { authorityIn, readAuthority } from '../authenticate/read-authority.ts'
 import { heldPermissions } from '../permissions/held-permissions.ts'
+import { refuseAccessToken } from '../permissions/refuse-access-token.ts'
 import { readKey } from '../read-keys.ts'
 import { updateHiddenKeys } from './enter-project.ts'
 
@@ -44,6 +45,7 @@ export async function updateKey(
   { caller, accountId, keyId, nowMs }: KeyChangeRequest,
   changes: KeyChanges,
 ): Promise<KeyRecord> {
+  if (changes.isActive !== false) refuseAccessToken(caller)
   return database.transaction(async (transaction) => {
     const projectId = caller.accountId === accountId ? caller.projectId : null
     const before = await readKey(transaction, accountId, keyId, { forUpdate: true, projectId })

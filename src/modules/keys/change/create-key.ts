@@ -15,6 +15,7 @@ import {
 import { checkTagSettings } from '../tags/tag-rules.ts'
 import { authorityIn, readAuthority, readOwnerRoles } from '../authenticate/read-authority.ts'
 import { heldPermissions } from '../permissions/held-permissions.ts'
+import { refuseAccessToken } from '../permissions/refuse-access-token.ts'
 import { placeKey } from './place-key.ts'
 
 /** Absent members are inherited from the calling key. */
@@ -34,6 +35,7 @@ export async function createKey(
   { caller, accountId, nowMs }: { caller: Caller; accountId: string; nowMs: number },
   { name, projectId, serviceAccountId, ...asked }: KeyRequest,
 ): Promise<IssuedKey> {
+  refuseAccessToken(caller)
   checkTagSettings(asked)
   const ofCaller = await readAuthority(transaction, caller, nowMs)
   const authority =

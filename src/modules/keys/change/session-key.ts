@@ -22,7 +22,7 @@ export async function ensureSessionKey(
   const [row] = await transaction.query<{ id: string }>(
     `INSERT INTO api_keys (id, account_id, user_id, project_id, name, environment, key_hash, key_prefix, scopes, created_at, is_of_sessions)
      VALUES ($1, $2, $3, $4, 'Sessions', $5, $6, '', '{inference,manage}', $7, true)
-     ON CONFLICT (account_id, user_id, coalesce(project_id, account_id)) WHERE is_of_sessions AND origin_key_id IS NULL
+     ON CONFLICT (account_id, user_id, coalesce(project_id, account_id)) WHERE is_of_sessions AND origin_key_id IS NULL AND NOT is_of_tokens
      DO UPDATE SET revoked_at = NULL RETURNING id`,
     [
       createId(nowMs),

@@ -3,6 +3,7 @@ import type { Caller } from '../authenticate/caller.ts'
 import { authorityIn, readAuthority } from '../authenticate/read-authority.ts'
 import { requirePermissions, requireUnrestricted, type Authority } from '../key-rights.ts'
 import { permissionsOfRoles } from './held-permissions.ts'
+import { refuseAccessToken } from './refuse-access-token.ts'
 
 /** Roles and permissions that somebody gains or loses. */
 export interface Gift {
@@ -22,6 +23,7 @@ export async function requireMayGive(
   { projectId, roles }: Gift,
   nowMs: number,
 ): Promise<void> {
+  refuseAccessToken(caller)
   const authority = await readAuthority(queryable, caller, nowMs)
   requireUnrestricted(authority)
   if (isOfAccountItself(authority)) return

@@ -1,0 +1,99 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../../../kernel/clock.ts'
+import type { Queryable } from '../../../storage/database.ts'
+import { isHashOfToken, TOKEN_HASH_PREFIX } from '../key-form.ts'
+import type { Caller } from './caller.ts'
+import { callerOf, SELECT_CALLER, type CallerRow } from './read-caller.ts'
+
+/** Limits the effect of a change that was committed but not announced, because its process died in between. */
+const REFRESH_AFTER_MS = 30_000
+/**
+ * Uses within this time after a recorded one are not written: ten thousand busy keys would cause as many row updates every few
+ * seconds.
+ */
+export const NOTE_USE_AFTER_MS = 60_000
+
+/** What is known of a key or an access token. */
+export interface KnownKey {
+  readonly caller: Caller
+  readonly expiresAtMs: number | null
+  readonly isAccountSuspended: boolean
+  readonly isRevoked: boolean
+  refreshAtMs: number
+  noteUseAtMs: number
+}
+
+interface HashRow extends CallerRow {
+  readonly key_hash: Buffer
+  readonly token_hash?: Buffer
+}
+
+interface TokenRow extends HashRow {
+  readonly grant_id: string | null
+  readonly token_expires_at: Date
+}
+
+const READ_KEYS = `${SELECT_CALLER} WHERE k.key_hash = ANY ($1::bytea[]) AND NOT k.is_of_sessions`
+const READ_TOKENS = `
+  SELECT c.*, t.token_hash, t.grant_id, t.expires_at AS token_expires_at FROM access_tokens t
+  CROSS JOIN LATERAL (${SELECT_CALLER} WHERE k.id = t.key_id AND k.account_id = t.account_id AND k.is_of_tokens) c
+  WHERE t.token_hash = ANY ($1::bytea[])`
+
+/** Returns the existing keys and access tokens by hash. */
+export async function readKnownKeys(
+  database: Queryable,
+  keyHashes: readonly string[],
+  clock: Clock,
+): Promise<Map<string, KnownKey>> {
+  const ofTokens = keyHashes.filter(isHashOfToken)
+  const ofKeys = keyHashes.filter((keyHash) => !isHashOfToken(keyHash))
+  const known = new Map<string, KnownKey>()
+  const keyRows = await readRows<HashRow>(database, READ_KEYS, new Map(ofKeys.map((hash) => [hash, hash])))
+  for (const [keyHash, row] of keyRows) known.set(keyHash, knownKeyOf(row, clock))
+  const hexOfTokens = new Map(ofTokens.map((hash) => [hash.slice(TOKEN_HASH_PREFIX.length), hash]))
+  for (const [keyHash, row] of await readRows<TokenRow>(database, READ_TOKENS, hexOfTokens))
+    known.set(keyHash, knownTokenOf(row, clock))
+  return known
+}
+
+/**
+ * Returns the rows by the names that they were asked for.
+ * @param asked the names by hash in hexadecimal
+ */
+async function readRows<Row extends HashRow>(
+  database: Queryable,
+  statement: string,
+  asked: ReadonlyMap<string, string>,
+): Promise<[string, Row][]> {
+  if (asked.size === 0) return []
+  const hashes = new Map([...asked.keys()].map((hex) => [hex, Buffer.from(hex, 'hex')]))
+  const rows = await database.query<Row>(statement, [[...hashes.values()]])
+  return rows.flatMap((row): [string, Row][] => {
+    const rowHash = row.token_hash ?? row.key_hash
+    const hex = rowHash.toString('hex')
+    const name = asked.get(hex)
+    const hashBytes = hashes.get(hex)
+    // The index found the row by its hash. The final comparison takes constant time.
+    const isAsked = name !== undefined && hashBytes !== undefined && timingSafeEqual(rowHash, hashBytes)
+    return isAsked ? [[name, row]] : []
+  })
+}
+
+function knownKeyOf(row: CallerRow, clock: Clock): KnownKey {
+  const lastUsedAtMs = row.last_used_at?.getTime() ?? null
+  return {
+    caller: callerOf(row),
+    expiresAtMs: row.expires_at?.getTime() ?? null,
+    isAccountSuspended: row.account_status !== 'active',
+    isRevoked: row.revoked_at !== null || row.is_ended,
+    refreshAtMs: clock.monotonicMs() + REFRESH_AFTER_MS,
+    noteUseAtMs: lastUsedAtMs === null ? 0 : Math.min(lastUsedAtMs, clock.nowMs()) + NOTE_USE_AFTER_MS,
+  }
+}
+
+/** The caller has no expiry: a request that began with a valid token may end after it. */
+function knownTokenOf(row: TokenRow, clock: Clock): KnownKey {
+  const known = knownKeyOf(row, clock)
+  const caller = Object.freeze({ ...known.caller, accessToken: { grantId: row.grant_id } })
+  return { ...known, caller, expiresAtMs: row.token_expires_at.getTime() }
+}
