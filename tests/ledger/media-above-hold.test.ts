@@ -102,6 +102,30 @@ describe('a video that is longer than requested', () => {
     expect(await balanceOf(uncapped)).toBeCloseTo(4.6, 9)
     expect((await uncovered()) - before).toBeCloseTo(12 * SECOND_USD - 0.4, 9)
   })
+
+  test('stays within every budget on its way: the tightest decides, and all count the same', async () => {
+    const before = await uncovered()
+    const { key } = await createAccount(gateway, { creditUsd: 5 })
+    const budgets: string[] = []
+    for (const [subject, limit_usd] of [
+      [{ type: 'account' }, 1],
+      [{ type: 'tag', id: 'team=film' }, 0.4],
+      [{ type: 'tag', id: 'team=other' }, 0],
+    ] as const) {
+      const body = { subject, limit_usd, window: 'month' }
+      const made = await gateway.request('POST', '/v1/organization/budgets', { key, body })
+      budgets.push(made.body.id)
+    }
+    filmSeconds = 12
+    const headers = { 'x-gateway-tags': 'team=film' }
+    const { body } = await gateway.request('POST', '/v1/videos/generations', { key, headers, body: VIDEO })
+    expect((await waitForTask(gateway, body.task_id, key)).cost_usd).toBe(0.4)
+    const spent = budgets.map(
+      async (id) => (await gateway.request('GET', `/v1/organization/budgets/${id}`, { key })).body.spent_usd,
+    )
+    expect(await Promise.all(spent)).toEqual([0.4, 0.4, 0])
+    expect((await uncovered()) - before).toBeCloseTo(12 * SECOND_USD - 0.4, 9)
+  })
 })
 
 async function setBudget(accountId: string): Promise<void> {

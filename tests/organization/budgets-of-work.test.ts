@@ -89,6 +89,30 @@ test('a comparison stops at a budget with its reason, and continues when it is r
   expect(await readSpent(payer)).toBe(Math.round(finished.cost_usd * NANO))
 })
 
+test('the judge of a comparison keeps to a budget too, and what it was asked counts', async () => {
+  const payer = await createPayer(10)
+  const { status, body: ofJudge } = await payer.request('POST', BUDGETS, {
+    body: { subject: { type: 'account' }, models: ['gpt-5.5'], window: 'month', limit_usd: 0.000001 },
+  })
+  expect([status, ofJudge]).toEqual([200, ofJudge])
+  const judged = await makeRun(payer, {
+    prompts: ['one'],
+    models: ['gpt-5.4', 'gpt-5.4-mini'],
+    judge: { model: 'gpt-5.5' },
+  })
+  expect(judged).toMatchObject({ status: 'failed', cells_done: 2, error: { code: 'budget_exceeded' } })
+  const readJudged = async () => (await payer.request('GET', `${BUDGETS}/${ofJudge.id}`)).body.spent_usd
+  expect(await readJudged()).toBe(0)
+  const ofCells = await readSpent(payer)
+  expect(ofCells).toBe(Math.round(judged.cost_usd * NANO))
+  await payer.request('POST', `${BUDGETS}/${ofJudge.id}`, { body: { limit_usd: 10 } })
+  await payer.request('POST', `${RUNS}/${judged.id}/resume`)
+  const finished = await waitForRun(payer, judged.id)
+  expect(finished).toMatchObject({ status: 'completed', error: null })
+  expect(Math.round((await readJudged()) * NANO)).toBe((await readSpent(payer)) - ofCells)
+  expect(await readSpent(payer)).toBe(Math.round(finished.cost_usd * NANO))
+})
+
 test('a background response that does not fit fails with the reason', async () => {
   const payer = await createPayer(0.000001)
   const order = { body: { model: 'gpt-5.4-mini', input: 'Hello', background: true } }

@@ -72,6 +72,19 @@ describe('a budget refuses what does not fit, in every process', () => {
     expect((await call('POST', '/v1/chat/completions', key, body)).status).toBe(200)
   })
 
+  test('a budget with models cannot be dodged by another name of the model', async () => {
+    const { key } = await createPayer()
+    const budget = await setBudget(key, { subject: { type: 'account' }, models: ['gpt-4'], limit_usd: 0 })
+    for (const model of ['gpt-4', String(Object(budget['models'])[0]), 'openai/gpt-4']) {
+      const body = { model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5 }
+      expect([model, ...codeOf(await call('POST', '/v1/chat/completions', key, body))]).toEqual([
+        model,
+        402,
+        'budget_exceeded',
+      ])
+    }
+  })
+
   test('a budget of a key cannot be dodged by making keys with it', async () => {
     const { key: root } = await createPayer()
     const { body: made } = await call('POST', '/v1/tenants/me/api-keys', root, { name: 'one' })
@@ -127,6 +140,7 @@ test('what cannot be a budget is refused with the name of the field', async () =
     ['subject.id', { ...valid, subject: { type: 'user' } }],
     ['subject.id', { ...valid, subject: { type: 'tag', id: 'no value' } }],
     ['models', { ...valid, models: [] }],
+    ['models', { ...valid, models: ['no-such-model'] }],
     ['thresholds_percent', { ...valid, thresholds_percent: [50, 50] }],
     ['email_recipients.0', { ...valid, email_recipients: ['not an address'] }],
     ['hard', { ...valid, hard: true }],

@@ -54,7 +54,7 @@ export function buildOrganizationRoutes(parts: OrganizationParts): Route[] {
     ...projectRateLimitRoutes({ projects, limits, catalog }),
     ...buildGroupAndRoleRoutes({ groups, roles, people }),
     ...organizationUserRoutes({ people }),
-    ...budgetRoutes({ budgets }),
+    ...budgetRoutes({ budgets, catalog }),
     ...budgetRequestRoutes({ budgets }),
     ...spendLimitRoutes({ budgets }),
     ...spendAlertRoutes({ budgets }),

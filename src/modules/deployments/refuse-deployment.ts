@@ -15,7 +15,12 @@ export function refusalOf(deployment: Deployment): AppError | null {
   if (statusReason === 'key_limit_reached')
     return new AppError(
       'key_limit_reached',
-      'The deployment was stopped because a budget or limit of the account, its project or the key that made it is reached.',
+      'The deployment was stopped because the limit of the key that made it is reached.',
+    )
+  if (statusReason === 'budget_exceeded')
+    return new AppError(
+      'budget_exceeded',
+      'The deployment was stopped because a budget that it counts for is reached; its events tell which one. Start it again when there is room.',
     )
   if (statusReason === 'insufficient_balance')
     return new AppError(

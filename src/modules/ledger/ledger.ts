@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../kernel/clock.ts'
-import { notFound } from '../../kernel/app-error.ts'
+import { notFound, type AppError } from '../../kernel/app-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
@@ -14,7 +14,7 @@ import type { LedgerObserver } from './journal/commit-health.ts'
 import { openHold, releaseHold, settleHold, type HoldOrder, type SettleOrder } from './books/stored-hold.ts'
 import { CreditPool } from './memory/credit-pool.ts'
 import { RECALL_MS_MAX } from './memory/credit-wait.ts'
-import { growHold, type GrowOrder } from './books/grow-hold.ts'
+import { explainCaps, growHold, type GrowOrder } from './books/grow-hold.ts'
 import type { AmpleHoldRequest, Charged, Hold, HoldRequest, Payer } from './memory/memory-hold.ts'
 import {
   deductCredit,
@@ -80,6 +80,8 @@ export interface Ledger {
   openHolds(transaction: Queryable, orders: readonly PlainHoldOrder[]): Promise<ReadonlySet<string>>
   /** Raises a hold as far as possible and returns its new amount. Call `recall` first, and settle in the same transaction. */
   growHold(transaction: Queryable, order: GrowOrder): Promise<NanoUsd>
+  /** Returns which budget or limit is the reason that a hold could not grow. Null: none, so that credit is missing. */
+  explainCaps(queryable: Queryable, order: Omit<GrowOrder, 'key'>): Promise<AppError | null>
   settleHold(transaction: Queryable, order: SettleOrder): Promise<{ isNew: boolean }>
   /** Settles all of these holds, or throws and settles none. */
   settleHolds(transaction: Queryable, orders: readonly SettleOrder[]): Promise<void>
@@ -174,6 +176,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     openHold,
     openHolds,
     growHold,
+    explainCaps,
     settleHold,
     settleHolds,
     releaseHold,

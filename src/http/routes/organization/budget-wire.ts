@@ -125,7 +125,7 @@ export const NewBudgetBody = Type.Object(
           minItems: 1,
           maxItems: 100,
         }),
-        'Only requests to these models count. Null: all.',
+        'Only requests to these models count. A name means the model that answers to it now, which the answer names. Null: all.',
       ),
     ),
     window: Type.Enum([...BUDGET_PERIODS], {

@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
-import { notFound } from '../../../kernel/app-error.ts'
+import { invalidValue, notFound } from '../../../kernel/app-error.ts'
 import type { Budgets } from '../../../modules/budgets/budgets.ts'
+import type { Catalog } from '../../../modules/catalog/catalog.ts'
+import type { Caller } from '../../../modules/keys/keys.ts'
 import { SUBJECT_KINDS, subjectText } from '../../../modules/ledger/ledger.ts'
 import { parseWireId, wireId } from '../../../wires/organization-ids.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
@@ -42,8 +44,13 @@ const BudgetsQuery = Type.Object({
 const shared = { tag: 'Organization', access: ANY_KEY } as const
 const ITEM = '/v1/organization/budgets/:budget_id'
 
+interface BudgetRouteOptions {
+  readonly budgets: Budgets
+  readonly catalog: Pick<Catalog, 'resolveFor'>
+}
+
 /** Everybody sees the budgets that limit them; who may change one is decided by its level. */
-export const budgetRoutes = ({ budgets }: { budgets: Budgets }): Route[] => [
+export const budgetRoutes = ({ budgets, catalog }: BudgetRouteOptions): Route[] => [
   defineRoute({
     ...shared,
     method: 'GET',
@@ -76,7 +83,7 @@ export const budgetRoutes = ({ budgets }: { budgets: Budgets }): Route[] => [
       const budget = await budgets.create(caller, {
         ...changesFromWire(body),
         subject: parseSubjectWire(subject.type, subject.id, caller.accountId),
-        models,
+        models: models && models.map((name) => modelIdOf(catalog, caller, name)),
         period,
         limitNanoUsd: parseUsd('limit_usd', body.limit_usd),
       })
@@ -172,4 +179,11 @@ function budgetIdOf({ budget_id: named }: { budget_id: string }): string {
   const id = parseWireId('budget', named)
   if (id === null) throw notFound('budget')
   return id
+}
+
+/** What is charged has the id of the model that answered: a budget for another name would count nothing. */
+function modelIdOf(catalog: BudgetRouteOptions['catalog'], caller: Caller, name: string): string {
+  const model = catalog.resolveFor(caller, name)
+  if (model === undefined) throw invalidValue('models', `There is no model '${name}'.`)
+  return model.id
 }

@@ -184,17 +184,19 @@ describe('a run is billed', () => {
     const { id } = await stage.deployments.create(caller, ORDER)
     await stage.pass(reconciler, HOUR_MS)
     const deployment = await stage.deployments.read(wholeAccount(caller.accountId), id)
-    expect([deployment.status, deployment.statusReason]).toEqual(['stopped', 'key_limit_reached'])
+    expect([deployment.status, deployment.statusReason]).toEqual(['stopped', 'budget_exceeded'])
     const spent = await spentInWindow(stage.database, budgetId, { period: 'total', atMs: 0 })
     expect(spent).toBe(deployment.spentNanoUsd)
     expect(spent).toBeLessThanOrEqual(limitNanoUsd)
     expect(spent).toBeGreaterThan(limitNanoUsd - 2n * SLICE_NANO_USD)
     expect([(await balanceOf(caller)).heldNanoUsd, await stage.countMachines()]).toEqual([0n, 0])
     const events = await stage.database.query<{ message: string }>(
-      `SELECT message FROM deployment_events WHERE deployment_id = $1 AND type = 'key_limit_reached'`,
+      `SELECT message FROM deployment_events WHERE deployment_id = $1 AND type = 'budget_exceeded'`,
       [id],
     )
-    expect(events[0]?.message).toMatch(/^A budget or limit /)
+    expect(events[0]?.message).toMatch(
+      /^No more GPU time\. The total budget of 0\.2 USD of the account is reached: .* It does not start again\.$/,
+    )
     await expect(stage.deployments.setDesiredState(caller, id, 'running')).rejects.toMatchObject({
       code: 'budget_exceeded',
     })

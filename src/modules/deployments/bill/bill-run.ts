@@ -9,7 +9,7 @@ import { gpuCost } from './gpu-cost.ts'
 
 type RunLedger = Pick<
   Ledger,
-  'openHold' | 'growHold' | 'settleHold' | 'releaseHold' | 'recall' | 'readBalance'
+  'openHold' | 'growHold' | 'explainCaps' | 'settleHold' | 'releaseHold' | 'recall'
 >
 
 export interface BillingOptions {
@@ -21,7 +21,7 @@ export interface BillingOptions {
 }
 
 /** Why the credit does not cover the next slice; null if it does. */
-export type Shortage = 'budget' | 'balance' | 'cap' | null
+export type Shortage = 'budget' | 'balance' | null
 
 /** The rows of the run and the deployment, read in the current transaction. The run's row must be locked. */
 export interface BilledRun {

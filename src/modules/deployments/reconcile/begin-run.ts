@@ -3,7 +3,7 @@ import { messageOf } from '../../../storage/storage-error.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import { billSlice, isInDebt, type Shortage } from '../bill/bill-run.ts'
 import { changeDesired, lockClaimed, writeTransition } from './claim-deployments.ts'
-import type { Deployment, Run } from '../deployment.ts'
+import { modelIdOf, type Deployment, type Run } from '../deployment.ts'
 import { readOpenRun } from '../deployment-row.ts'
 import { gpuCost } from '../bill/gpu-cost.ts'
 import { failRun } from './fail-run.ts'
@@ -123,26 +123,30 @@ async function insertRun(
   return null
 }
 
-const SHORTAGES = {
-  budget: { reason: 'budget_reached', message: 'The budget of the deployment is reached.' },
-  balance: { reason: 'insufficient_balance', message: 'The credit does not cover more GPU time.' },
-  cap: {
-    reason: 'key_limit_reached',
-    message:
-      'A budget or limit of the account, its project or the key that made it does not cover more GPU time.',
-  },
-} as const
+const OF_DEPLOYMENT = { reason: 'budget_reached', message: 'The budget of the deployment is reached.' }
+const OF_CREDIT = { reason: 'insufficient_balance', message: 'The credit does not cover more GPU time.' }
 
-/** Returns `cap` instead of `balance` if the account has enough credit for two slices: then a cap was the reason. */
+/** A budget of the account, of its project and so on, or a limit of the key, is told by its name and with what is left of it. */
 async function explainShortage(
-  { billing, claim }: Pick<Reconciliation, 'billing' | 'claim'>,
+  { database, billing, claim, clock }: Pick<Reconciliation, 'database' | 'billing' | 'claim' | 'clock'>,
   shortage: NonNullable<Shortage>,
-): Promise<NonNullable<Shortage>> {
-  if (shortage !== 'balance' || billing === null) return shortage
-  const { accountId, pricePerHourNanoUsd } = claim.deployment
-  const { balanceNanoUsd, heldNanoUsd } = await billing.ledger.readBalance(accountId)
-  const isEnough = balanceNanoUsd - heldNanoUsd >= gpuCost(pricePerHourNanoUsd, 2 * billing.sliceSeconds)
-  return isEnough ? 'cap' : 'balance'
+): Promise<{ readonly reason: string; readonly message: string }> {
+  if (shortage === 'budget') return OF_DEPLOYMENT
+  if (billing === null) return OF_CREDIT
+  const { id, accountId, keyId, labels, pricePerHourNanoUsd } = claim.deployment
+  const cap = await billing.ledger.explainCaps(database, {
+    accountId,
+    keyId,
+    model: modelIdOf(id),
+    labels: labels ?? [],
+    atMs: clock.nowMs(),
+    neededNanoUsd: gpuCost(pricePerHourNanoUsd, 2 * billing.sliceSeconds),
+  })
+  if (cap === null) return OF_CREDIT
+  return {
+    reason: cap.code === 'key_limit_reached' ? 'key_limit_reached' : 'budget_exceeded',
+    message: `No more GPU time. ${cap.message}`,
+  }
 }
 
 /** Sets the desired state to `stopped`, with the kind of shortage as the reason. */
@@ -151,7 +155,7 @@ export async function stopForShortage(
   shortage: NonNullable<Shortage>,
 ): Promise<Deployment> {
   const { database, claim, clock } = reconciliation
-  const { reason, message } = SHORTAGES[await explainShortage(reconciliation, shortage)]
+  const { reason, message } = await explainShortage(reconciliation, shortage)
   const changed = await database.transaction(async (transaction) => {
     const locked = await lockClaimed(transaction, claim)
     // The account has asked for something else meanwhile, such as deletion. The next reconciliation handles that.

@@ -1,5 +1,7 @@
+import type { AppError } from '../../../kernel/app-error.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Queryable } from '../../../storage/database.ts'
+import { capReached } from './cap-reached.ts'
 import { CHOOSE_LOTS, lockAccount, readCreditState } from './lock-account.ts'
 import { readCapRoom, type Cap } from './lend-credit.ts'
 import type { Charged } from '../memory/memory-hold.ts'
@@ -40,10 +42,25 @@ export async function growHold(transaction: Queryable, order: GrowOrder): Promis
   return heldNanoUsd + missingNanoUsd
 }
 
+/**
+ * Returns the error for the cap that leaves the least room for this work, or null if none has less than it needs: then credit is
+ * missing. Call it after a hold could not grow.
+ */
+export async function explainCaps(queryable: Queryable, order: Omit<GrowOrder, 'key'>): Promise<AppError | null> {
+  let tightest: { readonly cap: Cap; readonly leftNanoUsd: NanoUsd } | null = null
+  for (const cap of await readCapsOf(queryable, order)) {
+    const leftNanoUsd = await readCapRoom(queryable, cap)
+    if (tightest === null || leftNanoUsd < tightest.leftNanoUsd) tightest = { cap, leftNanoUsd }
+  }
+  const { neededNanoUsd } = order
+  if (tightest === null || tightest.leftNanoUsd >= neededNanoUsd) return null
+  return capReached(tightest.cap, { neededNanoUsd, leftNanoUsd: tightest.leftNanoUsd })
+}
+
 /** The current caps: a lowered cap applies to everything not yet spent. */
 async function readCapsOf(
   transaction: Queryable,
-  { accountId, keyId, ...charge }: GrowOrder,
+  { accountId, keyId, ...charge }: Omit<GrowOrder, 'key'>,
 ): Promise<readonly Cap[]> {
   const [key] = await transaction.query<PayerRow>(PAYER, [keyId, accountId])
   const payer = {
