@@ -46,7 +46,10 @@ export async function growHold(transaction: Queryable, order: GrowOrder): Promis
  * Returns the error for the cap that leaves the least room for this work, or null if none has less than it needs: then credit is
  * missing. Call it after a hold could not grow.
  */
-export async function explainCaps(queryable: Queryable, order: Omit<GrowOrder, 'key'>): Promise<AppError | null> {
+export async function explainCaps(
+  queryable: Queryable,
+  order: Omit<GrowOrder, 'key'>,
+): Promise<AppError | null> {
   let tightest: { readonly cap: Cap; readonly leftNanoUsd: NanoUsd } | null = null
   for (const cap of await readCapsOf(queryable, order)) {
     const leftNanoUsd = await readCapRoom(queryable, cap)
