@@ -5,13 +5,16 @@ import { createConsoleSite } from '../http/console-site/console-site.ts'
 import { createClientAddress } from '../http/connections/client-address.ts'
 import { createUnauthenticatedGuard } from '../http/connections/guard-unauthenticated.ts'
 import { isOfOwnPage } from '../http/session-cookie.ts'
+import { confirmationRequired } from '../http/routes/account/confirm-methods.ts'
 import { createGroups } from '../modules/groups/groups.ts'
 import { createRoles } from '../modules/roles/roles.ts'
-import { createPeople } from '../modules/people/people.ts'
+import { createPasskeys } from '../modules/passkeys/passkeys.ts'
+import { createLinkMails, createPeople } from '../modules/people/people.ts'
 import { createProjects } from '../modules/projects/projects.ts'
 import { createSessions, createSignInCode } from '../modules/sessions/sessions.ts'
 import { endRefusedRequests } from '../http/connections/end-refused-requests.ts'
 import { createServer } from '../http/server.ts'
+import { createMailer } from '../mail/mailer.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { nanoUsdFromUsd } from '../kernel/money.ts'
 import type { Database } from '../storage/database.ts'
@@ -73,6 +76,12 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
     const sessions = createSessions({ database: modules.database, keys })
     const { database, clock } = modules
     const people = createPeople({ database, clock, keys, sessions })
+    const passkeys = createPasskeys({ database, sessions, people })
+    const mailer =
+      config.smtpUrl === null ? null : createMailer({ url: config.smtpUrl, from: config.smtpFrom })
+    begun.defer(() => mailer?.close())
+    const mails = createLinkMails({ database, mailer, logger })
+    const signIn = { passkeys, mails, publicUrl: config.publicUrl, listSignInProviders: async () => [] }
     const projects = createProjects({ database, clock, keys, catalog: modules.catalog })
     const groups = createGroups({ database, clock, keys })
     const roles = createRoles({ database, clock, keys })
@@ -84,6 +93,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       isKnownKey: (token) => keys.isKnown(token),
       addressOf: clientAddressOf,
       onRefused: () => metrics.limits.refused('address'),
+      confirmationRequired: (caller, headers) => confirmationRequired(caller, headers, signIn),
     })
     const consoleSite =
       config.role === 'worker'
@@ -105,6 +115,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         modules,
         sessions,
         people,
+        signIn,
         projects,
         groups,
         roles,
@@ -200,6 +211,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         await drains.close(Math.max(0, graceEndsMs - performance.now()))
         stopWatching()
         overview.close()
+        mailer?.close()
         await modules.close()
       },
     }

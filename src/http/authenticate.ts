@@ -1,4 +1,4 @@
-import type { onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
 import { refuseAccessToken, type Caller } from '../modules/keys/keys.ts'
 import { requireAccess, type Access } from './access.ts'
@@ -11,16 +11,22 @@ const USUAL_START = 'Bearer '
 /** Returns the caller of a request's key. Returns it without a promise for a known key, so that the hot path does not wait. */
 export type Authenticate = (incoming: RequestMessage) => Caller | Promise<Caller>
 
+/** Returns the error for a session whose person has to prove again who they are. */
+export type ConfirmationRequired = (caller: Caller, headers: FastifyRequest['headers']) => Promise<AppError>
+
 /** Runs before the body is read, so that unauthenticated requests are not parsed. */
 export function authenticateHook(
   guard: { readonly authenticate: Authenticate } & AddressFinder,
   access: Access,
-  needsConfirmation: boolean,
+  confirmationRequired: ConfirmationRequired | null,
 ): onRequestAsyncHookHandler {
   return async (request) => {
     const caller = await guard.authenticate(request.raw)
     requireAccess(caller, access)
-    if (needsConfirmation) requireConfirmation(caller)
+    if (confirmationRequired !== null) {
+      refuseAccessToken(caller)
+      if (caller.session?.isConfirmed === false) throw await confirmationRequired(caller, request.headers)
+    }
     request.exchange.caller = isReading(request.raw)
       ? caller
       : { ...caller, origin: originOf(request.raw, guard) }
@@ -48,13 +54,4 @@ export function readToken(headers: RequestMessage['headers']): string {
       ? 'No API key given. Send it as `Authorization: Bearer pk-<env>-<key>` or `x-api-key: pk-<env>-<key>`.'
       : 'The Authorization header must have the form `Bearer pk-<env>-<key>`.'
   throw new AppError('invalid_api_key', message)
-}
-
-function requireConfirmation(caller: Caller): void {
-  refuseAccessToken(caller)
-  const { session } = caller
-  if (session === undefined || session.isConfirmed) return
-  const message =
-    'Enter the API key again: POST /v1/sessions/current/confirm with `api_key`, then repeat this.'
-  throw new AppError('confirmation_required', message)
 }

@@ -96,7 +96,11 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
       ...(route.access === null
         ? {}
         : {
-            onRequest: authenticateHook(guard, route.access, route.needsConfirmation === true),
+            onRequest: authenticateHook(
+              guard,
+              route.access,
+              route.needsConfirmation === true ? guard.confirmationRequired : null,
+            ),
           }),
       ...(isOpenPage(route) ? { onRequest: async ({ raw }) => guard.admitVisitor(raw) } : {}),
       ...bodyLimitOf(route, surroundings.bodyBytesMax),

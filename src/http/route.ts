@@ -16,7 +16,7 @@ export interface RouteDescription {
   readonly tag: string
   /** What the key needs. Null: no key. Every route says it, so that none is open by mistake. */
   readonly access: Access | null
-  /** In a session, the key must have been entered in the last minutes. */
+  /** In a session, the person must have proved in the last minutes who they are. */
   readonly needsConfirmation?: true
   /** The route itself is free; each request that it makes to a model is charged like a chat request. */
   readonly isChargedByCall?: true

@@ -9,10 +9,18 @@ const LIFE_SECONDS = 7 * 24 * 3600
 type Headers = RequestMessage['headers']
 
 /** Returns the secret of the session, or null if the request has no such cookie. */
-export function readSessionCookie({ cookie }: Headers): string | null {
+export function readSessionCookie(headers: Headers): string | null {
+  return readCookie(headers, [SECURE_NAME, PLAIN_NAME])
+}
+
+/** Returns the first of these cookies that the request has. */
+export function readCookie(
+  { cookie }: { cookie?: string | undefined },
+  names: readonly string[],
+): string | null {
   if (cookie === undefined || cookie.length > COOKIES_LENGTH_MAX) return null
   const pairs = cookie.split(';').map((pair) => pair.trim())
-  for (const name of [SECURE_NAME, PLAIN_NAME]) {
+  for (const name of names) {
     const found = pairs.find((pair) => pair.startsWith(`${name}=`))
     if (found !== undefined) return found.slice(name.length + 1)
   }

@@ -24,6 +24,7 @@ export type ErrorCode =
   | 'invalid_scope'
   | 'invalid_target'
   | 'unsupported_grant_type'
+  | 'invalid_passkey'
   | 'insufficient_balance'
   | 'key_limit_reached'
   | 'budget_exceeded'

@@ -43,6 +43,15 @@ async function createGroup(gateway: TestGateway): Promise<string> {
  * transaction (`recordChange`).
  */
 export const AUDITED_CHANGES: Readonly<Record<string, Prepare>> = {
+  'POST /v1/organization/users/{user_id}/recovery_link': async (gateway) => {
+    const user_id = await personIn(gateway)
+    return { type: 'recovery_link.created', params: { user_id }, body: {}, resourceId: user_id }
+  },
+  'POST /v1/organization/users/{user_id}/end_sessions': async (gateway) => ({
+    type: 'logout.succeeded',
+    params: { user_id: await personIn(gateway) },
+    resourceId: null,
+  }),
   'POST /v1/organization/admin_api_keys': async () => ({ type: 'api_key.created', body: { name: 'admin' } }),
   'DELETE /v1/organization/admin_api_keys/{key_id}': async (gateway) => {
     const { body } = await gateway.request('POST', '/v1/organization/admin_api_keys', { body: { name: 'x' } })

@@ -4,6 +4,7 @@ import { startWalkedHub } from '../upstreams/walked-hub.ts'
 import { startTestGateway, type TestAnswer } from '../support/start-test-gateway.ts'
 import { walkAccount, walkOperator } from './walk-account-operations.ts'
 import type { Call, MakeCall } from './walk-call.ts'
+import { walkPasskeys } from './walk-passkey-operations.ts'
 import { walkOrganization } from './walk-organization-operations.ts'
 
 export interface WalkedAnswer {
@@ -65,6 +66,7 @@ export async function walkOperations(): Promise<Walk> {
     await walkDeployments(call, until)
     await walkAccount(call)
     await walkSessions(call, { key: gateway.key, cookie: () => cookie })
+    await walkPasskeys(call, () => cookie)
     await walkOrganization(call)
     await walkOperator(call)
     return { document, answers }
@@ -89,6 +91,7 @@ async function walkSessions(
   await call('GET /v1/sessions/current', { key: null, headers })
   await call('POST /v1/sessions/project', { key: null, headers })
   await call('DELETE /v1/sessions/{id}', { params: { id } })
+  await call('DELETE /v1/sessions')
 }
 
 async function walkModels(call: MakeCall): Promise<void> {

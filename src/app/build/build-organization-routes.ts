@@ -4,6 +4,7 @@ import { auditLogRoutes } from '../../http/routes/organization/audit-logs.ts'
 import { budgetRequestRoutes } from '../../http/routes/organization/budget-requests.ts'
 import { budgetRoutes } from '../../http/routes/organization/budgets.ts'
 import { dataRetentionRoutes } from '../../http/routes/organization/data-retention.ts'
+import type { DeliverLink } from '../../http/routes/organization/deliver-link.ts'
 import { organizationInviteRoutes } from '../../http/routes/organization/invites.ts'
 import { projectApiKeyRoutes } from '../../http/routes/organization/project-api-keys.ts'
 import { projectModelPermissionRoutes } from '../../http/routes/organization/project-model-permissions.ts'
@@ -14,6 +15,7 @@ import { organizationProjectRoutes } from '../../http/routes/organization/projec
 import { spendAlertRoutes } from '../../http/routes/organization/spend-alerts.ts'
 import { spendLimitRoutes } from '../../http/routes/organization/spend-limits.ts'
 import { organizationUsageRoutes } from '../../http/routes/organization/usage.ts'
+import { userSignInRoutes } from '../../http/routes/organization/user-sign-in.ts'
 import { organizationUserRoutes } from '../../http/routes/organization/users.ts'
 import type { Groups } from '../../modules/groups/groups.ts'
 import type { People } from '../../modules/people/people.ts'
@@ -29,12 +31,12 @@ interface OrganizationParts {
   readonly projects: Projects
   readonly groups: Groups
   readonly roles: Roles
-  readonly publicUrl: string | null
+  readonly deliverLink: DeliverLink
 }
 
 /** The routes of OpenAI's Administration API. */
 export function buildOrganizationRoutes(parts: OrganizationParts): Route[] {
-  const { modules, people, projects, groups, roles, publicUrl } = parts
+  const { modules, people, projects, groups, roles, deliverLink } = parts
   const { accounts, audit, budgets, catalog, clock, keys, limits, storedBodies, usage } = modules
   const dataRetention = createDataRetention({
     database: modules.database,
@@ -58,6 +60,7 @@ export function buildOrganizationRoutes(parts: OrganizationParts): Route[] {
     ...budgetRequestRoutes({ budgets }),
     ...spendLimitRoutes({ budgets }),
     ...spendAlertRoutes({ budgets }),
-    ...organizationInviteRoutes({ people, publicUrl }),
+    ...organizationInviteRoutes({ people, deliverLink }),
+    ...userSignInRoutes({ people, deliverLink }),
   ]
 }

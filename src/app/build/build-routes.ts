@@ -14,7 +14,6 @@ import { adminPromoRoutes } from '../../http/routes/operator/admin-promo.ts'
 import { adminProviderRoutes } from '../../http/routes/operator/admin-providers.ts'
 import { adminUserRoutes } from '../../http/routes/operator/admin-users.ts'
 import { adminUsageRoutes } from '../../http/routes/operator/admin-usage.ts'
-import { acceptInviteRoutes } from '../../http/routes/account/accept-invite.ts'
 import { apiKeyRoutes } from '../../http/routes/account/api-keys.ts'
 import { budgetAlertRoutes } from '../../http/routes/account/budget-alerts.ts'
 import { chatRoutes } from '../../http/routes/text/chat.ts'
@@ -52,9 +51,6 @@ import { requestLogRoutes } from '../../http/routes/account/request-log.ts'
 import { conversationRoutes } from '../../http/routes/text/conversations.ts'
 import { responseRoutes } from '../../http/routes/text/responses.ts'
 import { storedResponseRoutes } from '../../http/routes/text/stored-responses.ts'
-import { currentSessionRoutes } from '../../http/routes/account/current-session.ts'
-import { sessionRoutes } from '../../http/routes/account/sessions.ts'
-import { signInMethodRoutes } from '../../http/routes/account/sign-in-methods.ts'
 import { speechRoutes } from '../../http/routes/media/speech.ts'
 import { tokenRoutes } from '../../http/routes/oauth/token.ts'
 import { tenantRoutes } from '../../http/routes/account/tenant.ts'
@@ -63,6 +59,7 @@ import { usageLatencyRoutes } from '../../http/routes/account/usage-latency.ts'
 import { usageRoutes } from '../../http/routes/account/usage.ts'
 import { videoRoutes } from '../../http/routes/media/videos.ts'
 import { voiceRoutes } from '../../http/routes/media/voices.ts'
+import { createDeliverLink } from '../../http/routes/organization/deliver-link.ts'
 import { createRunGeneration } from '../../http/paid/run-generation.ts'
 import { createRunPaid } from '../../http/paid/run-paid.ts'
 import { createSendInference } from '../../http/paid/send-inference.ts'
@@ -78,6 +75,7 @@ import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Exposition } from '../../telemetry/metrics.ts'
 import { buildGrantTypes } from './build-grant-types.ts'
 import { buildOrganizationRoutes } from './build-organization-routes.ts'
+import { buildSignInRoutes, type SignInParts } from './build-sign-in-routes.ts'
 import { findPromptSources } from './build-compare.ts'
 import { listLocalModels, listOwnModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
@@ -91,12 +89,13 @@ interface BuildRoutesOptions {
   readonly modules: Modules
   readonly sessions: Sessions
   readonly people: People
+  readonly signIn: SignInParts
   readonly projects: Projects
   readonly groups: Groups
   readonly roles: Roles
   readonly consoleSite: ConsoleSite | null
   readonly overview: Overview
-  readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey' | 'countSignIn' | 'addressOf'>
+  readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey' | 'countSignIn' | 'addressOf' | 'admitVisitor'>
   readonly logger: GatewayLogger
   readonly isShuttingDown: () => boolean
   readonly isWorkerRunning: () => boolean
@@ -107,7 +106,7 @@ interface BuildRoutesOptions {
 export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
   const { config, modules, logger } = options
   const { accounts, keys, catalog, providers, chat, billing, promoCodes, audit, usage } = modules
-  const { people, projects, groups, roles } = options
+  const { people, signIn, projects, groups, roles } = options
   const onStreamError = (error: unknown, requestId: string): void =>
     logger.warn({ err: error, requestId }, 'a stream failed in the middle')
   const sendInference = createSendInference({ limits: modules.limits, onStreamError })
@@ -190,16 +189,23 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       clock: modules.clock,
     }),
     ...apiKeyRoutes({ keys, usage }),
-    ...sessionRoutes({
+    ...buildSignInRoutes({
+      signIn,
       sessions: options.sessions,
+      accounts,
+      people,
+      projects,
       guard: options.guard,
-      publicUrl: config.publicUrl,
     }),
-    ...signInMethodRoutes({ listSignInProviders: async () => [] }),
-    ...currentSessionRoutes({ sessions: options.sessions, accounts, people, projects }),
     ...tokenRoutes({ grantTypes: buildGrantTypes(), guard: options.guard }),
-    ...acceptInviteRoutes({ people, guard: options.guard, publicUrl: config.publicUrl }),
-    ...buildOrganizationRoutes({ modules, people, projects, groups, roles, publicUrl: config.publicUrl }),
+    ...buildOrganizationRoutes({
+      modules,
+      people,
+      projects,
+      groups,
+      roles,
+      deliverLink: createDeliverLink(signIn),
+    }),
     ...usageRoutes({ usage, budgetAlerts: modules.budgetAlerts, clock: modules.clock }),
     ...budgetAlertRoutes({ budgetAlerts: modules.budgetAlerts }),
     ...usageLatencyRoutes({ usage, clock: modules.clock }),

@@ -6,6 +6,7 @@ import { sweepOldBudgets } from '../../modules/budgets/budgets.ts'
 import { sweepBudgetAlerts } from '../../modules/budget-alerts/budget-alerts.ts'
 import { sweepAccessTokens } from '../../modules/keys/keys.ts'
 import { sweepResponses } from '../../modules/responses/responses.ts'
+import { sweepChallenges } from '../../modules/passkeys/passkeys.ts'
 import { sweepSessions } from '../../modules/sessions/sessions.ts'
 import { sweepRuns, createRunner, type Runner } from '../../modules/compare/compare.ts'
 import {
@@ -80,6 +81,7 @@ export async function buildWorker(
         await sweepOldBudgets(database)
         await sweepSessions(database)
         await sweepAccessTokens(database)
+        await sweepChallenges(database)
         await sweepResponses(database)
         await sweepRuns(database, daysToMs(config.compareRetentionDays))
       },

@@ -39,6 +39,7 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, { status: number; type:
   invalid_scope: { status: 400, type: 'invalid_request_error' },
   invalid_target: { status: 400, type: 'invalid_request_error' },
   unsupported_grant_type: { status: 400, type: 'invalid_request_error' },
+  invalid_passkey: { status: 401, type: 'authentication_error' },
   insufficient_balance: { status: 402, type: 'billing_error' },
   key_limit_reached: { status: 402, type: 'billing_error' },
   budget_exceeded: { status: 402, type: 'billing_error' },

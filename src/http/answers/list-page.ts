@@ -33,6 +33,7 @@ export type ListName =
   | 'events'
   | 'keys'
   | 'operators'
+  | 'passkeys'
   | 'payments'
   | 'providers'
   | 'records'

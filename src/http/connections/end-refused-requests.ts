@@ -16,8 +16,8 @@ interface EndRefusedRequestsOptions {
 
 /** How often to check expiries and to retry failed reads. */
 const TICK_MS = 250
-/** Sessions are read from the database, so they are checked less often. */
-const SESSION_TICK_MS = 2_000
+/** Sessions are read from the database, so they are checked less often: whoever ends one waits less than a second. */
+const SESSION_TICK_MS = 500
 
 /**
  * Ends running requests of keys that were revoked, have expired, or belong to a suspended account, of keys that may no longer do what

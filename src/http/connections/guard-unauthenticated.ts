@@ -1,7 +1,7 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import type { Caller } from '../../modules/keys/keys.ts'
 import type { UnauthenticatedThrottle } from '../../modules/limits/limits.ts'
-import { readToken, type Authenticate } from '../authenticate.ts'
+import { readToken, type Authenticate, type ConfirmationRequired } from '../authenticate.ts'
 import { checkNamedPlace, namesPlace } from '../check-named-place.ts'
 import type { RequestMessage } from '../message.ts'
 import { readSessionCookie } from '../session-cookie.ts'
@@ -17,6 +17,7 @@ interface UnauthenticatedGuardOptions {
   readonly isKnownKey: (token: string) => boolean
   readonly addressOf: (incoming: RequestMessage) => string
   readonly onRefused: () => void
+  readonly confirmationRequired: ConfirmationRequired
 }
 
 export interface UnauthenticatedGuard {
@@ -29,6 +30,7 @@ export interface UnauthenticatedGuard {
   readonly addressOf: (incoming: RequestMessage) => string
   /** Counts a request for a page that needs no key. Throws if its address requests too many. */
   readonly admitVisitor: (incoming: RequestMessage) => void
+  readonly confirmationRequired: ConfirmationRequired
 }
 
 /**
@@ -97,6 +99,7 @@ export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions)
         : checkNamedPlace(headers, caller)
     },
     addressOf,
+    confirmationRequired: options.confirmationRequired,
     authenticateKey: async (incoming, token) => {
       const caller = await counted(incoming, () => findByKey(incoming, token))
       // A tool that a person signed in must not become a session, which may do more.
@@ -122,6 +125,7 @@ const COUNTED: ReadonlySet<string> = new Set([
   'invalid_session',
   'invalid_sign_in_code',
   'invalid_grant',
+  'invalid_passkey',
 ])
 
 function hasKey({ headers }: RequestMessage): boolean {

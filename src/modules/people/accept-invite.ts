@@ -8,7 +8,8 @@ import { giftsOf, INVITE_COLUMNS, type InvitedProject, type InviteRow } from './
 import { findOrCreateUser, insertMember } from './insert-member.ts'
 import type { PeopleOptions } from './people-options.ts'
 
-export interface AcceptedInvite {
+/** A person who came in by a link. */
+export interface Entered {
   readonly accountId: string
   readonly userId: string
   readonly session: Awaited<ReturnType<Sessions['startForPerson']>>
@@ -26,7 +27,7 @@ export async function acceptInvite(
   transaction: Queryable,
   { keys, sessions }: Pick<PeopleOptions, 'keys' | 'sessions'>,
   answer: InviteAnswer,
-): Promise<AcceptedInvite | null> {
+): Promise<Entered | null> {
   const at = new Date(answer.nowMs)
   // The lock makes a second request with the same code wait, and then find it used.
   const [invite] = await transaction.query<InviteRow>(
@@ -68,6 +69,30 @@ export async function acceptInvite(
   for (const id of projectIds)
     await recordChange(transaction, { actor, type: 'user.added', projectId: id, resourceId: user })
   return { accountId, userId, session }
+}
+
+interface OpenInvite {
+  readonly account_id: string
+  readonly account_name: string
+  readonly email: string
+  readonly name: null
+  readonly expires_at: Date
+  readonly user_id: null
+}
+
+/** Returns the invitation of a code without using it up. */
+export async function findOpenInvite(
+  queryable: Queryable,
+  codeHash: Buffer,
+  nowMs: number,
+): Promise<OpenInvite | null> {
+  const [row] = await queryable.query<OpenInvite>(
+    `SELECT i.account_id, a.name AS account_name, i.email, NULL AS name, i.expires_at, NULL AS user_id
+     FROM invites i JOIN accounts a ON a.id = i.account_id
+     WHERE i.code_hash = $1 AND i.accepted_at IS NULL AND i.expires_at > $2`,
+    [codeHash, new Date(nowMs)],
+  )
+  return row ?? null
 }
 
 /** Whether the person who invited still has what the invitation gives. */

@@ -1,12 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../kernel/page.ts'
-import type { Database, Queryable } from '../../storage/database.ts'
+import type { Queryable } from '../../storage/database.ts'
 import { wireId } from '../../wires/organization-ids.ts'
-import { recordChange, recordFailedSignIn, type RequestOrigin } from '../audit/audit.ts'
+import { recordChange } from '../audit/audit.ts'
 import type { Caller } from '../keys/keys.ts'
-import { acceptInvite, type AcceptedInvite } from './accept-invite.ts'
 import type { AccountRole } from './account-member.ts'
 import {
   giftsOf,
@@ -16,7 +15,7 @@ import {
   type InvitedProject,
   type InviteRow,
 } from './invite-record.ts'
-import type { Browser } from '../sessions/sessions.ts'
+import { hashCode } from './hash-code.ts'
 import type { PeopleOptions } from './people-options.ts'
 
 interface InviteOrder {
@@ -32,8 +31,6 @@ export interface Invites {
   list(accountId: string, page: PageRequest): Promise<OpenPage<Invite>>
   /** Ends a pending invitation. */
   delete(caller: Caller, inviteId: string): Promise<Invite>
-  /** Uses up the code, makes the person a member of the account, and starts a session of theirs in this account only. */
-  accept(answer: { code: string; name: string | null; browser: Browser }): Promise<AcceptedInvite>
   /** Whether the invitation has expired without an answer. */
   isExpired(invite: Invite): boolean
 }
@@ -43,7 +40,6 @@ const PENDING_MAX = 1000
 /** Ended invitations stay in the list for this long. */
 const KEPT_MS = 90 * 24 * 60 * 60 * 1000
 const CODE_BYTES = 32
-const CODE_PATTERN = /^[\w-]{43}$/
 
 export function createInvites(options: PeopleOptions): Invites {
   const { database, clock, keys } = options
@@ -103,47 +99,8 @@ export function createInvites(options: PeopleOptions): Invites {
         return inviteFromRow(row)
       })
     },
-    accept: async ({ code, ...answer }) => {
-      if (!CODE_PATTERN.test(code)) throw invalidInvite()
-      const accepted = await database.transaction((transaction) =>
-        acceptInvite(transaction, options, { ...answer, codeHash: hashCode(code), nowMs: clock.nowMs() }),
-      )
-      if (accepted === null) {
-        const error = invalidInvite()
-        await noteFailedInvite(database, hashCode(code), answer.browser, error).catch(() => undefined)
-        throw error
-      }
-      return accepted
-    },
     isExpired: ({ acceptedAtMs, expiresAtMs }) => acceptedAtMs === null && expiresAtMs <= clock.nowMs(),
   }
-}
-
-function hashCode(code: string): Buffer {
-  return createHash('sha256').update(code).digest()
-}
-
-/** Somebody has a link that no longer works: whoever invited may want to know. */
-async function noteFailedInvite(
-  database: Database,
-  codeHash: Buffer,
-  origin: RequestOrigin,
-  error: AppError,
-): Promise<void> {
-  const [invite] = await database.query<{ id: string; account_id: string }>(
-    'SELECT id, account_id FROM invites WHERE code_hash = $1',
-    [codeHash],
-  )
-  if (invite === undefined) return
-  const { id, account_id: accountId } = invite
-  const resourceId = wireId('invite', id)
-  await recordFailedSignIn(database, { accountId, projectId: null, resourceId, origin, error })
-}
-
-/** The same for every reason, so that the answer tells nothing about codes. */
-function invalidInvite(): AppError {
-  const message = 'This invitation has been used, replaced or withdrawn, or has expired. Ask for another one.'
-  return new AppError('invalid_sign_in_code', message, { param: 'code' })
 }
 
 async function requireNoMember(transaction: Queryable, accountId: string, email: string): Promise<void> {

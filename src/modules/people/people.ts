@@ -13,13 +13,18 @@ import {
   type AccountMemberRow,
   type AccountRole,
 } from './account-member.ts'
+import { endSessionsOf, recordEnded } from './end-sessions.ts'
+import { createEntries, type Entries } from './entries.ts'
 import { createInvites, type Invites } from './invites.ts'
 import { createOperators, type Operators } from './operators.ts'
 import type { PeopleOptions } from './people-options.ts'
+import { createRecovery, type Recovery } from './recovery-links.ts'
 
 export { ACCOUNT_ROLES, type AccountMember } from './account-member.ts'
 export { OPERATOR_ROLES, type Operator } from './operators.ts'
 export { enterFromDirectory, switchFromDirectory } from './directory-people.ts'
+export type { Entered } from './accept-invite.ts'
+export { createLinkMails, type LinkMails } from './mail-links.ts'
 export type { Invite } from './invite-record.ts'
 
 /** A person, whichever accounts they are a member of. */
@@ -42,10 +47,15 @@ export interface People {
   changeRole(caller: Caller, userId: string, role: AccountRole): Promise<AccountMember>
   /** Returns after every process refuses the keys and sessions of the person in this account. Other accounts are not touched. */
   remove(caller: Caller, userId: string): Promise<void>
+  /** Ends all sessions of the person in this account and returns how many. Their keys go on working. */
+  endSessions(caller: Caller, userId: string): Promise<number>
   /** For operators. Returns after every process refuses the keys and sessions of the person in all accounts. */
   deactivate(operator: Caller, userId: string): Promise<User>
   activate(operator: Caller, userId: string): Promise<User>
   readonly invites: Invites
+  /** Both invitations and links for recovery, as those who open them see them. */
+  readonly entries: Entries
+  readonly recovery: Recovery
   readonly operators: Operators
 }
 
@@ -118,9 +128,22 @@ export function createPeople(options: PeopleOptions): People {
       })
       await keys.announceAccountChange(accountId)
     },
+    endSessions: async (caller, userId) => {
+      const { accountId } = caller
+      const { id } = await readAccountMember(database, accountId, userId)
+      return database.transaction(async (transaction) => {
+        const roles = await keys.rolesOf(transaction, { accountId, projectId: null, userId: id })
+        await keys.requireMayGive(transaction, caller, { projectId: null, roles })
+        const ended = await endSessionsOf(transaction, { accountId, userId: id })
+        await recordEnded(transaction, caller, ended)
+        return ended.length
+      })
+    },
     deactivate: (operator, userId) => setStatus(operator, userId, 'deactivated'),
     activate: (operator, userId) => setStatus(operator, userId, 'active'),
     invites: createInvites(options),
+    entries: createEntries(options),
+    recovery: createRecovery(options),
     operators: createOperators(options),
   }
 }

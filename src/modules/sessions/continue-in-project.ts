@@ -1,6 +1,6 @@
 import type { Database } from '../../storage/database.ts'
 import type { Caller, Keys } from '../keys/keys.ts'
-import { sessionFromRow, type Session, type SessionRow } from './session-record.ts'
+import { SESSION_COLUMNS, sessionFromRow, type Session, type SessionRow } from './session-record.ts'
 
 /**
  * Continues the session of the caller in another project, with a key that has the rights of the one it began with there. Null goes back
@@ -21,7 +21,7 @@ export async function continueInProject(
     const projectKeyId =
       projectId === null ? null : await keys.enterProject(transaction, { ...place, projectId })
     const [row] = await transaction.query<SessionRow>(
-      'UPDATE sessions SET project_id = $2, project_key_id = $3 WHERE id = $1 RETURNING *',
+      `UPDATE sessions SET project_id = $2, project_key_id = $3 WHERE id = $1 RETURNING ${SESSION_COLUMNS}`,
       [session.id, projectKeyId === null ? null : projectId, projectKeyId],
     )
     return row === undefined ? null : sessionFromRow(row)

@@ -2,7 +2,7 @@ import { createId } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { recordChange } from '../audit/audit.ts'
 import type { Caller } from '../keys/keys.ts'
-import { sessionFromRow, type Session, type SessionRow } from './session-record.ts'
+import { SESSION_COLUMNS, sessionFromRow, type Session, type SessionRow } from './session-record.ts'
 import { createSessionToken, hashSessionToken } from './session-token.ts'
 
 export interface StartedSession extends Session {
@@ -35,7 +35,7 @@ export async function insertSession(
   const token = createSessionToken()
   const [row] = await transaction.query<SessionRow>(
     `INSERT INTO sessions (id, token_hash, account_id, key_id, user_agent, method, ip_address, issuer_id, issuer_session, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + ${LIFE}) RETURNING *`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + ${LIFE}) RETURNING ${SESSION_COLUMNS}`,
     [
       createId(),
       hashSessionToken(token),

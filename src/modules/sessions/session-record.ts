@@ -3,6 +3,8 @@ export interface Session {
   readonly id: string
   /** The key that it began with. */
   readonly keyId: string
+  /** The person whom that key belongs to. Null for a key of the account itself. */
+  readonly userId: string | null
   /** The project that it continues in. Null: where its key works. */
   readonly projectId: string | null
   readonly userAgent: string
@@ -18,6 +20,7 @@ export interface Session {
 export interface SessionRow {
   readonly id: string
   readonly key_id: string
+  readonly user_id: string | null
   readonly project_id: string | null
   readonly user_agent: string
   readonly method: string
@@ -27,10 +30,15 @@ export interface SessionRow {
   readonly expires_at: Date
 }
 
+/** Also of `RETURNING`, which names the table only by its own name. */
+export const SESSION_COLUMNS =
+  'sessions.*, (SELECT k.user_id FROM api_keys k WHERE k.id = sessions.key_id) AS user_id'
+
 export function sessionFromRow(row: SessionRow): Session {
   return {
     id: row.id,
     keyId: row.key_id,
+    userId: row.user_id,
     projectId: row.project_id,
     userAgent: row.user_agent,
     method: row.method,

@@ -6,13 +6,14 @@ import type { Caller, EnterableProjects, Keys } from '../keys/keys.ts'
 import { continueInProject } from './continue-in-project.ts'
 import { insertSession, type SignIn, type StartedSession } from './insert-session.ts'
 import { noteFailedSignIn, type FailedAttempt } from './note-failed-sign-in.ts'
-import { sessionFromRow, type Session, type SessionRow } from './session-record.ts'
+import { SESSION_COLUMNS, sessionFromRow, type Session, type SessionRow } from './session-record.ts'
 import { hashSessionToken } from './session-token.ts'
 import { startForPerson, type PersonSignIn } from './start-for-person.ts'
 import { invalidCode, readSignInCode, redeemSignInCode, sweepSignInCodes } from './sign-in-codes.ts'
 
 export { createSignInCode } from './sign-in-codes.ts'
 
+export type { StartedSession } from './insert-session.ts'
 export type { Session } from './session-record.ts'
 
 interface SessionOfPerson {
@@ -41,9 +42,14 @@ export interface Sessions {
   confirm(caller: Caller, entered: Caller): Promise<Session>
   /** Notes that the person of the session signed in again, with what the caller of this function has checked. */
   confirmPerson(queryable: Queryable, person: SessionOfPerson): Promise<Session>
-  /** Returns the sessions of the caller's key, or of all keys of its account or project if it can manage that; newest first. */
-  list(caller: Caller): Promise<Session[]>
+  /**
+   * Returns the sessions of the caller, newest first: of a person in a session those over all their keys, of a key its own. Not only those,
+   * but all of its account or project, if the caller can manage keys there.
+   */
+  list(caller: Caller, filter: { onlyOwn: boolean }): Promise<Session[]>
   end(caller: Caller, sessionId: string): Promise<Session>
+  /** Ends the caller's own sessions but for that of the request, and returns how many. */
+  endOthers(caller: Caller): Promise<number>
   /**
    * Continues the session of the caller in another project, with the rights that its key has there. Null goes back to where its key works.
    * Throws `not_found` for a project that the session must not enter.
@@ -110,7 +116,8 @@ export function createSessions({
     confirm: async ({ accountId, session }, entered) => {
       const [row] = await database.query<SessionRow>(
         `UPDATE sessions SET confirmed_at = now() WHERE id = $1 AND account_id = $2 AND (key_id = $3 OR EXISTS (
-           SELECT FROM api_keys k WHERE k.id = sessions.key_id AND k.account_id = $2 AND k.user_id = $4 AND $5)) RETURNING *`,
+           SELECT FROM api_keys k JOIN api_keys e ON e.id = $3 AND e.created_at <= sessions.created_at
+           WHERE k.id = sessions.key_id AND k.account_id = $2 AND k.user_id = $4 AND $5)) RETURNING ${SESSION_COLUMNS}`,
         [
           session?.id ?? null,
           accountId,
@@ -119,24 +126,23 @@ export function createSessions({
           entered.accountId === accountId,
         ],
       )
-      if (row === undefined)
-        throw new AppError('forbidden', 'This is not the key that the session began with.')
+      if (row === undefined) throw new AppError('forbidden', OTHER_KEY)
       return sessionFromRow(row)
     },
     confirmPerson: async (queryable, { sessionId, accountId, userId }) => {
       const [row] = await queryable.query<SessionRow>(
         `UPDATE sessions SET confirmed_at = now() WHERE id = $1 AND account_id = $2 AND ${IS_VALID} AND EXISTS (
-           SELECT FROM api_keys k WHERE k.id = sessions.key_id AND k.account_id = $2 AND k.user_id = $3) RETURNING *`,
+           SELECT FROM api_keys k WHERE k.id = sessions.key_id AND k.account_id = $2 AND k.user_id = $3) RETURNING ${SESSION_COLUMNS}`,
         [sessionId, accountId, userId],
       )
       if (row === undefined) throw invalidSession()
       return sessionFromRow(row)
     },
-    list: async (caller) => {
+    list: async (caller, { onlyOwn }) => {
       const rows = await database.query<SessionRow>(
-        `SELECT * FROM sessions WHERE account_id = $1 AND ${IS_VISIBLE} AND ${IS_VALID}
-         ORDER BY id DESC LIMIT ${LISTED_MAX}`,
-        [caller.accountId, visibleKeyOf(caller), caller.projectId, caller.session?.id ?? null],
+        `SELECT ${SESSION_COLUMNS} FROM sessions
+         WHERE account_id = $1 AND ${onlyOwn ? IS_OWN : IS_VISIBLE} AND ${IS_VALID} ORDER BY id DESC LIMIT ${LISTED_MAX}`,
+        onlyOwn ? ownOf(caller) : visibleOf(caller),
       )
       return rows.map(sessionFromRow)
     },
@@ -144,20 +150,23 @@ export function createSessions({
       if (!isUuid(sessionId)) throw notFound('session')
       return database.transaction(async (transaction) => {
         const [row] = await transaction.query<SessionRow>(
-          `DELETE FROM sessions WHERE account_id = $1 AND ${IS_VISIBLE} AND id = $5 RETURNING *`,
-          [caller.accountId, visibleKeyOf(caller), caller.projectId, caller.session?.id ?? null, sessionId],
+          `DELETE FROM sessions WHERE account_id = $1 AND ${IS_VISIBLE} AND id = $7 RETURNING ${SESSION_COLUMNS}`,
+          [...visibleOf(caller), sessionId],
         )
         if (row === undefined) throw notFound('session')
-        const { projectId } = caller
-        await recordChange(transaction, {
-          actor: caller,
-          type: 'logout.succeeded',
-          projectId,
-          resourceId: row.id,
-        })
+        await recordEnd(transaction, caller, row.id)
         return sessionFromRow(row)
       })
     },
+    endOthers: async (caller) =>
+      database.transaction(async (transaction) => {
+        const ended = await transaction.query<{ id: string }>(
+          `DELETE FROM sessions WHERE account_id = $1 AND ${IS_OWN} AND id IS DISTINCT FROM $2 RETURNING id`,
+          ownOf(caller),
+        )
+        for (const { id } of ended) await recordEnd(transaction, caller, id)
+        return ended.length
+      }),
     continueInProject: async (caller, projectId) => {
       const session = await continueInProject({ database, keys }, caller, projectId)
       if (session === null) throw invalidSession()
@@ -178,12 +187,18 @@ function isInvalidKey(error: unknown): boolean {
   return error instanceof AppError && error.code === 'invalid_api_key'
 }
 
+const OTHER_KEY =
+  'This is neither the key that the session began with nor one that you had before it began. Enter another one, or sign in again.'
+
+/** Of account $1: session $2, and those that began with key $3, or with any key of person $4. */
+const IS_OWN = `(id = $2 OR key_id = $3 OR key_id IN (SELECT id FROM api_keys WHERE account_id = $1 AND user_id = $4))`
+
 /**
- * Of account $1: session $4, and those that began with key $2 and with a key of project $3, unless they are null. Whoever manages a project
+ * Also those that began with a key of project $5, unless it is null, if $6 says that the caller manages keys. Whoever manages a project
  * does not see the sessions of the account's keys that continue in it.
  */
-const IS_VISIBLE = `(id = $4 OR ($2::uuid IS NULL OR key_id = $2)
-  AND ($3::uuid IS NULL OR key_id IN (SELECT id FROM api_keys WHERE account_id = $1 AND project_id = $3)))`
+const IS_VISIBLE = `(${IS_OWN} OR $6::boolean
+  AND ($5::uuid IS NULL OR key_id IN (SELECT id FROM api_keys WHERE account_id = $1 AND project_id = $5)))`
 
 const IS_VALID = `expires_at > now() AND last_used_at > now() - ${IDLE}`
 
@@ -204,10 +219,30 @@ interface UsedRow {
   readonly is_confirmed: boolean
 }
 
-/** Null for all keys of the account. */
-function visibleKeyOf(caller: Caller): string | null {
-  const { permissions, keyId } = caller
-  return permissions.has('keys.manage') || permissions.has('gateway.manage') ? null : keyId
+/** A key that a person gave to a program does not see where they are signed in: only a session of theirs does. */
+function ownOf({ accountId, keyId, userId, session }: Caller): (string | null)[] {
+  return [
+    accountId,
+    session?.id ?? null,
+    session?.keyId ?? keyId,
+    session === undefined ? null : (userId ?? null),
+  ]
+}
+
+function visibleOf(caller: Caller): (string | boolean | null)[] {
+  const { permissions, projectId } = caller
+  const managesKeys = permissions.has('keys.manage') || permissions.has('gateway.manage')
+  return [...ownOf(caller), projectId, managesKeys]
+}
+
+function recordEnd(transaction: Queryable, caller: Caller, sessionId: string): Promise<void> {
+  const { projectId } = caller
+  return recordChange(transaction, {
+    actor: caller,
+    type: 'logout.succeeded',
+    projectId,
+    resourceId: sessionId,
+  })
 }
 
 /** The error of a request whose session has ended. */

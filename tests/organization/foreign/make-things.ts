@@ -3,6 +3,7 @@ import { eventually } from '../../support/eventually.ts'
 import type { TestGateway } from '../../support/start-test-gateway.ts'
 import { waitForTask } from '../../generation/wait-for-task.ts'
 import { signIn } from '../../sessions/sign-in.ts'
+import { joinWithPasskey } from '../../passkeys/passkey-person.ts'
 import { createProject, joinAccount } from '../join-account.ts'
 
 /** Where things are made: a project of an account. */
@@ -76,12 +77,18 @@ async function makePeople({ gateway, accountKey, projectId }: Side, name: string
     await make(`/v1/organization/${holder}/roles`, { role_id: role })
     await make(`/v1/projects/${projectId}/${holder}/roles`, { role_id: projectRole })
   }
+  const { browser } = await joinWithPasskey(gateway, {
+    email: `passkey-${name}@example.com`,
+    key: accountKey,
+  })
+  const { body: passkeys } = await browser.ask('GET', '/v1/passkeys')
   const invited = { email: `invited-${name}@example.com`, role: 'reader' }
   return {
     user: user.id,
     group,
     role,
     projectRole,
+    passkey: String(passkeys.data[0].id),
     invite: idOf(await make('/v1/organization/invites', invited)),
     serviceAccount: idOf(await make(`${at}/service_accounts`, { name })),
     adminKey: idOf(await make('/v1/organization/admin_api_keys', { name })),

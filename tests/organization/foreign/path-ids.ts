@@ -21,6 +21,7 @@ const IDS: readonly (readonly [prefix: string, param: string, thing: string])[] 
   ['/v1/', 'project_id', 'project'],
   ['/v1/', 'group_id', 'group'],
   ['/v1/', 'user_id', 'user'],
+  ['/v1/passkeys/', 'id', 'passkey'],
   ['/v1/payments/', 'id', 'payment'],
   ['/v1/requests/', 'request_id', 'request'],
   ['/v1/responses/', 'id', 'response'],

@@ -3,13 +3,11 @@ import { useState } from 'react'
 import { createInvite, type AccountRole } from '../../api/people.ts'
 import { projectsQuery, type ProjectRole } from '../../api/projects.ts'
 import { ACCOUNT_ROLE_CHOICES, PROJECT_ROLE_CHOICES } from '../../organization/role-choices.ts'
-import { Button } from '../../ui/forms/button.tsx'
 import { CheckboxField } from '../../ui/forms/checkbox-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { TextField } from '../../ui/forms/text-field.tsx'
-import { Dialog } from '../../ui/overlays/dialog.tsx'
 import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
-import { CodeBlock } from '../../ui/text/code-block.tsx'
+import { LinkShownOnce } from './link-shown-once.tsx'
 
 /** Invites a person, and shows the link the one time that it can be seen. */
 export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
@@ -27,7 +25,16 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
       }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['people'] }),
   })
-  if (invitation.data) return <LinkShownOnce {...invitation.data} onClose={onClose} />
+  if (invitation.data)
+    return (
+      <LinkShownOnce
+        title={`Invitation of ${invitation.data.email}`}
+        email={invitation.data.email}
+        url={invitation.data.url}
+        note="It works once, within seven days. Inviting the same address again makes another."
+        onClose={onClose}
+      />
+    )
   return (
     <FormDialog
       title="Invite a person"
@@ -86,31 +93,5 @@ function ProjectChoice({
         ))}
       </div>
     </fieldset>
-  )
-}
-
-interface LinkShownOnceProps {
-  readonly url: string
-  readonly email: string
-  readonly onClose: () => void
-}
-
-/** The gateway stores only a hash of the code in the link. */
-function LinkShownOnce({ url, email, onClose }: LinkShownOnceProps) {
-  return (
-    <Dialog
-      title={`Invitation of ${email}`}
-      isOpen
-      onClose={onClose}
-      isWide
-      description="Send this link to the person. It works once, within seven days, and is shown only now: inviting the same address again makes another."
-      actions={
-        <Button kind="primary" onClick={onClose}>
-          I have copied it
-        </Button>
-      }
-    >
-      <CodeBlock label="The link" language="text" code={url} />
-    </Dialog>
   )
 }

@@ -20,18 +20,45 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
     'which counts only for requests of those pages (`Sec-Fetch-Site: same-origin`, or their `Origin`). The session ends with the key.',
   'GET /v1/sessions/methods':
     'Tells which ways to sign in this gateway offers, for the page where people do it. It needs no key and tells nothing about anybody.',
+  'POST /v1/sessions/passkey/options':
+    'Begins a sign-in with a passkey, for pages of this gateway. Nobody says who they are, so the answer is the same for everybody: the ' +
+    'device offers the passkeys that it has for this host. The challenge works once, for five minutes, in the browser that got the cookie.',
+  'POST /v1/sessions/passkey':
+    'Signs a person in with the answer of their device to the challenge. The passkey decides the account. A passkey that is unknown, that ' +
+    'answers wrong or late, or whose counter goes back is 401 `invalid_passkey` in the same words.',
+  'POST /v1/sessions/current/confirm/passkey/options':
+    'Begins to prove with a passkey who uses the session. The challenge counts for this session only.',
+  'POST /v1/sessions/current/confirm/passkey':
+    'Takes the answer of a passkey of the person of the session. Routes that ask for a fresh proof (403 `confirmation_required`) are then ' +
+    'open for 15 minutes.',
+  'GET /v1/passkeys':
+    'Lists the passkeys of the person of the session. They belong to the person in this account and open no other account.',
+  'POST /v1/passkeys/options':
+    'Begins to add a passkey for the person of the session, for instance of a second device. Keys cannot do that: a program with a key of ' +
+    'the person must not make itself a way to sign in.',
+  'POST /v1/passkeys': 'Adds the passkey that the device made. A person has at most 20 in an account.',
+  'PATCH /v1/passkeys/{id}': 'Gives a passkey another name.',
+  'DELETE /v1/passkeys/{id}':
+    'Removes a passkey, at once for all processes. Sessions that began with it go on. The last way in of the person is kept (409), ' +
+    'unless `even_if_last` is true.',
+  'POST /v1/invites/read':
+    'Tells where the link of an invitation, or of a recovery, leads. It uses nothing up, and needs the code itself.',
+  'POST /v1/invites/passkey':
+    'Begins to make a passkey for the person of a link, to send with `POST /v1/invites/accept`. It uses nothing up.',
   'POST /v1/invites/accept':
     'Accepts an invitation with the code of its link and starts a session of the person in that account, as signing in does. The code is ' +
-    'used up only by this, so that programs that open links do no harm.',
+    'used up only by this, so that programs that open links do no harm. A link for recovery starts a session of its member in the same way.',
   'GET /v1/sessions': 'Lists the sessions that have not ended.',
+  'DELETE /v1/sessions':
+    'Ends all sessions of the person in this account but for that of the request, or those of the key. Running streams end within a second.',
   'GET /v1/sessions/current':
     'Returns where the session of the request works: account, person and project, and the projects that it may continue in.',
   'POST /v1/sessions/project':
     'Continues the session of the request in another project. It keeps the limits and the life of the key that it began with, has the rights of ' +
     'its person in that project, and sees only that project. A session of a key of a project stays in it. A project that it must not enter is 404.',
   'POST /v1/sessions/current/confirm':
-    'Takes the key of the session once more. Routes that change credit ask for this when it was entered more than 15 minutes ago ' +
-    '(403 `confirmation_required`).',
+    'Takes the key of the session once more, or a key that its person had before it began. Routes that change money or rights ask for this ' +
+    'when the last proof is older than 15 minutes (403 `confirmation_required`). `GET /v1/sessions/current` tells the other ways.',
   'DELETE /v1/sessions/{id}': 'Ends a session. `current` is the session of the request.',
   'GET /v1/budget-alerts':
     'Lists when the account had spent a part of a budget, newest first. Each threshold raises one alert in a day or month of UTC, ' +

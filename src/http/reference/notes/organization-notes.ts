@@ -90,6 +90,11 @@ export const ORGANIZATION_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/organization/users/{user_id}':
     'Returns one member of the account. It tells nothing about other accounts of the person.',
   'POST /v1/organization/users/{user_id}': 'Changes the role of a member, and so what all their keys may do.',
+  'POST /v1/organization/users/{user_id}/recovery_link':
+    'Makes a link that lets a member in once, within a day, who has lost every passkey and key. Whoever opens it is that member, so the caller ' +
+    'needs every permission that the member has. `end_passkeys` ends the passkeys and sessions of before when the link is used.',
+  'POST /v1/organization/users/{user_id}/end_sessions':
+    'Ends all sessions of a member in this account, within a second also running streams. Their keys go on working.',
   'DELETE /v1/organization/users/{user_id}':
     'Removes a member from the account and its projects. Their keys and sessions in it end on every process; other accounts are not touched.',
   'GET /v1/organization/invites': 'Lists the invitations of the account, newest first.',

@@ -5,11 +5,14 @@ import type { Caller } from '../../../modules/keys/keys.ts'
 import type { People } from '../../../modules/people/people.ts'
 import type { Projects } from '../../../modules/projects/projects.ts'
 import type { Sessions } from '../../../modules/sessions/sessions.ts'
+import type { Passkeys } from '../../../modules/passkeys/passkeys.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { parseWireId, wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName, UuidId } from '../../../wires/usual-members.ts'
 import { ANY_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import { ConfirmMethods, listConfirmMethods } from './confirm-methods.ts'
+import type { SignInProvider } from './sign-in-methods.ts'
 import { requireSession, SessionAnswer, sessionToWire } from './sessions.ts'
 
 interface CurrentSessionRouteOptions {
@@ -17,6 +20,9 @@ interface CurrentSessionRouteOptions {
   readonly accounts: Pick<Accounts, 'read'>
   readonly people: Pick<People, 'read'>
   readonly projects: Pick<Projects, 'read'>
+  readonly passkeys: Pick<Passkeys, 'waysToConfirm'>
+  readonly listSignInProviders: () => Promise<readonly SignInProvider[]>
+  readonly publicUrl: string | null
 }
 
 const PROJECTS_MAX = 100
@@ -48,6 +54,7 @@ const CurrentSessionAnswer = Type.Object(
       { description: 'The account of the session.' },
     ),
     ...SessionPlace,
+    confirm_methods: ConfirmMethods,
     can_see_account: Type.Boolean({
       description: 'Whether `project_id: null` leads to the whole account instead of to a project.',
     }),
@@ -90,11 +97,12 @@ export const currentSessionRoutes = (options: CurrentSessionRouteOptions): Route
         schema: CurrentSessionAnswer,
       },
     },
-    handle: async ({ caller, query }) => {
+    handle: async ({ caller, query, headers }) => {
       const id = requireSession(caller)
-      const [account, place, { projects, canSeeAccount }] = await Promise.all([
+      const [account, place, confirmMethods, { projects, canSeeAccount }] = await Promise.all([
         options.accounts.read(caller.accountId),
         readSessionPlace(caller, options),
+        listConfirmMethods(caller, headers, options),
         options.sessions.listProjects(caller, { search: query.search ?? '', limit: PROJECTS_MAX + 1 }),
       ])
       return {
@@ -102,6 +110,7 @@ export const currentSessionRoutes = (options: CurrentSessionRouteOptions): Route
         id,
         account: { id: wireId('organization', account.id), name: account.name },
         ...place,
+        confirm_methods: confirmMethods,
         can_see_account: canSeeAccount,
         projects: projects.slice(0, PROJECTS_MAX).map(projectToWire),
         has_more_projects: projects.length > PROJECTS_MAX,

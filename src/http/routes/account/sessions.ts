@@ -44,6 +44,7 @@ export const SessionAnswer = Type.Object(
     id: UuidId,
     object: objectName('session'),
     key_id: Type.String({ format: 'uuid', description: 'The key that the person signed in with.' }),
+    user_id: orNull(Type.String(), 'The person. Null for a key of the account itself.'),
     project_id: orNull(
       Type.String(),
       'The project that the session continues in. Null: where the key works that it began with.',
@@ -62,6 +63,22 @@ export const SessionAnswer = Type.Object(
     }),
   },
   { title: 'Session' },
+)
+
+const ListSessionsQuery = Type.Object({
+  mine: Type.Optional(
+    Type.Boolean({
+      description: 'Only sessions of the person or key that asks, also for whoever manages the account.',
+    }),
+  ),
+})
+
+export const EndedAnswer = Type.Object(
+  {
+    object: objectName('session.list.ended'),
+    ended: Type.Integer({ description: 'How many sessions ended.' }),
+  },
+  { title: 'EndedSessions' },
 )
 
 const SessionParams = Type.Object({
@@ -98,15 +115,17 @@ export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
       path: '/v1/sessions',
       summary: 'List sessions',
       access: ANY_KEY,
+      query: ListSessionsQuery,
       responses: {
         200: {
           description:
-            'The sessions of the key that have not ended; those of the whole account if the key can manage it. Newest first.',
+            'The sessions that have not ended: of the person over all their keys, or of the key; those of the whole account if the key ' +
+            'can manage it. Newest first.',
           schema: listSchema('sessions', SessionAnswer),
         },
       },
-      handle: async ({ caller }) => {
-        const found = await sessions.list(caller)
+      handle: async ({ caller, query }) => {
+        const found = await sessions.list(caller, { onlyOwn: query.mine === true })
         return wholeList(
           'sessions',
           found.map((session) => sessionToWire(session, caller.session?.id)),
@@ -129,6 +148,18 @@ export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
         )
         return sessionToWire(session, caller.session?.id)
       },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'DELETE',
+      path: '/v1/sessions',
+      summary: 'Sign out everywhere else',
+      access: ANY_KEY,
+      responses: { 200: { description: 'The other sessions have ended.', schema: EndedAnswer } },
+      handle: async ({ caller }) => ({
+        object: 'session.list.ended',
+        ended: await sessions.endOthers(caller),
+      }),
     }),
     defineRoute({
       ...shared,
@@ -230,6 +261,7 @@ export function sessionToWire(session: Session, currentId: string | undefined): 
     id: session.id,
     object: 'session',
     key_id: session.keyId,
+    user_id: session.userId === null ? null : wireId('user', session.userId),
     project_id: session.projectId === null ? null : wireId('project', session.projectId),
     user_agent: session.userAgent,
     method: session.method,

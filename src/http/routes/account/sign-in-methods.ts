@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { objectName } from '../../../wires/usual-members.ts'
 import { NO_KEY } from '../../access.ts'
+import { findRelyingParty } from '../../relying-party.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 /** A directory whose people may sign in. */
@@ -12,6 +13,7 @@ export interface SignInProvider {
 }
 
 interface SignInMethodOptions {
+  readonly publicUrl: string | null
   readonly listSignInProviders: () => Promise<readonly SignInProvider[]>
 }
 
@@ -29,7 +31,9 @@ const MethodsAnswer = Type.Object(
       }),
       { description: 'The directories that people sign in with.' },
     ),
-    passkeys: Type.Boolean({ description: 'Whether people can sign in with a passkey.' }),
+    passkeys: Type.Boolean({
+      description: 'Whether people can sign in with a passkey: browsers have none for an IP address.',
+    }),
     api_key: Type.Boolean({ description: 'Whether an API key signs in.' }),
     link: Type.Boolean({ description: 'Whether a one-time link signs in.' }),
   },
@@ -37,7 +41,7 @@ const MethodsAnswer = Type.Object(
 )
 
 /** Tells a sign-in page what to offer. It is the same for everybody, so that it tells nothing about a person. */
-export const signInMethodRoutes = ({ listSignInProviders }: SignInMethodOptions): Route[] => [
+export const signInMethodRoutes = ({ listSignInProviders, publicUrl }: SignInMethodOptions): Route[] => [
   defineRoute({
     tag: 'Sessions',
     method: 'GET',
@@ -45,10 +49,10 @@ export const signInMethodRoutes = ({ listSignInProviders }: SignInMethodOptions)
     summary: 'List the ways to sign in',
     access: NO_KEY,
     responses: { 200: { description: 'What a sign-in page offers.', schema: MethodsAnswer } },
-    handle: async () => ({
+    handle: async ({ headers }) => ({
       object: 'sign_in.methods',
       providers: await listSignInProviders(),
-      passkeys: false,
+      passkeys: findRelyingParty(headers, publicUrl) !== null,
       api_key: true,
       link: true,
     }),

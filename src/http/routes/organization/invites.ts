@@ -6,9 +6,9 @@ import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { parseWireId, wireId } from '../../../wires/organization-ids.ts'
 import { Id, objectName } from '../../../wires/usual-members.ts'
-import { baseUrlOf } from '../../parameters/base-url-of.ts'
 import { inAccount } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import { DeliveredLink, Delivery, type DeliverLink } from './deliver-link.ts'
 import {
   deletedAnswer,
   listOf,
@@ -44,6 +44,7 @@ const InviteBody = Type.Object(
         description: 'The projects to add the person to.',
       }),
     ),
+    delivery: Delivery,
   },
   { additionalProperties: false, examples: [{ email: 'grace@example.com', role: 'reader' }] },
 )
@@ -68,8 +69,11 @@ const InviteAnswer = Type.Object(members, { title: 'Invite' })
 const CreatedAnswer = Type.Object(
   {
     ...members,
-    code: Type.String({ description: 'What accepts the invitation. It works once and is shown only here.' }),
-    url: Type.String({ description: 'The link with the code, to send to the person.' }),
+    ...DeliveredLink,
+    code: orNull(
+      Type.String(),
+      'What accepts the invitation. It works once and is shown only here. Null if it was mailed.',
+    ),
   },
   { title: 'CreatedInvite' },
 )
@@ -82,10 +86,10 @@ const shared = { tag: 'Organization' } as const
 
 export const organizationInviteRoutes = ({
   people: { invites },
-  publicUrl,
+  deliverLink,
 }: {
   people: People
-  publicUrl: string | null
+  deliverLink: DeliverLink
 }): Route[] => {
   const toWire = (invite: Invite): Static<typeof InviteAnswer> =>
     inviteToWire(invite, invites.isExpired(invite))
@@ -128,9 +132,18 @@ export const organizationInviteRoutes = ({
           id: projectIdOf(project.id),
         }))
         const { invite, code } = await invites.create(caller, { email, role, projects })
-        // In the fragment, which browsers send to no server, so that it is in no log.
-        const url = `${(publicUrl ?? baseUrlOf(headers)).replace(/\/+$/, '')}/accept-invite#code=${code}`
-        return { ...toWire(invite), code, url }
+        const { expiresAtMs } = invite
+        const link = {
+          accountId: caller.accountId,
+          to: email,
+          kind: 'invitation',
+          code,
+          expiresAtMs,
+        } as const
+        return {
+          ...toWire(invite),
+          ...(await deliverLink(link, { headers, delivery: body.delivery })),
+        }
       },
     }),
     defineRoute({
