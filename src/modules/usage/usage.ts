@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Page } from '../../kernel/page.ts'
-import type { Queryable } from '../../storage/database.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
 import type { Reader } from '../keys/keys.ts'
 import type { BucketsQuery } from './buckets/buckets-query.ts'
 import { readBuckets, type Bucket } from './buckets/read-buckets.ts'
@@ -15,6 +15,7 @@ import { readLatency, type Latency } from './read-latency.ts'
 import { readTimeseries, type Timeseries, type TimeseriesQuery } from './read-timeseries.ts'
 import { readTotals, type TotalsQuery } from './read-totals.ts'
 import { readSpent } from './read-spent.ts'
+import { keepUsageSummed } from './sums/keep-usage-summed.ts'
 import { lastHourAt, type UsageRange } from './usage-range.ts'
 import type { UsageTotals } from './usage-totals.ts'
 
@@ -72,12 +73,13 @@ export function createUsage({
   ledger,
   logger,
 }: {
-  database: Queryable
+  database: Database
   clock: Clock
   ledger: CreditReader
   logger: Logger
 }): Usage {
   const meter = new LatencyMeter({ database, logger })
+  const stopSumming = keepUsageSummed({ database, clock, logger })
   const afterPosting = async <Result>(read: () => Promise<Result>): Promise<Result> => {
     await ledger.postCharges()
     return read()
@@ -108,7 +110,9 @@ export function createUsage({
       return afterPosting(() => readLatency(database, query))
     },
     noteLatency: (request) => meter.note(request),
-    close: () => meter.close(),
+    close: async () => {
+      await Promise.all([stopSumming(), meter.close()])
+    },
     findSpan: (query) => afterPosting(() => findSpan(database, query)),
     postCharges: () => ledger.postCharges(),
     spentByKeys: (keyIds) =>

@@ -69,6 +69,27 @@ const RULES = lookupTable<string>({
       ) parts GROUP BY account_id
     ) sums WHERE (requests, tokens, cost) IS DISTINCT FROM (rolled, rolled_tokens, rolled_cost)`,
 
+  // In the accounts that have them, and on the days that were added up and not changed since.
+  'sums of days are the sum of the rollups': `
+    WITH hours AS (
+      SELECT account_id, false AS is_labelled, hour, requests, cost_nano_usd FROM usage_rollups
+      UNION ALL SELECT account_id, true, hour, requests, cost_nano_usd FROM usage_by_label
+    ), rolled AS (
+      SELECT account_id, is_labelled, (hour AT TIME ZONE 'UTC')::date AS day, sum(requests) AS requests, sum(cost_nano_usd) AS cost
+      FROM hours WHERE account_id IN (SELECT account_id FROM usage_sum_progress) GROUP BY account_id, is_labelled, day
+    ), summed AS (
+      SELECT account_id, starts_with(grain, 'day:label') AS is_labelled, grain, (begins AT TIME ZONE 'UTC')::date AS day,
+        sum(requests) AS requests, sum(cost_nano_usd) AS cost
+      FROM usage_sums GROUP BY account_id, grain, day
+    ), grains AS (SELECT DISTINCT grain, is_labelled FROM summed)
+    SELECT format('account %s on %s by %s: requests %s for %s, summed %s for %s', account_id, day, grain, rolled.requests, rolled.cost,
+      summed.requests, summed.cost) AS difference
+    FROM (rolled JOIN grains USING (is_labelled)) FULL JOIN summed USING (account_id, is_labelled, grain, day)
+      JOIN usage_sum_progress USING (account_id)
+    WHERE day < summed_until AND (rolled.requests, rolled.cost) IS DISTINCT FROM (summed.requests, summed.cost)
+      AND NOT EXISTS (
+        SELECT FROM usage_stale_days stale WHERE stale.account_id = usage_sum_progress.account_id AND stale.day = coalesce(rolled.day, summed.day))`,
+
   'what counts against caps is the sum of the requests': `
     SELECT format('key %s of account %s on %s: requests %s, total %s', key_id, account_id, day, cost, total) AS difference
     FROM (

@@ -4,7 +4,7 @@ import type { UsageRange } from '../usage-range.ts'
 import { SUMS, totalsFromRow, type UsageTotals, type UsageTotalsRow } from '../usage-totals.ts'
 import { BUCKET_WIDTHS_MS, type BucketsQuery, type Grouping } from './buckets-query.ts'
 import { selectMinutes } from './select-minutes.ts'
-import { selectHours } from './select-hours.ts'
+import { selectSums } from './select-sums.ts'
 
 /** A group of the requests of one bucket. A dimension is null if it is not grouped by. */
 export interface BucketResult {
@@ -39,7 +39,7 @@ interface ResultRow extends UsageTotalsRow {
 
 /** Returns the buckets from the beginning of the range: all of it, or as many as have not too many results together. */
 export async function readBuckets(queryable: Queryable, query: BucketsQuery): Promise<Bucket[]> {
-  const usage = (query.width === '1m' ? selectMinutes : selectHours)(query)
+  const usage = (query.width === '1m' ? selectMinutes : selectSums)(query)
   const rows = await queryable.query<ResultRow>(groupUsage(query, usage.sql, usage.values.length), [
     ...usage.values,
     RESULTS_MAX + 1,

@@ -3,13 +3,13 @@ import { silentLogger } from '../../../kernel/logger.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { connectDatabase } from '../../../storage/connection/connect-database.ts'
-import type { Queryable } from '../../../storage/database.ts'
+import type { Database } from '../../../storage/database.ts'
 import { createTestDatabase } from '../../../storage/testing/test-database.ts'
 import { createUsage, type CreditReader, type Usage } from '../usage.ts'
 
 export interface UsageStage {
   readonly connectionString: string
-  readonly database: Queryable
+  readonly database: Database
   readonly usage: Usage
   /** All statements that the module sent. */
   readonly statements: { sql: string; values: readonly unknown[] }[]
@@ -31,7 +31,11 @@ export async function setUsageStage(existing?: string): Promise<UsageStage> {
     statementTimeoutMs: 30_000,
   })
   const statements: UsageStage['statements'] = []
-  const recording: Queryable = {
+  const recording: Database = {
+    transaction: (work) => database.transaction(work),
+    keepConnection: () => database.keepConnection(),
+    ping: () => database.ping(),
+    close: () => database.close(),
     query: (sql, values = []) => {
       statements.push({ sql, values })
       return database.query(sql, values)
