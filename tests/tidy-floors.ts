@@ -56,6 +56,8 @@ export const MODULE_RANKS: readonly (readonly string[])[] = [
     'transcription',
     'speech',
     'request-log',
+    'managed-settings',
+    'agent-telemetry',
     'directory',
     'passkeys',
     'grants',

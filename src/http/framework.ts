@@ -31,6 +31,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     wire?: Wire
+    takesCompressedBody?: true
   }
 }
 
@@ -108,13 +109,14 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     done()
   })
   app.removeAllContentTypeParsers()
-  app.addHook('preParsing', async ({ exchange, raw: { headers, socket } }) => {
+  app.addHook('preParsing', async ({ exchange, raw: { headers, socket }, routeOptions }) => {
     const { caller, incoming } = exchange
     if (caller !== null) {
       options.gate.release(socket)
       options.refusedBodies.requireTurn(caller, incoming)
     }
-    if (headers['content-length'] !== '0') requirePlainBody(headers)
+    const isPlain = routeOptions.config.takesCompressedBody !== true
+    if (isPlain && headers['content-length'] !== '0') requirePlainBody(headers)
   })
   app.addContentTypeParser('application/json', ({ exchange, raw, routeOptions }, _payload, done) => {
     const fail = (error: unknown): void =>

@@ -92,7 +92,10 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
       method: route.method,
       url: route.path,
       handler,
-      ...(route.wire === undefined ? {} : { config: { wire: route.wire } }),
+      config: {
+        ...(route.wire === undefined ? {} : { wire: route.wire }),
+        ...(route.takesCompressedBody === undefined ? {} : { takesCompressedBody: true }),
+      },
       ...(route.access === null
         ? {}
         : {

@@ -64,6 +64,8 @@ export interface Route<
   readonly bodyLimitBytes?: number
   /** Accepts any content type and does not parse the body. For bodies that are signed or not JSON. */
   readonly takesRawBody?: true
+  /** Takes a compressed body as it is. The route bounds what it unpacks. */
+  readonly takesCompressedBody?: true
   /** Returns the JSON answer, or writes to the reply itself and returns nothing. */
   readonly handle: (request: RouteRequest<Static<Body>, Static<Query>, Static<Params>>) => Promise<unknown>
 }

@@ -1,4 +1,5 @@
 import { AggregatorRegistry, Registry } from 'prom-client'
+import { createAgentMetrics, type AgentMetrics } from './agent-metrics.ts'
 import { createDrainMetrics, type DrainMetrics } from './drain-metrics.ts'
 import { createLedgerMetrics, type LedgerMetrics } from './ledger-metrics.ts'
 import { createLimitMetrics, type LimitMetrics } from './limit-metrics.ts'
@@ -30,6 +31,7 @@ export interface Metrics {
   /** Called when the client disconnected before its answer was complete. */
   clientDisconnected(request: { route: string; model?: string | undefined }): void
   breakerChanged(change: BreakerChange): void
+  readonly agents: AgentMetrics
   readonly drains: DrainMetrics
   readonly ledger: LedgerMetrics
   readonly limits: LimitMetrics
@@ -117,6 +119,7 @@ export function createMetrics({
       families.breakers.series(provider, model).value = BREAKER_VALUES[state]
       families.breakerAccounts.series(provider, model).value = accounts
     },
+    agents: createAgentMetrics(registry),
     drains: createDrainMetrics(registry),
     media: createMediaMetrics(registry),
     requestLog: createRequestLogMetrics(registry),

@@ -12,6 +12,7 @@ const PREFIXES = {
   auditLog: 'audit_log-',
   budget: 'budget_',
   budgetRequest: 'budget_req_',
+  managedSettings: 'settings_',
 } as const
 
 export type IdKind = keyof typeof PREFIXES

@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { AUDITED_AGENT_CHANGES } from './audited-agent-changes.ts'
 import { AUDITED_BUDGET_CHANGES } from './audited-budget-changes.ts'
 import { AUDITED_CHANGES } from './audited-changes.ts'
 import { AUDITED_ROLE_CHANGES } from './audited-role-changes.ts'
 import { createProject } from './join-account.ts'
 
-const CHANGES = { ...AUDITED_CHANGES, ...AUDITED_BUDGET_CHANGES, ...AUDITED_ROLE_CHANGES }
+const CHANGES = {
+  ...AUDITED_CHANGES,
+  ...AUDITED_AGENT_CHANGES,
+  ...AUDITED_BUDGET_CHANGES,
+  ...AUDITED_ROLE_CHANGES,
+}
 
 let gateway: TestGateway
 let ownKeyId: string

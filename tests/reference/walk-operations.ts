@@ -5,6 +5,7 @@ import { startTestGateway, type TestAnswer } from '../support/start-test-gateway
 import { walkAccount, walkOperator } from './walk-account-operations.ts'
 import type { Call, MakeCall } from './walk-call.ts'
 import { walkPasskeys } from './walk-passkey-operations.ts'
+import { walkAgents } from './walk-agent-operations.ts'
 import { walkOrganization } from './walk-organization-operations.ts'
 
 export interface WalkedAnswer {
@@ -68,6 +69,7 @@ export async function walkOperations(): Promise<Walk> {
     await walkSessions(call, { key: gateway.key, cookie: () => cookie })
     await walkPasskeys(call, () => cookie)
     await walkOrganization(call)
+    await walkAgents(call)
     await walkOperator(call)
     return { document, answers }
   } finally {

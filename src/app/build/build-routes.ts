@@ -74,6 +74,7 @@ import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Exposition } from '../../telemetry/metrics.ts'
 import { buildGrantTypes } from './build-grant-types.ts'
+import { buildAgentRoutes } from './build-agent-routes.ts'
 import { buildOrganizationRoutes } from './build-organization-routes.ts'
 import { buildSignInRoutes, type SignInParts } from './build-sign-in-routes.ts'
 import { findPromptSources } from './build-compare.ts'
@@ -198,6 +199,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       guard: options.guard,
     }),
     ...tokenRoutes({ grantTypes: buildGrantTypes(), guard: options.guard }),
+    ...buildAgentRoutes(config, modules, options.isShuttingDown),
     ...buildOrganizationRoutes({
       modules,
       people,

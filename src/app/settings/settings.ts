@@ -7,6 +7,7 @@ import { GPU_SETTINGS } from './gpu-settings.ts'
 import { MEDIA_SETTINGS } from './media-settings.ts'
 import { REQUEST_LOG_SETTINGS } from './request-log-settings.ts'
 import { TASK_SETTINGS } from './task-settings.ts'
+import { TELEMETRY_SETTINGS } from './telemetry-settings.ts'
 import {
   amountSetting,
   booleanSetting,
@@ -16,7 +17,6 @@ import {
   listSetting,
   objectSetting,
   optionalTextSetting,
-  shareSetting,
   textSetting,
   urlSetting,
 } from './setting.ts'
@@ -265,27 +265,5 @@ export const SETTINGS = {
     { environment: 'PARKWAY_SMTP_FROM', description: 'Whom mail comes from.' },
     'Parkway <parkway@localhost>',
   ),
-  otlpEndpoint: urlSetting(
-    {
-      environment: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-      description: 'Where OpenTelemetry traces are sent; off without it.',
-    },
-    ['http:', 'https:'],
-  ),
-  otlpHeaders: listSetting({
-    environment: 'OTEL_EXPORTER_OTLP_HEADERS',
-    description: 'Headers for the trace exporter, as `name=value`.',
-    isSecret: true,
-  }),
-  traceShare: shareSetting(
-    {
-      environment: 'OTEL_TRACES_SAMPLER_ARG',
-      description: 'The share of the traces begun here that is kept. The sampling of a client is followed.',
-    },
-    1,
-  ),
-  serviceName: textSetting(
-    { environment: 'OTEL_SERVICE_NAME', description: 'The name of this service in traces.' },
-    'parkway',
-  ),
+  ...TELEMETRY_SETTINGS,
 } as const

@@ -1,4 +1,5 @@
 import { ACCOUNT_NOTES } from './notes/account-notes.ts'
+import { AGENT_NOTES } from './notes/agent-notes.ts'
 import { COMPARE_NOTES } from './notes/compare-notes.ts'
 import { DEPLOYMENT_NOTES } from './notes/deployment-notes.ts'
 import { MODEL_NOTES } from './notes/model-notes.ts'
@@ -17,6 +18,7 @@ export const OPERATION_NOTES: Readonly<Record<string, string>> = {
   ...ORGANIZATION_NOTES,
   ...BUDGET_NOTES,
   ...OAUTH_NOTES,
+  ...AGENT_NOTES,
 }
 
 /** Returns the key of an operation in the tables of the reference: `GET /v1/models/{id}`. Another path has the same one. */

@@ -44,6 +44,8 @@ export const AUDIT_EVENT_TYPES = [
   'group.user.added',
   'group.user.removed',
   'limits.updated',
+  'managed_settings.updated',
+  'managed_settings.deleted',
   'model_permissions.updated',
   'model_permissions.deleted',
   'project.group.added',

@@ -83,9 +83,11 @@ async function makePeople({ gateway, accountKey, projectId }: Side, name: string
   })
   const { body: passkeys } = await browser.ask('GET', '/v1/passkeys')
   const invited = { email: `invited-${name}@example.com`, role: 'reader' }
+  const settings = { group_id: group, settings: { model: name } }
   return {
     user: user.id,
     group,
+    managedSettings: idOf(await make('/v1/organization/managed_settings', settings)),
     role,
     projectRole,
     passkey: String(passkeys.data[0].id),

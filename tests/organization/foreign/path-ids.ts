@@ -11,6 +11,7 @@ const IDS: readonly (readonly [prefix: string, param: string, thing: string])[] 
   ['/v1/organization/budget_requests/', 'request_id', 'budgetRequest'],
   ['/v1/organization/budgets/', 'budget_id', 'budget'],
   ['/v1/organization/invites/', 'invite_id', 'invite'],
+  ['/v1/organization/managed_settings/', 'managed_settings_id', 'managedSettings'],
   ['/v1/organization/spend_alerts/', 'alert_id', 'alert'],
   ['/v1/organization/projects/', 'alert_id', 'projectAlert'],
   ['/v1/organization/projects/', 'api_key_id', 'apiKey'],

@@ -87,6 +87,7 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
 /** Examples by content type, for operations that have none of their own. */
 export const EXAMPLES_OF_TYPES = lookupTable<unknown>({
   'text/plain': 'Hello.',
+  'application/x-protobuf': '(nothing, or why nothing was taken)',
   'text/html': '<!doctype html><title>Parkway</title>',
   'text/vtt': 'WEBVTT\n\n00:00:00.000 --> 00:00:01.200\nHello.\n',
   'application/x-subrip': '1\n00:00:00,000 --> 00:00:01,200\nHello.\n',

@@ -1,0 +1,29 @@
+import type { Route } from '../../http/route.ts'
+import { ownSettingsRoutes } from '../../http/routes/agents/own-settings.ts'
+import { telemetryRoutes } from '../../http/routes/agents/telemetry.ts'
+import { managedSettingsRoutes } from '../../http/routes/organization/managed-settings.ts'
+import { createAgentTelemetry } from '../../modules/agent-telemetry/agent-telemetry.ts'
+import { createManagedSettings } from '../../modules/managed-settings/managed-settings.ts'
+import { parseOtlpHeaders } from '../../telemetry/tracing.ts'
+import type { Config } from '../settings/config.ts'
+import type { Modules } from './build-modules.ts'
+
+/** The routes of agents such as Claude Code, and of those who set what agents may do. */
+export function buildAgentRoutes(config: Config, modules: Modules, isShuttingDown: () => boolean): Route[] {
+  const { database, clock, keys, outbound, metrics } = modules
+  const managedSettings = createManagedSettings({ database, clock, keys })
+  const telemetry = createAgentTelemetry({
+    outbound,
+    collector:
+      config.agentOtlpEndpoint === null
+        ? null
+        : { url: config.agentOtlpEndpoint, headers: parseOtlpHeaders(config.agentOtlpHeaders.join(',')) },
+    isClosing: isShuttingDown,
+    count: (signal, outcome) => metrics.agents.exported(signal, outcome),
+  })
+  return [
+    ...managedSettingsRoutes({ managedSettings }),
+    ...ownSettingsRoutes({ managedSettings }),
+    ...telemetryRoutes({ telemetry }),
+  ]
+}
