@@ -64,6 +64,7 @@ describe('operations', () => {
     const guard = {
       authenticate: notAsked,
       authenticateKey: notAsked,
+      confirmationRequired: notAsked,
       countSignIn: notAsked,
       addressOf: () => '127.0.0.1',
       admitVisitor: () => {},

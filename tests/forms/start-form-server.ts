@@ -80,6 +80,7 @@ export async function startFormServer(): Promise<FormServer> {
       countSignIn: (_, signIn) => signIn(),
       addressOf: () => '127.0.0.1',
       admitVisitor: () => {},
+      confirmationRequired: async () => Promise.reject(new Error('not asked')),
     },
     limits: { countRefused: async () => null, secondsToRest: () => 0 },
     idempotency: {

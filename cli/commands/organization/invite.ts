@@ -35,7 +35,7 @@ const create = clientCommand<CreateOptions>({
         `An invitation of ${invite.email} as ${invite.role}. The link is shown this once: send it on.`,
       ),
     )
-    output.line(printable(invite.url))
+    if (invite.url !== null) output.line(printable(invite.url))
   },
 })
 
