@@ -46,6 +46,7 @@ describe('operations', () => {
     const routes = operationRoutes({
       checks: {},
       isShuttingDown: () => false,
+      listWarnings: () => [],
       readMetrics: () => createMetrics().exposition(),
       metricsAccess: METRICS_ACCESS,
       buildDocument: () => buildOpenApi(routes, { version: '1.0.0' }),

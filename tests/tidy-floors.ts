@@ -33,6 +33,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
 /** A module imports only modules of an earlier rank, and only their main file. */
 export const MODULE_RANKS: readonly (readonly string[])[] = [
   ['audit'],
+  ['offer'],
   ['accounts', 'keys', 'catalog', 'idempotency', 'ledger'],
   [
     'limits',

@@ -195,7 +195,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
       bootstrapKey: bootstrap.created ? bootstrap.token : null,
       signInCode,
-      exampleModel: exampleModel(modules.catalog, (id) => config.providers.has(id)),
+      exampleModel: exampleModel(modules.catalog, (id) => modules.providers.get(id)?.isConfigured === true),
       metrics,
       close: async () => {
         isShuttingDown = true

@@ -5,13 +5,20 @@ import { createCredentialRing } from './connection/credential-ring.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible/openai-compatible.ts'
 import { EVERY_OPERATION, type OpenAiCompatibleUpstream } from './openai-compatible/upstream.ts'
 import type { NativeWire } from './native-wire.ts'
-import type { Provider } from './provider.ts'
+import type { Provider, UpstreamTimeouts } from './provider.ts'
 import type { VendorDescriptor } from './vendor-descriptor.ts'
 import { vendorOf } from './vendors.ts'
 
 /** The operator's settings for one upstream. */
 export interface ProviderSettings {
+  /** The vendor, if the provider has a name of its own. */
+  readonly vendor?: string
   readonly apiKeys: readonly string[]
+  /** The weight of each key, in the order of the keys. All are equal without it. */
+  readonly keyWeights?: readonly number[]
+  /** Sent with every request, as alternating names and values. */
+  readonly headers?: readonly string[]
+  readonly timeouts?: Partial<UpstreamTimeouts>
   readonly baseUrl: string | null
   /** Request members that the operator allows although they change the bill, or that only the engine of a server knows. */
   readonly allowedMembers?: readonly string[]
@@ -35,28 +42,42 @@ export function createProvider(
   settings: ProviderSettings,
   options: CreateOptions,
 ): ClosableProvider | null {
-  const { apiKeys, baseUrl, allowedMembers = [] } = settings
+  const { apiKeys, keyWeights, baseUrl, headers = [], timeouts, allowedMembers = [] } = settings
   if (apiKeys.length === 0 && baseUrl === null) return null
-  const vendor = vendorOf(id)
-  const upstream = vendor === undefined ? customUpstream(id, apiKeys.length > 0) : wireOf(vendor)
+  const vendor = vendorOf(settings.vendor ?? id)
+  const upstream = vendor === undefined ? customUpstream(id, hasCredential(settings)) : wireOf(vendor, id)
   const { adapters = [] } = vendor ?? {}
-  const adapterOptions = { apiKeys, clock: options.clock, ...(baseUrl === null ? {} : { baseUrl }) }
+  const adapterOptions = {
+    apiKeys,
+    ...(keyWeights === undefined ? {} : { keyWeights }),
+    clock: options.clock,
+    headers,
+    ...(baseUrl === null ? {} : { baseUrl }),
+  }
   // A vendor with adapters always needs a key, even if an address is configured.
   const hasWire = upstream !== null && (adapters.length === 0 || apiKeys.length > 0)
   const wire = hasWire ? createWireProvider(upstream, settings, options) : null
-  const media = apiKeys.length > 0 ? createMediaProvider(id, adapterOptions) : null
+  const media =
+    apiKeys.length > 0 && vendor !== undefined ? createMediaProvider(vendor.id, adapterOptions) : null
   const provider = combineProviders([
     ...(wire ? [wire] : []),
     ...(apiKeys.length > 0 ? adapters.map((create) => create(adapterOptions)) : []),
     ...(media ? [media] : []),
   ])
   const takenMembers = new Set([...(upstream?.takenMembers ?? []), ...allowedMembers])
-  return provider && { ...provider, takenMembers }
+  return provider && { ...provider, id, takenMembers, ...(timeouts === undefined ? {} : { timeouts }) }
 }
 
-/** Returns how the vendor speaks OpenAI's wire, or null if it does not. */
-export function wireOf({ id, wire }: VendorDescriptor): OpenAiCompatibleUpstream | null {
-  return wire === undefined ? null : { id, ...wire }
+/** Returns how the vendor speaks OpenAI's wire, or null if it does not. The provider may have a name of its own. */
+export function wireOf({ id, wire }: VendorDescriptor, name = id): OpenAiCompatibleUpstream | null {
+  return wire === undefined ? null : { id: name, ...wire }
+}
+
+/** The header of a credential that stands for the keys. */
+const AUTHORIZATION = 'authorization'
+
+function hasCredential({ apiKeys, headers = [] }: ProviderSettings): boolean {
+  return apiKeys.length > 0 || headers.includes(AUTHORIZATION)
 }
 
 /** Creates the provider for the images and videos of a vendor. Null if the vendor has none. */
@@ -82,8 +103,12 @@ function createWireProvider(
       ...(allowedMembers === undefined ? {} : { allowedMembers }),
     },
     baseUrl,
-    credentials: settings.apiKeys.length > 0 ? createCredentialRing(settings.apiKeys, options) : null,
-    connectTimeoutMs: options.connectTimeoutMs,
+    credentials:
+      settings.apiKeys.length > 0
+        ? createCredentialRing(settings.apiKeys, { clock: options.clock, weights: settings.keyWeights })
+        : null,
+    headers: settings.headers ?? [],
+    connectTimeoutMs: settings.timeouts?.connectMs ?? options.connectTimeoutMs,
   })
 }
 

@@ -27,6 +27,8 @@ export interface Provider {
   readonly id: string
   /** False if the operator configured neither a credential nor an address. Routes to such a provider are never tried. */
   readonly isConfigured: boolean
+  /** The time limits that the operator gave it. Those of a route come first. */
+  readonly timeouts?: Partial<UpstreamTimeouts>
   /**
    * Default number of concurrent requests of a self-hosted server, unless the operator configures it. Absent for other providers.
    */

@@ -1,14 +1,35 @@
 import type { Clock } from '../kernel/clock.ts'
 import { createProvider, type ClosableProvider, type ProviderSettings } from './create-provider.ts'
-import type { Provider } from './provider.ts'
 import { rememberSecrets } from './failures/scrub-upstream-text.ts'
+import type { Provider } from './provider.ts'
+import { createRetiredProviders } from './retired-providers.ts'
+import { nameVendors } from './vendors.ts'
+
+/** All providers of one moment, by id. Never changed, so that whoever holds it sees one state. */
+type ProviderSet = ReadonlyMap<string, Provider>
 
 export interface ProviderRegistry {
+  /** The providers in use. Another object after each change. */
+  readonly current: ProviderSet
   get(id: string): Provider | undefined
+  /** Like `get`, and finds one that was removed lately, which may have to be asked about work that it took before. */
+  find(id: string): Provider | undefined
   /** Serves requests with keys of the dev and test environments if no route of the model is configured. */
   readonly sandbox: Provider
   /** Adds a provider that the gateway created itself, under an id that no configured provider has. */
   add(id: string, provider: Provider): void
+  /**
+   * Replaces all providers that were given here before, at once. Those of the start keep their names. One whose settings are the same
+   * is kept with its connections and resting keys; one that is gone finishes the requests that use it. Returns whether a name belongs to
+   * another vendor now.
+   */
+  replace(settings: ReadonlyMap<string, ProviderSettings>): boolean
+  /** Creates a provider that nobody uses, to try settings. Null if they lack something. Whoever gets it closes it. */
+  create(id: string, settings: ProviderSettings): ClosableProvider | null
+  /** Calls the listener with each provider that was removed or replaced. */
+  onRetired(listener: (provider: Provider) => void): void
+  /** Whether a provider of the start, or one that the gateway created, has this id. */
+  isFixed(id: string): boolean
   close(): Promise<void>
 }
 
@@ -18,28 +39,88 @@ interface RegistryOptions {
   readonly sandbox: Provider
   readonly clock: Clock
   readonly connectTimeoutMs: number
+  /** How long a request may use a provider after it was removed. */
+  readonly retireMs?: number
 }
 
+/** Longer than a request may take by default. */
+const RETIRE_MS = 15 * 60_000
+
 /** Returns the keys, both halves of keys that consist of two, and the configured address with its host. */
-function secretsOf({ apiKeys, baseUrl }: ProviderSettings): string[] {
+function secretsOf({ apiKeys, baseUrl, headers = [] }: ProviderSettings): string[] {
   const hosts = baseUrl === null ? [] : [baseUrl, new URL(baseUrl).host]
-  return [...apiKeys, ...apiKeys.flatMap((key) => key.split(':')), ...hosts]
+  const values = headers.filter((_, index) => index % 2 === 1)
+  return [...apiKeys, ...apiKeys.flatMap((key) => key.split(':')), ...hosts, ...values]
+}
+
+interface ReplaceableProvider {
+  readonly provider: ClosableProvider
+  /** Its settings as text, to tell whether they changed. */
+  readonly settings: string
 }
 
 /** Creates a registry of the sandbox and the configured providers. A provider that is absent is not configured. */
 export function createProviderRegistry(options: RegistryOptions): ProviderRegistry {
-  const providers = new Map<string, ClosableProvider>([[options.sandbox.id, options.sandbox]])
-  for (const [id, settings] of options.settings) {
+  const fixed = new Map<string, ClosableProvider>([[options.sandbox.id, options.sandbox]])
+  const create = (id: string, settings: ProviderSettings): ClosableProvider | null => {
     rememberSecrets(secretsOf(settings))
-    const provider = createProvider(id, settings, options)
-    if (provider) providers.set(id, provider)
+    return createProvider(id, settings, options)
   }
+  for (const [id, settings] of options.settings) {
+    const provider = create(id, settings)
+    if (provider) fixed.set(id, provider)
+  }
+  const retired = createRetiredProviders(options.retireMs ?? RETIRE_MS)
+  let replaceable: ReadonlyMap<string, ReplaceableProvider> = new Map()
+  let current: ProviderSet = new Map(fixed)
+  const listeners: ((provider: Provider) => void)[] = []
+
+  const publish = (): void => {
+    const providers = [...replaceable].map(([id, { provider }]) => [id, provider] as const)
+    current = new Map<string, Provider>([...providers, ...fixed])
+  }
+
   return {
-    get: (id) => providers.get(id),
+    get current() {
+      return current
+    },
+    get: (id) => current.get(id),
+    find: (id) => current.get(id) ?? retired.find(id),
     sandbox: options.sandbox,
-    add: (id, provider) => void providers.set(id, provider),
+    add: (id, provider) => {
+      fixed.set(id, provider)
+      publish()
+    },
+    replace: (all) => {
+      const before = replaceable
+      const next = new Map<string, ReplaceableProvider>()
+      const isRenamed = nameVendors(all)
+      for (const [id, settings] of all) {
+        const text = JSON.stringify(settings)
+        const known = before.get(id)
+        if (known?.settings === text) {
+          next.set(id, known)
+          continue
+        }
+        const provider = create(id, settings)
+        if (provider) next.set(id, { provider, settings: text })
+      }
+      replaceable = next
+      publish()
+      for (const [id, { provider }] of before) {
+        if (next.get(id)?.provider === provider) continue
+        retired.add(id, provider)
+        for (const listener of listeners) listener(provider)
+      }
+      return isRenamed
+    },
+    create,
+    onRetired: (listener) => void listeners.push(listener),
+    isFixed: (id) => fixed.has(id) || options.settings.has(id),
     close: async () => {
-      for (const provider of providers.values()) await provider.close?.()
+      for (const provider of fixed.values()) await provider.close?.()
+      for (const { provider } of replaceable.values()) await provider.close?.()
+      await retired.close()
     },
   }
 }

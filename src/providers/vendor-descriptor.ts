@@ -20,10 +20,20 @@ export interface VendorDescriptor {
   readonly cachePrices?: CachePrices
   /** The vendor's endpoint for OpenAI's wire, and how it differs from that wire. */
   readonly wire?: Omit<OpenAiCompatibleUpstream, 'id'>
+  /** How the vendor lists the models of a key, if not in OpenAI's wire at its own address. */
+  readonly modelList?: ModelListWire
   /** Operations in the vendor's own wire. If two adapters offer the same operation, the earlier is used. `wire` precedes both. */
   readonly adapters?: readonly ((options: AiSdkProviderOptions) => Provider)[]
   /** Images and videos in the vendor's own wire. */
   readonly media?: MediaLoaders
+}
+
+export interface ModelListWire {
+  readonly baseUrl: string
+  readonly keyHeader: 'x-api-key' | 'x-goog-api-key' | 'authorization'
+  readonly headers?: readonly string[]
+  /** With as many models on one page as the vendor allows. */
+  readonly path: string
 }
 
 interface VendorKeys {

@@ -72,9 +72,28 @@ export const VENDORS: readonly VendorDescriptor[] = [
 
 const byId = new Map(VENDORS.map((vendor) => [vendor.id, vendor]))
 
-/** Returns undefined for a custom server that exists only in the configuration. */
+/** Names that operators gave to providers of a vendor. Shared by the process, as the vendors are. */
+const named = new Map<string, VendorDescriptor>()
+
+/**
+ * Notes which providers with names of their own belong to a vendor. A name that is not mentioned keeps its vendor. Returns whether one
+ * means something else now.
+ */
+export function nameVendors(providers: ReadonlyMap<string, { readonly vendor?: string }>): boolean {
+  let isDifferent = false
+  for (const [name, { vendor = name }] of providers) {
+    const descriptor = byId.get(vendor)
+    if (byId.has(name) || named.get(name) === descriptor) continue
+    if (descriptor === undefined) named.delete(name)
+    else named.set(name, descriptor)
+    isDifferent = true
+  }
+  return isDifferent
+}
+
+/** Takes a vendor's id, or the name of a provider. Returns undefined for a custom server. */
 export function vendorOf(id: string): VendorDescriptor | undefined {
-  return byId.get(id)
+  return byId.get(id) ?? named.get(id)
 }
 
 /** Whether the operator runs it: a kind of server, or a provider under a name of the operator's own. */

@@ -72,5 +72,12 @@ const FORGET_SEALED = `
   WITH tokens AS (DELETE FROM deployment_tokens RETURNING 1),
     prefetches AS (UPDATE model_prefetches SET sealed_token = NULL WHERE sealed_token IS NOT NULL RETURNING 1),
     bodies AS (DELETE FROM request_bodies RETURNING 1),
+    provider_keys AS (DELETE FROM provider_credentials WHERE sealed IS NOT NULL RETURNING 1),
+    provider_headers AS (
+      UPDATE offered_providers SET header_names = '{}', sealed_headers = NULL, wrapped_headers_key = NULL
+      WHERE sealed_headers IS NOT NULL RETURNING 1
+    ),
+    offer AS (UPDATE offer_state SET version = version + 1),
     forgotten AS (UPDATE installation SET sealing_fingerprint = NULL)
-  SELECT ((SELECT count(*) FROM tokens) + (SELECT count(*) FROM prefetches) + (SELECT count(*) FROM bodies))::int AS count`
+  SELECT ((SELECT count(*) FROM tokens) + (SELECT count(*) FROM prefetches) + (SELECT count(*) FROM bodies)
+    + (SELECT count(*) FROM provider_keys) + (SELECT count(*) FROM provider_headers))::int AS count`

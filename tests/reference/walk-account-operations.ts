@@ -70,7 +70,12 @@ export async function walkOperator(call: MakeCall): Promise<void> {
   await call('PATCH /v1/admin/accounts/{id}/body-storage', { params })
   await call('GET /v1/admin/accounts/{id}/body-storage', { params })
   await call('GET /v1/admin/audit')
+  await call('POST /v1/admin/providers')
   await call('GET /v1/admin/providers')
+  const provider = { name: 'basement' }
+  await call('GET /v1/admin/providers/{name}', { params: provider })
+  await call('PATCH /v1/admin/providers/{name}', { params: provider })
+  await call('DELETE /v1/admin/providers/{name}', { params: provider })
   await call('GET /healthz')
   await call('GET /readyz')
 }

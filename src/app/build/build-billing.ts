@@ -24,6 +24,8 @@ interface BillingParts {
   readonly ledger: Ledger
   readonly outbound: Outbound
   readonly logger: GatewayLogger
+  /** Whether requests cost the operator money. */
+  readonly servesRealModels: () => Promise<boolean>
 }
 
 export interface BuiltBilling {
@@ -44,7 +46,6 @@ export function buildBilling(
       ...parts,
       providers: choosePaymentProviders(config, parts.clock),
       allowsTestCheckout: config.allowTestCheckout,
-      servesRealModels: config.providers.size > 0,
       sweepIntervalMs: config.paymentSweepIntervalMs,
     }),
     promoCodes: createPromoCodes(parts),

@@ -19,6 +19,7 @@ import {
   type UnauthenticatedThrottle,
 } from '../../modules/limits/limits.ts'
 import type { Media } from '../../modules/media/media.ts'
+import type { Offer } from '../../modules/offer/offer.ts'
 import { createModeration, type Moderation } from '../../modules/moderation/moderation.ts'
 import { createRerank, type Rerank } from '../../modules/rerank/rerank.ts'
 import type { TaskPerformer, Tasks } from '../../modules/tasks/tasks.ts'
@@ -26,8 +27,7 @@ import type { Responses } from '../../modules/responses/responses.ts'
 import { createSpeech, type Speech } from '../../modules/speech/speech.ts'
 import { createTranscription, type Transcription } from '../../modules/transcription/transcription.ts'
 import { createOutbound, type Outbound } from '../../outbound/outbound.ts'
-import { createProviderRegistry, type ProviderRegistry } from '../../providers/registry.ts'
-import { createSandboxProvider } from '../../providers/sandbox/sandbox.ts'
+import type { ProviderRegistry } from '../../providers/registry.ts'
 import { createBorrower } from '../../storage/borrowing/borrower.ts'
 import { connectDatabase } from '../../storage/connection/connect-database.ts'
 import { createDatabaseClock } from '../../storage/database-clock.ts'
@@ -46,6 +46,7 @@ import { buildGeneration } from './build-generation.ts'
 import { buildInference, upstreamTimeouts } from './build-inference.ts'
 import { buildLimits } from './build-limits.ts'
 import { buildMedia } from './build-media.ts'
+import { buildOffer, hasProviders, servesRealModels } from './build-offer.ts'
 import { buildResponses, performByType } from './build-responses.ts'
 import { openInstallation } from './open-installation.ts'
 import { buildTasks, RECLAIMERS } from './build-tasks.ts'
@@ -68,6 +69,7 @@ export interface Modules extends BuiltBilling, BuiltDeployments, BuiltUsage {
   readonly audit: Audit
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
+  readonly offer: Offer
   readonly mayUseSandbox: MayUseSandbox
   readonly metrics: Metrics
   readonly tracer: Tracer | null
@@ -169,7 +171,16 @@ async function openModules(
   opened.defer(() => ledger.close())
   const outbound = createOutbound({ allowedHosts: config.outboundAllow })
   opened.defer(() => outbound.close())
-  const billed = buildBilling(config, { database, clock, ledger, outbound, logger }, opened)
+  const { providers, offer } = await buildOffer(
+    config,
+    { database, messageBus, clock, logger, sealer, catalog },
+    opened,
+  )
+  const billed = buildBilling(
+    config,
+    { database, clock, ledger, outbound, logger, servesRealModels: servesRealModels(config, offer) },
+    opened,
+  )
   const limits = await buildLimits(config, { database, messageBus, borrower, ledger, metrics, logger })
   opened.defer(() => limits.close())
   const folding = startFoldingStoredBytes({ database, logger })
@@ -189,17 +200,6 @@ async function openModules(
     logger,
   })
   opened.defer(() => tracer?.shutdown())
-  const providers = createProviderRegistry({
-    settings: config.providers,
-    sandbox: createSandboxProvider({
-      paceTokensPerSecond: config.sandboxTokensPerSecond,
-      jobDurationMs: config.sandboxJobMs,
-      clock,
-    }),
-    clock,
-    connectTimeoutMs: config.upstreamConnectTimeoutMs,
-  })
-  opened.defer(() => providers.close())
   const filed = { database, outbound, clock, machineClock, logger, ownUrl, quotaOf, installation }
   const media = await buildMedia(config, { ...filed, metrics: metrics.media })
   opened.defer(() => media.close())
@@ -219,7 +219,7 @@ async function openModules(
   opened.defer(() => tasks.close())
   const mayUseSandbox = createSandboxPolicy({
     audience: config.sandbox,
-    hasProviders: config.providers.size > 0,
+    hasProviders: () => hasProviders(config, offer),
   })
   const stored = { database, messageBus, clock, logger, ledger, keys, sealer }
   const served = { catalog, providers, mayUseSandbox, limits }
@@ -256,6 +256,7 @@ async function openModules(
     ...billed,
     catalog,
     providers,
+    offer,
     mayUseSandbox,
     metrics,
     tracer,

@@ -11,6 +11,7 @@ import { AppError } from '../../kernel/app-error.ts'
 import type { Config } from '../settings/config.ts'
 import { listLocalModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
+import { hasProviders, listFirstProviderEnds } from './build-offer.ts'
 
 /** What operators see of all processes together. */
 export interface Overview {
@@ -27,7 +28,7 @@ interface OverviewParts {
 
 export function buildOverview(config: Config, parts: OverviewParts): Overview {
   const { modules, isWorkerRunning, isShuttingDown } = parts
-  const { messageBus, metrics, pool, ledger, catalog, providers, clock } = modules
+  const { messageBus, metrics, pool, ledger, catalog, providers, offer, clock } = modules
   const recent = createRecentProviders(() => metrics.figures().byProvider)
   const readPool = () => pool.poolState
   const createReport = createReporter({ config, metrics, recent, readPool, ledger, isWorkerRunning })
@@ -42,11 +43,19 @@ export function buildOverview(config: Config, parts: OverviewParts): Overview {
       histories: reports.list(),
       shared,
       slots: [...listPools().values()].reduce((sum, slots) => sum + slots, 0),
-      hasProviders: config.providers.size > 0,
+      hasProviders: hasProviders(config, modules.offer),
     })
   }
   return {
-    providers: createProviderStatuses({ config, catalog, providers, reports, clock }),
+    providers: createProviderStatuses({
+      config,
+      catalog,
+      providers,
+      offer,
+      reports,
+      clock,
+      listFirstProviderEnds: () => listFirstProviderEnds(config, modules),
+    }),
     live: createLiveFeed({ readOverview, isShuttingDown }),
     close: () => {
       recent.close()

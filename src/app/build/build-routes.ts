@@ -11,6 +11,7 @@ import { adminLiveRoutes } from '../../http/routes/operator/admin-live.ts'
 import { adminOperatorRoutes } from '../../http/routes/operator/admin-operators.ts'
 import { adminPaymentRoutes } from '../../http/routes/operator/admin-payments.ts'
 import { adminPromoRoutes } from '../../http/routes/operator/admin-promo.ts'
+import { adminProviderChangeRoutes } from '../../http/routes/operator/admin-provider-changes.ts'
 import { adminProviderRoutes } from '../../http/routes/operator/admin-providers.ts'
 import { adminUserRoutes } from '../../http/routes/operator/admin-users.ts'
 import { adminUsageRoutes } from '../../http/routes/operator/admin-usage.ts'
@@ -80,6 +81,7 @@ import { buildSignInRoutes, type SignInParts } from './build-sign-in-routes.ts'
 import { findPromptSources } from './build-compare.ts'
 import { listLocalModels, listOwnModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
+import { hasProviders, listWarnings } from './build-offer.ts'
 import type { Overview } from './build-overview.ts'
 import { bodyStorageRules } from './build-usage.ts'
 import type { Config } from '../settings/config.ts'
@@ -172,7 +174,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
         version: VERSION,
         publicUrl: config.publicUrl,
         hasBilling: config.billing,
-        hasProviders: config.providers.size > 0,
+        hasProviders: () => hasProviders(config, modules.offer),
         hasDeployments: config.gpuDriver.length > 0,
       },
     }),
@@ -240,6 +242,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...adminAuditRoutes({ audit }),
     ...adminLiveRoutes({ live: options.overview.live }),
     ...adminProviderRoutes({ providers: options.overview.providers, audit }),
+    ...adminProviderChangeRoutes({ offer: modules.offer, providers: options.overview.providers, audit }),
     ...operationRoutes({
       checks: {
         storage: () => modules.database.ping(),
@@ -251,6 +254,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
           !modules.installation.isPaused && { worker: () => requireRunning(options.isWorkerRunning()) }),
       },
       isShuttingDown: options.isShuttingDown,
+      listWarnings: () => listWarnings(modules.offer),
       readMetrics: options.readMetrics,
       metricsAccess: {
         token: config.metricsToken,

@@ -1,4 +1,6 @@
 import type { ProviderStatus } from '../../http/routes/operator/admin-providers.ts'
+import { toTimestamp } from '../../kernel/clock.ts'
+import type { OfferedProvider, SecretProblem } from '../../modules/offer/offer.ts'
 import type { CatalogModel, ModelRoute } from '../../modules/catalog/catalog.ts'
 import type { ProviderSettings } from '../../providers/create-provider.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -19,22 +21,32 @@ interface KnownProvider {
   readonly id: string
   /** Undefined if it is not configured. */
   readonly provider: Provider | undefined
+  /** Those of the environment or the configuration file. */
   readonly settings: ProviderSettings | undefined
+  /** As it is stored, if operators added it. */
+  readonly offered: OfferedProvider | undefined
+  /** Its secrets that cannot be read. */
+  readonly problems: readonly SecretProblem[]
   readonly models: readonly ModelOfProvider[]
   /** The latest of every process. */
   readonly reports: readonly ProcessReport[]
 }
 
 /** Describes a provider for operators. The keys themselves are not part of it. */
-export function describeProvider({ id, provider, settings, models, reports }: KnownProvider): ProviderStatus {
+export function describeProvider(known: KnownProvider): ProviderStatus {
+  const { id, provider, settings, offered, models, reports } = known
   const isConfigured = provider?.isConfigured === true
+  const vendor = offered === undefined ? vendorOf(id)?.id : (offered.vendor ?? undefined)
+  const ownAddress = settings?.baseUrl ?? offered?.baseUrl ?? null
   return {
     id,
     object: 'provider',
     is_configured: isConfigured,
-    missing: isConfigured ? [] : missingSettingsOf(id),
-    base_url_host: hostOf(settings?.baseUrl ?? vendorOf(id)?.wire?.defaultBaseUrl ?? null),
-    keys: settings?.apiKeys.length ?? 0,
+    missing: isConfigured || offered !== undefined ? [] : missingSettingsOf(id),
+    base_url_host: hostOf(ownAddress ?? vendorOf(vendor ?? id)?.wire?.defaultBaseUrl ?? null),
+    keys: settings?.apiKeys.length ?? offered?.credentials.length ?? 0,
+    vendor: vendor ?? null,
+    ...describeOffered(known),
     operations: isConfigured ? OPERATIONS.filter((name) => provider[name] !== undefined) : [],
     models: models.map(({ model, route }) => ({
       model: model.id,
@@ -46,6 +58,61 @@ export function describeProvider({ id, provider, settings, models, reports }: Kn
       breaker: breakerOf(reports, id, route.model),
     })),
     recent: describeRecent(reports, id),
+  }
+}
+
+const NOT_OFFERED = {
+  is_enabled: true,
+  base_url: null,
+  wires: null,
+  allow_members: [],
+  headers: [],
+  timeouts: { connect_ms: null, first_byte_ms: null, idle_ms: null },
+  credentials: [],
+  problem: null,
+  created_at: null,
+  updated_at: null,
+}
+const HIDDEN =
+  'A provider of this name is stored, and not used: the environment or the configuration file of the gateway has one too.'
+
+type Stored = Pick<ProviderStatus, keyof typeof NOT_OFFERED | 'source'>
+
+function describeOffered({ settings, offered, problems }: KnownProvider): Stored {
+  if (settings !== undefined)
+    return { ...NOT_OFFERED, source: 'file', problem: offered === undefined ? null : HIDDEN }
+  if (offered === undefined) return { ...NOT_OFFERED, source: null }
+  const { timeouts } = offered
+  const ofHeaders = problems.find(({ credentialId }) => credentialId === null)
+  const isUnreadable = problems.length > 0 && problems.length >= offered.credentials.length
+  return {
+    source: 'database',
+    is_enabled: offered.isEnabled,
+    base_url: offered.baseUrl,
+    wires: offered.wires === null ? null : [...offered.wires],
+    allow_members: [...offered.allowedMembers],
+    headers: [...offered.headerNames],
+    timeouts: {
+      connect_ms: timeouts.connectMs ?? null,
+      first_byte_ms: timeouts.firstByteMs ?? null,
+      idle_ms: timeouts.idleMs ?? null,
+    },
+    credentials: offered.credentials.map(({ id, lastFour, reference, weight, createdAtMs }) => ({
+      id,
+      ends_with: lastFour,
+      secret_ref: reference,
+      weight,
+      problem: problems.find(({ credentialId }) => credentialId === id)?.problem ?? null,
+      created_at: toTimestamp(createdAtMs),
+    })),
+    problem:
+      ofHeaders !== undefined
+        ? `Its headers cannot be read: ${ofHeaders.problem}.`
+        : isUnreadable
+          ? 'None of its keys can be read.'
+          : null,
+    created_at: toTimestamp(offered.createdAtMs),
+    updated_at: toTimestamp(offered.updatedAtMs),
   }
 }
 

@@ -1,95 +1,162 @@
 import { AppError, invalidValue, notFound } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createRequestId } from '../../kernel/identifiers.ts'
-import type { ProviderStatuses } from '../../http/routes/operator/admin-providers.ts'
-import {
-  CATEGORIES,
-  type Catalog,
-  type CatalogModel,
-  type ModelRoute,
-} from '../../modules/catalog/catalog.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { ProviderStatus, ProviderStatuses } from '../../http/routes/operator/admin-providers.ts'
+import { CATEGORIES, type Catalog, type CatalogModel } from '../../modules/catalog/catalog.ts'
 import { isProbeable, PROBED_CATEGORIES, probeProvider } from '../../modules/inference/inference.ts'
+import type { Offer } from '../../modules/offer/offer.ts'
+import type { ClosableProvider } from '../../providers/create-provider.ts'
+import { UpstreamError } from '../../providers/failures/upstream-error.ts'
+import { canListModels, listModels } from '../../providers/list-models.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import { VENDORS } from '../../providers/vendors.ts'
 import type { Config } from '../settings/config.ts'
 import { describeProvider, type ModelOfProvider } from './describe-provider.ts'
+import { describeVendors } from './describe-vendors.ts'
 import type { ProcessReports } from './process-reports.ts'
+import { createTestTurns } from './test-turns.ts'
 
 interface ProviderStatusesOptions {
   readonly config: Pick<Config, 'providers'>
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
+  readonly offer: Pick<Offer, 'listProviders' | 'listProblems' | 'openedSettingsOf'>
   readonly reports: ProcessReports
   readonly clock: Clock
+  /** What ends when the first provider is added. */
+  readonly listFirstProviderEnds: () => Promise<readonly string[]>
 }
 
-const TESTS_PER_MINUTE_MAX = 10
-const MINUTE_MS = 60_000
-
 export function createProviderStatuses(options: ProviderStatusesOptions): ProviderStatuses {
-  const { config, catalog, providers, reports, clock } = options
-  const ids = [...new Set([...config.providers.keys(), ...VENDORS.map(({ id }) => id)])]
+  const { config, catalog, providers, offer, reports, clock } = options
   const requireTurn = createTestTurns()
+  const listIds = (): string[] => [
+    ...new Set([
+      ...config.providers.keys(),
+      ...offer.listProviders().map(({ name }) => name),
+      ...VENDORS.map(({ id }) => id),
+    ]),
+  ]
+  const requireKnown = (name: string): void => {
+    if (!listIds().includes(name)) throw notFound('provider')
+  }
+  const describeAll = (ids: readonly string[]): ProviderStatus[] => {
+    const current = reports.list().flatMap((history) => history.slice(-1))
+    const models = listAll(catalog)
+    const offered = new Map(offer.listProviders().map((one) => [one.name, one]))
+    return ids.map((id) =>
+      describeProvider({
+        id,
+        provider: providers.get(id),
+        settings: config.providers.get(id),
+        offered: offered.get(id),
+        problems: offer.listProblems().filter(({ provider }) => provider === id),
+        models: modelsOf(models, id),
+        reports: current,
+      }),
+    )
+  }
+  const testOf = (
+    name: string,
+    provider: ClosableProvider,
+    { model: wanted, upstreamModel }: { model?: string | undefined; upstreamModel?: string | undefined },
+    routesOf: string,
+  ) => {
+    const chosen =
+      upstreamModel === undefined
+        ? chooseModel(modelsOf(listAll(catalog), routesOf), provider, wanted)
+        : { model: { id: upstreamModel, category: 'llm' as const }, upstreamModel }
+    requireTurn()
+    return {
+      model: chosen.model.id,
+      upstreamModel: chosen.upstreamModel,
+      run: (cancellation: Cancellation) =>
+        probeProvider({ ...chosen, provider, requestId: createRequestId(clock.nowMs()), cancellation }),
+    }
+  }
 
   return {
     async list() {
       await reports.gather()
-      const current = reports.list().flatMap((history) => history.slice(-1))
-      const models = listAll(catalog)
-      const described = ids.map((id) =>
-        describeProvider({
-          id,
-          provider: providers.get(id),
-          settings: config.providers.get(id),
-          models: modelsOf(models, id),
-          reports: current,
-        }),
-      )
       const isFirst = (status: { is_configured: boolean }) => (status.is_configured ? 0 : 1)
       return {
-        statuses: described.toSorted((a, b) => isFirst(a) - isFirst(b)),
-        processes: current.length,
+        statuses: describeAll(listIds()).toSorted((a, b) => isFirst(a) - isFirst(b)),
+        processes: reports.list().length,
+        vendors: describeVendors(),
+        firstProviderEnds: await options.listFirstProviderEnds(),
       }
     },
 
+    async read(name) {
+      requireKnown(name)
+      await reports.gather()
+      const [status] = describeAll([name])
+      if (status === undefined) throw notFound('provider')
+      return status
+    },
+
     prepareTest(name, wanted) {
-      if (!ids.includes(name)) throw notFound('provider')
+      requireKnown(name)
       const provider = providers.get(name)
-      if (provider?.isConfigured !== true)
-        throw new AppError('provider_not_configured', `The provider '${name}' is not configured.`)
-      const { model, route } = chooseModel(modelsOf(listAll(catalog), name), provider, wanted)
+      if (provider?.isConfigured !== true) throw notConfigured(name)
+      return testOf(name, provider, wanted, name)
+    },
+
+    prepareTestOf({ provider: draft, settings, problems }, wanted) {
+      if (draft === null) throw notFound('provider')
+      if (settings === null) throw cannotRead(problems[0]?.problem ?? 'it is switched off')
+      const provider = providers.create(draft.name, settings)
+      if (provider?.isConfigured !== true) throw notConfigured(draft.name)
+      const hasOwnRoutes = modelsOf(listAll(catalog), draft.name).length > 0
+      try {
+        // A second provider of a vendor has the models of the first, whose names it takes over in routes of its own.
+        const test = testOf(
+          draft.name,
+          provider,
+          wanted,
+          hasOwnRoutes ? draft.name : (draft.vendor ?? draft.name),
+        )
+        return {
+          ...test,
+          run: async (cancellation) => {
+            try {
+              return await test.run(cancellation)
+            } finally {
+              await provider.close?.()
+            }
+          },
+        }
+      } catch (error) {
+        void provider.close?.()
+        throw error
+      }
+    },
+
+    async listModels(name, cancellation) {
+      requireKnown(name)
+      const settings = config.providers.get(name) ?? offer.openedSettingsOf(name)
+      if (settings === undefined) throw notConfigured(name)
+      if (!canListModels(name, settings))
+        throw new AppError('invalid_request', `The models of '${name}' cannot be listed.`)
       requireTurn()
-      return {
-        model: model.id,
-        upstreamModel: route.model,
-        run: (cancellation) =>
-          probeProvider({
-            provider,
-            model,
-            upstreamModel: route.model,
-            requestId: createRequestId(clock.nowMs()),
-            cancellation,
-          }),
+      try {
+        return await listModels(name, settings, cancellation.signal)
+      } catch (error) {
+        if (!(error instanceof UpstreamError) || cancellation.isCancelled) throw error
+        throw new AppError('provider_error', `${error.message}.`)
       }
     },
   }
 }
 
-/** Each process has its own count. A test calls a vendor, which bills the operator. */
-function createTestTurns(): () => void {
-  const startedMs: number[] = []
-  return () => {
-    const nowMs = performance.now()
-    while ((startedMs[0] ?? Infinity) <= nowMs - MINUTE_MS) startedMs.shift()
-    const [oldest] = startedMs
-    if (oldest !== undefined && startedMs.length >= TESTS_PER_MINUTE_MAX) {
-      const retryAfterSeconds = Math.ceil((oldest + MINUTE_MS - nowMs) / 1000)
-      const message = `At most ${TESTS_PER_MINUTE_MAX} test calls a minute. Try again in ${retryAfterSeconds} s.`
-      throw new AppError('rate_limit_exceeded', message, { retryAfterSeconds })
-    }
-    startedMs.push(nowMs)
-  }
+function notConfigured(name: string): AppError {
+  return new AppError('provider_not_configured', `The provider '${name}' is not configured.`)
+}
+
+function cannotRead(problem: string): AppError {
+  return new AppError('invalid_request', `The key cannot be read: ${problem}.`)
 }
 
 function listAll(catalog: Catalog): CatalogModel[] {
@@ -106,7 +173,7 @@ function chooseModel(
   served: readonly ModelOfProvider[],
   provider: Provider,
   wanted: string | undefined,
-): { model: CatalogModel; route: ModelRoute } {
+): { model: CatalogModel; upstreamModel: string } {
   const own = served.filter(
     ({ model }) => wanted === undefined || model.id === wanted || model.aliases.includes(wanted),
   )
@@ -119,9 +186,9 @@ function chooseModel(
   if (cheapest === undefined)
     throw new AppError(
       'invalid_request',
-      `'${provider.id}' has no model here that can be tested for next to nothing: chat, embeddings, reranking or moderation.`,
+      `'${provider.id}' has no model here that can be tested for next to nothing: chat, embeddings, reranking or moderation. Name a chat model of it as upstream_model.`,
     )
-  return cheapest
+  return { model: cheapest.model, upstreamModel: cheapest.route.model }
 }
 
 function compareCost(a: CatalogModel, b: CatalogModel): number {

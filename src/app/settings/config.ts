@@ -4,7 +4,7 @@ import { parse as parseYaml } from 'yaml'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { ProviderSettings } from '../../providers/create-provider.ts'
 import { nearestName } from './nearest-name.ts'
-import { readProviderSettings } from './provider-settings.ts'
+import { PROVIDER_VARIABLES, readProviderSettings } from './provider-settings.ts'
 import type { Setting } from './setting.ts'
 import { SETTINGS } from './settings.ts'
 
@@ -15,6 +15,8 @@ export type Config = {
   readonly [Name in SettingName]: Settings[Name] extends Setting<infer Value> ? Value : never
 } & {
   readonly providers: ReadonlyMap<string, ProviderSettings>
+  /** Returns the value of a variable that references of secrets may name; null for those that the gateway reads itself. */
+  readonly readSecretVariable: (name: string) => { readonly value: string | undefined } | null
 }
 
 /** Reports all problems of the configuration at once. */
@@ -68,7 +70,17 @@ export function loadConfig(sources: ConfigSources): Config {
   reportMissingFile(values.get('catalogFile'), problems)
   const providers = readProviderSettings({ environment, file: file['providers'] }, problems)
   if (problems.length > 0) throw new ConfigInvalid(problems)
-  return Object.freeze({ ...Object.fromEntries(values), providers }) as Config
+  const readSecretVariable = createVariableReader(environment)
+  return Object.freeze({ ...Object.fromEntries(values), providers, readSecretVariable }) as Config
+}
+
+/** Whoever administers providers over the API may not read the gateway's own secrets through them. */
+function createVariableReader(environment: ConfigSources['environment']): Config['readSecretVariable'] {
+  const own = new Set([
+    ...Object.values(SETTINGS).map((setting) => setting.environment),
+    ...PROVIDER_VARIABLES.flatMap(({ apiKey, secretKey = [] }) => [...apiKey, secretKey].flat()),
+  ])
+  return (name) => (own.has(name) || name.startsWith(PREFIX) ? null : { value: environment[name] })
 }
 
 export function toSnakeCase(name: string): string {

@@ -94,10 +94,15 @@ export const GPU_SETTINGS = {
     },
     { allowed: 'ids of accounts or *', isAllowed: (text) => text === '*' || isUuid(text) },
   ),
+  secretDirectories: listSetting({
+    environment: 'PARKWAY_SECRET_DIRECTORIES',
+    description:
+      'The directories from which keys of providers may be read by `file:/path`; only `/run/secrets` without it.',
+  }),
   sealingKey: optionalTextSetting({
     environment: 'PARKWAY_SEALING_KEY',
     description:
-      'Encrypts tokens that accounts give their deployments, and stored bodies. Without it `sealing.key` in the data directory does. Set it where several machines share a database.',
+      'Encrypts tokens that accounts give their deployments, keys of providers, and stored bodies. Without it `sealing.key` in the data directory does. Set it where several machines share a database.',
     isSecret: true,
   }),
   modelCacheDir: optionalTextSetting({

@@ -6,7 +6,7 @@ export interface TestModeRules {
   /** The operator deliberately gives credit away. */
   readonly allowsTestCheckout: boolean
   /** Real providers serve requests, so credit costs the operator money. */
-  readonly servesRealModels: boolean
+  readonly servesRealModels: () => Promise<boolean>
 }
 
 /**
@@ -23,7 +23,7 @@ export async function findTestModeProblem(
   provider: PaymentProvider,
 ): Promise<string | null> {
   if (!provider.isTestMode || allowsTestCheckout) return null
-  if (servesRealModels) return REAL_MODELS
+  if (await servesRealModels()) return REAL_MODELS
   const [key] = await database.query(
     `SELECT 1 FROM api_keys WHERE environment IN ('live', 'prod') AND revoked_at IS NULL
        AND (expires_at IS NULL OR expires_at > $1) LIMIT 1`,

@@ -39,6 +39,8 @@ export interface Catalog {
   list(filter?: CatalogFilter): CatalogModel[]
   /** Calls the listener after each reload. Returns a function that removes it. */
   onChange(listener: () => void): () => void
+  /** Reads everything again. A broken file keeps the models in use. */
+  refresh(): void
   close(): void
 }
 
@@ -144,6 +146,7 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    refresh: reload,
     close: () => watcher?.close(),
   }
 }

@@ -39,7 +39,7 @@ export interface Generation {
 interface GenerationOptions {
   readonly inference: Inference
   readonly catalog: Catalog
-  readonly providers: ProviderRegistry
+  readonly providers: Pick<ProviderRegistry, 'find'>
   readonly ledger: Pick<Ledger, 'hold' | 'knownBalanceNanoUsd'>
   readonly formerCallerOf: FormerCallerOf
   readonly tasks: Pick<Tasks, 'create' | 'readAfterChange' | 'readOrder'>

@@ -17,7 +17,7 @@ import { bindWork, jobOperationOf } from './work-operation.ts'
 
 export interface TakeUpOptions {
   readonly inference: Pick<Inference, 'answer' | 'unattended'>
-  readonly providers: Pick<ProviderRegistry, 'get'>
+  readonly providers: Pick<ProviderRegistry, 'find'>
   readonly media: Pick<Media, 'read'>
   readonly clock: Clock
   /** For jobs of routes that are no longer in the catalog. */
@@ -88,7 +88,7 @@ async function findCutSubmit(
   { providers, timeouts }: TakeUpOptions,
 ): Promise<StoredJob | null> {
   const target = task.submittingTo
-  const provider = target && providers.get(target.provider)
+  const provider = target && providers.find(target.provider)
   if (!target || !provider) return null
   const { requestId, cancellation } = request
   const call = {
@@ -115,7 +115,7 @@ export function attachTo(
   { providers, timeouts: usual }: Pick<TakeUpOptions, 'providers' | 'timeouts'>,
   timeouts: UpstreamTimeouts = usual,
 ): FollowedJob | null {
-  const provider = providers.get(id)
+  const provider = providers.find(id)
   const operation = provider && jobOperationOf(provider, kind.work)
   return operation ? { provider: id, upstreamModel, job, operation, requestId, timeouts } : null
 }

@@ -121,7 +121,7 @@ interface InferenceObserver {
 
 export interface InferenceOptions {
   readonly catalog: Catalog
-  readonly providers: ProviderRegistry
+  readonly providers: Pick<ProviderRegistry, 'current' | 'get' | 'sandbox' | 'onRetired'>
   readonly clock: Clock
   readonly timeouts: UpstreamTimeouts
   /** Maximum duration of an answer, complete or streamed. */
@@ -137,17 +137,28 @@ export interface InferenceOptions {
 
 export function createInference(options: InferenceOptions): Inference {
   const { catalog, providers, clock, timeouts, observer, variableOf } = options
-  const breakers = new Map<string, CircuitBreaker>()
-  // One breaker per route: if a vendor serves one model badly, that says nothing about its other models.
-  const breakerOf = (provider: string, upstreamModel: string): CircuitBreaker => {
-    const name = `${provider} ${upstreamModel}`
-    const known = breakers.get(name)
+  // One breaker per route: if a vendor serves one model badly, that says nothing about its other models. A provider whose settings
+  // changed is another object, which begins without the failures of the former one.
+  const breakers = new WeakMap<Provider, Map<string, CircuitBreaker>>()
+  const breakerOf = (provider: Provider, upstreamModel: string): CircuitBreaker => {
+    const ofProvider = breakers.get(provider) ?? new Map<string, CircuitBreaker>()
+    const known = ofProvider.get(upstreamModel)
     if (known) return known
-    const onChange = (change: BreakerChange) => observer.breakerChanged(provider, upstreamModel, change)
-    const breaker = createCircuitBreaker({ clock, onChange })
-    breakers.set(name, breaker)
+    const tell = (change: BreakerChange) => observer.breakerChanged(provider.id, upstreamModel, change)
+    const breaker = createCircuitBreaker({
+      clock,
+      // Requests of a removed provider may still end.
+      onChange: (change) => {
+        if (providers.get(provider.id) === provider) tell(change)
+      },
+    })
+    breakers.set(provider, ofProvider.set(upstreamModel, breaker))
     return breaker
   }
+  providers.onRetired((provider) => {
+    for (const model of breakers.get(provider)?.keys() ?? [])
+      observer.breakerChanged(provider.id, model, { state: 'closed', accounts: 0 })
+  })
   const drains = new Drains(options.drainLimits, observer.drains)
   const attemptOptions: AttemptOptions = {
     ...options,

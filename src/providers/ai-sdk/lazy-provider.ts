@@ -4,6 +4,10 @@ import type { ExchangeLimits } from './exchange/upstream-exchange.ts'
 
 export interface AiSdkProviderOptions {
   readonly apiKeys: readonly string[]
+  /** The weight of each key, in the order of the keys. */
+  readonly keyWeights?: readonly number[]
+  /** Sent with every request to the host of its address, as alternating names and values. */
+  readonly headers?: readonly string[]
   readonly baseUrl?: string
   readonly clock?: Clock
   readonly limits?: Partial<ExchangeLimits>

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { drawFor, hashText } from '../../kernel/rendezvous.ts'
+import { drawFor, hashText, scoreOf } from '../../kernel/rendezvous.ts'
 
 /** Several API keys of one upstream. */
 export interface CredentialRing {
@@ -16,15 +16,30 @@ export interface CredentialRing {
 interface Credential {
   readonly key: string
   readonly hash: number
+  readonly weight: number
+  /** How far it is behind its share of the turns. */
+  credit: number
   restsUntilMs: number
 }
 
-export function createCredentialRing(keys: readonly string[], { clock }: { clock: Clock }): CredentialRing {
+interface RingOptions {
+  readonly clock: Clock
+  /** The share of each key, in the order of the keys. All are equal without it. */
+  readonly weights?: readonly number[] | undefined
+}
+
+export function createCredentialRing(
+  keys: readonly string[],
+  { clock, weights = [] }: RingOptions,
+): CredentialRing {
   const ring: readonly Credential[] = [...new Set(keys)].map((key) => ({
     key,
     hash: hashText(key),
+    weight: weights[keys.indexOf(key)] ?? 1,
+    credit: 0,
     restsUntilMs: -Infinity,
   }))
+  const isEven = ring.every(({ weight }) => weight === ring[0]?.weight)
   let position = 0
   const [only] = ring
   return {
@@ -33,7 +48,12 @@ export function createCredentialRing(keys: readonly string[], { clock }: { clock
       if (only !== undefined && ring.length === 1) return only.key
       const wanted = affinity?.() ?? null
       const nowMs = clock.monotonicMs()
-      const awake = wanted === null ? nextAwake(ring, position, nowMs) : mostWantedAwake(ring, wanted, nowMs)
+      const awake =
+        wanted !== null
+          ? mostWantedAwake(ring, wanted, nowMs)
+          : isEven
+            ? nextAwake(ring, position, nowMs)
+            : nextByWeight(ring, nowMs)
       const chosen = awake ?? firstToWake(ring)
       if (chosen === undefined) throw new RangeError('a credential ring without a key cannot be taken from')
       if (wanted === null) position = (ring.indexOf(chosen) + 1) % ring.length
@@ -55,6 +75,20 @@ function nextAwake(ring: readonly Credential[], position: number, nowMs: number)
   return undefined
 }
 
+/** Gives each key that is awake its share of the turns, evenly spread: the one that is furthest behind comes next. */
+function nextByWeight(ring: readonly Credential[], nowMs: number): Credential | undefined {
+  const awake = ring.filter(({ restsUntilMs }) => restsUntilMs <= nowMs)
+  let chosen: Credential | undefined
+  let total = 0
+  for (const credential of awake) {
+    credential.credit += credential.weight
+    total += credential.weight
+    if (chosen === undefined || credential.credit > chosen.credit) chosen = credential
+  }
+  if (chosen !== undefined) chosen.credit -= total
+  return chosen
+}
+
 /** Rendezvous hashing: while the preferred key rests, all requests with the same affinity use the same replacement. */
 function mostWantedAwake(
   ring: readonly Credential[],
@@ -62,12 +96,12 @@ function mostWantedAwake(
   nowMs: number,
 ): Credential | undefined {
   let chosen: Credential | undefined
-  let highest = -1
+  let highest = -Infinity
   for (const credential of ring) {
     if (credential.restsUntilMs > nowMs) continue
-    const draw = drawFor(affinity, credential.hash)
-    if (draw <= highest) continue
-    highest = draw
+    const score = scoreOf(drawFor(affinity, credential.hash), credential.weight)
+    if (score <= highest) continue
+    highest = score
     chosen = credential
   }
   return chosen

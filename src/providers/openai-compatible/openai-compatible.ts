@@ -16,6 +16,8 @@ interface OpenAiCompatibleOptions {
   readonly baseUrl: string
   /** Null if the upstream needs no key. */
   readonly credentials: CredentialRing | null
+  /** Sent with every request, as alternating names and values. */
+  readonly headers?: readonly string[]
   readonly connectTimeoutMs: number
 }
 

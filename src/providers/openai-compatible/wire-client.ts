@@ -23,6 +23,8 @@ interface WireClientOptions {
   readonly baseUrl: string
   /** Null if the upstream needs no key. */
   readonly credentials: CredentialRing | null
+  /** Sent with every request, as alternating names and values. */
+  readonly headers?: readonly string[]
   readonly connectTimeoutMs: number
   /** By default `authorization` with `Bearer`. */
   readonly credentialHeader?: 'x-api-key' | undefined
@@ -51,7 +53,7 @@ interface WireCall {
 }
 
 export function createWireClient(options: WireClientOptions): WireClient {
-  const { provider, credentials } = options
+  const { provider, credentials, headers: own = [] } = options
   const base = new URL(options.baseUrl)
   const basePath = base.pathname.replace(/\/+$/, '')
   const triesMax = Math.min(credentials?.size ?? 1, CREDENTIAL_TRIES_MAX)
@@ -65,6 +67,7 @@ export function createWireClient(options: WireClientOptions): WireClient {
     for (let tries = 1; ; tries += 1) {
       const credential = credentials?.take(affinity) ?? null
       const headers = requestHeaders(requestId, typeof body === 'string', more)
+      if (own.length > 0) headers.push(...own)
       if (credential !== null) pushCredential(headers, credential, options.credentialHeader)
       const response = await sendOnce({
         provider,

@@ -8,6 +8,12 @@ export const anthropic: VendorDescriptor = {
   lacksChoices: true,
   // Nearly all Claude models have the same factors in Anthropic's price list.
   cachePrices: { read: 10n, write: 125n, hourWrite: 200n },
+  modelList: {
+    baseUrl: 'https://api.anthropic.com/v1',
+    keyHeader: 'x-api-key',
+    headers: ['anthropic-version', '2023-06-01'],
+    path: '/models?limit=1000',
+  },
   wire: {
     defaultBaseUrl: 'https://api.anthropic.com/v1',
     onDisconnect: 'streams stop',

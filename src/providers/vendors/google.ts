@@ -10,6 +10,11 @@ export const google: VendorDescriptor = {
   keys: { prefix: 'GOOGLE', apiKey: ['GOOGLE_API_KEY', 'GEMINI_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'] },
   traceName: 'gcp.gemini',
   lacksChoices: true,
+  modelList: {
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    keyHeader: 'x-goog-api-key',
+    path: '/models?pageSize=1000',
+  },
   adapters: [createGoogleProvider, createGoogleEmbeddingProvider],
   media: {
     image: { load: async () => (await load()).googleImages },

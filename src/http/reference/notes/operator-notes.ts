@@ -55,7 +55,23 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
     'when the gateway shuts down. Each process has at most 20 such streams.',
   'GET /v1/admin/providers':
     'Lists every known provider: whether it is configured and which setting is missing, its models with routes, weights, ' +
-    'prices and breakers, and its requests, errors and latency of the last minutes, over all processes.',
+    'prices and breakers, and its requests, errors and latency of the last minutes, over all processes. Also lists the vendors, and what ' +
+    'ends when the first provider is added.',
+  'POST /v1/admin/providers':
+    'Adds a provider while the gateway runs: a known vendor, a second one of a vendor under a name of its own, or a server of your own. ' +
+    'The answer comes when every process uses it. Keys are stored encrypted and never shown again; `secret_ref` names a variable or a file ' +
+    'that is read instead.',
+  'POST /v1/admin/providers/test':
+    'Sends the smallest real request with the settings of a provider that is not stored, and says how long it took or why it failed. ' +
+    'It is bounded as the test of a stored provider is.',
+  'GET /v1/admin/providers/{name}': 'Returns one provider with its state.',
+  'PATCH /v1/admin/providers/{name}':
+    'Changes a provider that was added over the API; those of the environment or the configuration file are changed there. Requests that ' +
+    'are running end with the former settings. Keys stay with the host that they were given for: with another address, give new ones.',
+  'DELETE /v1/admin/providers/{name}':
+    'Removes a provider that was added over the API, with its keys. Requests that use it end as usual.',
+  'GET /v1/admin/providers/{name}/models':
+    'Asks a provider for the models that its first key can see. It counts among the ten tests a minute.',
   'POST /v1/admin/providers/{name}/test':
     'Sends the smallest real request to a provider and says how long it took or why it failed. It is bounded to 15 seconds and to ' +
     'ten a minute for each process, stands in the audit log, and is charged to no account.',
@@ -63,7 +79,8 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
     'Returns the page of the console. Any other path outside of the API returns it too if the client accepts `text/html`. If the console is not built, the page says how to build it.',
   'GET /healthz': 'Answers while the process is alive. It checks nothing else.',
   'GET /readyz':
-    'Checks the database and what else the process needs to serve. A load balancer sends no requests while it answers 503.',
+    'Checks the database and what else the process needs to serve. A load balancer sends no requests while it answers 503. `warnings` ' +
+    'tells what is wrong without that, such as keys of providers that cannot be read.',
   'GET /metrics': 'Returns the metrics of the gateway in the Prometheus text format, over all its processes.',
   'GET /openapi.json': 'Returns this document.',
   'GET /docs': 'Returns a page that shows this document.',

@@ -92,7 +92,7 @@ interface GatewayOffer {
   readonly version: string
   readonly publicUrl: string | null
   readonly hasBilling: boolean
-  readonly hasProviders: boolean
+  readonly hasProviders: () => boolean
   readonly hasDeployments: boolean
 }
 
@@ -135,7 +135,7 @@ export const tenantRoutes = (options: TenantRouteOptions): Route[] => [
           version: gateway.version,
           url: gateway.publicUrl,
           has_billing: gateway.hasBilling,
-          has_providers: gateway.hasProviders,
+          has_providers: gateway.hasProviders(),
           has_sandbox: mayUseSandbox(caller),
           has_deployments: gateway.hasDeployments,
         },

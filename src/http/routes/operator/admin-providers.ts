@@ -1,9 +1,10 @@
 import { Type, type Static } from 'typebox'
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
+import type { ProviderChange } from '../../../modules/offer/offer.ts'
 import type { Probe } from '../../../modules/inference/inference.ts'
 import { orNull } from '../../../wires/nullable.ts'
-import { Id, ModelId, objectName } from '../../../wires/usual-members.ts'
+import { CreatedAt, Id, ModelId, objectName } from '../../../wires/usual-members.ts'
 import { listSchema, wholeList } from '../../answers/list-page.ts'
 import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -34,7 +35,57 @@ const ServedModel = Type.Object({
   breaker: Breaker,
 })
 
-const ProviderAnswer = Type.Object(
+const CredentialAnswer = Type.Object({
+  id: Id,
+  ends_with: orNull(
+    Type.String(),
+    'The last four characters of the key. Null for a short key and for a reference.',
+  ),
+  secret_ref: orNull(Type.String(), 'Where the key is read: `env:NAME` or `file:/path`. Null: it is stored.'),
+  weight: Type.Integer({ description: 'Its share of the requests, in relation to the others.' }),
+  problem: orNull(Type.String(), 'Why this process cannot read the key. Null if it can.'),
+  created_at: CreatedAt,
+})
+
+const time = (description: string) => orNull(Type.String({ format: 'date-time' }), description)
+
+/** What an operator configured. */
+const Configured = {
+  source: orNull(
+    Type.Enum(['file', 'database']),
+    '`file`: the environment or the configuration file, which only whoever runs the gateway changes. `database`: this API. Null: it is not configured.',
+  ),
+  vendor: orNull(Type.String(), 'Its vendor. Null for a server of your own.'),
+  is_enabled: Type.Boolean({ description: 'Whether requests are sent to it if it is configured.' }),
+  base_url: orNull(
+    Type.String(),
+    'Its address. Null: that of the vendor, or one of the configuration, of which only the host is shown.',
+  ),
+  wires: orNull(
+    Type.Array(Type.String()),
+    'The wires that it speaks besides OpenAI chat. Null: those of its vendor.',
+  ),
+  allow_members: Type.Array(Type.String(), {
+    description: 'Request members that are passed on although they change the bill.',
+  }),
+  headers: Type.Array(Type.String(), { description: 'The names of its further headers.' }),
+  timeouts: Type.Object(
+    {
+      connect_ms: orNull(Type.Integer(), 'Milliseconds until a connection must be made. Null: as usual.'),
+      first_byte_ms: orNull(Type.Integer(), 'Milliseconds until an answer must begin. Null: as usual.'),
+      idle_ms: orNull(Type.Integer(), 'Milliseconds between two parts of an answer. Null: as usual.'),
+    },
+    { description: 'Its own time limits.' },
+  ),
+  credentials: Type.Array(CredentialAnswer, {
+    description: 'Its keys, if they were given over this API, without the secrets.',
+  }),
+  problem: orNull(Type.String(), 'Why it does not serve as configured. Null if nothing is wrong.'),
+  created_at: time('When it was added over this API.'),
+  updated_at: time('When it was last changed over this API.'),
+}
+
+export const ProviderAnswer = Type.Object(
   {
     id: Id,
     object: objectName('provider'),
@@ -48,6 +99,7 @@ const ProviderAnswer = Type.Object(
       "The host of its address; null if the vendor's own client knows it.",
     ),
     keys: Type.Integer({ description: 'How many API keys of it are configured.' }),
+    ...Configured,
     operations: Type.Array(Type.String(), { description: 'What it can do here; empty if not configured.' }),
     models: Type.Array(ServedModel, { description: 'The models that have a route to it.' }),
     recent: Type.Object(
@@ -71,11 +123,28 @@ const ProviderAnswer = Type.Object(
 )
 export type ProviderStatus = Static<typeof ProviderAnswer>
 
+const VendorAnswer = Type.Object({
+  id: Id,
+  object: objectName('vendor'),
+  default_base_url: orNull(
+    Type.String(),
+    "The vendor's address. Null: an address has to be given, or the vendor's own client knows it.",
+  ),
+  needs_key: Type.Boolean({ description: 'Whether it does not work without a key.' }),
+  needs_base_url: Type.Boolean({ description: 'Whether it does not work without an address.' }),
+  lists_models: Type.Boolean({ description: 'Whether the models that a key can see can be listed.' }),
+})
 const ProviderList = listSchema('providers', ProviderAnswer, {
   processes: Type.Integer({ description: 'How many processes of the gateway the figures cover.' }),
+  vendors: Type.Array(VendorAnswer, {
+    description: 'The vendors that a provider can be of, by name or under a name of your own.',
+  }),
+  first_provider_ends: Type.Array(Type.String(), {
+    description: 'What ends when the first provider is added. Empty if there is one.',
+  }),
 })
 
-const TestParams = Type.Object({
+export const ProviderParams = Type.Object({
   name: Type.String({ maxLength: 100, description: 'The id of a provider.' }),
 })
 const TestBody = Type.Object(
@@ -83,10 +152,17 @@ const TestBody = Type.Object(
     model: Type.Optional(
       Type.String({ maxLength: 256, description: 'A model with a route to it; the cheapest unless told.' }),
     ),
+    upstream_model: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: "The provider's name of a chat model, if no model of the catalog has a route to it.",
+      }),
+    ),
   },
   { additionalProperties: false, examples: [{ model: 'gpt-4o-mini' }] },
 )
-const TestAnswer = Type.Object(
+export const TestAnswer = Type.Object(
   {
     object: objectName('provider_test'),
     provider: Type.String({ description: 'The provider that was tested.' }),
@@ -106,16 +182,31 @@ const TestAnswer = Type.Object(
 
 /** The status of providers over all processes, and test calls. */
 export interface ProviderStatuses {
-  list(): Promise<{ readonly statuses: readonly ProviderStatus[]; readonly processes: number }>
+  list(): Promise<{
+    readonly statuses: readonly ProviderStatus[]
+    readonly processes: number
+    readonly vendors: readonly Static<typeof VendorAnswer>[]
+    readonly firstProviderEnds: readonly string[]
+  }>
+  /** Throws if there is no such provider. */
+  read(name: string): Promise<ProviderStatus>
   /** Throws if there is no such provider or model, if it is not configured, or after too many tests. */
-  prepareTest(
-    name: string,
-    model: string | undefined,
-  ): {
-    readonly model: string
-    readonly upstreamModel: string
-    run(cancellation: Cancellation): Promise<Probe>
-  }
+  prepareTest(name: string, wanted: WantedModel): ProviderTest
+  /** The same for a provider that is not stored. */
+  prepareTestOf(change: ProviderChange, wanted: WantedModel): ProviderTest
+  /** Returns the names of the models that a key of the provider can see. */
+  listModels(name: string, cancellation: Cancellation): Promise<readonly string[]>
+}
+
+interface WantedModel {
+  readonly model?: string | undefined
+  readonly upstreamModel?: string | undefined
+}
+
+interface ProviderTest {
+  readonly model: string
+  readonly upstreamModel: string
+  run(cancellation: Cancellation): Promise<Probe>
 }
 
 export const adminProviderRoutes = ({
@@ -137,8 +228,13 @@ export const adminProviderRoutes = ({
         200: { description: 'Every known provider, those that are configured first.', schema: ProviderList },
       },
       handle: async () => {
-        const { statuses, processes } = await providers.list()
-        return { ...wholeList('providers', statuses), processes }
+        const { statuses, processes, vendors, firstProviderEnds } = await providers.list()
+        return {
+          ...wholeList('providers', statuses),
+          processes,
+          vendors,
+          first_provider_ends: firstProviderEnds,
+        }
       },
     }),
     defineRoute({
@@ -147,12 +243,15 @@ export const adminProviderRoutes = ({
       path: '/v1/admin/providers/:name/test',
       access: ofGateway('gateway.manage'),
       summary: 'Call a provider',
-      params: TestParams,
+      params: ProviderParams,
       body: TestBody,
       otherErrors: [404, 429, 503],
       responses: { 200: { description: 'How the call went, also if it failed.', schema: TestAnswer } },
       handle: async ({ caller, params, body, exchange }) => {
-        const test = providers.prepareTest(params.name, body.model)
+        const test = providers.prepareTest(params.name, {
+          model: body.model,
+          upstreamModel: body.upstream_model,
+        })
         const probe = await audit.run(
           {
             actor: caller,
@@ -162,18 +261,26 @@ export const adminProviderRoutes = ({
           },
           async () => ({ id: params.name, ...(await test.run(exchange.cancellation)) }),
         )
-        return {
-          object: 'provider_test',
-          provider: params.name,
-          model: test.model,
-          upstream_model: test.upstreamModel,
-          is_ok: probe.isOk,
-          latency_ms: probe.latencyMs,
-          status: probe.status,
-          failure: probe.failure,
-          message: probe.message,
-        }
+        return testToWire(params.name, test, probe)
       },
     }),
   ]
+}
+
+export function testToWire(
+  provider: string,
+  { model, upstreamModel }: Pick<ProviderTest, 'model' | 'upstreamModel'>,
+  { isOk, latencyMs, status, failure, message }: Probe,
+): Static<typeof TestAnswer> {
+  return {
+    object: 'provider_test',
+    provider,
+    model,
+    upstream_model: upstreamModel,
+    is_ok: isOk,
+    latency_ms: latencyMs,
+    status,
+    failure,
+    message,
+  }
 }

@@ -13,6 +13,8 @@ export interface OperationRoutesOptions {
   /** Readiness checks by name. Each rejects if its dependency fails. */
   readonly checks: Readonly<Record<string, ReadinessCheck>>
   readonly isShuttingDown: () => boolean
+  /** What is wrong without keeping the gateway from serving. Anybody may read it. */
+  readonly listWarnings: () => readonly string[]
   /** Returns the metrics in Prometheus's text format, of this process or of all processes. */
   readonly readMetrics: () => Promise<{ contentType: string; text: string }>
   readonly metricsAccess: MetricsAccess
@@ -37,6 +39,10 @@ const Readiness = Type.Object({
     }),
     { description: 'What was checked, by name.' },
   ),
+  warnings: Type.Array(Type.String(), {
+    description:
+      'What is wrong without keeping the gateway from serving. It names no one and nothing in particular.',
+  }),
 })
 
 /** Routes for operators and their monitoring, outside `/v1` and without an API key. */
@@ -65,9 +71,10 @@ export function operationRoutes(options: OperationRoutesOptions): Route[] {
       handle: async ({ reply }) => {
         reply.header('cache-control', 'no-store')
         const { isReady, checks } = isShuttingDown() ? { isReady: false, checks: {} } : await readiness()
-        if (isReady) return { status: 'ok', checks }
+        const warnings = options.listWarnings()
+        if (isReady) return { status: 'ok', checks, warnings }
         reply.code(503)
-        return { status: isShuttingDown() ? 'shutting_down' : 'unavailable', checks }
+        return { status: isShuttingDown() ? 'shutting_down' : 'unavailable', checks, warnings }
       },
     }),
     defineRoute({

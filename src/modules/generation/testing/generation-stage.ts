@@ -39,10 +39,11 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
     ]),
   )
   const registry = {
+    current: providers,
     get: (id: string) => providers.get(id),
+    find: (id: string) => providers.get(id),
     sandbox: { id: 'sandbox', isConfigured: true },
-    add: () => {},
-    close: async () => {},
+    onRetired: () => {},
   }
   let nowMs = 1_700_000_000_000
   const clock = fakeClock(() => nowMs)

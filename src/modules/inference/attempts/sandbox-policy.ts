@@ -16,10 +16,11 @@ export function createSandboxPolicy({
   hasProviders,
 }: {
   audience: SandboxAudience
-  hasProviders: boolean
+  /** Whether real providers are configured now. */
+  hasProviders: () => boolean
 }): MayUseSandbox {
-  const served = audience === 'auto' ? (hasProviders ? 'operators' : 'everybody') : audience
-  if (served === 'nobody') return () => false
+  if (audience === 'nobody') return () => false
+  const isForEverybody = () => audience === 'everybody' || (audience === 'auto' && !hasProviders())
   return ({ environment, isOperator = false }) =>
-    SANDBOX_ENVIRONMENTS.has(environment) && (served === 'everybody' || isOperator)
+    SANDBOX_ENVIRONMENTS.has(environment) && (isOperator || isForEverybody())
 }

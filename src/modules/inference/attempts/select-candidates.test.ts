@@ -48,9 +48,8 @@ function createSelector(model: CatalogModel, random?: () => number) {
     } as Catalog,
     providers: {
       get: (id) => (id === 'off' ? provider('off', false) : PROVIDERS.get(id)),
+      current: PROVIDERS,
       sandbox,
-      add: () => {},
-      close: async () => {},
     },
     breakerOf: () => createCircuitBreaker({ clock: fakeClock(() => 0) }),
     timeouts: { connectMs: 1, firstByteMs: 300_000, idleMs: 1 },

@@ -45,8 +45,8 @@ export interface CandidateSelector {
 
 interface CandidateSelectorOptions {
   readonly catalog: Catalog
-  readonly providers: ProviderRegistry
-  readonly breakerOf: (providerId: string, upstreamModel: string) => CircuitBreaker
+  readonly providers: Pick<ProviderRegistry, 'current' | 'get' | 'sandbox'>
+  readonly breakerOf: (provider: Provider, upstreamModel: string) => CircuitBreaker
   /** For routes without their own timeouts. */
   readonly timeouts: UpstreamTimeouts
   /** The categories of models that the operation is for. */
@@ -61,9 +61,14 @@ interface CandidateSelectorOptions {
 export function createCandidateSelector(options: CandidateSelectorOptions): CandidateSelector {
   const { catalog, providers, mayUseSandbox, random = Math.random } = options
   // A reload of the catalog creates new model objects, so the entries of the old ones are garbage-collected.
-  const groupsOfModel = new WeakMap<CatalogModel, readonly (readonly Weighted[])[]>()
+  let groupsOfModel = new WeakMap<CatalogModel, readonly (readonly Weighted[])[]>()
+  let foundIn = providers.current
 
   const groupsOf = (model: CatalogModel) => {
+    if (foundIn !== providers.current) {
+      foundIn = providers.current
+      groupsOfModel = new WeakMap()
+    }
     const known = groupsOfModel.get(model)
     if (known) return known
     const found = groupByPriority(model, options)
@@ -164,15 +169,15 @@ function groupByPriority(
   for (const route of model.routes) {
     const provider = providers.get(route.provider)
     if (!provider?.isConfigured || !isOffered(provider)) continue
+    const own = { ...provider.timeouts, ...route.timeouts }
     const candidate = {
       provider,
       upstreamModel: route.model,
-      timeouts: { ...timeouts, ...route.timeouts },
-      streamTimeouts: hastenFirstByte({ ...timeouts, ...route.timeouts }, model, route.timeouts.firstByteMs),
+      timeouts: { ...timeouts, ...own },
+      streamTimeouts: hastenFirstByte({ ...timeouts, ...own }, model, own.firstByteMs),
       weight: route.weight,
       hash: hashText(`${provider.id} ${route.model}`),
-      breaker:
-        provider === providers.sandbox || provider.isSingle ? null : breakerOf(provider.id, route.model),
+      breaker: provider === providers.sandbox || provider.isSingle ? null : breakerOf(provider, route.model),
     }
     groups.set(route.priority, [...(groups.get(route.priority) ?? []), candidate])
   }

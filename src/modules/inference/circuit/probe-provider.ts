@@ -19,7 +19,7 @@ export interface Probe {
 
 interface ProbeRequest {
   readonly provider: Provider
-  readonly model: CatalogModel
+  readonly model: Pick<CatalogModel, 'id' | 'category'>
   readonly upstreamModel: string
   readonly requestId: string
   /** Ends the call early. */

@@ -31,6 +31,8 @@ export interface ExchangeOptions {
   readonly dispatcher: Dispatcher
   readonly timeouts: UpstreamTimeouts
   readonly limits: ExchangeLimits
+  /** The operator's additional headers, as alternating names and values. Not sent to other hosts, from which results are read. */
+  readonly headers?: readonly string[]
   readonly expectsEvents: boolean
   readonly signal: AbortSignal
   /** Called before each request. */
@@ -47,6 +49,7 @@ export class UpstreamExchange {
   readonly #signal: AbortSignal
   #failure: UpstreamError | undefined
   #requestsSent = 0
+  #origin: string | undefined
 
   constructor(options: ExchangeOptions) {
     this.#options = options
@@ -97,7 +100,7 @@ export class UpstreamExchange {
     const { provider, dispatcher, timeouts } = this.#options
     const answer = request(url, {
       method: METHODS.find((method) => method === init.method) ?? 'POST',
-      headers: Object.fromEntries(new Headers(init.headers)),
+      headers: { ...this.#ownHeaders(url), ...Object.fromEntries(new Headers(init.headers)) },
       body: toRequestBody(init.body),
       dispatcher,
       signal: this.#signal,
@@ -110,6 +113,18 @@ export class UpstreamExchange {
     } catch (error) {
       throw this.#fail(...describeNetworkError(provider, error))
     }
+  }
+
+  #ownHeaders(url: string | URL): Record<string, string> {
+    const { headers = [] } = this.#options
+    if (headers.length === 0) return {}
+    const { origin } = new URL(url)
+    this.#origin ??= origin
+    if (origin !== this.#origin) return {}
+    const own: Record<string, string> = {}
+    for (let index = 0; index + 1 < headers.length; index += 2)
+      own[headers[index] ?? ''] = headers[index + 1] ?? ''
+    return own
   }
 
   /** Applies a timeout to one wait for the upstream, so that a slow reader does not count. */

@@ -36,9 +36,9 @@ export interface VendorSession {
 }
 
 export function createVendorCalls(provider: string, options: AiSdkProviderOptions): VendorCalls {
-  const { apiKeys, clock = systemClock } = options
+  const { apiKeys, keyWeights, headers = [], clock = systemClock } = options
   const limits = { ...defaultExchangeLimits, ...options.limits }
-  const keys = createCredentialRing(apiKeys, { clock })
+  const keys = createCredentialRing(apiKeys, { clock, weights: keyWeights })
   const agents = createKeepAliveAgents()
   return {
     async attempt({ timeouts, signal, onSent, expectsEvents = false, keyMark, affinity }, run) {
@@ -52,6 +52,7 @@ export function createVendorCalls(provider: string, options: AiSdkProviderOption
           dispatcher,
           timeouts,
           limits,
+          headers,
           expectsEvents,
           signal,
           onSent,

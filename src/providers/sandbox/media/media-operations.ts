@@ -18,6 +18,7 @@ type MediaOperations = Omit<
   | 'id'
   | 'isConfigured'
   | 'localSlots'
+  | 'timeouts'
   | 'takenMembers'
   | 'onDisconnect'
   | 'refundsCancelled'

@@ -1,0 +1,39 @@
+import type { OfferedProvider, ProviderCredential } from './offered-provider.ts'
+
+/** What a change does to a provider, for the audit log. Without secrets. */
+export type ProviderDifference = Readonly<Record<string, unknown>>
+
+/** Compares two states of a provider. Null stands for none. */
+export function describeChange(
+  before: OfferedProvider | null,
+  after: OfferedProvider | null,
+): ProviderDifference {
+  const from = before === null ? {} : flatten(before)
+  const to = after === null ? {} : flatten(after)
+  const names = new Set([...Object.keys(from), ...Object.keys(to)])
+  const difference: Record<string, unknown> = {}
+  for (const name of names) {
+    const [was, is] = [from[name] ?? null, to[name] ?? null]
+    if (JSON.stringify(was) !== JSON.stringify(is)) difference[name] = { from: was, to: is }
+  }
+  return difference
+}
+
+function flatten(provider: OfferedProvider): Record<string, unknown> {
+  return {
+    vendor: provider.vendor,
+    base_url: provider.baseUrl,
+    wires: provider.wires,
+    allow_members: provider.allowedMembers,
+    headers: provider.headerNames,
+    connect_ms: provider.timeouts.connectMs ?? null,
+    first_byte_ms: provider.timeouts.firstByteMs ?? null,
+    idle_ms: provider.timeouts.idleMs ?? null,
+    is_enabled: provider.isEnabled,
+    credentials: provider.credentials.map(describeCredential),
+  }
+}
+
+function describeCredential({ id, lastFour, reference, weight }: ProviderCredential) {
+  return { id, ends_with: lastFour, reference, weight }
+}

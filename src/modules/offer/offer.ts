@@ -1,0 +1,145 @@
+import { AppError, notFound } from '../../kernel/app-error.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Sealer } from '../../kernel/seal-text.ts'
+import type { ProviderSettings } from '../../providers/create-provider.ts'
+import type { MessageBus } from '../../storage/bus/message-bus.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
+import { describeChange, type ProviderDifference } from './describe-change.ts'
+import { followOffer } from './follow-offer.ts'
+import type { OfferedProvider, StoredProvider } from './offered-provider.ts'
+import { openProvider, type SecretProblem } from './open-provider.ts'
+import { changeProvider, prepareProvider } from './prepare-provider.ts'
+import type { ProviderDraft, ProviderPatch } from './provider-draft.ts'
+import { readOffer, type StoredOffer } from './read-offer.ts'
+import type { SecretReferences } from './secrets/secret-references.ts'
+import { deleteProvider, insertProvider, updateProvider } from './write-provider.ts'
+
+export type { OfferedProvider } from './offered-provider.ts'
+export type { SecretProblem } from './open-provider.ts'
+export type { DraftCredential, NewCredential, ProviderDraft, ProviderPatch } from './provider-draft.ts'
+export { createSecretReferences } from './secrets/secret-references.ts'
+
+/** A change of a provider that is checked and not made yet. */
+export interface ProviderChange {
+  /** Null if the provider is removed. */
+  readonly provider: OfferedProvider | null
+  /** What differs, without secrets. */
+  readonly difference: ProviderDifference
+  /** With which the provider would work now. Null if it would not. */
+  readonly settings: ProviderSettings | null
+  readonly problems: readonly SecretProblem[]
+  /** Makes the change. Returns when every process uses it. */
+  make(): Promise<void>
+}
+
+/** What operators added while the gateway runs. Every process uses one version of all of it at a time. */
+export interface Offer {
+  readonly version: bigint
+  listProviders(): readonly OfferedProvider[]
+  /** The settings of a provider with its secrets, if this process uses it. */
+  openedSettingsOf(name: string): ProviderSettings | undefined
+  /** Secrets that this process cannot read now. */
+  listProblems(): readonly SecretProblem[]
+  /** Whether a provider is offered, as the database says, not only this process. */
+  hasProviders(): Promise<boolean>
+  /** The same, as this process last heard. */
+  knowsProviders(): boolean
+  addProvider(draft: ProviderDraft): Promise<ProviderChange>
+  changeProvider(name: string, patch: ProviderPatch): Promise<ProviderChange>
+  removeProvider(name: string): Promise<ProviderChange>
+  close(): void
+}
+
+interface OfferOptions {
+  readonly database: Database
+  readonly messageBus: Pick<MessageBus, 'subscribe' | 'publishAndConfirm'>
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly sealer: Sealer
+  readonly references: SecretReferences
+  /** Names that the configuration has taken. */
+  readonly isTaken: (name: string) => boolean
+  /** Called with all providers at once, whenever one of them changed. */
+  readonly useProviders: (settings: ReadonlyMap<string, ProviderSettings>) => void
+}
+
+export async function createOffer(options: OfferOptions): Promise<Offer> {
+  const { database, clock, references } = options
+  let problems: readonly SecretProblem[] = []
+  let settings: ReadonlyMap<string, ProviderSettings> = new Map()
+
+  const use = ({ providers }: StoredOffer): void => {
+    references.keep(new Set(providers.flatMap(listReferences)))
+    const opened = providers.map((stored) => [stored.name, openProvider(stored, options)] as const)
+    problems = opened.flatMap(([, one]) => one.problems)
+    settings = new Map(opened.flatMap(([name, one]) => (one.settings === null ? [] : [[name, one.settings]])))
+    options.useProviders(settings)
+  }
+  const followed = await followOffer({
+    ...options,
+    use,
+    onTick: () => {
+      if (references.refresh()) use(followed.current)
+    },
+  })
+
+  const plan = (
+    before: StoredProvider | null,
+    after: StoredProvider | null,
+    write: (transaction: Queryable) => Promise<bigint>,
+  ): ProviderChange => {
+    const opened = after === null ? { settings: null, problems: [] } : openProvider(after, options)
+    return {
+      ...opened,
+      provider: after,
+      difference: describeChange(before, after),
+      make: async () => followed.announce(await database.transaction(write)),
+    }
+  }
+  /** Read from the database, because another process may just have changed it. */
+  const readStored = async (name: string): Promise<StoredProvider> => {
+    const { providers } = await readOffer(database)
+    const stored = providers.find((one) => one.name === name)
+    if (stored !== undefined) return stored
+    throw options.isTaken(name) ? fixedByFile(name) : notFound('provider')
+  }
+  const preparing = () => ({ ...options, nowMs: clock.nowMs() })
+
+  return {
+    get version() {
+      return followed.current.version
+    },
+    listProviders: () => followed.current.providers,
+    openedSettingsOf: (name) => settings.get(name),
+    listProblems: () => problems,
+    hasProviders: async () => (await readOffer(database)).providers.some(({ isEnabled }) => isEnabled),
+    knowsProviders: () => followed.current.providers.some(({ isEnabled }) => isEnabled),
+    addProvider: async (draft) => {
+      const provider = prepareProvider(draft, preparing())
+      if (options.isTaken(draft.name)) throw fixedByFile(draft.name)
+      return plan(null, provider, (transaction) => insertProvider(transaction, provider))
+    },
+    changeProvider: async (name, patch) => {
+      const before = await readStored(name)
+      const after = changeProvider(before, patch, preparing())
+      return plan(before, after, (transaction) => updateProvider(transaction, after))
+    },
+    removeProvider: async (name) => {
+      const before = await readStored(name)
+      return plan(before, null, (transaction) => deleteProvider(transaction, before))
+    },
+    close: () => followed.close(),
+  }
+}
+
+function listReferences({ credentials }: StoredProvider): string[] {
+  return credentials.flatMap(({ reference }) => (reference === null ? [] : [reference]))
+}
+
+function fixedByFile(name: string): AppError {
+  return new AppError(
+    'conflict',
+    `The provider '${name}' is set in the environment or the configuration file of the gateway, and can only be changed there.`,
+  )
+}

@@ -1,0 +1,50 @@
+import type { NativeWire } from '../../providers/native-wire.ts'
+import type { UpstreamTimeouts } from '../../providers/provider.ts'
+
+/** A provider as operators configured it while the gateway runs. Without secrets. */
+export interface OfferedProvider {
+  readonly name: string
+  /** Null for a server of the operator's own. */
+  readonly vendor: string | null
+  readonly baseUrl: string | null
+  /** The wires that it speaks besides chat. Null: those of its vendor. */
+  readonly wires: readonly NativeWire[] | null
+  readonly allowedMembers: readonly string[]
+  readonly headerNames: readonly string[]
+  readonly timeouts: Partial<UpstreamTimeouts>
+  readonly isEnabled: boolean
+  readonly credentials: readonly ProviderCredential[]
+  /** The version of the offer in which it was last changed. */
+  readonly version: bigint
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+}
+
+export interface ProviderCredential {
+  readonly id: string
+  readonly lastFour: string | null
+  /** `env:NAME` or `file:/path`. Null if the secret itself is stored. */
+  readonly reference: string | null
+  /** Its share of the requests, in relation to the others. */
+  readonly weight: number
+  readonly createdAtMs: number
+}
+
+/** A provider with what is sealed. */
+export interface StoredProvider extends OfferedProvider {
+  readonly sealedHeaders: { readonly sealed: Buffer; readonly wrappedKey: Buffer } | null
+  readonly credentials: readonly StoredCredential[]
+}
+
+export interface StoredCredential extends ProviderCredential {
+  readonly sealed: { readonly sealed: Buffer; readonly wrappedKey: Buffer } | null
+}
+
+/** What a sealed secret is bound to, so that it cannot be used elsewhere. */
+export function credentialPlace(provider: string, credentialId: string): string {
+  return `provider ${provider} credential ${credentialId}`
+}
+
+export function headersPlace(provider: string): string {
+  return `provider ${provider} headers`
+}

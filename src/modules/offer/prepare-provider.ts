@@ -1,0 +1,182 @@
+import { AppError, invalidValue } from '../../kernel/app-error.ts'
+import { createId } from '../../kernel/identifiers.ts'
+import type { Sealer } from '../../kernel/seal-text.ts'
+import { openSecret, sealSecret, type SealedSecret } from '../../kernel/sealed-secret.ts'
+import {
+  checkBaseUrl,
+  checkCredential,
+  checkHeaders,
+  checkMembers,
+  checkName,
+  CREDENTIALS_MAX,
+  HEADERS_MAX,
+  readVendor,
+  requireAddress,
+} from './check-draft.ts'
+import {
+  credentialPlace,
+  headersPlace,
+  type StoredCredential,
+  type StoredProvider,
+} from './offered-provider.ts'
+import type {
+  DraftCredential,
+  NewCredential,
+  ProviderDraft,
+  ProviderPatch,
+  TimeLimits,
+} from './provider-draft.ts'
+import { lastFourOf } from './secrets/secret-text.ts'
+import type { SecretReferences } from './secrets/secret-references.ts'
+
+interface PrepareOptions {
+  readonly sealer: Sealer
+  readonly references: Pick<SecretReferences, 'findProblem'>
+  readonly nowMs: number
+}
+
+/** Returns a new provider as it would be stored. Throws if the draft is not one of a provider. */
+export function prepareProvider(draft: ProviderDraft, options: PrepareOptions): StoredProvider {
+  checkName(draft.name)
+  const { nowMs } = options
+  const empty: StoredProvider = {
+    name: draft.name,
+    vendor: readVendor(draft),
+    baseUrl: null,
+    wires: null,
+    allowedMembers: [],
+    headerNames: [],
+    sealedHeaders: null,
+    timeouts: {},
+    isEnabled: true,
+    credentials: [],
+    version: 0n,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  }
+  return changeProvider(empty, draft, options)
+}
+
+/** Returns the provider as it would be stored after a change. Throws if the change is not possible. */
+export function changeProvider(
+  before: StoredProvider,
+  patch: ProviderPatch,
+  options: PrepareOptions,
+): StoredProvider {
+  const { baseUrl = before.baseUrl, wires = before.wires } = patch
+  checkMembers(before.vendor, patch)
+  const credentials =
+    patch.credentials === undefined
+      ? before.credentials
+      : changeCredentials(before, patch.credentials, options)
+  const changed = {
+    ...before,
+    baseUrl: baseUrl === null ? null : baseUrl === before.baseUrl ? baseUrl : checkBaseUrl(baseUrl),
+    wires,
+    allowedMembers: patch.allowedMembers ?? before.allowedMembers,
+    timeouts: changeTimeouts(before.timeouts, patch.timeouts),
+    isEnabled: patch.isEnabled ?? before.isEnabled,
+    credentials,
+    updatedAtMs: options.nowMs,
+    ...changeHeaders(before, patch.headers ?? {}, { ...options, hasKeys: credentials.length > 0 }),
+  }
+  requireAddress({ ...changed, credentials: credentials.length })
+  requireOwnSecrets(before, changed)
+  return changed
+}
+
+/** Keys that were given for one host are not sent to another one: whoever changes the address would learn them. */
+function requireOwnSecrets(before: StoredProvider, after: StoredProvider): void {
+  if (originOf(before) === originOf(after)) return
+  const known = new Set(before.credentials.map(({ id }) => id))
+  const keepsKey = after.credentials.some(({ id }) => known.has(id))
+  const keepsHeaders = before.sealedHeaders !== null && after.sealedHeaders !== null
+  if (keepsKey || keepsHeaders)
+    throw invalidValue(
+      'base_url',
+      'Keys and headers stay with the host that they were given for. Give new ones with the new address.',
+    )
+}
+
+function originOf({ baseUrl }: StoredProvider): string | null {
+  return baseUrl === null ? null : new URL(baseUrl).origin
+}
+
+function changeCredentials(
+  before: StoredProvider,
+  drafts: readonly DraftCredential[],
+  options: PrepareOptions,
+): StoredCredential[] {
+  if (drafts.length > CREDENTIALS_MAX)
+    throw invalidValue('credentials', `At most ${CREDENTIALS_MAX} credentials.`)
+  const kept = new Set<string>()
+  return drafts.map((draft, index) => {
+    const param = `credentials.${index}`
+    if ('source' in draft) return createCredential(before.name, draft, param, options)
+    const known = before.credentials.find(({ id }) => id === draft.id)
+    if (known === undefined || kept.has(known.id))
+      throw invalidValue(`${param}.id`, 'This provider has no such credential, or it is named twice.')
+    kept.add(known.id)
+    return { ...known, weight: draft.weight ?? known.weight }
+  })
+}
+
+function createCredential(
+  provider: string,
+  draft: NewCredential,
+  param: string,
+  { sealer, references, nowMs }: PrepareOptions,
+): StoredCredential {
+  checkCredential(draft, param, references)
+  const id = createId(nowMs)
+  const { source, weight } = draft
+  const shared = { id, weight, createdAtMs: nowMs }
+  if ('reference' in source) return { ...shared, reference: source.reference, sealed: null, lastFour: null }
+  const sealed = sealSecret(sealer, source.secret, credentialPlace(provider, id))
+  return { ...shared, reference: null, sealed, lastFour: lastFourOf(source.secret) }
+}
+
+function changeHeaders(
+  before: StoredProvider,
+  changes: Readonly<Record<string, string | null>>,
+  { sealer, hasKeys }: PrepareOptions & { readonly hasKeys: boolean },
+): Pick<StoredProvider, 'headerNames' | 'sealedHeaders'> {
+  const checked = checkHeaders(changes, { hasKeys })
+  // A header that was fine without keys is not any more.
+  const staying = before.headerNames.filter((name) => !checked.has(name))
+  checkHeaders(Object.fromEntries(staying.map((name) => [name, 'unchanged'])), { hasKeys })
+  if (checked.size === 0) return { headerNames: before.headerNames, sealedHeaders: before.sealedHeaders }
+  const headers = new Map(Object.entries(openHeaders(before, sealer)))
+  for (const [name, value] of checked) {
+    if (value === null) headers.delete(name)
+    else headers.set(name, value)
+  }
+  if (headers.size > HEADERS_MAX) throw invalidValue('headers', `At most ${HEADERS_MAX} headers.`)
+  const text = JSON.stringify(Object.fromEntries(headers))
+  const sealedHeaders: SealedSecret | null =
+    headers.size === 0 ? null : sealSecret(sealer, text, headersPlace(before.name))
+  return { headerNames: [...headers.keys()], sealedHeaders }
+}
+
+function openHeaders({ name, sealedHeaders }: StoredProvider, sealer: Sealer): Record<string, string> {
+  if (sealedHeaders === null) return {}
+  const text = openSecret(sealer, sealedHeaders, headersPlace(name))
+  if (text === null)
+    throw new AppError(
+      'conflict',
+      'The headers of this provider were sealed with another key. Remove all of them first.',
+    )
+  return JSON.parse(text)
+}
+
+function changeTimeouts(
+  before: StoredProvider['timeouts'],
+  changes: TimeLimits | undefined,
+): StoredProvider['timeouts'] {
+  const { connectMs, firstByteMs, idleMs } = { ...before, ...changes }
+  return {
+    ...(connectMs === undefined || connectMs === null ? {} : { connectMs }),
+    ...(firstByteMs === undefined || firstByteMs === null ? {} : { firstByteMs }),
+    ...(idleMs === undefined || idleMs === null ? {} : { idleMs }),
+  }
+}

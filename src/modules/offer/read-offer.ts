@@ -1,0 +1,109 @@
+import { isNativeWire } from '../../providers/native-wire.ts'
+import type { Queryable } from '../../storage/database.ts'
+import type { StoredCredential, StoredProvider } from './offered-provider.ts'
+
+/** Everything that is offered, as one state of the database. */
+export interface StoredOffer {
+  readonly version: bigint
+  readonly providers: readonly StoredProvider[]
+}
+
+/** As JSON, so that one statement reads one state of all tables. */
+interface ProviderJson {
+  readonly name: string
+  readonly vendor: string | null
+  readonly base_url: string | null
+  readonly wires: readonly string[] | null
+  readonly allowed_members: readonly string[]
+  readonly header_names: readonly string[]
+  readonly sealed_headers: string | null
+  readonly wrapped_headers_key: string | null
+  readonly connect_ms: number | null
+  readonly first_byte_ms: number | null
+  readonly idle_ms: number | null
+  readonly is_enabled: boolean
+  readonly version: string
+  readonly created_ms: number
+  readonly updated_ms: number
+  readonly credentials: readonly CredentialJson[]
+}
+
+interface CredentialJson {
+  readonly id: string
+  readonly sealed: string | null
+  readonly wrapped_key: string | null
+  readonly last_four: string | null
+  readonly reference: string | null
+  readonly weight: number
+  readonly created_ms: number
+}
+
+export async function readOfferVersion(queryable: Queryable): Promise<bigint> {
+  const [row] = await queryable.query<{ version: bigint }>('SELECT version FROM offer_state')
+  return row?.version ?? 0n
+}
+
+export async function readOffer(queryable: Queryable): Promise<StoredOffer> {
+  const [row] = await queryable.query<{ version: bigint; providers: readonly ProviderJson[] }>(READ)
+  return { version: row?.version ?? 0n, providers: (row?.providers ?? []).map(toProvider) }
+}
+
+const READ = `
+  SELECT version, coalesce((
+    SELECT jsonb_agg(jsonb_build_object(
+      'name', name, 'vendor', vendor, 'base_url', base_url, 'wires', wires,
+      'allowed_members', allowed_members, 'header_names', header_names,
+      'sealed_headers', encode(sealed_headers, 'base64'),
+      'wrapped_headers_key', encode(wrapped_headers_key, 'base64'),
+      'connect_ms', connect_ms, 'first_byte_ms', first_byte_ms, 'idle_ms', idle_ms,
+      'is_enabled', is_enabled, 'version', p.version::text,
+      'created_ms', floor(extract(epoch FROM p.created_at) * 1000),
+      'updated_ms', floor(extract(epoch FROM p.updated_at) * 1000),
+      'credentials', coalesce((
+        SELECT jsonb_agg(jsonb_build_object(
+          'id', c.id, 'sealed', encode(c.sealed, 'base64'), 'wrapped_key', encode(c.wrapped_key, 'base64'),
+          'last_four', c.last_four, 'reference', c.reference, 'weight', c.weight,
+          'created_ms', floor(extract(epoch FROM c.created_at) * 1000)
+        ) ORDER BY c.position, c.id)
+        FROM provider_credentials c WHERE c.provider = p.name), '[]')
+    ) ORDER BY p.created_at, p.name)
+    FROM offered_providers p), '[]') AS providers
+  FROM offer_state`
+
+function toProvider(row: ProviderJson): StoredProvider {
+  return {
+    name: row.name,
+    vendor: row.vendor,
+    baseUrl: row.base_url,
+    wires: row.wires?.filter(isNativeWire) ?? null,
+    allowedMembers: row.allowed_members,
+    headerNames: row.header_names,
+    sealedHeaders: sealedOf(row.sealed_headers, row.wrapped_headers_key),
+    timeouts: {
+      ...(row.connect_ms === null ? {} : { connectMs: row.connect_ms }),
+      ...(row.first_byte_ms === null ? {} : { firstByteMs: row.first_byte_ms }),
+      ...(row.idle_ms === null ? {} : { idleMs: row.idle_ms }),
+    },
+    isEnabled: row.is_enabled,
+    credentials: row.credentials.map(toCredential),
+    version: BigInt(row.version),
+    createdAtMs: row.created_ms,
+    updatedAtMs: row.updated_ms,
+  }
+}
+
+function toCredential(row: CredentialJson): StoredCredential {
+  return {
+    id: row.id,
+    sealed: sealedOf(row.sealed, row.wrapped_key),
+    lastFour: row.last_four,
+    reference: row.reference,
+    weight: row.weight,
+    createdAtMs: row.created_ms,
+  }
+}
+
+function sealedOf(sealed: string | null, wrappedKey: string | null): StoredCredential['sealed'] {
+  if (sealed === null || wrappedKey === null) return null
+  return { sealed: Buffer.from(sealed, 'base64'), wrappedKey: Buffer.from(wrappedKey, 'base64') }
+}
