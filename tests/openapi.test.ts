@@ -62,6 +62,7 @@ const routes: Route[] = [
   ...operationRoutes({
     checks: {},
     isShuttingDown: () => false,
+    listWarnings: () => [],
     readMetrics: async () => ({ contentType: 'text/plain', text: '' }),
     metricsAccess: { token: null, isOpen: false, authenticate: () => Promise.reject(new Error('not asked')) },
     buildDocument: () => ({}),
