@@ -8,6 +8,8 @@ import { removeDirectory } from '../support/remove-directory.ts'
 export interface ChatGateway extends TestGateway {
   /** The server that `OPENAI_BASE_URL` points to. */
   upstream: OpenAiServer
+  /** The operator's catalog file, if there are models. */
+  catalogFile: string
 }
 
 export interface ChatGatewayOptions extends TestGatewayOptions {
@@ -41,6 +43,7 @@ export async function startChatGateway(options: ChatGatewayOptions = {}): Promis
   return {
     ...gateway,
     upstream,
+    catalogFile,
     close: async () => {
       await gateway.close()
       await upstream.close()

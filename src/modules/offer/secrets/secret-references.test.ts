@@ -32,11 +32,11 @@ describe('a file', () => {
     expect(references.refresh()).toBe(false)
     write('next', 'sk-second')
     renameSync(join(directory, 'next'), join(directory, 'key'))
-    expect([references.read(at('key')).secret, references.refresh(), references.read(at('key')).secret]).toEqual([
-      'sk-first',
-      true,
-      'sk-second',
-    ])
+    expect([
+      references.read(at('key')).secret,
+      references.refresh(),
+      references.read(at('key')).secret,
+    ]).toEqual(['sk-first', true, 'sk-second'])
   })
 
   test('is read once it is there, and its secret is gone with it', () => {
@@ -58,15 +58,31 @@ describe('a file', () => {
   test.each([
     ['a directory', () => mkdirSync(join(directory, 'key')), 'it is not a plain file'],
     ['a device', () => symlinkSync('/dev/zero', join(directory, 'key')), 'it is a link to somewhere else'],
-    ['a pipe that nobody writes', () => execFileSync('mkfifo', [join(directory, 'key')]), 'it is not a plain file'],
-    ['a link out of the directory', () => {
-      writeFileSync(join(root, 'outside'), 'sk-outside')
-      symlinkSync('../outside', join(directory, 'key'))
-    }, 'it is a link to somewhere else'],
+    [
+      'a pipe that nobody writes',
+      () => execFileSync('mkfifo', [join(directory, 'key')]),
+      'it is not a plain file',
+    ],
+    [
+      'a link out of the directory',
+      () => {
+        writeFileSync(join(root, 'outside'), 'sk-outside')
+        symlinkSync('../outside', join(directory, 'key'))
+      },
+      'it is a link to somewhere else',
+    ],
     ['an endless one', () => write('key', 'x'.repeat(20_000)), 'it is larger than 16384 bytes'],
     ['an empty one', () => write('key', '\n'), 'it is empty'],
-    ['a second header', () => write('key', 'sk-a\r\nhost: other'), 'it is not one line of printable characters'],
-    ['bytes', () => write('key', Buffer.from([0xff, 0xfe, 0x00])), 'it is not one line of printable characters'],
+    [
+      'a second header',
+      () => write('key', 'sk-a\r\nhost: other'),
+      'it is not one line of printable characters',
+    ],
+    [
+      'bytes',
+      () => write('key', Buffer.from([0xff, 0xfe, 0x00])),
+      'it is not one line of printable characters',
+    ],
   ])('that is %s is refused', (_, prepare, problem) => {
     prepare()
     expect(open().read(at('key'))).toEqual({ secret: null, problem })

@@ -104,8 +104,12 @@ function isWithin(path: string, directories: readonly string[]): boolean {
 
 function fingerprintOf(reference: string): string {
   if (!reference.startsWith('file:')) return ''
-  const stats = statSync(reference.slice('file:'.length), { bigint: true, throwIfNoEntry: false })
-  return stats ? `${stats.ino}:${stats.size}:${stats.mtimeNs}` : 'absent'
+  try {
+    const stats = statSync(reference.slice('file:'.length), { bigint: true, throwIfNoEntry: false })
+    return stats ? `${stats.ino}:${stats.size}:${stats.mtimeNs}` : 'absent'
+  } catch {
+    return 'unreadable'
+  }
 }
 
 /** Reads a plain file only: reading a device or a pipe may never end. */
