@@ -20,10 +20,17 @@ beforeAll(async () => {
     { provider: 'passing', model: 'm', priority: 0 },
     { provider: 'openai', model: 'm', priority: 1 },
   ]
+  const everybody = {
+    name: 'everybody',
+    balance_usd: 0,
+    requests_per_minute: null,
+    tokens_per_minute: null,
+    concurrent_requests: null,
+    spend_usd_per_minute: null,
+  }
   const settings = {
-    PARKWAY_LIMITS: JSON.stringify({
-      tiers: { free: { requests_per_minute: 1_000_000, concurrency: 1_000 } },
-    }),
+    PARKWAY_LIMITS: JSON.stringify({ tiers: [everybody] }),
+    PARKWAY_BOOTSTRAP_CREDIT_USD: '1000',
   }
   gateway = await startChatGateway({ models: [modelEntry('changed-model', routes)], settings })
   second = await startTestGateway({
