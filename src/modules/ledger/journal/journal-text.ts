@@ -93,12 +93,14 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
       ids += comma + record.id
       details += comma + toDetails(record.details)
       if (record.details !== undefined) isDetailed = true
+      const cost = String(costNanoUsd)
       figures +=
         `${comma}${seriesNumber},${record.promptTokens},${record.cachedTokens},${record.completionTokens},` +
-        `${record.reasoningTokens},${costNanoUsd},${promotionalNanoUsd},${record.latencyMs},` +
+        `${record.reasoningTokens},${cost},${promotionalNanoUsd},${record.latencyMs},` +
         `${record.firstTokenMs ?? NO_FIRST_TOKEN_MS},${record.createdAtMs}`
+      // Mostly one lease of the credit and of each budget pays all of it, and writing a bigint costs more than comparing two.
       for (const { lease, amountNanoUsd } of parts)
-        payments += `${payments === '' ? '' : ','}${number},${lease.id},${amountNanoUsd}`
+        payments += `${payments === '' ? '' : ','}${number},${lease.id},${amountNanoUsd === costNanoUsd ? cost : amountNanoUsd}`
     }
   }
   const S = SEPARATOR

@@ -103,7 +103,7 @@ export class BorrowedBalance {
       if (unspent === 0n) continue
       const amountNanoUsd = unspent < left ? unspent : left
       lease.spentNanoUsd += amountNanoUsd
-      left -= amountNanoUsd
+      left = amountNanoUsd === left ? 0n : left - amountNanoUsd
       parts.push({ lease, amountNanoUsd })
     }
     if (left !== 0n) throw new Error(`${left} nano-dollars were held that nobody lent`)

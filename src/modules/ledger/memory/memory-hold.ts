@@ -178,7 +178,8 @@ export class MemoryHold implements Hold {
     const uncoveredNanoUsd = missedNanoUsd + askedNanoUsd - costNanoUsd
     const payable = { costNanoUsd, uncoveredNanoUsd, owedNanoUsd, record, isDelivered }
     if (this.#account.isLost) return this.#keeper.chargeAnew(this.#payer, payable)
-    const partsOfBalances = this.#balances.map((balance) => balance.settle(amountNanoUsd, costNanoUsd))
+    const partsOfBalances: (readonly SpentPart[])[] = []
+    for (const balance of this.#balances) partsOfBalances.push(balance.settle(amountNanoUsd, costNanoUsd))
     const [creditParts = []] = partsOfBalances
     if (costNanoUsd < amountNanoUsd) this.#account.wake()
     return this.#keeper.write({
@@ -189,7 +190,7 @@ export class MemoryHold implements Hold {
       isDelivered,
       promotionalNanoUsd: promotionalPart(creditParts),
       account: this.#account,
-      parts: partsOfBalances.length === 1 ? creditParts : partsOfBalances.flat(),
+      parts: partsOfBalances.length === 1 ? creditParts : joinParts(partsOfBalances),
       undo: () => this.#undo(payable, partsOfBalances),
     })
   }
@@ -215,6 +216,13 @@ export class MemoryHold implements Hold {
     if (!this.#isOpen) throw new Error('a hold was settled or released twice')
     this.#isOpen = false
   }
+}
+
+/** On the hot path, where `flat` costs a microsecond. */
+function joinParts(partsOfBalances: readonly (readonly SpentPart[])[]): SpentPart[] {
+  const joined: SpentPart[] = []
+  for (const parts of partsOfBalances) for (const part of parts) joined.push(part)
+  return joined
 }
 
 function promotionalPart(parts: readonly SpentPart[]): NanoUsd {
