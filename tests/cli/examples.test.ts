@@ -108,6 +108,27 @@ const makeBudget = async (): Promise<Preparation> => ({
   ).id,
 })
 
+const makeBudgetRequest = async (): Promise<Preparation> => ({
+  id: (
+    await post('/v1/organization/budget_requests', {
+      budget_id: (await makeBudget()).id,
+      amount_usd: 5,
+      until: new Date(Date.now() + 86_400_000).toISOString(),
+      reason: 'A test.',
+    })
+  ).id,
+})
+const makeRole = async (): Promise<Preparation> => {
+  const role_name = `Role ${Math.trunc(performance.now() * 1000)}`
+  const { id } = await post('/v1/organization/roles', { role_name, permissions: ['usage.read'] })
+  return { id, variables: { USER_ID: (await makeMember()).id ?? '' } }
+}
+const makeGivenRole = async (): Promise<Preparation> => {
+  const made = await makeRole()
+  await post(`/v1/organization/users/${made.variables?.['USER_ID']}/roles`, { role_id: made.id })
+  return made
+}
+
 /** By the words of the command. */
 const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   'parkway login': async () => ({ variables: { PARKWAY_API_KEY: gateway.key } }),
@@ -137,6 +158,12 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   'parkway budgets raise': makeBudget,
   'parkway budgets rm': makeBudget,
   'parkway budgets request': makeBudget,
+  'parkway budgets approve': makeBudgetRequest,
+  'parkway budgets refuse': makeBudgetRequest,
+  'parkway roles change': makeRole,
+  'parkway roles rm': makeRole,
+  'parkway roles give': makeRole,
+  'parkway roles take': makeGivenRole,
   'parkway tasks show': makeImage,
   'parkway tasks follow': makeImage,
   'parkway tasks download': async () => {

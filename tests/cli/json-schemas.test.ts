@@ -28,6 +28,8 @@ describe('--json prints what the API describes', () => {
     ['budgets create account 400 --window day', 'post /v1/organization/budgets'],
     ['invite create grace@example.com', 'post /v1/organization/invites'],
     ['groups create Third', 'post /v1/organization/groups'],
+    ['roles create Third usage.read', 'post /v1/organization/roles'],
+    ['costs --by project,tag:team', 'get /v1/organization/costs'],
     ['keys create --name third', 'post /v1/tenants/me/api-keys'],
     ['image -o other.png Sky', 'get /v1/tasks/{id}'],
     ['compare run -m gpt-4o-mini -m gpt-5.4 Hello', 'get /v1/compare/runs/{run_id}'],

@@ -97,3 +97,69 @@ describe('budgets', () => {
     expect((await home.run(['budgets'])).stdout).not.toContain(projectId)
   })
 })
+
+describe('roles', () => {
+  test('are made, changed, given, taken and deleted', async () => {
+    const { id: user } = await joinAccount(gateway, { email: 'roles@example.com' })
+    const { body: group } = await gateway.request('POST', '/v1/organization/groups', {
+      body: { name: 'Ops' },
+    })
+    const made = await home.run(['roles', 'create', 'Treasurer', 'budgets.manage', 'usage.read'])
+    expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^role_[0-9a-f]{32}\n$/)])
+    const id = made.stdout.trim()
+    expect((await home.run(['roles'])).stdout).toContain('Treasurer')
+    for (const holder of [user, String(group.id)]) {
+      expect((await home.run(['roles', 'give', id, holder])).stdout).toContain('Treasurer')
+      expect((await home.run(['roles', 'list', '--of', holder])).stdout).toContain('Treasurer')
+      expect((await home.run(['roles', 'take', id, holder])).code).toBe(0)
+      expect((await home.run(['roles', 'list', '--of', holder])).stdout).not.toContain('Treasurer')
+    }
+    expect((await home.run(['roles', 'change', id, 'log.read'])).stdout).toContain('allows log.read')
+    expect((await home.run(['roles', 'rm', '--yes', id])).code).toBe(0)
+    expect((await home.run(['roles', 'give', id, 'somebody'])).code).toBe(2)
+    expect((await home.run(['roles', 'create', 'King', 'everything'])).code).toBe(1)
+  })
+})
+
+describe('requests for more', () => {
+  test('tell who asks and for what, and are approved or refused', async () => {
+    const { id } = await joinAccount(gateway, { email: 'asks@example.com' })
+    const created = await home.run(['budgets', 'create', `user=${id}`, '5'])
+    const budget = created.stdout.trim()
+    for (const reason of ['first', 'second'])
+      expect((await home.run(['budgets', 'request', budget, '3', '--reason', reason])).code).toBe(0)
+    const { body } = await gateway.request('GET', '/v1/organization/budget_requests')
+    const [second, first] = body.data
+    expect(first.budget).toEqual({ subject: { type: 'user', id }, window: 'month', limit_usd: 5 })
+    const listed = await home.run(['budgets', 'requests'])
+    expect(listed.stdout).toContain('second')
+    expect((await home.run(['budgets', 'approve', first.id, '--amount', '1'])).stdout).toContain(budget)
+    expect((await home.run(['budgets', 'refuse', second.id])).stdout).toContain('Refused')
+    expect((await home.run(['budgets', 'requests'])).stdout).not.toContain('second')
+    expect((await home.run(['budgets', 'requests', '--status', 'refused'])).stdout).toContain('second')
+    expect((await home.run(['budgets', 'requests', '--status', 'x'])).code).toBe(2)
+    const { body: raised } = await gateway.request('GET', `/v1/organization/budgets/${budget}`)
+    expect(raised.remaining_usd).toBe(6)
+  })
+})
+
+describe('costs and usage', () => {
+  test('are told by project, key and tag, and agree with the balance', async () => {
+    for (const tag of ['team=search', 'team=+chat'])
+      await gateway.request('POST', '/v1/chat/completions', {
+        headers: { 'x-gateway-tags': tag },
+        body: { model: 'gpt-5.4-mini', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5 },
+      })
+    const csv = await home.run(['costs', '--by', 'project,tag:team', '--csv'])
+    expect(csv.stdout).toMatch(/^project,tag:team,cost_usd\r\n/)
+    expect(csv.stdout).toMatch(/,search,0\.0000\d+\r\n/)
+    expect(csv.stdout).toContain(`,'+chat,`)
+    const only = await home.run(['costs', '--by', 'model,user,key', '--tag', 'team=search'])
+    expect(only.stdout).toMatch(/gpt-5\.4-mini +none +\S+ +\$0\.0000/)
+    expect((await home.run(['costs', '--by', 'king'])).code).toBe(2)
+    const by = await home.run(['usage', '--by', 'tag:team', '--window', '24h'])
+    expect(by.stdout).toContain('search')
+    const filtered = await home.run(['usage', '--tag', 'team=search', '--window', '24h', '--json'])
+    expect(JSON.parse(filtered.stdout).requests).toBe(1)
+  })
+})

@@ -17,6 +17,8 @@ interface UsageOptions {
   readonly key?: string
   readonly model?: string
   readonly env?: string
+  readonly tag?: string
+  readonly ofProject?: string
   readonly limit: string
   readonly csv?: boolean
 }
@@ -25,7 +27,7 @@ const GROUPS = ['model', 'key', 'provider', 'env'] as const
 const SPANS = ['day', 'hour'] as const
 const WINDOWS = ['24h', '7d', '30d'] as const
 
-type Group = (typeof GROUPS)[number]
+type Group = (typeof GROUPS)[number] | `tag:${string}`
 type Span = (typeof SPANS)[number]
 
 /** What is counted for a group or a span of time. */
@@ -38,33 +40,40 @@ interface Figures {
 
 export const usage = clientCommand<UsageOptions>({
   name: 'usage',
-  summary: 'Show what was used and spent, by model, key, provider, environment, day or hour.',
+  summary: 'Show what was used and spent, by model, key, provider, environment, tag, day or hour.',
   example: 'parkway usage --by model --window 7d',
   define: (command) =>
     command
-      .option('--by <name>', [...GROUPS, ...SPANS].join(', '), 'model')
+      .option('--by <name>', [...GROUPS, 'tag:<name>', ...SPANS].join(', '), 'model')
       .option('--window <time>', `the time up to now: ${WINDOWS.join(', ')}`, '30d')
       .option('--from <time>', 'the beginning instead, such as 2030-01-31 or 2030-01-31T08:00:00Z')
       .option('--to <time>', 'the end; now unless told')
       .option('--key <id>', 'only requests of this key')
       .option('--model <id>', 'only requests to this model')
       .option('--env <name>', 'only requests of this environment')
+      .option('--tag <name=value>', 'only requests with this tag')
+      .option('--of-project <id>', 'only requests of this project')
       .option('--limit <number>', 'how many groups', '20')
       .option('--csv', 'print comma-separated values'),
   async act(context, options) {
     const query = describeQuery(options)
     const span = SPANS.find((known) => known === options.by)
     if (span !== undefined) return printSpans(context, { ...query, granularity: span }, options)
-    const by = GROUPS.find((known) => known === options.by)
+    const by = groupOf(options.by)
     if (by === undefined)
-      throw new CommandFailure(EXIT.usage, `--by takes ${[...GROUPS, ...SPANS].join(', ')}.`)
+      throw new CommandFailure(EXIT.usage, `--by takes ${[...GROUPS, 'tag:<name>', ...SPANS].join(', ')}.`)
     await printGroups(context, { ...query, by }, options)
   },
 })
 
 type Query = ReturnType<typeof describeQuery>
 
-function describeQuery({ window, from, to, key, model, env }: UsageOptions) {
+function groupOf(text: string): Group | undefined {
+  if (text.startsWith('tag:')) return `tag:${text.slice('tag:'.length)}`
+  return GROUPS.find((known) => known === text)
+}
+
+function describeQuery({ window, from, to, key, model, env, tag, ofProject }: UsageOptions) {
   const known = WINDOWS.find((name) => name === window)
   if (known === undefined) throw new CommandFailure(EXIT.usage, `--window takes ${WINDOWS.join(', ')}.`)
   const range =
@@ -72,7 +81,7 @@ function describeQuery({ window, from, to, key, model, env }: UsageOptions) {
       ? { window: known }
       : { from: parseDate('--from', from), ...(to === undefined ? {} : { to: parseDate('--to', to) }) }
   // The gateway refuses environments that it does not know, and names them.
-  return { ...range, key, model, env: env as 'live' | undefined }
+  return { ...range, key, model, env: env as 'live' | undefined, tag, project_id: ofProject }
 }
 
 async function printSpans(
@@ -130,7 +139,7 @@ async function printGroups(
   printTable(
     output,
     [
-      { title: by, of: ({ name }) => name, isText: true },
+      { title: by, of: ({ name }) => name || 'none', isText: true },
       ...FIGURES,
       { title: 'share', of: ({ share }) => `${(share * 100).toFixed(1)} %`, isNumber: true, rank: 4 },
       { title: 'spend over time', of: ({ trend }) => trend, rank: 7 },

@@ -9,6 +9,7 @@ import { parseUsd, parseWhole } from '../../input/parse-number.ts'
 import { formatUsd } from '../../output/format-usd.ts'
 import { printable } from '../../output/printable.ts'
 import { printTable } from '../../output/tables/print-table.ts'
+import { approve, refuse, requests } from './budget-requests.ts'
 
 const SUBJECTS = ['account', 'project', 'group', 'user', 'service_account', 'key', 'tag'] as const
 const WINDOWS = ['day', 'week', 'month', 'total'] as const
@@ -181,5 +182,5 @@ export const budgets = commandGroup({
   summary: 'Limit what projects, people, keys and others may spend.',
   example: 'parkway budgets',
   byDefault: list,
-  others: [create, set, raise, rm, request],
+  others: [create, set, raise, rm, request, requests, approve, refuse],
 })

@@ -7,6 +7,8 @@ export function printCsv<Row>(output: Output, columns: readonly Column<Row>[], r
   for (const row of rows) output.copy(`${columns.map(({ of }) => quote(of(row))).join(',')}\r\n`)
 }
 
-function quote(text: string): string {
+/** Spreadsheets run cells that begin like a formula, and names and tags are written by people. Numbers stay as they are. */
+function quote(cell: string): string {
+  const text = /^([=+@\t\r]|-(?!\d))/.test(cell) ? `'${cell}` : cell
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -8,6 +8,7 @@ export const AUDIT_TYPES = [
   'api_key.created',
   'api_key.updated',
   'api_key.deleted',
+  'body_storage.updated',
   'budget.created',
   'budget.updated',
   'budget.deleted',
@@ -15,6 +16,8 @@ export const AUDIT_TYPES = [
   'budget_request.approved',
   'budget_request.refused',
   'credit.added',
+  'credit.removed',
+  'data_retention.updated',
   'group.created',
   'group.deleted',
   'group.user.added',
@@ -22,8 +25,12 @@ export const AUDIT_TYPES = [
   'invite.sent',
   'invite.accepted',
   'invite.deleted',
+  'limits.updated',
+  'login.failed',
   'login.succeeded',
+  'logout.succeeded',
   'model_permissions.updated',
+  'organization.updated',
   'project.created',
   'project.updated',
   'project.archived',
@@ -46,22 +53,51 @@ export interface AuditFilters {
   readonly type?: AuditType | undefined
   readonly email?: string | undefined
   readonly resource?: string | undefined
+  readonly since?: AuditPeriod | undefined
 }
+
+/** How far back the log is read, in days. */
+const AUDIT_PERIODS = { '24h': 1, '7d': 7, '30d': 30, '365d': 365 } as const
+export type AuditPeriod = keyof typeof AUDIT_PERIODS
 
 /** Who changed what in the account, newest first. */
 export const auditLogQuery = (filters: AuditFilters) =>
-  organizationPages(['audit-log', filters], (page, signal) =>
-    call(() =>
-      client.GET('/v1/organization/audit_logs', {
-        params: {
-          query: {
-            ...page,
-            ...(filters.type !== undefined && { event_types: [filters.type] }),
-            ...(filters.email !== undefined && { actor_emails: [filters.email] }),
-            ...(filters.resource !== undefined && { resource_ids: [filters.resource] }),
-          },
-        },
-        signal,
-      }),
-    ),
-  )
+  organizationPages(['audit-log', filters], (page, signal) => fetchEntries(filters, page, signal))
+
+interface PageOfEntries {
+  readonly after?: string
+  readonly limit: number
+}
+
+function fetchEntries(
+  { type, email, resource, since }: AuditFilters,
+  page: PageOfEntries,
+  signal: AbortSignal,
+) {
+  const query = {
+    ...page,
+    ...(type !== undefined && { event_types: [type] }),
+    ...(email !== undefined && { actor_emails: [email] }),
+    ...(resource !== undefined && { resource_ids: [resource] }),
+    ...(since !== undefined && {
+      'effective_at[gte]': Math.floor(Date.now() / 1000) - AUDIT_PERIODS[since] * DAY_SECONDS,
+    }),
+  }
+  return call(() => client.GET('/v1/organization/audit_logs', { params: { query }, signal }))
+}
+
+const DAY_SECONDS = 86_400
+const EXPORTED_PAGES_MAX = 100
+
+/** Reads all entries that match, newest first, up to 10,000. */
+export async function readAllEntries(filters: AuditFilters): Promise<AuditLogEntry[]> {
+  const entries: AuditLogEntry[] = []
+  const { signal } = new AbortController()
+  for (let page = 0; page < EXPORTED_PAGES_MAX; page += 1) {
+    const after = entries.at(-1)?.id
+    const found = await fetchEntries(filters, { limit: 100, ...(after !== undefined && { after }) }, signal)
+    entries.push(...found.data)
+    if (!found.has_more) break
+  }
+  return entries
+}

@@ -84,3 +84,11 @@ export const decideRequest = (id: string, decision: 'approve' | 'refuse') =>
           params: { path: { request_id: id } },
         }),
       )
+
+/** How long a budget counts, in the words of a sentence. */
+export const BUDGET_WINDOWS: Readonly<Record<Budget['window'], string>> = {
+  day: 'a day',
+  week: 'a week',
+  month: 'a month',
+  total: 'in total',
+}

@@ -28,6 +28,9 @@ export interface RequestFilters {
   readonly min_latency_ms?: number | undefined
   readonly min_cost_usd?: number | undefined
   readonly request_id?: string | undefined
+  /** Such as `team=search`. */
+  readonly tag?: string | undefined
+  readonly project_id?: string | undefined
 }
 
 /** The requests of the account, newest first. */

@@ -18,10 +18,14 @@ export type UsageDimension = (typeof USAGE_DIMENSIONS)[number]
 /** What is asked of usage. */
 export interface UsageSelection {
   readonly period: UsagePeriod
-  readonly by: UsageDimension
+  /** Also the values of one tag: `tag:team`. */
+  readonly by: UsageDimension | `tag:${string}`
   readonly model?: string | undefined
   readonly key?: string | undefined
   readonly provider?: string | undefined
+  /** Such as `team=search`. */
+  readonly tag?: string | undefined
+  readonly project_id?: string | undefined
   readonly env?: 'live' | 'prod' | 'staging' | 'test' | 'dev' | undefined
 }
 
@@ -58,9 +62,7 @@ export const usageLatencyQuery = (selection: UsageSelection) =>
     queryFn: ({ signal }) =>
       call(() =>
         client.GET('/v1/usage/latency', {
-          params: {
-            query: { ...rangeOf(selection), by: selection.by, granularity: granularityOf(selection) },
-          },
+          params: { query: latencyOf(selection) },
           signal,
         }),
       ),
@@ -80,8 +82,15 @@ const granularityOf = ({ period }: UsageSelection): 'hour' | 'day' => (period ==
 
 const DAY_MS = 86_400_000
 
-function rangeOf({ period, model, key, provider, env }: UsageSelection) {
-  const filters = { model, key, provider, env }
+/** Latency is not measured by tag. */
+function latencyOf(selection: UsageSelection) {
+  const { tag: _, ...range } = rangeOf(selection)
+  const by = USAGE_DIMENSIONS.find((dimension) => dimension === selection.by) ?? 'model'
+  return { ...range, by, granularity: granularityOf(selection) }
+}
+
+function rangeOf({ period, model, key, provider, env, tag, project_id }: UsageSelection) {
+  const filters = { model, key, provider, env, tag, project_id }
   if (period !== '12mo') return { ...filters, window: period }
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS
   return { ...filters, from: new Date(today - 364 * DAY_MS).toISOString() }

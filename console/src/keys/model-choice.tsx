@@ -29,7 +29,8 @@ export function ModelChoice({ chosen, onChange }: ModelChoiceProps) {
   )
 }
 
-function ModelChecklist({
+/** Models to be ticked, with a search. */
+export function ModelChecklist({
   chosen,
   onChange,
 }: {

@@ -1,6 +1,13 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { budgetsQuery, deleteBudget, endRaise, type Budget, type BudgetSubject } from '../api/budgets.ts'
+import {
+  BUDGET_WINDOWS as WINDOWS,
+  budgetsQuery,
+  deleteBudget,
+  endRaise,
+  type Budget,
+  type BudgetSubject,
+} from '../api/budgets.ts'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../ui/feedback/skeleton.tsx'
@@ -22,13 +29,6 @@ interface BudgetListProps {
 }
 
 type Opened = { readonly kind: 'change' | 'raise' | 'delete' | 'ask'; readonly budget: Budget } | 'new' | null
-
-const WINDOWS: Readonly<Record<Budget['window'], string>> = {
-  day: 'a day',
-  week: 'a week',
-  month: 'a month',
-  total: 'in total',
-}
 
 /** Budgets as bars, each with what may be done with it. */
 export function BudgetList({ subject, canManage }: BudgetListProps) {

@@ -1,6 +1,13 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { budgetRequestsQuery, decideRequest, type BudgetRequest, type RequestStatus } from '../api/budgets.ts'
+import {
+  BUDGET_WINDOWS as WINDOWS,
+  budgetRequestsQuery,
+  decideRequest,
+  type BudgetRequest,
+  type BudgetSubject,
+  type RequestStatus,
+} from '../api/budgets.ts'
 import type { Column } from '../ui/data/data-table.tsx'
 import { PagedTable } from '../ui/data/paged-table.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
@@ -10,12 +17,14 @@ import { SelectField } from '../ui/forms/select-field.tsx'
 import { showFailure, showToast } from '../ui/overlays/toasts.tsx'
 import { Badge, type Tone } from '../ui/text/badge.tsx'
 import { Time } from '../ui/text/time.tsx'
+import { useSubjectNames } from './subject-names.ts'
 
 const TONES: Readonly<Record<RequestStatus, Tone>> = { pending: 'accent', approved: 'good', refused: 'plain' }
 
 /** Who asked for more than a budget allows, and the decision. */
 export function BudgetRequests({ canDecide }: { readonly canDecide: boolean }) {
   const queryClient = useQueryClient()
+  const nameOf = useSubjectNames(canDecide)
   const [status, setStatus] = useState<RequestStatus | ''>('pending')
   const requests = useInfiniteQuery(budgetRequestsQuery(status === '' ? null : status))
   const decision = useMutation({
@@ -45,7 +54,7 @@ export function BudgetRequests({ canDecide }: { readonly canDecide: boolean }) {
       <PagedTable
         label="Requests"
         query={requests}
-        columns={columnsOf(canDecide && !decision.isPending, (id, verdict) =>
+        columns={columnsOf(nameOf, canDecide && !decision.isPending, (id, verdict) =>
           decision.mutate({ id, verdict }),
         )}
         rowId={({ id }) => id}
@@ -60,11 +69,32 @@ export function BudgetRequests({ canDecide }: { readonly canDecide: boolean }) {
 }
 
 function columnsOf(
+  nameOf: (subject: BudgetSubject) => string,
   canDecide: boolean,
   onDecide: (id: string, verdict: 'approve' | 'refuse') => void,
 ): Column<BudgetRequest>[] {
   return [
-    { id: 'reason', header: 'Reason', render: ({ reason }) => <span title={reason}>{reason}</span> },
+    {
+      id: 'who',
+      header: 'Who',
+      render: ({ requested_by_name: name, requested_by: id }) => (
+        <span className="font-medium" title={id}>
+          {name ?? id}
+        </span>
+      ),
+    },
+    {
+      id: 'budget',
+      header: 'For the budget of',
+      render: ({ budget }) =>
+        `${nameOf(budget.subject)}, ${formatUsd(budget.limit_usd)} ${WINDOWS[budget.window]}`,
+    },
+    {
+      id: 'reason',
+      header: 'Reason',
+      isMinor: true,
+      render: ({ reason }) => <span title={reason}>{reason}</span>,
+    },
     {
       id: 'amount',
       header: 'Amount',

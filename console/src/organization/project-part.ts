@@ -4,4 +4,6 @@ export interface ProjectPartProps {
   readonly id: string
   /** Nothing changes in an archived one. */
   readonly isActive: boolean
+  /** Whether the session sees the whole account: what a project may use is changed from outside. */
+  readonly isOfAccount: boolean
 }

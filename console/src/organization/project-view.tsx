@@ -20,7 +20,10 @@ import { CopyableId } from '../ui/text/copyable-id.tsx'
 import { ProjectBudgets } from './project-budgets.tsx'
 import { ProjectGroups } from './project-groups.tsx'
 import { ProjectKeys } from './project-keys.tsx'
+import { ProjectLimits } from './project-limits.tsx'
+import { ProjectModels } from './project-models.tsx'
 import { ProjectPeople } from './project-people.tsx'
+import { ProjectUsage } from './project-usage.tsx'
 import { ServiceAccounts } from './service-accounts.tsx'
 
 const TABS = [
@@ -28,6 +31,9 @@ const TABS = [
   { value: 'groups', label: 'Groups', Part: ProjectGroups },
   { value: 'service-accounts', label: 'Service accounts', Part: ServiceAccounts },
   { value: 'keys', label: 'Keys', Part: ProjectKeys },
+  { value: 'usage', label: 'Usage', Part: ProjectUsage },
+  { value: 'models', label: 'Models', Part: ProjectModels },
+  { value: 'limits', label: 'Limits', Part: ProjectLimits },
   { value: 'budgets', label: 'Budgets', Part: ProjectBudgets },
 ] as const
 
@@ -96,7 +102,7 @@ export function ProjectView({ id }: { readonly id: string }) {
         }
       />
       <Tabs label="Parts of the project" value={tab} tabs={TABS} onChange={setTab}>
-        <Part id={id} isActive={isActive} />
+        <Part id={id} isActive={isActive} isOfAccount={account?.session?.project === null} />
       </Tabs>
       {opened === 'rename' && data && <RenameDialog id={id} name={data.name} onClose={close} />}
       {opened === 'archive' && data && <ArchiveDialog id={id} name={data.name} onClose={close} />}

@@ -6,6 +6,7 @@ import type { Queryable } from '../../storage/database.ts'
 import { wireId } from '../../wires/organization-ids.ts'
 import { recordChange, type AccountChange } from '../audit/audit.ts'
 import type { Caller } from '../keys/keys.ts'
+import { parseSubject, type Subject, type WindowPeriod } from '../ledger/ledger.ts'
 import { budgetActorOf, requireLevel, type BudgetActor } from './budget-actor.ts'
 import type { BudgetRaise } from './budget-record.ts'
 import { raiseColumns, requireRaiseEnd, writeBudgetColumns, type BudgetOptions } from './change-budgets.ts'
@@ -15,6 +16,13 @@ import { readBudget } from './read-budgets.ts'
 export interface BudgetRequest {
   readonly id: string
   readonly budgetId: string
+  /** What the budget limits, as it is stored with it. */
+  readonly subject: Subject
+  readonly period: WindowPeriod
+  /** The limit of the budget today. */
+  readonly limitNanoUsd: NanoUsd
+  /** The e-mail address of the person, or the name of the service account or key. */
+  readonly requestedByName: string | null
   readonly userId: string | null
   readonly keyId: string
   readonly amountNanoUsd: NanoUsd
@@ -200,6 +208,10 @@ function record(
 interface RequestRow {
   readonly id: string
   readonly budget_id: string
+  readonly subject: string
+  readonly period: WindowPeriod
+  readonly limit_nano_usd: bigint
+  readonly requested_by_name: string | null
   readonly user_id: string | null
   readonly key_id: string
   readonly amount_nano_usd: bigint
@@ -213,12 +225,22 @@ interface RequestRow {
 }
 
 const COLUMNS = `id, budget_id, user_id, key_id, amount_nano_usd, until, reason, status, decided_by_user_id, decided_by_key_id,
-  decided_at, created_at`
+  decided_at, created_at,
+  (SELECT subject FROM budgets b WHERE b.id = budget_id) AS subject,
+  (SELECT period FROM budgets b WHERE b.id = budget_id) AS period,
+  (SELECT limit_nano_usd FROM budgets b WHERE b.id = budget_id) AS limit_nano_usd,
+  coalesce((SELECT u.email FROM users u WHERE u.id = budget_requests.user_id), (
+    SELECT coalesce(s.name, k.name) FROM api_keys k LEFT JOIN service_accounts s ON s.id = k.service_account_id
+    WHERE k.id = budget_requests.key_id)) AS requested_by_name`
 
 function requestFromRow(row: RequestRow): BudgetRequest {
   return {
     id: row.id,
     budgetId: row.budget_id,
+    subject: parseSubject(row.subject),
+    period: row.period,
+    limitNanoUsd: row.limit_nano_usd,
+    requestedByName: row.requested_by_name,
     userId: row.user_id,
     keyId: row.key_id,
     amountNanoUsd: row.amount_nano_usd,

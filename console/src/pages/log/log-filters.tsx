@@ -14,6 +14,8 @@ interface LogFiltersProps {
 }
 
 const MORE = {
+  tag: 'Tag, such as team=search',
+  project_id: 'Project id',
   provider: 'Provider',
   key: 'Key id',
   operation: 'Operation, such as chat',
@@ -82,7 +84,7 @@ export function LogFilters({ filters, onChange, count }: LogFiltersProps) {
         </Button>
       </FilterBar>
       {isWide && (
-        <div className="grid grid-cols-2 gap-2 md:grid-cols-4 xl:grid-cols-7">
+        <div className="grid grid-cols-2 gap-2 md:grid-cols-4 xl:grid-cols-5">
           {Object.entries(MORE).map(([name, label]) => (
             <SearchField
               key={name}

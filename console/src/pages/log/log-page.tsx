@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { refreshPages } from '../../api/cursor-pages.ts'
 import { useHasScope, useSeesAccount } from '../../api/key-rights.ts'
 import { requestsQuery, type LoggedRequest } from '../../api/requests.ts'
+import { downloadCsv } from '../../ui/data/download-csv.ts'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { formatCount, formatCountOf } from '../../ui/format/format-count.ts'
@@ -14,6 +15,7 @@ import { logColumns } from './log-columns.tsx'
 import { LogFilters } from './log-filters.tsx'
 import type { LogSearch } from './log-search.ts'
 import { RequestSheet } from './request-sheet.tsx'
+import { writeLogCsv } from './write-log-csv.ts'
 
 const route = getRouteApi('/shell/log')
 
@@ -36,13 +38,27 @@ export function LogPage() {
         title="Log"
         description={`Every request of this ${seesAccount ? 'account' : 'key'}, newest first, with its attempts, timings, tokens and cost.`}
         actions={
-          <Button
-            icon="retry"
-            isBusy={requests.isRefetching}
-            onClick={() => void refreshPages(queryClient, requestsQuery(filters).queryKey)}
-          >
-            Refresh
-          </Button>
+          <>
+            <Button
+              icon="download"
+              disabled={!shown}
+              onClick={() =>
+                downloadCsv(
+                  'requests.csv',
+                  writeLogCsv(requests.data?.pages.flatMap(({ data }) => data) ?? []),
+                )
+              }
+            >
+              CSV
+            </Button>
+            <Button
+              icon="retry"
+              isBusy={requests.isRefetching}
+              onClick={() => void refreshPages(queryClient, requestsQuery(filters).queryKey)}
+            >
+              Refresh
+            </Button>
+          </>
         }
       />
       <LogFilters

@@ -6,7 +6,17 @@ export interface LogSearch extends RequestFilters {
   readonly request?: string | undefined
 }
 
-const TEXTS = ['model', 'provider', 'key', 'operation', 'error_code', 'request_id', 'request'] as const
+const TEXTS = [
+  'model',
+  'provider',
+  'key',
+  'operation',
+  'error_code',
+  'request_id',
+  'request',
+  'tag',
+  'project_id',
+] as const
 const NUMBERS = ['http_status', 'min_latency_ms', 'min_cost_usd'] as const
 const PERIODS: readonly LogPeriod[] = ['1h', '24h', '7d', '30d']
 

@@ -73,10 +73,28 @@ function Facts({ request }: { readonly request: RequestDetails }) {
         Provider: request.provider ?? 'none',
         Key: request.key_name ?? request.key_id,
         Environment: request.env,
+        Tags: request.tags && <Tags tags={request.tags} />,
         'End user': request.user,
         Task: request.task && <TaskOfRequest task={request.task} />,
       }}
     />
+  )
+}
+
+function Tags({ tags }: { readonly tags: NonNullable<RequestDetails['tags']> }) {
+  return (
+    <span className="flex flex-wrap gap-1">
+      {Object.entries(tags).map(([name, value]) => (
+        <Link
+          key={name}
+          to="/log"
+          search={{ tag: `${name}=${value}` }}
+          aria-label={`Requests with ${name}=${value}`}
+        >
+          <Badge>{`${name}=${value}`}</Badge>
+        </Link>
+      ))}
+    </span>
   )
 }
 

@@ -1,28 +1,47 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { AUDIT_TYPES, auditLogQuery, type AuditLogEntry } from '../../api/audit-log.ts'
+import {
+  AUDIT_TYPES,
+  auditLogQuery,
+  readAllEntries,
+  type AuditLogEntry,
+  type AuditPeriod,
+} from '../../api/audit-log.ts'
 import { msOf } from '../../api/organization-pages.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
+import { downloadCsv } from '../../ui/data/download-csv.ts'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
+import { Button } from '../../ui/forms/button.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
 import { Sheet } from '../../ui/overlays/sheet.tsx'
+import { showFailure } from '../../ui/overlays/toasts.tsx'
 import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
 import { CodeBlock } from '../../ui/text/code-block.tsx'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
 import { DetailsList } from '../../ui/text/details-list.tsx'
 import { RowLink } from '../../ui/text/row-link.tsx'
 import { Time } from '../../ui/text/time.tsx'
+import { describeActor, detailsOf } from './describe-actor.ts'
+import { writeAuditCsv } from './write-audit-csv.ts'
 
 const route = getRouteApi('/shell/organization')
 
+const PERIODS: readonly { readonly value: AuditPeriod | ''; readonly label: string }[] = [
+  { value: '', label: 'Any time' },
+  { value: '24h', label: 'Last 24 hours' },
+  { value: '7d', label: 'Last 7 days' },
+  { value: '30d', label: 'Last 30 days' },
+  { value: '365d', label: 'Last year' },
+]
+
 /** Who changed what in the account. */
 export function AuditTab() {
-  const { type, email, resource, open: openedId } = route.useSearch()
+  const { type, email, resource, since, open: openedId } = route.useSearch()
   const navigate = route.useNavigate()
-  const filters = { type, email, resource }
+  const filters = { type, email, resource, since }
   const entries = useInfiniteQuery(auditLogQuery(filters))
   const opened = entries.data?.pages.flatMap(({ data }) => data).find(({ id }) => id === openedId)
   const change = (next: Partial<typeof filters>): void =>
@@ -32,12 +51,17 @@ export function AuditTab() {
   const close = useCloseDetail(
     () => void navigate({ search: (old) => ({ ...old, open: undefined }), replace: true }),
   )
-  const isFiltered = type !== undefined || email !== undefined || resource !== undefined
+  const isFiltered = Object.values(filters).some((value) => value !== undefined)
+  const saving = useMutation({
+    mutationFn: () => readAllEntries(filters),
+    onSuccess: (all) => downloadCsv('audit-log.csv', writeAuditCsv(all)),
+    onError: (error) => showFailure('The log could not be saved', error),
+  })
   return (
     <div className="flex flex-col gap-4">
       <FilterBar
         {...(isFiltered && {
-          onClear: () => change({ type: undefined, email: undefined, resource: undefined }),
+          onClear: () => change({ type: undefined, email: undefined, resource: undefined, since: undefined }),
         })}
       >
         <SelectField
@@ -49,6 +73,13 @@ export function AuditTab() {
             ...AUDIT_TYPES.map((value) => ({ value, label: nameOf(value) })),
           ]}
           onChange={(chosen) => change({ type: AUDIT_TYPES.find((known) => known === chosen) })}
+        />
+        <SelectField
+          label="Period"
+          isLabelHidden
+          value={since ?? ''}
+          choices={PERIODS}
+          onChange={(chosen) => change({ since: chosen === '' ? undefined : chosen })}
         />
         <SearchField
           label="E-mail of who did it"
@@ -62,6 +93,9 @@ export function AuditTab() {
           value={resource ?? ''}
           onChange={(text) => change({ resource: text.trim() === '' ? undefined : text.trim() })}
         />
+        <Button icon="download" isBusy={saving.isPending} onClick={() => saving.mutate()}>
+          CSV
+        </Button>
       </FilterBar>
       <PagedTable
         label="Audit log"
@@ -81,7 +115,9 @@ export function AuditTab() {
             <DetailsList
               details={{
                 Time: <Time at={msOf(opened.effective_at)} form="short" />,
-                'Done by': actorOf(opened),
+                'Done by': describeActor(opened),
+                Address: opened.ip_address,
+                Program: opened.user_agent,
                 Project: opened.project && (opened.project.name ?? opened.project.id),
                 'Entry id': <CopyableId id={opened.id} label="entry id" />,
               }}
@@ -111,7 +147,14 @@ function columnsOf(onOpen: (entry: AuditLogEntry) => void): Column<AuditLogEntry
       header: 'What happened',
       render: (entry) => <RowLink onOpen={() => onOpen(entry)}>{nameOf(entry.type)}</RowLink>,
     },
-    { id: 'actor', header: 'Done by', isMinor: true, render: actorOf },
+    { id: 'actor', header: 'Done by', isMinor: true, render: describeActor },
+    {
+      id: 'address',
+      header: 'Address',
+      width: '144px',
+      isMinor: true,
+      render: ({ ip_address: address }) => address ?? <span className="text-ink-faint">unknown</span>,
+    },
     {
       id: 'project',
       header: 'Project',
@@ -124,17 +167,4 @@ function columnsOf(onOpen: (entry: AuditLogEntry) => void): Column<AuditLogEntry
 /** `project.created` becomes "project created". */
 function nameOf(type: string): string {
   return type.replaceAll(/[._]/g, ' ')
-}
-
-function actorOf({ actor }: AuditLogEntry): string {
-  if (actor === null) return 'the operator'
-  const person = actor.session?.user ?? actor.api_key?.user
-  if (person) return person.email
-  const program = actor.api_key?.service_account
-  if (program) return program.id
-  return actor.session ? 'a key of the account, in a browser' : `key ${actor.api_key?.id ?? ''}`
-}
-
-function detailsOf(entry: AuditLogEntry): unknown {
-  return Reflect.get(entry, entry.type) ?? null
 }

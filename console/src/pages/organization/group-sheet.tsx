@@ -9,6 +9,7 @@ import {
   renameGroup,
   type Group,
 } from '../../api/people.ts'
+import { RoleAssignments } from '../../organization/role-assignments.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { Button } from '../../ui/forms/button.tsx'
 import { IconButton } from '../../ui/forms/icon-button.tsx'
@@ -38,6 +39,7 @@ export function GroupSheet({ group, onClose }: { readonly group: Group; readonly
       <div className="flex flex-col gap-6">
         <CopyableId id={group.id} label="group id" />
         <GroupUsers groupId={group.id} />
+        <RoleAssignments holder={{ kind: 'group', id: group.id }} />
         <form
           className="flex items-end gap-2"
           onSubmit={(event) => {

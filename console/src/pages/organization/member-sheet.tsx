@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { msOf } from '../../api/organization-pages.ts'
 import { usePermissions } from '../../api/permissions.ts'
 import { ACCOUNT_ROLES, changeMemberRole, removeMember, type Member } from '../../api/people.ts'
+import { RoleAssignments } from '../../organization/role-assignments.tsx'
 import { ACCOUNT_ROLE_CHOICES } from '../../organization/role-choices.ts'
 import { Button } from '../../ui/forms/button.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
@@ -56,6 +57,7 @@ export function MemberSheet({ member, onClose }: { readonly member: Member; read
             onChange={(chosen) => change.mutate(chosen)}
           />
         )}
+        <RoleAssignments holder={{ kind: 'user', id: member.id }} without={member.role} />
         <div className="flex flex-col gap-2">
           <h3 className="text-sm font-medium">Projects</h3>
           {member.role === 'owner' && (

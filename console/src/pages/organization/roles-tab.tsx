@@ -1,23 +1,22 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { usePermissions } from '../../api/permissions.ts'
-import { createRole, deleteRole, rolesQuery, type Role, type RolePermission } from '../../api/roles.ts'
+import { deleteRole, rolesQuery, type Role } from '../../api/roles.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { Button } from '../../ui/forms/button.tsx'
-import { CheckboxField } from '../../ui/forms/checkbox-field.tsx'
 import { IconButton } from '../../ui/forms/icon-button.tsx'
-import { TextField } from '../../ui/forms/text-field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx'
-import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
+import { RoleDialog } from './role-dialog.tsx'
 
 /** What each role of the account allows. */
 export function RolesTab() {
   const queryClient = useQueryClient()
   const may = usePermissions()
   const roles = useInfiniteQuery(rolesQuery())
-  const [isMaking, setIsMaking] = useState(false)
+  /** `new`, or the role that is changed. */
+  const [written, setWritten] = useState<'new' | Role | null>(null)
   const [deleted, setDeleted] = useState<Role | null>(null)
   if (roles.error) return <ErrorPanel title="Roles could not be loaded" error={roles.error} />
   if (roles.isPending) return <SkeletonRows />
@@ -33,7 +32,7 @@ export function RolesTab() {
           project.
         </p>
         {may('members.manage') && (
-          <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
+          <Button kind="primary" icon="plus" onClick={() => setWritten('new')}>
             New role
           </Button>
         )}
@@ -55,11 +54,18 @@ export function RolesTab() {
                   <span className="inline-flex items-center gap-1 whitespace-nowrap">
                     {role.name}
                     {!role.predefined_role && may('members.manage') && (
-                      <IconButton
-                        icon="trash"
-                        label={`Delete the role ${role.name}`}
-                        onClick={() => setDeleted(role)}
-                      />
+                      <>
+                        <IconButton
+                          icon="pencil"
+                          label={`Change the role ${role.name}`}
+                          onClick={() => setWritten(role)}
+                        />
+                        <IconButton
+                          icon="trash"
+                          label={`Delete the role ${role.name}`}
+                          onClick={() => setDeleted(role)}
+                        />
+                      </>
                     )}
                   </span>
                 </th>
@@ -89,8 +95,13 @@ export function RolesTab() {
           </tbody>
         </table>
       </div>
-      {isMaking && (
-        <NewRoleDialog permissions={permissions} onDone={refresh} onClose={() => setIsMaking(false)} />
+      {written && (
+        <RoleDialog
+          role={written}
+          permissions={permissions}
+          onDone={refresh}
+          onClose={() => setWritten(null)}
+        />
       )}
       {deleted && (
         <ConfirmDialog
@@ -105,48 +116,5 @@ export function RolesTab() {
         />
       )}
     </div>
-  )
-}
-
-interface NewRoleDialogProps {
-  readonly permissions: readonly RolePermission[]
-  readonly onDone: () => Promise<unknown>
-  readonly onClose: () => void
-}
-
-function NewRoleDialog({ permissions, onDone, onClose }: NewRoleDialogProps) {
-  const [name, setName] = useState('')
-  const [chosen, setChosen] = useState<readonly RolePermission[]>([])
-  const creation = useMutation({
-    mutationFn: () => createRole(name.trim(), [...chosen]),
-    onSuccess: async () => {
-      await onDone()
-      onClose()
-    },
-  })
-  return (
-    <FormDialog
-      title="New role"
-      action="Make the role"
-      work={creation}
-      failure="The role could not be made"
-      isIncomplete={name.trim() === '' || chosen.length === 0}
-      onClose={onClose}
-    >
-      <TextField label="Name" required autoFocus maxLength={100} value={name} onChange={setName} />
-      <fieldset className="flex flex-col gap-1">
-        <legend className="mb-1 text-sm font-medium">Permissions</legend>
-        {permissions.map((permission) => (
-          <CheckboxField
-            key={permission}
-            label={permission}
-            isChecked={chosen.includes(permission)}
-            onChange={(isChecked) =>
-              setChosen(isChecked ? [...chosen, permission] : chosen.filter((other) => other !== permission))
-            }
-          />
-        ))}
-      </fieldset>
-    </FormDialog>
   )
 }

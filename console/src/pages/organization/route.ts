@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { AUDIT_TYPES, type AuditType } from '../../api/audit-log.ts'
+import { AUDIT_TYPES, type AuditPeriod, type AuditType } from '../../api/audit-log.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
 
 export const ORGANIZATION_TABS = [
@@ -22,20 +22,31 @@ interface OrganizationSearch {
   readonly type?: AuditType | undefined
   readonly email?: string | undefined
   readonly resource?: string | undefined
+  readonly since?: AuditPeriod | undefined
 }
 
 export const organizationRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/organization',
-  validateSearch: ({ tab, open, type, email, resource }: Record<string, unknown>): OrganizationSearch => ({
+  validateSearch: ({
+    tab,
+    open,
+    type,
+    email,
+    resource,
+    since,
+  }: Record<string, unknown>): OrganizationSearch => ({
     tab: ORGANIZATION_TABS.find(({ value }) => value === tab)?.value,
     open: textOf(open),
     type: AUDIT_TYPES.find((known) => known === type),
     email: textOf(email),
     resource: textOf(resource),
+    since: PERIODS.find((known) => known === since),
   }),
   component: lazyRouteComponent(() => import('./organization-page.tsx'), 'OrganizationPage'),
 })
+
+const PERIODS: readonly AuditPeriod[] = ['24h', '7d', '30d', '365d']
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined

@@ -9,7 +9,11 @@ type Group = Pick<
 > & { readonly value: string }
 
 const COLUMNS: readonly Column<Group>[] = [
-  { id: 'name', header: 'Name', render: ({ name }) => <span className="font-medium">{name}</span> },
+  {
+    id: 'name',
+    header: 'Name',
+    render: ({ name }) => <span className="font-medium">{name || 'without the tag'}</span>,
+  },
   {
     id: 'requests',
     header: 'Requests',

@@ -10,6 +10,7 @@ import {
   type UsageSeries,
 } from '../../api/usage.ts'
 import { Chart } from '../../ui/data/chart.tsx'
+import { downloadCsv } from '../../ui/data/download-csv.ts'
 import type { ChartSeries } from '../../ui/data/chart-series.ts'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
@@ -18,7 +19,6 @@ import { formatShortCount } from '../../ui/format/format-count.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Button, buttonClass } from '../../ui/forms/button.tsx'
 import { Section } from '../../ui/layout/section.tsx'
-import { downloadCsv } from './download-csv.ts'
 import { UsageGroups } from './usage-groups.tsx'
 import { writeUsageCsv } from './write-usage-csv.ts'
 
@@ -84,7 +84,9 @@ export function UsageOverTime({ selection, view }: UsageOverTimeProps) {
         actions={
           <Button
             icon="download"
-            onClick={() => downloadCsv('usage.csv', writeUsageCsv(data, namesOf(spending.data)))}
+            onClick={() =>
+              downloadCsv('usage.csv', writeUsageCsv(data, { names: namesOf(spending.data), selection }))
+            }
           >
             CSV
           </Button>
@@ -96,8 +98,11 @@ export function UsageOverTime({ selection, view }: UsageOverTimeProps) {
   )
 }
 
+/** The name of the group of requests that do not have the tag. */
+const WITHOUT_TAG = 'without the tag'
+
 function namesOf(spending: Spending | undefined): ReadonlyMap<string, string> {
-  return new Map(spending?.data.map(({ value, name }) => [value, name]))
+  return new Map(spending?.data.map(({ value, name }) => [value, name || WITHOUT_TAG]))
 }
 
 function toChart(
@@ -106,7 +111,10 @@ function toChart(
   read: (bucket: UsageBucket) => number,
 ): { timesSeconds: number[]; series: ChartSeries[] } {
   const groups = [
-    ...series.map(({ value, data: buckets }) => ({ label: names.get(value) ?? value, buckets })),
+    ...series.map(({ value, data: buckets }) => ({
+      label: names.get(value) ?? (value || WITHOUT_TAG),
+      buckets,
+    })),
     ...(other.length > 0 ? [{ label: 'Other', buckets: other }] : []),
   ]
   return {

@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useSeesAccount } from '../../api/key-rights.ts'
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
-import { USAGE_DIMENSIONS, USAGE_PERIODS, type UsageDimension, type UsagePeriod } from '../../api/usage.ts'
+import { USAGE_PERIODS, type UsagePeriod } from '../../api/usage.ts'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
@@ -10,7 +10,7 @@ import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { Tabs } from '../../ui/layout/tabs.tsx'
 import { UsageLatency } from './usage-latency.tsx'
 import { UsageOverTime } from './usage-over-time.tsx'
-import { readUsageSearch, selectionOf, USAGE_VIEWS, type UsageSearch } from './usage-search.ts'
+import { readUsageSearch, selectionOf, USAGE_GROUPS, USAGE_VIEWS, type UsageSearch } from './usage-search.ts'
 import { UsageTotals } from './usage-totals.tsx'
 
 const route = getRouteApi('/shell/usage')
@@ -21,13 +21,23 @@ const PERIODS: Readonly<Record<UsagePeriod, string>> = {
   '30d': 'Last 30 days',
   '12mo': 'Last 12 months',
 }
-const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
+const GROUPS: Readonly<Record<(typeof USAGE_GROUPS)[number], string>> = {
   model: 'By model',
   key: 'By key',
   provider: 'By provider',
   env: 'By environment',
+  tag: 'By tag',
 }
 const VIEWS = { spend: 'Spend', requests: 'Requests', tokens: 'Tokens', latency: 'Latency' } as const
+
+const NO_FILTERS = {
+  model: undefined,
+  provider: undefined,
+  env: undefined,
+  key: undefined,
+  tag: undefined,
+  project_id: undefined,
+} as const
 
 export function UsagePage() {
   const search = route.useSearch()
@@ -35,7 +45,8 @@ export function UsagePage() {
   const seesAccount = useSeesAccount()
   const { view = 'spend' } = search
   const selection = selectionOf(search)
-  const isFiltered = Boolean(search.model || search.provider || search.env || search.key)
+  const { model, provider, env, key, tag, project_id: project } = search
+  const isFiltered = [model, provider, env, key, tag, project].some(Boolean)
   const change = (next: UsageSearch): void =>
     void navigate({ search: (old) => readUsageSearch({ ...old, ...next }), replace: true })
   return (
@@ -46,7 +57,7 @@ export function UsagePage() {
       />
       <FilterBar
         {...(isFiltered && {
-          onClear: () => change({ model: undefined, provider: undefined, env: undefined, key: undefined }),
+          onClear: () => change(NO_FILTERS),
         })}
       >
         <SelectField
@@ -59,10 +70,18 @@ export function UsagePage() {
         <SelectField
           label="Groups"
           isLabelHidden
-          value={selection.by}
-          choices={USAGE_DIMENSIONS.map((value) => ({ value, label: DIMENSIONS[value] }))}
+          value={search.by ?? 'model'}
+          choices={USAGE_GROUPS.map((value) => ({ value, label: GROUPS[value] }))}
           onChange={(by) => change({ by })}
         />
+        {search.by === 'tag' && (
+          <SearchField
+            label="Name of the tag, such as team"
+            className="w-56 max-sm:w-full"
+            value={search.group_tag ?? ''}
+            onChange={(name) => change({ group_tag: name.trim() })}
+          />
+        )}
         <SearchField
           label="Model"
           className="w-44 max-sm:w-full"
@@ -74,6 +93,12 @@ export function UsagePage() {
           className="w-36 max-sm:w-full"
           value={search.provider ?? ''}
           onChange={(provider) => change({ provider: provider.trim() })}
+        />
+        <SearchField
+          label="Tag, such as team=search"
+          className="w-52 max-sm:w-full"
+          value={search.tag ?? ''}
+          onChange={(chosen) => change({ tag: chosen.trim() })}
         />
         <SelectField
           label="Environment"
@@ -94,7 +119,14 @@ export function UsagePage() {
         onChange={(chosen) => change({ view: chosen })}
       >
         {view === 'latency' ? (
-          <UsageLatency selection={selection} />
+          <>
+            {(search.tag || search.by === 'tag') && (
+              <p className="pb-4 text-sm text-ink-soft">
+                Latency is not measured by tag: this is that of all requests.
+              </p>
+            )}
+            <UsageLatency selection={selection} />
+          </>
         ) : (
           <UsageOverTime selection={selection} view={view} />
         )}

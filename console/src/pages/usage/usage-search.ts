@@ -1,22 +1,27 @@
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
-import { USAGE_DIMENSIONS, USAGE_PERIODS, type UsageSelection } from '../../api/usage.ts'
+import { USAGE_DIMENSIONS, USAGE_PERIODS, type UsageDimension, type UsageSelection } from '../../api/usage.ts'
 
 export const USAGE_VIEWS = ['spend', 'requests', 'tokens', 'latency'] as const
 type UsageView = (typeof USAGE_VIEWS)[number]
 
 /** What differs from the usual selection is in the address. */
-export interface UsageSearch extends Partial<UsageSelection> {
+export interface UsageSearch extends Partial<Omit<UsageSelection, 'by'>> {
+  readonly by?: UsageDimension | 'tag' | undefined
+  /** The name of the tag whose values are the groups. */
+  readonly group_tag?: string | undefined
   readonly view?: UsageView | undefined
 }
 
-const TEXTS = ['model', 'key', 'provider'] as const
+const TEXTS = ['model', 'key', 'provider', 'tag', 'group_tag', 'project_id'] as const
+
+export const USAGE_GROUPS = [...USAGE_DIMENSIONS, 'tag'] as const
 
 export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
   const pick = <Value extends string>(known: readonly Value[], name: string): Value | undefined =>
     known.find((value) => value === search[name])
   const [period, by, view, env] = [
     pick(USAGE_PERIODS, 'period'),
-    pick(USAGE_DIMENSIONS, 'by'),
+    pick(USAGE_GROUPS, 'by'),
     pick(USAGE_VIEWS, 'view'),
     pick(KEY_ENVIRONMENTS, 'env'),
   ]
@@ -34,6 +39,13 @@ export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
 }
 
 export function selectionOf(search: UsageSearch): UsageSelection {
-  const { view: _, period = '7d', by = 'model', ...filters } = search
-  return { ...filters, period, by }
+  const { view: _, period = '7d', by = 'model', group_tag: name, ...filters } = search
+  if (by !== 'tag') return { ...filters, period, by }
+  // Until a name is written, usage is shown by model.
+  return { ...filters, period, by: isTagName(name) ? `tag:${name}` : 'model' }
+}
+
+/** What the gateway takes as the name of a tag. */
+function isTagName(name: string | undefined): name is string {
+  return name !== undefined && /^[a-z0-9_.-]{1,64}$/.test(name)
 }

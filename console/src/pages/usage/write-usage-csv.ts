@@ -1,9 +1,11 @@
-import type { UsageSeries } from '../../api/usage.ts'
+import type { UsageSelection, UsageSeries } from '../../api/usage.ts'
+import { writeCsv } from '../../ui/data/write-csv.ts'
 
 const COLUMNS = [
   'start',
   'end',
   'group',
+  'tag',
   'requests',
   'prompt_tokens',
   'cached_tokens',
@@ -12,23 +14,24 @@ const COLUMNS = [
   'cost_usd',
 ] as const
 
-/** Writes every bucket of every group as a line. */
-export function writeUsageCsv({ series, other }: UsageSeries, names: ReadonlyMap<string, string>): string {
-  const groups = [
-    ...series.map(({ value, data }) => ({ group: names.get(value) ?? value, data })),
-    { group: 'other', data: other },
-  ]
-  const lines = groups.flatMap(({ group, data }) =>
-    data.map((bucket) =>
-      COLUMNS.map((column) => writeCell(column === 'group' ? group : bucket[column])).join(','),
-    ),
-  )
-  return [COLUMNS.join(','), ...lines, ''].join('\r\n')
+interface CsvContext {
+  readonly names: ReadonlyMap<string, string>
+  readonly selection: Pick<UsageSelection, 'by' | 'tag'>
 }
 
-/** Spreadsheets run cells that begin like a formula, and names are written by people. */
-function writeCell(value: string | number): string {
-  if (typeof value === 'number') return String(value)
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+/** Writes every bucket of every group as a line. `tag` is the tag of the group, or the one that was filtered by. */
+export function writeUsageCsv({ series, other }: UsageSeries, { names, selection }: CsvContext): string {
+  const { by, tag = '' } = selection
+  const groups = [
+    ...series.map(({ value, data }) => ({ group: names.get(value) ?? value, value, data })),
+    { group: 'other', value: null, data: other },
+  ]
+  const rows = groups.flatMap(({ group, value, data }) =>
+    data.map((bucket) => ({ ...bucket, group, tag: tagOf(by, value) ?? tag })),
+  )
+  return writeCsv(COLUMNS, rows)
+}
+
+function tagOf(by: UsageSelection['by'], value: string | null): string | null {
+  return by.startsWith('tag:') && value !== null ? `${by.slice(4)}=${value}` : null
 }

@@ -1,5 +1,5 @@
 import { Tabs as Base } from '@base-ui/react/tabs'
-import type { ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
 
 interface TabsProps<Value extends string> {
   readonly label: string
@@ -11,6 +11,12 @@ interface TabsProps<Value extends string> {
 }
 
 export function Tabs<Value extends string>({ label, value, tabs, onChange, children }: TabsProps<Value>) {
+  const list = useRef<HTMLDivElement>(null)
+  // On a phone the chosen tab may be outside of what is seen.
+  useEffect(() => {
+    const chosen = list.current?.querySelector(`[data-value="${value}"]`)
+    chosen?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [value])
   return (
     <Base.Root
       value={value}
@@ -20,11 +26,12 @@ export function Tabs<Value extends string>({ label, value, tabs, onChange, child
       }}
       className="flex min-w-0 flex-col gap-4"
     >
-      <Base.List aria-label={label} className="flex gap-1 overflow-x-auto border-b border-line">
+      <Base.List ref={list} aria-label={label} className="flex gap-1 overflow-x-auto border-b border-line">
         {tabs.map((tab) => (
           <Base.Tab
             key={tab.value}
             value={tab.value}
+            data-value={tab.value}
             className="h-9 border-b-2 border-transparent px-3 text-sm whitespace-nowrap text-ink-soft -outline-offset-2 hover:text-ink data-active:border-accent data-active:font-medium data-active:text-ink"
           >
             {tab.label}

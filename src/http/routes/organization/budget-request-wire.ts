@@ -2,10 +2,11 @@ import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { BudgetRequest } from '../../../modules/budgets/budgets.ts'
+import { BUDGET_PERIODS } from '../../../modules/ledger/ledger.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { CreatedAt, Id, objectName } from '../../../wires/usual-members.ts'
-import { AmountUsd, CLOSED, personOrKey, TEXT, Time, Until } from './budget-wire.ts'
+import { AmountUsd, CLOSED, personOrKey, SubjectAnswer, subjectToWire, TEXT, Time, Until } from './budget-wire.ts'
 
 export const ApproveBody = Type.Object(
   { amount_usd: Type.Optional(AmountUsd), until: Type.Optional(Until) },
@@ -44,7 +45,19 @@ export const RequestAnswer = Type.Object(
     id: Id,
     object: objectName('organization.budget_request'),
     budget_id: Type.String({ description: 'The budget that it is about.' }),
+    budget: Type.Object(
+      {
+        subject: SubjectAnswer,
+        window: Type.Enum([...BUDGET_PERIODS], { description: 'How long it counts.' }),
+        limit_usd: Type.Number({ description: 'Its limit now, without raises.' }),
+      },
+      { description: 'What is limited.' },
+    ),
     requested_by: Type.String({ description: 'The person, or the key of no person, that asks.' }),
+    requested_by_name: orNull(
+      Type.String(),
+      'The e-mail address of the person, or the name of the service account or key.',
+    ),
     amount_usd: Type.Number({ description: 'What is asked for beside the limit.' }),
     until: Type.String({ format: 'date-time', description: 'Until when it is asked for.' }),
     reason: Type.String({ description: 'Why, in words.' }),
@@ -62,7 +75,13 @@ export function requestToWire(request: BudgetRequest): Static<typeof RequestAnsw
     id: wireId('budgetRequest', request.id),
     object: 'organization.budget_request',
     budget_id: wireId('budget', request.budgetId),
+    budget: {
+      subject: subjectToWire(request.subject),
+      window: request.period,
+      limit_usd: usdFromNanoUsd(request.limitNanoUsd),
+    },
     requested_by: personOrKey(request.userId, request.keyId) ?? '',
+    requested_by_name: request.requestedByName,
     amount_usd: usdFromNanoUsd(request.amountNanoUsd),
     until: toTimestamp(request.untilMs),
     reason: request.reason,
