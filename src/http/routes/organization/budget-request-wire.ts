@@ -6,7 +6,16 @@ import { BUDGET_PERIODS } from '../../../modules/ledger/ledger.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { CreatedAt, Id, objectName } from '../../../wires/usual-members.ts'
-import { AmountUsd, CLOSED, personOrKey, SubjectAnswer, subjectToWire, TEXT, Time, Until } from './budget-wire.ts'
+import {
+  AmountUsd,
+  CLOSED,
+  personOrKey,
+  SubjectAnswer,
+  subjectToWire,
+  TEXT,
+  Time,
+  Until,
+} from './budget-wire.ts'
 
 export const ApproveBody = Type.Object(
   { amount_usd: Type.Optional(AmountUsd), until: Type.Optional(Until) },
