@@ -6,6 +6,7 @@ import { createClientAddress } from '../http/connections/client-address.ts'
 import { createUnauthenticatedGuard } from '../http/connections/guard-unauthenticated.ts'
 import { isOfOwnPage } from '../http/session-cookie.ts'
 import { confirmationRequired } from '../http/routes/account/confirm-methods.ts'
+import { createDirectory } from '../modules/directory/directory.ts'
 import { createGroups } from '../modules/groups/groups.ts'
 import { createRoles } from '../modules/roles/roles.ts'
 import { createPasskeys } from '../modules/passkeys/passkeys.ts'
@@ -21,6 +22,7 @@ import type { Database } from '../storage/database.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Exposition, Metrics } from '../telemetry/metrics.ts'
 import { startStallWatchdog } from '../telemetry/stall-watchdog.ts'
+import { findSignInProviders } from './build/build-directory-routes.ts'
 import { buildModules } from './build/build-modules.ts'
 import { buildOverview } from './build/build-overview.ts'
 import { buildRoutes } from './build/build-routes.ts'
@@ -81,7 +83,10 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       config.smtpUrl === null ? null : createMailer({ url: config.smtpUrl, from: config.smtpFrom })
     begun.defer(() => mailer?.close())
     const mails = createLinkMails({ database, mailer, logger })
-    const signIn = { passkeys, mails, publicUrl: config.publicUrl, listSignInProviders: async () => [] }
+    const { sealer } = modules
+    const directory = createDirectory({ database, clock, keys, sessions, accounts, sealer, logger })
+    const listSignInProviders = () => findSignInProviders(directory)
+    const signIn = { passkeys, mails, publicUrl: config.publicUrl, listSignInProviders }
     const projects = createProjects({ database, clock, keys, catalog: modules.catalog })
     const groups = createGroups({ database, clock, keys })
     const roles = createRoles({ database, clock, keys })
@@ -119,6 +124,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         projects,
         groups,
         roles,
+        directory,
         consoleSite,
         overview,
         guard,

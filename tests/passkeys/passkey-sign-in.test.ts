@@ -96,7 +96,7 @@ describe('a sign-in with a passkey is refused', () => {
     expect(failureOf(answer)).toEqual(REFUSED)
   })
 
-  test('in the same words if it is unknown and if it is wrong', async () => {
+  test('that is unknown, in the same words as one that is wrong', async () => {
     const { passkey } = await joinWithPasskey(gateway)
     const unknown = { ...passkey, id: 'A'.repeat(43) }
     const answers = [

@@ -25,6 +25,7 @@ const NOT_WALKED = [
   /^POST \/oauth\/token$/,
   /^POST \/v1\/admin\/providers\/(\{name\}\/)?test$/,
   /^GET \/v1\/admin\/providers\/\{name\}\/models$/,
+  /^\w+ \/v1\/sessions\/directory\//,
 ]
 
 let walk: Walk

@@ -137,4 +137,11 @@ async function walkOperators(call: MakeCall, user: { user_id: string }): Promise
   await call('POST /v1/admin/operators', { body: { ...user, role: 'operator-reader' } })
   await call('GET /v1/admin/operators')
   await call('DELETE /v1/admin/operators/{user_id}', { params: user })
+  const at = '/v1/admin/identity-providers'
+  const params = { id: (await call(`POST ${at}`)).id }
+  await call(`GET ${at}`)
+  await call(`GET ${at}/{id}`, { params })
+  await call(`PATCH ${at}/{id}`, { params })
+  await call(`POST ${at}/{id}/test`, { params })
+  await call(`DELETE ${at}/{id}`, { params })
 }

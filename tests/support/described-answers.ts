@@ -23,6 +23,8 @@ export class DescribedAnswers {
   readonly #seen = new Map<string, SeenAnswer>()
 
   note(method: string, url: string, response: Response): void {
+    // It is the answer of another path.
+    if (response.redirected) return
     const path = url.split('?', 1)[0] ?? url
     const contentType = response.headers.get('content-type')?.split(';', 1)[0] ?? null
     const { status } = response

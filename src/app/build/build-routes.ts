@@ -65,6 +65,7 @@ import { createRunGeneration } from '../../http/paid/run-generation.ts'
 import { createRunPaid } from '../../http/paid/run-paid.ts'
 import { createSendInference } from '../../http/paid/send-inference.ts'
 import type { UnauthenticatedGuard } from '../../http/connections/guard-unauthenticated.ts'
+import type { Directory } from '../../modules/directory/directory.ts'
 import type { Groups } from '../../modules/groups/groups.ts'
 import type { People } from '../../modules/people/people.ts'
 import type { Roles } from '../../modules/roles/roles.ts'
@@ -76,6 +77,7 @@ import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Exposition } from '../../telemetry/metrics.ts'
 import { buildGrantTypes } from './build-grant-types.ts'
 import { buildAgentRoutes } from './build-agent-routes.ts'
+import { buildDirectoryRoutes } from './build-directory-routes.ts'
 import { buildOrganizationRoutes } from './build-organization-routes.ts'
 import { buildSignInRoutes, type SignInParts } from './build-sign-in-routes.ts'
 import { findPromptSources } from './build-compare.ts'
@@ -96,6 +98,7 @@ interface BuildRoutesOptions {
   readonly projects: Projects
   readonly groups: Groups
   readonly roles: Roles
+  readonly directory: Directory
   readonly consoleSite: ConsoleSite | null
   readonly overview: Overview
   readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey' | 'countSignIn' | 'addressOf' | 'admitVisitor'>
@@ -109,7 +112,7 @@ interface BuildRoutesOptions {
 export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
   const { config, modules, logger } = options
   const { accounts, keys, catalog, providers, chat, billing, promoCodes, audit, usage } = modules
-  const { people, signIn, projects, groups, roles } = options
+  const { people, signIn, projects, groups, roles, directory } = options
   const onStreamError = (error: unknown, requestId: string): void =>
     logger.warn({ err: error, requestId }, 'a stream failed in the middle')
   const sendInference = createSendInference({ limits: modules.limits, onStreamError })
@@ -199,6 +202,13 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       people,
       projects,
       guard: options.guard,
+    }),
+    ...buildDirectoryRoutes({
+      directory,
+      sessions: options.sessions,
+      audit,
+      guard: options.guard,
+      publicUrl: config.publicUrl,
     }),
     ...tokenRoutes({ grantTypes: buildGrantTypes(), guard: options.guard }),
     ...buildAgentRoutes(config, modules, options.isShuttingDown),

@@ -42,6 +42,8 @@ interface AccountFilter {
 
 export interface Accounts {
   create(draft: { name: string; creditNanoUsd: NanoUsd }): Promise<Account>
+  /** Makes an account without credit in a transaction that goes on. */
+  insert(transaction: Queryable, draft: { name: string; nowMs: number }): Promise<{ id: string }>
   read(accountId: string): Promise<Account>
   list(page: PageRequest, filter?: AccountFilter): Promise<Page<Account>>
   /** Returns after every process refuses the account's keys. The caller's own account cannot be suspended. */
@@ -89,6 +91,10 @@ export function createAccounts({
         insertAccount(transaction, credit, { name, creditNanoUsd, nowMs: clock.nowMs() }),
       )
       return accountFromRow(row, creditNanoUsd)
+    },
+    insert: async (transaction, { name, nowMs }) => {
+      const { id } = await insertAccount(transaction, credit, { name, creditNanoUsd: 0n, nowMs })
+      return { id }
     },
     read: async (accountId) => withBalance(await readAccount(database, accountId)),
     list: async (page, filter = EVERY_ACCOUNT) => {

@@ -96,7 +96,7 @@ export async function findOpenInvite(
 }
 
 /** Whether the person who invited still has what the invitation gives. */
-async function isStillAllowed(
+export async function isStillAllowed(
   transaction: Queryable,
   keys: Pick<PeopleOptions['keys'], 'rolesOf'>,
   invite: InviteRow,
@@ -111,7 +111,7 @@ async function isStillAllowed(
 }
 
 /** Projects that were archived since the invitation are left out. */
-async function addToProjects(
+export async function addToProjects(
   transaction: Queryable,
   { accountId, userId, projects }: { accountId: string; userId: string; projects: readonly InvitedProject[] },
 ): Promise<string[]> {

@@ -74,7 +74,7 @@ const NAME = `
   INSERT INTO operators (account_id, user_id, role)
   SELECT account_id, user_id, $3 FROM account_members WHERE account_id = $1 AND user_id = $2
     AND (SELECT count(*) FROM operators WHERE account_id = $1) < $4
-  ON CONFLICT (account_id, user_id) DO UPDATE SET role = excluded.role RETURNING user_id`
+  ON CONFLICT (account_id, user_id) DO UPDATE SET role = excluded.role, source = 'member' RETURNING user_id`
 
 const REMOVE = 'DELETE FROM operators WHERE account_id = $1 AND user_id = $2 RETURNING user_id'
 

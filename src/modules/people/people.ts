@@ -22,10 +22,12 @@ import { createRecovery, type Recovery } from './recovery-links.ts'
 
 export { ACCOUNT_ROLES, type AccountMember } from './account-member.ts'
 export { OPERATOR_ROLES, type Operator } from './operators.ts'
+export { acceptInviteOfEmail } from './accept-invite-of-email.ts'
 export { enterFromDirectory, switchFromDirectory } from './directory-people.ts'
 export type { Entered } from './accept-invite.ts'
 export { createLinkMails, type LinkMails } from './mail-links.ts'
 export type { Invite } from './invite-record.ts'
+export type { PeopleOptions } from './people-options.ts'
 
 /** A person, whichever accounts they are a member of. */
 interface User {

@@ -19,6 +19,8 @@ export interface SignIn {
   readonly ipAddress: string | null
   /** The provider that the person signed in at, and its own session, with which it can end this one. */
   readonly issuer?: { readonly id: string; readonly session: string | null }
+  /** For the audit log, beside the method. Never secrets. */
+  readonly note?: Readonly<Record<string, string>>
 }
 
 export type SessionKey = Pick<Caller, 'accountId' | 'projectId' | 'keyId'>
@@ -30,7 +32,7 @@ const SESSIONS_OF_KEY_MAX = 20
 export async function insertSession(
   transaction: Queryable,
   { accountId, projectId, keyId }: SessionKey,
-  { method, userAgent, ipAddress, issuer }: SignIn,
+  { method, userAgent, ipAddress, issuer, note }: SignIn,
 ): Promise<StartedSession> {
   const token = createSessionToken()
   const [row] = await transaction.query<SessionRow>(
@@ -55,6 +57,7 @@ export async function insertSession(
   )
   if (row === undefined) throw new Error('a session was not stored')
   const actor = { accountId, keyId, session: { id: row.id }, origin: { userAgent, ipAddress } }
-  await recordChange(transaction, { actor, type: 'login.succeeded', projectId, resourceId: row.id })
+  const details = note === undefined ? {} : { data: { method, ...note } }
+  await recordChange(transaction, { actor, type: 'login.succeeded', projectId, resourceId: row.id, details })
   return { ...sessionFromRow(row), token }
 }

@@ -19,7 +19,9 @@ export async function startForPerson(
   { accountId, userId, environment, ...signIn }: PersonSignIn,
 ): Promise<StartedSession> {
   const roles = await keys.rolesOf(transaction, { accountId, projectId: null, userId })
-  const seesAccount = permissionsOfRoles(roles).has('organization.read')
+  const permissions = permissionsOfRoles(roles)
+  // Operators operate only with a key of the account.
+  const seesAccount = permissions.has('organization.read') || permissions.has('gateway.read')
   const projectId = seesAccount ? null : await findFirstProject(transaction, accountId, userId)
   const keyId = await keys.ensureSessionKey(transaction, { accountId, userId, projectId, environment })
   return insertSession(transaction, { accountId, projectId, keyId }, signIn)

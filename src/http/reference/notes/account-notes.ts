@@ -45,6 +45,14 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
     'Tells where the link of an invitation, or of a recovery, leads. It uses nothing up, and needs the code itself.',
   'POST /v1/invites/passkey':
     'Begins to make a passkey for the person of a link, to send with `POST /v1/invites/accept`. It uses nothing up.',
+  'GET /v1/sessions/directory/{id}/start':
+    'Sends a browser to the identity provider. Its cookie ties the answer to this browser for ten minutes.',
+  'GET /v1/sessions/directory/callback':
+    'Finishes the sign-in that this browser began, and goes on to the page that the person wanted, or to the sign-in page with `problem`.',
+  'POST /v1/sessions/directory/{id}/logout':
+    'Takes the signed logout token of an identity provider, as a form. The sessions that it names end on every process. A token works once.',
+  'GET /v1/sessions/directory/{id}/logout':
+    'Ends the session that `sid` names, for an identity provider that shows this page in a frame when somebody signs out there.',
   'POST /v1/invites/accept':
     'Accepts an invitation with the code of its link and starts a session of the person in that account, as signing in does. The code is ' +
     'used up only by this, so that programs that open links do no harm. A link for recovery starts a session of its member in the same way.',

@@ -94,4 +94,16 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/admin/operators':
     'Names a member of the own account as an operator. They operate the gateway in their sessions, and with keys of theirs that have the scope `admin`.',
   'DELETE /v1/admin/operators/{user_id}': 'Takes the role of an operator from a person, on every process.',
+  'GET /v1/admin/identity-providers':
+    'Lists where people sign in with an account of their company, with what happened there last.',
+  'POST /v1/admin/identity-providers':
+    'Adds an OpenID Connect provider. It is read at the first sign-in, so it may be away meanwhile. What is not said is the strictest: ' +
+    'only who is invited signs in, with an address that the provider verified.',
+  'GET /v1/admin/identity-providers/{id}': 'Returns a provider, without its secret.',
+  'PATCH /v1/admin/identity-providers/{id}':
+    'Changes a provider. Absent members stay as they are, the client secret too. The issuer cannot be changed, because its people would be others.',
+  'DELETE /v1/admin/identity-providers/{id}':
+    'Deletes a provider and ends its sessions. Its people stay members; operators by its groups do not stay operators.',
+  'POST /v1/admin/identity-providers/{id}/test':
+    'Fetches the metadata and the keys of the provider now, and says what is wrong with them.',
 }

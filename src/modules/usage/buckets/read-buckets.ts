@@ -60,21 +60,27 @@ export async function readBuckets(queryable: Queryable, query: BucketsQuery): Pr
 }
 
 /** `usage` has the columns bucket, key_id, model, operation, tag and the counts. */
-function groupUsage({ groupBy }: BucketsQuery, usage: string, values: number): string {
+function groupUsage({ groupBy, width }: BucketsQuery, usage: string, values: number): string {
   const pick = (grouping: Grouping, column: string, type: string): string =>
     groupBy.has(grouping) ? column : `NULL::${type}`
   const needsKeys = groupBy.has('project') || groupBy.has('owner')
-  // Read once and joined by a hash: the planner takes many sums for a few, and would look up the key of each.
-  const keys = `WITH keys AS MATERIALIZED (
-      SELECT id, coalesce(project_id, account_id) AS project_id, user_id, service_account_id FROM api_keys WHERE account_id = $1::uuid
-    )`
-  return `${needsKeys ? keys : ''}
-    SELECT bucket, ${pick('project', 'coalesce(keys.project_id, $1::uuid)', 'uuid')} AS project_id,
-      ${pick('owner', 'keys.user_id', 'uuid')} AS user_id,
-      ${pick('owner', 'keys.service_account_id', 'uuid')} AS service_account_id,
-      ${pick('key', 'key_id', 'uuid')} AS key_id, ${pick('model', 'model', 'text')} AS model,
-      ${pick('operation', 'operation', 'text')} AS operation, ${pick('tag', 'tag', 'text')} AS tag, ${SUMS}
-    FROM (${usage}) AS usage ${needsKeys ? 'LEFT JOIN keys ON keys.id = key_id' : ''} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+  const keys = needsKeys ? 'LEFT JOIN api_keys k ON k.account_id = $1::uuid AND k.id = summed.key_id' : ''
+  const summedBy = [
+    'bucket',
+    needsKeys || groupBy.has('key') ? 'key_id' : 'NULL::uuid AS key_id',
+    groupBy.has('model') ? 'model' : 'NULL::text AS model',
+    groupBy.has('operation') ? 'operation' : 'NULL::text AS operation',
+    groupBy.has('tag') ? 'tag' : 'NULL::text AS tag',
+  ]
+  // Hours are added up before keys are joined and days are made of them, because both cost more than a sum.
+  return `WITH summed AS (
+      SELECT ${summedBy.join(', ')}, ${SUMS} FROM (${usage}) AS usage GROUP BY 1, 2, 3, 4, 5
+    )
+    SELECT ${width === '1d' ? `date_trunc('day', bucket, 'UTC')` : 'bucket'} AS bucket, ${pick('project', 'coalesce(k.project_id, $1::uuid)', 'uuid')} AS project_id,
+      ${pick('owner', 'k.user_id', 'uuid')} AS user_id,
+      ${pick('owner', 'k.service_account_id', 'uuid')} AS service_account_id,
+      ${pick('key', 'summed.key_id', 'uuid')} AS key_id, model, operation, tag, ${SUMS}
+    FROM summed ${keys} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
     HAVING sum(requests) > 0 OR sum(cost_nano_usd) > 0
     ORDER BY 1, cost_nano_usd DESC, requests DESC, 2, 3, 4, 5, 6, 7, 8 LIMIT $${values + 1}`
 }

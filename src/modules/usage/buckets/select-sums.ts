@@ -47,18 +47,20 @@ interface Selected {
 function selectFrom(query: BucketsQuery, { isOfLabels, columns, condition, bind }: Selected): string {
   const grain = findGrain(query, isOfLabels)
   const rollups = isOfLabels ? 'usage_by_label' : 'usage_rollups'
-  const fromHours = (fromTime: string, toTime: string): string =>
-    `SELECT ${query.width === '1d' ? `date_trunc('day', hour, 'UTC')` : 'hour'} AS bucket, key_id, model, operation, ${columns} FROM ${rollups}
+  const fromHours = (source: string, fromTime: string, toTime: string): string =>
+    `SELECT ${bucketOfHours(query)} AS bucket, key_id, model, operation, ${columns} FROM ${source}
      WHERE account_id = $1::uuid AND hour >= ${fromTime} AND hour < ${toTime}${condition}`
-  if (grain === null) return fromHours(FROM, TO)
+  if (grain === null) return fromHours(rollups, FROM, TO)
   return [
     `SELECT begins AS bucket, key_id, model, operation, ${columns} FROM usage_sums
-     WHERE account_id = $1::uuid AND grain = ${bind(grain.name)}::text AND begins >= ${FROM} AND begins < ${TO}
+     WHERE account_id = $1::uuid AND grain = ${bind(grain.name)}::text AND begins >= ${FROM} AND begins < least(${TO}, ${SUMMED_UNTIL})
        AND (begins AT TIME ZONE 'UTC')::date <> ALL (${STALE_DAYS})${condition}`,
-    // Each stale day by the index: the planner expects several, which would be worth reading all of the account.
-    `SELECT rollups.* FROM unnest(${STALE_DAYS}) AS stale (day) CROSS JOIN LATERAL (
-       ${fromHours(`greatest(${FROM}, ${startOf('stale.day')})`, `least(${TO}, ${startOf('(stale.day + 1)')})`)} OFFSET 0) AS rollups`,
-    fromHours(`greatest(${FROM}, ${SUMMED_UNTIL})`, TO),
+    fromHours(
+      `unnest(${STALE_DAYS}) AS stale (day) CROSS JOIN ${rollups}`,
+      `greatest(${FROM}, ${startOf('day')})`,
+      `least(${TO}, ${startOf('(day + 1)')})`,
+    ),
+    fromHours(rollups, `greatest(${FROM}, ${SUMMED_UNTIL})`, TO),
   ].join(' UNION ALL ')
 }
 
@@ -96,3 +98,10 @@ function findGrain(
 }
 
 const KEYED: readonly Grouping[] = ['project', 'owner', 'key']
+
+// With keys there are nearly as many sums by hour as rows, so that days are made of the rows.
+function bucketOfHours({ width, groupBy }: BucketsQuery): string {
+  return width === '1d' && KEYED.some((grouping) => groupBy.has(grouping))
+    ? `date_trunc('day', hour, 'UTC')`
+    : 'hour'
+}
