@@ -52,6 +52,7 @@ export async function signInWithProvider(gateway: TestGateway, order: SignInOrde
   let visited = await browser.visit(start, { isEnd, headers })
   if (visited.text.includes('name="login"'))
     visited = await browser.visit(visited.url.href, { form: { login }, isEnd })
+  if (visited.status !== null) throw new Error(`the sign-in stopped at ${visited.url.href}: ${visited.text}`)
   return signedInAt(gateway, browser, visited.url)
 }
 

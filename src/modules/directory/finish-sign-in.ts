@@ -56,6 +56,12 @@ export async function startSession(
       issuer,
       note,
     })
+    // A provider may have let somebody in who proved who they are hours ago.
+    if (person.authenticatedAtMs !== null)
+      await transaction.query('UPDATE sessions SET confirmed_at = least(now(), $2) WHERE id = $1', [
+        started.id,
+        new Date(person.authenticatedAtMs),
+      ])
     await transaction.query(
       `UPDATE identity_providers SET last_sign_in_at = $2, groups_missing_at = CASE WHEN $3 THEN $2 ELSE groups_missing_at END
        WHERE id = $1`,

@@ -2,17 +2,25 @@
 export interface Group {
   readonly id: string
   readonly name: string
+  /** What the directory of the company calls it: whoever has it there is in this group. Null: the directory does not manage it. */
+  readonly directoryName: string | null
   readonly createdAtMs: number
 }
 
 export interface GroupRow {
   readonly id: string
   readonly name: string
+  readonly directory_name: string | null
   readonly created_at: Date
 }
 
-export const GROUP_COLUMNS = 'id, name, created_at'
+export const GROUP_COLUMNS = 'id, name, directory_name, created_at'
 
-export function groupFromRow({ id, name, created_at: createdAt }: GroupRow): Group {
-  return { id, name, createdAtMs: createdAt.getTime() }
+export function groupFromRow({
+  id,
+  name,
+  directory_name: directoryName,
+  created_at: createdAt,
+}: GroupRow): Group {
+  return { id, name, directoryName, createdAtMs: createdAt.getTime() }
 }

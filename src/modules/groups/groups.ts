@@ -21,10 +21,11 @@ const GROUPS_MAX = 1000
 
 /** Groups of people in an account. All functions throw `not_found` for a group of another account. */
 export interface Groups {
-  create(caller: Caller, name: string): Promise<Group>
+  create(caller: Caller, name: string, directoryName?: string | null): Promise<Group>
   read(accountId: string, groupId: string): Promise<Group>
   list(accountId: string, page: OrderedPageRequest): Promise<OpenPage<Group>>
-  rename(caller: Caller, groupId: string, name: string): Promise<Group>
+  /** Changes its names. Without the second, what the directory calls it stays. */
+  rename(caller: Caller, groupId: string, name: string, directoryName?: string | null): Promise<Group>
   /** Returns after every process has taken from its members what they had by the group. */
   delete(caller: Caller, groupId: string): Promise<void>
   readonly members: GroupMembers
@@ -34,20 +35,22 @@ export interface Groups {
 export function createGroups(options: GroupOptions): Groups {
   const { database, clock, keys } = options
   return {
-    create: (caller, name) =>
+    create: (caller, name, directoryName = null) =>
       database.transaction(async (transaction) => {
         const { accountId } = caller
         await lockNames(transaction, accountId)
         await requireFreeName(transaction, { accountId, groupId: null, name })
+        await requireFreeDirectoryName(transaction, { accountId, groupId: null, directoryName })
         const nowMs = clock.nowMs()
         const [row] = await transaction.query<GroupRow>(
-          `INSERT INTO groups (id, account_id, name, created_at)
-           SELECT $1, $2::uuid, $3, $4 WHERE (SELECT count(*) FROM groups WHERE account_id = $2) < $5
+          `INSERT INTO groups (id, account_id, name, created_at, directory_name)
+           SELECT $1, $2::uuid, $3, $4, $6 WHERE (SELECT count(*) FROM groups WHERE account_id = $2) < $5
            RETURNING ${GROUP_COLUMNS}`,
-          [createId(nowMs), accountId, name, new Date(nowMs), GROUPS_MAX],
+          [createId(nowMs), accountId, name, new Date(nowMs), GROUPS_MAX, directoryName],
         )
         if (row === undefined) throw new AppError('conflict', `An account has at most ${GROUPS_MAX} groups.`)
-        await record(transaction, caller, 'group.created', row.id, { data: { group_name: name } })
+        const data = { group_name: name, ...(directoryName !== null && { directory_name: directoryName }) }
+        await record(transaction, caller, 'group.created', row.id, { data })
         return groupFromRow(row)
       }),
     read: (accountId, groupId) => readGroup(database, accountId, groupId),
@@ -59,18 +62,30 @@ export function createGroups(options: GroupOptions): Groups {
       )
       return openPage(rows.map(groupFromRow), page.limit)
     },
-    rename: (caller, groupId, name) =>
+    rename: (caller, groupId, name, directoryName) =>
       database.transaction(async (transaction) => {
         const { accountId } = caller
         await lockNames(transaction, accountId)
-        const { id } = await readGroup(transaction, accountId, groupId)
+        const before = await readGroup(transaction, accountId, groupId)
+        const { id } = before
         await requireFreeName(transaction, { accountId, groupId: id, name })
+        const directory = directoryName === undefined ? before.directoryName : directoryName
+        if (directory !== before.directoryName) {
+          // Whoever has that name in the directory gets what the group has.
+          const roles = await rolesOfGroup(transaction, id)
+          await keys.requireMayGive(transaction, caller, { projectId: null, roles })
+          await requireFreeDirectoryName(transaction, { accountId, groupId: id, directoryName: directory })
+        }
         const [row] = await transaction.query<GroupRow>(
-          `UPDATE groups SET name = $2 WHERE id = $1 RETURNING ${GROUP_COLUMNS}`,
-          [id, name],
+          `UPDATE groups SET name = $2, directory_name = $3 WHERE id = $1 RETURNING ${GROUP_COLUMNS}`,
+          [id, name, directory],
         )
         if (row === undefined) throw notFound('group')
-        await record(transaction, caller, 'group.updated', id, { changes_requested: { group_name: name } })
+        const changes = {
+          group_name: name,
+          ...(directoryName !== undefined && { directory_name: directoryName }),
+        }
+        await record(transaction, caller, 'group.updated', id, { changes_requested: changes })
         return groupFromRow(row)
       }),
     delete: async (caller, groupId) => {
@@ -122,4 +137,21 @@ async function requireFreeName(
     [accountId, name, groupId],
   )
   if (others.length > 0) throw new AppError('conflict', 'Another group has this name.', { param: 'name' })
+}
+
+async function requireFreeDirectoryName(
+  transaction: Queryable,
+  {
+    accountId,
+    groupId,
+    directoryName,
+  }: { accountId: string; groupId: string | null; directoryName: string | null },
+): Promise<void> {
+  if (directoryName === null) return
+  const others = await transaction.query(
+    'SELECT FROM groups WHERE account_id = $1 AND directory_name = $2 AND id IS DISTINCT FROM $3::uuid',
+    [accountId, directoryName, groupId],
+  )
+  const message = 'Another group has this name in the directory.'
+  if (others.length > 0) throw new AppError('conflict', message, { param: 'directory_name' })
 }

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { Group, Groups } from '../../../modules/groups/groups.ts'
 import { described } from '../../../wires/described.ts'
+import { nullable, orNull } from '../../../wires/nullable.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { Id } from '../../../wires/usual-members.ts'
 import { inAccount } from '../../access.ts'
@@ -24,6 +25,10 @@ const GroupAnswer = Type.Object(
   {
     id: Id,
     name: Type.String({ description: 'The name that people gave it.' }),
+    directory_name: orNull(
+      Type.String(),
+      'What the directory of the company calls it: whoever has it there is in this group after their next sign-in. Null: no directory manages it.',
+    ),
     created_at: Type.Integer({ description: 'In seconds.' }),
     is_scim_managed: Type.Literal(false, { description: 'Always false: no directory manages groups here.' }),
     group_type: GroupType,
@@ -36,6 +41,10 @@ const GroupBody = Type.Object(
     name: described(
       Name,
       'A name for people, without control characters. No other group of the account has it.',
+    ),
+    directory_name: nullable(
+      Type.String({ minLength: 1, maxLength: 256 }),
+      'What the directory of the company calls it. Null: nothing. Absent in an update: as it is.',
     ),
   },
   { additionalProperties: false, examples: [{ name: 'Engineers' }] },
@@ -72,7 +81,7 @@ export const organizationGroupRoutes = ({ groups }: { groups: Groups }): Route[]
     body: GroupBody,
     responses: { 200: { description: 'The group, with nobody in it.', schema: GroupAnswer } },
     handle: async ({ caller, body }) => {
-      return groupToWire(await groups.create(caller, body.name))
+      return groupToWire(await groups.create(caller, body.name, body.directory_name))
     },
   }),
   defineRoute({
@@ -96,7 +105,8 @@ export const organizationGroupRoutes = ({ groups }: { groups: Groups }): Route[]
     body: GroupBody,
     responses: { 200: { description: 'The group with its new name.', schema: GroupAnswer } },
     handle: async ({ caller, params, body }) => {
-      return groupToWire(await groups.rename(caller, pathId('group', params.group_id), body.name))
+      const id = pathId('group', params.group_id)
+      return groupToWire(await groups.rename(caller, id, body.name, body.directory_name))
     },
   }),
   defineRoute({
@@ -124,6 +134,7 @@ function groupToWire(group: Group): Static<typeof GroupAnswer> {
   return {
     id: wireId('group', group.id),
     name: group.name,
+    directory_name: group.directoryName,
     created_at: unixSeconds(group.createdAtMs),
     is_scim_managed: false,
     group_type: 'group',
