@@ -6,6 +6,8 @@ export type AuditEntry = Awaited<ReturnType<typeof fetchAudit>>['data'][number]
 export type PromoCode = Schemas['PromoCode']
 export type Redemption = Awaited<ReturnType<typeof fetchRedemptions>>['data'][number]
 export type ProviderStatus = Schemas['ProviderStatus']
+export type ProviderTest = Schemas['ProviderTest']
+export type Vendor = Awaited<ReturnType<typeof fetchProviders>>['vendors'][number]
 export type LiveOverview = Schemas['LiveOverview']
 
 export const auditQuery = (targetId: string | undefined) =>
@@ -30,9 +32,13 @@ export const redemptionsQuery = (id: string) =>
 /** The state of every provider over all processes. */
 export const providersQuery = queryOptions({
   queryKey: ['providers'],
-  queryFn: ({ signal }) => call(() => client.GET('/v1/admin/providers', { signal })),
+  queryFn: ({ signal }) => fetchProviders(signal),
   refetchInterval: 15_000,
 })
+
+function fetchProviders(signal: AbortSignal) {
+  return call(() => client.GET('/v1/admin/providers', { signal }))
+}
 
 interface PromoCodeDraft {
   readonly code?: string
@@ -52,6 +58,39 @@ export const disablePromoCode = (id: string) =>
 /** Sends the smallest real request to a provider. */
 export const testProvider = (name: string) =>
   call(() => client.POST('/v1/admin/providers/{name}/test', { params: { path: { name } }, body: {} }))
+
+export interface ProviderDraft {
+  readonly name: string
+  readonly vendor: string | null
+  readonly base_url?: string
+  readonly api_key?: string
+  readonly secret_ref?: string
+}
+
+export const tryProvider = (body: ProviderDraft & { readonly upstream_model?: string }) =>
+  call(() => client.POST('/v1/admin/providers/test', { body }))
+
+export const addProvider = (body: ProviderDraft) => call(() => client.POST('/v1/admin/providers', { body }))
+
+/** What of a provider can be changed here. */
+export interface ProviderPatch {
+  readonly is_enabled?: boolean
+  readonly credentials?: readonly { readonly api_key?: string; readonly secret_ref?: string }[]
+}
+
+export const changeProvider = (name: string, { is_enabled: isEnabled, credentials }: ProviderPatch) =>
+  call(() =>
+    client.PATCH('/v1/admin/providers/{name}', {
+      params: { path: { name } },
+      body: {
+        ...(isEnabled === undefined ? {} : { is_enabled: isEnabled }),
+        ...(credentials === undefined ? {} : { credentials: [...credentials] }),
+      },
+    }),
+  )
+
+export const removeProvider = (name: string) =>
+  call(() => client.DELETE('/v1/admin/providers/{name}', { params: { path: { name } } }))
 
 function fetchRedemptions(id: string, after: string | undefined, signal: AbortSignal) {
   return call(() =>

@@ -8,6 +8,8 @@ import { Button } from '../../ui/forms/button.tsx'
 import { Sheet } from '../../ui/overlays/sheet.tsx'
 import { Badge } from '../../ui/text/badge.tsx'
 import { DetailsList } from '../../ui/text/details-list.tsx'
+import { ManageProvider } from './manage-provider.tsx'
+import { TestResult } from './test-result.tsx'
 
 interface ProviderSheetProps {
   readonly provider: ProviderStatus
@@ -24,7 +26,11 @@ export function ProviderSheet({ provider, onClose }: ProviderSheetProps) {
           details={{
             Configured: provider.is_configured ? 'yes' : 'no',
             Missing: provider.missing.length === 0 ? null : <Code text={provider.missing.join(', ')} />,
+            'Set in': provider.source === null ? null : SOURCES[provider.source],
+            Vendor: provider.vendor === provider.id ? null : provider.vendor,
+            Problem: provider.problem,
             Host: provider.base_url_host,
+            Headers: provider.headers.join(', ') || null,
             Keys: provider.is_configured ? formatCount(provider.keys) : null,
             Operations: provider.operations.join(', ') || null,
             'Last 5 minutes': `${formatCount(provider.recent.requests)} calls, ${formatCount(provider.recent.errors)} failed`,
@@ -32,6 +38,7 @@ export function ProviderSheet({ provider, onClose }: ProviderSheetProps) {
           }}
         />
         {provider.is_configured && <TestCall name={provider.id} />}
+        {provider.source === 'database' && <ManageProvider provider={provider} onRemoved={onClose} />}
         {provider.models.length > 0 && (
           <DataTable
             label="Models of the provider"
@@ -45,6 +52,11 @@ export function ProviderSheet({ provider, onClose }: ProviderSheetProps) {
     </Sheet>
   )
 }
+
+const SOURCES = {
+  file: 'the environment or the configuration file',
+  database: 'this page or the API',
+} as const
 
 function Code({ text }: { readonly text: string }) {
   return <span className="font-mono text-xs">{text}</span>
@@ -64,20 +76,7 @@ function TestCall({ name }: { readonly name: string }) {
       {test.error && <ErrorPanel title="The test could not be made" error={test.error} />}
       {test.data && (
         <div role="status">
-          <DetailsList
-            details={{
-              Result: test.data.is_ok ? (
-                <Badge tone="good">answered</Badge>
-              ) : (
-                <Badge tone="bad">failed</Badge>
-              ),
-              Model: test.data.model,
-              Took: formatDuration(test.data.latency_ms),
-              Status: test.data.status,
-              Failure: test.data.failure,
-              Message: test.data.message,
-            }}
-          />
+          <TestResult test={test.data} />
         </div>
       )}
     </div>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
 import { providersQuery, type ProviderStatus } from '../../api/operator.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
@@ -15,6 +16,7 @@ import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
 import { Badge } from '../../ui/text/badge.tsx'
 import { RowLink } from '../../ui/text/row-link.tsx'
+import { AddProviderDialog } from './add-provider-dialog.tsx'
 import { ProviderSheet } from './provider-sheet.tsx'
 
 const route = getRouteApi('/shell/providers')
@@ -23,7 +25,8 @@ export function ProvidersPage() {
   const { all, provider } = route.useSearch()
   const navigate = route.useNavigate()
   const providers = useQuery(providersQuery)
-  const rows = providers.data?.data.filter((one) => all || one.is_configured) ?? []
+  const [isAdding, setIsAdding] = useState(false)
+  const rows = providers.data?.data.filter((one) => all || one.source !== null) ?? []
   const opened = providers.data?.data.find(({ id }) => id === provider)
   const configured = providers.data?.data.filter((one) => one.is_configured).length
   const open = ({ id }: ProviderStatus): void =>
@@ -31,11 +34,17 @@ export function ProvidersPage() {
   const close = useCloseDetail(
     () => void navigate({ search: (old) => ({ ...old, provider: undefined }), replace: true }),
   )
+  const addButton = (
+    <Button kind="primary" icon="plus" disabled={!providers.data} onClick={() => setIsAdding(true)}>
+      Add a provider
+    </Button>
+  )
   return (
     <Page>
       <PageHeader
         title="Providers"
         description="Who answers requests: whether each is configured, how it does, its models, routes and prices."
+        actions={addButton}
       />
       <FilterBar
         count={
@@ -62,15 +71,8 @@ export function ProvidersPage() {
         />
       )}
       {providers.data && rows.length === 0 && (
-        <EmptyState
-          icon="plug"
-          title="No provider is configured"
-          action={
-            <Button onClick={() => void navigate({ search: { all: true } })}>Show all providers</Button>
-          }
-        >
-          Requests are answered by the sandbox. The list of all providers tells which setting each of them
-          needs.
+        <EmptyState icon="plug" title="No provider is configured" action={addButton}>
+          Requests are answered by the sandbox. Add a provider with its key: its models answer at once.
         </EmptyState>
       )}
       {rows.length > 0 && (
@@ -80,6 +82,14 @@ export function ProvidersPage() {
           rows={rows}
           rowId={({ id }) => id}
           onOpen={open}
+        />
+      )}
+      {isAdding && providers.data && (
+        <AddProviderDialog
+          vendors={providers.data.vendors}
+          taken={providers.data.data.filter(({ source }) => source !== null).map(({ id }) => id)}
+          ends={providers.data.first_provider_ends}
+          onClose={() => setIsAdding(false)}
         />
       )}
       {opened && <ProviderSheet provider={opened} onClose={close} />}
@@ -133,7 +143,9 @@ function columnsOf(onOpen: (provider: ProviderStatus) => void): Column<ProviderS
 /** The share of failed calls from which a provider is shown as failing. */
 const HIGH_ERROR_SHARE = 0.1
 
-function ProviderState({ is_configured: isConfigured, models, recent }: ProviderStatus) {
+function ProviderState({ is_configured: isConfigured, models, recent, ...provider }: ProviderStatus) {
+  if (provider.problem !== null) return <Badge tone="bad">has a problem</Badge>
+  if (!provider.is_enabled) return <Badge tone="warn">switched off</Badge>
   if (!isConfigured) return <Badge>not configured</Badge>
   const open = models.filter(({ breaker }) => breaker.state !== 'closed').length
   if (open > 0) return <Badge tone="bad">{formatCountOf(open, 'breaker')} open</Badge>
