@@ -92,6 +92,21 @@ test('the audit log tells what was done', async () => {
   expect((await admin('audit', '--target', UNTOUCHED)).stderr).toBe('Nothing was done.\n')
 })
 
+test('providers are added, get new keys and are removed, and no key is an argument', async () => {
+  const { apiUrl } = gateway.upstream
+  const typing = (stdin: string, ...words: string[]) => home.run(['admin', 'providers', ...words], { stdin })
+  const added = await typing('key-of-the-basement\n', 'add', 'basement', '--own', '--url', apiUrl)
+  expect([added.code, added.stdout]).toEqual([0, 'basement serves 0 models of the catalog from now on.\n'])
+  gateway.upstream.respondWith({ chunks: [JSON.stringify({ data: [{ id: 'llama' }] })] })
+  expect((await admin('providers', 'models', 'basement')).stdout).toBe('llama\n')
+  expect(gateway.upstream.requests.at(-1)?.headers['authorization']).toBe('Bearer key-of-the-basement')
+  const rotated = await typing('another-key-of-it\n', 'rotate', 'basement')
+  expect([rotated.code, rotated.stdout]).toEqual([0, 'basement uses the new key.\n'])
+  expect((await admin('providers', 'remove', 'basement')).code).toBe(2)
+  expect((await admin('providers', 'remove', '--yes', 'basement')).stdout).toBe('basement is removed.\n')
+  expect((await typing('', 'add', 'basement', '--own', '--url', apiUrl)).code).toBe(2)
+})
+
 test('providers are listed and tested', async () => {
   expect((await admin('providers')).stdout).toMatch(/^openai +configured +\d+ /m)
   expect((await admin('providers', 'list', '--all')).stdout).toMatch(/^anthropic +needs /m)

@@ -62,10 +62,10 @@ test(`no request fails while providers change ${CHANGES} times, and every proces
   expect(added.status).toBe(201)
   const failed: unknown[] = []
   let answered = 0
-  let isOver = false
+  const load = { isOver: false }
   const client = async (index: number): Promise<void> => {
     const from = index % 2 === 0 ? gateway : second
-    while (!isOver) {
+    while (!load.isOver) {
       const answer = await from.request('POST', CHAT, { body: chatBody({ model: 'changed-model' }) })
       answered += 1
       if (answer.status !== 200) failed.push(answer.body)
@@ -83,7 +83,7 @@ test(`no request fails while providers change ${CHANGES} times, and every proces
     if (tookMs > KNOWN_WITHIN_MS) slow.push(tookMs)
     if (round % 4 === 0) await expectKeyOf(key)
   }
-  isOver = true
+  load.isOver = true
   await Promise.all(clients)
   expect(failed).toEqual([])
   expect(answered).toBeGreaterThan(CLIENTS)

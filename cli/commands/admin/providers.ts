@@ -1,9 +1,11 @@
+import type { Schemas } from '../../api/gateway-client.ts'
 import { clientCommand } from '../../client-command.ts'
 import { commandGroup } from '../../command-group.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { printTable } from '../../output/tables/print-table.ts'
 import { printable } from '../../output/printable.ts'
+import { PROVIDER_CHANGES } from './change-providers.ts'
 
 const list = clientCommand<{ readonly all?: boolean }>({
   name: 'list',
@@ -12,11 +14,11 @@ const list = clientCommand<{ readonly all?: boolean }>({
   define: (command) => command.option('--all', 'also providers that are not configured'),
   async act({ output, isJson, connect, printJsonLines }, { all }) {
     const { data } = await connect().call((routes) => routes.GET('/v1/admin/providers'))
-    const shown = all === true ? data : data.filter((provider) => provider.is_configured)
+    const shown = all === true ? data : data.filter((provider) => provider.source !== null)
     if (isJson) return printJsonLines(shown)
     if (shown.length === 0)
       return output.note(
-        'No provider is configured. "parkway admin providers list --all" lists what each needs.',
+        'No provider is configured. "parkway admin providers add" adds one; "list --all" lists what each needs.',
       )
     printTable(
       output,
@@ -24,7 +26,7 @@ const list = clientCommand<{ readonly all?: boolean }>({
         { title: 'provider', of: ({ id }) => id },
         {
           title: 'state',
-          of: (provider) => (provider.is_configured ? 'configured' : `needs ${provider.missing.join(', ')}`),
+          of: stateOf,
           rank: 2,
           isText: true,
         },
@@ -77,14 +79,20 @@ const test = clientCommand<{ readonly model?: string }>({
   },
 })
 
+function stateOf(provider: Schemas['ProviderStatus']): string {
+  if (provider.problem !== null) return printable(provider.problem)
+  if (!provider.is_enabled) return 'switched off'
+  return provider.is_configured ? 'configured' : `needs ${provider.missing.join(', ')}`
+}
+
 function share(value: number | null): string {
   return value === null ? '-' : `${(value * 100).toFixed(1)} %`
 }
 
 export const providers = commandGroup({
   name: 'providers',
-  summary: 'List providers, or test one.',
+  summary: 'List, add, test, change and remove providers.',
   example: 'parkway admin providers',
   byDefault: list,
-  others: [test],
+  others: [test, ...PROVIDER_CHANGES],
 })
