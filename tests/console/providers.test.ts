@@ -57,9 +57,9 @@ describe.skipIf(NO_BROWSER !== null)('a fresh gateway', () => {
     await details.getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('button', { name: 'Remove the provider' }).click()
     await page.getByText('No provider is configured').waitFor()
-    expect((await gateway.request('POST', CHAT, { body: chatBody() })).headers.get('x-gateway-provider')).toBe(
-      'sandbox',
-    )
+    expect(
+      (await gateway.request('POST', CHAT, { body: chatBody() })).headers.get('x-gateway-provider'),
+    ).toBe('sandbox')
     await close()
   })
 })
