@@ -207,15 +207,18 @@ describe('budgets of account, project, group, person, key and tag at once', () =
       let chargedNanoUsd = 0n
       for (const [index, { cents, key, headers = {} }] of steps.entries()) {
         const clients = { count: longOr(20, 2), keyOf: () => key, headers, tokensMax: TOKENS_MAX }
-        const calls = await untilSpent(() =>
-          spendFromMany(breaking, caller, { ...clients, mayGoOn: () => true }),
-        )
+        const spend = (count: number) =>
+          spendFromMany(breaking, caller, { ...clients, count, mayGoOn: () => true })
+        const calls = await untilSpent(() => spend(clients.count))
+        // While many ask at once, the room of a wider budget may be lent to another process. Afterwards only one has none.
+        calls.push(...(await spend(1)))
         const spent = await readSpent(payers, String(ids[index]))
         const limit = BigInt(cents) * CENT
         expect(spent).toBeLessThanOrEqual(limit)
         expect(spent).toBeGreaterThan(limit - LEAST_NANO_USD)
         const refused = calls.filter(isRefused).map(({ headers: sent }) => sent['x-gateway-budget'])
-        expect(new Set(refused)).toEqual(new Set([ids[index]]))
+        expect(ids).toEqual(expect.arrayContaining(refused))
+        expect(refused.at(-1)).toBe(ids[index])
         chargedNanoUsd = spent
       }
       const charges = await fleet.readCharges(payers.accountId)
