@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, mkdtemp, rm, statfs } from 'node:fs/promises'
+import { access, mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -18,7 +18,9 @@ export const TEMPLATE_DATABASE = 'parkway_template'
 
 /** Starts one server for the whole test run, with a migrated template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const dataDir = await mkdtemp(join(await findFastDirectory(), 'parkway-test-'))
+  const directory = await findFastDirectory()
+  if (directory === MEMORY_DIRECTORY) await removeAbandoned(directory)
+  const dataDir = await mkdtemp(join(directory, NAME))
   const server = await startEmbeddedPostgres({
     dataDir,
     logger: silentLogger,
@@ -29,8 +31,32 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('postgresConnectionString', server.connectionString)
   return async () => {
     await server.stop()
-    await rm(dataDir, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
+    await remove(dataDir)
   }
+}
+
+const NAME = 'parkway-test-'
+/** A run that has just made its directory may not have claimed it yet. */
+const ABANDONED_AFTER_MS = 10 * 60_000
+
+/** A run that was killed leaves its server and its files, here in memory. */
+async function removeAbandoned(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const dataDir = join(directory, name)
+    try {
+      if (!name.startsWith(NAME) || Date.now() - (await stat(dataDir)).mtimeMs < ABANDONED_AFTER_MS) continue
+      // Takes over a server that still runs, and fails if its run does, or if it is of another user.
+      const server = await startEmbeddedPostgres({ dataDir, logger: silentLogger, durable: false })
+      await server.stop()
+      await remove(dataDir)
+    } catch {
+      // The next run tries again.
+    }
+  }
+}
+
+function remove(dataDir: string): Promise<void> {
+  return rm(dataDir, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
 }
 
 /** Linux keeps files here in memory. */
