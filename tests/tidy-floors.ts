@@ -59,6 +59,7 @@ export const MODULE_RANKS: readonly (readonly string[])[] = [
     'request-log',
     'managed-settings',
     'agent-telemetry',
+    'trust',
     'directory',
     'passkeys',
     'grants',

@@ -13,6 +13,7 @@ const PREFIXES = {
   budget: 'budget_',
   budgetRequest: 'budget_req_',
   managedSettings: 'settings_',
+  trustedIssuer: 'issuer_',
 } as const
 
 export type IdKind = keyof typeof PREFIXES

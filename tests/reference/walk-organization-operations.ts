@@ -67,6 +67,7 @@ export async function walkOrganization(call: MakeCall): Promise<void> {
   await call(`GET ${PROJECT}/service_accounts/{service_account_id}`, ofService)
   await call(`POST ${PROJECT}/service_accounts/{service_account_id}`, ofService)
   await call(`POST ${PROJECT}/service_accounts/{service_account_id}/api_keys`, ofService)
+  await walkTrust(call, params, String(service.id))
   const { data: keys } = await call(`GET ${PROJECT}/api_keys`, { params })
   const ofKey = { params: { ...params, api_key_id: String(keys[0].id) } }
   await call(`GET ${PROJECT}/api_keys/{api_key_id}`, ofKey)
@@ -78,6 +79,22 @@ export async function walkOrganization(call: MakeCall): Promise<void> {
   await call('POST /v1/admin/users/{id}/activate', { params: { id: user.user_id }, body: null })
   await call('DELETE /v1/organization/users/{user_id}', { params: user })
   await call('GET /v1/organization/audit_logs')
+}
+
+async function walkTrust(call: MakeCall, project: { project_id: string }, owner: string): Promise<void> {
+  const made = await call(`POST ${PROJECT}/trusted_issuers`, {
+    params: project,
+    body: {
+      name: 'GitHub Actions',
+      issuer: 'https://token.actions.githubusercontent.com',
+      audience: 'https://gateway.example.com',
+      rules: [{ claims: { repository: 'acme/site', ref: 'refs/heads/main' }, service_account_id: owner }],
+    },
+  })
+  const params = { ...project, issuer_id: String(made.id) }
+  await call(`GET ${PROJECT}/trusted_issuers`, { params: project })
+  await call(`POST ${PROJECT}/trusted_issuers/{issuer_id}`, { params })
+  await call(`DELETE ${PROJECT}/trusted_issuers/{issuer_id}`, { params })
 }
 
 async function walkGroups(

@@ -75,6 +75,8 @@ import type { Ledger } from '../../modules/ledger/ledger.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Exposition } from '../../telemetry/metrics.ts'
+import { trustedIssuerRoutes } from '../../http/routes/organization/trusted-issuers.ts'
+import { createTrust } from '../../modules/trust/trust.ts'
 import { buildGrantTypes } from './build-grant-types.ts'
 import { buildAgentRoutes } from './build-agent-routes.ts'
 import { buildDirectoryRoutes } from './build-directory-routes.ts'
@@ -119,6 +121,10 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
   const runPaid = createRunPaid({ limits: modules.limits })
   const { generation } = modules
   const runGeneration = createRunGeneration({ generation, runPaid, imageWait: config.imageWait })
+  const trust = createTrust({
+    ...modules,
+    count: (outcome) => modules.metrics.agents.exchanged(outcome),
+  })
   const routes: (Route | HotRoute)[] = [
     ...modelRoutes({
       catalog,
@@ -210,8 +216,9 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       guard: options.guard,
       publicUrl: config.publicUrl,
     }),
-    ...tokenRoutes({ grantTypes: buildGrantTypes(), guard: options.guard }),
+    ...tokenRoutes({ grantTypes: buildGrantTypes({ trust }), guard: options.guard }),
     ...buildAgentRoutes(config, modules, options.isShuttingDown),
+    ...trustedIssuerRoutes({ trust }),
     ...buildOrganizationRoutes({
       modules,
       people,

@@ -8,6 +8,7 @@ import { sweepAccessTokens } from '../../modules/keys/keys.ts'
 import { sweepResponses } from '../../modules/responses/responses.ts'
 import { sweepChallenges } from '../../modules/passkeys/passkeys.ts'
 import { sweepDirectory } from '../../modules/directory/directory.ts'
+import { sweepExchangedTokens } from '../../modules/trust/trust.ts'
 import { sweepSessions } from '../../modules/sessions/sessions.ts'
 import { sweepRuns, createRunner, type Runner } from '../../modules/compare/compare.ts'
 import {
@@ -82,6 +83,7 @@ export async function buildWorker(
         await sweepOldBudgets(database)
         await sweepSessions(database)
         await sweepAccessTokens(database)
+        await sweepExchangedTokens(database)
         await sweepChallenges(database)
         await sweepDirectory(database)
         await sweepResponses(database)

@@ -62,6 +62,10 @@ export const AUDIT_EVENT_TYPES = [
   'spend_limit.updated',
   'spend_limit.deleted',
   'tags.updated',
+  'token.exchanged',
+  'trusted_issuer.created',
+  'trusted_issuer.updated',
+  'trusted_issuer.deleted',
 ] as const
 
 export type AuditEventType = (typeof AUDIT_EVENT_TYPES)[number]

@@ -84,6 +84,13 @@ async function makePeople({ gateway, accountKey, projectId }: Side, name: string
   const { body: passkeys } = await browser.ask('GET', '/v1/passkeys')
   const invited = { email: `invited-${name}@example.com`, role: 'reader' }
   const settings = { group_id: group, settings: { model: name } }
+  const serviceAccount = idOf(await make(`${at}/service_accounts`, { name }))
+  const trusted = {
+    name,
+    issuer: 'https://ci.example.com',
+    audience: 'here',
+    rules: [{ claims: { sub: name }, service_account_id: serviceAccount }],
+  }
   return {
     user: user.id,
     group,
@@ -92,7 +99,8 @@ async function makePeople({ gateway, accountKey, projectId }: Side, name: string
     projectRole,
     passkey: String(passkeys.data[0].id),
     invite: idOf(await make('/v1/organization/invites', invited)),
-    serviceAccount: idOf(await make(`${at}/service_accounts`, { name })),
+    serviceAccount,
+    trustedIssuer: idOf(await make(`${at}/trusted_issuers`, trusted)),
     adminKey: idOf(await make('/v1/organization/admin_api_keys', { name })),
   }
 }

@@ -15,6 +15,7 @@ const IDS: readonly (readonly [prefix: string, param: string, thing: string])[] 
   ['/v1/organization/spend_alerts/', 'alert_id', 'alert'],
   ['/v1/organization/projects/', 'alert_id', 'projectAlert'],
   ['/v1/organization/projects/', 'api_key_id', 'apiKey'],
+  ['/v1/organization/projects/', 'issuer_id', 'trustedIssuer'],
   ['/v1/organization/projects/', 'service_account_id', 'serviceAccount'],
   ['/v1/organization/projects/', 'rate_limit_id', 'rateLimit'],
   ['/v1/projects/', 'role_id', 'projectRole'],

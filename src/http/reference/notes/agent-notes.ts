@@ -14,4 +14,12 @@ export const AGENT_NOTES: Readonly<Record<string, string>> = {
     'Sets the managed settings for everybody, or for one group, in the place of what was there. They can run programs on the machines of those who get them, so a session has to be confirmed. The audit log tells which members were set, not their values. At most 50 of an account.',
   'DELETE /v1/organization/managed_settings/{managed_settings_id}':
     'Deletes the managed settings for everybody or for one group. Agents drop them when they ask again.',
+  'GET /v1/organization/projects/{project_id}/trusted_issuers':
+    'Lists the issuers whose tokens become tokens of service accounts of the project, with their rules.',
+  'POST /v1/organization/projects/{project_id}/trusted_issuers':
+    'Trusts an issuer: a CI system, a cluster, a provider of identities. Whoever has a token of it that fits a rule gets a token of the service account that the rule names, at `POST /oauth/token`. The caller has to be able to give what the service account has. At most 20 of a project.',
+  'POST /v1/organization/projects/{project_id}/trusted_issuers/{issuer_id}':
+    'Changes what is trusted. Absent members stay; `rules` replaces all of them.',
+  'DELETE /v1/organization/projects/{project_id}/trusted_issuers/{issuer_id}':
+    'Removes an issuer. Access tokens that were made with its tokens expire within an hour; delete the service account to end them now.',
 }
