@@ -11,6 +11,7 @@ import { compareRunRoute } from './pages/compare-run/route.ts'
 import { deploymentRoute } from './pages/deployment/route.ts'
 import { deploymentsRoute } from './pages/deployments/route.ts'
 import { homeRoute } from './pages/home/route.ts'
+import { identityProvidersRoute } from './pages/identity-providers/route.ts'
 import { keysRoute } from './pages/keys/route.ts'
 import { logRoute } from './pages/log/route.ts'
 import { modelRoute } from './pages/model/route.ts'
@@ -52,6 +53,7 @@ const pages = {
   accountsRoute,
   accountRoute,
   providersRoute,
+  identityProvidersRoute,
   paymentsRoute,
   promoCodesRoute,
   auditRoute,

@@ -43,9 +43,12 @@ export const groupsQuery = () =>
 export const createGroup = (name: string) =>
   call(() => client.POST('/v1/organization/groups', { body: { name } }))
 
-export const renameGroup = (id: string, name: string) =>
+export const renameGroup = (id: string, name: string, directoryName: string | null) =>
   call(() =>
-    client.POST('/v1/organization/groups/{group_id}', { params: { path: { group_id: id } }, body: { name } }),
+    client.POST('/v1/organization/groups/{group_id}', {
+      params: { path: { group_id: id } },
+      body: { name, directory_name: directoryName },
+    }),
   )
 
 export const deleteGroup = (id: string) =>

@@ -45,6 +45,7 @@ const NAVIGATION: readonly NavigationGroup[] = [
       { label: 'Overview', to: '/overview', icon: 'gauge', scope: 'admin' },
       { label: 'Accounts', to: '/accounts', icon: 'people', scope: 'admin' },
       { label: 'Providers', to: '/providers', icon: 'plug', scope: 'admin' },
+      { label: 'Identity providers', to: '/identity-providers', icon: 'shield', scope: 'admin' },
       { label: 'Payments', to: '/payments', icon: 'card', scope: 'admin' },
       { label: 'Promo codes', to: '/promo-codes', icon: 'tag', scope: 'admin' },
       { label: 'Audit log', to: '/audit', icon: 'book', scope: 'admin' },

@@ -24,15 +24,16 @@ import { CopyableId } from '../../ui/text/copyable-id.tsx'
 export function GroupSheet({ group, onClose }: { readonly group: Group; readonly onClose: () => void }) {
   const queryClient = useQueryClient()
   const [name, setName] = useState(group.name)
+  const [directoryName, setDirectoryName] = useState(group.directory_name ?? '')
   const [isDeleting, setIsDeleting] = useState(false)
   const refresh = () => queryClient.invalidateQueries({ queryKey: ['groups'] })
   const rename = useMutation({
-    mutationFn: () => renameGroup(group.id, name.trim()),
+    mutationFn: () => renameGroup(group.id, name.trim(), directoryName === '' ? null : directoryName),
     onSuccess: async () => {
       await refresh()
-      showToast('Group renamed')
+      showToast('Group changed')
     },
-    onError: (error) => showFailure('The group could not be renamed', error),
+    onError: (error) => showFailure('The group could not be changed', error),
   })
   return (
     <Sheet title={group.name} isOpen onClose={onClose} side="right">
@@ -41,19 +42,30 @@ export function GroupSheet({ group, onClose }: { readonly group: Group; readonly
         <GroupUsers groupId={group.id} />
         <RoleAssignments holder={{ kind: 'group', id: group.id }} />
         <form
-          className="flex items-end gap-2"
+          className="flex flex-col gap-4"
           onSubmit={(event) => {
             event.preventDefault()
             rename.mutate()
           }}
         >
-          <TextField label="Name" className="grow" maxLength={200} value={name} onChange={setName} />
+          <TextField label="Name" maxLength={200} value={name} onChange={setName} />
+          <TextField
+            label="Name in the directory"
+            hint="Whoever has this group at the company’s sign-in is in it after their next sign-in."
+            maxLength={256}
+            value={directoryName}
+            onChange={setDirectoryName}
+          />
           <Button
             type="submit"
+            className="self-start"
             isBusy={rename.isPending}
-            disabled={name.trim() === '' || name.trim() === group.name}
+            disabled={
+              name.trim() === '' ||
+              (name.trim() === group.name && directoryName === (group.directory_name ?? ''))
+            }
           >
-            Rename
+            Save
           </Button>
         </form>
         <div>
