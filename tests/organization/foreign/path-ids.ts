@@ -45,6 +45,7 @@ const NOT_WALKED: readonly (readonly [operations: RegExp, why: string])[] = [
   [/^GET (\/anthropic)?\/v1\/models\//, 'models are public'],
   [/^\w+ \/v1\/deployments\/prefetch\//, 'the name of a public model; each account has its own downloads'],
   [/^\w+ \/(checkout|media)\//, 'the address itself is signed, and is the right'],
+  [/^\w+ \/v1\/sessions\/directory\//, 'an identity provider of the gateway, which its sign-in page names'],
   [/^POST \/v1\/payments\/webhook\//, 'the name of a payment provider, whose signature is checked'],
 ]
 
