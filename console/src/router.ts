@@ -21,6 +21,7 @@ import { organizationRoute } from './pages/organization/route.ts'
 import { overviewRoute } from './pages/overview/route.ts'
 import { paymentsRoute } from './pages/payments/route.ts'
 import { playgroundRoute } from './pages/playground/route.ts'
+import { profileRoute } from './pages/profile/route.ts'
 import { projectRoute } from './pages/project/route.ts'
 import { promoCodesRoute } from './pages/promo-codes/route.ts'
 import { providersRoute } from './pages/providers/route.ts'
@@ -49,6 +50,7 @@ const pages = {
   billingRoute,
   organizationRoute,
   projectRoute,
+  profileRoute,
   overviewRoute,
   accountsRoute,
   accountRoute,

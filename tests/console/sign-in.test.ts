@@ -63,6 +63,57 @@ describe.skipIf(NO_BROWSER !== null)('signing in to the console', () => {
     await close()
   })
 
+  test('with a link that is pasted into a tab that waits there', async () => {
+    const { connectionString } = gateway
+    const database = connectDatabase({ connectionString, poolSize: 1, statementTimeoutMs: 10_000 })
+    const code = (await createSignInCode(database)) ?? ''
+    await database.close()
+    const { page, goto, close } = await openConsole(gateway, { key: null })
+    await goto('/sign-in')
+    await page.getByLabel('API key').waitFor()
+    await goto(`/sign-in#code=${code}`)
+    await page.getByRole('heading', { name: 'Home' }).waitFor()
+    expect(page.url()).toBe(`${gateway.baseUrl}/`)
+    await close()
+  })
+
+  test('says why a sign-in at the directory failed, in words of ours only', async () => {
+    const { page, goto, close } = await openConsole(gateway, { key: null })
+    await goto('/sign-in?problem=no_account')
+    await page.getByRole('alert').getByText('No account is open to you').waitFor()
+    await expectAccessible(page)
+    await takeScreenshots(page, 'sign-in-problem')
+    await goto('/sign-in?problem=Call%20%2B1%20555%200100')
+    await page.getByRole('alert').getByText('did not work').waitFor()
+    expect(await page.getByText('555').count()).toBe(0)
+    await close()
+  })
+
+  test('offers the directories of the company first', async () => {
+    const { page, goto, close } = await openConsole(gateway, { key: null })
+    await page.route('**/v1/sessions/methods', (route) =>
+      route.fulfill({
+        json: {
+          object: 'sign_in.methods',
+          providers: [{ id: 'idp_1', name: 'Orchard Okta', url: '/v1/sessions/directory/idp_1/start' }],
+          passkeys: true,
+          api_key: true,
+          link: true,
+        },
+      }),
+    )
+    await goto('/sign-in?next=%2Fkeys')
+    const button = page.getByRole('link', { name: 'Continue with Orchard Okta' })
+    expect(await button.getAttribute('href')).toBe('/v1/sessions/directory/idp_1/start?return_to=%2Fkeys')
+    await expectAccessible(page)
+    await takeScreenshots(page, 'sign-in-with-directory')
+    await page.getByRole('button', { name: 'Use an API key' }).click()
+    await page.getByLabel('API key').fill(gateway.key)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Keys' }).waitFor()
+    await close()
+  })
+
   test.each([
     'https://elsewhere.example/',
     '//elsewhere.example/',

@@ -30,12 +30,10 @@ const create = clientCommand<CreateOptions>({
     const body = { email, role: parseRole(role), projects: to.map(parseProject) }
     const invite = await connect().call((routes) => routes.POST('/v1/organization/invites', { body }))
     if (isJson) return printJson(invite)
-    output.note(
-      printable(
-        `An invitation of ${invite.email} as ${invite.role}. The link is shown this once: send it on.`,
-      ),
-    )
-    if (invite.url !== null) output.line(printable(invite.url))
+    const told = `An invitation of ${invite.email} as ${invite.role}.`
+    if (invite.url === null) return output.note(printable(`${told} The link was mailed to them.`))
+    output.note(printable(`${told} The link is shown this once: send it on.`))
+    output.line(printable(invite.url))
   },
 })
 

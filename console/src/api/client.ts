@@ -21,7 +21,7 @@ interface Outcome<Data> {
   readonly response: Response
 }
 
-/** Sends a request and returns its data, or throws an `ApiError`. Asks for the key again where the API requires it. */
+/** Sends a request and returns its data, or throws an `ApiError`. Asks who it is again where the API requires it. */
 export async function call<Data>(send: () => Promise<Outcome<Data>>): Promise<Data> {
   const first = await attempt(send)
   if ('data' in first) return first.data

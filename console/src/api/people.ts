@@ -18,6 +18,20 @@ export const changeMemberRole = (id: string, role: AccountRole) =>
     client.POST('/v1/organization/users/{user_id}', { params: { path: { user_id: id } }, body: { role } }),
   )
 
+/** Makes a link that lets a member in who lost every way. */
+export const makeRecoveryLink = (id: string, endsPasskeys: boolean) =>
+  call(() =>
+    client.POST('/v1/organization/users/{user_id}/recovery_link', {
+      params: { path: { user_id: id } },
+      body: { end_passkeys: endsPasskeys },
+    }),
+  )
+
+export const endSessionsOf = (id: string) =>
+  call(() =>
+    client.POST('/v1/organization/users/{user_id}/end_sessions', { params: { path: { user_id: id } } }),
+  )
+
 export const removeMember = (id: string) =>
   call(() => client.DELETE('/v1/organization/users/{user_id}', { params: { path: { user_id: id } } }))
 

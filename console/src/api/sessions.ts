@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { toApiError } from './api-error.ts'
-import { call, client } from './client.ts'
+import { call, client, type Schemas } from './client.ts'
+import type { makePasskeyForLink } from './passkeys.ts'
 import { enterProject } from './project.ts'
 import { announceSessionChange } from './session-signals.ts'
 
@@ -44,8 +45,46 @@ export async function moveToProject(projectId: string | null, path: string): Pro
   location.assign(projectId === null ? path : `${path}?project=${encodeURIComponent(projectId)}`)
 }
 
+/** Where a link leads. Reading it uses nothing up. */
+export const linkQuery = (code: string) =>
+  queryOptions({
+    queryKey: ['invite-link', code],
+    queryFn: ({ signal }) => call(() => client.POST('/v1/invites/read', { body: { code }, signal })),
+    retry: false,
+    staleTime: Infinity,
+  })
+
+interface AcceptedLink {
+  readonly code: string
+  readonly name: string
+  /** Null to come in without one. */
+  readonly passkey: Awaited<ReturnType<typeof makePasskeyForLink>> | null
+}
+
 /** Uses the invitation of a link up, and starts the session of the person. */
-export async function acceptInvitation(code: string, name: string): Promise<void> {
-  await call(() => client.POST('/v1/invites/accept', { body: { code, ...(name !== '' && { name }) } }))
+export async function acceptInvitation({ code, name, passkey }: AcceptedLink): Promise<void> {
+  const body = { code, ...(name !== '' && { name }), ...(passkey !== null && { passkey }) }
+  await call(() => client.POST('/v1/invites/accept', { body }))
   announceSessionChange('in')
 }
+
+export type Session = Schemas['Session']
+
+/** The ways in that this gateway offers. */
+export const signInMethodsQuery = queryOptions({
+  queryKey: ['sign-in-methods'],
+  queryFn: ({ signal }) => call(() => client.GET('/v1/sessions/methods', { signal })),
+  staleTime: 60_000,
+})
+
+/** Where the person of this session is signed in. */
+export const ownSessionsQuery = queryOptions({
+  queryKey: ['sessions', 'own'],
+  queryFn: ({ signal }) =>
+    call(() => client.GET('/v1/sessions', { params: { query: { mine: true } }, signal })),
+})
+
+export const endSession = (id: string) =>
+  call(() => client.DELETE('/v1/sessions/{id}', { params: { path: { id } } }))
+
+export const endOtherSessions = () => call(() => client.DELETE('/v1/sessions'))

@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
 import { announceSignedOut } from '../api/session-signals.ts'
 import { signOut } from '../api/sessions.ts'
@@ -9,6 +10,7 @@ import { setTheme } from '../ui/theme.ts'
 /** The menu behind the account. Loaded when it is opened first. */
 export function AccountMenu({ trigger }: { readonly trigger: ReactElement<Record<string, unknown>> }) {
   const queryClient = useQueryClient()
+  const navigate = useNavigate()
   const leave = (): void => {
     signOut().then(
       () => {
@@ -30,6 +32,9 @@ export function AccountMenu({ trigger }: { readonly trigger: ReactElement<Record
         As the system
       </MenuItem>
       <MenuLine />
+      <MenuItem icon="people" onSelect={() => void navigate({ to: '/profile' })}>
+        Your profile
+      </MenuItem>
       <MenuItem icon="book" onSelect={() => window.open('/docs', '_blank', 'noopener')}>
         API reference
       </MenuItem>

@@ -4,7 +4,7 @@ import { IconButton } from '../ui/forms/icon-button.tsx'
 import { AccountCorner } from './account-corner.tsx'
 import { CommandPalette } from './command-palette.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
-import { ConfirmKeyDialog } from './confirm-key-dialog.tsx'
+import { ConfirmDialog } from './confirm-dialog.tsx'
 import { NavigationList } from './navigation-list.tsx'
 import { PermittedPage } from './permitted-page.tsx'
 import { ProjectSwitch } from './project-switch.tsx'
@@ -56,7 +56,7 @@ export function Shell() {
           <NavigationSheet onClose={() => setIsMenuOpen(false)} />
         </Suspense>
       )}
-      <ConfirmKeyDialog />
+      <ConfirmDialog />
     </div>
   )
 }

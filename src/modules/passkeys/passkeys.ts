@@ -66,7 +66,7 @@ export interface Passkeys {
   startJoin(visitor: Visitor, code: string, relyingParty: RelyingParty): Promise<RegistrationOptions>
   /** Uses the link up, with a passkey or without. */
   join(joining: Joining): Promise<Entered>
-  /** The passkeys of the person of the session in this account, the oldest first. */
+  /** The passkeys of the person of the session in this account, the oldest first. None for a key. */
   list(caller: Caller): Promise<Passkey[]>
   rename(caller: Caller, passkeyId: string, name: string): Promise<Passkey>
   /** Throws `conflict` for the last way in, unless the person wants that. */
@@ -149,7 +149,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
         await insertPasskey(transaction, { ...registered, accountId, userId, name: passkey.name, actor })
       })
     },
-    list: async (caller) => listPasskeys(database, personOf(caller)),
+    list: async (caller) => (hasPerson(caller) ? listPasskeys(database, personOf(caller)) : []),
     rename: async (caller, passkeyId, name) => {
       const person = personOf(caller)
       requireId(passkeyId)
@@ -177,6 +177,10 @@ interface PersonInSession {
   readonly accountId: string
   readonly userId: string
   readonly sessionId: string
+}
+
+function hasPerson({ userId, session }: Caller): boolean {
+  return typeof userId === 'string' && session !== undefined
 }
 
 /** A key that a person gave to a program must not make itself a way to sign in. */

@@ -15,6 +15,7 @@ import { Badge } from '../../ui/text/badge.tsx'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
 import { DetailsList } from '../../ui/text/details-list.tsx'
 import { Time } from '../../ui/text/time.tsx'
+import { MemberSignIn } from './member-sign-in.tsx'
 
 /** One person: their role, their projects, and the end of it. */
 export function MemberSheet({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
@@ -81,6 +82,7 @@ export function MemberSheet({ member, onClose }: { readonly member: Member; read
             ))}
           </ul>
         </div>
+        {may('members.manage') && <MemberSignIn member={member} />}
         {may('members.manage') && (
           <div>
             <Button kind="danger" onClick={() => setIsRemoving(true)}>

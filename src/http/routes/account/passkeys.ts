@@ -45,7 +45,6 @@ export const passkeyRoutes = ({ passkeys, publicUrl }: PasskeyRouteOptions): Rou
     method: 'GET',
     path: '/v1/passkeys',
     summary: 'List own passkeys',
-    otherErrors: [404],
     responses: {
       200: { description: 'The passkeys, the oldest first.', schema: listSchema('passkeys', PasskeyAnswer) },
     },

@@ -1,18 +1,18 @@
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { handleConfirmation } from '../api/session-signals.ts'
 
-const ConfirmKeyForm = lazy(async () => ({
-  default: (await import('./confirm-key-form.tsx')).ConfirmKeyForm,
+const ConfirmPerson = lazy(async () => ({
+  default: (await import('./confirm-person.tsx')).ConfirmPerson,
 }))
 
-/** Asks for the key again, when the API requires it for a request that changes credit. */
-export function ConfirmKeyDialog() {
+/** Asks the person to prove again who they are, when the API requires it for a request that changes money or rights. */
+export function ConfirmDialog() {
   const [answer, setAnswer] = useState<((isConfirmed: boolean) => void) | null>(null)
   useEffect(() => handleConfirmation(() => new Promise((resolve) => setAnswer(() => resolve))), [])
   if (answer === null) return null
   return (
     <Suspense>
-      <ConfirmKeyForm
+      <ConfirmPerson
         onFinish={(isConfirmed) => {
           answer(isConfirmed)
           setAnswer(null)

@@ -1,0 +1,61 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { currentSessionQuery } from '../../api/sessions.ts'
+import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
+import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
+import { buttonClass } from '../../ui/forms/button.tsx'
+import { Page } from '../../ui/layout/page.tsx'
+import { PageHeader } from '../../ui/layout/page-header.tsx'
+import { Section } from '../../ui/layout/section.tsx'
+import { Badge } from '../../ui/text/badge.tsx'
+import { DetailsList } from '../../ui/text/details-list.tsx'
+import { PasskeyList } from './passkey-list.tsx'
+import { SessionList } from './session-list.tsx'
+
+/** Who the person is here, how they sign in, and where they are signed in. */
+export function ProfilePage() {
+  const current = useQuery(currentSessionQuery(''))
+  const user = current.data?.user ?? null
+  return (
+    <Page>
+      <PageHeader
+        title="Your profile"
+        description="How you sign in to this account, and where you are signed in."
+        actions={
+          <Link to="/keys" className={buttonClass()}>
+            Your keys
+          </Link>
+        }
+      />
+      {current.isPending && <SkeletonRows count={4} />}
+      {current.error && (
+        <ErrorPanel
+          title="Your profile could not be loaded"
+          error={current.error}
+          onRetry={() => void current.refetch()}
+        />
+      )}
+      {current.data && (
+        <div className="flex max-w-3xl flex-col gap-6">
+          <Section title="You">
+            <DetailsList
+              details={{
+                ...(user === null
+                  ? { Person: 'Nobody in particular: you signed in with a key of the account itself.' }
+                  : {
+                      Name: user.name ?? '–',
+                      'E-mail': user.email,
+                      Role: <Badge tone="accent">{user.role}</Badge>,
+                    }),
+                Account: current.data.account.name,
+                ...(current.data.project && { Project: current.data.project.name }),
+              }}
+            />
+          </Section>
+          {user !== null && <PasskeyList />}
+          <SessionList />
+        </div>
+      )}
+    </Page>
+  )
+}
