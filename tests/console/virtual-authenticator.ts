@@ -14,7 +14,7 @@ export interface VirtualAuthenticator {
 }
 
 /** Gives a page a device that makes passkeys. */
-export async function addAuthenticator(context: BrowserContext, page: Page): Promise<VirtualAuthenticator> {
+async function addAuthenticator(context: BrowserContext, page: Page): Promise<VirtualAuthenticator> {
   const session = await context.newCDPSession(page)
   await session.send('WebAuthn.enable')
   const { authenticatorId: id } = await session.send('WebAuthn.addVirtualAuthenticator', {

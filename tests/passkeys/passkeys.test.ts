@@ -61,6 +61,14 @@ describe('a registration', () => {
     ])
   })
 
+  test('with a certificate is refused before anybody looks at it, because it names addresses to call', async () => {
+    const { browser } = await joinWithPasskey(gateway)
+    const { body } = await browser.post('/v1/passkeys/options')
+    const { credential } = createCredential(body.public_key, ORIGIN, { format: 'packed' })
+    const { body: answer } = await browser.post('/v1/passkeys', { name: 'x', credential })
+    expect(answer.error.message).toBe('Passkeys with a certificate of their maker are not taken.')
+  })
+
   test('to the challenge of another person is refused', async () => {
     const [one, other] = [await joinWithPasskey(gateway), await joinWithPasskey(gateway)]
     const { body } = await other.browser.post('/v1/passkeys/options')
