@@ -1,10 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CHAT, chatBody } from '../chat/start-chat-gateway.ts'
 import { createAccount } from '../payments/accounts.ts'
 import { eventually } from '../support/eventually.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { startOpenAiServer, type OpenAiServer } from '../upstreams/openai-server.ts'
 
@@ -17,12 +18,12 @@ let directory: string
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parkway-secrets-'))
   upstream = await startOpenAiServer()
-  gateway = await startTestGateway({ settings: { PARKWAY_SECRET_DIRECTORIES: directory } })
+  gateway = await startTestGateway({ settings: { PARKWAY_REFERENCE_DIRECTORIES: directory } })
 })
 afterAll(async () => {
   await gateway.close()
   await upstream.close()
-  await rm(directory, { recursive: true })
+  await removeDirectory(directory)
 })
 
 test('the first provider ends the sandbox of other accounts and the test checkout, and says so before', async () => {

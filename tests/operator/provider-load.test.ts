@@ -5,9 +5,8 @@ import { startTestGateway, type TestGateway } from '../support/start-test-gatewa
 import { completion, startOpenAiServer, type OpenAiServer } from '../upstreams/openai-server.ts'
 
 const PROVIDERS = '/v1/admin/providers'
-const CLIENTS = 64
-const CHANGES = longOr(200, 40)
-const KNOWN_WITHIN_MS = 1_000
+const CLIENTS = longOr(64, 16)
+const CHANGES = longOr(200, 20)
 
 let other: OpenAiServer
 let gateway: ChatGateway
@@ -53,7 +52,7 @@ afterAll(async () => {
 const request = (method: string, path: string, body?: object) =>
   gateway.request(method, PROVIDERS + path, body === undefined ? {} : { body })
 
-test(`no request fails while providers change ${CHANGES} times, and every process follows at once`, async () => {
+test(`no request fails while providers change ${CHANGES} times, and every process follows before a change is answered`, async () => {
   const added = await request('POST', '', {
     name: 'changing',
     base_url: other.apiUrl,
@@ -73,21 +72,16 @@ test(`no request fails while providers change ${CHANGES} times, and every proces
   }
   const clients = Array.from({ length: CLIENTS }, (_, index) => client(index))
 
-  const slow: number[] = []
   for (let round = 1; round <= CHANGES; round += 1) {
     const key = `key-${round}-0123456789`
-    const beganMs = performance.now()
     const answer = await changeOnce(round, key)
-    expect([round, answer.status < 300, answer.body.error]).toEqual([round, true, undefined])
-    const tookMs = performance.now() - beganMs
-    if (tookMs > KNOWN_WITHIN_MS) slow.push(tookMs)
+    expect([round, answer.status < 300, answer.body.error?.message]).toEqual([round, true, undefined])
     if (round % 4 === 0) await expectKeyOf(key)
   }
   load.isOver = true
   await Promise.all(clients)
   expect(failed).toEqual([])
   expect(answered).toBeGreaterThan(CLIENTS)
-  expect(slow.length).toBeLessThanOrEqual(CHANGES / 10)
 }, 300_000)
 
 async function changeOnce(round: number, key: string) {

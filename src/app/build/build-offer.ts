@@ -43,13 +43,13 @@ export async function buildOffer(
     retireMs: config.streamDurationMsMax + RETIRE_MARGIN_MS,
   })
   opened.defer(() => providers.close())
-  const { secretDirectories } = config
+  const { referenceDirectories } = config
   const offer = await createOffer({
     ...parts,
     clock,
     references: createSecretReferences({
       readVariable: config.readSecretVariable,
-      directories: secretDirectories.length === 0 ? SECRET_DIRECTORIES : secretDirectories,
+      directories: referenceDirectories.length === 0 ? SECRET_DIRECTORIES : referenceDirectories,
     }),
     isTaken: (name) => providers.isFixed(name),
     useProviders: (settings) => {

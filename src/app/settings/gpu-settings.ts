@@ -94,8 +94,8 @@ export const GPU_SETTINGS = {
     },
     { allowed: 'ids of accounts or *', isAllowed: (text) => text === '*' || isUuid(text) },
   ),
-  secretDirectories: listSetting({
-    environment: 'PARKWAY_SECRET_DIRECTORIES',
+  referenceDirectories: listSetting({
+    environment: 'PARKWAY_REFERENCE_DIRECTORIES',
     description:
       'The directories from which keys of providers may be read by `file:/path`; only `/run/secrets` without it.',
   }),

@@ -88,7 +88,7 @@ test('the last known state stays in use while the database is away, and the next
   await within5s(() => expect([...one.used().keys()]).toEqual(['kept', 'later']))
 })
 
-test('of two changes that began with the same state, the second is refused', async () => {
+test('the second of two changes that began with the same state is refused', async () => {
   const { offer } = await startProcess()
   await (await offer.addProvider({ ...DRAFT, name: 'contested' })).make()
   const [first, second] = [
