@@ -68,7 +68,7 @@ describe('an entry', () => {
     expect((await newest(key))[0].user_agent).toBe('x'.repeat(300))
   })
 
-  test('of what a directory did has its name, and of the operator nothing else', async () => {
+  test('an entry of what a directory did has its name', async () => {
     const key = await createStranger(gateway)
     const accountId = await accountOf(key)
     await database.query(

@@ -1,6 +1,3 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, symlinkSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
@@ -10,15 +7,12 @@ import type { TestDatabase } from '../../src/storage/testing/test-database.ts'
 import { createWorkplace, type Program, type Workplace } from '../app/workplace.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { createOldDatabase, OLD } from './old-database.ts'
+import { hasRelease, unpackRelease } from './unpack-release.ts'
 
-const ROOT = resolve(import.meta.dirname, '../..')
 /** The release with migration 0015. */
 const OLD_COMMIT = 'a49cb99e6fe1aa10e7cafce06f7d3e39756c1e67'
-/** False in a clone without the full history; then the tests are skipped. */
-const hasOldRelease =
-  spawnSync('git', ['cat-file', '-e', `${OLD_COMMIT}^{commit}`], { cwd: ROOT }).status === 0
 
-describe.skipIf(!hasOldRelease)('the previous release and this one on one database', () => {
+describe.skipIf(!hasRelease(OLD_COMMIT))('the previous release and this one on one database', () => {
   let database: TestDatabase
   let workplace: Workplace
   let program: Program
@@ -30,7 +24,7 @@ describe.skipIf(!hasOldRelease)('the previous release and this one on one databa
     workplace = createWorkplace()
     const { connectionString } = database
     program = workplace.start(['serve'], {
-      main: unpackOldRelease(workplace.path('old')),
+      main: unpackRelease(OLD_COMMIT, workplace.path('old')),
       environment: { DATABASE_URL: connectionString, PARKWAY_DATA_DIR: workplace.dataDir },
     })
     oldUrl = await program.waitForOutput((text) => /Base URL +(\S+)\/v1/.exec(text)?.[1])
@@ -103,15 +97,3 @@ describe.skipIf(!hasOldRelease)('the previous release and this one on one databa
     }
   })
 })
-
-/** Unpacks the sources of the old release next to the current packages, and returns the path of its main file. */
-function unpackOldRelease(directory: string): string {
-  mkdirSync(directory)
-  const archive = execFileSync('git', ['archive', OLD_COMMIT, 'src', 'package.json'], {
-    cwd: ROOT,
-    maxBuffer: 256 * 1024 * 1024,
-  })
-  execFileSync('tar', ['-x', '-C', directory], { input: archive })
-  symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
-  return join(directory, 'src/app/main.ts')
-}
