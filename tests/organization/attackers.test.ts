@@ -14,8 +14,8 @@ afterAll(() => gateway.close())
 
 const REFUSED = [402, 'budget_exceeded']
 
-describe('a budget is not dodged', () => {
-  test('by further projects, keys and tags, if it is the one of the account', async () => {
+describe('a budget', () => {
+  test('is not dodged by further projects, keys and tags, if it is the one of the account', async () => {
     const { key } = await calls.createPayer()
     await calls.setBudget(key, { subject: { type: 'account' }, limit_usd: 0 })
     const project = await createProject(gateway, 'Fresh', key)
@@ -24,7 +24,7 @@ describe('a budget is not dodged', () => {
         expect(codeOf(await calls.chat(dodge, { headers }))).toEqual(REFUSED)
   })
 
-  test('by another tag or none, if the key of the project has the tag fixed', async () => {
+  test('is not dodged by another tag or none, if the project has the tag fixed', async () => {
     const { key } = await calls.createPayer()
     const { body: project } = await calls.call('POST', '/v1/organization/projects', key, {
       name: 'Search',
@@ -36,7 +36,7 @@ describe('a budget is not dodged', () => {
       expect(codeOf(await calls.chat(own, { headers }))).toEqual(REFUSED)
   })
 
-  test('by a person with keys in several projects', async () => {
+  test('is not dodged by a person with keys in several projects', async () => {
     const { key } = await calls.createPayer()
     const [first, second] = [
       await createProject(gateway, 'First', key),
@@ -53,7 +53,7 @@ describe('a budget is not dodged', () => {
     }
   })
 
-  test('by deleting it and making it again: what was spent counts', async () => {
+  test('is not dodged by deleting it and making it again: what was spent counts', async () => {
     const { key } = await calls.createPayer()
     const order = { subject: { type: 'account' }, limit_usd: 5 }
     expect((await calls.chat(key)).status).toBe(200)
