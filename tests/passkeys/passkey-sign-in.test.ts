@@ -96,7 +96,7 @@ describe('a sign-in with a passkey is refused', () => {
     expect(failureOf(answer)).toEqual(REFUSED)
   })
 
-  test('that is unknown, in the same words as one that is wrong', async () => {
+  test('in the same words if it is unknown as if it is wrong', async () => {
     const { passkey } = await joinWithPasskey(gateway)
     const unknown = { ...passkey, id: 'A'.repeat(43) }
     const answers = [
@@ -161,7 +161,7 @@ describe('a sign-in with a passkey is refused', () => {
     expect(log.body.data.map(({ type }: { type: string }) => type)).toContain('passkey.doubted')
   })
 
-  test('but nobody without the key makes it doubtful', async () => {
+  test('without the key of the passkey, whose counter nobody doubts then', async () => {
     const { passkey, browser } = await joinWithPasskey(gateway)
     await signInWith(openBrowser(gateway), passkey, { counter: 7 })
     const { passkey: other } = await joinWithPasskey(gateway)

@@ -110,7 +110,7 @@ describe('a link for recovery', () => {
       expect(failureOf(await openBrowser(gateway).post('/v1/invites/accept', { code }))).toEqual(USED)
   })
 
-  test('of an operator is made by an operator only', async () => {
+  test('is made by an operator only, for a member who is an operator', async () => {
     const { email } = await joinWithPasskey(gateway)
     const userId = await idOf(email)
     await gateway.request('POST', '/v1/admin/operators', { body: { user_id: userId, role: 'operator' } })
@@ -153,7 +153,7 @@ describe('links are mailed', () => {
     }
   })
 
-  test('never with an address that a request named', async () => {
+  test('where the operator has set the address, and never with one that a request named', async () => {
     const nameless = await startTestGateway({ settings: { PARKWAY_SMTP_URL: smtp.url } })
     try {
       const body = { email: 'nameless@example.com', role: 'reader' }
