@@ -175,9 +175,13 @@ describe('to confirm a session', () => {
     await signIn('jo')
     const query = '?confirm=1'
     // The provider has forgotten who this browser is of.
-    for (const name of browser.cookies.keys()) if (name.startsWith('_session')) browser.cookies.delete(name)
+    const forget = (): void => {
+      for (const name of browser.cookies.keys()) if (name.startsWith('_session')) browser.cookies.delete(name)
+    }
+    forget()
     const other = await signInWithProvider(gateway, { providerId, login: 'jo', browser, query })
     expect(other.problem).toBe('other_person')
+    forget()
     server.tamper = (claims) => ({ ...claims, auth_time: 1_700_000_000 })
     const old = await signInWithProvider(gateway, { providerId, login: 'ida', browser, query })
     expect(old.problem).toBe('not_fresh')
