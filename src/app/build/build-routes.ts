@@ -75,10 +75,8 @@ import type { Ledger } from '../../modules/ledger/ledger.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Exposition } from '../../telemetry/metrics.ts'
-import { trustedIssuerRoutes } from '../../http/routes/organization/trusted-issuers.ts'
-import { createTrust } from '../../modules/trust/trust.ts'
 import { buildGrantTypes } from './build-grant-types.ts'
-import { buildAgentRoutes } from './build-agent-routes.ts'
+import { buildAgentRoutes, buildTrust } from './build-agent-routes.ts'
 import { buildDirectoryRoutes } from './build-directory-routes.ts'
 import { buildOrganizationRoutes } from './build-organization-routes.ts'
 import { buildSignInRoutes, type SignInParts } from './build-sign-in-routes.ts'
@@ -121,10 +119,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
   const runPaid = createRunPaid({ limits: modules.limits })
   const { generation } = modules
   const runGeneration = createRunGeneration({ generation, runPaid, imageWait: config.imageWait })
-  const trust = createTrust({
-    ...modules,
-    count: (outcome) => modules.metrics.agents.exchanged(outcome),
-  })
+  const trust = buildTrust(modules)
   const routes: (Route | HotRoute)[] = [
     ...modelRoutes({
       catalog,
@@ -217,8 +212,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       publicUrl: config.publicUrl,
     }),
     ...tokenRoutes({ grantTypes: buildGrantTypes({ trust }), guard: options.guard }),
-    ...buildAgentRoutes(config, modules, options.isShuttingDown),
-    ...trustedIssuerRoutes({ trust }),
+    ...buildAgentRoutes({ config, modules, trust, isShuttingDown: options.isShuttingDown }),
     ...buildOrganizationRoutes({
       modules,
       people,
