@@ -19,7 +19,7 @@ export interface ExchangeObserver {
   finished(exchange: FinishedExchange): void
 }
 
-const CHANGES: ReadonlySet<string> = new Set(['PATCH', 'DELETE'])
+const CHANGES: ReadonlySet<string> = new Set(['PUT', 'PATCH', 'DELETE'])
 
 /** Tracks every request until its last byte is sent or its client disconnects. */
 export class ExchangeTracker {

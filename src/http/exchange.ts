@@ -5,6 +5,7 @@ import type { Caller } from '../modules/keys/keys.ts'
 import { openAiWire } from '../wires/openai-chat/openai-wire.ts'
 import type { Wire } from '../wires/wire.ts'
 import type { Access } from './access.ts'
+import type { Admission } from './admission.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
 import type { BodyCapture } from './answers/capture-bodies.ts'
 import type { Recording } from './answers/replay-recording.ts'
@@ -36,6 +37,8 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   caller: Caller | null = null
   /** What the route needs of the caller. */
   access: Access | null = null
+  /** Of a route that takes a credential that is no key. */
+  admission: Admission | null = null
   /** Only of inference routes. */
   inference: InferenceRecord | null = null
   errorCode: string | null = null

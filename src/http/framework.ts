@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { AppError } from '../kernel/app-error.ts'
 import { isRecord } from '../kernel/is-record.ts'
 import { messagesWire } from '../wires/anthropic-messages/messages-wire.ts'
+import { scimWire } from '../wires/scim/scim-wire.ts'
 import type { Wire } from '../wires/wire.ts'
 import type { ConnectionGate } from './connections/connection-gate.ts'
 import type { ConsoleSite } from './console-site/console-site.ts'
@@ -60,6 +61,8 @@ export interface Framework {
   close(): Promise<void>
 }
 
+/** The clients of SCIM name their JSON so. */
+const JSON_TYPES = ['application/json', 'application/scim+json']
 const PARAM_LENGTH_MAX = 512
 const CORS_SECONDS_MAX = 86_400
 
@@ -85,7 +88,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     // The router refused the path before any hook ran.
     frameworkErrors: (error, request, reply) => {
       const exchange = tracker.begin(request.raw, reply.raw, 'unmatched')
-      useWire(wireOf(request), exchange, reply)
+      useWire(wireOf(request), request, exchange, reply)
       reply.header('x-request-id', exchange.id).header('x-content-type-options', 'nosniff')
       sendError(reply, error, exchange)
     },
@@ -102,7 +105,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     request.exchange = exchange
     exchange.room = options.bodiesInWork
     exchange.pathModel = pathModels.get(request.raw) ?? null
-    useWire(wireOf(request), exchange, reply)
+    useWire(wireOf(request), request, exchange, reply)
     reply.header('x-request-id', exchange.id)
     reply.header('x-content-type-options', 'nosniff')
     if (options.isClosing()) reply.header('connection', 'close')
@@ -110,15 +113,13 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   })
   app.removeAllContentTypeParsers()
   app.addHook('preParsing', async ({ exchange, raw: { headers, socket }, routeOptions }) => {
-    const { caller, incoming } = exchange
-    if (caller !== null) {
-      options.gate.release(socket)
-      options.refusedBodies.requireTurn(caller, incoming)
-    }
+    const { caller, admission, incoming } = exchange
+    if (caller !== null || admission !== null) options.gate.release(socket)
+    if (caller !== null) options.refusedBodies.requireTurn(caller, incoming)
     const isPlain = routeOptions.config.takesCompressedBody !== true
     if (isPlain && headers['content-length'] !== '0') requirePlainBody(headers)
   })
-  app.addContentTypeParser('application/json', ({ exchange, raw, routeOptions }, _payload, done) => {
+  app.addContentTypeParser(JSON_TYPES, ({ exchange, raw, routeOptions }, _payload, done) => {
     const fail = (error: unknown): void =>
       done(error instanceof Error ? error : new Error('the body cannot be read'))
     const { bodiesInWork } = options
@@ -149,7 +150,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   if (options.corsOrigins.length > 0) {
     await app.register(cors, {
       origin: options.corsOrigins.includes('*') ? '*' : [...options.corsOrigins],
-      methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+      methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
       exposedHeaders: [...EXPOSED_HEADERS],
       maxAge: CORS_SECONDS_MAX,
     })
@@ -182,17 +183,25 @@ function wireOf({ routeOptions, raw }: FastifyRequest): Wire | undefined {
   const { wire } = routeOptions.config
   if (wire !== undefined) return wire
   const path = raw.url?.split('?', 1)[0] ?? ''
+  if (path.startsWith(SCIM_PATH)) return scimWire
   const isAnthropic =
     isAnthropicPath(path) || (MODELS_PATH.test(path) && raw.headers['anthropic-version'] !== undefined)
   return isAnthropic ? messagesWire : undefined
 }
 
+const SCIM_PATH = '/scim/'
 /** Serves both wires: clients of Anthropic's send the header `anthropic-version`. */
 const MODELS_PATH = /^\/v1\/models(?:\/|$)/
 
-function useWire(wire: Wire | undefined, exchange: Exchange, reply: FastifyReply): void {
+function useWire(
+  wire: Wire | undefined,
+  { headers }: FastifyRequest,
+  exchange: Exchange,
+  reply: FastifyReply,
+): void {
   if (wire === undefined) return
   exchange.wire = wire
+  if (wire.contentTypeFor !== undefined) reply.type(wire.contentTypeFor(headers.accept))
   const own = wire.headersOf?.(exchange.id) ?? []
   for (let index = 0; index + 1 < own.length; index += 2) reply.header(own[index] ?? '', own[index + 1])
 }
@@ -235,6 +244,8 @@ function sendError(reply: FastifyReply, error: unknown, exchange: Exchange<Incom
     reply.header('connection', 'close')
     lingerBeforeClose(exchange.incoming)
   }
+  // The framework forgets the content type when something fails.
+  if (exchange.wire.contentTypeFor) reply.type(exchange.wire.contentTypeFor(exchange.incoming.headers.accept))
   void reply.code(answer.status).headers(answer.headers).send(errorBodyOf(answer, exchange.wire))
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { authenticateHook } from './authenticate.ts'
 import type { RunOnce } from './idempotency.ts'
 import type { UnauthenticatedGuard } from './connections/guard-unauthenticated.ts'
@@ -81,9 +81,10 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
   }
 
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const { caller } = request.exchange
+    const { caller, admission } = request.exchange
     const answered = (): Promise<unknown> => answer(request, reply)
-    const result = await (caller === null ? answered() : runForAccount(caller.accountId, answered))
+    const accountId = caller?.accountId ?? admission?.accountId ?? null
+    const result = await (accountId === null ? answered() : runForAccount(accountId, answered))
     return result === undefined ? reply : result
   }
 
@@ -105,6 +106,7 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
               route.needsConfirmation === true ? guard.confirmationRequired : null,
             ),
           }),
+      ...(route.admit === undefined ? {} : { onRequest: admitHook(route.admit) }),
       ...(isOpenPage(route) ? { onRequest: async ({ raw }) => guard.admitVisitor(raw) } : {}),
       ...bodyLimitOf(route, surroundings.bodyBytesMax),
     })
@@ -117,6 +119,13 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
       takeBodies(scope)
       register(scope)
     })
+  }
+}
+
+/** Runs before the body is read, as the check of keys does. */
+function admitHook(admit: NonNullable<Route['admit']>): onRequestAsyncHookHandler {
+  return async ({ exchange, raw }) => {
+    exchange.admission = await admit(raw)
   }
 }
 
@@ -212,7 +221,8 @@ function takeUrlEncoded(scope: FastifyInstance): void {
   })
 }
 
-function isOpenPage({ method, path, access }: Route): boolean {
+function isOpenPage({ method, path, access, admit }: Route): boolean {
+  if (admit !== undefined) return false
   // The console asks for much at once, and its page is in memory.
   return access === null && method === 'GET' && !PROBE_PATHS.has(path) && path !== '/'
 }

@@ -4,18 +4,21 @@ import type { Static, TSchema } from 'typebox'
 import type { Caller } from '../modules/keys/keys.ts'
 import type { Wire } from '../wires/wire.ts'
 import type { Access } from './access.ts'
+import type { Admission } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import type { FormDescription, UploadedFile } from './multipart/form.ts'
 
 /** The description of a route, also used for the reference. */
 export interface RouteDescription {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Parameters are written as `:id`. */
   readonly path: string
   readonly summary: string
   readonly tag: string
   /** What the key needs. Null: no key. Every route says it, so that none is open by mistake. */
   readonly access: Access | null
+  /** Checks a credential that is no key, before the body is read. Only of routes that need no key. The reference calls it a SCIM token. */
+  readonly admit?: (incoming: IncomingMessage) => Promise<Admission>
   /** In a session, the person must have proved in the last minutes who they are. */
   readonly needsConfirmation?: true
   /** The route itself is free; each request that it makes to a model is charged like a chat request. */

@@ -44,6 +44,7 @@ export type ErrorCode =
   | 'promo_already_redeemed'
   | 'idempotency_in_progress'
   | 'idempotency_key_reused'
+  | 'precondition_failed'
   | 'request_timeout'
   | 'request_too_large'
   | 'unsupported_media_type'
@@ -72,7 +73,7 @@ export interface AppErrorOptions {
   isOnceByRequestId?: boolean
   /** Replaces the status and the code that the client receives. */
   injected?: InjectedFailure
-  /** Further members for clients of Anthropic's wire, whose SDKs act on `error.details.error_code`. */
+  /** Further members that only some wires have: clients of Anthropic's act on `error.details.error_code`, those of SCIM on `scimType`. */
   details?: ErrorDetails
   /** For the log only; never shown to a client. */
   cause?: unknown

@@ -14,6 +14,7 @@ const PREFIXES = {
   budgetRequest: 'budget_req_',
   managedSettings: 'settings_',
   trustedIssuer: 'issuer_',
+  scimToken: 'scim_token_',
 } as const
 
 export type IdKind = keyof typeof PREFIXES

@@ -31,6 +31,8 @@ export interface Wire {
   readonly keepAlive: Buffer
   /** Whether a stream that ends with these frames is complete. */
   isWholeStream(lastFrames: Buffer): boolean
+  /** The content type of answers to a client that accepts this, if it is another than that of JSON. */
+  readonly contentTypeFor?: (accept: string | undefined) => string
   /** Additional headers, as alternating names and values. */
   readonly headersOf?: (requestId: string) => readonly string[]
   openStream(): StreamWriter

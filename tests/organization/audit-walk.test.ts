@@ -4,6 +4,7 @@ import { AUDITED_AGENT_CHANGES } from './audited-agent-changes.ts'
 import { AUDITED_BUDGET_CHANGES } from './audited-budget-changes.ts'
 import { AUDITED_CHANGES } from './audited-changes.ts'
 import { AUDITED_ROLE_CHANGES } from './audited-role-changes.ts'
+import { AUDITED_SCIM_CHANGES } from './audited-scim-changes.ts'
 import { createProject } from './join-account.ts'
 
 const CHANGES = {
@@ -11,6 +12,7 @@ const CHANGES = {
   ...AUDITED_AGENT_CHANGES,
   ...AUDITED_BUDGET_CHANGES,
   ...AUDITED_ROLE_CHANGES,
+  ...AUDITED_SCIM_CHANGES,
 }
 
 let gateway: TestGateway

@@ -15,6 +15,8 @@ export interface Operation {
   /** Null: no key. */
   readonly permissions: readonly string[] | null
   readonly reach: 'project' | 'account' | 'gateway'
+  /** The route takes the token of a directory and no key. */
+  readonly isOfDirectory?: boolean
 }
 
 interface Column {
@@ -47,7 +49,8 @@ export const COLUMNS: Readonly<Record<string, Column>> = {
 
 const YES = '✓'
 
-export function isAllowed({ permissions, reach }: Operation, column: Column): boolean {
+export function isAllowed({ permissions, reach, isOfDirectory = false }: Operation, column: Column): boolean {
+  if (isOfDirectory) return false
   if (permissions === null) return true
   if (reach === 'account' && column.isOfProject) return false
   return permissions.every((permission) => column.permissions.some((held) => held === permission))
@@ -110,7 +113,8 @@ export function readRights(document: string): Map<string, ReadonlySet<string>> {
   )
 }
 
-function needsOf({ permissions }: Operation): string {
+function needsOf({ permissions, isOfDirectory = false }: Operation): string {
+  if (isOfDirectory) return 'SCIM token'
   if (permissions === null) return 'no key'
   return permissions.length === 0 ? 'any key' : permissions.map((name) => `\`${name}\``).join(' ')
 }

@@ -197,6 +197,7 @@ function operationsOf(paths: Record<string, Record<string, Record<string, unknow
           name: `${method.toUpperCase()} ${path}`,
           permissions: Array.isArray(permissions) ? permissions.map(String) : null,
           reach: reach === 'account' || reach === 'gateway' ? reach : 'project',
+          isOfDirectory: JSON.stringify(described['security']).includes('scimToken'),
         }
       }),
     )

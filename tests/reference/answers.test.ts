@@ -15,6 +15,7 @@ const RECORDING = join(import.meta.dirname, '../../src/http/reference/answer-exa
 /** Operations that need a browser or a provider, or that do not answer with JSON. */
 const NOT_WALKED = [
   /^GET \/$/,
+  /^DELETE \/scim\//,
   /^\w+ \/(checkout|docs|media|metrics|openapi\.json)/,
   /^POST \/v1\/audio\/speech$/,
   /^POST \/v1\/payments\/webhook\//,
@@ -104,7 +105,7 @@ describe('the reference', () => {
 
   test('matches the answers of every operation', () => {
     const broken = walk.answers
-      .filter(({ contentType }) => contentType === 'application/json')
+      .filter(({ contentType }) => /^application\/(scim\+)?json$/.test(contentType))
       .flatMap((answer) => findProblems(answer).map((problem) => `${answer.operation}: ${problem}`))
     expect([...new Set(broken)]).toEqual([])
   })
@@ -183,7 +184,7 @@ function findUndescribed(document: Walk['document']): string[] {
 /** Stores the last answer of each operation as its example. */
 async function record({ answers, document }: Walk): Promise<void> {
   const examples = answers
-    .filter(({ contentType }) => contentType === 'application/json')
+    .filter(({ contentType }) => /^application\/(scim\+)?json$/.test(contentType))
     .map(({ operation, status, body }) => {
       const { schema } = findOperation(operation).responses[status].content['application/json']
       const name = `${operation} ${status}`

@@ -6,6 +6,7 @@ import { walkAccount, walkOperator } from './walk-account-operations.ts'
 import type { Call, MakeCall } from './walk-call.ts'
 import { walkPasskeys } from './walk-passkey-operations.ts'
 import { walkAgents } from './walk-agent-operations.ts'
+import { walkScim } from './walk-scim-operations.ts'
 import { walkOrganization } from './walk-organization-operations.ts'
 
 export interface WalkedAnswer {
@@ -70,6 +71,7 @@ export async function walkOperations(): Promise<Walk> {
     await walkPasskeys(call, () => cookie)
     await walkOrganization(call)
     await walkAgents(call)
+    await walkScim(call)
     await walkOperator(call)
     return { document, answers }
   } finally {

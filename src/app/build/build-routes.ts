@@ -1,4 +1,5 @@
 import { readToken } from '../../http/authenticate.ts'
+import { buildScimRoutes } from './build-scim-routes.ts'
 import { checkoutRoutes } from '../../http/checkout-page/checkout-routes.ts'
 import { buildOpenApi } from '../../http/reference/openapi.ts'
 import type { ConsoleSite } from '../../http/console-site/console-site.ts'
@@ -221,6 +222,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       roles,
       deliverLink: createDeliverLink(signIn),
     }),
+    ...buildScimRoutes({ modules, guard: options.guard, publicUrl: config.publicUrl }),
     ...usageRoutes({ usage, budgetAlerts: modules.budgetAlerts, clock: modules.clock }),
     ...budgetAlertRoutes({ budgetAlerts: modules.budgetAlerts }),
     ...usageLatencyRoutes({ usage, clock: modules.clock }),

@@ -58,6 +58,7 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, { status: number; type:
   conflict: { status: 409, type: 'invalid_request_error' },
   promo_already_redeemed: { status: 409, type: 'invalid_request_error' },
   idempotency_in_progress: { status: 409, type: 'invalid_request_error' },
+  precondition_failed: { status: 412, type: 'invalid_request_error' },
   request_too_large: { status: 413, type: 'invalid_request_error' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },
   upgrade_required: { status: 426, type: 'invalid_request_error' },
@@ -98,7 +99,7 @@ export interface ErrorAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: { readonly error: ErrorObject }
-  /** Not part of the envelope: only Anthropic's wire has a place for it. */
+  /** Not part of the envelope: only some wires have a place for it. */
   readonly details: ErrorDetails | null
 }
 

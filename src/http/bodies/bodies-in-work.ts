@@ -33,10 +33,9 @@ export class BodiesInWork {
 
   /** Counts memory that an exchange takes until it ends. Throws if there is no room. */
   count(exchange: Exchange, memoryBytes: number): void {
-    const { caller } = exchange
+    const accountId = exchange.caller?.accountId ?? exchange.admission?.accountId ?? null
     // Bodies without a key are small.
-    if (caller === null) return
-    const { accountId } = caller
+    if (accountId === null) return
     const own = this.#bytesOf.get(accountId) ?? 0
     const rest = this.#bytesMax - this.#bytes
     if (memoryBytes > rest) throw fullProcess()

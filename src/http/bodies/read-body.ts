@@ -4,6 +4,7 @@ import type { BodiesInWork } from './bodies-in-work.ts'
 import { decodeText } from './decode-text.ts'
 import type { Exchange } from '../exchange.ts'
 import { requirePlainBody } from './require-plain-body.ts'
+import { scimWire } from '../../wires/scim/scim-wire.ts'
 
 interface ReadBodyOptions {
   readonly bytesMax: number
@@ -28,7 +29,7 @@ export function readBody(
   const { headers } = exchange.incoming
   const { 'content-type': contentType, 'content-length': length } = headers
   const isEmpty = length === '0' || (length === undefined && headers['transfer-encoding'] === undefined)
-  if (!isEmpty && !isJson(contentType))
+  if (!isEmpty && !isJson(contentType) && !(exchange.wire === scimWire && isScim(contentType)))
     throw new AppError('unsupported_media_type', 'This route takes application/json.')
   if (!isEmpty) requirePlainBody(headers)
   if (Number(length) > bytesMax) throw tooLarge()
@@ -73,6 +74,10 @@ export function readBody(
 
 function isJson(contentType: string | undefined): boolean {
   return contentType === 'application/json' || /^application\/json\s*(;|$)/i.test(contentType ?? '')
+}
+
+function isScim(contentType: string | undefined): boolean {
+  return /^application\/scim\+json\s*(;|$)/i.test(contentType ?? '')
 }
 
 function tooLarge(): AppError {

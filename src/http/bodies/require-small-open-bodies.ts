@@ -7,7 +7,8 @@ export const OPEN_BODY_BYTES_MAX = 256 * 1024
 /** Throws at the start of the gateway if a route without a key reads large bodies. */
 export function requireSmallOpenBodies(routes: readonly (Route | HotRoute)[]): void {
   for (const route of routes) {
-    if (route.access !== null || route.method === 'GET' || isHotRoute(route)) continue
+    if (route.access !== null || route.admit !== undefined) continue
+    if (route.method === 'GET' || isHotRoute(route)) continue
     const { method, path, form, bodyLimitBytes } = route
     if (form !== undefined || bodyLimitBytes === undefined || bodyLimitBytes > OPEN_BODY_BYTES_MAX)
       throw new Error(

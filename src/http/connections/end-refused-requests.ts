@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { Caller, KeyChange, Keys } from '../../modules/keys/keys.ts'
+import { isAboutOwner, type Caller, type KeyChange, type Keys } from '../../modules/keys/keys.ts'
 import { invalidSession, type Sessions } from '../../modules/sessions/sessions.ts'
 import type { Server } from '../server.ts'
 
@@ -150,8 +150,9 @@ function createSessionCheck({ server, sessions }: EndRefusedRequestsOptions): ()
   }
 }
 
-function isAbout(change: KeyChange | null, { keyId, parent, accountId }: Caller): boolean {
+function isAbout(change: KeyChange | null, caller: Caller): boolean {
   if (change === null) return true
-  if (!('keyId' in change)) return change.accountId === accountId
+  if (!('keyId' in change)) return isAboutOwner(change, caller)
+  const { keyId, parent } = caller
   return change.keyId === keyId || change.keyId === parent?.keyId
 }

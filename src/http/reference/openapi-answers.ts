@@ -4,6 +4,7 @@ import { membersOf, type JsonObject, type SchemaReader } from './openapi-schemas
 import { findRecordedAnswer } from './answer-examples.ts'
 import { EXAMPLES_OF_TYPES, WRITTEN_ANSWER_EXAMPLES } from './notes/written-answer-examples.ts'
 import { operationKey } from './operation-notes.ts'
+import { SCIM_TYPE } from '../../wires/scim/scim-wire.ts'
 import type { TSchema } from 'typebox'
 
 /** Describes a successful answer of an operation: its headers and each content type of its body. */
@@ -74,6 +75,7 @@ const EVENT_STREAM = {
 /** Returns a recorded answer of the gateway, or a written example. */
 function findAnswerExample(route: { method: string; path: string }, status: number, type: string): unknown {
   const name = `${operationKey(route)} ${status}`
-  const recordedExample = type === 'application/json' ? findRecordedAnswer(name) : undefined
+  const recordedExample =
+    type === 'application/json' || type === SCIM_TYPE ? findRecordedAnswer(name) : undefined
   return recordedExample ?? WRITTEN_ANSWER_EXAMPLES[`${name} ${type}`] ?? EXAMPLES_OF_TYPES[type]
 }

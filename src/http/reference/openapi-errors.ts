@@ -1,6 +1,7 @@
 import { ERROR_CATALOGUE } from '../answers/error-envelope.ts'
 import { messagesWire } from '../../wires/anthropic-messages/messages-wire.ts'
 import { oauthWire } from '../../wires/oauth/oauth-wire.ts'
+import { SCIM_ERROR_URN, SCIM_TYPE, scimWire } from '../../wires/scim/scim-wire.ts'
 import type { Wire, WireError } from '../../wires/wire.ts'
 import { PROBE_PATHS } from '../connections/probe-paths.ts'
 import type { RouteDescription } from '../route.ts'
@@ -10,20 +11,21 @@ import type { JsonObject } from './openapi-schemas.ts'
 
 /** Derives the error statuses of a route from its path, method, access and body. */
 export function errorStatuses(route: RouteDescription): number[] {
-  const { path, method, access, body, otherErrors = [] } = route
+  const { path, method, access, admit, body, otherErrors = [] } = route
   const isInference = usesModels(access) && method === 'POST'
   const statuses = [
     ...otherErrors,
     // Any route can answer 400, because a URL with a character that cannot be stored is refused everywhere.
     400,
     ...(access === null ? [] : [401, 403, 503]),
+    ...(admit === undefined ? [] : [401, 503, ...(method === 'GET' ? [] : [409])]),
     ...(access === null && PROBE_PATHS.has(path) ? [] : [429]),
     ...(isInference ? [402, 502, 504] : []),
     ...(path.includes(':') || isInference ? [404] : []),
     ...(access !== null && method !== 'GET' ? [409] : []),
     ...(takesIdempotencyKey({ method, access }) ? [422] : []),
     ...(body ? [408, 413, 415] : []),
-    ...(path.startsWith('/v1/') ? [500] : []),
+    ...(path.startsWith('/v1/') || admit !== undefined ? [500] : []),
   ]
   return [...new Set(statuses)].toSorted((one, other) => one - other)
 }
@@ -36,6 +38,7 @@ const ERROR_NAMES: Readonly<Record<number, readonly [name: string, description: 
   404: ['NotFound', 'It does not exist, or belongs to another account.'],
   408: ['RequestTimeout', 'The request did not arrive in time.'],
   409: ['Conflict', 'It is not in a state that allows this, or a request with the same key still runs.'],
+  412: ['PreconditionFailed', 'It has another version than `If-Match` names.'],
   413: ['RequestTooLarge', 'The body is larger than the limit.'],
   415: ['UnsupportedMediaType', 'The body has the wrong content type.'],
   422: ['KeyReused', 'The `Idempotency-Key` was used for another request.'],
@@ -57,6 +60,7 @@ export function errorName(status: number, wire?: Wire): string {
 interface ErrorForm {
   readonly prefix: string
   readonly schema: string
+  readonly contentTypes?: readonly string[]
   format(error: WireError): object
 }
 
@@ -79,7 +83,15 @@ const OAUTH_FORM: ErrorForm = {
   format: (error) => oauthWire.formatError(error),
 }
 
+const SCIM_FORM: ErrorForm = {
+  prefix: 'Scim',
+  schema: 'ScimError',
+  contentTypes: [SCIM_TYPE, 'application/json'],
+  format: (error) => scimWire.formatError(error),
+}
+
 function formOf(wire: Wire | undefined): ErrorForm {
+  if (wire === scimWire) return SCIM_FORM
   if (wire === oauthWire) return OAUTH_FORM
   return wire === messagesWire ? ANTHROPIC_FORM : OWN_FORM
 }
@@ -87,7 +99,7 @@ function formOf(wire: Wire | undefined): ErrorForm {
 /** Describes the errors of all wires. */
 export function describeErrorAnswers(): JsonObject {
   return Object.fromEntries(
-    [OWN_FORM, ANTHROPIC_FORM, OAUTH_FORM].flatMap((form) =>
+    [OWN_FORM, ANTHROPIC_FORM, OAUTH_FORM, SCIM_FORM].flatMap((form) =>
       Object.entries(ERROR_NAMES).map(([status, [name, description]]) => [
         `${form.prefix}${name}`,
         describeErrorAnswer(form, Number(status), description),
@@ -103,12 +115,15 @@ function describeErrorAnswer(form: ErrorForm, status: number, message: string): 
   return {
     description: `${message} Codes: ${codes.map(([one]) => `\`${one}\``).join(', ')}.`,
     headers: describeErrorHeaders(status),
-    content: {
-      'application/json': {
-        schema: { $ref: `#/components/schemas/${form.schema}` },
-        example: form.format({ status, code, type, message, param: null, requestId, details: null }),
-      },
-    },
+    content: Object.fromEntries(
+      (form.contentTypes ?? ['application/json']).map((contentType) => [
+        contentType,
+        {
+          schema: { $ref: `#/components/schemas/${form.schema}` },
+          example: form.format({ status, code, type, message, param: null, requestId, details: null }),
+        },
+      ]),
+    ),
   }
 }
 
@@ -119,6 +134,22 @@ export const OAUTH_ERROR_SCHEMA: JsonObject = {
   properties: {
     error: { type: 'string', description: 'What went wrong, in the words of RFC 6749 and RFC 8628.' },
     error_description: { type: 'string', description: 'For people.' },
+  },
+}
+
+/** Errors as RFC 7644 has them. */
+export const SCIM_ERROR_SCHEMA: JsonObject = {
+  type: 'object',
+  required: ['schemas', 'status'],
+  properties: {
+    schemas: {
+      type: 'array',
+      items: { const: SCIM_ERROR_URN },
+      description: 'What kind of message this is.',
+    },
+    status: { type: 'string', description: 'The status of HTTP, as text.' },
+    scimType: { type: 'string', description: 'For programs: what is wrong with the request.' },
+    detail: { type: 'string', description: 'For people.' },
   },
 }
 

@@ -3,6 +3,7 @@ import { scopeOfPermission } from '../../modules/keys/keys.ts'
 import { describeForm, describeFormExample } from '../multipart/describe-form.ts'
 import { TAGS_HEADER } from '../../modules/keys/keys.ts'
 import { URL_ENCODED } from '../register-route.ts'
+import { SCIM_TYPE, scimWire } from '../../wires/scim/scim-wire.ts'
 import type { RouteDescription } from '../route.ts'
 import { describeAnswer, takesIdempotencyKey } from './openapi-answers.ts'
 import {
@@ -10,6 +11,7 @@ import {
   OAUTH_ERROR_SCHEMA,
   describeErrorAnswers,
   ERROR_SCHEMA,
+  SCIM_ERROR_SCHEMA,
   errorName,
   errorStatuses,
 } from './openapi-errors.ts'
@@ -34,6 +36,7 @@ export function buildOpenApi(
     Error: ERROR_SCHEMA,
     AnthropicError: ANTHROPIC_ERROR_SCHEMA,
     OAuthError: OAUTH_ERROR_SCHEMA,
+    ScimError: SCIM_ERROR_SCHEMA,
   })
   const operationIds = new Set<string>()
   const paths: Record<string, JsonObject> = {}
@@ -64,6 +67,12 @@ export function buildOpenApi(
           scheme: 'bearer',
           bearerFormat: 'pk-<env>-<secret>',
           description: 'An API key of an account. `/v1/tenants/me/api-keys` makes further ones.',
+        },
+        scimToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'scim-<secret>',
+          description: 'The token of a directory. `/v1/organization/scim_tokens` makes them.',
         },
       },
     },
@@ -106,7 +115,7 @@ function describeOperation(route: RouteDescription, read: SchemaReader, operatio
     summary: route.summary,
     tags: [route.tag],
     description: describe(route),
-    security: route.access === null ? [] : [{ apiKey: [] }],
+    security: securityOf(route),
     ...(route.access === null
       ? {}
       : { 'x-permissions': route.access.permissions, 'x-reach': route.access.reach }),
@@ -116,6 +125,11 @@ function describeOperation(route: RouteDescription, read: SchemaReader, operatio
       : {}),
     responses: Object.fromEntries([...answers, ...errors]),
   }
+}
+
+function securityOf({ access, admit }: RouteDescription): JsonObject[] {
+  if (admit !== undefined) return [{ scimToken: [] }]
+  return access === null ? [] : [{ apiKey: [] }]
 }
 
 const IDEMPOTENCY_KEY: JsonObject = {
@@ -139,13 +153,14 @@ const TAGS: JsonObject = {
 /** Describes what the operation does, what its key needs and how it is charged. */
 function describe(route: RouteDescription): string {
   const { access, isChargedByCall, method, aliasOf } = route
-  const notes = [OPERATION_NOTES[operationKey(route)], describeAccess(access)]
+  const notes = [OPERATION_NOTES[operationKey(route)], describeAccess(route)]
   if (aliasOf !== undefined) notes.unshift(`The same as \`${method} ${documentPath(aliasOf)}\`.`)
   if (isChargedByCall) notes.push('Each request that it sends to a model is charged as a chat request is.')
   return notes.filter((note) => note !== undefined).join('\n\n')
 }
 
-function describeAccess(access: RouteDescription['access']): string {
+function describeAccess({ access, admit }: RouteDescription): string {
+  if (admit !== undefined) return 'Needs the SCIM token of an account. An API key is not taken.'
   if (access === null) return 'Needs no key.'
   const { permissions, reach } = access
   if (permissions.length === 0) return 'Any key will do.'
@@ -213,6 +228,7 @@ function describeBody(route: RouteDescription, body: TSchema, read: SchemaReader
   const example = exampleOf(body) ?? BODY_EXAMPLES[operationKey(route)]
   const json = { schema: read(body), ...(example === undefined ? {} : { example }) }
   if (route.takesUrlEncoded) return { [URL_ENCODED]: json }
+  if (route.wire === scimWire) return { [SCIM_TYPE]: json, 'application/json': json }
   if (form === undefined) return { 'application/json': json }
   const fields = { schema: describeForm(form, body, read), example: describeFormExample(form, example) }
   return { 'multipart/form-data': fields, 'application/json': json }

@@ -7,6 +7,7 @@ import { OPERATOR_NOTES } from './notes/operator-notes.ts'
 import { BUDGET_NOTES } from './notes/budget-notes.ts'
 import { OAUTH_NOTES } from './notes/oauth-notes.ts'
 import { ORGANIZATION_NOTES } from './notes/organization-notes.ts'
+import { SCIM_NOTES } from './notes/scim-notes.ts'
 
 /** Descriptions of all operations by method and path: `GET /v1/models`. A test checks that each operation has one. */
 export const OPERATION_NOTES: Readonly<Record<string, string>> = {
@@ -19,6 +20,7 @@ export const OPERATION_NOTES: Readonly<Record<string, string>> = {
   ...BUDGET_NOTES,
   ...OAUTH_NOTES,
   ...AGENT_NOTES,
+  ...SCIM_NOTES,
 }
 
 /** Returns the key of an operation in the tables of the reference: `GET /v1/models/{id}`. Another path has the same one. */

@@ -56,6 +56,8 @@ export const AUDIT_EVENT_TYPES = [
   'passkey.doubted',
   'recovery_link.created',
   'recovery_link.used',
+  'scim_token.created',
+  'scim_token.deleted',
   'spend_alert.created',
   'spend_alert.updated',
   'spend_alert.deleted',

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../storage/database.ts'
 import { wireId } from '../../wires/organization-ids.ts'
 import { recordChange, type AccountChange } from '../audit/audit.ts'
+import { GROUPS_OF_PERSON_MAX } from './group-limits.ts'
 
 /** What a directory says of one person. */
 interface GroupsInDirectory {
@@ -12,12 +13,9 @@ interface GroupsInDirectory {
   readonly actor: AccountChange['actor']
 }
 
-/** Limits what is read with each key of the person. */
-const GROUPS_OF_PERSON_MAX = 100
-
 /**
  * Puts a person into the groups whose names in the directory were told at the sign-in, and takes them out of those that an earlier sign-in
- * put them into. What somebody of the account or SCIM did is not touched. The caller announces the change of the account if the result is
+ * put them into. What somebody of the account or SCIM did is not touched, and groups that SCIM manages are entered by SCIM only. The caller announces the change of the account if the result is
  * true: something changed.
  */
 export async function followDirectoryGroups(
@@ -31,7 +29,7 @@ export async function followDirectoryGroups(
   )
   const entered = await transaction.query<{ group_id: string }>(
     `INSERT INTO group_members (group_id, account_id, user_id, source)
-     SELECT g.id, g.account_id, $2, 'sign-in' FROM groups g WHERE g.account_id = $1 AND g.directory_name = ANY ($3::text[])
+     SELECT g.id, g.account_id, $2, 'sign-in' FROM groups g WHERE g.account_id = $1 AND NOT g.is_scim_managed AND g.directory_name = ANY ($3::text[])
      ORDER BY g.id LIMIT greatest(0, $4 - (SELECT count(*) FROM group_members WHERE account_id = $1 AND user_id = $2))
      ON CONFLICT DO NOTHING RETURNING group_id`,
     [accountId, userId, names, GROUPS_OF_PERSON_MAX],

@@ -6,7 +6,8 @@ import { wireId } from '../../wires/organization-ids.ts'
 import { recordChange } from '../audit/audit.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { GroupOptions } from './group-options.ts'
-import { readGroup } from './read-group.ts'
+import { GROUPS_OF_PERSON_MAX } from './group-limits.ts'
+import { readGroup, requireUnmanaged } from './read-group.ts'
 import { rolesOfGroup } from './roles-of-group.ts'
 
 /** A person in a group. */
@@ -32,9 +33,6 @@ export interface GroupMembers {
   remove(place: GroupPlace, userId: string): Promise<void>
 }
 
-/** Limits what is read with each key of the person. */
-const GROUPS_OF_PERSON_MAX = 100
-
 export function createGroupMembers({ database, keys }: GroupOptions): GroupMembers {
   return {
     list: async (accountId, groupId, page) => {
@@ -54,7 +52,8 @@ export function createGroupMembers({ database, keys }: GroupOptions): GroupMembe
       const { caller, groupId } = place
       const { accountId } = caller
       await database.transaction(async (transaction) => {
-        const { id } = await readGroup(transaction, accountId, groupId)
+        const { id, isScimManaged } = await readGroup(transaction, accountId, groupId)
+        requireUnmanaged({ isScimManaged })
         await lockAccountMember(transaction, accountId, userId)
         const roles = await rolesOfGroup(transaction, id)
         await keys.requireMayGive(transaction, caller, { projectId: null, roles })
@@ -81,6 +80,7 @@ export function createGroupMembers({ database, keys }: GroupOptions): GroupMembe
       const { id } = await readGroup(database, accountId, groupId)
       await database.transaction(async (transaction) => {
         const member = await readMember(transaction, id, userId)
+        await requireNotOfDirectory(transaction, id, member.id)
         const roles = await rolesOfGroup(transaction, id)
         await keys.requireMayGive(transaction, caller, { projectId: null, roles })
         await keys.keepOwner(transaction, caller, () =>
@@ -124,6 +124,15 @@ async function readMember(queryable: Queryable, groupId: string, userId: string)
     : []
   if (row === undefined) throw notFound('user')
   return row
+}
+
+/** Whom the directory put into the group, only the directory takes out. */
+async function requireNotOfDirectory(transaction: Queryable, groupId: string, userId: string): Promise<void> {
+  const [row] = await transaction.query<{ is_of_directory: boolean }>(
+    `SELECT source = 'scim' AS is_of_directory FROM group_members WHERE group_id = $1 AND user_id = $2`,
+    [groupId, userId],
+  )
+  requireUnmanaged({ isScimManaged: row?.is_of_directory === true })
 }
 
 /** Throws for a person who is not in the account. The lock makes the limit hold for concurrent additions. */

@@ -7,17 +7,17 @@ import { recordChange, type AccountChange } from '../audit/audit.ts'
 import type { Caller } from '../keys/keys.ts'
 import { createGroupMembers, type GroupMembers } from './group-members.ts'
 import { GROUP_COLUMNS, groupFromRow, type Group, type GroupRow } from './group-record.ts'
+import { GROUPS_MAX } from './group-limits.ts'
 import type { GroupOptions } from './group-options.ts'
 import { createProjectGroups, type ProjectGroups } from './project-groups.ts'
-import { readGroup } from './read-group.ts'
+import { readGroup, requireUnmanaged } from './read-group.ts'
 import { rolesOfGroup } from './roles-of-group.ts'
 
 export { followDirectoryGroups } from './directory-groups.ts'
+export { GROUPS_MAX, GROUPS_OF_PERSON_MAX } from './group-limits.ts'
 export type { GroupMember } from './group-members.ts'
 export type { Group } from './group-record.ts'
 export type { ProjectGroup } from './project-groups.ts'
-
-const GROUPS_MAX = 1000
 
 /** Groups of people in an account. All functions throw `not_found` for a group of another account. */
 export interface Groups {
@@ -68,6 +68,7 @@ export function createGroups(options: GroupOptions): Groups {
         await lockNames(transaction, accountId)
         const before = await readGroup(transaction, accountId, groupId)
         const { id } = before
+        requireUnmanaged(before)
         await requireFreeName(transaction, { accountId, groupId: id, name })
         const directory = directoryName === undefined ? before.directoryName : directoryName
         if (directory !== before.directoryName) {

@@ -1,4 +1,4 @@
-import { notFound } from '../../kernel/app-error.ts'
+import { AppError, notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { GROUP_COLUMNS, groupFromRow, type Group, type GroupRow } from './group-record.ts'
@@ -13,4 +13,13 @@ export async function readGroup(queryable: Queryable, accountId: string, groupId
     : []
   if (row === undefined) throw notFound('group')
   return groupFromRow(row)
+}
+
+/** Throws for what the next synchronisation would undo. */
+export function requireUnmanaged({ isScimManaged }: Pick<Group, 'isScimManaged'>): void {
+  if (!isScimManaged) return
+  throw new AppError(
+    'conflict',
+    'A directory manages this group by SCIM. Change its name and its members there; roles and projects are given to it here.',
+  )
 }

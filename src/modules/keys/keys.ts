@@ -48,7 +48,7 @@ export { createKey, type KeyRequest } from './change/create-key.ts'
 export type { EnterableProjects } from './change/enter-project.ts'
 export { findFormerKey } from './authenticate/find-former-key.ts'
 export { findOperatorKey } from './authenticate/find-operator-key.ts'
-export type { KeyChange, KeyChangeBus } from './change/key-change.ts'
+export { isAboutOwner, type KeyChange, type KeyChangeBus } from './change/key-change.ts'
 export { isKeyForm, KEY_FORM } from './key-form.ts'
 export { permissionsOfRoles } from './permissions/held-permissions.ts'
 export { rolesOfAssignment } from './permissions/owner-roles.ts'
@@ -156,6 +156,11 @@ export interface Keys {
   findEndedGrants(grantIds: readonly string[]): Promise<string[]>
   /** Makes every process read the account again. */
   announceAccountChange(accountId: string): Promise<void>
+  /**
+   * Makes every process read the keys of these people in the account again. People without a key or session are left out: call it after the
+   * commit, so that a key that is made meanwhile is either found or sees the change itself.
+   */
+  announcePeopleChange(accountId: string, userIds: readonly string[]): Promise<void>
   /** Reports changes of any process. Null means that changes may have been missed. */
   onChange(listener: (change: KeyChange | null) => void): void
   /** Writes the recorded uses now. Otherwise they are written every few seconds. */
@@ -259,6 +264,13 @@ export function createKeys({
       return grantIds.filter((id) => !existing.has(id))
     },
     announceAccountChange: (accountId) => announce({ accountId }),
+    announcePeopleChange: async (accountId, people) => {
+      const rows = await database.query<{ user_id: string }>(
+        'SELECT DISTINCT user_id FROM api_keys WHERE account_id = $1 AND user_id = ANY ($2) AND revoked_at IS NULL',
+        [accountId, people],
+      )
+      if (rows.length > 0) await announce({ accountId, userIds: rows.map(({ user_id: userId }) => userId) })
+    },
     onChange: (listener) => {
       messageBus.subscribe(KEY_CHANGE_TOPIC, (payload) => listener(parseKeyChange(payload)))
       messageBus.onConnectionLost(() => listener(null))

@@ -13,6 +13,8 @@ export interface AccountMember {
   readonly name: string | null
   readonly isActive: boolean
   readonly role: string
+  /** A directory says who they are and whether they are active. */
+  readonly isScimManaged: boolean
   readonly addedAtMs: number
   readonly lastUsedAtMs: number | null
   /** At most the first hundred. */
@@ -25,6 +27,7 @@ export interface AccountMemberRow {
   readonly name: string | null
   readonly status: string
   readonly role: string
+  readonly is_scim_managed: boolean
   readonly added_at: Date
   readonly last_used_at: Date | null
   readonly projects: { id: string; name: string; role: string }[] | null
@@ -34,6 +37,7 @@ const SHOWN_PROJECTS_MAX = 100
 
 export const SELECT_ACCOUNT_MEMBER = `
   SELECT u.id, u.email, m.name, CASE WHEN m.suspended_at IS NULL THEN u.status ELSE 'suspended' END AS status, m.role, m.added_at,
+    EXISTS (SELECT FROM scim_users s WHERE s.account_id = m.account_id AND s.user_id = m.user_id) AS is_scim_managed,
     (SELECT max(k.last_used_at) FROM api_keys k WHERE k.user_id = m.user_id AND k.account_id = m.account_id) AS last_used_at,
     (SELECT json_agg(p) FROM (
        SELECT r.id, r.name, j.role FROM project_members j JOIN projects r ON r.id = j.project_id
@@ -48,6 +52,7 @@ export function accountMemberFromRow(row: AccountMemberRow): AccountMember {
     name: row.name,
     isActive: row.status === 'active',
     role: row.role,
+    isScimManaged: row.is_scim_managed,
     addedAtMs: row.added_at.getTime(),
     lastUsedAtMs: row.last_used_at?.getTime() ?? null,
     projects: row.projects ?? [],

@@ -14,6 +14,8 @@ interface PersonInDirectory {
   /** Whoever the audit log names for it. */
   readonly actor: AccountChange['actor']
   readonly nowMs: number
+  /** Do not tell that the operator deactivated the person: the account must not learn of people elsewhere. */
+  readonly isSilent?: boolean
 }
 
 /**
@@ -22,9 +24,9 @@ interface PersonInDirectory {
  */
 export async function enterFromDirectory(
   transaction: Queryable,
-  { accountId, email, name, role, actor, nowMs }: PersonInDirectory,
+  { accountId, email, name, role, actor, nowMs, isSilent = false }: PersonInDirectory,
 ): Promise<{ userId: string; isNew: boolean }> {
-  const userId = await findOrCreateUser(transaction, email, { id: createId(nowMs), name, nowMs })
+  const userId = await findOrCreateUser(transaction, email, { id: createId(nowMs), name, nowMs, isSilent })
   const isNew = await insertMember(transaction, { accountId, userId, role, name })
   if (isNew) {
     await recordChange(transaction, {

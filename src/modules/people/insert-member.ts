@@ -1,19 +1,21 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Queryable } from '../../storage/database.ts'
 
-const MEMBERS_MAX = 10_000
+const MEMBERS_MAX = 50_000
 
 interface NewUser {
   readonly id: string
   readonly name: string | null
   readonly nowMs: number
+  /** Do not tell that the operator deactivated the person, whose keys and sessions are refused all the same. */
+  readonly isSilent?: boolean
 }
 
 /** Returns the id. An existing person stays as they are: whoever asks may be somebody else. Throws if the operator deactivated the person. */
 export async function findOrCreateUser(
   transaction: Queryable,
   email: string,
-  { id, name, nowMs }: NewUser,
+  { id, name, nowMs, isSilent = false }: NewUser,
 ): Promise<string> {
   const [user] = await transaction.query<{ id: string; status: string }>(
     `INSERT INTO users (id, email, name, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)
@@ -21,7 +23,7 @@ export async function findOrCreateUser(
     [id, email, name, new Date(nowMs)],
   )
   if (user === undefined) throw new Error('a user was neither found nor created')
-  if (user.status !== 'active')
+  if (user.status !== 'active' && !isSilent)
     throw new AppError('forbidden', 'This person is deactivated. Ask the operator of the gateway.')
   return user.id
 }

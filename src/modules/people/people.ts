@@ -26,6 +26,7 @@ export { acceptInviteOfEmail } from './accept-invite-of-email.ts'
 export { enterFromDirectory, switchFromDirectory } from './directory-people.ts'
 export type { Entered } from './accept-invite.ts'
 export { createLinkMails, type LinkMails } from './mail-links.ts'
+export { renameFromDirectory } from './rename-from-directory.ts'
 export type { Invite } from './invite-record.ts'
 export type { PeopleOptions } from './people-options.ts'
 

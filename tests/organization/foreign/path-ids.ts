@@ -12,6 +12,7 @@ const IDS: readonly (readonly [prefix: string, param: string, thing: string])[] 
   ['/v1/organization/budgets/', 'budget_id', 'budget'],
   ['/v1/organization/invites/', 'invite_id', 'invite'],
   ['/v1/organization/managed_settings/', 'managed_settings_id', 'managedSettings'],
+  ['/v1/organization/scim_tokens/', 'token_id', 'scimToken'],
   ['/v1/organization/spend_alerts/', 'alert_id', 'alert'],
   ['/v1/organization/projects/', 'alert_id', 'projectAlert'],
   ['/v1/organization/projects/', 'api_key_id', 'apiKey'],
@@ -42,6 +43,7 @@ export const OF_EVERYBODY: Readonly<Record<string, string>> = { rateLimit: 'rl-g
  */
 const NOT_WALKED: readonly (readonly [operations: RegExp, why: string])[] = [
   [/^\w+ \/v1\/admin\//, 'operators reach every account'],
+  [/^\w+ \/scim\//, 'a directory with its own token, see tests/scim/other-accounts.test.ts'],
   [/^GET (\/anthropic)?\/v1\/models\//, 'models are public'],
   [/^\w+ \/v1\/deployments\/prefetch\//, 'the name of a public model; each account has its own downloads'],
   [/^\w+ \/(checkout|media)\//, 'the address itself is signed, and is the right'],

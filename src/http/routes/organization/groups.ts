@@ -30,7 +30,9 @@ const GroupAnswer = Type.Object(
       'What the directory of the company calls it: whoever has it there is in this group after their next sign-in. Null: no directory manages it.',
     ),
     created_at: Type.Integer({ description: 'In seconds.' }),
-    is_scim_managed: Type.Literal(false, { description: 'Always false: no directory manages groups here.' }),
+    is_scim_managed: Type.Boolean({
+      description: 'Whether a directory says its name and its members, by SCIM.',
+    }),
     group_type: GroupType,
   },
   { title: 'Group' },
@@ -136,7 +138,7 @@ function groupToWire(group: Group): Static<typeof GroupAnswer> {
     name: group.name,
     directory_name: group.directoryName,
     created_at: unixSeconds(group.createdAtMs),
-    is_scim_managed: false,
+    is_scim_managed: group.isScimManaged,
     group_type: 'group',
   }
 }

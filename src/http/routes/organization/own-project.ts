@@ -21,9 +21,18 @@ export function managedProject(caller: Caller, named: string): string {
   throw new AppError('forbidden', 'A project does not set its own limits. Use a key of the account.')
 }
 
+const NAMES = {
+  user: 'user',
+  serviceAccount: 'service account',
+  invite: 'invite',
+  group: 'group',
+  scimToken: 'SCIM token',
+} as const
+type NamedKind = keyof typeof NAMES
+
 /** Returns the id that a path names. Any other text is no id, and so 404. */
-export function pathId(kind: 'user' | 'serviceAccount' | 'invite' | 'group', text: string): string {
+export function pathId(kind: NamedKind, text: string): string {
   const id = parseWireId(kind, text)
-  if (id === null) throw notFound(kind === 'serviceAccount' ? 'service account' : kind)
+  if (id === null) throw notFound(NAMES[kind])
   return id
 }

@@ -5,8 +5,14 @@ import type { Clock } from '../../../kernel/clock.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import { BoundedMap } from '../../../kernel/bounded-map.ts'
 import type { Caller } from './caller.ts'
-import { KEY_CHANGE_TOPIC, parseKeyChange, type KeyChange, type KeyChangeBus } from '../change/key-change.ts'
 import { isHashOfToken, isKeyForm, KEY_FORM, nameOfSecret } from '../key-form.ts'
+import {
+  isAboutOwner,
+  KEY_CHANGE_TOPIC,
+  parseKeyChange,
+  type KeyChange,
+  type KeyChangeBus,
+} from '../change/key-change.ts'
 import { KeyHashes } from './key-hashes.ts'
 import { NOTE_USE_AFTER_MS, readKnownKeys, type KnownKey } from './read-known-keys.ts'
 
@@ -104,7 +110,7 @@ export class KeyAuthenticator {
       const { keyId } = change
       this.#knownKeys.deleteWhere(({ caller }) => caller.keyId === keyId || caller.parent?.keyId === keyId)
     } else {
-      this.#knownKeys.deleteWhere(({ caller }) => caller.accountId === change.accountId)
+      this.#knownKeys.deleteWhere(({ caller }) => isAboutOwner(change, caller))
     }
   }
 

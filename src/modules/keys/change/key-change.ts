@@ -3,7 +3,13 @@ import { isUuid } from '../../../kernel/identifiers.ts'
 import type { MessageBus } from '../../../storage/bus/message-bus.ts'
 
 /** A message between processes, so that a revoked key stops working on all of them. */
-export type KeyChange = { readonly keyId: string } | { readonly accountId: string }
+export type KeyChange =
+  | { readonly keyId: string }
+  /** Of the whole account, or only of the keys and sessions of these people in it. */
+  | { readonly accountId: string; readonly userIds?: readonly string[] }
+
+/** More people are announced as their account, so that a message stays within the limit of the bus. */
+export const ANNOUNCED_PEOPLE_MAX = 100
 
 export type KeyChangeBus = Pick<
   MessageBus,
@@ -37,13 +43,29 @@ export async function announceKeyChange(messageBus: KeyChangeBus, change: KeyCha
 }
 
 function formatKeyChange(change: KeyChange): string {
-  return 'keyId' in change ? `key ${change.keyId}` : `account ${change.accountId}`
+  if ('keyId' in change) return `key ${change.keyId}`
+  const { accountId, userIds } = change
+  if (userIds === undefined || userIds.length > ANNOUNCED_PEOPLE_MAX) return `account ${accountId}`
+  return `people ${accountId} ${userIds.join(',')}`
+}
+
+/** Whether a change is about a key with this owner. */
+export function isAboutOwner(
+  { accountId, userIds }: { accountId: string; userIds?: readonly string[] },
+  owner: { readonly accountId: string; readonly userId?: string | null },
+): boolean {
+  if (owner.accountId !== accountId) return false
+  return userIds === undefined || (typeof owner.userId === 'string' && userIds.includes(owner.userId))
 }
 
 /** Returns null for a message that this version does not understand. */
 export function parseKeyChange(payload: string): KeyChange | null {
-  const [subject, id = ''] = payload.split(' ', 2)
+  const [subject, id = '', people = ''] = payload.split(' ', 3)
   if (!isUuid(id)) return null
   if (subject === 'key') return { keyId: id }
+  if (subject === 'people') {
+    const userIds = people.split(',')
+    return userIds.every(isUuid) ? { accountId: id, userIds } : null
+  }
   return subject === 'account' ? { accountId: id } : null
 }

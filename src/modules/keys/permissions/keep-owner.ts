@@ -25,7 +25,7 @@ export async function keepOwner<Result>(
 async function hasOwner(queryable: Queryable, accountId: string): Promise<boolean> {
   const owners = await queryable.query(
     `SELECT FROM account_members m JOIN users u ON u.id = m.user_id
-     WHERE m.account_id = $1 AND u.status = 'active' AND (m.role = 'owner' OR ${isAssignedOwner('m')}) LIMIT 1`,
+     WHERE m.account_id = $1 AND u.status = 'active' AND m.suspended_at IS NULL AND (m.role = 'owner' OR ${isAssignedOwner('m')}) LIMIT 1`,
     [accountId],
   )
   return owners.length > 0

@@ -1,0 +1,7 @@
+import type { AccountChange } from '../audit/audit.ts'
+import type { Directory } from './tokens/scim-tokens.ts'
+
+/** Whom the audit log names for what a directory writes. */
+export function actorOf({ accountId, name }: Directory): AccountChange['actor'] {
+  return { accountId, keyId: null, name: `SCIM: ${name}` }
+}
