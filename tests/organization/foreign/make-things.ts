@@ -101,7 +101,6 @@ async function makePeople({ gateway, accountKey, projectId }: Side, name: string
     invite: idOf(await make('/v1/organization/invites', invited)),
     serviceAccount,
     trustedIssuer: idOf(await make(`${at}/trusted_issuers`, trusted)),
-    serviceAccount: idOf(await make(`${at}/service_accounts`, { name })),
     scimToken: idOf(await make('/v1/organization/scim_tokens', { name })),
     adminKey: idOf(await make('/v1/organization/admin_api_keys', { name })),
   }
