@@ -33,7 +33,10 @@ async function joinThenManage(role = 'reader') {
   const project = await createProject(gateway)
   const person = await joinAccount(gateway, { email, role, projects: [{ id: project, role: 'owner' }] })
   const { body } = await person.request('POST', '/v1/tenants/me/api-keys', { name: 'own' })
-  const managed = await createPerson(directory, { userName: email, emails: [{ value: email, primary: true }] })
+  const managed = await createPerson(directory, {
+    userName: email,
+    emails: [{ value: email, primary: true }],
+  })
   return { person, key: String(body.key), scimId: String(managed.id) }
 }
 
@@ -42,7 +45,12 @@ async function openStream(key: string) {
   onTestFinished(() => leave.abort())
   const response = await other.fetch('POST', '/v1/chat/completions', {
     key,
-    body: { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }], stream: true, max_tokens: 500 },
+    body: {
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'user', content: 'Hi' }],
+      stream: true,
+      max_tokens: 500,
+    },
     signal: leave.signal,
   })
   const reader = readPieces(response)
@@ -51,18 +59,28 @@ async function openStream(key: string) {
 }
 
 test.each([
-  ['active: false', (id: string) => directory.request('PATCH', `/Users/${id}`, { Operations: [{ op: 'replace', path: 'active', value: false }] })],
+  [
+    'active: false',
+    (id: string) =>
+      directory.request('PATCH', `/Users/${id}`, {
+        Operations: [{ op: 'replace', path: 'active', value: false }],
+      }),
+  ],
   ['DELETE', (id: string) => directory.request('DELETE', `/Users/${id}`)],
 ])('%s ends keys, sessions and running streams in another process within a second', async (_, end) => {
   const { person, key, scimId } = await joinThenManage()
-  expect((await other.request('GET', '/v1/sessions/current', { key: null, headers: person.headers })).status).toBe(200)
+  expect(
+    (await other.request('GET', '/v1/sessions/current', { key: null, headers: person.headers })).status,
+  ).toBe(200)
   const reader = await openStream(key)
   expect((await end(scimId)).status).toBeLessThan(300)
   const endedAt = performance.now()
   expect(await chatStatus(other, key)).toBe(401)
   expect(await reader.until(/"error":/)).toContain('"code":"invalid_api_key"')
   expect(performance.now() - endedAt).toBeLessThan(1000)
-  expect((await other.request('GET', '/v1/sessions/current', { key: null, headers: person.headers })).status).toBe(401)
+  expect(
+    (await other.request('GET', '/v1/sessions/current', { key: null, headers: person.headers })).status,
+  ).toBe(401)
 })
 
 test('active: true lets keys work again; sessions do not come back', async () => {
@@ -73,15 +91,21 @@ test('active: true lets keys work again; sessions do not come back', async () =>
   expect((await other.request('GET', '/v1/models', { key })).status).toBe(401)
   await set(true)
   expect((await other.request('GET', '/v1/models', { key })).status).toBe(200)
-  expect((await other.request('GET', '/v1/sessions/current', { key: null, headers: person.headers })).status).toBe(401)
+  expect(
+    (await other.request('GET', '/v1/sessions/current', { key: null, headers: person.headers })).status,
+  ).toBe(401)
 })
 
 test('a directory may deactivate the last owner: keys of the account still work, and nobody takes away the next owner', async () => {
   const { person, scimId } = await joinThenManage('owner')
-  await directory.request('PATCH', `/Users/${scimId}`, { Operations: [{ op: 'replace', path: 'active', value: 'False' }] })
+  await directory.request('PATCH', `/Users/${scimId}`, {
+    Operations: [{ op: 'replace', path: 'active', value: 'False' }],
+  })
   const state = await gateway.request('GET', '/v1/organization/scim')
   expect([state.status, state.body.has_owner]).toEqual([200, false])
-  const given = await gateway.request('POST', `/v1/organization/users/${person.id}`, { body: { role: 'reader' } })
+  const given = await gateway.request('POST', `/v1/organization/users/${person.id}`, {
+    body: { role: 'reader' },
+  })
   expect(given.status).toBe(200)
 })
 
