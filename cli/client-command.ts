@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { createGatewayClient, type GatewayClient } from './api/gateway-client.ts'
 import { createOutput, type Output } from './output/terminal.ts'
-import { findConnection, type Connection } from './profile/find-connection.ts'
+import { findConnection, findProfileName, type Connection } from './profile/find-connection.ts'
 import { profilePath, readProfiles } from './profile/profile-file.ts'
 
 /** What every client command can use. */
@@ -51,6 +51,7 @@ export function clientCommand<Options extends object = object>(definition: Clien
   return defined.action(async (...passed: unknown[]) => {
     // commander passes the arguments, the options and the command itself.
     const words = passed.slice(0, -2).flat() as string[]
+    if (!WITHOUT_FRESH_TOKEN.has(name)) await freshen(command.opts<SharedOptions>())
     await act(createContext(command.opts()), command.opts<Options>(), ...words)
   })
 }
@@ -60,6 +61,19 @@ interface SharedOptions {
   readonly profile?: string
   readonly project?: string
   readonly wait?: boolean
+}
+
+/** Commands that change profiles themselves, or need none. */
+const WITHOUT_FRESH_TOKEN: ReadonlySet<string> = new Set(['login', 'logout', 'profiles', 'completion'])
+
+/** Replaces an access token that expires soon, so that a command can use what the profile has. */
+async function freshen({ profile }: SharedOptions): Promise<void> {
+  const path = profilePath(process.env)
+  const profiles = readProfiles(path)
+  const name = findProfileName(profile, process.env, profiles)
+  if (name === null || profiles.profiles[name]?.grant === undefined) return
+  const { freshenProfile } = await import('./sign-in/freshen-profile.ts')
+  await freshenProfile(path, name)
 }
 
 function createContext({ json, profile, project, wait }: SharedOptions): CommandContext {

@@ -1,5 +1,7 @@
 import { Argument } from 'commander'
 import { clientCommand, type CommandContext } from '../client-command.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { EXIT } from '../exit-codes.ts'
 import { connectTool, disconnectTool } from '../connect/connect-tool.ts'
 import { FILE_TOOLS } from '../connect/tools.ts'
 import { firstReadyModel } from './make/make-media.ts'
@@ -14,6 +16,8 @@ interface ConnectOptions {
 }
 
 const CURSOR = 'cursor'
+/** The tools that run a command for their token, so that a sign-in in the browser is enough. */
+const TAKES_COMMAND: ReadonlySet<string> = new Set(['claude-code', 'codex'])
 
 const DETAILS = `
 The difference is shown first, with keys masked. A copy of the file is kept beside the profiles. Files:
@@ -52,10 +56,19 @@ export const connect = clientCommand<ConnectOptions>({
       )
     const model =
       options.model ?? (tool.needsModel === true ? await firstReadyModel(gateway, { category: 'llm' }) : null)
-    const { baseUrl, apiKey } = gateway.connection
+    const { baseUrl, apiKey, profile, isSignedInByPerson } = gateway.connection
+    const isByPerson = isSignedInByPerson === true && profile !== null
+    if (isByPerson && !TAKES_COMMAND.has(name))
+      throw new CommandFailure(
+        EXIT.failed,
+        `${tool.title} cannot ask for a fresh token, and yours expires in an hour.`,
+        'Use a profile with a key: parkway login --key --profile tools',
+      )
+    const tokenCommand = isByPerson ? (['parkway', 'token', '--profile', profile] as const) : null
+    const isKeyFromEnvironment = options.keyFromEnv === true
     await connectTool(
       context,
-      { name, tool, settings: { baseUrl, apiKey, model, isKeyFromEnvironment: options.keyFromEnv === true } },
+      { name, tool, settings: { baseUrl, apiKey, model, isKeyFromEnvironment, tokenCommand } },
       { isGiven: options.yes === true, isTrial: options.dryRun === true },
     )
   },

@@ -1,3 +1,4 @@
+import type { GatewayClient } from '../api/gateway-client.ts'
 import { clientCommand } from '../client-command.ts'
 import { formatAccountUsd } from '../output/format-usd.ts'
 import { printPairs } from '../output/tables/print-pairs.ts'
@@ -16,9 +17,11 @@ export const whoami = clientCommand({
       tokens_per_minute: tokens,
       concurrent_requests: atOnce,
     } = account.limits
+    const person = gateway.connection.isSignedInByPerson === true ? await readPerson(gateway) : []
     printPairs(output, [
       ['gateway', `${baseUrl} (${profile === null ? 'key from PARKWAY_API_KEY' : `profile ${profile}`})`],
       ['account', `${account.name} (${account.id}), ${account.status}`],
+      ...person,
       ['key', `${account.key.id}, ${account.key.env}, ${account.key.scopes.join(', ')}`],
       ['balance', formatAccountUsd(account.balance_usd)],
       ['requests a minute', limit(requests)],
@@ -27,6 +30,19 @@ export const whoami = clientCommand({
     ])
   },
 })
+
+/** The person that this profile was signed in for, and where it works. */
+async function readPerson(gateway: GatewayClient): Promise<[string, string][]> {
+  const { data } = await gateway.call((routes) =>
+    routes.GET('/v1/grants', { params: { query: { own: true } } }),
+  )
+  const grant = data.find(({ is_current: isCurrent }) => isCurrent)
+  if (grant === undefined) return []
+  return [
+    ['person', grant.user.email],
+    ['project', grant.project?.name ?? 'whole account'],
+  ]
+}
 
 function limit(value: number | null): string {
   return value === null ? 'no limit' : value.toLocaleString('en-US')

@@ -16,6 +16,8 @@ export interface ToolSettings {
   readonly model: string | null
   /** Whether to name `PARKWAY_API_KEY` instead of writing the key. */
   readonly isKeyFromEnvironment: boolean
+  /** The words that print a fresh token, instead of the key. Null for a key that does not expire. */
+  readonly tokenCommand: readonly [program: string, ...words: string[]] | null
 }
 
 /** A tool that reads a file of its user. */
@@ -30,25 +32,37 @@ export interface FileTool {
   notes(text: string, settings: ToolSettings): readonly string[]
 }
 
+/** Half of the life of an access token. */
+const TOKEN_USED_MS = 30 * 60_000
+
 const claudeCode: FileTool = {
   title: 'Claude Code',
   path: ({ CLAUDE_CONFIG_DIR: directory }) => join(directory || join(homedir(), '.claude'), 'settings.json'),
-  edit(text, { baseUrl, apiKey, model }) {
+  edit(text, { baseUrl, apiKey, model, tokenCommand }) {
     const variables = {
       ANTHROPIC_BASE_URL: baseUrl,
-      ANTHROPIC_AUTH_TOKEN: apiKey,
+      // Before the token expires, which takes an hour.
+      ...(tokenCommand === null
+        ? { ANTHROPIC_AUTH_TOKEN: apiKey }
+        : { CLAUDE_CODE_API_KEY_HELPER_TTL_MS: String(TOKEN_USED_MS) }),
       ...(model === null ? {} : { ANTHROPIC_MODEL: model }),
     }
-    return Object.entries(variables).reduceRight(
-      (edited, [name, value]) => setJsonString(edited, ['env', name], value),
+    const edited = Object.entries(variables).reduceRight(
+      (before, [name, value]) => setJsonString(before, ['env', name], value),
       text,
     )
+    return tokenCommand === null ? edited : setJsonString(edited, ['apiKeyHelper'], tokenCommand.join(' '))
   },
-  notes: (text) => [
+  notes: (text, { tokenCommand }) => [
+    ...(tokenCommand !== null && hasJsonMember(text, ['env', 'ANTHROPIC_AUTH_TOKEN'])
+      ? [
+          'The file also sets ANTHROPIC_AUTH_TOKEN: remove it, or Claude Code uses it instead of your sign-in.',
+        ]
+      : []),
     ...(hasJsonMember(text, ['env', 'ANTHROPIC_API_KEY'])
       ? ['The file also sets ANTHROPIC_API_KEY: remove it, or both keys are sent.']
       : []),
-    ...(hasJsonMember(text, ['apiKeyHelper'])
+    ...(tokenCommand === null && hasJsonMember(text, ['apiKeyHelper'])
       ? ['The file also has an apiKeyHelper: remove it if Claude Code uses the wrong key.']
       : []),
     'Start "claude" and look at /status.',
@@ -58,15 +72,23 @@ const claudeCode: FileTool = {
 const codex: FileTool = {
   title: 'Codex',
   path: ({ CODEX_HOME: directory }) => join(directory || join(homedir(), '.codex'), 'config.toml'),
-  edit(text, { baseUrl, apiKey, model, isKeyFromEnvironment }) {
+  edit(text, { baseUrl, apiKey, model, isKeyFromEnvironment, tokenCommand }) {
+    const isByCommand = tokenCommand !== null && !isKeyFromEnvironment
     const provider = {
       name: 'Parkway',
       base_url: `${baseUrl}/v1`,
       // The variable is missing in editors that no shell has started, so the key itself is the default.
-      ...(isKeyFromEnvironment ? { env_key: 'PARKWAY_API_KEY' } : { experimental_bearer_token: apiKey }),
+      ...(isKeyFromEnvironment && { env_key: 'PARKWAY_API_KEY' }),
+      ...(!isKeyFromEnvironment && !isByCommand && { experimental_bearer_token: apiKey }),
       wire_api: 'responses',
     }
-    const withTable = setTable(text, 'model_providers.parkway', provider)
+    const withProvider = setTable(text, 'model_providers.parkway', provider)
+    const withTable = isByCommand
+      ? setTable(withProvider, 'model_providers.parkway.auth', {
+          command: tokenCommand[0],
+          args: tokenCommand.slice(1),
+        })
+      : withProvider
     const withModel = model === null ? withTable : setTopLevelString(withTable, 'model', model)
     return setTopLevelString(withModel, 'model_provider', 'parkway')
   },

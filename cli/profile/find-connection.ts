@@ -10,6 +10,8 @@ export interface Connection {
   readonly profile: string | null
   /** What every request names in `OpenAI-Project`. Null or absent: nothing. */
   readonly projectId?: string | null
+  /** Whether the key is the access token of a profile that a person signed in. */
+  readonly isSignedInByPerson?: boolean
 }
 
 export const DEFAULT_BASE_URL = 'http://127.0.0.1:8080'
@@ -35,7 +37,18 @@ export function findConnection(
     apiKey: profile.api_key,
     profile: name,
     projectId: profile.project_id ?? null,
+    isSignedInByPerson: profile.grant !== undefined,
   }
+}
+
+/** Returns the name of the profile that `findConnection` would use. Null if the environment gives the key. */
+export function findProfileName(
+  wanted: string | undefined,
+  environment: NodeJS.ProcessEnv,
+  { current }: Profiles,
+): string | null {
+  const named = wanted ?? (environment.PARKWAY_PROFILE || null)
+  return named === null && environment.PARKWAY_API_KEY ? null : (named ?? current)
 }
 
 /** Returns the address without `/v1` and slashes at its end, as people copy it from documents. Throws if it is none. */

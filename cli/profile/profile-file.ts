@@ -5,11 +5,19 @@ import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
 
 /** The address of a gateway and a key for it. */
-interface Profile {
+export interface Profile {
   readonly base_url: string
   readonly api_key: string
   /** The project that all requests name. */
   readonly project_id?: string
+  /** Of a profile that a person signed in: `api_key` is then an access token that expires. */
+  readonly grant?: ProfileGrant
+}
+
+interface ProfileGrant {
+  readonly refresh_token: string
+  /** When the access token expires, in milliseconds since 1970. */
+  readonly expires_at: number
 }
 
 export interface Profiles {
@@ -76,8 +84,14 @@ function isProfile(value: unknown): value is Profile & Record<string, unknown> {
     isRecord(value) &&
     typeof value.base_url === 'string' &&
     typeof value.api_key === 'string' &&
-    isAbsentOrText(value.project_id)
+    isAbsentOrText(value.project_id) &&
+    isAbsentOrGrant(value.grant)
   )
+}
+
+function isAbsentOrGrant(value: unknown): boolean {
+  if (value === undefined) return true
+  return isRecord(value) && typeof value.refresh_token === 'string' && typeof value.expires_at === 'number'
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

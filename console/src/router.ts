@@ -10,6 +10,7 @@ import { compareRoute } from './pages/compare/route.ts'
 import { compareRunRoute } from './pages/compare-run/route.ts'
 import { deploymentRoute } from './pages/deployment/route.ts'
 import { deploymentsRoute } from './pages/deployments/route.ts'
+import { deviceRoute } from './pages/device/route.ts'
 import { homeRoute } from './pages/home/route.ts'
 import { identityProvidersRoute } from './pages/identity-providers/route.ts'
 import { keysRoute } from './pages/keys/route.ts'
@@ -51,6 +52,7 @@ const pages = {
   organizationRoute,
   projectRoute,
   profileRoute,
+  deviceRoute,
   overviewRoute,
   accountsRoute,
   accountRoute,

@@ -9,6 +9,7 @@ const PREFIXES = {
   invite: 'invite-',
   group: 'group_',
   role: 'role_',
+  grant: 'grant_',
   auditLog: 'audit_log-',
   budget: 'budget_',
   budgetRequest: 'budget_req_',

@@ -153,6 +153,8 @@ describe('an access token', () => {
         expect.stringContaining('tool'),
       ])
     }
+    const paid = await gateway.request('POST', '/v1/payments/checkout', { key, body: { amount_usd: 5 } })
+    expect([paid.status, paid.body.error.code]).toEqual([403, 'forbidden'])
     const session = await gateway.request('POST', '/v1/sessions', { key: null, body: { api_key: key } })
     expect([session.status, session.body.error.message]).toEqual([
       400,

@@ -17,6 +17,7 @@ function cutText(text: string): string {
   const plain = text
     .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'http://127.0.0.1:8080')
     .replaceAll(/pk-(dev|test|live|prod)-\w{20,}/g, 'pk-$1-…')
+    .replaceAll(/\b(p[drt])-[\w-]{43}/g, '$1-…')
     .replaceAll(/whsec_[\w+/=]+/g, 'whsec_…')
     .replaceAll(/(\/media\/|\/checkout\/test\/)[\w.-]+/g, '$1…')
   return plain.length > TEXT_LENGTH_MAX ? `${plain.slice(0, TEXT_LENGTH_MAX)}…` : plain

@@ -7,6 +7,7 @@ import type { Call, MakeCall } from './walk-call.ts'
 import { walkPasskeys } from './walk-passkey-operations.ts'
 import { walkAgents } from './walk-agent-operations.ts'
 import { walkScim } from './walk-scim-operations.ts'
+import { walkGrants } from './walk-grant-operations.ts'
 import { walkOrganization } from './walk-organization-operations.ts'
 
 export interface WalkedAnswer {
@@ -23,6 +24,7 @@ export interface Walk {
   readonly answers: readonly WalkedAnswer[]
 }
 
+const URL_ENCODED = 'application/x-www-form-urlencoded'
 const ENDED = /^(completed|failed|cancelled)$/
 
 /** Calls every operation of the API, with the request bodies that the document has as examples. */
@@ -45,11 +47,14 @@ export async function walkOperations(): Promise<Walk> {
       const [method = '', template = ''] = operation.split(' ')
       const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => given.params?.[name] ?? name)
       const content = document.paths[template][method.toLowerCase()].requestBody?.content ?? {}
-      const body = given.body === undefined ? content['application/json']?.example : given.body
+      const form = content[URL_ENCODED]
+      const example = (form ?? content['application/json'])?.example
+      const asked = given.body === undefined ? example : given.body
+      const body = form === undefined ? asked : new URLSearchParams(asked).toString()
       const answer = await gateway.request(method, path + (given.query ?? ''), {
         ...(body === undefined || body === null ? {} : { body }),
         ...(given.key === undefined ? {} : { key: given.key }),
-        ...(given.headers === undefined ? {} : { headers: { ...given.headers } }),
+        headers: { ...(form !== undefined && { 'content-type': URL_ENCODED }), ...given.headers },
       })
       expect([operation, answer.status < 300, answer.body]).toEqual([operation, true, answer.body])
       const contentType = answer.headers.get('content-type')?.split(';', 1)[0] ?? ''
@@ -72,6 +77,7 @@ export async function walkOperations(): Promise<Walk> {
     await walkOrganization(call)
     await walkAgents(call)
     await walkScim(call)
+    await walkGrants(call, () => cookie)
     await walkOperator(call)
     return { document, answers }
   } finally {

@@ -39,13 +39,17 @@ export function setTopLevelString(text: string, key: string, value: string): str
 }
 
 /** Replaces a table, or adds it at the end. */
-export function setTable(text: string, name: string, entries: Readonly<Record<string, string>>): string {
+export function setTable(
+  text: string,
+  name: string,
+  entries: Readonly<Record<string, string | readonly string[]>>,
+): string {
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
   const lines = readLines(text)
   const parent = name.slice(0, name.lastIndexOf('.'))
   const child = name.slice(name.lastIndexOf('.') + 1)
   refuseOtherForms(lines, { name, parent, child })
-  const body = [`[${name}]`, ...Object.entries(entries).map(([key, value]) => `${key} = ${quote(value)}`)]
+  const body = [`[${name}]`, ...Object.entries(entries).map(([key, value]) => `${key} = ${written(value)}`)]
   const at = lines.findIndex(({ header }) => header === name)
   const texts = lines.map((line) => line.text)
   if (at === -1) {
@@ -60,6 +64,10 @@ export function setTable(text: string, name: string, entries: Readonly<Record<st
   )
   texts.splice(at, last - at + 1, ...body)
   return texts.join(eol)
+}
+
+function written(value: string | readonly string[]): string {
+  return typeof value === 'string' ? quote(value) : `[${value.map(quote).join(', ')}]`
 }
 
 /** The same table may be written as dotted keys or inline. Adding a header to those would make the file invalid. */

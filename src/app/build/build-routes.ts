@@ -54,7 +54,6 @@ import { conversationRoutes } from '../../http/routes/text/conversations.ts'
 import { responseRoutes } from '../../http/routes/text/responses.ts'
 import { storedResponseRoutes } from '../../http/routes/text/stored-responses.ts'
 import { speechRoutes } from '../../http/routes/media/speech.ts'
-import { tokenRoutes } from '../../http/routes/oauth/token.ts'
 import { tenantRoutes } from '../../http/routes/account/tenant.ts'
 import { transcriptionRoutes } from '../../http/routes/media/transcriptions.ts'
 import { usageLatencyRoutes } from '../../http/routes/account/usage-latency.ts'
@@ -76,7 +75,7 @@ import type { Ledger } from '../../modules/ledger/ledger.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Exposition } from '../../telemetry/metrics.ts'
-import { buildGrantTypes } from './build-grant-types.ts'
+import { buildGrantRoutes } from './build-grant-routes.ts'
 import { buildAgentRoutes, buildTrust } from './build-agent-routes.ts'
 import { buildDirectoryRoutes } from './build-directory-routes.ts'
 import { buildOrganizationRoutes } from './build-organization-routes.ts'
@@ -212,7 +211,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       guard: options.guard,
       publicUrl: config.publicUrl,
     }),
-    ...tokenRoutes({ grantTypes: buildGrantTypes({ trust }), guard: options.guard }),
+    ...buildGrantRoutes({ modules, trust, guard: options.guard, publicUrl: config.publicUrl }),
     ...buildAgentRoutes({ config, modules, trust, isShuttingDown: options.isShuttingDown }),
     ...buildOrganizationRoutes({
       modules,

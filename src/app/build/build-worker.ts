@@ -4,6 +4,7 @@ import { toTaskAnswer } from '../../http/routes/tasks/task-wire.ts'
 import { createMailer } from '../../mail/mailer.ts'
 import { sweepOldBudgets } from '../../modules/budgets/budgets.ts'
 import { sweepBudgetAlerts } from '../../modules/budget-alerts/budget-alerts.ts'
+import { sweepGrants } from '../../modules/grants/grants.ts'
 import { sweepAccessTokens } from '../../modules/keys/keys.ts'
 import { sweepResponses } from '../../modules/responses/responses.ts'
 import { sweepChallenges } from '../../modules/passkeys/passkeys.ts'
@@ -86,6 +87,7 @@ export async function buildWorker(
         await sweepExchangedTokens(database)
         await sweepChallenges(database)
         await sweepDirectory(database)
+        await sweepGrants(database)
         await sweepResponses(database)
         await sweepRuns(database, daysToMs(config.compareRetentionDays))
       },

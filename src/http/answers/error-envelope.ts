@@ -49,6 +49,7 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, { status: number; type:
   model_not_allowed: { status: 403, type: 'permission_error' },
   account_suspended: { status: 403, type: 'permission_error' },
   model_not_found: { status: 404, type: 'invalid_request_error' },
+  invalid_user_code: { status: 404, type: 'invalid_request_error' },
   not_found: { status: 404, type: 'invalid_request_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
   request_timeout: { status: 408, type: 'invalid_request_error' },

@@ -31,6 +31,7 @@ export type ListName =
   | 'deployments'
   | 'entries'
   | 'events'
+  | 'grants'
   | 'keys'
   | 'operators'
   | 'passkeys'

@@ -126,6 +126,7 @@ const COUNTED: ReadonlySet<string> = new Set([
   'invalid_sign_in_code',
   'invalid_grant',
   'invalid_passkey',
+  'invalid_user_code',
 ])
 
 function hasKey({ headers }: RequestMessage): boolean {

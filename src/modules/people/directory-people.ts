@@ -72,6 +72,8 @@ export async function switchFromDirectory(
       `DELETE FROM sessions WHERE account_id = $1 AND key_id IN (SELECT id FROM api_keys WHERE account_id = $1 AND user_id = $2)`,
       [accountId, userId],
     )
+  } else {
+    // Signed-in tools do not come back. Until now they were told why they are refused.
     await transaction.query('DELETE FROM grants WHERE account_id = $1 AND user_id = $2', [accountId, userId])
   }
   await recordChange(transaction, {

@@ -196,8 +196,9 @@ async function writeStatus(
         'DELETE FROM sessions WHERE key_id IN (SELECT id FROM api_keys WHERE user_id = $1)',
         [user.id],
       )
-      await transaction.query('DELETE FROM grants WHERE user_id = $1', [user.id])
     }
+    // Until then they are told why they are refused.
+    if (status === 'active') await transaction.query('DELETE FROM grants WHERE user_id = $1', [user.id])
     const accounts = await transaction.query<{ account_id: string }>(
       'SELECT account_id FROM account_members WHERE user_id = $1',
       [user.id],

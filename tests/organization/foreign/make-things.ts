@@ -4,6 +4,7 @@ import type { TestGateway } from '../../support/start-test-gateway.ts'
 import { waitForTask } from '../../generation/wait-for-task.ts'
 import { signIn } from '../../sessions/sign-in.ts'
 import { joinWithPasskey } from '../../passkeys/passkey-person.ts'
+import { signInTool } from '../../grants/sign-in-tool.ts'
 import { createProject, joinAccount } from '../join-account.ts'
 
 /** Where things are made: a project of an account. */
@@ -93,6 +94,7 @@ async function makePeople({ gateway, accountKey, projectId }: Side, name: string
   }
   return {
     user: user.id,
+    grant: (await signInTool(gateway, user, projectId)).grantId,
     group,
     managedSettings: idOf(await make('/v1/organization/managed_settings', settings)),
     role,

@@ -27,12 +27,6 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
   'POST /v1/images/upscale 200 application/json': imageAnswer,
   'POST /v1/images/bg-remove 200 application/json': imageAnswer,
   'POST /v1/audio/speech 202 application/json': receiptOf('tts-1'),
-  'POST /oauth/token 200 application/json': {
-    access_token: 'pt-…',
-    token_type: 'Bearer',
-    expires_in: 3600,
-    refresh_token: 'pr-…',
-  },
   'POST /v1/webhook-deliveries/{id}/redeliver 200 application/json': {
     id: ID,
     task_id: ID,

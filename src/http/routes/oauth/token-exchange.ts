@@ -10,7 +10,7 @@ const SUBJECT_TYPES = ['urn:ietf:params:oauth:token-type:jwt', 'urn:ietf:params:
 /** The grant of RFC 8693: a token of a trusted issuer becomes one of a service account. */
 export function tokenExchange({ trust }: { readonly trust: Pick<Trust, 'exchange'> }): GrantType {
   return async (request) => {
-    const { fields, userAgent, ipAddress } = request
+    const { fields, origin } = request
     const subjectToken = requireField(request, 'subject_token')
     const subjectType = requireField(request, 'subject_token_type')
     const audience = requireField(request, 'audience')
@@ -28,7 +28,7 @@ export function tokenExchange({ trust }: { readonly trust: Pick<Trust, 'exchange
     const { token, expiresInSeconds } = await trust.exchange({
       audience,
       subjectToken,
-      origin: { userAgent, ipAddress },
+      origin,
     })
     return { accessToken: token, expiresInSeconds, issuedTokenType: ACCESS_TOKEN }
   }

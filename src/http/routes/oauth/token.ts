@@ -1,20 +1,22 @@
 import { Type, type Static } from 'typebox'
 import { AppError } from '../../../kernel/app-error.ts'
+import type { RequestOrigin } from '../../../modules/audit/audit.ts'
 import { oauthWire } from '../../../wires/oauth/oauth-wire.ts'
 import { NO_KEY } from '../../access.ts'
 import type { UnauthenticatedGuard } from '../../connections/guard-unauthenticated.ts'
+import { originOf } from '../../connections/origin-of.ts'
 import { defineRoute, type Route } from '../../route.ts'
-import { browserOf } from '../account/sessions.ts'
+
+export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 
 /** What a client asks for a token with. */
-interface TokenRequest {
+export interface TokenRequest {
   /** The fields of the body. Each occurs once and has a value. */
   readonly fields: Readonly<Record<string, string>>
-  readonly userAgent: string
-  readonly ipAddress: string | null
+  readonly origin: RequestOrigin
 }
 
-interface IssuedTokens {
+export interface IssuedTokens {
   readonly accessToken: string
   readonly expiresInSeconds: number
   readonly refreshToken?: string
@@ -40,7 +42,12 @@ const TokenBody = Type.Object(
       description: 'How the client proves that it may have a token.',
     }),
   },
-  { examples: [{ grant_type: 'refresh_token', refresh_token: 'pr-…', client_id: 'my-tool' }] },
+  {
+    examples: [
+      { grant_type: DEVICE_CODE_GRANT, device_code: 'pd-…', client_id: 'my-tool' },
+      { grant_type: 'refresh_token', refresh_token: 'pr-…', client_id: 'my-tool' },
+    ],
+  },
 )
 
 const TokenAnswer = Type.Object(
@@ -74,9 +81,10 @@ export const tokenRoutes = ({ grantTypes, guard }: TokenRouteOptions): Route[] =
       const fields: Readonly<Record<string, string>> = request.body
       const grantType = grantTypes.get(request.body.grant_type)
       if (grantType === undefined) throw unsupported([...grantTypes.keys()])
-      const asked = { fields, ...browserOf(request, guard) }
+      const { incoming } = request.exchange
+      const asked = { fields, origin: originOf(incoming, guard) }
       // Wrong tokens count like wrong keys.
-      const issued = await guard.countSignIn(request.exchange.incoming, () => grantType(asked))
+      const issued = await guard.countSignIn(incoming, () => grantType(asked))
       return tokensToWire(issued)
     },
   }),

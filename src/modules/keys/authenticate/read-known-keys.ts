@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import { isHashOfToken, TOKEN_HASH_PREFIX } from '../key-form.ts'
+import type { Permission } from '../permissions/permissions.ts'
 import type { Caller } from './caller.ts'
 import { callerOf, SELECT_CALLER, type CallerRow } from './read-caller.ts'
 
@@ -94,6 +95,19 @@ function knownKeyOf(row: CallerRow, clock: Clock): KnownKey {
 /** The caller has no expiry: a request that began with a valid token may end after it. */
 function knownTokenOf(row: TokenRow, clock: Clock): KnownKey {
   const known = knownKeyOf(row, clock)
-  const caller = Object.freeze({ ...known.caller, accessToken: { grantId: row.grant_id } })
+  const permissions = withoutMoney(known.caller.permissions)
+  const caller = Object.freeze({ ...known.caller, permissions, accessToken: { grantId: row.grant_id } })
   return { ...known, caller, expiresAtMs: row.token_expires_at.getTime() }
+}
+
+/** Sets of permissions are shared, so those without money are too. */
+const setsWithoutMoney = new WeakMap<ReadonlySet<Permission>, ReadonlySet<Permission>>()
+
+function withoutMoney(permissions: ReadonlySet<Permission>): ReadonlySet<Permission> {
+  if (!permissions.has('billing.manage')) return permissions
+  const known = setsWithoutMoney.get(permissions)
+  if (known !== undefined) return known
+  const made = new Set([...permissions].filter((permission) => permission !== 'billing.manage'))
+  setsWithoutMoney.set(permissions, made)
+  return made
 }

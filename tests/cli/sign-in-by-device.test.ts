@@ -1,0 +1,100 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chatStatus, createProject, joinAccount, type Person } from '../organization/join-account.ts'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { createHome, type Home } from './run-parkway.ts'
+
+let gateway: TestGateway
+let home: Home
+let person: Person
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+  home = await createHome()
+  const id = await createProject(gateway)
+  const projects = [{ id, role: 'member' }]
+  person = await joinAccount(gateway, { email: 'ada@example.com', role: 'reader', projects })
+})
+afterAll(async () => {
+  await home.remove()
+  await gateway.close()
+})
+
+const profiles = () => join(home.configDirectory, 'profiles.json')
+
+/** Signs in, while a person approves the code that the program shows. */
+async function login() {
+  return home.run(['login', '--device', '--url', gateway.baseUrl], {
+    onStart: (child) => {
+      let shown = ''
+      child.stderr?.on('data', (part: Buffer) => {
+        const isNew = !/[A-Z]{4}-[A-Z]{4}/.test(shown)
+        shown += part.toString('utf8')
+        const code = /[A-Z]{4}-[A-Z]{4}/.exec(shown)?.[0]
+        if (code !== undefined && isNew)
+          void person.request('POST', '/v1/device-authorizations/approve', { user_code: code })
+      })
+    },
+  })
+}
+
+async function change(edit: (grant: { refresh_token: string; expires_at: number }) => object): Promise<void> {
+  const all = JSON.parse(await readFile(profiles(), 'utf8'))
+  all.profiles.default.grant = edit(all.profiles.default.grant)
+  await writeFile(profiles(), JSON.stringify(all))
+}
+
+test('a person signs the command line in, works with it, and signs it out', async () => {
+  const signedIn = await login()
+  expect([signedIn.code, signedIn.stdout]).toEqual([0, expect.stringContaining('Signed in to')])
+  expect(signedIn.stderr).toContain(`${gateway.baseUrl}/device`)
+  expect((await stat(profiles())).mode & 0o777).toBe(0o600)
+
+  const whoami = await home.run(['whoami'])
+  expect([whoami.code, whoami.stdout]).toEqual([0, expect.stringContaining('ada@example.com')])
+  const token = (await home.run(['token'])).stdout.trim()
+  expect([token, await chatStatus(gateway, token)]).toEqual([expect.stringMatching(/^pt-/), 200])
+
+  // It expires soon: many processes ask at once, and one of them refreshes.
+  await change((grant) => ({ ...grant, expires_at: Date.now() + 60_000 }))
+  const runs = await Promise.all([1, 2, 3].map(() => home.run(['token'])))
+  const tokens = new Set(runs.map(({ stdout }) => stdout.trim()))
+  expect([runs.map(({ code }) => code), tokens.size, tokens.has(token)]).toEqual([[0, 0, 0], 1, false])
+  for (const fresh of tokens) expect(await chatStatus(gateway, fresh)).toBe(200)
+
+  const claude = await home.run(['connect', 'claude-code', '--yes'])
+  const settings = JSON.parse(await readFile(join(home.directory, '.claude', 'settings.json'), 'utf8'))
+  expect([claude.code, settings.apiKeyHelper, settings.env.ANTHROPIC_AUTH_TOKEN]).toEqual([
+    0,
+    'parkway token --profile default',
+    undefined,
+  ])
+  const codex = await home.run(['connect', 'codex', '--yes'])
+  const config = await readFile(join(home.directory, '.codex', 'config.toml'), 'utf8')
+  expect([codex.code, config]).toEqual([
+    0,
+    expect.stringContaining(
+      '[model_providers.parkway.auth]\ncommand = "parkway"\nargs = ["token", "--profile", "default"]',
+    ),
+  ])
+  expect(config).not.toContain('experimental_bearer_token')
+  expect((await home.run(['connect', 'openai', '--yes'])).stderr).toContain('--key')
+
+  expect((await home.run(['logout'])).code).toBe(0)
+  for (const fresh of tokens) expect(await chatStatus(gateway, fresh)).toBe(401)
+  expect(await readFile(profiles(), 'utf8')).not.toContain('pr-')
+}, 60_000)
+
+test('whoever was signed out is told to sign in again', async () => {
+  await login()
+  const { body } = await person.request('GET', '/v1/grants')
+  await person.request('DELETE', `/v1/grants/${body.data[0].id}`)
+  await change((grant) => ({ ...grant, expires_at: Date.now() }))
+  const refused = await home.run(['token'])
+  expect([refused.code, refused.stdout, refused.stderr]).toEqual([
+    3,
+    '',
+    expect.stringContaining('parkway login'),
+  ])
+}, 60_000)
