@@ -111,7 +111,7 @@ describe('an access token', () => {
     expect(await chatStatus(other, secondToken)).toBe(401)
   })
 
-  test('of a service account is refused when that is deleted', async () => {
+  test('is refused when it is of a service account that is deleted', async () => {
     const projectId = await createProject(gateway)
     const at = `/v1/organization/projects/${projectId}/service_accounts`
     const { body } = await gateway.request('POST', at, { body: { name: 'CI' } })

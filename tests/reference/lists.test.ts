@@ -17,6 +17,8 @@ const OTHER_FORMS = [
   'GET /v1/organization/budget_requests',
   'GET /v1/organization/spend_alerts',
   'GET /v1/organization/invites',
+  'GET /v1/sessions/methods',
+  'GET /v1/organization/managed_settings',
 ]
 const MEMBERS = ['object', 'data', 'total', 'has_more', 'next_cursor']
 

@@ -102,7 +102,7 @@ describe('the keys of an issuer', () => {
     expect(asked).toHaveLength(4)
   })
 
-  test('that were known work for a day while the issuer is away, and then no longer', async () => {
+  test('known before work for a day while the issuer is away, and then no longer', async () => {
     await verify(first)
     isAway = true
     now += 23 * HOUR_MS
@@ -131,7 +131,7 @@ describe('the keys of an issuer', () => {
     expect(asked).toHaveLength(1)
   })
 
-  test('that are shared secrets are not taken', async () => {
+  test('are not taken if they are shared secrets', async () => {
     published = [{ kty: 'oct', kid: 'first', k: 'c2VjcmV0' }]
     expect(await verify(first)).toBeNull()
   })
