@@ -19,6 +19,7 @@ const OTHER_FORMS = [
   'GET /v1/organization/invites',
   'GET /v1/sessions/methods',
   'GET /v1/organization/managed_settings',
+  'GET /v1/organization/scim_tokens',
 ]
 const MEMBERS = ['object', 'data', 'total', 'has_more', 'next_cursor']
 
@@ -38,7 +39,7 @@ test('every list has the same members, and its entries under a name of their own
   const paths: Record<string, Record<string, Operation>> = body.paths
   const tried: string[] = []
   for (const [path, { get }] of Object.entries(paths)) {
-    if (get === undefined || !/^List\b/.test(get.summary) || path.includes('{')) continue
+    if (get === undefined || !/^List\b/.test(get.summary) || /\{|^\/scim\//.test(path)) continue
     if (OTHER_FORMS.includes(`GET ${path}`) || get.parameters?.some((one) => one.required)) continue
     const answer = await gateway.request('GET', path)
     expect([path, answer.status]).toEqual([path, 200])

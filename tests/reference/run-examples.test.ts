@@ -16,6 +16,8 @@ const NEEDS_MORE: Readonly<Record<string, string>> = {
   'POST /v1/invites/accept': 'a code, which another example makes',
   'POST /v1/organization/budget_requests': 'a budget, which another example makes',
   'POST /v1/admin/providers/test': 'a server that answers',
+  'POST /scim/v2/Users': 'a token of a directory',
+  'POST /scim/v2/Groups': 'a token of a directory',
   'PATCH /v1/body-storage': 'a setting of the operator',
   'POST /v1/admin/operators': 'a person of the account',
   'POST /v1/promo/redeem': 'a code, which another example makes',

@@ -30,7 +30,7 @@ async function membersOf(id: string): Promise<string[]> {
 }
 
 describe('a group', () => {
-  test('of a directory is a managed group of the account', async () => {
+  test('is a managed group of the account if it is of a directory', async () => {
     const person = await createPerson(directory)
     const group = await createGroup([person.id])
     expect(group.members).toMatchObject([{ value: person.id, type: 'User' }])

@@ -131,7 +131,7 @@ describe('a SCIM token', () => {
     expect(body.data[0].redacted_value).toMatch(/^scim-.{4}…$/)
   })
 
-  test('that is wrong counts like a wrong key: the address has to wait', async () => {
+  test('counts like a wrong key if it is wrong: the address has to wait', async () => {
     let status = 401
     for (let tries = 0; tries < 500 && status === 401; tries += 1)
       status = (await scimClient(gateway, `scim-${String(tries).padStart(43, 'x')}`).request('GET', '/Users'))
