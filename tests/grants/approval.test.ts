@@ -118,7 +118,7 @@ describe('codes', () => {
     expect([20 ** 8 / guessesAYear > 48_000, 20 ** 8 / 10_000 / guessesAYear > 4]).toEqual([true, true])
   })
 
-  test('that wait are bounded for an address', async () => {
+  test('are bounded for an address while they wait', async () => {
     const alone = await startTestGateway()
     const ask = () => postForm(alone, '/oauth/device_authorization', { client_id: CLIENT_ID })
     for (let count = 0; count < 30; count += 1) expect((await ask()).status).toBe(200)

@@ -136,7 +136,7 @@ describe('a tool', () => {
     expect((await poll(gateway, deviceCode)).body.error).toBe('invalid_grant')
   })
 
-  test('that asks too often has to ask less often each time', async () => {
+  test('has to ask less often each time it asks too often', async () => {
     const { deviceCode } = await requestCodes(gateway)
     const ask = async () => (await poll(gateway, deviceCode)).body.error
     expect([await ask(), await ask(), await ask()]).toEqual([

@@ -51,7 +51,7 @@ describe('a refresh token', () => {
     expect((await refresh(gateway, body.refresh_token)).status).toBe(200)
   })
 
-  test('that is used twice ends the tool with all of its tokens everywhere, and is told', async () => {
+  test('ends the tool with all of its tokens everywhere if it is used twice, and tells', async () => {
     const tool = await signInTool(gateway, person, projectId)
     const { body: next } = await refresh(gateway, tool.refreshToken)
     expect(await chatStatus(other, next.access_token)).toBe(200)
@@ -70,7 +70,7 @@ describe('a refresh token', () => {
     expect(JSON.stringify(log.data[0])).toContain(tool.grantId)
   })
 
-  test('that two processes of a tool use at once gets both the same successor', async () => {
+  test('gets two processes of a tool that use it at once the same successor', async () => {
     const tool = await signInTool(gateway, person, projectId)
     const answers = await Promise.all(
       [gateway, other, gateway, other].map((process) => refresh(process, tool.refreshToken)),
@@ -81,7 +81,7 @@ describe('a refresh token', () => {
     expect((await refresh(gateway, answers[0]?.body.refresh_token)).status).toBe(200)
   })
 
-  test('of a thief who is quick is noticed when the successor is used twice', async () => {
+  test('stolen by a thief who is quick is noticed when the successor is used twice', async () => {
     const tool = await signInTool(gateway, person, projectId)
     const { body: ofTool } = await refresh(gateway, tool.refreshToken)
     const { body: ofThief } = await refresh(gateway, tool.refreshToken)
@@ -92,7 +92,7 @@ describe('a refresh token', () => {
     expect(await chatStatus(gateway, further.access_token)).toBe(401)
   })
 
-  test('whose successor was used is refused at once', async () => {
+  test('is refused at once when its successor was used', async () => {
     const tool = await signInTool(gateway, person, projectId)
     const { body: next } = await refresh(gateway, tool.refreshToken)
     await refresh(gateway, next.refresh_token)
@@ -177,8 +177,8 @@ describe('the tools of a person who is deactivated', () => {
   })
 })
 
-describe('a tool is signed out', () => {
-  test('by itself, with its refresh token', async () => {
+describe('a tool', () => {
+  test('signs itself out with its refresh token', async () => {
     const tool = await signInTool(gateway, person, projectId)
     const fields = { token: tool.refreshToken, token_type_hint: 'refresh_token', client_id: CLIENT_ID }
     expect((await postForm(gateway, '/oauth/revoke', fields)).status).toBe(200)
@@ -208,7 +208,7 @@ describe('a tool is signed out', () => {
     expect((await refresh(other, tool.refreshToken)).status).toBe(200)
   })
 
-  test('by its person, by whoever manages keys there, and by nobody else', async () => {
+  test('is signed out by its person, by whoever manages keys there, and by nobody else', async () => {
     const [own, managed] = [
       await signInTool(gateway, person, projectId),
       await signInTool(gateway, person, projectId),
