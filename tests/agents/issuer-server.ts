@@ -9,12 +9,9 @@ export interface IssuerServer {
   readonly host: string
   /** Requests for its keys. */
   readonly keyReads: () => number
-  /** Signs with the newest key. The times are those of a token that was made now. */
+  /** The times are those of a token that was made now. */
   sign(payload: JWTPayload, options?: { alg?: string }): Promise<string>
-  /** The newest key. */
   key(): { readonly kid: string; readonly privateKey: CryptoKey; readonly publicJwk: JWK }
-  /** Makes another key and withdraws the ones before. */
-  rotate(): Promise<void>
   setAway(isAway: boolean): void
   close(): Promise<void>
 }
@@ -27,7 +24,7 @@ export async function startIssuerServer(): Promise<IssuerServer> {
     const kid = `key-${number}`
     return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg: 'RS256', use: 'sig' } }
   }
-  let key = await makeKey()
+  const key = await makeKey()
   let isAway = false
   let keyReads = 0
   const server: ScriptedServer = await startScriptedServer(({ path }) => {
@@ -51,9 +48,6 @@ export async function startIssuerServer(): Promise<IssuerServer> {
       return new SignJWT(claims).setProtectedHeader({ alg, kid: key.kid, typ: 'JWT' }).sign(key.privateKey)
     },
     key: () => key,
-    rotate: async () => {
-      key = await makeKey()
-    },
     setAway: (next) => {
       isAway = next
     },
