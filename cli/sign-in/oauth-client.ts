@@ -3,7 +3,7 @@ import { EXIT } from '../exit-codes.ts'
 import { gatewayAway, notAGateway } from '../api/api-failure.ts'
 
 /** What the command line calls itself. People see it where they sign it in. */
-export const CLIENT_ID = 'parkway-cli'
+const CLIENT_ID = 'parkway-cli'
 export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 
 const ANSWER_MS_MAX = 30_000

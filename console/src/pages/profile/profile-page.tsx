@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { currentSessionQuery } from '../../api/sessions.ts'
+import { ConnectedTools } from '../../keys/connected-tools.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { buttonClass } from '../../ui/forms/button.tsx'
@@ -54,6 +55,7 @@ export function ProfilePage() {
           </Section>
           {user !== null && <PasskeyList />}
           <SessionList />
+          {user !== null && <ConnectedTools />}
         </div>
       )}
     </Page>
