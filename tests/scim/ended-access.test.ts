@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readPieces } from '../chat/read-events.ts'
 import { chatStatus, createProject, joinAccount } from '../organization/join-account.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
@@ -9,6 +9,7 @@ let upstream: OpenAiServer
 let gateway: TestGateway
 let other: TestGateway
 let directory: ScimClient
+const leave = new AbortController()
 
 beforeAll(async () => {
   // Sends two words, then nothing more.
@@ -17,8 +18,14 @@ beforeAll(async () => {
   gateway = await startTestGateway({ settings })
   other = await startTestGateway({ settings, connectionString: gateway.connectionString })
   directory = await connectDirectory(gateway)
+  // What the first stream that ends early loads, to count its tokens, is not measured.
+  const { key, scimId } = await joinThenManage()
+  const reader = await openStream(key)
+  await directory.request('DELETE', `/Users/${scimId}`)
+  await reader.until(/"error":/)
 })
 afterAll(async () => {
+  leave.abort()
   await other.close()
   await gateway.close()
   await upstream.close()
@@ -41,8 +48,6 @@ async function joinThenManage(role = 'reader') {
 }
 
 async function openStream(key: string) {
-  const leave = new AbortController()
-  onTestFinished(() => leave.abort())
   const response = await other.fetch('POST', '/v1/chat/completions', {
     key,
     body: {

@@ -35,7 +35,6 @@ const USER: readonly Attribute[] = [
     description: 'The addresses. The primary one is that of the member.',
     type: 'complex',
     multiValued: true,
-    required: true,
     subAttributes: [
       { name: 'value', description: 'The address.' },
       { name: 'display', description: 'For people.' },
@@ -43,7 +42,7 @@ const USER: readonly Attribute[] = [
       { name: 'primary', description: 'Whether this is the address of the member.', type: 'boolean' },
     ],
   },
-  { name: 'active', description: 'Whether keys and sessions of the person work.', type: 'boolean' },
+  { name: 'active', description: 'Whether keys and sessions of the person work.', type: 'boolean', required: true },
 ]
 
 const GROUP: readonly Attribute[] = [
@@ -63,7 +62,7 @@ const GROUP: readonly Attribute[] = [
         mutability: 'immutable',
         caseExact: true,
       },
-      { name: 'type', description: 'Always User.', mutability: 'immutable' },
+      { name: 'type', description: 'Always User.', mutability: 'readOnly' },
       { name: 'display', description: 'What the person is called.', mutability: 'readOnly' },
     ],
   },

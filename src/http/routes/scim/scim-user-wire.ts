@@ -63,7 +63,7 @@ export const UserBody = Type.Object(
     name: Type.Optional(Type.Unknown({ description: 'With `formatted`, `givenName` and `familyName`.' })),
     emails: Type.Optional(
       Type.Unknown({
-        description: 'Addresses with `value`, `type` and `primary`. Needed unless `userName` is an address.',
+        description: 'Addresses with `value`, `type` and `primary`.',
       }),
     ),
     active: Type.Optional(

@@ -87,8 +87,9 @@ export function createScimUsers({ database, clock, keys }: ScimOptions): ScimUse
       const { id, userId, isAnnounced } = await database.transaction(async (transaction) => {
         const nowMs = clock.nowMs()
         const actor = actorOf(directory)
-        const address = addressOf(attributes)
-        if (address === null) throw new Error('a person without an address was not refused')
+        const newId = createId(nowMs)
+        // A directory may tell the address later. Nobody gets mail at this one, and it is nobody else's.
+        const address = addressOf(attributes) ?? `${newId}@scim.invalid`
         const name = shownNameOf(attributes)
         const entered = await enterFromDirectory(transaction, {
           accountId,
@@ -99,7 +100,6 @@ export function createScimUsers({ database, clock, keys }: ScimOptions): ScimUse
           nowMs,
           isSilent: true,
         })
-        const newId = createId(nowMs)
         await insertUser(transaction, { accountId, id: newId, userId: entered.userId, attributes, nowMs })
         if (!entered.isNew) await nameMember(transaction, { accountId, userId: entered.userId, name })
         const isSwitched = await switchFromDirectory(transaction, {

@@ -37,7 +37,7 @@ export function readUser(value: unknown): UserAttributes {
   const userName = readText(attributes, 'userName', TEXT_LENGTH_MAX)
   if (userName === null) throw scimError('invalidValue', 'userName is missing.')
   const emails = readEmails(attributes.get('emails'))
-  const user = {
+  return {
     userName,
     externalId: readText(attributes, 'externalId', TEXT_LENGTH_MAX),
     displayName: readText(attributes, 'displayName', TEXT_LENGTH_MAX),
@@ -45,9 +45,6 @@ export function readUser(value: unknown): UserAttributes {
     emails,
     active: readBoolean(attributes, 'active') ?? true,
   }
-  if (addressOf(user) === null)
-    throw scimError('invalidValue', 'A person needs an address: emails, or a userName that is one.')
-  return user
 }
 
 /** Returns the address that the person has here: the primary one, the one for work, the first one, or the userName. */
@@ -84,11 +81,11 @@ function readName(value: unknown): ScimName | null {
 
 function readEmails(value: unknown): ScimEmail[] {
   if (value === undefined || value === null) return []
-  const given: unknown[] = Array.isArray(value) ? value : [value]
-  if (given.length > EMAILS_MAX)
+  const all: unknown[] = Array.isArray(value) ? value : [value]
+  if (all.length > EMAILS_MAX)
     throw scimError('invalidValue', `A person has at most ${EMAILS_MAX} addresses.`)
   let hasPrimary = false
-  return given.flatMap((one) => {
+  return all.flatMap((one) => {
     const attributes = attributesOf(typeof one === 'string' ? { value: one } : one)
     const address = readText(attributes, 'value', EMAIL_LENGTH_MAX)
     // Entra leaves the element of an address that it removed.
@@ -98,14 +95,15 @@ function readEmails(value: unknown): ScimEmail[] {
     const type = readText(attributes, 'type', TEXT_LENGTH_MAX)
     const display = readText(attributes, 'display', TEXT_LENGTH_MAX)
     // RFC 7643 allows only one primary value.
-    const primary = readBoolean(attributes, 'primary') === true && !hasPrimary
+    const given = readBoolean(attributes, 'primary')
+    const primary = given === true && !hasPrimary
     hasPrimary ||= primary
     return [
       {
         value: address,
         ...(type !== null && { type }),
         ...(display !== null && { display }),
-        ...(primary && { primary }),
+        ...(given !== null && { primary }),
       },
     ]
   })
