@@ -152,7 +152,7 @@ const TAGS: JsonObject = {
 
 /** Describes what the operation does, what its key needs and how it is charged. */
 function describe(route: RouteDescription): string {
-  const { access, isChargedByCall, method, aliasOf } = route
+  const { isChargedByCall, method, aliasOf } = route
   const notes = [OPERATION_NOTES[operationKey(route)], describeAccess(route)]
   if (aliasOf !== undefined) notes.unshift(`The same as \`${method} ${documentPath(aliasOf)}\`.`)
   if (isChargedByCall) notes.push('Each request that it sends to a model is charged as a chat request is.')

@@ -42,7 +42,12 @@ const USER: readonly Attribute[] = [
       { name: 'primary', description: 'Whether this is the address of the member.', type: 'boolean' },
     ],
   },
-  { name: 'active', description: 'Whether keys and sessions of the person work.', type: 'boolean', required: true },
+  {
+    name: 'active',
+    description: 'Whether keys and sessions of the person work.',
+    type: 'boolean',
+    required: true,
+  },
 ]
 
 const GROUP: readonly Attribute[] = [

@@ -9,7 +9,7 @@ export type KeyChange =
   | { readonly accountId: string; readonly userIds?: readonly string[] }
 
 /** More people are announced as their account, so that a message stays within the limit of the bus. */
-export const ANNOUNCED_PEOPLE_MAX = 100
+const ANNOUNCED_PEOPLE_MAX = 100
 
 export type KeyChangeBus = Pick<
   MessageBus,

@@ -3,7 +3,7 @@ import type { ScimOptions } from '../scim-options.ts'
 import type { Directory } from '../tokens/scim-tokens.ts'
 
 /** A write of a directory that was refused or failed. */
-export interface ScimFailure {
+interface ScimFailure {
   readonly id: string
   readonly tokenId: string
   readonly method: string

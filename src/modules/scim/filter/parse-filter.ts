@@ -56,7 +56,7 @@ export function refused(why: string): Error {
   return scimError('invalidFilter', `The filter ${why}.`)
 }
 
-export function attributeOf(path: string): string {
+function attributeOf(path: string): string {
   return path.replace(URN, '').toLowerCase()
 }
 

@@ -13,7 +13,7 @@ export interface ScimGroup {
   readonly updatedAtMs: number
 }
 
-export interface ScimGroupMember {
+interface ScimGroupMember {
   /** Of the person in SCIM. */
   readonly id: string
   readonly display: string

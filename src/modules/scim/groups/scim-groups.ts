@@ -24,7 +24,7 @@ import {
 import { changeMembers, type ChangedMembers } from './change-members.ts'
 
 /** Names a group for a change. */
-export interface GroupPlace {
+interface GroupPlace {
   readonly directory: Directory
   readonly id: string
   /** What If-Match asks for. Null: any. */

@@ -23,7 +23,7 @@ import {
 } from './user-record.ts'
 
 /** Names a person for a change. */
-export interface UserPlace {
+interface UserPlace {
   readonly directory: Directory
   readonly id: string
   /** What If-Match asks for. Null: any. */
