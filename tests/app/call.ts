@@ -27,7 +27,7 @@ export function call(method: string, url: string, { key = null, body }: CallOpti
       })
       response.on('error', reject)
       response.on('end', () => {
-        const isJson = response.headers['content-type']?.startsWith('application/json') === true
+        const isJson = response.headers['content-type']?.includes('json') === true
         resolve({ status: response.statusCode ?? 0, body: isJson ? JSON.parse(text) : text })
       })
     })
