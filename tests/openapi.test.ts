@@ -113,7 +113,14 @@ describe('the OpenAPI document', () => {
 
   test('has each named schema once and refers to it', () => {
     const { schemas } = document['components'] as { schemas: Record<string, unknown> }
-    expect(Object.keys(schemas)).toEqual(['AnthropicError', 'Error', 'OAuthError', 'Widget', 'WidgetList'])
+    expect(Object.keys(schemas)).toEqual([
+      'AnthropicError',
+      'Error',
+      'OAuthError',
+      'ScimError',
+      'Widget',
+      'WidgetList',
+    ])
     expect(schemas['Widget']).not.toHaveProperty('$id')
     expect(schemas['WidgetList']).toMatchObject({
       properties: { data: { type: 'array', items: { $ref: '#/components/schemas/Widget' } } },

@@ -178,7 +178,6 @@ describe('a tool', () => {
   })
 
   test.each([
-    ['without a client', {}, 'invalid_request'],
     ['with control characters in its name', { client_id: 'a\u0007b' }, 'invalid_request'],
     ['with a long name', { client_id: 'x'.repeat(201) }, 'invalid_request'],
     ['with a name beyond ASCII', { client_id: 'Сlaude' }, 'invalid_request'],
@@ -187,9 +186,18 @@ describe('a tool', () => {
     expect([answer.status, answer.body.error]).toEqual([400, error])
   })
 
-  test('without a code or a client gets an error', async () => {
+  test('a tool that does not name itself, as Claude Code, gets codes and its tokens', async () => {
+    const { status, body } = await postForm(gateway, '/oauth/device_authorization', {})
+    expect(status).toBe(200)
+    const fields = { grant_type: DEVICE_CODE_GRANT, device_code: body.device_code }
+    expect((await postForm(gateway, '/oauth/token', fields)).body.error).toBe('authorization_pending')
+    const named = { ...fields, client_id: 'another' }
+    expect((await postForm(gateway, '/oauth/token', named)).body.error).toBe('invalid_grant')
+  })
+
+  test('without a code gets an error', async () => {
     const grant_type = DEVICE_CODE_GRANT
-    for (const fields of [{ grant_type }, { grant_type, device_code: 'x' }, { grant_type, client_id: 'x' }]) {
+    for (const fields of [{ grant_type }, { grant_type, client_id: 'x' }]) {
       const { status, body } = await postForm(gateway, '/oauth/token', fields)
       expect([status, body.error]).toEqual([400, 'invalid_request'])
     }

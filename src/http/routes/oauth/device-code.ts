@@ -6,6 +6,7 @@ import { networkOf, type UnauthenticatedGuard } from '../../connections/guard-un
 import { originOf } from '../../connections/origin-of.ts'
 import { publicUrlOf } from '../../parameters/public-url-of.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import { UNNAMED_CLIENT } from './grant-types.ts'
 
 interface DeviceCodeOptions {
   readonly grants: Pick<Grants, 'requestDeviceCode' | 'revoke'>
@@ -22,7 +23,7 @@ const ClientId = Type.String({
 
 const DeviceBody = Type.Object(
   {
-    client_id: ClientId,
+    client_id: Type.Optional(ClientId),
     scope: Type.Optional(
       Type.String({
         maxLength: 1000,
@@ -81,7 +82,7 @@ export const deviceCodeRoutes = ({ grants, guard, publicUrl }: DeviceCodeOptions
         const ipAddress = guard.addressOf(incoming)
         const { userAgent } = originOf(incoming, guard)
         const device = {
-          clientId: request.body.client_id,
+          clientId: request.body.client_id ?? UNNAMED_CLIENT,
           ipAddress,
           network: networkOf(ipAddress),
           userAgent,

@@ -45,7 +45,6 @@ const GroupAnswer = Type.Object(
           value: Type.String({ description: 'The id of the person in SCIM.' }),
           display: Type.String({ description: 'What the person is called.' }),
           type: Type.Literal('User', { description: 'Always `User`: a group contains no groups.' }),
-          $ref: Type.String({ description: 'The URL of the person.' }),
         }),
         { description: 'The people whom the directory put into the group.' },
       ),
@@ -217,7 +216,6 @@ function groupToWire(group: ScimGroup, baseUrl: string): Resource {
         value: id,
         display,
         type: 'User',
-        $ref: `${baseUrl}/Users/${id}`,
       })),
     }),
     meta: {

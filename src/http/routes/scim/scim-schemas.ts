@@ -50,6 +50,7 @@ const USER: readonly Attribute[] = [
   },
 ]
 
+// A member has no `$ref`, which is optional: readers of the OpenAPI document take a member of that name for a reference.
 const GROUP: readonly Attribute[] = [
   { name: 'displayName', description: 'The name of the group.', required: true, uniqueness: 'server' },
   {
@@ -59,14 +60,6 @@ const GROUP: readonly Attribute[] = [
     multiValued: true,
     subAttributes: [
       { name: 'value', description: 'The id of the person.', mutability: 'immutable', caseExact: true },
-      {
-        name: '$ref',
-        description: 'The URL of the person.',
-        type: 'reference',
-        referenceTypes: ['User'],
-        mutability: 'immutable',
-        caseExact: true,
-      },
       { name: 'type', description: 'Always User.', mutability: 'readOnly' },
       { name: 'display', description: 'What the person is called.', mutability: 'readOnly' },
     ],
