@@ -11,7 +11,6 @@ interface Attribute {
   readonly mutability?: 'readWrite' | 'readOnly' | 'immutable'
   readonly returned?: 'always' | 'default'
   readonly uniqueness?: 'none' | 'server'
-  readonly referenceTypes?: readonly string[]
   readonly subAttributes?: readonly Attribute[]
 }
 
