@@ -1,5 +1,11 @@
 import type { Grants, GrantTokens } from '../../../modules/grants/grants.ts'
-import { DEVICE_CODE_GRANT, requireField, type GrantType, type IssuedTokens, type TokenRequest } from './token.ts'
+import {
+  DEVICE_CODE_GRANT,
+  requireField,
+  type GrantType,
+  type IssuedTokens,
+  type TokenRequest,
+} from './token.ts'
 
 /** Of a tool that does not name itself. Claude Code sends an empty form. */
 export const UNNAMED_CLIENT = 'unnamed'
