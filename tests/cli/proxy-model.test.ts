@@ -57,6 +57,7 @@ describe('a pinned model', () => {
       '/v1/deployments/{id}/chat',
       '/v1/deployments/{id}/chat/completions',
       '/v1/admin/providers/{name}/test',
+      '/v1/admin/providers/test',
     ]
     expect(taking.filter((path) => !isModelRoute(path))).toEqual(others)
   })

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close())
 
-/** PUT is taken by no route: the answer to it tells which route a path belongs to, and changes nothing. */
+/** PUT is taken by no route below /v1: the answer to it tells which route a path belongs to, and changes nothing. */
 async function methodsOf(path: string): Promise<unknown[]> {
   const { status, headers } = await gateway.request('PUT', path)
   return [status, headers.get('allow')]
@@ -35,6 +35,8 @@ describe('every route of the API is also served', () => {
     const api = paths.filter((path) => /^\/v1\/(?!admin\/)/.test(path)).map(filled)
     expect(api.length).toBeGreaterThan(80)
     for (const path of api) {
+      // Without /v1 it is the operator's page of metrics, which was there first.
+      if (path === '/v1/metrics' && toForm(path).startsWith('/metrics')) continue
       const [status, allow] = await methodsOf(path)
       expect([path, status]).toEqual([path, 405])
       expect([toForm(path), ...(await methodsOf(toForm(path)))]).toEqual([toForm(path), status, allow])
