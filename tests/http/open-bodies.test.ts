@@ -21,7 +21,8 @@ const METHODS = ['post', 'patch', 'delete', 'put']
 
 /** Announces a body that is too large and sends none of it. A server that waits for it never answers. */
 async function announce(method: string, path: string, bytes: number) {
-  const head = `${method.toUpperCase()} ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`
+  const type = path.startsWith('/oauth/') ? 'application/x-www-form-urlencoded' : 'application/json'
+  const head = `${method.toUpperCase()} ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\n`
   return parseRaw(
     await sendRaw(gateway.baseUrl, `${head}content-length: ${bytes}\r\nconnection: close\r\n\r\n`),
   )
