@@ -77,7 +77,12 @@ const FORGET_SEALED = `
       UPDATE offered_providers SET header_names = '{}', sealed_headers = NULL, wrapped_headers_key = NULL
       WHERE sealed_headers IS NOT NULL RETURNING 1
     ),
+    -- Without its secret nobody can sign in there until the operator enters it again.
+    identity_providers_without AS (
+      UPDATE identity_providers SET client_secret = NULL, is_enabled = false WHERE client_secret IS NOT NULL RETURNING 1
+    ),
     offer AS (UPDATE offer_state SET version = version + 1),
     forgotten AS (UPDATE installation SET sealing_fingerprint = NULL)
   SELECT ((SELECT count(*) FROM tokens) + (SELECT count(*) FROM prefetches) + (SELECT count(*) FROM bodies)
-    + (SELECT count(*) FROM provider_keys) + (SELECT count(*) FROM provider_headers))::int AS count`
+    + (SELECT count(*) FROM provider_keys) + (SELECT count(*) FROM provider_headers)
+    + (SELECT count(*) FROM identity_providers_without))::int AS count`

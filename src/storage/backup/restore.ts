@@ -105,12 +105,15 @@ const CHANGE_IDENTITY = `
   UPDATE ${SCHEMA}.installation SET restored_from = id, id = gen_random_uuid(), restored_at = now(), is_paused = NOT $1::boolean,
     sealing_fingerprint = CASE WHEN EXISTS (SELECT 1 FROM ${SCHEMA}.deployment_tokens)
       OR EXISTS (SELECT 1 FROM ${SCHEMA}.request_bodies)
-      OR EXISTS (SELECT 1 FROM ${SCHEMA}.model_prefetches WHERE sealed_token IS NOT NULL) THEN sealing_fingerprint END`
+      OR EXISTS (SELECT 1 FROM ${SCHEMA}.model_prefetches WHERE sealed_token IS NOT NULL)
+      OR EXISTS (SELECT 1 FROM ${SCHEMA}.provider_credentials WHERE sealed IS NOT NULL)
+      OR EXISTS (SELECT 1 FROM ${SCHEMA}.offered_providers WHERE sealed_headers IS NOT NULL)
+      OR EXISTS (SELECT 1 FROM ${SCHEMA}.identity_providers WHERE client_secret IS NOT NULL) THEN sealing_fingerprint END`
 
 async function requireEmpty(client: Client): Promise<void> {
   for (const { name } of await readTables(client)) {
-    // Every migrated database has an identity, also one that was never used.
-    if (name === 'installation') continue
+    // Every migrated database has an identity and a version of what it offers, also one that was never used.
+    if (name === 'installation' || name === 'offer_state') continue
     const { rowCount } = await client.query(`SELECT 1 FROM ${SCHEMA}.${escapeIdentifier(name)} LIMIT 1`)
     if (rowCount === 0) continue
     throw new StorageError(
