@@ -8,7 +8,7 @@ import { createSandboxProvider } from '../../providers/sandbox/sandbox.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { Database } from '../../storage/database.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
-import type { Config } from '../settings/config.ts'
+import { isOwnVariable, type Config } from '../settings/config.ts'
 
 interface OfferParts {
   readonly database: Database
@@ -48,7 +48,7 @@ export async function buildOffer(
     ...parts,
     clock,
     references: createSecretReferences({
-      readVariable: config.readSecretVariable,
+      readVariable: (name) => (isOwnVariable(name) ? null : { value: config.otherVariables.get(name) }),
       directories: referenceDirectories.length === 0 ? SECRET_DIRECTORIES : referenceDirectories,
     }),
     isTaken: (name) => providers.isFixed(name),

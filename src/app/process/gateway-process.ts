@@ -86,8 +86,8 @@ export class GatewayProcess {
       )
       this.kill()
     }, silenceMsMax / WATCHES_PER_SILENCE)
-    this.#send({ order: 'start', ...order })
     try {
+      this.#send({ order: 'start', ...order })
       return await this.#ready.promise
     } finally {
       clearInterval(slow)

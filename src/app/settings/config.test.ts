@@ -278,6 +278,12 @@ describe('providers', () => {
 })
 
 describe('the settings', () => {
+  it('are data, which processes send to each other', () => {
+    const config = load({ OTHER_SECRET: 'a', OPENAI_API_KEY: 'b', PORT: '0' })
+    expect(structuredClone(config)).toEqual(config)
+    expect([...config.otherVariables]).toEqual([['OTHER_SECRET', 'a']])
+  })
+
   it('have unique names, in the environment and in the file', () => {
     const names = Object.values(SETTINGS).map(({ environment }) => environment)
     expect(new Set(names).size).toBe(names.length)

@@ -15,8 +15,8 @@ export type Config = {
   readonly [Name in SettingName]: Settings[Name] extends Setting<infer Value> ? Value : never
 } & {
   readonly providers: ReadonlyMap<string, ProviderSettings>
-  /** Returns the value of a variable that references of secrets may name; null for those that the gateway reads itself. */
-  readonly readSecretVariable: (name: string) => { readonly value: string | undefined } | null
+  /** The variables that the gateway does not read itself. References of secrets may name them. */
+  readonly otherVariables: ReadonlyMap<string, string>
 }
 
 /** Reports all problems of the configuration at once. */
@@ -70,17 +70,24 @@ export function loadConfig(sources: ConfigSources): Config {
   reportMissingFile(values.get('catalogFile'), problems)
   const providers = readProviderSettings({ environment, file: file['providers'] }, problems)
   if (problems.length > 0) throw new ConfigInvalid(problems)
-  const readSecretVariable = createVariableReader(environment)
-  return Object.freeze({ ...Object.fromEntries(values), providers, readSecretVariable }) as Config
+  values.set('providers', providers)
+  values.set('otherVariables', new Map(Object.entries(environment).filter(isOther)))
+  // Processes send this to each other: it must be data, without functions.
+  return Object.freeze(Object.fromEntries(values)) as Config
 }
 
-/** Whoever administers providers over the API may not read the gateway's own secrets through them. */
-function createVariableReader(environment: ConfigSources['environment']): Config['readSecretVariable'] {
-  const own = new Set([
-    ...Object.values(SETTINGS).map((setting) => setting.environment),
-    ...PROVIDER_VARIABLES.flatMap(({ apiKey, secretKey = [] }) => [...apiKey, secretKey].flat()),
-  ])
-  return (name) => (own.has(name) || name.startsWith(PREFIX) ? null : { value: environment[name] })
+const OWN_VARIABLES: ReadonlySet<string> = new Set([
+  ...Object.values(SETTINGS).map((setting) => setting.environment),
+  ...PROVIDER_VARIABLES.flatMap(({ apiKey, secretKey = [] }) => [...apiKey, secretKey].flat()),
+])
+
+/** Whether the gateway reads this variable itself. Whoever administers providers may not read such secrets through them. */
+export function isOwnVariable(name: string): boolean {
+  return OWN_VARIABLES.has(name) || name.startsWith(PREFIX)
+}
+
+function isOther(entry: [string, string | undefined]): entry is [string, string] {
+  return entry[1] !== undefined && !isOwnVariable(entry[0])
 }
 
 export function toSnakeCase(name: string): string {
