@@ -38,8 +38,12 @@ export const OPERATOR_COMMANDS = lookupTable<OperatorCommand>({
     summary: 'Let a restored copy continue the work of the gateway that it was restored from, which is gone.',
     load: async () => (await import('./commands/take-over.ts')).takeOver,
   },
+  reseal: {
+    summary: 'Seal all secrets with a new sealing key, while the gateway runs.',
+    load: async () => (await import('./commands/reseal.ts')).reseal,
+  },
   'forget-sealed': {
-    summary: 'Delete what a lost sealing key sealed: hub tokens of deployments and stored bodies.',
+    summary: 'Delete what a lost sealing key sealed: keys of providers, hub tokens and stored bodies.',
     load: async () => (await import('./commands/forget-sealed.ts')).forgetSealed,
   },
   'ledger verify': {

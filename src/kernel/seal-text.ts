@@ -13,6 +13,14 @@ export interface Sealer {
   openBytes(sealed: Uint8Array, place: string): Buffer | null
 }
 
+/** Seals with one key, and opens what other keys have sealed too. */
+export interface Keyring extends Sealer {
+  /** The fingerprints of the other keys. */
+  readonly otherFingerprints: readonly string[]
+  /** Whether its own key can open this. */
+  isCurrent(sealed: Uint8Array, place: string): boolean
+}
+
 const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
@@ -44,5 +52,28 @@ export function createSealer(secret: string | Uint8Array): Sealer {
     open: (sealed, place) => openBytes(sealed, place)?.toString('utf8') ?? null,
     sealBytes,
     openBytes,
+  }
+}
+
+/** `others` are keys of before, or of later: while they are replaced, gateways with either of them open what both of them sealed. */
+export function createKeyring(
+  secret: string | Uint8Array,
+  others: readonly (string | Uint8Array)[] = [],
+): Keyring {
+  const own = createSealer(secret)
+  const rest = others.map(createSealer).filter(({ fingerprint }) => fingerprint !== own.fingerprint)
+  const openBytes: Sealer['openBytes'] = (sealed, place) => {
+    for (const sealer of [own, ...rest]) {
+      const bytes = sealer.openBytes(sealed, place)
+      if (bytes !== null) return bytes
+    }
+    return null
+  }
+  return {
+    ...own,
+    otherFingerprints: rest.map(({ fingerprint }) => fingerprint),
+    isCurrent: (sealed, place) => own.openBytes(sealed, place) !== null,
+    openBytes,
+    open: (sealed, place) => openBytes(sealed, place)?.toString('utf8') ?? null,
   }
 }

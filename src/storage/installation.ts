@@ -1,3 +1,4 @@
+import type { Keyring } from '../kernel/seal-text.ts'
 import type { Queryable } from './database.ts'
 import { StorageError } from './storage-error.ts'
 
@@ -39,18 +40,30 @@ export async function readSealingFingerprint(queryable: Queryable): Promise<stri
   return row?.sealing_fingerprint ?? null
 }
 
-/** Stores the fingerprint of the first gateway, and throws if another one has another key. */
-export async function requireSealingKey(queryable: Queryable, fingerprint: string): Promise<void> {
+/** Stores the fingerprint of the first gateway, and throws if another one has another key and does not know that one either. */
+export async function requireSealingKey(
+  queryable: Queryable,
+  { fingerprint, otherFingerprints }: Pick<Keyring, 'fingerprint' | 'otherFingerprints'>,
+): Promise<void> {
   await queryable.query(
     'UPDATE installation SET sealing_fingerprint = $1 WHERE sealing_fingerprint IS NULL',
     [fingerprint],
   )
-  if ((await readSealingFingerprint(queryable)) === fingerprint) return
+  const stored = await readSealingFingerprint(queryable)
+  if (stored !== null && [fingerprint, ...otherFingerprints].includes(stored)) return
   throw new StorageError(
     'wrong_sealing_key',
     'The sealing key is not the one that sealed the secrets of this database. Give every gateway the same PARKWAY_SEALING_KEY, ' +
-      `or the same file sealing.key in its data directory. ${LOST_KEY}`,
+      `or the same file sealing.key in its data directory. To replace the key, name the old one in PARKWAY_OTHER_SEALING_KEY. ${LOST_KEY}`,
   )
+}
+
+/** Says that all secrets are sealed with this key. */
+export async function replaceSealingKey(
+  queryable: Queryable,
+  { fingerprint }: Pick<Keyring, 'fingerprint'>,
+): Promise<void> {
+  await queryable.query('UPDATE installation SET sealing_fingerprint = $1', [fingerprint])
 }
 
 export function missingSealingKey(file: string): StorageError {

@@ -41,6 +41,7 @@ it('help lists the operator commands, and each has its own', async () => {
     'backup',
     'restore',
     'take-over',
+    'reseal',
     'forget-sealed',
     'ledger verify',
   ])

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createSealer, type Sealer } from '../../kernel/seal-text.ts'
+import { createKeyring, type Keyring } from '../../kernel/seal-text.ts'
 import type { Database } from '../../storage/database.ts'
 import { missingSealingKey, readSealingFingerprint, requireSealingKey } from '../../storage/installation.ts'
 import type { Config } from '../settings/config.ts'
@@ -9,20 +9,23 @@ import type { Config } from '../settings/config.ts'
 const KEY_BYTES = 32
 const FILE = 'sealing.key'
 
+type SealingConfig = Pick<Config, 'sealingKey' | 'otherSealingKey' | 'dataDir'>
+
 /**
  * Returns the sealer with the operator's key, or with one in the data directory, which the first process to need it creates for all
- * of them. Throws if it is not the key that sealed the secrets of the database.
+ * of them. Throws if neither it nor one of the other keys has sealed the secrets of the database.
  */
-export async function buildSealer(
-  { sealingKey, dataDir }: Pick<Config, 'sealingKey' | 'dataDir'>,
-  database: Database,
-): Promise<Sealer> {
+export async function buildSealer(config: SealingConfig, database: Database): Promise<Keyring> {
+  const { sealingKey, otherSealingKey, dataDir } = config
   const file = join(dataDir, FILE)
   // A new key would only hide that the old one is missing.
   if (sealingKey === null && !existsSync(file) && (await readSealingFingerprint(database)) !== null)
     throw missingSealingKey(file)
-  const sealer = createSealer(sealingKey ?? readKeyFile(dataDir))
-  await requireSealingKey(database, sealer.fingerprint)
+  // Whoever sets a key for the first time has sealed with the file until then.
+  const fileKey = sealingKey !== null && existsSync(file) ? readFileSync(file) : null
+  const others = [otherSealingKey, fileKey].filter((key) => key !== null)
+  const sealer = createKeyring(sealingKey ?? readKeyFile(dataDir), others)
+  await requireSealingKey(database, sealer)
   return sealer
 }
 

@@ -105,6 +105,12 @@ export const GPU_SETTINGS = {
       'Encrypts tokens that accounts give their deployments, keys of providers, and stored bodies. Without it `sealing.key` in the data directory does. Set it where several machines share a database.',
     isSecret: true,
   }),
+  otherSealingKey: optionalTextSetting({
+    environment: 'PARKWAY_OTHER_SEALING_KEY',
+    description:
+      'A second key that opens secrets and never seals: while the sealing key is replaced, the next one, and then the one before.',
+    isSecret: true,
+  }),
   modelCacheDir: optionalTextSetting({
     environment: 'PARKWAY_MODEL_CACHE_DIR',
     description: 'Where models of the hub are kept; `models` in the data directory without it.',

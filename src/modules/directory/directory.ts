@@ -26,6 +26,7 @@ import {
 } from './sign-in-state.ts'
 
 export { ACCOUNT_RULES, type IdentityProvider } from './identity-provider.ts'
+export { SEALED_CLIENT_SECRETS } from './provider-client.ts'
 export { SignInProblem } from './sign-in-problem.ts'
 export { SIGN_IN_LIFE_MS, slotOf } from './sign-in-state.ts'
 export type { ProviderChange, ProviderDraft } from './change-providers.ts'

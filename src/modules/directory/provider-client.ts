@@ -13,6 +13,7 @@ import {
 import { BoundedMap } from '../../kernel/bounded-map.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Sealer } from '../../kernel/seal-text.ts'
+import type { SealedColumn } from '../../storage/sealed-columns.ts'
 import { boundedFetch, PROVIDER_SECONDS_MAX } from './bounded-fetch.ts'
 import type { SealedProvider } from './identity-provider.ts'
 import { SignInProblem } from './sign-in-problem.ts'
@@ -75,6 +76,14 @@ export function createProviderClients({ clock, sealer }: { clock: Clock; sealer:
 }
 
 const SECRET_PLACE = 'client secret of identity provider '
+
+export const SEALED_CLIENT_SECRETS: SealedColumn = {
+  table: 'identity_providers',
+  column: 'client_secret',
+  key: { id: 'uuid' },
+  boundTo: ['id'],
+  placeOf: (id) => SECRET_PLACE + id,
+}
 
 export function sealSecret(sealer: Sealer, providerId: string, secret: string): Buffer {
   return sealer.seal(secret, SECRET_PLACE + providerId)

@@ -15,7 +15,7 @@ import { readOffer, type StoredOffer } from './read-offer.ts'
 import type { SecretReferences } from './secrets/secret-references.ts'
 import { deleteProvider, insertProvider, updateProvider } from './write-provider.ts'
 
-export type { OfferedProvider } from './offered-provider.ts'
+export { SEALED_PROVIDER_SECRETS, type OfferedProvider } from './offered-provider.ts'
 export type { SecretProblem } from './open-provider.ts'
 export type { DraftCredential, NewCredential, ProviderDraft, ProviderPatch } from './provider-draft.ts'
 export { createSecretReferences } from './secrets/secret-references.ts'

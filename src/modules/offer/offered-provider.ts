@@ -1,5 +1,6 @@
 import type { NativeWire } from '../../providers/native-wire.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
+import type { SealedColumn } from '../../storage/sealed-columns.ts'
 
 /** A provider as operators configured it while the gateway runs. Without secrets. */
 export interface OfferedProvider {
@@ -48,3 +49,20 @@ export function credentialPlace(provider: string, credentialId: string): string 
 export function headersPlace(provider: string): string {
   return `provider ${provider} headers`
 }
+
+export const SEALED_PROVIDER_SECRETS: readonly SealedColumn[] = [
+  {
+    table: 'provider_credentials',
+    column: 'wrapped_key',
+    key: { id: 'uuid' },
+    boundTo: ['provider', 'id'],
+    placeOf: credentialPlace,
+  },
+  {
+    table: 'offered_providers',
+    column: 'wrapped_headers_key',
+    key: { name: 'text' },
+    boundTo: ['name'],
+    placeOf: headersPlace,
+  },
+]

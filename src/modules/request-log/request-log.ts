@@ -7,6 +7,7 @@ import type { LogEntry } from './log-entry.ts'
 import { CHARGED, FAILED } from './log-parts.ts'
 import { toFailedRequest, type EndedRequest } from './note-ended.ts'
 
+export { SEALED_BODIES } from './bodies/body-writer.ts'
 export type { BodyPolicy } from './bodies/body-policies.ts'
 export { createDataRetention, nameRetention, type DataRetention } from './bodies/data-retention.ts'
 export {

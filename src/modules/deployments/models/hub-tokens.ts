@@ -1,6 +1,15 @@
 import type { Sealer } from '../../../kernel/seal-text.ts'
 import type { Queryable } from '../../../storage/database.ts'
+import type { SealedColumn } from '../../../storage/sealed-columns.ts'
 import type { Deployment } from '../deployment.ts'
+
+export const SEALED_HUB_TOKENS: SealedColumn = {
+  table: 'deployment_tokens',
+  column: 'sealed',
+  key: { deployment_id: 'uuid' },
+  boundTo: ['deployment_id'],
+  placeOf: (deploymentId) => deploymentId,
+}
 
 /** Stores the account's hub token, encrypted, for each start of the deployment. */
 export async function keepToken(

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
+import type { SealedColumn } from '../../../storage/sealed-columns.ts'
 
 export const PREFETCH_STATUSES = ['downloading', 'complete', 'cancelled', 'failed', 'not_found'] as const
 type PrefetchStatus = (typeof PREFETCH_STATUSES)[number]
@@ -58,4 +59,12 @@ export function placeOf({
   huggingface_id: modelId,
 }: Pick<PrefetchRow, 'account_id' | 'huggingface_id'>): string {
   return `prefetch ${accountId} ${modelId}`
+}
+
+export const SEALED_PREFETCH_TOKENS: SealedColumn = {
+  table: 'model_prefetches',
+  column: 'sealed_token',
+  key: { account_id: 'uuid', huggingface_id: 'text' },
+  boundTo: ['account_id', 'huggingface_id'],
+  placeOf: (account_id, huggingface_id) => placeOf({ account_id, huggingface_id }),
 }

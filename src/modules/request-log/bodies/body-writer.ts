@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Sealer } from '../../../kernel/seal-text.ts'
 import type { Database } from '../../../storage/database.ts'
+import type { SealedColumn } from '../../../storage/sealed-columns.ts'
 import type { BodyPolicies, BodyPolicy } from './body-policies.ts'
 import { prepareBody } from './prepare-body.ts'
 
@@ -158,6 +159,16 @@ export class BodyWriter {
     return row?.is_full === false
   }
 }
+
+const sealedPart = (part: 'request' | 'answer'): SealedColumn => ({
+  table: 'request_bodies',
+  column: part,
+  key: { account_id: 'uuid', id: 'uuid' },
+  boundTo: ['account_id', 'id'],
+  placeOf: (accountId, id) => placeOf(accountId, id, part),
+})
+
+export const SEALED_BODIES: readonly SealedColumn[] = [sealedPart('request'), sealedPart('answer')]
 
 /** Ids with and without dashes are the same row. */
 export function placeOf(accountId: string, id: string, part: 'request' | 'answer'): string {
