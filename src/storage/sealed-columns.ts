@@ -10,7 +10,7 @@ export interface SealedColumn {
   /** The columns that `placeOf` is given, as texts. */
   readonly boundTo: readonly string[]
   /** Returns what the bytes of a row are bound to. */
-  placeOf(...values: string[]): string
+  readonly placeOf: (...values: string[]) => string
 }
 
 export interface Resealed {
