@@ -16,6 +16,8 @@ export interface GroupMember {
   readonly id: string
   readonly email: string
   readonly name: string | null
+  /** Whether a directory put the person into the group, by SCIM: only the directory takes them out. */
+  readonly isScimManaged: boolean
 }
 
 interface GroupPlace {
@@ -112,7 +114,7 @@ function record(
 }
 
 const SELECT_MEMBER = `
-  SELECT u.id, u.email, m.name FROM group_members h
+  SELECT u.id, u.email, m.name, h.source = 'scim' AS "isScimManaged" FROM group_members h
   JOIN users u ON u.id = h.user_id JOIN account_members m ON m.account_id = h.account_id AND m.user_id = h.user_id`
 
 async function readMember(queryable: Queryable, groupId: string, userId: string): Promise<GroupMember> {

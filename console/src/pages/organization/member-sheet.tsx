@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { msOf } from '../../api/organization-pages.ts'
 import { usePermissions } from '../../api/permissions.ts'
 import { ACCOUNT_ROLES, changeMemberRole, removeMember, type Member } from '../../api/people.ts'
+import { DirectoryNote } from '../../organization/directory-mark.tsx'
 import { RoleAssignments } from '../../organization/role-assignments.tsx'
 import { ACCOUNT_ROLE_CHOICES } from '../../organization/role-choices.ts'
 import { Button } from '../../ui/forms/button.tsx'
@@ -48,6 +49,12 @@ export function MemberSheet({ member, onClose }: { readonly member: Member; read
             'Last use': <Time at={msOf(member.api_key_last_used_at)} />,
           }}
         />
+        {member.is_scim_managed && (
+          <DirectoryNote>
+            Your directory manages this person by SCIM: name, address, whether they are active, and the groups
+            of the directory come from there. The role below and further roles are given here.
+          </DirectoryNote>
+        )}
         {role !== undefined && (
           <SelectField
             label="Role in the account"
@@ -94,7 +101,7 @@ export function MemberSheet({ member, onClose }: { readonly member: Member; read
       {isRemoving && (
         <ConfirmDialog
           title={`Remove ${member.name ?? member.email}?`}
-          description="Their keys and sessions in this account end at once, and streams in progress too. Their keys stay revoked when they come back."
+          description={`Their keys and sessions in this account end at once, and streams in progress too. Their keys stay revoked when they come back.${member.is_scim_managed ? ' While the directory still has them assigned, it may bring them back: take them out there too.' : ''}`}
           action="Remove"
           onConfirm={async () => {
             await removeMember(member.id)

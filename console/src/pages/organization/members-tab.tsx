@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { msOf } from '../../api/organization-pages.ts'
 import { usePermissions } from '../../api/permissions.ts'
 import { invitesQuery, membersQuery, withdrawInvite, type Invite, type Member } from '../../api/people.ts'
+import { DirectoryMark } from '../../organization/directory-mark.tsx'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
@@ -105,7 +106,12 @@ function memberColumns(onOpen: (member: Member) => void): Column<Member>[] {
     {
       id: 'name',
       header: 'Person',
-      render: (member) => <RowLink onOpen={() => onOpen(member)}>{member.name ?? member.email}</RowLink>,
+      render: (member) => (
+        <span className="flex min-w-0 items-center gap-2">
+          <RowLink onOpen={() => onOpen(member)}>{member.name ?? member.email}</RowLink>
+          {member.is_scim_managed && <DirectoryMark />}
+        </span>
+      ),
     },
     { id: 'email', header: 'E-mail', isMinor: true, render: ({ email }) => email },
     {

@@ -10,7 +10,8 @@ import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { Tabs } from '../../ui/layout/tabs.tsx'
 import { AuditTab } from './audit-tab.tsx'
-import { GroupsTab } from './groups-tab.tsx'
+import { DirectorySyncTab } from './directory-sync/directory-sync-tab.tsx'
+import { GroupsTab } from './groups/groups-tab.tsx'
 import { MembersTab } from './members-tab.tsx'
 import { ProjectsTab } from './projects-tab.tsx'
 import { RolesTab } from './roles-tab.tsx'
@@ -24,6 +25,7 @@ const NEEDED: Readonly<Partial<Record<OrganizationTab, Permission>>> = {
   groups: 'organization.read',
   roles: 'organization.read',
   projects: 'organization.read',
+  directory: 'members.manage',
   audit: 'audit.read',
 }
 
@@ -34,6 +36,7 @@ const TABS: Readonly<Record<OrganizationTab, () => React.ReactNode>> = {
   projects: ProjectsTab,
   budgets: BudgetsTab,
   requests: RequestsTab,
+  directory: DirectorySyncTab,
   audit: AuditTab,
 }
 

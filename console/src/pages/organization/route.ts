@@ -9,6 +9,7 @@ export const ORGANIZATION_TABS = [
   { value: 'projects', label: 'Projects' },
   { value: 'budgets', label: 'Budgets' },
   { value: 'requests', label: 'Requests for more' },
+  { value: 'directory', label: 'Directory sync' },
   { value: 'audit', label: 'Audit' },
 ] as const
 

@@ -16,15 +16,15 @@ const HIGHLIGHTED_LENGTH_MAX = 50_000
 export function CodeBlock({ code, language, label = 'Code' }: CodeBlockProps) {
   const lines = useHighlighted(code, language)
   return (
-    <div className="group relative min-w-0 rounded-md border border-line bg-sunken">
+    <div className="flex min-w-0 items-start rounded-md border border-line bg-sunken">
       <pre
         tabIndex={0}
         aria-label={label}
-        className="max-h-[32rem] overflow-auto py-3 pr-12 pl-4 font-mono text-xs/5 -outline-offset-2"
+        className="max-h-[32rem] min-w-0 grow overflow-auto py-3 pr-2 pl-4 font-mono text-xs/5 -outline-offset-2"
       >
         <code>{lines === null ? code : lines.map(renderLine)}</code>
       </pre>
-      <CopyButton text={code} label="Copy code" className="absolute top-1.5 right-1.5 bg-sunken" />
+      <CopyButton text={code} label="Copy code" className="m-1.5" />
     </div>
   )
 }

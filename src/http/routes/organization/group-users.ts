@@ -12,6 +12,10 @@ const members = {
   id: Id,
   name: Type.String({ description: 'As the person is called in this account. Empty if nobody said.' }),
   email: Type.String({ description: 'The e-mail address of the person.' }),
+  is_scim_managed: Type.Boolean({
+    description:
+      'Whether a directory put the person into the group, by SCIM: only the directory takes them out.',
+  }),
 }
 const GroupUserAnswer = Type.Object(members, { title: 'GroupUser' })
 
@@ -123,6 +127,6 @@ export const groupUserRoutes = ({ groups }: { groups: Groups }): Route[] => [
   }),
 ]
 
-function memberToWire({ id, name, email }: GroupMember): Static<typeof GroupUserAnswer> {
-  return { id: wireId('user', id), name: name ?? '', email }
+function memberToWire({ id, name, email, isScimManaged }: GroupMember): Static<typeof GroupUserAnswer> {
+  return { id: wireId('user', id), name: name ?? '', email, is_scim_managed: isScimManaged }
 }

@@ -1,19 +1,20 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import { msOf } from '../../api/organization-pages.ts'
-import { usePermissions } from '../../api/permissions.ts'
-import { createGroup, groupsQuery, type Group } from '../../api/people.ts'
-import type { Column } from '../../ui/data/data-table.tsx'
-import { PagedTable } from '../../ui/data/paged-table.tsx'
-import { EmptyState } from '../../ui/feedback/empty-state.tsx'
-import { Button } from '../../ui/forms/button.tsx'
-import { TextField } from '../../ui/forms/text-field.tsx'
-import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
-import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
-import { CopyableId } from '../../ui/text/copyable-id.tsx'
-import { RowLink } from '../../ui/text/row-link.tsx'
-import { Time } from '../../ui/text/time.tsx'
+import { msOf } from '../../../api/organization-pages.ts'
+import { usePermissions } from '../../../api/permissions.ts'
+import { createGroup, groupsQuery, type Group } from '../../../api/people.ts'
+import { DirectoryMark } from '../../../organization/directory-mark.tsx'
+import type { Column } from '../../../ui/data/data-table.tsx'
+import { PagedTable } from '../../../ui/data/paged-table.tsx'
+import { EmptyState } from '../../../ui/feedback/empty-state.tsx'
+import { Button } from '../../../ui/forms/button.tsx'
+import { TextField } from '../../../ui/forms/text-field.tsx'
+import { FormDialog } from '../../../ui/overlays/form-dialog.tsx'
+import { AS_DETAIL, useCloseDetail } from '../../../ui/overlays/use-detail-history.ts'
+import { CopyableId } from '../../../ui/text/copyable-id.tsx'
+import { RowLink } from '../../../ui/text/row-link.tsx'
+import { Time } from '../../../ui/text/time.tsx'
 import { GroupSheet } from './group-sheet.tsx'
 
 const route = getRouteApi('/shell/organization')
@@ -67,7 +68,12 @@ function columnsOf(onOpen: (group: Group) => void): Column<Group>[] {
     {
       id: 'name',
       header: 'Name',
-      render: (group) => <RowLink onOpen={() => onOpen(group)}>{group.name}</RowLink>,
+      render: (group) => (
+        <span className="flex min-w-0 items-center gap-2">
+          <RowLink onOpen={() => onOpen(group)}>{group.name}</RowLink>
+          {group.is_scim_managed && <DirectoryMark />}
+        </span>
+      ),
     },
     {
       id: 'id',
