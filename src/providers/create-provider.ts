@@ -7,7 +7,8 @@ import { EVERY_OPERATION, type OpenAiCompatibleUpstream } from './openai-compati
 import type { NativeWire } from './native-wire.ts'
 import type { Provider, UpstreamTimeouts } from './provider.ts'
 import type { VendorDescriptor } from './vendor-descriptor.ts'
-import { vendorOf } from './vendors.ts'
+import type { SignIn } from './sign-in/sign-in.ts'
+import { needsAddress, vendorOf } from './vendors.ts'
 
 /** The operator's settings for one upstream. */
 export interface ProviderSettings {
@@ -45,6 +46,8 @@ export function createProvider(
   const { apiKeys, keyWeights, baseUrl, headers = [], timeouts, allowedMembers = [] } = settings
   if (apiKeys.length === 0 && baseUrl === null) return null
   const vendor = vendorOf(settings.vendor ?? id)
+  if (vendor !== undefined && baseUrl === null && needsAddress(vendor)) return null
+  const signIn = vendor?.signIn?.create({ provider: id, clock: options.clock })
   const upstream = vendor === undefined ? customUpstream(id, hasCredential(settings)) : wireOf(vendor, id)
   const { adapters = [] } = vendor ?? {}
   const adapterOptions = {
@@ -56,7 +59,7 @@ export function createProvider(
   }
   // A vendor with adapters always needs a key, even if an address is configured.
   const hasWire = upstream !== null && (adapters.length === 0 || apiKeys.length > 0)
-  const wire = hasWire ? createWireProvider(upstream, settings, options) : null
+  const wire = hasWire ? createWireProvider(upstream, settings, { ...options, signIn }) : null
   const media =
     apiKeys.length > 0 && vendor !== undefined ? createMediaProvider(vendor.id, adapterOptions) : null
   const provider = combineProviders([
@@ -91,7 +94,7 @@ export function createMediaProvider(id: string, options: AiSdkProviderOptions): 
 function createWireProvider(
   upstream: OpenAiCompatibleUpstream,
   settings: ProviderSettings,
-  options: CreateOptions,
+  options: CreateOptions & { readonly signIn: SignIn | undefined },
 ): ClosableProvider | null {
   const baseUrl = settings.baseUrl ?? upstream.defaultBaseUrl
   if (baseUrl === null) return null
@@ -109,6 +112,7 @@ function createWireProvider(
         : null,
     headers: settings.headers ?? [],
     connectTimeoutMs: settings.timeouts?.connectMs ?? options.connectTimeoutMs,
+    signIn: options.signIn,
   })
 }
 

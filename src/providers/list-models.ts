@@ -52,6 +52,8 @@ export async function listModels(
 
 function wireOfList(id: string, { vendor: vendorId = id, baseUrl }: ProviderSettings): ModelListWire | null {
   const vendor = vendorOf(vendorId)
+  // Their keys may be documents, which only requests to models are signed with.
+  if (vendor?.signIn !== undefined) return null
   if (vendor?.modelList !== undefined) return vendor.modelList
   const address = baseUrl ?? vendor?.wire?.defaultBaseUrl ?? null
   if (address === null || (vendor !== undefined && vendor.wire === undefined)) return null

@@ -3,6 +3,7 @@ import { createProvider, type ClosableProvider, type ProviderSettings } from './
 import { rememberSecrets } from './failures/scrub-upstream-text.ts'
 import type { Provider } from './provider.ts'
 import { createRetiredProviders } from './retired-providers.ts'
+import { listDocumentTexts } from './sign-in/sign-in-document.ts'
 import { nameVendors } from './vendors.ts'
 
 /** All providers of one moment, by id. Never changed, so that whoever holds it sees one state. */
@@ -50,7 +51,8 @@ const RETIRE_MS = 15 * 60_000
 function secretsOf({ apiKeys, baseUrl, headers = [] }: ProviderSettings): string[] {
   const hosts = baseUrl === null ? [] : [baseUrl, new URL(baseUrl).host]
   const values = headers.filter((_, index) => index % 2 === 1)
-  return [...apiKeys, ...apiKeys.flatMap((key) => key.split(':')), ...hosts, ...values]
+  const parts = apiKeys.flatMap((key) => (key.startsWith('{') ? listDocumentTexts(key) : key.split(':')))
+  return [...apiKeys, ...parts, ...hosts, ...values]
 }
 
 interface ReplaceableProvider {

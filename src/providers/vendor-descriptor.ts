@@ -2,6 +2,7 @@ import type { AiSdkProviderOptions } from './ai-sdk/lazy-provider.ts'
 import type { MediaLoaders } from './ai-sdk/media/lazy-media-provider.ts'
 import type { OpenAiCompatibleUpstream } from './openai-compatible/upstream.ts'
 import type { Provider } from './provider.ts'
+import type { SignInKind } from './sign-in/sign-in.ts'
 
 /** Everything that the gateway knows about a vendor or a type of self-hosted server. */
 export interface VendorDescriptor {
@@ -10,6 +11,10 @@ export interface VendorDescriptor {
   readonly keys: VendorKeys
   /** The name in OpenTelemetry's conventions, if it differs from the id. */
   readonly traceName?: string
+  /** How its customers sign in, if a key in a header is not the only way. */
+  readonly signIn?: SignInKind
+  /** The form of its address, if it has no `wire` and each customer has an address: parts in braces are the customer's. */
+  readonly addressForm?: string
   /** The vendor does not support `n`. Each choice is a separate call, which bills the prompt again. */
   readonly lacksChoices?: true
   /** Its speech models accept no instructions. */

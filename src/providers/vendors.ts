@@ -2,6 +2,7 @@ import type { VendorDescriptor } from './vendor-descriptor.ts'
 import { alibaba } from './vendors/alibaba.ts'
 import { anthropic } from './vendors/anthropic.ts'
 import { assemblyai } from './vendors/assemblyai.ts'
+import { azure } from './vendors/azure.ts'
 import { blackForestLabs } from './vendors/black-forest-labs.ts'
 import { bytedance } from './vendors/bytedance.ts'
 import { cerebras } from './vendors/cerebras.ts'
@@ -36,6 +37,7 @@ import { zai } from './vendors/zai.ts'
 /** All known vendors. To add one, add its file and a line here. */
 export const VENDORS: readonly VendorDescriptor[] = [
   openai,
+  azure,
   groq,
   deepseek,
   mistral,
@@ -94,6 +96,23 @@ export function nameVendors(providers: ReadonlyMap<string, { readonly vendor?: s
 /** Takes a vendor's id, or the name of a provider. Returns undefined for a custom server. */
 export function vendorOf(id: string): VendorDescriptor | undefined {
   return byId.get(id) ?? named.get(id)
+}
+
+interface VendorAddress {
+  readonly common: string | null
+  readonly form: string | null
+}
+
+/** Returns the address that a vendor has for all customers, and the form of the one that each customer has. Null if there is none. */
+export function addressOf({ wire, addressForm }: VendorDescriptor): VendorAddress {
+  const address = wire?.defaultBaseUrl ?? null
+  if (address === null || !address.includes('{')) return { common: address, form: addressForm ?? null }
+  return { common: null, form: address }
+}
+
+/** Whether a provider of the vendor works only with an address that the operator configures. */
+export function needsAddress(vendor: VendorDescriptor): boolean {
+  return vendor.wire?.defaultBaseUrl === null || addressOf(vendor).form !== null
 }
 
 /** Whether the operator runs it: a kind of server, or a provider under a name of the operator's own. */

@@ -17,9 +17,12 @@ export function renderSettings(): string {
 
 /** Renders the table of the environment variables of providers. */
 export function renderProviders(): string {
-  const rows = PROVIDER_VARIABLES.map(({ id, apiKey, secretKey, baseUrl }) => [
+  const rows = PROVIDER_VARIABLES.map(({ id, apiKey, secretKey, baseUrl, signIn = [] }) => [
     code(id),
-    [apiKey.map(code).join(', '), ...(secretKey === undefined ? [] : [code(secretKey)])].join(' + '),
+    [
+      [...apiKey, signIn].flat().map(code).join(', '),
+      ...(secretKey === undefined ? [] : [code(secretKey)]),
+    ].join(' + '),
     baseUrl.map(code).join(', '),
   ])
   return renderTable(['provider', 'keys', 'address'], rows)

@@ -4,7 +4,7 @@ import type { OfferedProvider, SecretProblem } from '../../modules/offer/offer.t
 import type { CatalogModel, ModelRoute } from '../../modules/catalog/catalog.ts'
 import type { ProviderSettings } from '../../providers/create-provider.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { vendorOf } from '../../providers/vendors.ts'
+import { addressOf, vendorOf } from '../../providers/vendors.ts'
 import { DURATION_SECONDS } from '../../telemetry/metrics.ts'
 import { percentileOf } from '../../telemetry/percentile-of.ts'
 import { addCounts } from '../../telemetry/process-figures.ts'
@@ -43,7 +43,7 @@ export function describeProvider(known: KnownProvider): ProviderStatus {
     object: 'provider',
     is_configured: isConfigured,
     missing: isConfigured || offered !== undefined ? [] : missingSettingsOf(id),
-    base_url_host: hostOf(ownAddress ?? vendorOf(vendor ?? id)?.wire?.defaultBaseUrl ?? null),
+    base_url_host: hostOf(ownAddress ?? commonAddressOf(vendor ?? id)),
     keys: settings?.apiKeys.length ?? offered?.credentials.length ?? 0,
     vendor: vendor ?? null,
     ...describeOffered(known),
@@ -130,6 +130,11 @@ const OPERATIONS = [
   'speech',
   'transcription',
 ] as const
+
+function commonAddressOf(vendorId: string): string | null {
+  const vendor = vendorOf(vendorId)
+  return vendor === undefined ? null : addressOf(vendor).common
+}
 
 function hostOf(url: string | null): string | null {
   return url === null ? null : new URL(url).host

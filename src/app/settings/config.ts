@@ -78,7 +78,9 @@ export function loadConfig(sources: ConfigSources): Config {
 
 const OWN_VARIABLES: ReadonlySet<string> = new Set([
   ...Object.values(SETTINGS).map((setting) => setting.environment),
-  ...PROVIDER_VARIABLES.flatMap(({ apiKey, secretKey = [] }) => [...apiKey, secretKey].flat()),
+  ...PROVIDER_VARIABLES.flatMap(({ apiKey, secretKey = [], signIn = [] }) =>
+    [...apiKey, secretKey, signIn].flat(),
+  ),
 ])
 
 /** Whether the gateway reads this variable itself. Whoever administers providers may not read such secrets through them. */

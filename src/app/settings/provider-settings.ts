@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { isRecord } from '../../kernel/is-record.ts'
+import { readSignInDocument, writeSignInDocument } from '../../providers/sign-in/sign-in-document.ts'
 import { BILLED_MEMBERS } from '../../providers/requests/billed-members.ts'
 import { isNativeWire, NATIVE_WIRES, type NativeWire } from '../../providers/native-wire.ts'
 import type { ProviderSettings } from '../../providers/create-provider.ts'
-import { isSelfHosted, VENDORS, vendorOf } from '../../providers/vendors.ts'
+import { isSelfHosted, needsAddress, VENDORS, vendorOf } from '../../providers/vendors.ts'
 
 /** The environment variables of a provider. The first one that is set is used. */
 export interface ProviderVariables {
@@ -13,19 +15,28 @@ export interface ProviderVariables {
   readonly baseUrl: readonly string[]
   /** Variable that lists the wires it speaks besides chat. */
   readonly wires: string
+  /** Variable with a document that says how to sign in, for vendors that have more than keys. */
+  readonly signIn?: string
 }
 
 /** Uses the variable names of other tools, so that an existing environment works here. */
-export const PROVIDER_VARIABLES: readonly ProviderVariables[] = VENDORS.map(({ id, keys }) => {
+export const PROVIDER_VARIABLES: readonly ProviderVariables[] = VENDORS.map(({ id, keys, signIn }) => {
   const { prefix, apiKey = [`${prefix}_API_KEY`], secretKey } = keys
   const others = { baseUrl: [`${prefix}_BASE_URL`], wires: `${prefix}_WIRES` }
-  return { id, apiKey, ...(secretKey === undefined ? {} : { secretKey }), ...others }
+  return {
+    id,
+    apiKey,
+    ...(secretKey === undefined ? {} : { secretKey }),
+    ...(signIn === undefined ? {} : { signIn: `${prefix}_SIGN_IN` }),
+    ...others,
+  }
 })
 
 /** Returns the variable that configures a provider: its key, or its URL if it has no default URL. */
 export function providerVariableOf(providerId: string): string | null {
   const variables = PROVIDER_VARIABLES.find(({ id }) => id === providerId)
-  const hasNoAddress = vendorOf(providerId)?.wire?.defaultBaseUrl === null
+  const vendor = vendorOf(providerId)
+  const hasNoAddress = vendor !== undefined && needsAddress(vendor)
   return (hasNoAddress ? variables?.baseUrl : variables?.apiKey)?.[0] ?? null
 }
 
@@ -33,7 +44,10 @@ export function providerVariableOf(providerId: string): string | null {
 export function missingSettingsOf(providerId: string): string[] {
   const variables = PROVIDER_VARIABLES.find(({ id }) => id === providerId)
   const first = providerVariableOf(providerId)
-  return [first, variables?.secretKey].filter((name) => name !== null && name !== undefined)
+  const needsKeyToo = first !== null && first === variables?.baseUrl[0] && !isSelfHosted(providerId)
+  return [first, needsKeyToo ? variables.apiKey[0] : undefined, variables?.secretKey].filter(
+    (name) => name !== null && name !== undefined,
+  )
 }
 
 interface ProviderSources {
@@ -58,7 +72,7 @@ export function readProviderSettings(
   }
   for (const variables of PROVIDER_VARIABLES) {
     const { id, baseUrl } = variables
-    const keys = readKeys(environment, variables, problems)
+    const keys = readSignIn(environment, variables, problems) ?? readKeys(environment, variables, problems)
     const url = firstSet(environment, baseUrl)
     const wires = environment[variables.wires]
     const known = settings.get(id)
@@ -83,6 +97,7 @@ function readFileEntry(id: string, entry: unknown, problems: string[]): Provider
   }
   const {
     api_key: apiKey,
+    sign_in: signIn,
     api_keys: apiKeys = apiKey === undefined ? [] : [apiKey],
     base_url: baseUrl,
     allow_members: allowedMembers = [],
@@ -106,8 +121,13 @@ function readFileEntry(id: string, entry: unknown, problems: string[]): Provider
     if (!BILLED_MEMBERS.has(name) && !isSelfHosted(id))
       problems.push(`${place}: allow_members names '${name}', which is not held back`)
   if (baseUrl !== undefined && typeof baseUrl !== 'string') problems.push(`${place}: base_url must be a text`)
+  const documents = signIn === undefined ? [] : [JSON.stringify(signIn)]
+  for (const document of [...documents, ...apiKeys.filter((key) => key.startsWith('{'))]) {
+    const problem = findSignInProblem(id, document)
+    if (problem !== null) problems.push(`${place}: sign_in cannot be used: ${problem}`)
+  }
   return {
-    apiKeys,
+    apiKeys: [...apiKeys, ...documents],
     ...(allowedMembers.length === 0 ? {} : { allowedMembers }),
     ...(wires === undefined ? {} : { wires: checkWires(`${place}: wires`, wires, problems) }),
     baseUrl: typeof baseUrl === 'string' ? checkUrl(`${place}: base_url`, baseUrl, problems) : null,
@@ -159,6 +179,38 @@ function readKeys(
   if (secrets.length === keys.length) return keys.map((key, index) => `${key}:${secrets[index]}`)
   problems.push(`${secretKey} must have as many keys as ${found.name}`)
   return undefined
+}
+
+/** Reads the document of a `_SIGN_IN` variable: JSON, or the absolute path of a file with JSON. */
+function readSignIn(
+  environment: ProviderSources['environment'],
+  { id, signIn }: ProviderVariables,
+  problems: string[],
+): string[] | undefined {
+  const found = signIn === undefined ? undefined : firstSet(environment, [signIn])
+  if (found === undefined) return undefined
+  const text = found.text.startsWith('/') ? readText(found.text) : found.text
+  const document = text === null ? null : writeSignInDocument(text)
+  const problem =
+    document === null ? 'it is neither a JSON object nor a file with one' : findSignInProblem(id, document)
+  if (document !== null && problem === null) return [document]
+  problems.push(`${found.name} cannot be used: ${problem}`)
+  return undefined
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+function findSignInProblem(providerId: string, credential: string): string | null {
+  const document = readSignInDocument(credential)
+  const kind = vendorOf(providerId)?.signIn
+  if (kind === undefined) return 'this provider has keys only'
+  return document === null ? 'it is not an object' : kind.findProblem(document)
 }
 
 function splitList(text: string): string[] {

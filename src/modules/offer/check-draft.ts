@@ -1,8 +1,9 @@
 import { invalidValue } from '../../kernel/app-error.ts'
 import { parseWebAddress } from '../../kernel/parse-web-address.ts'
-import { isSelfHosted, vendorOf, VENDORS } from '../../providers/vendors.ts'
+import { isSelfHosted, needsAddress, vendorOf, VENDORS } from '../../providers/vendors.ts'
 import { BILLED_MEMBERS } from '../../providers/requests/billed-members.ts'
 import type { NewCredential, ProviderDraft, ProviderPatch } from './provider-draft.ts'
+import { findSignInProblem } from './secrets/sign-in-problem.ts'
 import { isSecretText } from './secrets/secret-text.ts'
 import type { SecretReferences } from './secrets/secret-references.ts'
 
@@ -76,9 +77,10 @@ interface CheckedParts {
 /** Throws if a provider of this kind needs an address or a key that is not there. */
 export function requireAddress({ vendor, baseUrl, credentials }: CheckedParts): void {
   const descriptor = vendor === null ? undefined : vendorOf(vendor)
-  if (baseUrl === null && (descriptor === undefined || descriptor.wire?.defaultBaseUrl === null))
+  if (baseUrl === null && (descriptor === undefined || needsAddress(descriptor)))
     throw invalidValue('base_url', 'This kind of server needs its address.')
-  if (credentials === 0 && (baseUrl === null || (descriptor?.adapters ?? []).length > 0))
+  const needsKey = (descriptor?.adapters ?? []).length > 0 || descriptor?.signIn !== undefined
+  if (credentials === 0 && (baseUrl === null || needsKey))
     throw invalidValue('credentials', 'This vendor needs a key.')
 }
 
@@ -135,15 +137,22 @@ export function checkHeaders<Value extends string | null>(
 export function checkCredential(
   { source }: NewCredential,
   param: string,
-  references: Pick<SecretReferences, 'findProblem'>,
+  { vendor, references }: CredentialContext,
 ): void {
   if ('secret' in source) {
+    const problem = findSignInProblem(vendor, source.secret, { isOfMachine: false })
+    if (problem !== null) throw invalidValue(param, `This cannot be used to sign in: ${problem}.`)
     if (!isSecretText(source.secret))
       throw invalidValue(param, 'A key is one line of printable ASCII characters without spaces.')
     return
   }
   const problem = references.findProblem(source.reference)
   if (problem !== null) throw invalidValue(param, `This reference cannot be used: ${problem}.`)
+}
+
+interface CredentialContext {
+  readonly vendor: string | null
+  readonly references: Pick<SecretReferences, 'findProblem'>
 }
 
 export function checkMembers(vendor: string | null, { allowedMembers = [] }: ProviderPatch): void {

@@ -8,6 +8,7 @@ import {
   type StoredCredential,
   type StoredProvider,
 } from './offered-provider.ts'
+import { findSignInProblem } from './secrets/sign-in-problem.ts'
 import type { SecretReferences } from './secrets/secret-references.ts'
 
 /** A secret of a provider that cannot be read. */
@@ -38,7 +39,7 @@ export function openProvider(stored: StoredProvider, options: OpenOptions): Open
   const apiKeys: string[] = []
   const keyWeights: number[] = []
   for (const credential of stored.credentials) {
-    const { secret, problem } = readCredential(stored, credential, options)
+    const { secret, problem } = checkSignIn(stored, credential, readCredential(stored, credential, options))
     if (secret === null) problems.push({ provider, credentialId: credential.id, problem })
     else if (!apiKeys.includes(secret)) {
       apiKeys.push(secret)
@@ -64,11 +65,25 @@ export function openProvider(stored: StoredProvider, options: OpenOptions): Open
   }
 }
 
+type ReadCredential =
+  | { readonly secret: string; readonly problem: null }
+  | { readonly secret: null; readonly problem: string }
+
+function checkSignIn(
+  { vendor }: StoredProvider,
+  { reference }: StoredCredential,
+  read: ReadCredential,
+): ReadCredential {
+  if (read.secret === null) return read
+  const problem = findSignInProblem(vendor, read.secret, { isOfMachine: reference !== null })
+  return problem === null ? read : { secret: null, problem }
+}
+
 function readCredential(
   { name }: StoredProvider,
   { id, reference, sealed }: StoredCredential,
   { sealer, references }: OpenOptions,
-): { readonly secret: string; readonly problem: null } | { readonly secret: null; readonly problem: string } {
+): ReadCredential {
   if (reference !== null) return references.read(reference)
   const secret = sealed === null ? null : openSecret(sealer, sealed, credentialPlace(name, id))
   return secret === null ? { secret, problem: NOT_OPENED } : { secret, problem: null }

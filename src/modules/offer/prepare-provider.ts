@@ -26,7 +26,7 @@ import type {
   ProviderPatch,
   TimeLimits,
 } from './provider-draft.ts'
-import { lastFourOf } from './secrets/secret-text.ts'
+import { lastFourOf, toSecretLine } from './secrets/secret-text.ts'
 import type { SecretReferences } from './secrets/secret-references.ts'
 
 interface PrepareOptions {
@@ -112,7 +112,7 @@ function changeCredentials(
   const kept = new Set<string>()
   return drafts.map((draft, index) => {
     const param = `credentials.${index}`
-    if ('source' in draft) return createCredential(before.name, draft, param, options)
+    if ('source' in draft) return createCredential(before, draft, param, options)
     const known = before.credentials.find(({ id }) => id === draft.id)
     if (known === undefined || kept.has(known.id))
       throw invalidValue(`${param}.id`, 'This provider has no such credential, or it is named twice.')
@@ -122,18 +122,19 @@ function changeCredentials(
 }
 
 function createCredential(
-  provider: string,
+  { name: provider, vendor }: StoredProvider,
   draft: NewCredential,
   param: string,
   { sealer, references, nowMs }: PrepareOptions,
 ): StoredCredential {
-  checkCredential(draft, param, references)
+  checkCredential(draft, param, { vendor, references })
   const id = createId(nowMs)
   const { source, weight } = draft
   const shared = { id, weight, createdAtMs: nowMs }
   if ('reference' in source) return { ...shared, reference: source.reference, sealed: null, lastFour: null }
-  const sealed = sealSecret(sealer, source.secret, credentialPlace(provider, id))
-  return { ...shared, reference: null, sealed, lastFour: lastFourOf(source.secret) }
+  const secret = toSecretLine(source.secret)
+  const sealed = sealSecret(sealer, secret, credentialPlace(provider, id))
+  return { ...shared, reference: null, sealed, lastFour: lastFourOf(secret) }
 }
 
 function changeHeaders(

@@ -19,6 +19,14 @@ test.each([
   ['GET /v1?key=abcd1234&x=1 failed', 'abcd1234'],
   ['token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln expired', 'eyJzdWIi'],
   ['unknown key 0123456789abcdef0123456789abcdef', '0123456789abcdef'],
+  ['User: arn:aws:sts::123456789012:assumed-role/gateway/s is not authorized', '123456789012'],
+  ['model arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/a1 is unknown', 'a1 is'],
+  ['account 123456789012 has no access', '123456789012'],
+  ['denied on resource //aiplatform.googleapis.com/projects/acme-prod/locations/us-east5', 'acme-prod'],
+  ['Quota exceeded for consumer project_number:4711081500', '4711081500'],
+  ['gateway@acme-prod.iam.gserviceaccount.com may not predict', 'acme-prod'],
+  ['/subscriptions/1111-22/resourceGroups/prod/providers/p was not found', 'prod/'],
+  ['contoso-eu.openai.azure.com is throttled', 'contoso'],
   ['the operator wrote correct-horse-battery', 'correct-horse-battery'],
 ])('%s', (text, secret) => {
   rememberSecrets(['correct-horse-battery', 'short'])

@@ -1,5 +1,6 @@
 import type { CredentialRing } from '../connection/credential-ring.ts'
 import type { InferenceAnswer, InferenceCall, Provider } from '../provider.ts'
+import type { SignIn } from '../sign-in/sign-in.ts'
 import { createEmbedding } from './embedding.ts'
 import { createImage } from './image.ts'
 import { createNativeWires } from './native.ts'
@@ -19,6 +20,8 @@ interface OpenAiCompatibleOptions {
   /** Sent with every request, as alternating names and values. */
   readonly headers?: readonly string[]
   readonly connectTimeoutMs: number
+  /** Writes the headers of a credential, if the upstream has a way of its own. */
+  readonly signIn?: SignIn | undefined
 }
 
 /** Creates a provider for an upstream that speaks the gateway's own wire. Bytes are forwarded with only the necessary changes. */

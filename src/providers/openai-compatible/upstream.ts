@@ -12,7 +12,10 @@ interface ReasoningRequest {
 /** An upstream that speaks the OpenAI wire: its address, its credential, and its deviations from the wire. */
 export interface OpenAiCompatibleUpstream {
   readonly id: string
-  /** Null for self-hosted servers, which the operator configures by their address. */
+  /**
+   * Null for self-hosted servers, which the operator configures by their address. Parts in braces are the customer's, so that the
+   * operator configures the address too.
+   */
   readonly defaultBaseUrl: string | null
   /** Set for self-hosted servers: the default number of concurrent requests. */
   readonly localSlots?: number

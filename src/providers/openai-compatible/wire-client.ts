@@ -1,7 +1,9 @@
 import type { FormData, Pool } from 'undici'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { CredentialRing } from '../connection/credential-ring.ts'
+import { UpstreamError } from '../failures/upstream-error.ts'
 import type { UpstreamTimeouts } from '../provider.ts'
+import type { SignIn } from '../sign-in/sign-in.ts'
 import { exchange, type ExchangeResponse, type WireRequest } from './post-to-upstream.ts'
 import { createHttp1Client } from './upstream-http1/http1-client.ts'
 import { createResendingPool } from '../connection/resending-pool.ts'
@@ -28,6 +30,8 @@ interface WireClientOptions {
   readonly connectTimeoutMs: number
   /** By default `authorization` with `Bearer`. */
   readonly credentialHeader?: 'x-api-key' | undefined
+  /** Writes the headers of a credential instead. */
+  readonly signIn?: SignIn | undefined
 }
 
 /** Sends requests to one upstream, and retries with another key if one is refused. */
@@ -53,7 +57,7 @@ interface WireCall {
 }
 
 export function createWireClient(options: WireClientOptions): WireClient {
-  const { provider, credentials, headers: own = [] } = options
+  const { provider, credentials, headers: own = [], signIn } = options
   const base = new URL(options.baseUrl)
   const basePath = base.pathname.replace(/\/+$/, '')
   const triesMax = Math.min(credentials?.size ?? 1, CREDENTIAL_TRIES_MAX)
@@ -64,11 +68,20 @@ export function createWireClient(options: WireClientOptions): WireClient {
     body: Body,
     { requestId, timeouts, cancellation, onSent, headers: more, affinity }: WireCall,
   ): Promise<Response> => {
+    let hasRenewed = false
     for (let tries = 1; ; tries += 1) {
       const credential = credentials?.take(affinity) ?? null
       const headers = requestHeaders(requestId, typeof body === 'string', more)
       if (own.length > 0) headers.push(...own)
-      if (credential !== null) pushCredential(headers, credential, options.credentialHeader)
+      if (credential !== null && signIn !== undefined) {
+        try {
+          headers.push(...(await signIn.sign(credential, signable(basePath + path, body))))
+        } catch (error) {
+          if (isRefusedSignIn(error)) credentials?.rest(credential, CREDENTIAL_REST_MS)
+          if (!isRefusedSignIn(error) || tries >= triesMax) throw error
+          continue
+        }
+      } else if (credential !== null) pushCredential(headers, credential, options.credentialHeader)
       const response = await sendOnce({
         provider,
         path: basePath + path,
@@ -79,12 +92,30 @@ export function createWireClient(options: WireClientOptions): WireClient {
         onSent,
       })
       const isRefused = isCredentialRefused(response.status)
+      if (
+        isRefused &&
+        response.status !== 429 &&
+        !hasRenewed &&
+        credential !== null &&
+        signIn?.forget(credential)
+      ) {
+        // The token may have ended early. A new one is tried once, which is not another credential.
+        hasRenewed = true
+        tries -= 1
+        continue
+      }
       if (isRefused && credential !== null) credentials?.rest(credential, CREDENTIAL_REST_MS)
       // Another key of the same upstream may still work.
       if (!isRefused || tries >= triesMax) return response
     }
   }
 
+  const signable = (path: string, body: unknown) => ({
+    method: 'POST' as const,
+    origin: base.origin,
+    path,
+    body: typeof body === 'string' ? body : '',
+  })
   const { sendText, sendForm, openOnce, close, isIdle } = createTransports(base, options.connectTimeoutMs)
   return {
     provider,
@@ -139,6 +170,10 @@ function requestHeaders(requestId: string, isJson: boolean, more: readonly strin
 function pushCredential(headers: string[], credential: string, name: 'x-api-key' | undefined): void {
   if (name === undefined) headers.push('authorization', `Bearer ${credential}`)
   else headers.push(name, credential)
+}
+
+function isRefusedSignIn(error: unknown): boolean {
+  return error instanceof UpstreamError && error.details.status === 401
 }
 
 function isCredentialRefused(status: number): boolean {

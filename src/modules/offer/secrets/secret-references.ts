@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, normalize, sep } from 'node:path'
-import { isSecretText } from './secret-text.ts'
+import { isSecretText, toSecretLine } from './secret-text.ts'
 
 /** What a reference points to now, or why it cannot be read. */
 type ReferenceReading =
@@ -92,7 +92,7 @@ function checked(text: string): ReferenceReading {
   const secret = text.trim()
   if (secret === '') return unreadable('it is empty')
   return isSecretText(secret)
-    ? { secret, problem: null }
+    ? { secret: toSecretLine(secret), problem: null }
     : unreadable('it is not one line of printable characters')
 }
 

@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+import { UpstreamError } from '../failures/upstream-error.ts'
+import { readSignInDocument, type SignInDocument } from './sign-in-document.ts'
+import type { SignIn, SignInOptions } from './sign-in.ts'
+import { createTokenKeeper, type Expiring, type TokenKeeper } from './token-keeper.ts'
+
+interface TokenVendor {
+  /** The headers that carry a key, as alternating names and values. */
+  readonly withKey: (key: string) => readonly string[]
+  readonly getToken: (document: SignInDocument, options: SignInOptions) => Promise<Expiring<string>>
+}
+
+/** More credentials than a provider can have. */
+const KEEPERS_MAX = 100
+
+/** Signs in with a key as it is, or with a token that a document gets. */
+export function createTokenSignIn({ withKey, getToken }: TokenVendor, options: SignInOptions): SignIn {
+  const keepers = new Map<string, TokenKeeper<string>>()
+  const keeperOf = (credential: string, document: SignInDocument): TokenKeeper<string> => {
+    const known = keepers.get(credential)
+    if (known !== undefined) return known
+    if (keepers.size >= KEEPERS_MAX) keepers.clear()
+    const keeper = createTokenKeeper(() => getToken(document, options), options.clock)
+    keepers.set(credential, keeper)
+    return keeper
+  }
+  return {
+    sign(credential) {
+      const document = readSignInDocument(credential)
+      if (document === null) return withKey(credential)
+      const token = keeperOf(credential, document).take()
+      return typeof token === 'string' ? bearer(token) : token.then(bearer)
+    },
+    forget: (credential) => keepers.get(credential)?.forget() ?? false,
+  }
+}
+
+function bearer(token: string): readonly string[] {
+  return ['authorization', `Bearer ${token}`]
+}
+
+const TOKEN_FILE_LENGTH_MAX = 64 * 1024
+
+/** Reads a token that the platform renews in a file. */
+export async function readTokenFile(provider: string, path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const token = text.trim()
+  if (token !== '' && token.length <= TOKEN_FILE_LENGTH_MAX) return token
+  throw new UpstreamError(`${provider} could not sign in: its token file cannot be read`, {
+    failure: 'status',
+    provider,
+    status: 401,
+  })
+}

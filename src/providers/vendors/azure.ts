@@ -1,0 +1,24 @@
+import { reasoningEffort } from '../openai-compatible/upstream.ts'
+import { entraSignIn } from '../sign-in/entra-sign-in.ts'
+import type { VendorDescriptor } from '../vendor-descriptor.ts'
+
+/**
+ * Azure OpenAI and Foundry, by the v1 API. The names of models are those of deployments.
+ * https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
+ * Nothing says that a closed request is not billed.
+ */
+export const azure: VendorDescriptor = {
+  id: 'azure',
+  keys: { prefix: 'AZURE_OPENAI' },
+  traceName: 'azure.ai.openai',
+  signIn: entraSignIn,
+  wire: {
+    defaultBaseUrl: 'https://{resource}.openai.azure.com/openai/v1',
+    onDisconnect: 'continues',
+    operations: ['embedding'],
+    outputLimitMember: 'max_completion_tokens',
+    wires: ['openai-responses'],
+    takenMembers: ['prediction'],
+    thinkMembers: reasoningEffort,
+  },
+}
