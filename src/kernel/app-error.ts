@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'mismatched_project'
   | 'invalid_sign_in_code'
   | 'sign_in_ended'
+  | 'invalid_refresh_token'
   | 'invalid_user_code'
   | 'authorization_pending'
   | 'slow_down'

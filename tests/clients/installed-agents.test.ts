@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { KEY, startInTerminal } from '../cli/in-terminal.ts'
 import { createHome, homeEnvironment, signIn, type Home } from '../cli/run-parkway.ts'
+import { joinAccount, type Person } from '../organization/join-account.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 
 /** Finds an installed program on the PATH. Continuous integration does not have these programs. */
@@ -46,11 +49,11 @@ describe.skipIf(AGENTS.every(({ program }) => program === undefined))('an instal
   })
   afterEach(() => home.remove())
 
-  const ask = (program: string, words: readonly string[]) =>
+  const ask = (program: string, words: readonly string[], prompt: readonly string[] = [PROMPT]) =>
     new Promise<string>((resolve, reject) => {
       const env = { ...homeEnvironment(home), CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }
       const options = { cwd: home.directory, env, timeout: TIMEOUT_MS }
-      const child = execFile(program, [...words, PROMPT], options, (error, stdout) =>
+      const child = execFile(program, [...words, ...prompt], options, (error, stdout) =>
         error === null ? resolve(stdout) : reject(error),
       )
       child.stdin?.end()
@@ -67,4 +70,69 @@ describe.skipIf(AGENTS.every(({ program }) => program === undefined))('an instal
       },
       TIMEOUT_MS,
     )
+
+  const claude = AGENTS[0]?.program ?? ''
+  test.skipIf(claude === '')(
+    'Claude Code signs in to the gateway by itself, exports its telemetry, and signs out',
+    async () => {
+      const person = await joinAccount(gateway, { email: 'ada@example.com', role: 'owner' })
+      const env = {
+        CLAUDE_CODE_ENABLE_TELEMETRY: '1',
+        CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
+        OTEL_METRICS_EXPORTER: 'otlp',
+        OTEL_LOGS_EXPORTER: 'otlp',
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+      }
+      const policy = { settings: { env } }
+      await gateway.request('POST', '/v1/organization/managed_settings', { body: policy })
+      await mkdir(join(home.directory, '.claude'), { recursive: true })
+      const settings = { forceLoginMethod: 'gateway', forceLoginGatewayUrl: gateway.baseUrl }
+      await writeFile(join(home.directory, '.claude', 'settings.json'), JSON.stringify(settings))
+      await signClaudeCodeIn(person)
+
+      expect(await ask(claude, ['-p'])).toContain('forty-two')
+      const metrics = async (): Promise<string> => (await gateway.request('GET', '/metrics')).body
+      for (const signal of ['metrics', 'logs'])
+        expect(await metrics()).toMatch(
+          new RegExp(`agent_exports_total{signal="${signal}",outcome="received"} [1-9]`),
+        )
+      const { body: tools } = await person.request('GET', '/v1/grants')
+      expect(tools.data).toMatchObject([{ user_agent: expect.stringMatching(/^claude-code\//) }])
+
+      await ask(claude, ['auth', 'logout'], [])
+      expect((await person.request('GET', '/v1/grants')).body.data).toEqual([])
+    },
+    TIMEOUT_MS,
+  )
+
+  /** Answers the questions of the program in a terminal, and approves its code as the person. */
+  async function signClaudeCodeIn(person: Person): Promise<void> {
+    const session = startInTerminal(home, [], {
+      program: [claude],
+      columns: 120,
+      rows: 50,
+      environment: { BROWSER: '/bin/true', DISABLE_AUTOUPDATER: '1' },
+    })
+    try {
+      await session.waitFor('text style')
+      session.type(KEY.enter)
+      await session.waitFor('Enter to connect')
+      session.type(KEY.enter)
+      await session.waitFor('Trust gateway')
+      session.type(KEY.up)
+      await session.waitFor('❯ Yes')
+      session.type(KEY.enter)
+      const [code] = /[A-Z]{4}-[A-Z]{4}/.exec(await session.waitFor(/[A-Z]{4}-[A-Z]{4}/)) ?? []
+      await person.request('POST', '/v1/device-authorizations/approve', { user_code: code })
+      // It shows whose account approved the code before it keeps the token.
+      await session.waitFor('ada@example.com')
+      session.type(KEY.up)
+      await session.waitFor('❯ Yes')
+      session.type(KEY.enter)
+      await session.waitFor('Connected')
+    } finally {
+      session.kill()
+      await session.ended()
+    }
+  }
 })

@@ -57,7 +57,7 @@ describe('a refresh token', () => {
     expect(await chatStatus(other, next.access_token)).toBe(200)
     await pass('31 seconds')
     const stolen = await refresh(gateway, tool.refreshToken)
-    expect([stolen.status, stolen.body.error]).toEqual([400, 'invalid_grant'])
+    expect([stolen.status, stolen.body.error]).toEqual([401, 'invalid_grant'])
     expect(await chatStatus(other, next.access_token)).toBe(401)
     expect(await chatStatus(other, tool.accessToken)).toBe(401)
     expect((await refresh(other, next.refresh_token)).body.error).toBe('invalid_grant')
@@ -103,7 +103,7 @@ describe('a refresh token', () => {
   test('is bound to its client', async () => {
     const tool = await signInTool(gateway, person, projectId)
     const wrong = await refresh(gateway, tool.refreshToken, 'other-tool')
-    expect([wrong.status, wrong.body.error]).toEqual([400, 'invalid_grant'])
+    expect([wrong.status, wrong.body.error]).toEqual([401, 'invalid_grant'])
     expect((await refresh(gateway, tool.refreshToken)).status).toBe(200)
   })
 
@@ -125,7 +125,7 @@ describe('a refresh token', () => {
       statuses.push(status)
       refreshToken = String(body.refresh_token)
     }
-    expect(statuses).toEqual([200, 200, 200, 400])
+    expect(statuses).toEqual([200, 200, 200, 401])
   })
 })
 

@@ -30,6 +30,7 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, { status: number; type:
   mismatched_project: { status: 401, type: 'invalid_request_error' },
   invalid_session: { status: 401, type: 'authentication_error' },
   invalid_sign_in_code: { status: 401, type: 'authentication_error' },
+  invalid_refresh_token: { status: 401, type: 'authentication_error' },
   sign_in_ended: { status: 401, type: 'authentication_error' },
   authorization_pending: { status: 400, type: 'invalid_request_error' },
   slow_down: { status: 400, type: 'invalid_request_error' },
@@ -128,8 +129,10 @@ export function toErrorAnswer(
   const { status, type } =
     known.injected === null ? ERROR_CATALOGUE[known.code] : placeInjected(known.injected)
   const headers: Record<string, string> = { ...known.headers }
-  // A retry does not change a balance or a configuration, and OpenAI's clients retry every 503 without this header.
-  const isFinal = status === 402 || known.code === 'provider_not_configured' || known.mayBeDone
+  // A retry does not change a key, a balance or a configuration. Without this header OpenAI's clients retry every 503, and Claude Code
+  // retries a 401 for minutes before it asks the person to sign in again.
+  const isFinal =
+    status === 401 || status === 402 || known.code === 'provider_not_configured' || known.mayBeDone
   if (isFinal) headers['x-should-retry'] = 'false'
   const isShortage = status === 503 && !isFinal
   const retryAfterSeconds = known.retryAfterSeconds ?? (isShortage ? RETRY_AFTER_SECONDS_USUAL : null)

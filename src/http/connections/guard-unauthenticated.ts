@@ -125,6 +125,7 @@ const COUNTED: ReadonlySet<string> = new Set([
   'invalid_session',
   'invalid_sign_in_code',
   'invalid_grant',
+  'invalid_refresh_token',
   'invalid_passkey',
   'invalid_user_code',
 ])

@@ -40,7 +40,7 @@ export const HEADER_COMPONENTS: JsonObject = {
   ),
   'original-request': text('The id of the request that was answered first. Only with `idempotent-replayed`.'),
   'www-authenticate': text('How to authenticate.', 'Bearer'),
-  'x-should-retry': text('`false`: OpenAI clients do not retry.', 'false'),
+  'x-should-retry': text('`false`: the clients of OpenAI and Anthropic do not retry.', 'false'),
 }
 
 const RATE_HEADERS = ['requests', 'tokens'].flatMap((of) =>
@@ -57,7 +57,7 @@ const INFERENCE_HEADERS = [
 ]
 
 const ERROR_HEADERS: Readonly<Record<number, readonly string[]>> = {
-  401: ['www-authenticate'],
+  401: ['www-authenticate', 'x-should-retry'],
   402: ['x-should-retry'],
   409: ['retry-after'],
   429: ['retry-after', ...RATE_HEADERS],

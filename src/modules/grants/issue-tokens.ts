@@ -7,6 +7,8 @@ export interface GrantTokens {
   readonly accessToken: string
   readonly refreshToken: string
   readonly expiresInSeconds: number
+  /** The address of the person who approved the code, for the tool to show. Only of its first tokens. */
+  readonly email?: string
 }
 
 const ACCESS_SECONDS = 3600

@@ -5,6 +5,11 @@ export function invalidGrant(message: string): AppError {
   return new AppError('invalid_grant', message)
 }
 
+/** The same for a used, wrong or revoked refresh token. Clients such as Claude Code let the person sign in again after a 401 only. */
+export function invalidRefreshToken(message: string): AppError {
+  return new AppError('invalid_refresh_token', message)
+}
+
 /** The tool is signed in, and its person may not use the account. */
 export function signInEnded(cause: unknown): AppError {
   const message = 'The person that this tool was signed in for may not use the account any more.'

@@ -91,7 +91,13 @@ async function signIn(
     [accountId, userId, grantId, GRANTS_OF_PERSON_MAX - 1],
   )
   const tokens = await issueTokens(transaction, keys, { accountId, keyId, grantId })
-  return { tokens, endedKeyIds: [...new Set(ended.map(({ key_id: id }) => id))] }
+  const [person] = await transaction.query<{ email: string }>('SELECT email FROM users WHERE id = $1', [
+    userId,
+  ])
+  return {
+    tokens: { ...tokens, ...(person !== undefined && { email: person.email }) },
+    endedKeyIds: [...new Set(ended.map(({ key_id: id }) => id))],
+  }
 }
 
 interface PolledRow {

@@ -5,7 +5,7 @@ import { recordChange, type RequestOrigin } from '../audit/audit.ts'
 import type { Keys } from '../keys/keys.ts'
 import { createSalt, hashSecret, isRefreshToken, succeedRefreshToken } from './grant-secrets.ts'
 import { issueTokens, REFRESH_IDLE_DAYS, type GrantTokens } from './issue-tokens.ts'
-import { invalidGrant, signInEnded } from './oauth-errors.ts'
+import { invalidRefreshToken, signInEnded } from './oauth-errors.ts'
 
 /**
  * How long a used token still gets the same successor, if that was not used: two processes of a tool may refresh at once, and an answer may
@@ -105,7 +105,7 @@ const REUSED =
   'This refresh token was used before, so somebody else may have it. The tool was signed out: sign in again.'
 
 function refuse(message: string, endedKeyId: string | null = null): Outcome {
-  return { error: invalidGrant(message), endedKeyId }
+  return { error: invalidRefreshToken(message), endedKeyId }
 }
 
 /** Finds the tool of a refresh token. Nobody else refreshes or ends it before the end of the transaction. */

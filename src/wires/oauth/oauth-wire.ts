@@ -3,6 +3,7 @@ import type { Wire, WireError } from '../wire.ts'
 
 /** Errors of RFC 6749 and RFC 8628 by our code, where the name differs. */
 const NAMES = lookupTable({
+  invalid_refresh_token: 'invalid_grant',
   sign_in_ended: 'invalid_grant',
   rate_limit_exceeded: 'slow_down',
   service_unavailable: 'temporarily_unavailable',

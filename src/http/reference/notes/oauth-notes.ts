@@ -8,7 +8,7 @@ export const OAUTH_NOTES: Readonly<Record<string, string>> = {
     'Takes a form, `application/x-www-form-urlencoded`. A field must not occur twice, unknown fields are ignored, and one without a value counts as absent. ' +
     'Errors are those of RFC 6749 and RFC 8628. Access tokens live an hour. A refresh token works once and gets the next one; for 30 seconds it gets the same one ' +
     'again, so that two processes of a tool may refresh at once. After that, or once the next one was used, it signs the tool out, because somebody may have ' +
-    'stolen it. A tool is signed out after 30 days without use, and after 90 days in any case. `invalid_grant` with 401: the person may not use the account at the moment.',
+    'stolen it. A tool is signed out after 30 days without use, and after 90 days in any case. `invalid_grant` with 401: the refresh token is refused, and the person has to sign in again.',
   'POST /oauth/revoke':
     'RFC 7009. A refresh token signs its tool out; an access token ends alone. An unknown token is no error.',
   'POST /v1/device-authorizations/find':

@@ -20,6 +20,8 @@ export interface IssuedTokens {
   readonly accessToken: string
   readonly expiresInSeconds: number
   readonly refreshToken?: string
+  /** Of the person who approved the code of a device. */
+  readonly email?: string
   /** Only of an exchanged token. */
   readonly issuedTokenType?: string
 }
@@ -57,6 +59,12 @@ const TokenAnswer = Type.Object(
     expires_in: Type.Integer({ description: 'Seconds until it expires.' }),
     refresh_token: Type.Optional(
       Type.String({ description: 'Gets the next access token, once. The answer then has the next one.' }),
+    ),
+    email: Type.Optional(
+      Type.String({
+        description:
+          'The address of the person who approved the code of a device. Claude Code asks whether it is the right one.',
+      }),
     ),
     issued_token_type: Type.Optional(Type.String({ description: 'The kind of an exchanged token.' })),
   },
@@ -104,12 +112,13 @@ function unsupported(names: readonly string[]): AppError {
 }
 
 function tokensToWire(issued: IssuedTokens): Static<typeof TokenAnswer> {
-  const { accessToken, expiresInSeconds, refreshToken, issuedTokenType } = issued
+  const { accessToken, expiresInSeconds, refreshToken, email, issuedTokenType } = issued
   return {
     access_token: accessToken,
     token_type: 'Bearer',
     expires_in: expiresInSeconds,
     ...(refreshToken !== undefined && { refresh_token: refreshToken }),
+    ...(email !== undefined && { email }),
     ...(issuedTokenType !== undefined && { issued_token_type: issuedTokenType }),
   }
 }
