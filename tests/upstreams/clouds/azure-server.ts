@@ -23,7 +23,7 @@ export function answerAzure(request: RecordedRequest, entra: TokenServer) {
   const asked = body as { model?: string; stream?: boolean }
   if (asked.model !== 'our-deployment' && asked.model !== 'our-embedding')
     return failure(404, { code: 'DeploymentNotFound', message: 'The API deployment does not exist.' })
-  if (path === '/openai/v1/embeddings') return answerOpenAiText({ ...request, path: '/v1/embeddings' })
+  if (path === '/openai/v1/embeddings') return answerOpenAiText(request) ?? failure(404)
   if (path === '/openai/v1/responses') return json(RESPONSE)
   if (path !== '/openai/v1/chat/completions') return failure(404)
   return asked.stream === true ? stream(chunksOf('Hello', ' there')) : completion()
