@@ -2,13 +2,14 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Sealer } from '../../kernel/seal-text.ts'
 import type { Billing } from '../../modules/billing/billing.ts'
 import type { Catalog } from '../../modules/catalog/catalog.ts'
-import { createOffer, createSecretReferences, type Offer } from '../../modules/offer/offer.ts'
+import { createOffer, type Offer } from '../../modules/offer/offer.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../../providers/registry.ts'
 import { createSandboxProvider } from '../../providers/sandbox/sandbox.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { Database } from '../../storage/database.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
-import { isOwnVariable, type Config } from '../settings/config.ts'
+import type { Config } from '../settings/config.ts'
+import { buildSecretReferences } from './build-secret-references.ts'
 
 interface OfferParts {
   readonly database: Database
@@ -18,9 +19,6 @@ interface OfferParts {
   readonly sealer: Sealer
   readonly catalog: Pick<Catalog, 'refresh'>
 }
-
-/** Where secrets are mounted if the operator names no other directory. */
-const SECRET_DIRECTORIES = ['/run/secrets']
 
 /** Requests that began before a provider was removed end within this time of their longest duration. */
 const RETIRE_MARGIN_MS = 60_000
@@ -43,14 +41,10 @@ export async function buildOffer(
     retireMs: config.streamDurationMsMax + RETIRE_MARGIN_MS,
   })
   opened.defer(() => providers.close())
-  const { referenceDirectories } = config
   const offer = await createOffer({
     ...parts,
     clock,
-    references: createSecretReferences({
-      readVariable: (name) => (isOwnVariable(name) ? null : { value: config.otherVariables.get(name) }),
-      directories: referenceDirectories.length === 0 ? SECRET_DIRECTORIES : referenceDirectories,
-    }),
+    references: buildSecretReferences(config),
     isTaken: (name) => providers.isFixed(name),
     useProviders: (settings) => {
       // The cache prices of a model may come from the vendors of its routes.

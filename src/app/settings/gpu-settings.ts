@@ -94,23 +94,6 @@ export const GPU_SETTINGS = {
     },
     { allowed: 'ids of accounts or *', isAllowed: (text) => text === '*' || isUuid(text) },
   ),
-  referenceDirectories: listSetting({
-    environment: 'PARKWAY_REFERENCE_DIRECTORIES',
-    description:
-      'The directories from which keys of providers may be read by `file:/path`; only `/run/secrets` without it.',
-  }),
-  sealingKey: optionalTextSetting({
-    environment: 'PARKWAY_SEALING_KEY',
-    description:
-      'Encrypts tokens that accounts give their deployments, keys of providers, and stored bodies. Without it `sealing.key` in the data directory does. Set it where several machines share a database.',
-    isSecret: true,
-  }),
-  otherSealingKey: optionalTextSetting({
-    environment: 'PARKWAY_OTHER_SEALING_KEY',
-    description:
-      'A second key that opens secrets and never seals: while the sealing key is replaced, the next one, and then the one before.',
-    isSecret: true,
-  }),
   modelCacheDir: optionalTextSetting({
     environment: 'PARKWAY_MODEL_CACHE_DIR',
     description: 'Where models of the hub are kept; `models` in the data directory without it.',

@@ -5,6 +5,7 @@ import { isNetwork } from './is-network.ts'
 import { DRAIN_SETTINGS } from './drain-settings.ts'
 import { GPU_SETTINGS } from './gpu-settings.ts'
 import { MEDIA_SETTINGS } from './media-settings.ts'
+import { SECRET_SETTINGS } from './secret-settings.ts'
 import { REQUEST_LOG_SETTINGS } from './request-log-settings.ts'
 import { TASK_SETTINGS } from './task-settings.ts'
 import { TELEMETRY_SETTINGS } from './telemetry-settings.ts'
@@ -185,6 +186,7 @@ export const SETTINGS = {
   ...MEDIA_SETTINGS,
   ...TASK_SETTINGS,
   ...REQUEST_LOG_SETTINGS,
+  ...SECRET_SETTINGS,
   ...GPU_SETTINGS,
   limits: objectSetting(
     {

@@ -18,6 +18,8 @@ interface FollowOptions {
   readonly database: Database
   readonly messageBus: Pick<MessageBus, 'subscribe' | 'publishAndConfirm'>
   readonly logger: Logger
+  /** Reads what a state needs before it can be used. */
+  readonly prepare: (offer: StoredOffer) => Promise<void>
   /** Called with each state before it is confirmed. */
   readonly use: (offer: StoredOffer) => void
   /** Called regularly. */
@@ -33,8 +35,9 @@ const POLL_MS = 2_000
  * Keeps the latest state of the offer. It is replaced as a whole. While the database is away, the last known state stays in use.
  */
 export async function followOffer(options: FollowOptions): Promise<FollowedOffer> {
-  const { database, messageBus, logger, use } = options
+  const { database, messageBus, logger, prepare, use } = options
   let current = await readOffer(database)
+  await prepare(current)
   use(current)
   let reading: Promise<void> | null = null
   let isPolling = false
@@ -43,6 +46,7 @@ export async function followOffer(options: FollowOptions): Promise<FollowedOffer
   const readOnce = async (): Promise<void> => {
     const found = await readOffer(database)
     if (found.version <= current.version) return
+    await prepare(found)
     current = found
     use(found)
   }

@@ -12,6 +12,7 @@ const DRAFT = { name: 'one', baseUrl: 'http://127.0.0.1:9/v1', credentials: [] }
 const NO_REFERENCES = {
   findProblem: () => null,
   read: () => ({ secret: null, problem: 'nothing is read' }) as const,
+  load: async () => {},
   refresh: () => false,
   keep: () => {},
 }

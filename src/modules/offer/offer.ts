@@ -18,7 +18,9 @@ import { deleteProvider, insertProvider, updateProvider } from './write-provider
 export { SEALED_PROVIDER_SECRETS, type OfferedProvider } from './offered-provider.ts'
 export type { SecretProblem } from './open-provider.ts'
 export type { DraftCredential, NewCredential, ProviderDraft, ProviderPatch } from './provider-draft.ts'
-export { createSecretReferences } from './secrets/secret-references.ts'
+export { createSecretReferences, type SecretReferences } from './secrets/secret-references.ts'
+export type { SecretStore } from './secrets/secret-store.ts'
+export { createVaultStore } from './secrets/vault-store.ts'
 
 /** A change of a provider that is checked and not made yet. */
 export interface ProviderChange {
@@ -78,17 +80,19 @@ export async function createOffer(options: OfferOptions): Promise<Offer> {
   }
   const followed = await followOffer({
     ...options,
+    prepare: ({ providers }) => references.load(providers.flatMap(listReferences)),
     use,
     onTick: () => {
       if (references.refresh()) use(followed.current)
     },
   })
 
-  const plan = (
+  const plan = async (
     before: StoredProvider | null,
     after: StoredProvider | null,
     write: (transaction: Queryable) => Promise<bigint>,
-  ): ProviderChange => {
+  ): Promise<ProviderChange> => {
+    if (after !== null) await references.load(listReferences(after))
     const opened = after === null ? { settings: null, problems: [] } : openProvider(after, options)
     return {
       ...opened,

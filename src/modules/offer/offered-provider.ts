@@ -24,7 +24,7 @@ export interface OfferedProvider {
 export interface ProviderCredential {
   readonly id: string
   readonly lastFour: string | null
-  /** `env:NAME` or `file:/path`. Null if the secret itself is stored. */
+  /** `env:NAME`, `file:/path` or that of a store. Null if the secret itself is stored. */
   readonly reference: string | null
   /** Its share of the requests, in relation to the others. */
   readonly weight: number

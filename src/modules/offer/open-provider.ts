@@ -8,8 +8,9 @@ import {
   type StoredCredential,
   type StoredProvider,
 } from './offered-provider.ts'
-import { findSignInProblem } from './secrets/sign-in-problem.ts'
+import type { SecretReading } from './secrets/secret-reading.ts'
 import type { SecretReferences } from './secrets/secret-references.ts'
+import { findSignInProblem } from './secrets/sign-in-problem.ts'
 
 /** A secret of a provider that cannot be read. */
 export interface SecretProblem {
@@ -40,8 +41,8 @@ export function openProvider(stored: StoredProvider, options: OpenOptions): Open
   const keyWeights: number[] = []
   for (const credential of stored.credentials) {
     const { secret, problem } = checkSignIn(stored, credential, readCredential(stored, credential, options))
-    if (secret === null) problems.push({ provider, credentialId: credential.id, problem })
-    else if (!apiKeys.includes(secret)) {
+    if (problem !== null) problems.push({ provider, credentialId: credential.id, problem })
+    if (secret !== null && !apiKeys.includes(secret)) {
       apiKeys.push(secret)
       keyWeights.push(credential.weight)
     }
@@ -65,15 +66,11 @@ export function openProvider(stored: StoredProvider, options: OpenOptions): Open
   }
 }
 
-type ReadCredential =
-  | { readonly secret: string; readonly problem: null }
-  | { readonly secret: null; readonly problem: string }
-
 function checkSignIn(
   { vendor }: StoredProvider,
   { reference }: StoredCredential,
-  read: ReadCredential,
-): ReadCredential {
+  read: SecretReading,
+): SecretReading {
   if (read.secret === null) return read
   const problem = findSignInProblem(vendor, read.secret, { isOfMachine: reference !== null })
   return problem === null ? read : { secret: null, problem }
@@ -83,7 +80,7 @@ function readCredential(
   { name }: StoredProvider,
   { id, reference, sealed }: StoredCredential,
   { sealer, references }: OpenOptions,
-): ReadCredential {
+): SecretReading {
   if (reference !== null) return references.read(reference)
   const secret = sealed === null ? null : openSecret(sealer, sealed, credentialPlace(name, id))
   return secret === null ? { secret, problem: NOT_OPENED } : { secret, problem: null }

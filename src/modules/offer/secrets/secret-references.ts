@@ -1,17 +1,17 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, normalize, sep } from 'node:path'
-import { isSecretText, toSecretLine } from './secret-text.ts'
-
-/** What a reference points to now, or why it cannot be read. */
-type ReferenceReading =
-  | { readonly secret: string; readonly problem: null }
-  | { readonly secret: null; readonly problem: string }
+import { checked, unreadable, type SecretReading } from './secret-reading.ts'
+import type { SecretStore } from './secret-store.ts'
+import { createStoredSecrets } from './stored-secrets.ts'
 
 export interface SecretReferences {
   /** Returns what is wrong with the text of a reference, or null. */
   findProblem(reference: string): string | null
-  read(reference: string): ReferenceReading
-  /** Reads the files that changed since they were read, and those that could not be read. Returns whether anything is different. */
+  /** References of stores are as they were when they were read last. */
+  read(reference: string): SecretReading
+  /** Reads from stores what is not known yet. */
+  load(references: readonly string[]): Promise<void>
+  /** Reads again the files that changed or could not be read, and secrets of stores from time to time. Returns whether anything is different. */
   refresh(): boolean
   /** Forgets all references but these. */
   keep(references: ReadonlySet<string>): void
@@ -22,10 +22,12 @@ interface ReferencesOptions {
   readonly readVariable: (name: string) => { readonly value: string | undefined } | null
   /** The directories that secrets may be read from. */
   readonly directories: readonly string[]
+  /** The stores that this gateway can reach. */
+  readonly stores?: readonly SecretStore[]
 }
 
 interface KnownReference {
-  readonly reading: ReferenceReading
+  readonly reading: SecretReading
   readonly fingerprint: string
 }
 
@@ -33,22 +35,30 @@ const VARIABLE = /^env:([A-Za-z_][A-Za-z0-9_]{0,127})$/
 const FILE = /^file:(\/[^\0]{1,1000})$/
 const FILE_BYTES_MAX = 16 * 1024
 
-/** Reads secrets that are kept elsewhere: `env:NAME` in the environment of the process, `file:/path` in a file. */
-export function createSecretReferences({ readVariable, directories }: ReferencesOptions): SecretReferences {
+/** Reads secrets that are kept elsewhere: `env:NAME` in the environment of the process, `file:/path` in a file, or in a store. */
+export function createSecretReferences({
+  readVariable,
+  directories,
+  stores = [],
+}: ReferencesOptions): SecretReferences {
   const known = new Map<string, KnownReference>()
+  const stored = createStoredSecrets(stores)
+  const forms = ['env:NAME', 'file:/path', ...stores.map(({ form }) => form)]
 
   const findProblem = (reference: string): string | null => {
     const variable = VARIABLE.exec(reference)?.[1]
     if (variable !== undefined)
       return readVariable(variable) === null ? 'this variable is a setting of the gateway' : null
+    const store = stored.storeOf(reference)
+    if (store !== undefined) return store.findProblem(reference)
     const path = FILE.exec(reference)?.[1]
-    if (path === undefined) return 'it is neither env:NAME nor file:/path'
+    if (path === undefined) return `it is none of ${forms.join(', ')}`
     if (!isAbsolute(path) || normalize(path) !== path) return 'the path is not absolute and plain'
     if (!isWithin(path, directories)) return `the file is in none of ${directories.join(', ')}`
     return null
   }
 
-  const readNow = (reference: string): ReferenceReading => {
+  const readNow = (reference: string): SecretReading => {
     const problem = findProblem(reference)
     if (problem !== null) return unreadable(problem)
     const variable = VARIABLE.exec(reference)?.[1]
@@ -67,9 +77,13 @@ export function createSecretReferences({ readVariable, directories }: References
 
   return {
     findProblem,
-    read: (reference) => (known.get(reference) ?? look(reference)).reading,
+    read: (reference) =>
+      stored.storeOf(reference) === undefined
+        ? (known.get(reference) ?? look(reference)).reading
+        : stored.read(reference),
+    load: (references) => stored.load(references),
     refresh: () => {
-      let isDifferent = false
+      let isDifferent = stored.refresh()
       for (const [reference, { reading, fingerprint }] of known) {
         if (reading.problem === null && fingerprint === fingerprintOf(reference)) continue
         const now = look(reference).reading
@@ -78,22 +92,10 @@ export function createSecretReferences({ readVariable, directories }: References
       return isDifferent
     },
     keep: (references) => {
+      stored.keep(references)
       for (const reference of known.keys()) if (!references.has(reference)) known.delete(reference)
     },
   }
-}
-
-function unreadable(problem: string): ReferenceReading {
-  return { secret: null, problem }
-}
-
-/** The problem never contains what was read. */
-function checked(text: string): ReferenceReading {
-  const secret = text.trim()
-  if (secret === '') return unreadable('it is empty')
-  return isSecretText(secret)
-    ? { secret: toSecretLine(secret), problem: null }
-    : unreadable('it is not one line of printable characters')
 }
 
 function isWithin(path: string, directories: readonly string[]): boolean {
@@ -113,7 +115,7 @@ function fingerprintOf(reference: string): string {
 }
 
 /** Reads a plain file only: reading a device or a pipe may never end. */
-function readFile(path: string, directories: readonly string[]): ReferenceReading {
+function readFile(path: string, directories: readonly string[]): SecretReading {
   let descriptor: number | null = null
   try {
     // A link may lead elsewhere, as those of mounted secrets do.
