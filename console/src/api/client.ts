@@ -8,6 +8,13 @@ import { announceSignedOut, confirmKey } from './session-signals.ts'
 /** The schemas of the API by name. */
 export type Schemas = components['schemas']
 
+/** The JSON body of an operation. */
+export type BodyOf<Operation> = Operation extends {
+  requestBody?: { content: { 'application/json': infer Body } }
+}
+  ? Body
+  : never
+
 /** The typed client of the whole API. Use it inside `call`. */
 export const client = createClient<paths>({
   baseUrl: location.origin,

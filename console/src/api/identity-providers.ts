@@ -1,14 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { paths } from '../../../api-types/generated/gateway-api.ts'
-import { call, client, type Schemas } from './client.ts'
+import { call, client, type BodyOf, type Schemas } from './client.ts'
 
 export type IdentityProvider = Schemas['IdentityProvider']
-
-type BodyOf<Operation> = Operation extends {
-  requestBody?: { content: { 'application/json': infer Body } }
-}
-  ? Body
-  : never
 
 export type ProviderDraft = BodyOf<paths['/v1/admin/identity-providers']['post']>
 export type ProviderChange = BodyOf<paths['/v1/admin/identity-providers/{id}']['patch']>

@@ -112,6 +112,15 @@ export const createServiceAccount = (id: string, name: string) =>
     }),
   )
 
+/** Makes one without a key: machines get tokens by what their project trusts. */
+export const createKeylessServiceAccount = (id: string, name: string) =>
+  call(() =>
+    client.POST('/v1/organization/projects/{project_id}/service_accounts', {
+      params: at(id),
+      body: { name, create_service_account_only: true },
+    }),
+  )
+
 export const createServiceAccountKey = (id: string, serviceAccountId: string, name: string) =>
   call(() =>
     client.POST('/v1/organization/projects/{project_id}/service_accounts/{service_account_id}/api_keys', {

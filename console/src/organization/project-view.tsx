@@ -25,11 +25,13 @@ import { ProjectModels } from './project-models.tsx'
 import { ProjectPeople } from './project-people.tsx'
 import { ProjectUsage } from './project-usage.tsx'
 import { ServiceAccounts } from './service-accounts.tsx'
+import { TrustedIssuers } from './trusted-issuers/trusted-issuers.tsx'
 
 const TABS = [
   { value: 'people', label: 'Members', Part: ProjectPeople },
   { value: 'groups', label: 'Groups', Part: ProjectGroups },
   { value: 'service-accounts', label: 'Service accounts', Part: ServiceAccounts },
+  { value: 'trusted-issuers', label: 'Trusted issuers', Part: TrustedIssuers },
   { value: 'keys', label: 'Keys', Part: ProjectKeys },
   { value: 'usage', label: 'Usage', Part: ProjectUsage },
   { value: 'models', label: 'Models', Part: ProjectModels },
