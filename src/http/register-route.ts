@@ -1,3 +1,4 @@
+import { takeRawBodies } from './bodies/take-raw-bodies.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { authenticateHook } from './authenticate.ts'
 import type { RunOnce } from './idempotency.ts'
@@ -116,7 +117,7 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
   else {
     // A separate scope, so that other routes still accept only JSON.
     app.register(async (scope) => {
-      takeBodies(scope)
+      takeBodies(scope, route)
       register(scope)
     })
   }
@@ -197,14 +198,6 @@ function withModelField(form: Form, model: string): Form {
 
 export const URL_ENCODED = 'application/x-www-form-urlencoded'
 const NO_BYTES = Buffer.alloc(0)
-
-function takeRawBodies(scope: FastifyInstance): void {
-  scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    request.exchange.requestBytes = body.length
-    done(null, body)
-  })
-}
 
 function takeUrlEncodedOf({ takesUrlEncoded }: Route): ((scope: FastifyInstance) => void) | null {
   return takesUrlEncoded ? takeUrlEncoded : null

@@ -67,6 +67,11 @@ export interface Route<
   readonly bodyLimitBytes?: number
   /** Accepts any content type and does not parse the body. For bodies that are signed or not JSON. */
   readonly takesRawBody?: true
+  /**
+   * A body above the limit is read and forgotten: `rawBody` is empty, and `exchange.requestBytes` says how long it was. For protocols in which
+   * that is no error.
+   */
+  readonly discardsLargeBody?: true
   /** Takes a compressed body as it is. The route bounds what it unpacks. */
   readonly takesCompressedBody?: true
   /** Returns the JSON answer, or writes to the reply itself and returns nothing. */

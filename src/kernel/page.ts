@@ -44,4 +44,4 @@ export function orderedPage(
   }
 }
 
-const ID_BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
+export const ID_BEFORE_ALL = '00000000-0000-0000-0000-000000000000'

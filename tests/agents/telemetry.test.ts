@@ -166,11 +166,76 @@ describe('an export of an agent', () => {
     expect(bytes.subarray(4).toString()).toBe(message)
   })
 
-  test('is refused in Anthropic’s form if it is too large or has no key', async () => {
-    const large = await send({ body: new Uint8Array(5 * 1024 * 1024) })
-    expect([large.status, JSON.parse(large.text).error.type]).toEqual([413, 'request_too_large'])
+  test('is 200 even if it is too large, and says so', async () => {
+    const body = new Uint8Array(5 * 1024 * 1024)
+    const binary = await send({ body })
+    expect([binary.status, binary.text]).toEqual([200, expect.stringContaining('It has more than 4 MiB.')])
+    const json = await send({ headers: JSON_TYPE, body })
+    const partialSuccess = { errorMessage: 'It has more than 4 MiB.' }
+    expect([json.status, JSON.parse(json.text)]).toEqual([200, { partialSuccess }])
+  })
+
+  test('is refused in Anthropic’s form if it has no key that counts', async () => {
     const unknown = await send({ key: null, body: 'x' })
     expect([unknown.status, JSON.parse(unknown.text).error.type]).toEqual([401, 'authentication_error'])
+  })
+
+  test('is counted for the person whose key it is, in both processes, and for nobody else', async () => {
+    const other = await startTestGateway({ connectionString: gateway.connectionString })
+    try {
+      const person = await joinAccount(gateway, { email: 'counted@example.com', role: 'owner', name: 'Ada' })
+      const { body: made } = await person.request('POST', '/v1/tenants/me/api-keys', { name: 'own' })
+      const key = String(made.key)
+      for (const at of [gateway, other])
+        for (const signal of ['metrics', 'logs', 'logs']) await send({ key, at, signal, body: 'abcde' })
+      await send({ key, at: other, headers: { 'content-type': 'text/plain' }, body: 'x' })
+      const at = '/v1/organization/agent_telemetry?limit=100'
+      const listed = async () => {
+        // Each process writes what it counted, and reads what the others wrote.
+        await other.request('GET', at)
+        const { body } = await gateway.request('GET', at)
+        return body.data.find(({ id }: { id: string }) => id === person.id)
+      }
+      expect(await listed()).toEqual({
+        object: 'organization.agent_telemetry',
+        id: person.id,
+        email: 'counted@example.com',
+        name: 'Ada',
+        active_days: expect.any(Number),
+        metrics: 2,
+        logs: 4,
+        traces: 0,
+        refused: 1,
+        bytes: 31,
+        last_export_at: expect.any(Number),
+      })
+      // A key of the account is nobody.
+      const { body: before } = await gateway.request('GET', at)
+      await send({ body: 'of the account' })
+      expect((await gateway.request('GET', at)).body.data).toEqual(before.data)
+      const { body: page } = await gateway.request('GET', at.replace('100', '1'))
+      const { body: next } = await gateway.request('GET', `${at}&after=${page.last_id}`)
+      expect([page.data.length, next.data.some(({ id }: { id: string }) => id === page.last_id)]).toEqual([
+        1,
+        false,
+      ])
+    } finally {
+      await other.close()
+    }
+  })
+
+  test('is counted until the person leaves, and is shown to nobody without usage.read', async () => {
+    const [leaver, reader] = [
+      await joinAccount(gateway, { email: 'leaver@example.com', role: 'owner' }),
+      await joinAccount(gateway, { email: 'reader@example.com', role: 'reader' }),
+    ]
+    const at = '/v1/organization/agent_telemetry'
+    const ids = async () => (await gateway.request('GET', at)).body.data.map(({ id }: { id: string }) => id)
+    await leaver.request('POST', '/v1/metrics', {})
+    expect(await ids()).toContain(leaver.id)
+    expect((await reader.request('GET', at)).status).toBe(403)
+    await gateway.request('DELETE', `/v1/organization/users/${leaver.id}`)
+    expect(await ids()).not.toContain(leaver.id)
   })
 
   test('is passed on for metrics only where nothing may be stored', async () => {

@@ -18,6 +18,7 @@ const OTHER_FORMS = [
   'GET /v1/organization/spend_alerts',
   'GET /v1/organization/invites',
   'GET /v1/sessions/methods',
+  'GET /v1/organization/agent_telemetry',
   'GET /v1/organization/managed_settings',
   'GET /v1/organization/scim_tokens',
 ]

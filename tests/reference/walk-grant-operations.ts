@@ -27,6 +27,8 @@ export async function walkGrants(call: MakeCall, cookie: () => string): Promise<
       client_id: 'my-tool',
     },
   })
+  await call('POST /v1/metrics', { key: tokens.access_token, body: {} })
+  await call('GET /v1/organization/agent_telemetry')
   const { data } = await call('GET /v1/grants', person)
   await call('DELETE /v1/grants/{id}', { ...person, params: { id: data[0].id } })
   await call('POST /oauth/revoke', { ...FORM, body: { token: tokens.refresh_token } })

@@ -1,5 +1,6 @@
 import type { Route } from '../../http/route.ts'
 import { ownSettingsRoutes } from '../../http/routes/agents/own-settings.ts'
+import { agentTelemetryRoutes } from '../../http/routes/organization/agent-telemetry.ts'
 import { telemetryRoutes } from '../../http/routes/agents/telemetry.ts'
 import { managedSettingsRoutes } from '../../http/routes/organization/managed-settings.ts'
 import { createAgentTelemetry } from '../../modules/agent-telemetry/agent-telemetry.ts'
@@ -23,7 +24,7 @@ export function buildTrust(modules: Modules): Trust {
 
 /** The routes of agents such as Claude Code, and of those who set what agents may do. */
 export function buildAgentRoutes({ config, modules, trust, isShuttingDown }: AgentParts): Route[] {
-  const { database, clock, keys, outbound, metrics } = modules
+  const { database, clock, keys, outbound, metrics, exportCounts } = modules
   const managedSettings = createManagedSettings({ database, clock, keys })
   const telemetry = createAgentTelemetry({
     outbound,
@@ -33,11 +34,13 @@ export function buildAgentRoutes({ config, modules, trust, isShuttingDown }: Age
         : { url: config.agentOtlpEndpoint, headers: parseOtlpHeaders(config.agentOtlpHeaders.join(',')) },
     isClosing: isShuttingDown,
     count: (signal, outcome) => metrics.agents.exported(signal, outcome),
+    exportCounts,
   })
   return [
     ...managedSettingsRoutes({ managedSettings }),
     ...trustedIssuerRoutes({ trust }),
     ...ownSettingsRoutes({ managedSettings }),
     ...telemetryRoutes({ telemetry }),
+    ...agentTelemetryRoutes({ exportCounts }),
   ]
 }

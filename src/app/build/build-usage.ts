@@ -1,6 +1,7 @@
 import type { BodyStorageRules } from '../../http/routes/account/body-storage.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
+import { createExportCounts, type ExportCounts } from '../../modules/agent-telemetry/agent-telemetry.ts'
 import {
   createRequestLog,
   openStoredBodies,
@@ -19,6 +20,8 @@ export interface BuiltUsage {
   readonly usage: Usage
   readonly requestLog: RequestLog
   readonly storedBodies: StoredBodies
+  /** Of agents. */
+  readonly exportCounts: ExportCounts
 }
 
 interface Parts {
@@ -57,7 +60,9 @@ export async function buildUsage(
     onDropped,
   })
   opened.defer(() => storedBodies.close())
-  return { usage, requestLog, storedBodies }
+  const exportCounts = createExportCounts({ database, clock })
+  opened.defer(() => exportCounts.close())
+  return { usage, requestLog, storedBodies, exportCounts }
 }
 
 /** The operator's rules for stored bodies. */

@@ -4,6 +4,7 @@ import { toTaskAnswer } from '../../http/routes/tasks/task-wire.ts'
 import { createMailer } from '../../mail/mailer.ts'
 import { sweepOldBudgets } from '../../modules/budgets/budgets.ts'
 import { sweepBudgetAlerts } from '../../modules/budget-alerts/budget-alerts.ts'
+import { sweepExportCounts } from '../../modules/agent-telemetry/agent-telemetry.ts'
 import { sweepGrants } from '../../modules/grants/grants.ts'
 import { sweepAccessTokens } from '../../modules/keys/keys.ts'
 import { sweepResponses } from '../../modules/responses/responses.ts'
@@ -88,6 +89,7 @@ export async function buildWorker(
         await sweepChallenges(database)
         await sweepDirectory(database)
         await sweepGrants(database)
+        await sweepExportCounts(database)
         await sweepResponses(database)
         await sweepRuns(database, daysToMs(config.compareRetentionDays))
       },

@@ -1,12 +1,19 @@
 import { wireId } from '../../wires/organization-ids.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
+import { TELEMETRY_SIGNALS, type TelemetrySignal } from './telemetry-signal.ts'
+import type { ExportCounts } from './count-exports.ts'
 import { findFault, type TelemetryExport } from './unpack-export.ts'
 
-export { typeOf } from './unpack-export.ts'
+export {
+  createExportCounts,
+  sweepExportCounts,
+  type ExportCounts,
+  type PersonExports,
+} from './count-exports.ts'
+export { EXPORT_BYTES_MAX, typeOf } from './unpack-export.ts'
 
-export const TELEMETRY_SIGNALS = ['metrics', 'logs', 'traces'] as const
-type TelemetrySignal = (typeof TELEMETRY_SIGNALS)[number]
+export { TELEMETRY_SIGNALS }
 
 /** `kept back`: by the data retention of the account. `dropped`: too much waits for the collector. */
 type TelemetryOutcome = 'received' | 'refused' | 'forwarded' | 'kept back' | 'dropped' | 'failed'
@@ -24,6 +31,7 @@ interface AgentTelemetryOptions {
   /** Then nothing more is forwarded. */
   readonly isClosing: () => boolean
   readonly count: (signal: TelemetrySignal, outcome: TelemetryOutcome) => void
+  readonly exportCounts: Pick<ExportCounts, 'note'>
 }
 
 const WAITING_BYTES_MAX = 32 * 1024 * 1024
@@ -44,6 +52,7 @@ export function createAgentTelemetry({
   collector,
   isClosing,
   count,
+  exportCounts,
 }: AgentTelemetryOptions): AgentTelemetry {
   const queue: Waiting[] = []
   const bytesOf = new Map<string, number>()
@@ -100,6 +109,7 @@ export function createAgentTelemetry({
     take: async (caller, signal, sent) => {
       const fault = await findFault(sent)
       count(signal, fault === null ? 'received' : 'refused')
+      exportCounts.note(caller, { signal: fault === null ? signal : 'refused', bytes: sent.bytes })
       if (fault !== null || collector === null || isClosing()) return fault
       const bytes = sent.body.length
       const { accountId } = caller

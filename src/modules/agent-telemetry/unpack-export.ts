@@ -3,6 +3,8 @@ import { gunzip } from 'node:zlib'
 
 const unpack = promisify(gunzip)
 
+/** As it was sent, perhaps compressed. */
+export const EXPORT_BYTES_MAX = 4 * 1024 * 1024
 /** A few bytes can unpack to gigabytes. Claude Code sends some hundred kilobytes at most. */
 const UNPACKED_BYTES_MAX = 16 * 1024 * 1024
 
@@ -12,7 +14,10 @@ export interface TelemetryExport {
   /** The whole header, or undefined. */
   readonly contentType: string | undefined
   readonly contentEncoding: string | undefined
+  /** Empty if it is too large. */
   readonly body: Buffer
+  /** As it was sent. */
+  readonly bytes: number
 }
 
 /** Returns what is wrong with an export, in a sentence, or null. The collector unpacks it again: what is passed on is what was sent. */
@@ -20,7 +25,9 @@ export async function findFault({
   contentType,
   contentEncoding,
   body,
+  bytes,
 }: TelemetryExport): Promise<string | null> {
+  if (bytes > EXPORT_BYTES_MAX) return `It has more than ${EXPORT_BYTES_MAX / 1024 / 1024} MiB.`
   if (typeOf(contentType) === null) return `Send ${TELEMETRY_TYPES.join(' or ')}.`
   const encoding = contentEncoding?.trim().toLowerCase() ?? 'identity'
   if (encoding === 'identity' || encoding === '') return null

@@ -3,11 +3,13 @@ export const AGENT_NOTES: Readonly<Record<string, string>> = {
   'GET /managed/settings':
     'Returns the settings that the account gives agents such as Claude Code: those of everybody, and over them those of the groups of the caller. Objects are merged member by member, lists that deny something are joined, everything else is replaced. 404 where there is no policy. Claude Code asks at its start and about once an hour.',
   'POST /v1/metrics':
-    'Takes OTLP metrics of an agent, as protobuf or JSON, plain or with gzip, up to 4 MiB and 16 MiB unpacked. They go on to the collector of the operator, if there is one, with who sent them and without the key. The answer does not wait for that.',
+    'Takes OTLP metrics of an agent, as protobuf or JSON, plain or with gzip, up to 4 MiB and 16 MiB unpacked; others are answered with 200 and `partialSuccess`. They are counted for the person, and go on to the collector of the operator, if there is one, with who sent them and without the key. The answer does not wait for that.',
   'POST /v1/logs':
     'Takes OTLP logs of an agent, like its metrics. Those of an account or project with zero data retention go no further.',
   'POST /v1/traces':
     'Takes OTLP traces of an agent, like its metrics. Those of an account or project with zero data retention go no further.',
+  'GET /v1/organization/agent_telemetry':
+    'Lists the people whose agents exported OTLP in the last days, and how much. Exports count for the person whose key or token they came with; those of keys of the account and of service accounts for nobody. Counts are kept for 90 days.',
   'GET /v1/organization/managed_settings':
     'Lists the settings that the account gives the agents of its people, for everybody and for groups.',
   'POST /v1/organization/managed_settings':

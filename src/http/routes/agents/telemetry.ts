@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import {
+  EXPORT_BYTES_MAX,
   TELEMETRY_SIGNALS,
   typeOf,
   type AgentTelemetry,
@@ -7,9 +8,6 @@ import {
 import { messagesWire } from '../../../wires/anthropic-messages/messages-wire.ts'
 import { ANY_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
-
-/** As it was sent, perhaps compressed. */
-const BODY_BYTES_MAX = 4 * 1024 * 1024
 
 const PartialSuccess = Type.Object(
   {
@@ -34,10 +32,11 @@ export const telemetryRoutes = ({ telemetry }: { telemetry: AgentTelemetry }): R
       summary: `Export ${signal} of an agent`,
       takesRawBody: true,
       takesCompressedBody: true,
-      bodyLimitBytes: BODY_BYTES_MAX,
+      discardsLargeBody: true,
+      bodyLimitBytes: EXPORT_BYTES_MAX,
       responses: {
         200: {
-          description: 'Taken. Also for an export that cannot be read: the answer says why.',
+          description: 'Taken. Also for an export that is too large or cannot be read: the answer says why.',
           schema: ExportAnswer,
           otherTypes: {
             'application/x-protobuf': Type.String({
@@ -47,9 +46,10 @@ export const telemetryRoutes = ({ telemetry }: { telemetry: AgentTelemetry }): R
           },
         },
       },
-      handle: async ({ caller, rawBody, headers, reply }) => {
+      handle: async ({ caller, rawBody, headers, reply, exchange }) => {
         const contentType = first(headers['content-type'])
-        const sent = { contentType, contentEncoding: first(headers['content-encoding']), body: rawBody }
+        const contentEncoding = first(headers['content-encoding'])
+        const sent = { contentType, contentEncoding, body: rawBody, bytes: exchange.requestBytes }
         const fault = await telemetry.take(caller, signal, sent)
         if (typeOf(contentType) !== 'application/x-protobuf')
           return fault === null ? {} : { partialSuccess: { errorMessage: fault } }

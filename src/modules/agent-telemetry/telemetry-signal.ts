@@ -1,0 +1,2 @@
+export const TELEMETRY_SIGNALS = ['metrics', 'logs', 'traces'] as const
+export type TelemetrySignal = (typeof TELEMETRY_SIGNALS)[number]
