@@ -56,6 +56,9 @@ export function createProvider(
     clock: options.clock,
     headers,
     ...(baseUrl === null ? {} : { baseUrl }),
+    ...(signIn === undefined
+      ? {}
+      : { id, signIn, connectTimeoutMs: timeouts?.connectMs ?? options.connectTimeoutMs }),
   }
   // A vendor with adapters always needs a key, even if an address is configured.
   const hasWire = upstream !== null && (adapters.length === 0 || apiKeys.length > 0)

@@ -46,6 +46,8 @@ export interface Provider {
   readonly chat?: InferenceOperation
   /** Wires besides the chat form that the upstream speaks natively. Requests and answers are forwarded in that wire. */
   readonly native?: Readonly<Partial<Record<NativeWire, InferenceOperation<NativeRequest>>>>
+  /** Whether it serves a model in its `native` wires. Absent if it serves all of them. */
+  readonly isNative?: (upstreamModel: string) => boolean
   /** Gets the billing line of Claude Code, which defeats the prompt caches of all others. */
   readonly readsBillingLine?: true
   /** Answers `{input_tokens}` to a request in Anthropic's wire, free of charge. */

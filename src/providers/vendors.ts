@@ -3,6 +3,7 @@ import { alibaba } from './vendors/alibaba.ts'
 import { anthropic } from './vendors/anthropic.ts'
 import { assemblyai } from './vendors/assemblyai.ts'
 import { azure } from './vendors/azure.ts'
+import { bedrock } from './vendors/bedrock.ts'
 import { blackForestLabs } from './vendors/black-forest-labs.ts'
 import { bytedance } from './vendors/bytedance.ts'
 import { cerebras } from './vendors/cerebras.ts'
@@ -38,6 +39,7 @@ import { zai } from './vendors/zai.ts'
 export const VENDORS: readonly VendorDescriptor[] = [
   openai,
   azure,
+  bedrock,
   groq,
   deepseek,
   mistral,

@@ -36,7 +36,7 @@ type CountPrompt<Body> = (model: CatalogModel, body: Body, countTokens: (text: s
 /** The parts in which the operations differ. Everything else is shared. */
 export interface Operation<Body> {
   readonly form: AnswerForm
-  readonly of: (provider: Provider) => InferenceOperation<Body> | undefined
+  readonly of: (provider: Provider, upstreamModel: string) => InferenceOperation<Body> | undefined
   /** Counts a prompt for an upstream of the operator that reports no usage. */
   readonly countOwnTokens: CountPrompt<Body>
   /** Counts a prompt that a vendor may bill without a report. */
@@ -84,7 +84,7 @@ export async function callCandidate<Body extends StreamableRequest>(
   options: CallOptions,
 ): Promise<InferenceResult> {
   const { request, model } = call
-  const perform = operation.of(candidate.provider)
+  const perform = operation.of(candidate.provider, candidate.upstreamModel)
   if (!perform) throw new AppError('unsupported_parameter', `'${model.id}' cannot serve this operation.`)
   const beginning = options.inference.beginAttempt(candidate, request)
   const attempt = beginning instanceof Promise ? await beginning : beginning

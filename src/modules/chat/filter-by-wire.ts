@@ -1,4 +1,4 @@
-import type { NativeWire } from '../../providers/native-wire.ts'
+import { nativeOf, type NativeWire } from '../../providers/native-wire.ts'
 import { refuseFeature, type ServerFeature } from '../../wires/native-demands.ts'
 import type { Untranslatable } from '../../wires/untranslatable.ts'
 import type { Candidate } from '../inference/inference.ts'
@@ -20,7 +20,9 @@ export function filterByWire(
   candidates: readonly Candidate[],
 ): readonly Candidate[] {
   if (untranslatable === null && features.length === 0) return candidates
-  let native = candidates.filter(({ provider }) => provider.native?.[wire] !== undefined)
+  let native = candidates.filter(
+    ({ provider, upstreamModel }) => nativeOf(wire, provider, upstreamModel) !== undefined,
+  )
   if (native.length === 0 && untranslatable !== null) throw untranslatable
   for (const feature of features) {
     const { member } = feature

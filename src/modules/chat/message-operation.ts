@@ -1,6 +1,7 @@
 import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import { BILLING_LINE_TOKENS_MAX, hasBillingLine } from '../../wires/anthropic-messages/billing-line.ts'
 import { refuseForeignState, serverFeaturesOf } from '../../wires/anthropic-messages/message-features.ts'
+import { nativeOf } from '../../providers/native-wire.ts'
 import { messagesNatively } from '../../providers/wire-bridges/messages-natively.ts'
 import { messagesThroughChat } from '../../providers/wire-bridges/messages-through-chat.ts'
 import type { CountTokensRequest, MessagesRequest } from '../../wires/anthropic-messages/messages-request.ts'
@@ -25,9 +26,9 @@ const WIRE = 'anthropic-messages'
 /** A request of Anthropic's wire is estimated and counted through its chat translation, even if it is forwarded natively. */
 export const MESSAGES: Operation<MessagesRequest> = {
   form: MESSAGE_FORM,
-  of: (provider) => {
-    const { id, chat, native } = provider
-    const send = native?.[WIRE]
+  of: (provider, upstreamModel) => {
+    const { id, chat } = provider
+    const send = nativeOf(WIRE, provider, upstreamModel)
     return send ? messagesNatively(send, provider) : chat && messagesThroughChat(id, chat)
   },
   countOwnTokens: (model, body, countTokens) => countOwnPromptTokens(model, chatOf(body), countTokens),

@@ -1,5 +1,6 @@
 import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import { refuseForeignState, serverFeaturesOf } from '../../wires/openai-responses/response-features.ts'
+import { nativeOf } from '../../providers/native-wire.ts'
 import { responsesNatively } from '../../providers/wire-bridges/responses-natively.ts'
 import { responsesThroughChat } from '../../providers/wire-bridges/responses-through-chat.ts'
 import type {
@@ -32,8 +33,9 @@ const WIRE = 'openai-responses'
 /** A request of the Responses wire is estimated and counted through its chat translation, even if it is forwarded natively. */
 export const RESPONSES: Operation<ResponsesRequest> = {
   form: RESPONSE_FORM,
-  of: ({ id, chat, native, takenMembers }) => {
-    const send = native?.[WIRE]
+  of: (provider, upstreamModel) => {
+    const { id, chat, takenMembers } = provider
+    const send = nativeOf(WIRE, provider, upstreamModel)
     if (send === undefined) return chat && responsesThroughChat(id, chat)
     return responsesNatively(send, { hasSearch: takenMembers?.has('web_search') === true })
   },

@@ -19,7 +19,8 @@ import { writtenAnswer } from '../answers/written-answer.ts'
 export function createAiSdkChat(vendor: Vendor, options: AiSdkProviderOptions): InferenceOperation {
   const { baseUrl = vendor.defaultBaseUrl, clock = systemClock } = options
   const provider = vendor.key
-  const calls = createVendorCalls(provider, options)
+  const { name = provider } = vendor
+  const calls = createVendorCalls(name, options)
 
   const attempt = <T>(call: InferenceCall, signal: AbortSignal, run: Run<T>): Promise<T> =>
     calls.attempt(
@@ -58,7 +59,7 @@ export function createAiSdkChat(vendor: Vendor, options: AiSdkProviderOptions): 
   }
 
   function toError(error: unknown): UpstreamError {
-    return toUpstreamError(provider, error, { wasRequestSent: true, nowMs: clock.nowMs() })
+    return toUpstreamError(name, error, { wasRequestSent: true, nowMs: clock.nowMs() })
   }
 
   function translate(

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { InferenceOperation, Provider, OnDisconnect } from '../provider.ts'
+import type { SignIn } from '../sign-in/sign-in.ts'
 import type { ExchangeLimits } from './exchange/upstream-exchange.ts'
 
 export interface AiSdkProviderOptions {
@@ -9,6 +10,10 @@ export interface AiSdkProviderOptions {
   /** Sent with every request to the host of its address, as alternating names and values. */
   readonly headers?: readonly string[]
   readonly baseUrl?: string
+  /** The name of the provider, how its credentials sign requests, and its limit for connections: for vendors with a `signIn`. */
+  readonly id?: string
+  readonly signIn?: SignIn
+  readonly connectTimeoutMs?: number
   readonly clock?: Clock
   readonly limits?: Partial<ExchangeLimits>
 }

@@ -4,8 +4,10 @@ import type { InferenceCall } from '../provider.ts'
 
 /** The differences between the chat vendors that are called through an AI SDK package. */
 export interface Vendor {
-  /** The provider id, and the vendor's key in the package's options and metadata. */
+  /** The provider id unless it has a `name`, and the vendor's key in the package's options and metadata. */
   readonly key: 'anthropic' | 'google'
+  /** The provider in errors, if it is not the key. */
+  readonly name?: string
   readonly defaultBaseUrl: string
   createModel(settings: ModelSettings): Promise<LanguageModelV4>
   /** Returns the vendor's name for a media type. */

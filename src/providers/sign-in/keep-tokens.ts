@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { UpstreamError } from '../failures/upstream-error.ts'
 import { readSignInDocument, type SignInDocument } from './sign-in-document.ts'
 import type { SignIn, SignInOptions } from './sign-in.ts'
-import { createTokenKeeper, type Expiring, type TokenKeeper } from './token-keeper.ts'
+import { createCredentialKeepers } from './credential-keepers.ts'
+import type { Expiring } from './token-keeper.ts'
 
 interface TokenVendor {
   /** The headers that carry a key, as alternating names and values. */
@@ -10,28 +11,17 @@ interface TokenVendor {
   readonly getToken: (document: SignInDocument, options: SignInOptions) => Promise<Expiring<string>>
 }
 
-/** More credentials than a provider can have. */
-const KEEPERS_MAX = 100
-
 /** Signs in with a key as it is, or with a token that a document gets. */
 export function createTokenSignIn({ withKey, getToken }: TokenVendor, options: SignInOptions): SignIn {
-  const keepers = new Map<string, TokenKeeper<string>>()
-  const keeperOf = (credential: string, document: SignInDocument): TokenKeeper<string> => {
-    const known = keepers.get(credential)
-    if (known !== undefined) return known
-    if (keepers.size >= KEEPERS_MAX) keepers.clear()
-    const keeper = createTokenKeeper(() => getToken(document, options), options.clock)
-    keepers.set(credential, keeper)
-    return keeper
-  }
+  const keepers = createCredentialKeepers<string>(options.clock)
   return {
     sign(credential) {
       const document = readSignInDocument(credential)
       if (document === null) return withKey(credential)
-      const token = keeperOf(credential, document).take()
+      const token = keepers.of(credential, () => getToken(document, options)).take()
       return typeof token === 'string' ? bearer(token) : token.then(bearer)
     },
-    forget: (credential) => keepers.get(credential)?.forget() ?? false,
+    forget: (credential) => keepers.forget(credential),
   }
 }
 

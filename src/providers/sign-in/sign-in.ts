@@ -9,7 +9,7 @@ export interface SignIn {
   forget(credential: string): boolean
 }
 
-interface SignableRequest {
+export interface SignableRequest {
   readonly method: 'GET' | 'POST'
   readonly origin: string
   /** With the query. */

@@ -182,7 +182,7 @@ describe('the token', () => {
       .toBe(false)
   })
 
-  test('that ended early is replaced, and the client notices nothing', async () => {
+  test('a token that ended early is replaced, and the client notices nothing', async () => {
     await ask('by-token')
     gateway.pass(2 * MINUTE_MS)
     entra.revokeAll()
@@ -191,7 +191,7 @@ describe('the token', () => {
     expect(entra.requests.length - before).toBe(1)
   })
 
-  test('that is refused gives an error without the tenant or the application', async () => {
+  test('a refused sign-in gives an error without the tenant or the application', async () => {
     gateway.pass(120 * MINUTE_MS)
     const refused = {
       error: 'invalid_client',
@@ -210,7 +210,7 @@ describe('the token', () => {
 })
 
 describe('a failure of Azure', () => {
-  test('that throttles is tried again', async () => {
+  test('throttling is tried again', async () => {
     azure.respondWith(failure(429, { code: '429' }, { 'retry-after': '0' }), (request) =>
       answerAzure(request, entra),
     )
@@ -218,7 +218,7 @@ describe('a failure of Azure', () => {
     expect(azure.requests).toHaveLength(2)
   })
 
-  test('that refuses access tells the client nothing of the resource', async () => {
+  test('refused access tells the client nothing of the resource', async () => {
     const message = `The principal of /subscriptions/${TENANT}/resourceGroups/prod lacks access to contoso.openai.azure.com`
     azure.respondWith(failure(403, { code: 'PermissionDenied', message }))
     const answer = await ask('by-token')
@@ -226,7 +226,7 @@ describe('a failure of Azure', () => {
     expect(JSON.stringify(answer.body)).not.toMatch(/subscriptions|contoso|1111/)
   })
 
-  test('that blames the request is shown without the names of the resource', async () => {
+  test('blame for the request is shown without the names of the resource', async () => {
     const message = `Filtered by /subscriptions/${TENANT}/resourceGroups/prod/providers/x at contoso.openai.azure.com. Shorten it.`
     azure.respondWith(failure(400, { code: 'content_filter', message }))
     const answer = await ask('by-token')
@@ -234,7 +234,7 @@ describe('a failure of Azure', () => {
     expect(answer.body.error.message).not.toMatch(/1111|prod|contoso/)
   })
 
-  test('in the middle of a stream ends it with one error', async () => {
+  test('a cut in the middle of a stream ends it with one error', async () => {
     azure.respondWith(stream(chunksOf('Hello').slice(0, 2), { ending: 'cut' }))
     const events = await readEvents(
       await gateway.fetch('POST', CHAT, { body: chatBody({ model: 'by-token', stream: true }) }),

@@ -22,6 +22,8 @@ export const defaultExchangeLimits: ExchangeLimits = {
   requestsMax: 32,
 }
 
+/** The content type of the binary event stream of AWS. */
+const AWS_EVENT_STREAM = 'application/vnd.amazon.eventstream'
 const METHODS = ['GET', 'PUT', 'DELETE'] as const
 const ERROR_BODY_BYTES_MAX = 64 * 1024
 const EXCERPT_BYTES_MAX = 2_048
@@ -82,9 +84,11 @@ export class UpstreamExchange {
     const answer = await this.#send(url instanceof Request ? url.url : url, init)
     const firstByteMs = Math.max(1, timeouts.firstByteMs - (performance.now() - sentAtMs))
     const isSuccess = answer.statusCode >= 200 && answer.statusCode < 300
-    const isEventStream = String(answer.headers['content-type']).includes('text/event-stream')
+    const contentType = String(answer.headers['content-type'])
+    const isBinary = contentType.startsWith(AWS_EVENT_STREAM)
+    const isEventStream = isBinary || contentType.includes('text/event-stream')
     const bytes = isSuccess
-      ? this.#readWithinLimits(answer.body, firstByteMs, isEventStream)
+      ? this.#readWithinLimits(answer.body, firstByteMs, { isEventStream, isBinary })
       : this.#readErrorBody(answer.body, firstByteMs)
     if (isSuccess && expectsEvents && !isEventStream) throw await this.#refusePage(bytes)
     const isEmpty = answer.statusCode === 204 || answer.statusCode === 205
@@ -143,11 +147,12 @@ export class UpstreamExchange {
   async *#readWithinLimits(
     body: AsyncIterable<Buffer>,
     firstByteMs: number,
-    isEventStream: boolean,
+    { isEventStream, isBinary }: { readonly isEventStream: boolean; readonly isBinary: boolean },
   ): AsyncGenerator<Buffer> {
     const { provider, limits } = this.#options
     const bytesMax = isEventStream ? limits.streamBytesMax : limits.completeBytesMax
-    const events = isEventStream ? createEventBound(limits.eventBytesMax) : undefined
+    // Whoever decodes binary events limits each of them.
+    const events = isEventStream && !isBinary ? createEventBound(limits.eventBytesMax) : undefined
     let bytesRead = 0
     const isProgress = events === undefined ? undefined : (chunk: Buffer) => events.take(chunk)
     for await (const chunk of this.#read(body, firstByteMs, isProgress)) {

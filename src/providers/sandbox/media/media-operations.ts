@@ -27,6 +27,7 @@ type MediaOperations = Omit<
   | 'chat'
   | 'completion'
   | 'native'
+  | 'isNative'
   | 'readsBillingLine'
   | 'countMessageTokens'
 >

@@ -1,0 +1,24 @@
+import type { ClaudeOnCloud } from '../claude-request.ts'
+
+/** https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html */
+export const CLAUDE_ON_BEDROCK: ClaudeOnCloud = {
+  version: 'bedrock-2023-05-31',
+  hasFeaturesInBody: true,
+  hasStreamInPath: true,
+}
+
+/** Says what an inference profile of one's own leads to, because its ARN does not. */
+const CLAUDE_PREFIX = 'anthropic/'
+
+/** Whether a model is called by Anthropic's wire: its id or that of its inference profile says so, or the prefix of the route. */
+export function isClaude(upstreamModel: string): boolean {
+  return upstreamModel.startsWith(CLAUDE_PREFIX) || /(?:^|[./])anthropic\.claude/.test(upstreamModel)
+}
+
+/** Returns the path of a model's operation. An ARN has slashes and colons. */
+export function pathOfModel(upstreamModel: string, operation: string): string {
+  const id = upstreamModel.startsWith(CLAUDE_PREFIX)
+    ? upstreamModel.slice(CLAUDE_PREFIX.length)
+    : upstreamModel
+  return `/model/${encodeURIComponent(id)}/${operation}`
+}

@@ -1,0 +1,16 @@
+import { createBedrockProvider } from '../clouds/bedrock/bedrock-provider.ts'
+import { awsSignIn } from '../sign-in/aws-sign-in.ts'
+import type { VendorDescriptor } from '../vendor-descriptor.ts'
+
+/** Amazon Bedrock. https://docs.aws.amazon.com/bedrock/latest/userguide/inference-invoke.html */
+export const bedrock: VendorDescriptor = {
+  id: 'bedrock',
+  keys: { prefix: 'BEDROCK', apiKey: ['BEDROCK_API_KEY', 'AWS_BEARER_TOKEN_BEDROCK'] },
+  traceName: 'aws.bedrock',
+  signIn: awsSignIn,
+  addressForm: 'https://bedrock-runtime.{region}.amazonaws.com',
+  lacksChoices: true,
+  // The factors of Claude are those of Anthropic.
+  cachePrices: { read: 10n, write: 125n, hourWrite: 200n },
+  adapters: [createBedrockProvider],
+}
