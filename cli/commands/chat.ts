@@ -22,14 +22,14 @@ interface ChatOptions {
 }
 
 const STDIN_BYTES_MAX = 4 * 1024 * 1024
-const DEFAULT_MODEL = 'gpt-4o-mini'
+const DEFAULT_MODEL = 'gpt-5.6-luna'
 const EFFORTS = ['low', 'medium', 'high']
 
 export const chat = clientCommand<ChatOptions>({
   name: 'chat',
   summary:
     'Ask a model and stream its answer. Text on stdin is put before the prompt. Without a prompt, a conversation begins.',
-  example: 'git diff | parkway chat --model gpt-4o-mini "Write a commit message."',
+  example: 'git diff | parkway chat --model gpt-5.6-luna "Write a commit message."',
   define: (command) =>
     command
       .argument('[prompt...]', 'the question')

@@ -44,7 +44,7 @@ const list = clientCommand<ListOptions>({
 const show = clientCommand({
   name: 'show',
   summary: 'Show one model: what it can do, its price and the route that serves it.',
-  example: 'parkway models show gpt-4o-mini',
+  example: 'parkway models show gpt-5.6-luna',
   define: (command) => command.argument('<model>', 'its id or another name of it'),
   async act({ output, isJson, connect, printJson }, _, id = '') {
     const model = await connect().call((routes) =>

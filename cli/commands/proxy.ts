@@ -18,7 +18,7 @@ const DEFAULT_PORT = 7878
 export const proxy = clientCommand<ProxyOptions>({
   name: 'proxy',
   summary: 'Serve the API on a local address that adds your key, for programs that cannot send one.',
-  example: 'parkway proxy --model gpt-4o-mini',
+  example: 'parkway proxy --model gpt-5.6-luna',
   define: (command) =>
     command
       .option('-p, --port <number>', 'the port; 0 takes a free one', String(DEFAULT_PORT))

@@ -41,7 +41,7 @@ Parkway is ready (2.2 s).
 
 First request:
 
-  curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello!"}]}'
+  curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '{"model":"gpt-5.6-luna","messages":[{"role":"user","content":"Hello!"}]}'
 
 `)
   expect(program.stderr).toBe('')

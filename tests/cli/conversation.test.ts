@@ -56,7 +56,7 @@ describe('a conversation', () => {
     expect(await terminal.ended()).toBe(0)
     const { model, messages } = JSON.parse(await readFile(join(home.directory, 'talk.json'), 'utf8'))
     expect([model, messages.map(({ role }: { role: string }) => role)]).toEqual([
-      'gpt-4o-mini',
+      'gpt-5.6-luna',
       ['user', 'assistant', 'user', 'assistant'],
     ])
     expect(messages[0].content).toBe('The word is quince.')

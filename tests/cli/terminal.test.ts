@@ -37,7 +37,7 @@ describe('in a terminal', () => {
     const terminal = startInTerminal(home, ['chat', '--max-tokens', '20', 'hello'])
     const shown = await terminal.waitFor(/tokens in, \d+ out, \$/)
     expect(await terminal.ended()).toBe(0)
-    expect(shown).toContain('gpt-4o-mini')
+    expect(shown).toContain('gpt-5.6-luna')
   })
 
   test('a watched table follows its tasks until Ctrl-C', async () => {

@@ -23,7 +23,7 @@ interface RunOptions {
 export const run = clientCommand<RunOptions>({
   name: 'run',
   summary: 'Ask several models the same prompts, and compare them. Ctrl-C cancels the run.',
-  example: 'parkway compare run -m gpt-4o-mini -m gpt-5.4 "Why is the sky blue?"',
+  example: 'parkway compare run -m gpt-5.6-luna -m gpt-5.4 "Why is the sky blue?"',
   define: (command) =>
     command
       .argument('[prompt...]', 'a single prompt')

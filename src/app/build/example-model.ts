@@ -1,7 +1,7 @@
 import type { Catalog } from '../../modules/catalog/catalog.ts'
 
 /** A small, well-known model, which the sandbox simulates too. */
-const FAMILIAR_MODEL = 'gpt-4o-mini'
+const FAMILIAR_MODEL = 'gpt-5.6-luna'
 
 /** Returns a model for a first request, if possible one that a configured provider serves. */
 export function exampleModel(

@@ -24,6 +24,6 @@ it.each([
 })
 
 it('the default model is used if a provider or the sandbox serves it', () => {
-  expect(exampleModel(catalog, (id) => id === 'openai')).toBe('gpt-4o-mini')
-  expect(exampleModel(catalog, () => false)).toBe('gpt-4o-mini')
+  expect(exampleModel(catalog, (id) => id === 'openai')).toBe('gpt-5.6-luna')
+  expect(exampleModel(catalog, () => false)).toBe('gpt-5.6-luna')
 })

@@ -20,7 +20,7 @@ export const HEADER_COMPONENTS: JsonObject = {
   ),
   'x-gateway-model': text(
     'The model of the catalog that answered and is charged; of a turn of a conversation all of them.',
-    'gpt-4o-mini',
+    'gpt-5.6-luna',
   ),
   'x-gateway-latency-ms': number('Time spent in the gateway, not upstream.'),
   'x-gateway-cost-usd': number(

@@ -270,7 +270,7 @@ export const ChatRequest = Type.Object(
   {
     examples: [
       {
-        model: 'gpt-4o-mini',
+        model: 'gpt-5.6-luna',
         messages: [
           { role: 'system', content: 'You answer in one sentence.' },
           { role: 'user', content: 'Why is the sky blue?' },

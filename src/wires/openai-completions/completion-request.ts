@@ -73,7 +73,7 @@ export const CompletionRequest = Type.Object(
     seed: nullable(Type.Integer(), 'Asks for the same result for the same request, where the model can.'),
     user: nullable(Type.String(), 'An id of your end user. It is passed on to the upstream.'),
   },
-  { examples: [{ model: 'gpt-4o-mini', prompt: 'Once upon a time', max_tokens: 64, stream: false }] },
+  { examples: [{ model: 'gpt-5.6-luna', prompt: 'Once upon a time', max_tokens: 64, stream: false }] },
 )
 
 export type CompletionRequest = Static<typeof CompletionRequest>

@@ -69,7 +69,7 @@ export const RunCreateBody = Type.Object(
           { prompt: 'What is 2 + 2?', expected: { type: 'contains', value: '4' } },
         ],
         lanes: [
-          { model: 'gpt-4o-mini', max_tokens: 50 },
+          { model: 'gpt-5.6-luna', max_tokens: 50 },
           { model: 'claude-haiku-4.5', system: 'You answer in one sentence.', max_tokens: 50 },
         ],
       },

@@ -160,7 +160,7 @@ const TestBody = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, examples: [{ model: 'gpt-4o-mini' }] },
+  { additionalProperties: false, examples: [{ model: 'gpt-5.6-luna' }] },
 )
 export const TestAnswer = Type.Object(
   {
