@@ -70,6 +70,21 @@ export async function walkOperator(call: MakeCall): Promise<void> {
   await call('PATCH /v1/admin/accounts/{id}/body-storage', { params })
   await call('GET /v1/admin/accounts/{id}/body-storage', { params })
   await call('GET /v1/admin/audit')
+  await call('POST /v1/admin/models')
+  const model = { id: 'our-llama' }
+  await call('GET /v1/admin/models')
+  await call('GET /v1/admin/models/{id}', { params: model })
+  await call('PATCH /v1/admin/models/{id}', { params: model })
+  const price = await call('POST /v1/admin/models/{id}/prices', {
+    params: model,
+    body: {
+      price: { unit: 'token', input_usd_per_1m: 0.2, output_usd_per_1m: 0.4 },
+      effective_from: new Date(Date.now() + 86_400_000).toISOString(),
+    },
+  })
+  await call('GET /v1/admin/models/{id}/prices', { params: model })
+  await call('DELETE /v1/admin/models/{id}/prices/{version}', { params: { ...model, version: price.id } })
+  await call('DELETE /v1/admin/models/{id}', { params: model })
   await call('POST /v1/admin/providers')
   await call('GET /v1/admin/providers')
   const provider = { name: 'basement' }

@@ -136,6 +136,8 @@ async function openModules(
     overrideFile: config.catalogFile,
     log: logger,
     isConfigured: (providerId) => providers.get(providerId)?.isConfigured === true,
+    // All processes have the same time, so that they change prices in the same moment.
+    now: () => clock.nowMs(),
   })
   opened.defer(() => catalog.close())
   const pool = connectDatabase({

@@ -1,7 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Sealer } from '../../kernel/seal-text.ts'
 import type { Billing } from '../../modules/billing/billing.ts'
-import type { Catalog } from '../../modules/catalog/catalog.ts'
 import { createOffer, type Offer } from '../../modules/offer/offer.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../../providers/registry.ts'
 import { createSandboxProvider } from '../../providers/sandbox/sandbox.ts'
@@ -10,6 +9,7 @@ import type { Database } from '../../storage/database.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Config } from '../settings/config.ts'
 import { buildSecretReferences } from './build-secret-references.ts'
+import { createModelRules, type OfferedCatalog } from './model-rules.ts'
 
 interface OfferParts {
   readonly database: Database
@@ -17,7 +17,7 @@ interface OfferParts {
   readonly clock: Clock
   readonly logger: GatewayLogger
   readonly sealer: Sealer
-  readonly catalog: Pick<Catalog, 'refresh'>
+  readonly catalog: OfferedCatalog
 }
 
 /** Requests that began before a provider was removed end within this time of their longest duration. */
@@ -50,6 +50,9 @@ export async function buildOffer(
       // The cache prices of a model may come from the vendors of its routes.
       if (providers.replace(settings)) catalog.refresh()
     },
+    useModels: (offered) => catalog.useOffer(offered),
+    listFilePrices: () => catalog.listFilePrices(),
+    modelRules: createModelRules(catalog, (id) => providers.get(id) !== undefined),
   })
   opened.defer(() => offer.close())
   return { providers, offer }

@@ -12,7 +12,6 @@ import { adminLiveRoutes } from '../../http/routes/operator/admin-live.ts'
 import { adminOperatorRoutes } from '../../http/routes/operator/admin-operators.ts'
 import { adminPaymentRoutes } from '../../http/routes/operator/admin-payments.ts'
 import { adminPromoRoutes } from '../../http/routes/operator/admin-promo.ts'
-import { adminProviderChangeRoutes } from '../../http/routes/operator/admin-provider-changes.ts'
 import { adminProviderRoutes } from '../../http/routes/operator/admin-providers.ts'
 import { adminUserRoutes } from '../../http/routes/operator/admin-users.ts'
 import { adminUsageRoutes } from '../../http/routes/operator/admin-usage.ts'
@@ -84,6 +83,7 @@ import { findPromptSources } from './build-compare.ts'
 import { listLocalModels, listOwnModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
 import { hasProviders, listWarnings } from './build-offer.ts'
+import { buildOfferRoutes } from './offer-routes.ts'
 import type { Overview } from './build-overview.ts'
 import { bodyStorageRules } from './build-usage.ts'
 import type { Config } from '../settings/config.ts'
@@ -254,7 +254,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...adminAuditRoutes({ audit }),
     ...adminLiveRoutes({ live: options.overview.live }),
     ...adminProviderRoutes({ providers: options.overview.providers, audit }),
-    ...adminProviderChangeRoutes({ offer: modules.offer, providers: options.overview.providers, audit }),
+    ...buildOfferRoutes({ modules, providers: options.overview.providers }),
     ...operationRoutes({
       checks: {
         storage: () => modules.database.ping(),

@@ -43,7 +43,7 @@ export function buildTasks(
     webhookHosts: webhookHosts(config, outbound),
     isCancelBilled: (provider) => providers.get(provider)?.refundsCancelled !== true,
     providerOf: (modelId) => {
-      const routes = catalog.resolve(modelId)?.routes ?? []
+      const routes = catalog.resolveForWork(modelId)?.routes ?? []
       return (
         routes.find(({ provider }) => providers.get(provider)?.isConfigured === true)?.provider ?? 'sandbox'
       )

@@ -160,7 +160,9 @@ function cannotRead(problem: string): AppError {
 }
 
 function listAll(catalog: Catalog): CatalogModel[] {
-  return CATEGORIES.flatMap((category) => catalog.list({ category, includeUnlisted: true }))
+  return CATEGORIES.flatMap((category) =>
+    catalog.list({ category, includeUnlisted: true, includeRestricted: true }),
+  )
 }
 
 function modelsOf(models: readonly CatalogModel[], providerId: string): ModelOfProvider[] {

@@ -84,6 +84,18 @@ export interface CatalogModel {
   readonly createdAt: Date
   /** Set if the model belongs to one account. Absent for the models of all accounts. */
   readonly source?: 'dedicated'
+  /** Names the price list in bills. Absent if the price comes from elsewhere, as that of a deployment does. */
+  readonly priceVersion?: string
+  /** Who can see and use it. Absent: everybody. */
+  readonly visibility?: ModelVisibility
+  /** Set if operators added it while the gateway runs. */
+  readonly isOffered?: true
+}
+
+/** A model is visible to these accounts, and to these projects of any account. */
+interface ModelVisibility {
+  readonly accountIds: ReadonlySet<string>
+  readonly projectIds: ReadonlySet<string>
 }
 
 export interface ModelRoute {

@@ -1,12 +1,15 @@
 import { SERVICE_CATEGORIES, type CatalogModel } from './catalog-model.ts'
 import defaultSource from './catalog.json' with { type: 'json' }
+import { createSnapshot, isVisibleTo, namesAt, type CatalogSnapshot } from './catalog-snapshot.ts'
+import { checkEntry, type CheckedEntry } from './check-entry.ts'
 import { CatalogInvalid, loadCatalog } from './load-catalog.ts'
 import { findByLooseName } from './loose-names.ts'
 import type { ModelSource, ModelViewer } from './model-source.ts'
+import { mergeOffered, NOTHING_OFFERED, type CatalogOffer, type ReadModels } from './offered-catalog.ts'
+import { readCatalogFile } from './read-catalog-file.ts'
+import { toStoredPrice, type StoredPrice } from './stored-price.ts'
+import { modelAt, type TimedModel } from './timed-model.ts'
 import { watchCatalogFile } from './watch-catalog-file.ts'
-import { readFileSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type * as Yaml from 'yaml'
 
 export * from './catalog-model.ts'
 export { CatalogInvalid } from './load-catalog.ts'
@@ -15,8 +18,9 @@ export { highestPrice } from './highest-price.ts'
 export { priceTokens, priceUnits, unitRate, type UnitRate } from './price.ts'
 export { isDurationAllowed } from './read-bounds.ts'
 export type { ModelSource, ModelViewer } from './model-source.ts'
-
-const require = createRequire(import.meta.url)
+export { MODEL_MEMBERS, PriceList } from './catalog-schema.ts'
+export { describeEntry } from './describe-entry.ts'
+export { modelAt, type TimedModel } from './timed-model.ts'
 
 /** The models that the gateway offers. Lookups are synchronous; a reload replaces all models at once. */
 export interface Catalog {
@@ -24,19 +28,36 @@ export interface Catalog {
   readonly generation: number
   /**
    * Finds a model by its id, an alias, or another form of these. Returns the successor of a model that no configured provider sells
-   * any more.
+   * any more. Finds models that not everybody sees, too.
    */
   resolve(modelIdOrAlias: string): CatalogModel | undefined
+  /** The same for work that has begun, also on a model that operators removed since. */
+  resolveForWork(modelId: string): CatalogModel | undefined
   /** Whether the catalog lists this id or alias. The number of such names is limited, unlike that of names that resolve. */
   hasName(name: string): boolean
-  /** Like `resolve`, and also finds the models that only this viewer's account has. */
-  resolveFor(viewer: ModelViewer, modelIdOrAlias: string): CatalogModel | undefined
-  /** Like `list`, followed by the models that only this viewer's account has. */
+  /**
+   * Like `resolve`, without the models that this viewer does not see, and with those that only its account has. The model has the
+   * price of this moment; now by default.
+   */
+  resolveFor(viewer: ModelViewer, modelIdOrAlias: string, atMs?: number): CatalogModel | undefined
+  /** Like `list`, with the models that only this viewer sees, followed by those that only its account has. */
   listFor(viewer: ModelViewer, filter?: CatalogFilter): CatalogModel[]
   /** Adds a source of further models. If an id is also in the file, the file takes precedence. */
   addSource(source: ModelSource): void
   /** Returns the models in the order of the file. Service models are included only if their category is requested. */
   list(filter?: CatalogFilter): CatalogModel[]
+  /** For operators: every model with its price lists, in the order of the file. */
+  listAll(): readonly TimedModel[]
+  /** For operators: the model of this id, also if it has ended. */
+  find(id: string): TimedModel | undefined
+  /** Whether the file has a model with this id or alias. */
+  isOfFile(name: string): boolean
+  /** Checks a model or a price list that an operator gives. Throws `invalid_value`. */
+  checkEntry(entry: Readonly<Record<string, unknown>> & { readonly id: string }): CheckedEntry
+  /** Uses these models and prices from now on, together with those of the file. */
+  useOffer(offer: CatalogOffer): void
+  /** The price lists of the file by their version, for bills. */
+  listFilePrices(): ReadonlyMap<string, StoredPrice>
   /** Calls the listener after each reload. Returns a function that removes it. */
   onChange(listener: () => void): () => void
   /** Reads everything again. A broken file keeps the models in use. */
@@ -52,6 +73,8 @@ interface CatalogFilter {
   readonly includeUnlisted?: boolean | undefined
   /** Includes service models of every category. */
   readonly includeServices?: boolean | undefined
+  /** Includes models that not everybody sees. Only for operators. */
+  readonly includeRestricted?: boolean | undefined
 }
 
 /** The part of a logger that the catalog uses. */
@@ -89,58 +112,114 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
     pollIntervalMs,
   } = options
   const listeners = new Set<() => void>()
-  const load = (): CatalogSnapshot => {
+  const load = (): CatalogModel[] => {
     const override = overrideFile === null ? undefined : readCatalogFile(overrideFile)
-    return createSnapshot(loadCatalog({ source, override, isKnownProvider }))
+    return loadCatalog({ source, override, isKnownProvider })
   }
-  let snapshot = load()
+  let ofFile = load()
+  let offer = NOTHING_OFFERED
+  const known: ReadModels = new Map()
+  const merge = (): CatalogSnapshot => {
+    const { models, former, problems } = mergeOffered(ofFile, offer, known)
+    if (problems.length > 0) log.error({ problems }, 'some models that operators added are not served')
+    return createSnapshot(models, former)
+  }
+  let snapshot = merge()
   let generation = 1
   const sources: ModelSource[] = []
 
+  const replace = (): void => {
+    snapshot = merge()
+    generation += 1
+    for (const listener of listeners) listener()
+  }
   const reload = (): void => {
     try {
-      snapshot = load()
+      ofFile = load()
     } catch (error) {
       const problems = error instanceof CatalogInvalid ? error.problems : [String(error)]
       log.error({ file: overrideFile, problems }, 'the catalog file is broken; the models in use are kept')
       return
     }
-    generation += 1
-    log.info({ file: overrideFile, models: snapshot.models.length, generation }, 'the catalog was reloaded')
-    for (const listener of listeners) listener()
+    replace()
+    const models = snapshot.models.length
+    log.info({ file: overrideFile, models, generation }, 'the catalog was reloaded')
   }
   const watcher =
     overrideFile === null ? null : watchCatalogFile({ file: overrideFile, onChange: reload, pollIntervalMs })
 
-  const isRetired = ({ retiresAt }: CatalogModel) => retiresAt !== undefined && now() >= retiresAt.getTime()
-  const succeed = (model: CatalogModel | undefined): CatalogModel | undefined => {
+  const isRetired = ({ retiresAt }: CatalogModel, atMs: number) =>
+    retiresAt !== undefined && atMs >= retiresAt.getTime()
+  const succeed = (model: CatalogModel | undefined, look: Look): CatalogModel | undefined => {
     if (model?.successor === undefined) return model
-    const heir = snapshot.heirs.get(model)
-    if (isRetired(model)) return heir
+    const timed = snapshot.heirs.get(model.id)
+    const isSeen = timed !== undefined && (look.viewer === null || isVisibleTo(timed.first, look.viewer))
+    const heir = isSeen ? modelAt(timed, look.atMs) : undefined
+    if (isRetired(model, look.atMs)) return heir
     return heir === undefined || model.routes.some(({ provider }) => isConfigured(provider)) ? model : heir
   }
-  const findLoosely = (name: string) => succeed(findByLooseName(name, snapshot.byName))
+  const findExactly = (name: string, look: Look): CatalogModel | undefined => {
+    const timed = snapshot.byName.get(name)
+    if (timed === undefined || !(look.viewer === null || isVisibleTo(timed.first, look.viewer)))
+      return undefined
+    return succeed(modelAt(timed, look.atMs), look)
+  }
+  const findLoosely = (name: string, look: Look) =>
+    succeed(findByLooseName(name, namesAt(snapshot, look)), look)
+  const selectFrom = (filter: CatalogFilter, sees: (model: CatalogModel) => boolean): CatalogModel[] => {
+    const atMs = now()
+    return snapshot.models
+      .filter(({ first }) => isSelected(first, filter) && !isRetired(first, atMs) && sees(first))
+      .map((timed) => modelAt(timed, atMs))
+  }
 
   return {
     get generation() {
       return generation
     },
-    resolve: (name) => succeed(snapshot.byName.get(name)) ?? findLoosely(name),
+    resolve: (name) => {
+      const look = { viewer: null, atMs: now() }
+      return findExactly(name, look) ?? findLoosely(name, look)
+    },
     hasName: (name) => snapshot.byName.has(name),
-    list: (filter = {}) => snapshot.models.filter((model) => isSelected(model, filter) && !isRetired(model)),
-    resolveFor: (viewer, name) => {
-      const shared = succeed(snapshot.byName.get(name))
+    list: (filter = {}) =>
+      selectFrom(filter, ({ visibility }) => visibility === undefined || filter.includeRestricted === true),
+    resolveFor: (viewer, name, atMs = now()) => {
+      const look = { viewer, atMs }
+      const shared = findExactly(name, look)
       if (shared !== undefined) return shared
       for (const one of sources) {
         const own = one.resolve(viewer, name)
         if (own !== undefined) return own
       }
-      return findLoosely(name)
+      return findLoosely(name, look)
     },
-    listFor: (viewer, filter = {}) =>
-      [...snapshot.models, ...sources.flatMap((one) => one.list(viewer))].filter(
-        (model) => isSelected(model, filter) && !isRetired(model),
-      ),
+    listFor: (viewer, filter = {}) => [
+      ...selectFrom(filter, (model) => isVisibleTo(model, viewer)),
+      ...sources
+        .flatMap((one) => one.list(viewer))
+        .filter((model) => isSelected(model, filter) && !isRetired(model, now())),
+    ],
+    listAll: () => snapshot.models,
+    find: (id) => {
+      const timed = snapshot.byName.get(id)
+      return timed?.first.id === id ? timed : undefined
+    },
+    resolveForWork: (id) => {
+      const look = { viewer: null, atMs: now() }
+      return findExactly(id, look) ?? snapshot.former.get(id) ?? findLoosely(id, look)
+    },
+    isOfFile: (name) => {
+      const timed = snapshot.byName.get(name)
+      return timed !== undefined && timed.first.isOffered !== true
+    },
+    checkEntry,
+    useOffer: (next) => {
+      offer = next
+      replace()
+    },
+    listFilePrices: () =>
+      new Map(ofFile.map(({ price, priceVersion = '' }) => [priceVersion, toStoredPrice(price)])),
     addSource: (one) => void sources.push(one),
     onChange: (listener) => {
       listeners.add(listener)
@@ -151,34 +230,10 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
   }
 }
 
-interface CatalogSnapshot {
-  readonly models: readonly CatalogModel[]
-  readonly byName: ReadonlyMap<string, CatalogModel>
-  /** The successors of models that have one. */
-  readonly heirs: ReadonlyMap<CatalogModel, CatalogModel>
-}
-
-function createSnapshot(models: readonly CatalogModel[]): CatalogSnapshot {
-  const byName = new Map<string, CatalogModel>()
-  for (const model of models) for (const name of [model.id, ...model.aliases]) byName.set(name, model)
-  const heirs = new Map<CatalogModel, CatalogModel>()
-  for (const model of models) {
-    const heir = model.successor === undefined ? undefined : byName.get(model.successor)
-    if (heir !== undefined && canSucceed(heir, model)) heirs.set(model, heir)
-  }
-  return { models, byName, heirs }
-}
-
-/**
- * Whether one model can do all that another can. An operator may have changed or removed the successor, which must not stop the
- * start. A successor with a successor is not followed, so that one step finds the model that answers.
- */
-function canSucceed(heir: CatalogModel, { category, capabilities }: CatalogModel): boolean {
-  return (
-    heir.successor === undefined &&
-    heir.category === category &&
-    [...capabilities].every((one) => heir.capabilities.has(one))
-  )
+/** Who looks for a model, and when. Nobody in particular is null. */
+interface Look {
+  readonly viewer: ModelViewer | null
+  readonly atMs: number
 }
 
 function isSelected(model: CatalogModel, filter: CatalogFilter): boolean {
@@ -194,28 +249,3 @@ function isSelected(model: CatalogModel, filter: CatalogFilter): boolean {
 const serviceCategories: ReadonlySet<string> = new Set(SERVICE_CATEGORIES)
 
 const silentLog: CatalogLog = { info: () => {}, error: () => {} }
-
-const FILE_BYTES_MAX = 16 * 1024 * 1024
-
-/** Reads an operator's catalog file. JSON is a subset of YAML, so one parser reads both. */
-function readCatalogFile(file: string): { file: string; document: unknown } {
-  let text: string
-  try {
-    if (statSync(file).size > FILE_BYTES_MAX) throw new Error(`is larger than ${FILE_BYTES_MAX} bytes`)
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new CatalogInvalid([`${file}: cannot be read: ${describe(error)}`])
-  }
-  try {
-    // Loaded here, because few gateways have such a file.
-    const { parse }: typeof Yaml = require('yaml')
-    // An empty file overrides nothing.
-    return { file, document: parse(text) ?? {} }
-  } catch (error) {
-    throw new CatalogInvalid([`${file}: is neither JSON nor YAML: ${describe(error)}`])
-  }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}

@@ -4,6 +4,7 @@ import { CatalogDocument, CatalogEntry } from './catalog-schema.ts'
 import { mergeCatalogEntries, type PlacedEntry } from './merge-catalog-entries.ts'
 import { findBoundsProblems, readBounds } from './read-bounds.ts'
 import { readPrice } from './read-price.ts'
+import { filePriceVersion } from './stored-price.ts'
 
 // Compiled, because interpreting the schema for the default file takes a tenth of a second at every start.
 const documentValidator = Compile(CatalogDocument)
@@ -28,17 +29,25 @@ export function loadCatalog({ source, override, isKnownProvider }: LoadCatalogOp
   const models: CatalogModel[] = []
   const repriced = new Set(overrides.flatMap(({ entry }) => (entry.price === undefined ? [] : [entry.id])))
   for (const { place, entry } of mergeCatalogEntries(entries, overrides)) {
-    const found = findEntryProblems(entry, place, isKnownProvider)
-    problems.push(...found)
-    if (found.length === 0 && entryValidator.Check(entry)) {
-      const model = readModel(entry, place, problems)
-      const priceFile = repriced.has(model.id) ? override?.file : undefined
-      models.push(priceFile === undefined ? model : Object.freeze({ ...model, priceFile }))
-    }
+    const model = readEntry({ place, entry }, problems, isKnownProvider)
+    if (model === null) continue
+    const priceFile = repriced.has(model.id) ? override?.file : undefined
+    models.push(priceFile === undefined ? model : Object.freeze({ ...model, priceFile }))
   }
   problems.push(...findNameCollisions(models))
   if (problems.length > 0) throw new CatalogInvalid(problems)
   return models
+}
+
+/** Adds to the problems and returns null if the entry is not one of a model. */
+export function readEntry(
+  { place, entry }: PlacedEntry,
+  problems: string[],
+  isKnownProvider?: (providerId: string) => boolean,
+): CatalogModel | null {
+  const found = findEntryProblems(entry, place, isKnownProvider)
+  problems.push(...found)
+  return found.length === 0 && entryValidator.Check(entry) ? readModel(entry, place, problems) : null
 }
 
 /** A catalog file that cannot be used, with all its problems. */
@@ -97,12 +106,18 @@ function findEntryProblems(
   }
   for (const field of ['released', 'retires'] as const) {
     const day = entry[field]
-    if (day !== undefined && Number.isNaN(Date.parse(day))) problems.push(`${place}.${field}: is not a date`)
+    if (day !== undefined && !isDay(day)) problems.push(`${place}.${field}: is not a date`)
   }
   if (entry.retires !== undefined && entry.successor === undefined)
     problems.push(`${place}.retires: needs a 'successor', which answers from that day on`)
   problems.push(...findBoundsProblems(entry, place))
   return problems
+}
+
+/** The parser moves 31 February to the next month. */
+function isDay(text: string): boolean {
+  const epochMs = Date.parse(text)
+  return !Number.isNaN(epochMs) && new Date(epochMs).toISOString().startsWith(text)
 }
 
 // Their output is not measured in tokens, so a token price cannot be applied.
@@ -141,6 +156,7 @@ function toPlace(place: string, instancePath: string): string {
 function readModel(entry: CatalogEntry, place: string, problems: string[]): CatalogModel {
   const isService = (SERVICE_CATEGORIES as readonly string[]).includes(entry.category)
   const isTask = entry.category === 'video' || entry.category === 'music'
+  const price = readPrice(entry, `${place}.price`, problems)
   return Object.freeze({
     id: entry.id,
     displayName: entry.name,
@@ -150,7 +166,8 @@ function readModel(entry: CatalogEntry, place: string, problems: string[]): Cata
     maxOutputTokens: entry.max_output_tokens ?? null,
     dimensions: entry.dimensions ?? null,
     capabilities: new Set(entry.capabilities),
-    price: readPrice(entry, `${place}.price`, problems),
+    price,
+    priceVersion: filePriceVersion(price),
     isPriceListed: entry.price.unit === 'token' && entry.price.listed !== false,
     routes: readRoutes(entry.routes),
     aliases: entry.aliases ?? [],

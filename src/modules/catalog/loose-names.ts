@@ -6,16 +6,18 @@ import type { CatalogModel } from './catalog-model.ts'
  * another suffix of a release behind (`gpt-4o-2024-05-13`), or with dots for dashes (`claude-opus-4.6`). The rest must be a name of
  * the catalog, and the vendor must make or serve that model, so that no other model is found.
  */
-export function findByLooseName(
-  name: string,
-  byName: ReadonlyMap<string, CatalogModel>,
-): CatalogModel | undefined {
+export function findByLooseName(name: string, byName: ModelNames): CatalogModel | undefined {
   if (name.length > NAME_LENGTH_MAX) return undefined
   const segments = name.split('/')
   if (segments.length > PREFIXES_MAX + 1) return undefined
   const last = segments.pop() ?? ''
   const found = findWithoutSuffix(last, byName) ?? findWithoutSuffix(last.replaceAll('.', '-'), byName)
   return found !== undefined && segments.every((prefix) => isPrefixOf(prefix, found)) ? found : undefined
+}
+
+/** The models by each of their names. */
+export interface ModelNames {
+  get(name: string): CatalogModel | undefined
 }
 
 /** As long as the names in a catalog file may be. */
@@ -25,10 +27,7 @@ const PREFIXES_MAX = 2
 /** Such as `gemini-2.5-flash-preview-09-2025`. */
 const SUFFIXES_MAX = 3
 
-function findWithoutSuffix(
-  name: string,
-  byName: ReadonlyMap<string, CatalogModel>,
-): CatalogModel | undefined {
+function findWithoutSuffix(name: string, byName: ModelNames): CatalogModel | undefined {
   let rest = name
   for (let stripped = 0; stripped <= SUFFIXES_MAX; stripped += 1) {
     const found = byName.get(rest)

@@ -171,7 +171,7 @@ function describeReadiness(
   }
 }
 
-function toPriceCard(price: ModelPrice): ModelCard['price'] {
+export function toPriceCard(price: ModelPrice): ModelCard['price'] {
   if (price.unit !== 'token') return toUnitCard(price)
   const longContext = price.longContext.map((rates) => ({
     above_tokens: rates.aboveTokens,

@@ -26,7 +26,7 @@ import { attachTo, takeUpWork, type TakeUpOptions, type TaskPlan } from './take-
 export type FormerCallerOf = (accountId: string, keyId: string) => Promise<Pick<Caller, 'project'>>
 
 export interface PerformerOptions extends TakeUpOptions {
-  readonly catalog: Pick<Catalog, 'generation' | 'resolve'>
+  readonly catalog: Pick<Catalog, 'generation' | 'resolve' | 'resolveForWork'>
   readonly formerCallerOf: FormerCallerOf
   readonly media: GenerationMedia
   /** The configured hosts of the provider, which may be private. */
@@ -65,7 +65,7 @@ export function createTaskPerformer(options: PerformerOptions): TaskPerformer {
 
 function planTask(task: ClaimedTask, control: TaskControl, { catalog }: PerformerOptions): TaskPlan {
   if (!isGeneration(task.type)) throw new Error(`tasks of the type ${task.type} are not made here`)
-  const model = catalog.resolve(task.model)
+  const model = catalog.resolveForWork(task.model)
   if (!model) throw modelNotFound(task.model)
   const { accountId, projectId, keyId, environment, requestId } = task
   const record = createInferenceRecord(task.type)

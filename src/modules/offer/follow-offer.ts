@@ -23,7 +23,7 @@ interface FollowOptions {
   /** Called with each state before it is confirmed. */
   readonly use: (offer: StoredOffer) => void
   /** Called regularly. */
-  readonly onTick: () => void
+  readonly onTick: () => Promise<void>
 }
 
 const TOPIC = 'offer.changed'
@@ -59,7 +59,7 @@ export async function followOffer(options: FollowOptions): Promise<FollowedOffer
     if (isPolling) return
     isPolling = true
     try {
-      options.onTick()
+      await options.onTick()
       await catchUp(await readOfferVersion(database))
       isAway = false
     } catch (error) {

@@ -52,6 +52,13 @@ async function startProcess(on: Database = database, sealingKey = 'a key'): Prom
     references: NO_REFERENCES,
     isTaken: () => false,
     useProviders: (settings) => (used = settings),
+    useModels: () => {},
+    listFilePrices: () => new Map(),
+    modelRules: {
+      check: () => ({ aliases: [], rates: {} }),
+      isOfFile: () => false,
+      fileEntryOf: () => null,
+    },
   })
   onTestFinished(() => offer.close())
   return { offer, used: () => used }

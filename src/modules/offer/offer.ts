@@ -8,6 +8,9 @@ import type { Database, Queryable } from '../../storage/database.ts'
 import { describeChange, type ProviderDifference } from './describe-change.ts'
 import { followOffer } from './follow-offer.ts'
 import type { OfferedProvider, StoredProvider } from './offered-provider.ts'
+import { createFilePriceKeeper } from './models/keep-file-prices.ts'
+import { createModelChanges, type ModelChanges, type ModelRules } from './models/model-changes.ts'
+import type { OfferedModel, OfferedPrice } from './models/offered-model.ts'
 import { openProvider, type SecretProblem } from './open-provider.ts'
 import { changeProvider, prepareProvider } from './prepare-provider.ts'
 import type { ProviderDraft, ProviderPatch } from './provider-draft.ts'
@@ -15,6 +18,8 @@ import { readOffer, type StoredOffer } from './read-offer.ts'
 import type { SecretReferences } from './secrets/secret-references.ts'
 import { deleteProvider, insertProvider, updateProvider } from './write-provider.ts'
 
+export type { ModelChange, ModelInput, ModelPatch, ModelRules } from './models/model-changes.ts'
+export type { OfferedModel, OfferedPrice, OfferedVisibility } from './models/offered-model.ts'
 export { SEALED_PROVIDER_SECRETS, type OfferedProvider } from './offered-provider.ts'
 export type { SecretProblem } from './open-provider.ts'
 export type { DraftCredential, NewCredential, ProviderDraft, ProviderPatch } from './provider-draft.ts'
@@ -50,6 +55,7 @@ export interface Offer {
   addProvider(draft: ProviderDraft): Promise<ProviderChange>
   changeProvider(name: string, patch: ProviderPatch): Promise<ProviderChange>
   removeProvider(name: string): Promise<ProviderChange>
+  readonly models: ModelChanges
   close(): void
 }
 
@@ -64,6 +70,14 @@ interface OfferOptions {
   readonly isTaken: (name: string) => boolean
   /** Called with all providers at once, whenever one of them changed. */
   readonly useProviders: (settings: ReadonlyMap<string, ProviderSettings>) => void
+  /** Called with all models and their prices at once, in the same turn as `useProviders`. */
+  readonly useModels: (offer: {
+    readonly models: readonly OfferedModel[]
+    readonly prices: readonly OfferedPrice[]
+  }) => void
+  readonly modelRules: ModelRules
+  /** The price lists of the catalog file, by version. */
+  readonly listFilePrices: () => ReadonlyMap<string, unknown>
 }
 
 export async function createOffer(options: OfferOptions): Promise<Offer> {
@@ -71,22 +85,31 @@ export async function createOffer(options: OfferOptions): Promise<Offer> {
   let problems: readonly SecretProblem[] = []
   let settings: ReadonlyMap<string, ProviderSettings> = new Map()
 
-  const use = ({ providers }: StoredOffer): void => {
+  const use = ({ providers, models, prices }: StoredOffer): void => {
     references.keep(new Set(providers.flatMap(listReferences)))
     const opened = providers.map((stored) => [stored.name, openProvider(stored, options)] as const)
     problems = opened.flatMap(([, one]) => one.problems)
     settings = new Map(opened.flatMap(([name, one]) => (one.settings === null ? [] : [[name, one.settings]])))
     options.useProviders(settings)
+    options.useModels({ models, prices })
   }
+  const keepFilePrices = createFilePriceKeeper(options)
+  await keepFilePrices()
   const followed = await followOffer({
     ...options,
     prepare: ({ providers }) => references.load(providers.flatMap(listReferences)),
     use,
-    onTick: () => {
+    onTick: async () => {
       if (references.refresh()) use(followed.current)
+      await keepFilePrices()
     },
   })
 
+  const change = async (write: (transaction: Queryable) => Promise<bigint>): Promise<bigint> => {
+    const version = await database.transaction(write)
+    await followed.announce(version)
+    return version
+  }
   const plan = async (
     before: StoredProvider | null,
     after: StoredProvider | null,
@@ -98,7 +121,7 @@ export async function createOffer(options: OfferOptions): Promise<Offer> {
       ...opened,
       provider: after,
       difference: describeChange(before, after),
-      make: async () => followed.announce(await database.transaction(write)),
+      make: async () => void (await change(write)),
     }
   }
   /** Read from the database, because another process may just have changed it. */
@@ -133,6 +156,13 @@ export async function createOffer(options: OfferOptions): Promise<Offer> {
       const before = await readStored(name)
       return plan(before, null, (transaction) => deleteProvider(transaction, before))
     },
+    models: createModelChanges({
+      database,
+      clock,
+      rules: options.modelRules,
+      change,
+      current: () => followed.current.models,
+    }),
     close: () => followed.close(),
   }
 }

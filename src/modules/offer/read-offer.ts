@@ -1,11 +1,23 @@
 import { isNativeWire } from '../../providers/native-wire.ts'
 import type { Queryable } from '../../storage/database.ts'
+import type { OfferedModel, OfferedPrice } from './models/offered-model.ts'
+import {
+  MODELS_AS_JSON,
+  PRICES_AS_JSON,
+  toModel,
+  toPrice,
+  type ModelJson,
+  type PriceJson,
+} from './models/read-models.ts'
 import type { StoredCredential, StoredProvider } from './offered-provider.ts'
 
 /** Everything that is offered, as one state of the database. */
 export interface StoredOffer {
   readonly version: bigint
   readonly providers: readonly StoredProvider[]
+  readonly models: readonly OfferedModel[]
+  /** Those that can still be charged, by their moments. */
+  readonly prices: readonly OfferedPrice[]
 }
 
 /** As JSON, so that one statement reads one state of all tables. */
@@ -44,8 +56,20 @@ export async function readOfferVersion(queryable: Queryable): Promise<bigint> {
 }
 
 export async function readOffer(queryable: Queryable): Promise<StoredOffer> {
-  const [row] = await queryable.query<{ version: bigint; providers: readonly ProviderJson[] }>(READ)
-  return { version: row?.version ?? 0n, providers: (row?.providers ?? []).map(toProvider) }
+  const [row] = await queryable.query<OfferRow>(READ)
+  return {
+    version: row?.version ?? 0n,
+    providers: (row?.providers ?? []).map(toProvider),
+    models: (row?.models ?? []).map(toModel),
+    prices: (row?.prices ?? []).map(toPrice),
+  }
+}
+
+interface OfferRow {
+  readonly version: bigint
+  readonly providers: readonly ProviderJson[]
+  readonly models: readonly ModelJson[] | null
+  readonly prices: readonly PriceJson[] | null
 }
 
 const READ = `
@@ -67,7 +91,7 @@ const READ = `
         ) ORDER BY c.position, c.id)
         FROM provider_credentials c WHERE c.provider = p.name), '[]')
     ) ORDER BY p.created_at, p.name)
-    FROM offered_providers p), '[]') AS providers
+    FROM offered_providers p), '[]') AS providers, ${MODELS_AS_JSON} AS models, ${PRICES_AS_JSON} AS prices
   FROM offer_state`
 
 function toProvider(row: ProviderJson): StoredProvider {

@@ -6,7 +6,7 @@ import type { StoredCredential, StoredProvider } from './offered-provider.ts'
 const PROVIDERS_MAX = 500
 
 /** Takes the next version of the offer. Other changes wait until this transaction ends. */
-async function takeVersion(transaction: Queryable): Promise<bigint> {
+export async function takeVersion(transaction: Queryable): Promise<bigint> {
   const [row] = await transaction.query<{ version: bigint }>(
     'UPDATE offer_state SET version = version + 1 RETURNING version',
   )

@@ -89,8 +89,7 @@ const ALL: ProjectModels = { mode: 'deny_list', modelIds: [] }
 
 /** Throws for a name that leads to no model: in a list of what is denied, a wrong name would deny nothing. */
 function nameOf(catalog: Pick<Catalog, 'resolve' | 'resolveFor'>, caller: Caller, name: string): string {
-  if (catalog.resolve(name) !== undefined) return name
-  const own = catalog.resolveFor(caller, name)
-  if (own !== undefined) return own.id
+  const found = catalog.resolveFor(caller, name)
+  if (found !== undefined) return catalog.resolve(name) === undefined ? found.id : name
   throw new AppError('invalid_value', `There is no model '${name}'.`, { param: 'model_ids' })
 }

@@ -53,6 +53,21 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
     'Streams the figures of all processes as events, one every two seconds: requests, errors, latency, tokens and spend a second, ' +
     'tasks, queues, workers, the database and providers, and what needs attention first. It ends with the key or the session, and ' +
     'when the gateway shuts down. Each process has at most 20 such streams.',
+  'GET /v1/admin/models':
+    'Returns the models as they are configured: those of the built-in catalog and the catalog file (`source` is `file`), and those that were added over this API (`database`).',
+  'POST /v1/admin/models':
+    'Adds a model with its price. The members are those of an entry of the catalog file. The answer comes when every process serves it. Names of the file, and of other models, are taken (409).',
+  'GET /v1/admin/models/{id}': 'Returns one model as it is configured, with the price that is charged now.',
+  'PATCH /v1/admin/models/{id}':
+    'Changes the named members; null removes one. A `price` is charged from now on. Models of the file are changed there (409).',
+  'DELETE /v1/admin/models/{id}':
+    'Removes a model that was added over this API. Requests, streams and tasks that use it end as usual, and its price lists stay for the bills that name them.',
+  'GET /v1/admin/models/{id}/prices':
+    'Returns the price lists of a model with the moments from which they are charged, who added them and why.',
+  'POST /v1/admin/models/{id}/prices':
+    'Sets the price of a model, also of one of the file, at once or from `effective_from` on. Requests that began before are charged by the list of before.',
+  'DELETE /v1/admin/models/{id}/prices/{version}':
+    'Withdraws a price list before its moment. One that has effect is never changed (409).',
   'GET /v1/admin/providers':
     'Lists every known provider: whether it is configured and which setting is missing, its models with routes, weights, ' +
     'prices and breakers, and its requests, errors and latency of the last minutes, over all processes. Also lists the vendors, and what ' +

@@ -30,6 +30,8 @@ export interface CandidateSelector {
     requestedModel: string | null | undefined,
     /** Restricts the models to choose from if none is named. */
     suits?: (model: CatalogModel) => boolean,
+    /** When the request began, which decides its price. Now by default. */
+    atMs?: number,
   ): CatalogModel
   /**
    * Returns at least one candidate, in the order to try them. Errors name the model as the client did. Requests with the same
@@ -79,9 +81,9 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
   }
 
   return {
-    resolveModel(caller, named, suits) {
+    resolveModel(caller, named, suits, atMs) {
       const requestedModel = named ?? chooseDefault(caller, options, suits)
-      const model = catalog.resolveFor(caller, requestedModel)
+      const model = catalog.resolveFor(caller, requestedModel, atMs)
       if (!model) throw modelNotFound(requestedModel)
       if (!options.categories.includes(model.category)) {
         const message = `'${requestedModel}' cannot be used here; it is served by ${ENDPOINT_OF_CATEGORY[model.category]}.`

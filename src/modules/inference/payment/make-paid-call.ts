@@ -93,7 +93,7 @@ export function resolveCall<Body extends ModelChoice>(
   const { caller, body, record } = asked
   const startedMs = clock.nowMs()
   record.requestedModel = body.model ?? null
-  const model = selector.resolveModel(caller, body.model, suits)
+  const model = selector.resolveModel(caller, body.model, suits, startedMs)
   record.model = model.id
   check?.(model, asked)
   const requestedModel = body.model ?? model.id

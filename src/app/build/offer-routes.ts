@@ -1,0 +1,21 @@
+import { adminModelPriceRoutes } from '../../http/routes/offer/admin-model-prices.ts'
+import { adminModelRoutes } from '../../http/routes/offer/admin-models.ts'
+import { adminProviderChangeRoutes } from '../../http/routes/operator/admin-provider-changes.ts'
+import type { ProviderStatuses } from '../../http/routes/operator/admin-providers.ts'
+import type { Route } from '../../http/route.ts'
+import type { Modules } from './build-modules.ts'
+
+interface OfferRouteOptions {
+  readonly modules: Pick<Modules, 'audit' | 'catalog' | 'clock' | 'offer'>
+  readonly providers: ProviderStatuses
+}
+
+/** The routes with which operators change what is served, while the gateway runs. */
+export function buildOfferRoutes({ modules, providers }: OfferRouteOptions): Route[] {
+  const { offer, audit } = modules
+  return [
+    ...adminProviderChangeRoutes({ offer, providers, audit }),
+    ...adminModelRoutes(modules),
+    ...adminModelPriceRoutes(modules),
+  ]
+}

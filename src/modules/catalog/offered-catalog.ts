@@ -1,0 +1,117 @@
+import { isRecord } from '../../kernel/is-record.ts'
+import type { OfferedModel, OfferedPrice } from '../offer/offer.ts'
+import type { CatalogModel } from './catalog-model.ts'
+import { readEntry } from './load-catalog.ts'
+import { fromStoredPrice } from './stored-price.ts'
+import type { TimedModel } from './timed-model.ts'
+
+/** What operators added while the gateway runs, as one version of the database. */
+export interface CatalogOffer {
+  readonly models: readonly OfferedModel[]
+  /** Those that can still apply, of models of the file too. */
+  readonly prices: readonly OfferedPrice[]
+}
+
+export const NOTHING_OFFERED: CatalogOffer = { models: [], prices: [] }
+
+export interface MergedCatalog {
+  readonly models: readonly TimedModel[]
+  /** By their ids, models that were removed lately. */
+  readonly former: ReadonlyMap<string, CatalogModel>
+  /** Models that cannot be served as they are stored, and why. */
+  readonly problems: readonly string[]
+}
+
+/** Keeps models that did not change from one version to the next. */
+export type ReadModels = Map<string, { readonly version: bigint; readonly model: CatalogModel }>
+
+/**
+ * Puts what operators added behind the models of the file, whose names come first, and gives every model its price lists. A model
+ * without a price is left out: it would be free.
+ */
+export function mergeOffered(
+  ofFile: readonly CatalogModel[],
+  { models, prices }: CatalogOffer,
+  known: ReadModels,
+): MergedCatalog {
+  const problems: string[] = []
+  const pricesOf = groupByModel(prices)
+  const taken = new Set(ofFile.flatMap(({ id, aliases }) => [id, ...aliases]))
+  const former = new Map<string, CatalogModel>()
+  const merged = ofFile.map((model) => addPrices(model, pricesOf.get(model.id) ?? []))
+  for (const offered of models) {
+    const [price, ...later] = pricesOf.get(offered.id) ?? []
+    if (offered.removedAtMs !== null) {
+      const model = price && readOffered(offered, price, { known, taken, problems: [] })
+      if (model && price) former.set(offered.id, withPrice(model, price))
+      continue
+    }
+    if (taken.has(offered.id)) {
+      problems.push(`${offered.id}: the catalog file has a model of this name`)
+      continue
+    }
+    const model = price === undefined ? null : readOffered(offered, price, { known, taken, problems })
+    if (model === null || price === undefined)
+      problems.push(`${offered.id}: it is not served as it is stored`)
+    else merged.push(addPrices(withPrice(model, price), later))
+  }
+  for (const id of known.keys()) if (!models.some((one) => one.id === id)) known.delete(id)
+  return { models: merged, former, problems }
+}
+
+function groupByModel(prices: readonly OfferedPrice[]): ReadonlyMap<string, readonly OfferedPrice[]> {
+  const grouped = Map.groupBy(prices, ({ model }) => model)
+  for (const list of grouped.values()) list.sort((a, b) => a.effectiveFromMs - b.effectiveFromMs)
+  return grouped
+}
+
+interface ReadOptions {
+  readonly known: ReadModels
+  readonly taken: ReadonlySet<string>
+  readonly problems: string[]
+}
+
+function readOffered(
+  { id, version, entry, visibility }: OfferedModel,
+  { price }: OfferedPrice,
+  { known, taken, problems }: ReadOptions,
+): CatalogModel | null {
+  const before = known.get(id)
+  if (before?.version === version && before.model.aliases.every((alias) => !taken.has(alias)))
+    return before.model
+  const model = readEntry({ place: id, entry: { ...entry, id, price } }, problems)
+  if (model === null) return null
+  const read = Object.freeze({
+    ...model,
+    aliases: model.aliases.filter((alias) => !taken.has(alias)),
+    isOffered: true as const,
+    ...(visibility === null
+      ? {}
+      : {
+          visibility: {
+            accountIds: new Set(visibility.accountIds),
+            projectIds: new Set(visibility.projectIds),
+          },
+        }),
+  })
+  known.set(id, { version, model: read })
+  return read
+}
+
+function addPrices(first: CatalogModel, prices: readonly OfferedPrice[]): TimedModel {
+  return {
+    first,
+    later: prices.map((price) => ({ fromMs: price.effectiveFromMs, model: withPrice(first, price) })),
+  }
+}
+
+function withPrice(model: CatalogModel, { version, price: given, rates }: OfferedPrice): CatalogModel {
+  const { priceFile: _, ...rest } = model
+  const price = fromStoredPrice(rates)
+  return Object.freeze({
+    ...rest,
+    price,
+    priceVersion: String(version),
+    isPriceListed: price.unit === 'token' && !(isRecord(given) && given['listed'] === false),
+  })
+}

@@ -1,0 +1,220 @@
+import { AppError, invalidValue, notFound } from '../../../kernel/app-error.ts'
+import type { Clock } from '../../../kernel/clock.ts'
+import type { Database, Queryable } from '../../../storage/database.ts'
+import { readOffer } from '../read-offer.ts'
+import type { OfferedModel, OfferedPrice, OfferedVisibility } from './offered-model.ts'
+import { readPricesOf } from './read-models.ts'
+import { insertModel, removeModel, updateModel, type ModelDraft } from './write-model.ts'
+import { addPrice, withdrawPrice, type NewPrice } from './write-price.ts'
+
+/** What the catalog knows of models. */
+export interface ModelRules {
+  /** Throws `invalid_value` unless this is an entry of the catalog with a price. */
+  check(entry: Entry): { readonly aliases: readonly string[]; readonly rates: unknown }
+  /** Whether the catalog file has a model with this id or alias. */
+  isOfFile(name: string): boolean
+  /** The entry of a model of the file, if there is one with this id. */
+  fileEntryOf(id: string): Entry | null
+}
+
+type Members = Readonly<Record<string, unknown>>
+type Entry = Members & { readonly id: string }
+
+interface PriceInput {
+  readonly price: Members
+  /** Null: at once. */
+  readonly effectiveFromMs: number | null
+  readonly authorKeyId: string | null
+  readonly reason: string | null
+}
+
+export interface ModelInput extends Omit<PriceInput, 'effectiveFromMs'> {
+  readonly id: string
+  /** As in the catalog file, without id and price. */
+  readonly entry: Members
+  readonly visibility: OfferedVisibility | null
+}
+
+/** Members that are absent stay; null removes one. */
+export interface ModelPatch extends Omit<PriceInput, 'effectiveFromMs' | 'price'> {
+  readonly entry: Members
+  readonly visibility?: OfferedVisibility | null | undefined
+  /** Another price list from now on. */
+  readonly price?: Members | undefined
+}
+
+/** A change that is checked and not made yet. */
+export interface ModelChange {
+  /** What differs, for the audit log. */
+  readonly difference: Members
+  /** Makes the change. Returns the version of the offer when every process uses it. */
+  make(): Promise<bigint>
+}
+
+/** Changes of models and prices. All throw `conflict` for what the catalog file says. */
+export interface ModelChanges {
+  /** As this process uses it. */
+  find(id: string): OfferedModel | undefined
+  add(input: ModelInput): Promise<ModelChange>
+  change(id: string, patch: ModelPatch): Promise<ModelChange>
+  remove(id: string): Promise<ModelChange>
+  /** Of any model, also one of the file. */
+  addPrice(id: string, input: PriceInput): Promise<ModelChange>
+  /** Only before it has effect. */
+  withdrawPrice(id: string, version: bigint): Promise<ModelChange>
+  /** The latest first. */
+  listPrices(id: string): Promise<readonly OfferedPrice[]>
+}
+
+interface ModelChangesOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly rules: ModelRules
+  readonly change: (write: (transaction: Queryable) => Promise<bigint>) => Promise<bigint>
+  readonly current: () => readonly OfferedModel[]
+}
+
+/** Ten years. */
+const FUTURE_MS_MAX = 10 * 366 * 86_400_000
+const ID = /^[A-Za-z0-9](?:[A-Za-z0-9._:/@+-]{0,198}[A-Za-z0-9])?$/
+
+export function createModelChanges(options: ModelChangesOptions): ModelChanges {
+  const { database, clock, rules, change } = options
+  /** Read from the database, because another process may just have changed it. */
+  const readStored = async (id: string): Promise<OfferedModel> => {
+    const { models } = await readOffer(database)
+    const stored = models.find((model) => model.id === id && model.removedAtMs === null)
+    if (stored !== undefined) return stored
+    throw rules.isOfFile(id) ? fixedByFile(id) : notFound('model')
+  }
+  const readPriced = async (id: string): Promise<OfferedPrice[]> =>
+    (await readPricesOf(database, id)).filter(({ withdrawnAtMs }) => withdrawnAtMs === null)
+
+  const prepare = (id: string, members: Members, price: Members, visibility: OfferedVisibility | null) => {
+    const { aliases, rates } = rules.check({ ...members, id, price })
+    for (const alias of aliases) requireId(alias, 'aliases')
+    const other = aliases.find((alias) => rules.isOfFile(alias))
+    if (other !== undefined) throw fixedByFile(other)
+    if (new Set([id, ...aliases]).size <= aliases.length)
+      throw invalidValue('aliases', 'A name is given twice.')
+    const draft: ModelDraft = { id, entry: members, visibility, aliases }
+    return { draft, rates }
+  }
+
+  return {
+    find: (id) => options.current().find((model) => model.id === id && model.removedAtMs === null),
+    add: async ({ id, entry, visibility, price, authorKeyId, reason }) => {
+      requireId(id, 'id')
+      const { draft, rates } = prepare(id, entry, price, visibility)
+      if (rules.isOfFile(id)) throw fixedByFile(id)
+      return {
+        difference: differenceOf({}, { ...entry, visibility, price }),
+        make: () =>
+          change((transaction) => {
+            const nowMs = floorOf(clock)
+            const first = { price, rates, effectiveFromMs: nowMs, authorKeyId, reason }
+            return insertModel(transaction, draft, { price: first, nowMs })
+          }),
+      }
+    },
+    change: async (id, { entry, visibility, price, authorKeyId, reason }) => {
+      const before = await readStored(id)
+      const members = mergeMembers(before.entry, entry)
+      const prices = await readPriced(id)
+      const nowMs = floorOf(clock)
+      const current = prices.find(({ effectiveFromMs }) => effectiveFromMs <= nowMs) ?? prices.at(-1)
+      const seen = visibility === undefined ? before.visibility : visibility
+      const { draft, rates } = prepare(id, members, price ?? current?.price ?? {}, seen)
+      // Those of the future have to suit the model, too.
+      for (const one of prices) if (one.effectiveFromMs > nowMs) prepare(id, members, one.price, seen)
+      const from = { ...before.entry, visibility: before.visibility, price: current?.price }
+      return {
+        difference: differenceOf(from, { ...members, visibility: seen, price: price ?? current?.price }),
+        make: () =>
+          change((transaction) => {
+            const atMs = floorOf(clock)
+            const next: NewPrice | null =
+              price === undefined ? null : { price, rates, effectiveFromMs: atMs, authorKeyId, reason }
+            return updateModel(transaction, draft, { known: before.version, price: next, nowMs: atMs })
+          }),
+      }
+    },
+    remove: async (id) => {
+      const before = await readStored(id)
+      return {
+        difference: differenceOf({ ...before.entry, visibility: before.visibility }, {}),
+        make: () => change((transaction) => removeModel(transaction, before, floorOf(clock))),
+      }
+    },
+    addPrice: async (id, { price, effectiveFromMs, authorKeyId, reason }) => {
+      const entry = rules.fileEntryOf(id) ?? { ...(await readStored(id)).entry, id }
+      const { rates } = rules.check({ ...entry, price })
+      requireMoment(effectiveFromMs, clock.nowMs())
+      const from = effectiveFromMs === null ? null : new Date(effectiveFromMs).toISOString()
+      return {
+        difference: { price: { from: null, to: price }, effective_from: { from: null, to: from }, reason },
+        make: () =>
+          change((transaction) => {
+            const nowMs = floorOf(clock)
+            requireMoment(effectiveFromMs, nowMs)
+            const row = { price, rates, effectiveFromMs: effectiveFromMs ?? nowMs, authorKeyId, reason }
+            return addPrice(transaction, { ...row, model: id, nowMs })
+          }),
+      }
+    },
+    withdrawPrice: async (id, version) => {
+      const found = (await readPricesOf(database, id)).find((one) => one.version === version)
+      if (found === undefined) throw notFound('price list')
+      return {
+        difference: { price: { from: found.price, to: null }, effective_from: isoOf(found) },
+        make: () => change((transaction) => withdrawPrice(transaction, found, floorOf(clock))),
+      }
+    },
+    listPrices: (id) => readPricesOf(database, id),
+  }
+}
+
+/** Without parts of a millisecond, as it is stored. */
+function floorOf(clock: Clock): number {
+  return Math.floor(clock.nowMs())
+}
+
+function isoOf({ effectiveFromMs }: OfferedPrice): string {
+  return new Date(effectiveFromMs).toISOString()
+}
+
+function requireId(id: string, param: string): void {
+  if (!ID.test(id))
+    throw invalidValue(param, 'A name has up to 200 letters, digits and any of . _ : / @ + - between them.')
+}
+
+function requireMoment(effectiveFromMs: number | null, nowMs: number): void {
+  if (effectiveFromMs === null) return
+  if (effectiveFromMs <= nowMs)
+    throw invalidValue('effective_from', 'Prices of the past cannot be changed. Leave it out for now.')
+  if (effectiveFromMs > nowMs + FUTURE_MS_MAX)
+    throw invalidValue('effective_from', 'It is more than ten years away.')
+}
+
+function mergeMembers(before: Members, changes: Members): Members {
+  const merged = { ...before, ...changes }
+  return Object.fromEntries(
+    Object.entries(merged).filter(([, value]) => value !== null && value !== undefined),
+  )
+}
+
+function differenceOf(before: Members, after: Members): Members {
+  const difference: Record<string, unknown> = {}
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [from, to] = [before[name] ?? null, after[name] ?? null]
+    if (JSON.stringify(from) !== JSON.stringify(to)) difference[name] = { from, to }
+  }
+  return difference
+}
+
+function fixedByFile(name: string): AppError {
+  return new AppError(
+    'conflict',
+    `The model '${name}' is from the file: the built-in catalog or the catalog file of the gateway. It can only be changed there.`,
+  )
+}

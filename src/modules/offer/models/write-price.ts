@@ -1,0 +1,73 @@
+import { AppError } from '../../../kernel/app-error.ts'
+import type { Queryable } from '../../../storage/database.ts'
+import { takeVersion } from '../write-provider.ts'
+import type { OfferedPrice } from './offered-model.ts'
+
+/** Price lists of one model that are not in effect yet. */
+const FUTURE_MAX = 100
+
+/** A price list that is checked and not stored yet. */
+export type NewPrice = Pick<OfferedPrice, 'price' | 'rates' | 'effectiveFromMs' | 'authorKeyId' | 'reason'>
+
+interface PriceRow extends NewPrice {
+  readonly model: string
+  readonly version: bigint
+  readonly nowMs: number
+}
+
+export async function insertPrice(transaction: Queryable, row: PriceRow): Promise<void> {
+  const { model, version, effectiveFromMs, nowMs } = row
+  const [count] = await transaction.query<{ count: bigint }>(
+    'SELECT count(*) AS count FROM model_prices WHERE model = $1 AND effective_from > $2 AND withdrawn_at IS NULL',
+    [model, new Date(nowMs)],
+  )
+  if (Number(count?.count ?? 0) >= FUTURE_MAX)
+    throw new AppError('conflict', `This model already has ${FUTURE_MAX} price lists of the future.`)
+  const rows = await transaction.query(
+    `INSERT INTO model_prices (version, model, effective_from, price, rates, author_key_id, reason, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+     ON CONFLICT (model, effective_from) WHERE withdrawn_at IS NULL DO NOTHING RETURNING 1`,
+    [
+      version,
+      model,
+      new Date(effectiveFromMs),
+      JSON.stringify(row.price),
+      JSON.stringify(row.rates),
+      row.authorKeyId,
+      row.reason,
+      new Date(nowMs),
+    ],
+  )
+  if (rows.length === 0)
+    throw new AppError('conflict', 'This model already has a price list from this moment on.')
+}
+
+export async function addPrice(transaction: Queryable, row: Omit<PriceRow, 'version'>): Promise<bigint> {
+  const version = await takeVersion(transaction)
+  await insertPrice(transaction, { ...row, version })
+  return version
+}
+
+/** The row stays, in case a process used it in the moment before it heard of this. */
+export async function withdrawPrice(
+  transaction: Queryable,
+  { version: known, model }: OfferedPrice,
+  nowMs: number,
+): Promise<bigint> {
+  const version = await takeVersion(transaction)
+  const rows = await transaction.query(
+    `UPDATE model_prices SET withdrawn_at = $3
+     WHERE model = $1 AND version = $2 AND effective_from > $3 AND withdrawn_at IS NULL RETURNING 1`,
+    [model, known, new Date(nowMs)],
+  )
+  if (rows.length === 0)
+    throw new AppError('conflict', 'This price list has effect already, or was withdrawn meanwhile.')
+  return version
+}
+
+export async function withdrawFuture(transaction: Queryable, model: string, nowMs: number): Promise<void> {
+  await transaction.query(
+    'UPDATE model_prices SET withdrawn_at = $2 WHERE model = $1 AND effective_from > $2 AND withdrawn_at IS NULL',
+    [model, new Date(nowMs)],
+  )
+}
