@@ -30,6 +30,7 @@ import { openrouter } from './vendors/openrouter.ts'
 import { replicate } from './vendors/replicate.ts'
 import { tgi } from './vendors/tgi.ts'
 import { together } from './vendors/together.ts'
+import { vertex } from './vendors/vertex.ts'
 import { vllm } from './vendors/vllm.ts'
 import { voyage } from './vendors/voyage.ts'
 import { xai } from './vendors/xai.ts'
@@ -40,6 +41,7 @@ export const VENDORS: readonly VendorDescriptor[] = [
   openai,
   azure,
   bedrock,
+  vertex,
   groq,
   deepseek,
   mistral,

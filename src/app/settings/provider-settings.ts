@@ -67,6 +67,8 @@ export function readProviderSettings(
   for (const [id, entry] of Object.entries(isRecord(file) ? file : {})) {
     const read = readFileEntry(id, entry, problems)
     if (read) settings.set(id, read)
+    if (read?.baseUrl === null && isAddressMissing(id) && !hasAddress(environment, id))
+      problems.push(`${placeOf(id)} needs base_url`)
     if (read?.baseUrl === null && !PROVIDER_VARIABLES.some((known) => known.id === id))
       problems.push(`${placeOf(id)} is not a known provider; one of your own needs base_url`)
   }
@@ -77,6 +79,8 @@ export function readProviderSettings(
     const wires = environment[variables.wires]
     const known = settings.get(id)
     if (keys === undefined && url === undefined && (wires === undefined || known === undefined)) continue
+    // Other tools use the same variables for keys, without the address that is needed here.
+    if (url === undefined && known === undefined && isAddressMissing(id)) continue
     settings.set(id, {
       ...known,
       ...(wires === undefined || wires === ''
@@ -87,6 +91,17 @@ export function readProviderSettings(
     })
   }
   return settings
+}
+
+/** Whether a vendor, unlike a server of the operator's own, needs an address besides its key. */
+function isAddressMissing(providerId: string): boolean {
+  const vendor = vendorOf(providerId)
+  return vendor !== undefined && needsAddress(vendor) && !isSelfHosted(providerId)
+}
+
+function hasAddress(environment: ProviderSources['environment'], providerId: string): boolean {
+  const variables = PROVIDER_VARIABLES.find(({ id }) => id === providerId)
+  return variables !== undefined && firstSet(environment, variables.baseUrl) !== undefined
 }
 
 function readFileEntry(id: string, entry: unknown, problems: string[]): ProviderSettings | null {

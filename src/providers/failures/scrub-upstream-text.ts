@@ -35,11 +35,12 @@ const PATTERNS: readonly RegExp[] = [
   /\b(?:10|127)(?:\.\d{1,3}){3}(?::\d{1,5})?\b/g,
   /\b(?:192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))(?:\.\d{1,3}){2}(?::\d{1,5})?\b/g,
   /(?<![\w:])(?:::1|f[cd][0-9a-f]{2}:[0-9a-f:]{2,35}|fe80:[0-9a-f:]{2,35})(?![\w:])/gi,
-  // What clouds call the operator's accounts: resources of AWS, projects and identities of Google, resources of Azure.
+  // What clouds call the operator's accounts: resources of AWS, projects and identities of Google, resources of Azure. A configured name
+  // within them is already replaced.
   /\barn:aws[a-z-]{0,20}:[^\s"'<>,;)]{1,500}/gi,
-  /\/?\/?(?:[a-z0-9.-]{1,60}\/)?\bprojects\/[A-Za-z0-9:._-]{1,100}(?:\/[A-Za-z0-9._@%:-]{1,100}){0,10}/g,
+  /\/?\/?(?:[a-z0-9.-]{1,60}\/)?\bprojects\/[A-Za-z0-9:._[\]-]{1,100}(?:\/[A-Za-z0-9._@%:[\]-]{1,100}){0,10}/g,
   /\b(?:project|project_number|project number|account|account id|consumer)[\s:='"]{1,4}\d{6,20}\b/gi,
-  /\b[A-Za-z0-9._-]{1,100}@[A-Za-z0-9.-]{1,100}\.gserviceaccount\.com\b/gi,
+  /\b[A-Za-z0-9._-]{1,100}@[A-Za-z0-9.[\]-]{1,100}\.gserviceaccount\.com\b/gi,
   /\/?\b(?:subscriptions|resourceGroups)\/[A-Za-z0-9._()-]{1,100}(?:\/[A-Za-z0-9._()-]{1,100}){0,12}/gi,
   /\b[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})?\.(?:openai\.azure\.com|cognitiveservices\.azure\.com|services\.ai\.azure\.com)\b/gi,
   /\b\d{12}\b/g,

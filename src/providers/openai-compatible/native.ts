@@ -20,7 +20,13 @@ export function createNativeWires(upstream: OpenAiCompatibleUpstream, client: Wi
   const wires = (upstream.wires ?? []).filter(isNativeWire)
   if (wires.length === 0) return {}
   const native: Partial<Record<NativeWire, InferenceOperation<NativeRequest>>> = {}
-  for (const wire of wires) native[wire] = (call) => forward(upstream, client, WIRES[wire], call)
+  for (const wire of wires)
+    native[wire] = (call) =>
+      forwardNatively(
+        { provider: upstream.id, client, wire },
+        { path: WIRES[wire].path, body: prepareOther(upstream, call) },
+        call,
+      )
   return {
     native,
     ...(upstream.readsBillingLine ? { readsBillingLine: true } : {}),
@@ -35,18 +41,23 @@ export function createNativeWires(upstream: OpenAiCompatibleUpstream, client: Wi
   }
 }
 
-async function forward(
-  upstream: OpenAiCompatibleUpstream,
-  client: WireClient,
-  { path, lastEvent }: (typeof WIRES)[NativeWire],
+interface NativeContext {
+  readonly provider: string
+  readonly client: WireClient
+  readonly wire: NativeWire
+}
+
+/** Sends a request of a wire, and reads its answer or its stream to the last event of the wire. */
+export async function forwardNatively(
+  { provider, client, wire }: NativeContext,
+  { path, body }: { readonly path: string; readonly body: string },
   call: InferenceCall<NativeRequest>,
 ): Promise<InferenceAnswer> {
-  const isStream = call.body.stream === true
-  const response = await client.post(path, prepareOther(upstream, call), call)
-  const answer = readAnswer(upstream.id, response, isStream)
+  const response = await client.post(path, body, call)
+  const answer = readAnswer(provider, response, call.body.stream === true)
   if (response.kind !== 'events' || answer.kind !== 'stream') return answer
   const { events } = response
-  return { ...answer, batches: untilLastEvent(events, lastEvent) }
+  return { ...answer, batches: untilLastEvent(events, WIRES[wire].lastEvent) }
 }
 
 /** Enough characters for the type, which all vendors of these wires write first. */

@@ -1,0 +1,16 @@
+import { createVertexProvider } from '../clouds/vertex/vertex-provider.ts'
+import { googleSignIn } from '../sign-in/google-sign-in.ts'
+import type { VendorDescriptor } from '../vendor-descriptor.ts'
+
+/** Google Vertex AI. https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference */
+export const vertex: VendorDescriptor = {
+  id: 'vertex',
+  keys: { prefix: 'VERTEX' },
+  traceName: 'gcp.vertex_ai',
+  signIn: googleSignIn,
+  addressForm: 'https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}',
+  lacksChoices: true,
+  // The factors of Claude. Gemini is not charged for writing.
+  cachePrices: { read: 10n, write: 125n, hourWrite: 200n },
+  adapters: [createVertexProvider],
+}
