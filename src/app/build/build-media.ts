@@ -8,10 +8,11 @@ import { createFilesystemStore } from '../../storage/media-store/filesystem-stor
 import type { MediaStore } from '../../storage/media-store/media-store.ts'
 import { protectFiles } from '../../storage/media-store/protect-files.ts'
 import { reportStoreFailures, type StoreObserver } from '../../storage/media-store/report-store-failures.ts'
-import { createS3Store, type S3Credentials } from '../../storage/media-store/s3-store.ts'
+import { createS3Store } from '../../storage/media-store/s3-store.ts'
 import type { QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Config } from '../settings/config.ts'
+import { readAwsKeys } from './read-aws-keys.ts'
 
 interface MediaParts {
   readonly database: Database
@@ -45,18 +46,5 @@ export function buildMedia(config: Config, parts: MediaParts): Promise<Media> {
 function openMediaStore(config: Config): MediaStore {
   const { mediaStoreUrl, awsRegion } = config
   if (mediaStoreUrl === null) return createFilesystemStore({ directory: join(config.dataDir, 'media') })
-  return createS3Store({ url: mediaStoreUrl, region: awsRegion, credentials: readCredentials(config) })
-}
-
-function readCredentials({
-  awsAccessKeyId,
-  awsSecretAccessKey,
-  awsSessionToken,
-}: Config): S3Credentials | null {
-  if (awsAccessKeyId === null || awsSecretAccessKey === null) return null
-  return {
-    accessKeyId: awsAccessKeyId,
-    secretAccessKey: awsSecretAccessKey,
-    ...(awsSessionToken === null ? {} : { sessionToken: awsSessionToken }),
-  }
+  return createS3Store({ url: mediaStoreUrl, region: awsRegion, credentials: readAwsKeys(config) })
 }

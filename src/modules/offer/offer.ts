@@ -25,6 +25,7 @@ export type { SecretProblem } from './open-provider.ts'
 export type { DraftCredential, NewCredential, ProviderDraft, ProviderPatch } from './provider-draft.ts'
 export { createSecretReferences, type SecretReferences } from './secrets/secret-references.ts'
 export type { SecretStore } from './secrets/secret-store.ts'
+export { createAwsSecretStore } from './secrets/aws-secret-store.ts'
 export { createVaultStore } from './secrets/vault-store.ts'
 
 /** A change of a provider that is checked and not made yet. */

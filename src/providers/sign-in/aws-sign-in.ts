@@ -58,7 +58,7 @@ function createAwsSignIn({ provider, clock }: SignInOptions): SignIn {
         getAwsCredentials(document, { provider, region, nowMs: clock.nowMs() }),
       )
       const credentials = await keeper.take()
-      return signAwsRequest(request, { credentials, region, nowMs: clock.nowMs() })
+      return signAwsRequest(request, { service: 'bedrock', credentials, region, nowMs: clock.nowMs() })
     },
     forget: (credential) => keepers.forget(credential),
   }

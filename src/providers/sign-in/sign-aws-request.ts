@@ -2,8 +2,6 @@ import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 import type { SignableRequest } from './sign-in.ts'
 
-const SERVICE = 'bedrock'
-
 export interface AwsCredentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
@@ -11,20 +9,27 @@ export interface AwsCredentials {
 }
 
 interface SigningContext {
+  readonly service: string
   readonly credentials: AwsCredentials
   readonly region: string
   readonly nowMs: number
 }
 
-/** Returns the headers that sign the method, the host, the path and the body. */
+/** Returns the headers that sign the method, the host, the path and the body, and those of the request. */
 export async function signAwsRequest(
-  { method, origin, path, body }: SignableRequest,
-  { credentials, region, nowMs }: SigningContext,
+  {
+    method,
+    origin,
+    path,
+    body,
+    headers = {},
+  }: SignableRequest & { readonly headers?: Record<string, string> },
+  { service, credentials, region, nowMs }: SigningContext,
 ): Promise<readonly string[]> {
   const { protocol, host, hostname } = new URL(origin)
-  const signer = new SignatureV4({ credentials, region, service: SERVICE, sha256: Sha256 })
+  const signer = new SignatureV4({ credentials, region, service, sha256: Sha256 })
   const signed = await signer.sign(
-    { method, protocol, hostname, path, query: {}, headers: { host }, body },
+    { method, protocol, hostname, path, query: {}, headers: { ...headers, host }, body },
     { signingDate: new Date(nowMs) },
   )
   // The client itself writes the host.
