@@ -13,7 +13,7 @@ describe.skipIf(NO_BROWSER !== null)('trusted issuers', () => {
   beforeEach(() => stage.forgetIssuers())
   afterAll(() => stage.close())
 
-  test('are added from a template, tell what was exchanged, are changed with an error that names the rule, and end', async () => {
+  test('trusted issuers are added from a template, tell what was exchanged, are changed with an error that names the rule, and end', async () => {
     const { page, goto, close } = await openConsole(stage.gateway)
     const openTab = async (): Promise<void> => {
       await goto(`/organization/projects/${stage.projectId}`)
@@ -73,7 +73,7 @@ describe.skipIf(NO_BROWSER !== null)('trusted issuers', () => {
     await close()
   })
 
-  test('of a cluster have keys that are checked before they are sent', async () => {
+  test('trusted issuers of a cluster have keys that are checked before they are sent', async () => {
     const { page, goto, close } = await openConsole(stage.gateway)
     await goto(`/organization/projects/${stage.projectId}`)
     await page.getByRole('tab', { name: 'Trusted issuers' }).click()
