@@ -26,6 +26,7 @@ const NOT_WALKED = [
   /^POST \/v1\/admin\/providers\/(\{name\}\/)?test$/,
   /^GET \/v1\/admin\/providers\/\{name\}\/models$/,
   /^\w+ \/v1\/sessions\/directory\//,
+  /\/identities/,
 ]
 
 let walk: Walk

@@ -2,6 +2,7 @@ import type { UnauthenticatedGuard } from '../../http/connections/guard-unauthen
 import type { Route } from '../../http/route.ts'
 import { directoryLogoutRoutes } from '../../http/routes/account/directory-logout.ts'
 import { directorySignInRoutes } from '../../http/routes/account/directory-sign-in.ts'
+import { identityRoutes } from '../../http/routes/account/identities.ts'
 import type { SignInProvider } from '../../http/routes/account/sign-in-methods.ts'
 import { adminIdentityProviderRoutes } from '../../http/routes/operator/admin-identity-providers.ts'
 import type { Audit } from '../../modules/audit/audit.ts'
@@ -27,6 +28,7 @@ export function buildDirectoryRoutes(parts: DirectoryParts): Route[] {
   return [
     ...directorySignInRoutes(parts),
     ...directoryLogoutRoutes(parts),
+    ...identityRoutes(parts),
     ...adminIdentityProviderRoutes(parts),
   ]
 }

@@ -32,6 +32,7 @@ export type ListName =
   | 'entries'
   | 'events'
   | 'grants'
+  | 'identities'
   | 'keys'
   | 'models'
   | 'operators'

@@ -46,6 +46,8 @@ export const AUDIT_EVENT_TYPES = [
   'grant.reused',
   'group.user.added',
   'group.user.removed',
+  'identity.created',
+  'identity.deleted',
   'limits.updated',
   'managed_settings.updated',
   'managed_settings.deleted',

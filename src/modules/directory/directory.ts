@@ -8,11 +8,14 @@ import { wireId } from '../../wires/organization-ids.ts'
 import { recordFailedSignIn } from '../audit/audit.ts'
 import type { Browser, Sessions } from '../sessions/sessions.ts'
 import { createIdentityProviders, type IdentityProviders } from './change-providers.ts'
+import type { Caller } from '../keys/keys.ts'
 import { createProviderLogout } from './end-provider-sessions.ts'
 import { actorOf } from './enter-account.ts'
 import { exchangeCode } from './exchange-code.ts'
 import { confirmSession, startSession, type FinishOptions } from './finish-sign-in.ts'
+import { listIdentities, removeIdentity, type Identity, type IdentityRemoval } from './identities.ts'
 import { findProvider, listProviders, type SealedProvider } from './identity-provider.ts'
+import { linkIdentity, sealTicket } from './link-identity.ts'
 import { createProviderClients } from './provider-client.ts'
 import { returnPathOf } from './return-path.ts'
 import { SignInProblem, type SignInProblemReason } from './sign-in-problem.ts'
@@ -21,11 +24,12 @@ import {
   openState,
   sealState,
   slotOf,
-  type SessionToConfirm,
+  type SessionOfPerson,
   type SignInState,
 } from './sign-in-state.ts'
 
 export { ACCOUNT_RULES, type IdentityProvider } from './identity-provider.ts'
+export type { Identity } from './identities.ts'
 export { SEALED_CLIENT_SECRETS } from './provider-client.ts'
 export { SignInProblem } from './sign-in-problem.ts'
 export { SIGN_IN_LIFE_MS, slotOf } from './sign-in-state.ts'
@@ -45,7 +49,9 @@ interface SignInOrder {
   /** The account that the person wants to enter. Null: the one that they used last. */
   readonly accountId: string | null
   /** The session that the person confirms. Null: a new one begins. */
-  readonly confirms: SessionToConfirm | null
+  readonly confirms: SessionOfPerson | null
+  /** The session whose person links an identity of this provider. Null: a new one begins. */
+  readonly links: SessionOfPerson | null
   readonly browser: Browser
 }
 
@@ -67,7 +73,7 @@ interface ProviderAnswer {
 
 interface FinishedSignIn {
   readonly returnPath: string
-  /** Null if the person confirmed the session that they have. */
+  /** Null if the person confirmed the session that they have, or links an identity. */
   readonly session: Awaited<ReturnType<Sessions['startForPerson']>> | null
 }
 
@@ -80,6 +86,14 @@ export interface Directory {
   begin(order: SignInOrder): Promise<BegunSignIn>
   /** Throws a `SignInProblem` for everything that may happen. */
   finish(answer: ProviderAnswer): Promise<FinishedSignIn>
+  /** The identities of a member. */
+  listIdentities(member: {
+    readonly accountId: string
+    readonly userId: string
+  }): Promise<readonly Identity[]>
+  /** Links an identity by the ticket of a finished sign-in. Throws unless the caller is the session that began it. */
+  linkIdentity(caller: Caller & { readonly userId: string }, ticket: string): Promise<Identity>
+  removeIdentity(removal: IdentityRemoval): Promise<Identity>
   /** Back-channel logout. Returns how many sessions ended. Throws for a token that is not the provider's, or was used before. */
   endByToken(providerId: string, token: string): Promise<number>
   /** Front-channel logout. Returns the origin of the provider, which may show the answer. */
@@ -115,6 +129,7 @@ export function createDirectory(options: DirectoryOptions): Directory {
         returnPath: returnPathOf(order.returnTo),
         accountId: order.accountId,
         confirms: order.confirms,
+        links: order.links,
         begunAtMs: clock.nowMs(),
       }
       const url = buildAuthorizationUrl(client, {
@@ -124,7 +139,7 @@ export function createDirectory(options: DirectoryOptions): Directory {
         nonce: begun.nonce,
         code_challenge: await calculatePKCECodeChallenge(begun.codeVerifier),
         code_challenge_method: 'S256',
-        ...(order.confirms === null ? {} : { prompt: 'login', max_age: '0' }),
+        ...(order.confirms === null && order.links === null ? {} : { prompt: 'login', max_age: '0' }),
       })
       return { url: url.href, sealed: sealState(sealer, begun), slot: slotOf(begun.state) }
     },
@@ -135,8 +150,12 @@ export function createDirectory(options: DirectoryOptions): Directory {
       if (provider === null || !provider.isEnabled) throw new SignInProblem('begin_again')
       try {
         const person = await exchangeCode(await clients.open(provider), provider, begun, query)
-        const { returnPath, confirms } = begun
+        const { returnPath, confirms, links = null } = begun
         const nowMs = clock.nowMs()
+        if (links !== null) {
+          const ticket = await sealTicket({ database, sealer }, { provider, person, begun, nowMs }, links)
+          return { returnPath: `/profile?link=${ticket}`, session: null }
+        }
         if (confirms !== null) {
           await confirmSession(options, { provider, person, begun, nowMs }, confirms)
           return { returnPath, session: null }
@@ -147,6 +166,10 @@ export function createDirectory(options: DirectoryOptions): Directory {
         throw await noteProblem(options, { provider, browser }, error)
       }
     },
+    listIdentities: (member) => listIdentities(database, member),
+    linkIdentity: (caller, ticket) =>
+      linkIdentity({ database, sealer, nowMs: clock.nowMs() }, caller, ticket),
+    removeIdentity: (removal) => removeIdentity(database, removal),
     endByToken: async (providerId, token) => {
       const provider = await findEnabled(providerId)
       const ended = await logout.endByToken(provider, token, clock.nowMs())

@@ -95,6 +95,16 @@ async function listOpenAccounts(
   return wanted === null ? all : all.filter((accountId) => accountId === wanted)
 }
 
+/** Whether the provider lets the person into an account in which they have an identity. */
+export async function isAccountOpen(
+  queryable: Queryable,
+  arrival: Arrival & { readonly accountId: string },
+): Promise<boolean> {
+  const { accountId } = arrival
+  const open = await listOpenAccounts(queryable, arrival, [{ accountId, userId: '' }])
+  return open.includes(accountId)
+}
+
 /** The accounts that the provider speaks for, for this person. */
 function accountsNamedFor({ accountRule, accounts }: SealedProvider, person: PersonAtProvider): string[] {
   const matches = (match: string): boolean => {

@@ -8,7 +8,7 @@ import { followOperatorGroups } from './follow-operator-groups.ts'
 import type { SealedProvider } from './identity-provider.ts'
 import type { PersonAtProvider } from './read-claims.ts'
 import { SignInProblem } from './sign-in-problem.ts'
-import { SIGN_IN_LIFE_MS, type SessionToConfirm, type SignInState } from './sign-in-state.ts'
+import { SIGN_IN_LIFE_MS, type SessionOfPerson, type SignInState } from './sign-in-state.ts'
 
 export interface FinishOptions extends EnterOptions {
   readonly database: Database
@@ -95,7 +95,7 @@ const CLOCK_SKEW_MS = 60_000
 export async function confirmSession(
   { database, sessions }: Pick<FinishOptions, 'database' | 'sessions'>,
   { provider, person, begun, nowMs }: Omit<Finish, 'browser'>,
-  confirms: SessionToConfirm,
+  confirms: SessionOfPerson,
 ): Promise<void> {
   const { accountId, userId } = confirms
   if (person.authenticatedAtMs === null || person.authenticatedAtMs < begun.begunAtMs - CLOCK_SKEW_MS) {

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Sealer } from '../../kernel/seal-text.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 
-/** The session that a person confirms by signing in again. */
-export interface SessionToConfirm {
+/** The session of a person who signs in at a provider meanwhile. */
+export interface SessionOfPerson {
   readonly sessionId: string
   readonly accountId: string
   readonly userId: string
@@ -19,7 +19,10 @@ export interface SignInState {
   readonly returnPath: string
   /** The account that the person chose. */
   readonly accountId: string | null
-  readonly confirms: SessionToConfirm | null
+  /** The session that the person confirms by signing in again. */
+  readonly confirms: SessionOfPerson | null
+  /** The session whose person links an identity. Absent in states of the release before. */
+  readonly links?: SessionOfPerson | null
   readonly begunAtMs: number
 }
 

@@ -2,6 +2,7 @@ import { AppError, notFound } from '../../kernel/app-error.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { recordChange } from '../audit/audit.ts'
 import type { Caller } from '../keys/keys.ts'
+import { hasWayToSignIn } from '../sessions/sessions.ts'
 import { PASSKEY_COLUMNS, passkeyFromRow, type Passkey, type PasskeyRow } from './passkey-record.ts'
 
 interface Member {
@@ -58,7 +59,7 @@ export async function removePasskey(
       [accountId, userId, passkeyId],
     )
     if (row === undefined) throw notFound('passkey')
-    if (!evenIfLast && !(await hasAnotherWay(transaction, { accountId, userId })))
+    if (!evenIfLast && !(await hasWayToSignIn(transaction, { accountId, userId })))
       throw new AppError('conflict', LAST)
     await recordChange(transaction, {
       actor: caller,
@@ -74,16 +75,3 @@ export async function removePasskey(
 const LAST =
   'This is the last passkey, and there is no key of your own and no directory to sign in with: you could not come back without a link ' +
   'from whoever manages the members. Send `even_if_last=true` to remove it all the same.'
-
-/** Whether the person could sign in again: with another passkey, with a key of their own, or at the directory that they came from. */
-async function hasAnotherWay(queryable: Queryable, { accountId, userId }: Member): Promise<boolean> {
-  const [row] = await queryable.query<{ has_way: boolean }>(
-    `SELECT EXISTS (SELECT FROM passkeys WHERE account_id = $1 AND user_id = $2)
-       OR EXISTS (SELECT FROM api_keys WHERE account_id = $1 AND user_id = $2 AND NOT is_of_sessions AND revoked_at IS NULL
-         AND (expires_at IS NULL OR expires_at > now()))
-       OR EXISTS (SELECT FROM sessions s JOIN api_keys k ON k.id = s.key_id
-         WHERE s.account_id = $1 AND k.user_id = $2 AND s.method = 'directory') AS has_way`,
-    [accountId, userId],
-  )
-  return row?.has_way === true
-}

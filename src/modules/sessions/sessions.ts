@@ -11,6 +11,7 @@ import { hashSessionToken } from './session-token.ts'
 import { startForPerson, type PersonSignIn } from './start-for-person.ts'
 import { invalidCode, readSignInCode, redeemSignInCode, sweepSignInCodes } from './sign-in-codes.ts'
 
+export { hasWayToSignIn } from './has-way-to-sign-in.ts'
 export { createSignInCode } from './sign-in-codes.ts'
 
 export type { StartedSession } from './insert-session.ts'

@@ -4,6 +4,7 @@ import type { TestGateway } from '../../support/start-test-gateway.ts'
 import { waitForTask } from '../../generation/wait-for-task.ts'
 import { signIn } from '../../sessions/sign-in.ts'
 import { joinWithPasskey } from '../../passkeys/passkey-person.ts'
+import { insertIdentity } from '../../directory/insert-identity.ts'
 import { signInTool } from '../../grants/sign-in-tool.ts'
 import { createProject, joinAccount } from '../join-account.ts'
 
@@ -99,6 +100,7 @@ async function makePeople({ gateway, accountKey, projectId }: Side, name: string
     managedSettings: idOf(await make('/v1/organization/managed_settings', settings)),
     role,
     projectRole,
+    identity: await insertIdentity(gateway, user.id, `of ${name}`),
     passkey: String(passkeys.data[0].id),
     invite: idOf(await make('/v1/organization/invites', invited)),
     serviceAccount,

@@ -11,6 +11,8 @@ const IDS: readonly (readonly [prefix: string, param: string, thing: string])[] 
   ['/v1/organization/admin_api_keys/', 'key_id', 'adminKey'],
   ['/v1/organization/budget_requests/', 'request_id', 'budgetRequest'],
   ['/v1/organization/budgets/', 'budget_id', 'budget'],
+  ['/v1/identities/', 'id', 'identity'],
+  ['/v1/organization/users/', 'id', 'identity'],
   ['/v1/organization/invites/', 'invite_id', 'invite'],
   ['/v1/organization/managed_settings/', 'managed_settings_id', 'managedSettings'],
   ['/v1/organization/scim_tokens/', 'token_id', 'scimToken'],

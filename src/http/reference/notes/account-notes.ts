@@ -31,6 +31,13 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/sessions/current/confirm/passkey':
     'Takes the answer of a passkey of the person of the session. Routes that ask for a fresh proof (403 `confirmation_required`) are then ' +
     'open for 15 minutes.',
+  'GET /v1/identities':
+    'Lists with which accounts of identity providers the person of the session signs in here. None for a key.',
+  'POST /v1/identities':
+    'Links one more: the person of the session signs in with it from now on. 409 if another member of the account comes in with it, or if the person has another ' +
+    'account at this provider. Keys cannot do that.',
+  'DELETE /v1/identities/{id}':
+    'Removes one, and ends the sessions that began with it. The last way in of the person is kept (409), unless `even_if_last` is true.',
   'GET /v1/passkeys':
     'Lists the passkeys of the person of the session. They belong to the person in this account and open no other account.',
   'POST /v1/passkeys/options':

@@ -93,6 +93,11 @@ export const ORGANIZATION_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/organization/users/{user_id}/recovery_link':
     'Makes a link that lets a member in once, within a day, who has lost every passkey and key. Whoever opens it is that member, so the caller ' +
     'needs every permission that the member has. `end_passkeys` ends the passkeys and sessions of before when the link is used.',
+  'GET /v1/organization/users/{user_id}/identities':
+    'Lists with which accounts of identity providers a member signs in to this account.',
+  'DELETE /v1/organization/users/{user_id}/identities/{id}':
+    'Removes one, and ends the sessions that began with it. The last way in of the member is kept (409), unless `even_if_last` is true. The provider may make them ' +
+    'a member again at their next sign-in, if it makes members.',
   'POST /v1/organization/users/{user_id}/end_sessions':
     'Ends all sessions of a member in this account, within a second also running streams. Their keys go on working.',
   'DELETE /v1/organization/users/{user_id}':

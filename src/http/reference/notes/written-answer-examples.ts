@@ -11,6 +11,24 @@ const receiptOf = (model: string) => ({
   model,
   created_at: TIME,
 })
+const identity = {
+  object: 'identity',
+  id: ID,
+  provider: 'Acme',
+  issuer: 'https://sign-in.acme.example',
+  is_enabled: true,
+  email: 'ada@acme.example',
+  created_at: TIME,
+  last_used_at: TIME,
+}
+const identities = {
+  object: 'list',
+  data: [identity],
+  identities: [identity],
+  total: 1,
+  has_more: false,
+  next_cursor: null,
+}
 const imageAnswer = {
   created: 1_794_934_318,
   data: [{ url: 'http://127.0.0.1:8080/media/…' }],
@@ -22,6 +40,11 @@ const imageAnswer = {
  * operation, status and content type.
  */
 export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
+  'GET /v1/identities 200 application/json': identities,
+  'POST /v1/identities 201 application/json': identity,
+  'DELETE /v1/identities/{id} 200 application/json': identity,
+  'GET /v1/organization/users/{user_id}/identities 200 application/json': identities,
+  'DELETE /v1/organization/users/{user_id}/identities/{id} 200 application/json': identity,
   'POST /v1/images/generations 202 application/json': receiptOf('flux-schnell'),
   'POST /v1/images/edits 202 application/json': receiptOf('flux-kontext-pro'),
   'POST /v1/images/upscale 200 application/json': imageAnswer,

@@ -42,6 +42,12 @@ const StartQuery = Type.Object({
       description: 'Signs in again to confirm the session of the browser, for what needs a confirmation.',
     }),
   ),
+  link: Type.Optional(
+    Type.Literal('1', {
+      description:
+        'Signs in to link this sign-in to the person of the session. The browser ends at `/profile?link=` with the `ticket` for `POST /v1/identities`.',
+    }),
+  ),
 })
 
 const PART_LENGTH_MAX = 4000
@@ -106,12 +112,19 @@ function problemPath(reason: SignInProblem['reason']): string {
 }
 
 async function begin(
-  request: RouteRequest<unknown, { return_to?: string; account?: string; confirm?: '1' }, { id: string }>,
+  request: RouteRequest<
+    unknown,
+    { return_to?: string; account?: string; confirm?: '1'; link?: '1' },
+    { id: string }
+  >,
   { directory, sessions, guard, publicUrl }: DirectorySignInOptions,
 ): Promise<string> {
   const { params, query, exchange, reply } = request
-  const confirms =
-    query.confirm === undefined ? null : await findSession(exchange.incoming.headers, sessions, publicUrl)
+  const { confirm, link } = query
+  const session =
+    confirm === undefined && link === undefined
+      ? null
+      : await findSession(exchange.incoming.headers, sessions, publicUrl)
   const account = query.account === undefined ? null : parseWireId('organization', query.account)
   if (query.account !== undefined && account === null) throw new SignInProblem('no_account')
   const isSecure = isSecureRequest(exchange.incoming.headers, publicUrl)
@@ -120,7 +133,8 @@ async function begin(
     returnTo: query.return_to,
     redirectUri: originOf(request, publicUrl) + CALLBACK_PATH,
     accountId: account,
-    confirms,
+    confirms: link === undefined ? session : null,
+    links: link === undefined ? null : session,
     browser: browserOf(request, guard),
   })
   reply.header('set-cookie', writeSignInCookie(begun.slot, begun.sealed, isSecure))
