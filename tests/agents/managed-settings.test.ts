@@ -86,6 +86,16 @@ describe('the managed settings of a person', () => {
       env: { A: 'base', B: 'weak' },
       permissions: { deny: ['Bash', 'Read'] },
     })
+    const preview = await gateway.request('GET', `/v1/organization/users/${person.id}/managed_settings`)
+    const { body: list } = await gateway.request('GET', AT)
+    const idOf = (group: string | null) =>
+      list.data.find(({ group_id: of }: { group_id: string | null }) => of === group).id
+    expect(preview.body).toEqual({
+      object: 'organization.user.managed_settings',
+      user_id: person.id,
+      settings: (await own()).body.settings,
+      managed_settings_ids: [idOf(null), idOf(weak), idOf(strong)],
+    })
     // A key of the account is in no group.
     const ofAccount = await gateway.request('GET', '/managed/settings')
     expect(ofAccount.body.settings.model).toBe('base')
@@ -93,6 +103,16 @@ describe('the managed settings of a person', () => {
     expect((await own()).body.settings.model).toBe('weak')
     await gateway.request('DELETE', `/v1/organization/groups/${weak}`)
     expect((await own()).body.settings.model).toBe('base')
+  })
+
+  test('are previewed for members of the account only, also where there are none', async () => {
+    const preview = (key: string, id: string) =>
+      gateway.request('GET', `/v1/organization/users/${id}/managed_settings`, { key })
+    const { body } = await preview(gateway.key, person.id)
+    expect(body).toMatchObject({ settings: null, managed_settings_ids: [] })
+    expect((await preview(await createStranger(gateway), person.id)).status).toBe(404)
+    expect((await preview(gateway.key, `user-${'0'.repeat(32)}`)).status).toBe(404)
+    expect((await preview(gateway.key, 'grace')).status).toBe(404)
   })
 
   test('need a key', async () => {

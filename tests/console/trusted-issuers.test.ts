@@ -81,7 +81,7 @@ describe.skipIf(NO_BROWSER !== null)('trusted issuers', () => {
     const sheet = page.getByRole('dialog')
     await sheet.getByLabel('Kind').selectOption('Kubernetes')
     await sheet.getByLabel('Public keys').fill('{"keys": [')
-    await sheet.getByText('This is not JSON').waitFor()
+    await sheet.getByText('The JSON ends too early').waitFor()
     await sheet.getByLabel('Public keys').fill('{"keys": []}')
     await sheet.getByText('Public keys look like').waitFor()
     const keys = { keys: [{ kty: 'EC', crv: 'P-256', x: 'a', y: 'b', kid: 'one' }] }

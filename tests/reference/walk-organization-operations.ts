@@ -38,6 +38,8 @@ export async function walkOrganization(call: MakeCall): Promise<void> {
   const { data } = await call('GET /v1/organization/users')
   const user = { user_id: String(data[0].id) }
   await call('GET /v1/organization/users/{user_id}', { params: user })
+  await call('POST /v1/organization/managed_settings')
+  await call('GET /v1/organization/users/{user_id}/managed_settings', { params: user })
   await call(`POST ${PROJECT}/users`, { params })
   await call(`GET ${PROJECT}/users`, { params })
   await call(`GET ${PROJECT}/users/{user_id}`, { params: { ...params, ...user } })

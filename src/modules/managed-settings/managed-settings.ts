@@ -32,9 +32,18 @@ interface ServedSettings {
   readonly checksum: string
 }
 
+interface PreviewedSettings {
+  /** Null where there is no policy for the person. */
+  readonly served: ServedSettings | null
+  /** In the order in which they are put over each other: the last one decides. */
+  readonly policyIds: readonly string[]
+}
+
 export interface ManagedSettings {
   /** The settings of the caller: those of the account, and over them those of their groups. Null if there is no policy for them. */
   serve(caller: Caller): Promise<ServedSettings | null>
+  /** What a member of the account gets, and of which policies. Throws `not_found` for somebody else. */
+  preview(accountId: string, userId: string): Promise<PreviewedSettings>
   /** Everybody's first, then those of groups, the one that decides first. */
   list(accountId: string): Promise<readonly SettingsPolicy[]>
   /** Sets what there is for everybody or one group. Throws `not_found` for a group of another account. */
@@ -56,16 +65,11 @@ interface ManagedSettingsOptions {
 
 export function createManagedSettings({ database, clock, keys }: ManagedSettingsOptions): ManagedSettings {
   return {
-    serve: async ({ accountId, groupIds }) => {
-      const rows = await database.query<Pick<PolicyRow, 'settings'>>(
-        `SELECT settings FROM managed_settings
-         WHERE account_id = $1 AND (group_id IS NULL OR group_id = ANY ($2::uuid[]))
-         ORDER BY group_id IS NOT NULL, priority DESC, id DESC`,
-        [accountId, groupIds],
-      )
-      if (rows.length === 0) return null
-      const settings = rows.map((row) => row.settings).reduce((base, over) => mergeSettings(base, over))
-      return { settings, checksum: checksumOf(settings) }
+    serve: async ({ accountId, groupIds }) =>
+      mergePolicies(await readPolicies(database, accountId, groupIds)),
+    preview: async (accountId, userId) => {
+      const rows = await readPolicies(database, accountId, await groupsOf(database, accountId, userId))
+      return { served: mergePolicies(rows), policyIds: rows.map(({ id }) => id) }
     },
     list: async (accountId) => {
       const rows = await database.query<PolicyRow>(
@@ -123,6 +127,38 @@ export function createManagedSettings({ database, clock, keys }: ManagedSettings
 }
 
 const MEMBERS_TOLD_MAX = 50
+
+type AppliedRow = Pick<PolicyRow, 'id' | 'settings'>
+
+/** In the order in which they are put over each other. */
+function readPolicies(
+  queryable: Queryable,
+  accountId: string,
+  groupIds: readonly string[],
+): Promise<readonly AppliedRow[]> {
+  return queryable.query<AppliedRow>(
+    `SELECT id, settings FROM managed_settings
+     WHERE account_id = $1 AND (group_id IS NULL OR group_id = ANY ($2::uuid[]))
+     ORDER BY group_id IS NOT NULL, priority DESC, id DESC`,
+    [accountId, groupIds],
+  )
+}
+
+function mergePolicies(rows: readonly AppliedRow[]): ServedSettings | null {
+  if (rows.length === 0) return null
+  const settings = rows.map((row) => row.settings).reduce((base, over) => mergeSettings(base, over))
+  return { settings, checksum: checksumOf(settings) }
+}
+
+async function groupsOf(queryable: Queryable, accountId: string, userId: string): Promise<string[]> {
+  const [member] = await queryable.query<{ group_ids: string[] }>(
+    `SELECT array(SELECT group_id FROM group_members g WHERE g.account_id = m.account_id AND g.user_id = m.user_id) AS group_ids
+     FROM account_members m WHERE m.account_id = $1 AND m.user_id = $2`,
+    [accountId, userId],
+  )
+  if (member === undefined) throw notFound('user')
+  return member.group_ids
+}
 
 /** Two at once must not go beyond the limit. */
 async function lockPolicies(transaction: Queryable, accountId: string): Promise<void> {

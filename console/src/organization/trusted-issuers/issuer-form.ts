@@ -1,4 +1,5 @@
 import { ApiError } from '../../api/api-error.ts'
+import { readJson } from '../../ui/forms/read-json.ts'
 import type { IssuerDraft, Jwks, TrustedIssuer } from '../../api/trusted-issuers.ts'
 
 /** What the form holds: every field as text or a switch. */
@@ -103,12 +104,9 @@ function claimsOf({ claims }: RuleForm, index: number): Record<string, string> {
 /** What is wrong with the text of the keys, or null. */
 export function problemOfJwks(text: string): string | null {
   if (text.trim() === '') return null
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    return `This is not JSON: ${error instanceof Error ? error.message : 'it cannot be read'}`
-  }
+  const read = readJson(text)
+  if (read.problem !== null) return read.problem
+  const { value } = read
   const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'keys') : undefined
   return Array.isArray(found) && found.length > 0
     ? null

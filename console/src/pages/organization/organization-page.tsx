@@ -9,6 +9,7 @@ import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { Tabs } from '../../ui/layout/tabs.tsx'
+import { AgentSettingsTab } from './agent-settings/agent-settings-tab.tsx'
 import { AuditTab } from './audit-tab.tsx'
 import { DirectorySyncTab } from './directory-sync/directory-sync-tab.tsx'
 import { GroupsTab } from './groups/groups-tab.tsx'
@@ -26,6 +27,7 @@ const NEEDED: Readonly<Partial<Record<OrganizationTab, Permission>>> = {
   roles: 'organization.read',
   projects: 'organization.read',
   directory: 'members.manage',
+  agents: 'organization.read',
   audit: 'audit.read',
 }
 
@@ -37,6 +39,7 @@ const TABS: Readonly<Record<OrganizationTab, () => React.ReactNode>> = {
   budgets: BudgetsTab,
   requests: RequestsTab,
   directory: DirectorySyncTab,
+  agents: AgentSettingsTab,
   audit: AuditTab,
 }
 

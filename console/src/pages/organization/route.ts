@@ -10,6 +10,7 @@ export const ORGANIZATION_TABS = [
   { value: 'budgets', label: 'Budgets' },
   { value: 'requests', label: 'Requests for more' },
   { value: 'directory', label: 'Directory sync' },
+  { value: 'agents', label: 'Agent settings' },
   { value: 'audit', label: 'Audit' },
 ] as const
 

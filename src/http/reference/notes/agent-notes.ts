@@ -12,6 +12,8 @@ export const AGENT_NOTES: Readonly<Record<string, string>> = {
     'Lists the people whose agents exported OTLP in the last days, and how much. Exports count for the person whose key or token they came with; those of keys of the account and of service accounts for nobody. Counts are kept for 90 days.',
   'GET /v1/organization/managed_settings':
     'Lists the settings that the account gives the agents of its people, for everybody and for groups.',
+  'GET /v1/organization/users/{user_id}/managed_settings':
+    'Returns what the agents of a person get at `GET /managed/settings`, and of which managed settings it was made.',
   'POST /v1/organization/managed_settings':
     'Sets the managed settings for everybody, or for one group, in the place of what was there. They can run programs on the machines of those who get them, so a session has to be confirmed. The audit log tells which members were set, not their values. At most 50 of an account.',
   'DELETE /v1/organization/managed_settings/{managed_settings_id}':

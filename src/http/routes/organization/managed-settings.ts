@@ -14,6 +14,7 @@ import { inAccount } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { deletedAnswer } from './organization-list.ts'
 import { pathId } from './own-project.ts'
+import { UserParams } from './users.ts'
 
 const SettingsJson = Type.Record(Type.String(), Type.Unknown(), {
   description: `The members of Claude Code's \`managed-settings.json\`. At most ${SETTINGS_BYTES_MAX / 1024} KiB.`,
@@ -42,6 +43,18 @@ const ListAnswer = Type.Object(
     }),
   },
   { title: 'ManagedSettingsList' },
+)
+
+const PreviewAnswer = Type.Object(
+  {
+    object: objectName('organization.user.managed_settings'),
+    user_id: Type.String({ description: 'The id of the person.' }),
+    settings: orNull(SettingsJson, 'What agents of the person get. Null where there is no policy for them.'),
+    managed_settings_ids: Type.Array(Type.String({ description: 'Of managed settings: `settings_…`.' }), {
+      description: 'Which were put over each other, in this order: the last one decides.',
+    }),
+  },
+  { title: 'UserManagedSettings' },
 )
 
 const PolicyBody = Type.Object(
@@ -83,6 +96,19 @@ export const managedSettingsRoutes = ({ managedSettings }: { managedSettings: Ma
       object: 'list',
       data: (await managedSettings.list(caller.accountId)).map(toWire),
     }),
+  }),
+  defineRoute({
+    ...shared,
+    method: 'GET',
+    path: '/v1/organization/users/:user_id/managed_settings',
+    access: inAccount('organization.read'),
+    summary: 'Preview the managed settings of a user',
+    params: UserParams,
+    responses: { 200: { description: 'What the agents of the person get now.', schema: PreviewAnswer } },
+    handle: async ({ caller, params }) => {
+      const userId = pathId('user', params.user_id)
+      return previewToWire(userId, await managedSettings.preview(caller.accountId, userId))
+    },
   }),
   defineRoute({
     ...shared,
@@ -128,6 +154,18 @@ export const managedSettingsRoutes = ({ managedSettings }: { managedSettings: Ma
     },
   }),
 ]
+
+function previewToWire(
+  userId: string,
+  { served, policyIds }: Awaited<ReturnType<ManagedSettings['preview']>>,
+): Static<typeof PreviewAnswer> {
+  return {
+    object: 'organization.user.managed_settings',
+    user_id: wireId('user', userId),
+    settings: served === null ? null : { ...served.settings },
+    managed_settings_ids: policyIds.map((id) => wireId('managedSettings', id)),
+  }
+}
 
 function toWire(policy: SettingsPolicy): Static<typeof PolicyAnswer> {
   return {
