@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useCallback } from 'react'
 import { currentSessionQuery } from '../../api/sessions.ts'
 import { ConnectedTools } from '../../keys/connected-tools.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
@@ -10,13 +11,19 @@ import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { Section } from '../../ui/layout/section.tsx'
 import { Badge } from '../../ui/text/badge.tsx'
 import { DetailsList } from '../../ui/text/details-list.tsx'
+import { IdentityList } from './identity-list.tsx'
 import { PasskeyList } from './passkey-list.tsx'
 import { SessionList } from './session-list.tsx'
+
+const route = getRouteApi('/shell/profile')
 
 /** Who the person is here, how they sign in, and where they are signed in. */
 export function ProfilePage() {
   const current = useQuery(currentSessionQuery(''))
   const user = current.data?.user ?? null
+  const { link } = route.useSearch()
+  const navigate = route.useNavigate()
+  const forgetTicket = useCallback(() => void navigate({ search: {}, replace: true }), [navigate])
   return (
     <Page>
       <PageHeader
@@ -54,6 +61,7 @@ export function ProfilePage() {
             />
           </Section>
           {user !== null && <PasskeyList />}
+          {user !== null && <IdentityList ticket={link} onTaken={forgetTicket} />}
           <SessionList />
           {user !== null && <ConnectedTools />}
         </div>

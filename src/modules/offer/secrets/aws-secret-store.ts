@@ -63,7 +63,8 @@ async function ask(
   const answer = parse(text)
   if (status === 200 && typeof answer['SecretString'] === 'string') return answer['SecretString']
   // Messages of AWS name accounts and roles, so only the kind of the error is told.
-  const kind = /(\w{1,60})$/.exec(JSON.stringify(answer['__type'] ?? '').replaceAll('"', ''))?.[1] ?? `status ${status}`
+  const kind =
+    /(\w{1,60})$/.exec(JSON.stringify(answer['__type'] ?? '').replaceAll('"', ''))?.[1] ?? `status ${status}`
   if (kind === 'ResourceNotFoundException') return null
   throw new SecretStoreAway(`AWS does not give the secret (${kind})`)
 }
