@@ -3,19 +3,27 @@ import { alibaba } from './vendors/alibaba.ts'
 import { anthropic } from './vendors/anthropic.ts'
 import { assemblyai } from './vendors/assemblyai.ts'
 import { azure } from './vendors/azure.ts'
+import { baseten } from './vendors/baseten.ts'
 import { bedrock } from './vendors/bedrock.ts'
 import { blackForestLabs } from './vendors/black-forest-labs.ts'
 import { bytedance } from './vendors/bytedance.ts'
 import { cerebras } from './vendors/cerebras.ts'
+import { cloudflare } from './vendors/cloudflare.ts'
 import { cohere } from './vendors/cohere.ts'
 import { dashscope } from './vendors/dashscope.ts'
+import { databricks } from './vendors/databricks.ts'
 import { deepgram } from './vendors/deepgram.ts'
+import { deepinfra } from './vendors/deepinfra.ts'
 import { deepseek } from './vendors/deepseek.ts'
 import { elevenlabs } from './vendors/elevenlabs.ts'
 import { fal } from './vendors/fal.ts'
 import { fireworks } from './vendors/fireworks.ts'
+import { githubModels } from './vendors/github-models.ts'
 import { google } from './vendors/google.ts'
 import { groq } from './vendors/groq.ts'
+import { huggingface } from './vendors/huggingface.ts'
+import { hyperbolic } from './vendors/hyperbolic.ts'
+import { infinity } from './vendors/infinity.ts'
 import { jina } from './vendors/jina.ts'
 import { klingai } from './vendors/klingai.ts'
 import { llamacpp } from './vendors/llamacpp.ts'
@@ -24,15 +32,24 @@ import { luma } from './vendors/luma.ts'
 import { minimax } from './vendors/minimax.ts'
 import { mistral } from './vendors/mistral.ts'
 import { moonshot } from './vendors/moonshot.ts'
+import { nebius } from './vendors/nebius.ts'
+import { novita } from './vendors/novita.ts'
+import { nvidia } from './vendors/nvidia.ts'
 import { ollama } from './vendors/ollama.ts'
 import { openai } from './vendors/openai.ts'
 import { openrouter } from './vendors/openrouter.ts'
+import { ovhcloud } from './vendors/ovhcloud.ts'
 import { replicate } from './vendors/replicate.ts'
+import { sambanova } from './vendors/sambanova.ts'
+import { scaleway } from './vendors/scaleway.ts'
+import { snowflake } from './vendors/snowflake.ts'
+import { tei } from './vendors/tei.ts'
 import { tgi } from './vendors/tgi.ts'
 import { together } from './vendors/together.ts'
 import { vertex } from './vendors/vertex.ts'
 import { vllm } from './vendors/vllm.ts'
 import { voyage } from './vendors/voyage.ts'
+import { watsonx } from './vendors/watsonx.ts'
 import { xai } from './vendors/xai.ts'
 import { zai } from './vendors/zai.ts'
 
@@ -54,11 +71,28 @@ export const VENDORS: readonly VendorDescriptor[] = [
   fireworks,
   openrouter,
   cerebras,
+  nvidia,
+  sambanova,
+  nebius,
+  deepinfra,
+  novita,
+  hyperbolic,
+  baseten,
+  huggingface,
+  githubModels,
+  scaleway,
+  ovhcloud,
+  cloudflare,
+  databricks,
+  snowflake,
+  watsonx,
   vllm,
   llamacpp,
   ollama,
   lmstudio,
   tgi,
+  infinity,
+  tei,
   jina,
   anthropic,
   google,
