@@ -146,6 +146,27 @@ describe('a token of a CI system', () => {
     expect((await stage.permissions(body['access_token'] ?? '')).status).toBe(401)
   })
 
+  test('is refused while the account is suspended, and so are the tokens it had', async () => {
+    const { gateway } = stage
+    const { body: account } = await gateway.request('POST', '/v1/admin/accounts', { body: { name: 'Late' } })
+    const { body: root } = await gateway.request('POST', `/v1/admin/accounts/${account.id}/api-keys`, {
+      body: { name: 'root' },
+    })
+    const project = await createProject(gateway, 'Site', root.key)
+    const service_account_id = await stage.createServiceAccount(project, root.key)
+    const rules = [{ claims: { repository: 'acme/site' }, service_account_id }]
+    const audience = await stage.trust({ rules }, { project, key: root.key })
+    const before = await stage.exchange(audience, await stage.actions.sign(job()))
+    const use = async () =>
+      (await gateway.request('GET', '/v1/models', { key: before.body['access_token'] ?? '' })).status
+    expect([before.status, await use()]).toEqual([200, 200])
+    await gateway.request('POST', `/v1/admin/accounts/${account.id}/suspend`)
+    await stage.expectRefused(audience, await stage.actions.sign(job()))
+    expect(await use()).toBe(403)
+    await gateway.request('POST', `/v1/admin/accounts/${account.id}/activate`)
+    expect((await stage.exchange(audience, await stage.actions.sign(job()))).status).toBe(200)
+  })
+
   test('says which fields are wrong, as OAuth does', async () => {
     const audience = await stage.trust()
     const token = await stage.actions.sign(job())

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refresh, signInTool } from '../grants/sign-in-tool.ts'
 import { createProject, joinAccount } from '../organization/join-account.ts'
 import { failureOf } from '../sessions/sign-in.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
@@ -55,6 +56,49 @@ describe('a link for recovery', () => {
     expect(types).toEqual(
       expect.arrayContaining(['recovery_link.created', 'recovery_link.used', 'passkey.created']),
     )
+  })
+
+  test('ends the signed-in tools of the member in every process within a second, if asked', async () => {
+    const other = await startTestGateway({ connectionString: gateway.connectionString })
+    try {
+      const projectId = await createProject(gateway)
+      const projects = [{ id: projectId, role: 'member' }]
+      const person = await joinAccount(gateway, { email: 'robbed@example.com', projects })
+      const tools = [
+        await signInTool(gateway, person, projectId),
+        await signInTool(gateway, person, projectId),
+      ]
+      const recover = async (body: object) => {
+        const { body: link } = await gateway.request('POST', linkOf(person.id), { body })
+        expect((await openBrowser(gateway).post('/v1/invites/accept', { code: link.code })).status).toBe(201)
+      }
+      const statuses = async (at: TestGateway) =>
+        Promise.all(
+          tools.map(
+            async ({ accessToken }) => (await at.request('GET', '/v1/models', { key: accessToken })).status,
+          ),
+        )
+      await recover({})
+      expect([await statuses(gateway), await statuses(other)]).toEqual([
+        [200, 200],
+        [200, 200],
+      ])
+      await recover({ end_passkeys: true })
+      expect([await statuses(gateway), await statuses(other)]).toEqual([
+        [401, 401],
+        [401, 401],
+      ])
+      for (const { refreshToken } of tools) expect((await refresh(other, refreshToken)).status).toBe(401)
+      const { body: log } = await gateway.request(
+        'GET',
+        '/v1/organization/audit_logs?event_types[]=grant.deleted',
+      )
+      expect(log.data.map((entry: Record<string, { id: string }>) => entry['grant.deleted']?.id)).toEqual(
+        expect.arrayContaining(tools.map(({ grantId }) => grantId)),
+      )
+    } finally {
+      await other.close()
+    }
   })
 
   test('leaves passkeys and sessions otherwise, and a newer one replaces it', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readPieces } from '../chat/read-events.ts'
+import { refresh, signInTool } from '../grants/sign-in-tool.ts'
 import { chatStatus, createProject, joinAccount } from '../organization/join-account.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { chunksOf, startOpenAiServer, stream, type OpenAiServer } from '../upstreams/openai-server.ts'
@@ -44,7 +45,7 @@ async function joinThenManage(role = 'reader') {
     userName: email,
     emails: [{ value: email, primary: true }],
   })
-  return { person, key: String(body.key), scimId: String(managed.id) }
+  return { person, project, key: String(body.key), scimId: String(managed.id) }
 }
 
 async function openStream(key: string) {
@@ -86,6 +87,21 @@ test.each([
   expect(
     (await other.request('GET', '/v1/sessions/current', { key: null, headers: person.headers })).status,
   ).toBe(401)
+})
+
+test('active: false ends the signed-in tools of the person, with their running streams, in another process within a second', async () => {
+  const { person, project, scimId } = await joinThenManage()
+  const { accessToken, refreshToken } = await signInTool(gateway, person, project)
+  const reader = await openStream(accessToken)
+  await directory.request('PATCH', `/Users/${scimId}`, {
+    Operations: [{ op: 'Replace', path: 'active', value: 'False' }],
+  })
+  const endedAt = performance.now()
+  expect(await chatStatus(other, accessToken)).toBe(401)
+  expect(await reader.until(/"error":/)).toContain('"code":"invalid_api_key"')
+  expect(performance.now() - endedAt).toBeLessThan(1000)
+  const refused = await refresh(other, refreshToken)
+  expect([refused.status, refused.body.error]).toEqual([401, 'invalid_grant'])
 })
 
 test('active: true lets keys work again; sessions do not come back', async () => {

@@ -13,6 +13,8 @@ export interface Entered {
   readonly accountId: string
   readonly userId: string
   readonly session: Awaited<ReturnType<Sessions['startForPerson']>>
+  /** The tools of the person were signed out, and every process has to hear of it. */
+  readonly endsTools?: true
 }
 
 interface InviteAnswer {

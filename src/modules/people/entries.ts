@@ -70,6 +70,8 @@ export function createEntries(options: PeopleOptions): Entries {
         if (found !== null) await then?.(transaction, found)
         return found
       })
+      if (entered?.endsTools === true)
+        await options.keys.announcePeopleChange(entered.accountId, [entered.userId])
       if (entered !== null) return entered
       const error = invalidEntry()
       await noteFailedInvite(database, answer.codeHash, browser, error).catch(() => undefined)

@@ -7,6 +7,9 @@ import type { Sessions } from '../sessions/sessions.ts'
 export interface PeopleOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly keys: Pick<Keys, 'announceAccountChange' | 'requireMayGive' | 'keepOwner' | 'rolesOf'>
+  readonly keys: Pick<
+    Keys,
+    'announceAccountChange' | 'announcePeopleChange' | 'requireMayGive' | 'keepOwner' | 'rolesOf'
+  >
   readonly sessions: Pick<Sessions, 'startForPerson'>
 }

@@ -136,6 +136,7 @@ export async function useRecoveryLink(
       accountId,
       userId,
     ])
+  const tools = endsOthers ? await endTools(transaction, { accountId, userId }) : []
   const session = await sessions.startForPerson(transaction, {
     accountId,
     userId,
@@ -145,6 +146,14 @@ export async function useRecoveryLink(
   })
   const actor = { accountId, keyId: session.keyId, session, origin: browser }
   await recordEnded(transaction, actor, endedIds)
+  for (const { id, client_id, project_id: projectId } of tools)
+    await recordChange(transaction, {
+      actor,
+      type: 'grant.deleted',
+      projectId,
+      resourceId: wireId('grant', id),
+      details: { data: { client_id } },
+    })
   await recordChange(transaction, {
     actor,
     type: 'recovery_link.used',
@@ -152,7 +161,18 @@ export async function useRecoveryLink(
     resourceId,
     details: { data: { ends_passkeys: endsOthers } },
   })
-  return { accountId, userId, session }
+  return { accountId, userId, session, ...(endsOthers && { endsTools: true }) }
+}
+
+/** Signs out the tools that a thief may have signed in. */
+function endTools(
+  transaction: Queryable,
+  { accountId, userId }: Member,
+): Promise<{ id: string; client_id: string; project_id: string | null }[]> {
+  return transaction.query(
+    'DELETE FROM grants WHERE account_id = $1 AND user_id = $2 RETURNING id, client_id, project_id',
+    [accountId, userId],
+  )
 }
 
 type RolesOf = Pick<PeopleOptions['keys'], 'rolesOf'>

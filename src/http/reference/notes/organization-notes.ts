@@ -92,7 +92,7 @@ export const ORGANIZATION_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/organization/users/{user_id}': 'Changes the role of a member, and so what all their keys may do.',
   'POST /v1/organization/users/{user_id}/recovery_link':
     'Makes a link that lets a member in once, within a day, who has lost every passkey and key. Whoever opens it is that member, so the caller ' +
-    'needs every permission that the member has. `end_passkeys` ends the passkeys and sessions of before when the link is used.',
+    'needs every permission that the member has. `end_passkeys` ends the passkeys, sessions and signed-in tools of before when the link is used.',
   'GET /v1/organization/users/{user_id}/identities':
     'Lists with which accounts of identity providers a member signs in to this account.',
   'DELETE /v1/organization/users/{user_id}/identities/{id}':

@@ -15,7 +15,7 @@ const RecoveryBody = Type.Object(
     end_passkeys: Type.Optional(
       Type.Boolean({
         description:
-          'Whether the passkeys and sessions of the person end when the link is used, as after a theft. Default: false.',
+          'Whether the passkeys, sessions and signed-in tools of the person end when the link is used, as after a theft. Default: false.',
       }),
     ),
     delivery: Delivery,
@@ -29,7 +29,7 @@ const RecoveryAnswer = Type.Object(
     id: Id,
     email: Type.String({ description: 'The e-mail address of the person.' }),
     end_passkeys: Type.Boolean({
-      description: 'Whether using the link ends the passkeys and sessions of before.',
+      description: 'Whether using the link ends the passkeys, sessions and signed-in tools of before.',
     }),
     expires_at: Type.Integer({ description: 'In seconds. The link works until then.' }),
     ...DeliveredLink,
