@@ -66,6 +66,10 @@ it.each([
   [['backup'], 'A backup needs the name of one file to write. See "parkway backup --help".'],
   [['restore', 'a', 'b'], 'A restore needs the name of one file to read. See "parkway restore --help".'],
   [['ledger', 'verify', 'it'], 'Unexpected argument \'it\'. See "parkway ledger verify --help".'],
+  [
+    ['ledger', 'verify', '--month', '2026-13'],
+    '--month must be a month such as 2026-10. See "parkway ledger verify --help".',
+  ],
   [['admin-key', 'create', '--scopes', 'root'], /^--scopes must be a list of inference, manage, admin/],
   [['admin-key', 'create', '--env', 'moon'], /^--env must be one of live, prod, staging, test, dev\./],
 ])('%j is an invalid command line', async (words, sentence) => {

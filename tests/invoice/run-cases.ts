@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../../src/kernel/money.ts'
 import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
+import { findUnexplainedCharges } from '../support/unexplained-charges.ts'
 import type { Case } from './case.ts'
 import { makeCase } from './generate/make-case.ts'
 import { shrinkCase } from './generate/shrink-case.ts'
@@ -63,10 +64,14 @@ export async function shrinkOutcome(stage: Stage, outcome: CaseOutcome): Promise
 /** Shrunk cases get numbers of their own, because vendors tell cases apart by them. */
 const SHRUNK_FROM = 900_000_000
 
-/** Returns every violation of the rules of the ledger. */
+/** Returns every violation of the rules of the ledger, and every charge that its price list does not explain. */
 export async function findDifferences({ database }: Stage): Promise<string[]> {
   const checks = await verifyLedger(database)
-  return checks.flatMap(({ rule, differences }) => differences.map((difference) => `${rule}: ${difference}`))
+  const { unexplained } = await findUnexplainedCharges(database)
+  return [
+    ...checks.flatMap(({ rule, differences }) => differences.map((difference) => `${rule}: ${difference}`)),
+    ...unexplained,
+  ]
 }
 
 function failedOutcome(made: Case, error: unknown): CaseOutcome {

@@ -5,6 +5,7 @@ import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from '
 import { readEvents } from '../chat/read-events.ts'
 import { createAccount } from '../payments/accounts.ts'
 import { eventually } from '../support/eventually.ts'
+import { findUnexplainedCharges } from '../support/unexplained-charges.ts'
 import { chunk, completion, stream } from '../upstreams/openai-server.ts'
 
 let gateway: ChatGateway
@@ -18,9 +19,11 @@ afterAll(async () => {
   const { connectionString } = gateway
   const database = connectDatabase({ connectionString, poolSize: 1, statementTimeoutMs: 10_000 })
   const checks = await verifyLedger(database)
+  const { unexplained, withoutList } = await findUnexplainedCharges(database)
   await database.close()
   await gateway.close()
   expect(checks.filter(({ differences }) => differences.length > 0)).toEqual([])
+  expect([unexplained, withoutList]).toEqual([[], 0])
 })
 
 /** Each request asks for ten tokens, which are held; the upstream may report more output tokens than that. */

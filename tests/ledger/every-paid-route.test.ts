@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
+import { explainCharges } from '../support/unexplained-charges.ts'
 import { waitForTask } from '../generation/wait-for-task.ts'
 
 /** Its only model is free in the catalog. Its requests are still recorded and limited. */
@@ -100,6 +101,12 @@ describe('every paid route', () => {
       expect(await balance()).toBeCloseTo(balanceBefore - cost, 9)
       expect(headers.get('x-ratelimit-remaining-requests')).not.toBeNull()
     }
+  })
+
+  test('is explained by the price list that its record names, to the nano-dollar', async () => {
+    const { unexplained, checked, withoutList } = await explainCharges(gateway.connectionString)
+    expect([unexplained, withoutList]).toEqual([[], 0])
+    expect(checked).toBeGreaterThanOrEqual(paidRoutes.length)
   })
 
   test('answers 402 to an account without credit, before an upstream is called', async () => {

@@ -3,6 +3,7 @@ import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
 import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import { waitForTask } from '../generation/wait-for-task.ts'
 import { eventually } from '../support/eventually.ts'
+import { findUnexplainedCharges } from '../support/unexplained-charges.ts'
 import { createAccount } from '../payments/accounts.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { PNG_BASE64, startVendorServer, type VendorServer } from '../upstreams/media/vendor-server.ts'
@@ -40,10 +41,12 @@ afterAll(async () => {
   const { connectionString } = gateway
   const database = connectDatabase({ connectionString, poolSize: 1, statementTimeoutMs: 10_000 })
   const checks = await verifyLedger(database)
+  const { unexplained, withoutList } = await findUnexplainedCharges(database)
   await database.close()
   await gateway.close()
   await vendor.close()
   expect(checks.filter(({ differences }) => differences.length > 0)).toEqual([])
+  expect([unexplained, withoutList]).toEqual([[], 0])
 })
 
 const balanceOf = async (key: string) =>

@@ -69,6 +69,7 @@ describe('GET /v1/usage/records', () => {
         latency_ms: 1234,
         ttft_ms: 56,
         created_at: '2026-11-11T10:20:30.456Z',
+        price_version: null,
       },
     ])
   })

@@ -18,6 +18,17 @@ export { highestPrice } from './highest-price.ts'
 export { priceTokens, priceUnits, unitRate, type UnitRate } from './price.ts'
 export { isDurationAllowed } from './read-bounds.ts'
 export type { ModelSource, ModelViewer } from './model-source.ts'
+export {
+  COUNTED_NOTHING,
+  countInput,
+  countCharged,
+  countUnits,
+  packTraits,
+  priceCounted,
+  type Counted,
+  type PriceTraits,
+} from './counted.ts'
+export { fromStoredPrice } from './stored-price.ts'
 export { MODEL_MEMBERS, PriceList } from './catalog-schema.ts'
 export { describeEntry } from './describe-entry.ts'
 export { modelAt, type TimedModel } from './timed-model.ts'

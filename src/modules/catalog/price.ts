@@ -86,9 +86,9 @@ export function unitRate(
   for (const trait of PRICE_TRAITS) {
     const value = traits[trait]
     const values = multipliers[trait]
-    if (typeof value !== 'string' || values === undefined) continue
+    if (typeof value !== 'string' || value === '' || values === undefined) continue
     // `hd@1792x1024` is the multiplier of a quality at that size, for prices that are not a product of both.
-    const multiplier = values.get(`${value}@${traits.size}`) ?? values.get(value)
+    const multiplier = values.get(`${value}@${traits.size ?? ''}`) ?? values.get(value)
     if (multiplier !== undefined) rate = (rate * multiplier) / MULTIPLIER_ONE
   }
   return rate
@@ -96,8 +96,16 @@ export function unitRate(
 
 /** Returns the cost of this number of units. Rounds up once at the end. */
 export function priceUnits(rate: UnitRate, units: number): NanoUsd {
+  return priceThousandths(rate, toThousandths(units))
+}
+
+export function toThousandths(units: number): bigint {
   if (!Number.isFinite(units) || units < 0) throw new RangeError(`not a number of units: ${units}`)
-  const amount = rate * BigInt(Math.ceil(units * UNIT_PARTS - FLOAT_NOISE))
+  return BigInt(Math.ceil(units * UNIT_PARTS - FLOAT_NOISE))
+}
+
+export function priceThousandths(rate: UnitRate, thousandths: bigint): NanoUsd {
+  const amount = rate * thousandths
   const parts = RATE_PARTS * BigInt(UNIT_PARTS)
   return (amount + parts - 1n) / parts
 }

@@ -1,10 +1,10 @@
-import type { NanoUsd } from '../../kernel/money.ts'
 import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
-import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
+import { countInput, countUnits, priceTokens, type CatalogModel } from '../catalog/catalog.ts'
 import {
   createWholeOperation,
   type Inference,
   type InferenceRequest,
+  type PricedCount,
   type WholeAnswer,
 } from '../inference/inference.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -29,7 +29,7 @@ export function createEmbeddings({ inference, ledger, countTokens }: EmbeddingsO
     of: ({ embedding }) => embedding,
     hold: (model, request, startedMs) => {
       checkRequest(model, request.body)
-      const priceOf = (promptTokens: number) => priceInput(model, promptTokens)
+      const priceOf = (promptTokens: number) => priceInput(model, promptTokens).priceNanoUsd
       return holdInputCost(ledger, model, request, { atMs: startedMs, priceOf })
     },
     finish: (payload, question) =>
@@ -42,8 +42,8 @@ export function createEmbeddings({ inference, ledger, countTokens }: EmbeddingsO
   return { embed: (request) => inference.pay(operation, request) }
 }
 
-function priceInput({ price }: CatalogModel, promptTokens: number): NanoUsd {
-  return price.unit === 'token'
-    ? priceTokens(price, { promptTokens, cachedTokens: 0, completionTokens: 0 })
-    : price.nanoUsdPerUnit
+function priceInput({ price }: CatalogModel, promptTokens: number): PricedCount {
+  if (price.unit !== 'token') return { priceNanoUsd: price.nanoUsdPerUnit, counted: countUnits(1) }
+  const priceNanoUsd = priceTokens(price, { promptTokens, cachedTokens: 0, completionTokens: 0 })
+  return { priceNanoUsd, counted: countInput(promptTokens) }
 }

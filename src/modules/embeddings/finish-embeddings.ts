@@ -1,8 +1,8 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
+import { usdFromNanoUsd } from '../../kernel/money.ts'
 import { parseJson } from '../../kernel/json/parse-json.ts'
 import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
-import { type WholeQuestion, parsePayload } from '../inference/inference.ts'
+import { parsePayload, type PricedCount, type WholeQuestion } from '../inference/inference.ts'
 import { countInputs } from '../../wires/text-input.ts'
 import { readCount } from '../../wires/token-usage.ts'
 import { scanEmbeddings, type EmbeddingScan, type Span } from './scan-embeddings.ts'
@@ -12,7 +12,7 @@ import { invalidAnswer } from '../../providers/failures/upstream-error.ts'
 interface Metering {
   /** Used only if the upstream reports no usage. */
   readonly countTokens: () => number
-  readonly priceOf: (promptTokens: number) => NanoUsd
+  readonly priceOf: (promptTokens: number) => PricedCount
 }
 
 /** Validates an upstream's response, meters it, and writes the requested model id, usage and cost into its bytes. */

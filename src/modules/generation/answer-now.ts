@@ -21,7 +21,14 @@ import { GENERATION_KINDS } from './generation-kind.ts'
 import type { AnswerItem, GenerationAnswer, GenerationRequest } from './generation-request.ts'
 import { keepInputs, listFiles, loadInputs, type GenerationMedia } from './input-files.ts'
 import { keepOutput, type KeptFile } from './keep-output.ts'
-import { estimateWork, priceOutput, type MadeOutput, type WorkPrice } from './price-work.ts'
+import {
+  estimateWork,
+  priceOutput,
+  type MadeOutput,
+  type WorkPrice,
+  countEstimate,
+  countOutput,
+} from './price-work.ts'
 import { submitWork } from './submit-work.ts'
 import { cancelJob } from './task-performer.ts'
 import { jobOperationOf } from './work-operation.ts'
@@ -109,10 +116,10 @@ function createSteps(
       kept.push(...files.flatMap(({ kept: one }) => (one === null ? [] : [one.file.id])))
       const made = { files: output.files.length, seconds: output.seconds }
       request.record.units = countUnits(work, made)
-      call.bill.charge(priceOutput(price, work, made))
+      call.bill.charge(priceOutput(price, work, made), countOutput(price, work, made))
       return { items: files.map(({ item }) => item), made }
     },
-    chargeUnread: ({ bill, plan }) => bill.charge(plan.wantedNanoUsd),
+    chargeUnread: ({ bill, plan }) => bill.charge(plan.wantedNanoUsd, countEstimate(price, work)),
   }
 }
 

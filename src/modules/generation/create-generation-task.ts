@@ -8,7 +8,7 @@ import type { PricedRequest } from './answer-now.ts'
 import { GENERATION_KINDS } from './generation-kind.ts'
 import type { AnswerItem, GenerationRequest, GenerationResult } from './generation-request.ts'
 import { keepInputs, listFiles, type GenerationMedia } from './input-files.ts'
-import { estimateWork } from './price-work.ts'
+import { countEstimate, estimateWork } from './price-work.ts'
 import { writeStoredWork } from './stored-work.ts'
 
 interface CreateOptions {
@@ -68,6 +68,8 @@ async function createTask(
       requestedModel,
       work: writeStoredWork({ work: stored, price }),
       holdNanoUsd,
+      priceVersion: price.version,
+      heldCounted: countEstimate(price, work),
       expectedMs: GENERATION_KINDS[type].expectedMs,
       webhookUrl: request.webhookUrl,
       metadata: request.metadata,

@@ -2,7 +2,18 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import { chooseResolution, readShape } from '../../providers/streams/frame-shape.ts'
 import type { MediaWork } from '../../providers/media/media-work.ts'
 import { countSpeechCharacters } from '../../providers/media/speech-instructions.ts'
-import { priceUnits, unitRate, type CatalogModel, type UnitPrice, type UnitRate } from '../catalog/catalog.ts'
+import {
+  COUNTED_NOTHING,
+  countUnits,
+  packTraits,
+  priceUnits,
+  unitRate,
+  type CatalogModel,
+  type Counted,
+  type PriceTraits,
+  type UnitPrice,
+  type UnitRate,
+} from '../catalog/catalog.ts'
 
 /** The price of one request, fixed when it arrives: a later change of the catalog does not affect it. */
 export interface WorkPrice {
@@ -10,6 +21,10 @@ export interface WorkPrice {
   readonly rate: UnitRate
   /** The price of one input image, for each output that is made of it. */
   readonly nanoUsdPerInputImage: NanoUsd
+  /** The version of the price list. Null for a model without one. */
+  readonly version: string | null
+  /** What of the request has a price of its own, packed. */
+  readonly traits: Counted
 }
 
 /** What the work produced. */
@@ -22,10 +37,13 @@ export interface MadeOutput {
 export function priceOfWork(model: CatalogModel, work: MediaWork<unknown>): WorkPrice {
   const { price } = model
   if (price.unit === 'token') throw new Error(`'${model.id}' is priced by the token`)
+  const traits = traitsOf(model, price, work)
   return {
     unit: price.unit,
-    rate: unitRate(price, traitsOf(model, price, work)),
+    rate: unitRate(price, traits),
     nanoUsdPerInputImage: price.nanoUsdPerInputImage ?? 0n,
+    version: model.priceVersion ?? null,
+    traits: packTraits(price, traits),
   }
 }
 
@@ -43,6 +61,19 @@ export function priceOutput(price: WorkPrice, work: MediaWork<unknown>, made: Ma
     priceUnits(price.rate, unitsMade(price, unitsAsked(price, work), made)) +
     priceInputImages(price, work, outputs)
   )
+}
+
+/** What `estimateWork` counts. */
+export function countEstimate(price: WorkPrice, work: MediaWork<unknown>): Counted {
+  return countUnits(unitsAsked(price, work), countInputImages(work) * outputsAsked(work), price.traits)
+}
+
+/** What `priceOutput` counts. */
+export function countOutput(price: WorkPrice, work: MediaWork<unknown>, made: MadeOutput): Counted {
+  if (made.files === 0) return COUNTED_NOTHING
+  const outputs = Math.min(made.files, outputsAsked(work))
+  const units = unitsMade(price, unitsAsked(price, work), made)
+  return countUnits(units, countInputImages(work) * outputs, price.traits)
 }
 
 /** Vendors bill the input images again for each output: they count several outputs as several calls. */
@@ -109,7 +140,7 @@ function traitsOf(
   { bounds }: CatalogModel,
   { multipliers }: UnitPrice,
   work: MediaWork<unknown>,
-): Parameters<typeof unitRate>[1] {
+): PriceTraits {
   if (work.kind === 'image') return { size: nameSize(work.size, multipliers?.size), quality: work.quality }
   if (work.kind === 'upscale') return { size: `${work.scale}x` }
   if (work.kind !== 'video') return {}

@@ -73,6 +73,9 @@ const Stored = Type.Object({
     rate: Type.String({ pattern: '^\\d{1,60}$' }),
     // Absent in tasks of versions that did not bill input images.
     inputImageNanoUsd: Type.Optional(Type.String({ pattern: '^\\d{1,18}$' })),
+    // Absent in tasks of versions whose price lists had none.
+    version: Type.Optional(orNull(Text)),
+    traits: Type.Optional(Text),
   }),
 })
 
@@ -93,15 +96,17 @@ export function writeStoredWork({ work, price }: StoredWork): unknown {
       unit: price.unit,
       rate: price.rate.toString(),
       inputImageNanoUsd: price.nanoUsdPerInputImage.toString(),
+      version: price.version,
+      traits: price.traits,
     },
   }
 }
 
 export function readStoredWork(value: unknown): StoredWork {
   if (!validator.Check(value)) throw new Error('a task is stored with work that this version does not know')
-  const { unit, rate, inputImageNanoUsd = '0' } = value.price
+  const { unit, rate, inputImageNanoUsd = '0', version = null, traits = '' } = value.price
   return {
     work: value.work,
-    price: { unit, rate: BigInt(rate), nanoUsdPerInputImage: BigInt(inputImageNanoUsd) },
+    price: { unit, rate: BigInt(rate), nanoUsdPerInputImage: BigInt(inputImageNanoUsd), version, traits },
   }
 }

@@ -49,6 +49,7 @@ describe('a task', () => {
       result: { created: 1_700_000_000, data: [{ media_id: id }] },
       usage: { seconds: 4, cost_usd: 0.4 },
       costNanoUsd: 400_000_000n,
+      counted: 'u+4000',
       provider: 'first',
     })
   })

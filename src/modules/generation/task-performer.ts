@@ -18,7 +18,7 @@ import { followJob, type FollowedJob } from './follow-job.ts'
 import { GENERATION_KINDS } from './generation-kind.ts'
 import type { GenerationMedia } from './input-files.ts'
 import { keepOutput, type KeptFile } from './keep-output.ts'
-import { priceOutput } from './price-work.ts'
+import { countOutput, priceOutput } from './price-work.ts'
 import { readStoredWork } from './stored-work.ts'
 import { attachTo, takeUpWork, type TakeUpOptions, type TaskPlan } from './take-up-work.ts'
 
@@ -167,6 +167,7 @@ function describeOutcome({ task, work, price }: TaskPlan, { provider, kept, seco
     },
     usage: describeUsage(work, made, costNanoUsd),
     costNanoUsd,
+    counted: countOutput(price, work, made),
     provider,
   }
 }

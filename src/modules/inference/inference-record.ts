@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { UpstreamFailure } from '../../providers/failures/upstream-error.ts'
+import type { Counted } from '../catalog/catalog.ts'
 import type { ModelAdmission } from '../limits/limits.ts'
 import type { TokenUsage } from '../../wires/token-usage.ts'
 
@@ -52,6 +53,10 @@ export interface InferenceRecord {
   provider: string | null
   readonly attempts: AttemptRecord[]
   usage: TokenUsage | null
+  /** The version of the price list. Null for a model without one. */
+  priceVersion: string | null
+  /** What was counted for the charge. Null before it is known. */
+  counted: Counted | null
   /** Images, characters or seconds, of operations that are counted so. */
   units?: number
   costNanoUsd: NanoUsd | null
@@ -95,6 +100,8 @@ export function createInferenceRecord(operation: OperationName): InferenceRecord
     provider: null,
     attempts: [],
     usage: null,
+    priceVersion: null,
+    counted: null,
     costNanoUsd: null,
     uncoveredNanoUsd: 0n,
     balanceNanoUsd: null,

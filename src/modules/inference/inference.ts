@@ -70,7 +70,12 @@ export {
   UNATTENDED_TRIES_MAX,
 } from './payment/retry-unattended.ts'
 export { createSandboxPolicy, type MayUseSandbox } from './attempts/sandbox-policy.ts'
-export { createWholeOperation, parsePayload, type WholeQuestion } from './whole-operation.ts'
+export {
+  createWholeOperation,
+  parsePayload,
+  type PricedCount,
+  type WholeQuestion,
+} from './whole-operation.ts'
 export { filterMembers } from './attempts/filter-members.ts'
 export type { EndedCall } from './payment/unattended-calls.ts'
 export type { UpstreamWork } from './disconnect/upstream-work.ts'

@@ -6,7 +6,7 @@ import { parseJson } from '../../kernel/json/parse-json.ts'
 import { readErrorPayload } from '../../providers/failures/error-payload.ts'
 import type { InferenceOperation, Provider } from '../../providers/provider.ts'
 import { invalidAnswer } from '../../providers/failures/upstream-error.ts'
-import type { CatalogModel } from '../catalog/catalog.ts'
+import type { CatalogModel, Counted } from '../catalog/catalog.ts'
 import type { Hold } from '../ledger/ledger.ts'
 import type { AnswerWhole } from './answer-whole.ts'
 import type { InferenceRequest } from './inference-request.ts'
@@ -27,8 +27,14 @@ interface WholeDescription<Body> {
   ) => Hold | Promise<Hold>
   /** Turns an upstream's answer into ours and meters it. Throws an `UpstreamError` if it is not a valid answer. */
   readonly finish: (payload: Buffer, question: WholeQuestion<Body>) => WholeAnswer['payload']
-  /** Returns the price of billed work that was not read because the client left and it took too long. */
-  readonly priceUnread: (model: CatalogModel, request: InferenceRequest<Body>) => NanoUsd
+  /** The price of billed work that was not read because the client left and it took too long. */
+  readonly priceUnread: (model: CatalogModel, request: InferenceRequest<Body>) => PricedCount
+}
+
+/** A price, and what was counted for it. */
+export interface PricedCount {
+  readonly priceNanoUsd: NanoUsd
+  readonly counted: Counted
 }
 
 /** The request, for the code that builds the answer. */
@@ -39,7 +45,7 @@ export interface WholeQuestion<Body> {
   readonly requestedModel: string
   readonly request: InferenceRequest<Body>
   /** Notes the answer's cost, at most what is held. Call it once the answer is known to be valid. */
-  charge(priceNanoUsd: NanoUsd): NanoUsd
+  charge(priced: PricedCount): NanoUsd
 }
 
 type WholeOperation<Body> = PaidOperation<Body, undefined, WholeAnswer>
@@ -62,7 +68,10 @@ export function createWholeOperation<Body extends ModelChoice>(
       )
       return { kind: 'complete', payload }
     },
-    chargeUnread: ({ bill, model, request }) => bill.charge(description.priceUnread(model, request)),
+    chargeUnread: ({ bill, model, request }) => {
+      const { priceNanoUsd, counted } = description.priceUnread(model, request)
+      bill.charge(priceNanoUsd, counted)
+    },
   }
 }
 
@@ -91,7 +100,7 @@ async function askForWhole<Body>(
   })
   const provider = candidate.provider.id
   if (answer.kind !== 'complete') throw invalidAnswer(provider, 'it answered with a stream')
-  const charge = (priceNanoUsd: NanoUsd): NanoUsd => bill.charge(priceNanoUsd)
+  const charge = ({ priceNanoUsd, counted }: PricedCount): NanoUsd => bill.charge(priceNanoUsd, counted)
   const question = { provider, model, requestedModel, request, charge }
   const payload = finish(answer.payload, question)
   if (bill.covering === null) return payload

@@ -1,10 +1,10 @@
-import type { NanoUsd } from '../../kernel/money.ts'
 import type { ModerationRequest } from '../../wires/openai-moderations/moderation-request.ts'
-import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
+import { countInput, countUnits, priceTokens, type CatalogModel } from '../catalog/catalog.ts'
 import {
   createWholeOperation,
   type Inference,
   type InferenceRequest,
+  type PricedCount,
   type WholeAnswer,
 } from '../inference/inference.ts'
 import { TextTokens } from '../../kernel/tokens/text-tokens.ts'
@@ -27,14 +27,12 @@ interface ModerationOptions {
 
 /** Free requests are held and charged with a zero amount, so that they appear in the usage. */
 export function createModeration({ inference, ledger, media, countTokens }: ModerationOptions): Moderation {
-  const priceOf = ({ price }: CatalogModel, { input }: ModerationRequest): NanoUsd =>
-    price.unit === 'token'
-      ? priceTokens(price, {
-          promptTokens: countInput(input, countTokens),
-          cachedTokens: 0,
-          completionTokens: 0,
-        })
-      : price.nanoUsdPerUnit
+  const priceOf = ({ price }: CatalogModel, { input }: ModerationRequest): PricedCount => {
+    if (price.unit !== 'token') return { priceNanoUsd: price.nanoUsdPerUnit, counted: countUnits(1) }
+    const promptTokens = countTexts(input, countTokens)
+    const priceNanoUsd = priceTokens(price, { promptTokens, cachedTokens: 0, completionTokens: 0 })
+    return { priceNanoUsd, counted: countInput(promptTokens) }
+  }
 
   const operation = createWholeOperation<ModerationRequest>(inference, {
     selector: inference.selectorFor(['moderation'], ({ moderation }) => moderation !== undefined),
@@ -46,7 +44,7 @@ export function createModeration({ inference, ledger, media, countTokens }: Mode
       }
     },
     hold: (model, { body, caller, cancellation }, atMs) => {
-      const amountNanoUsd = priceOf(model, body)
+      const { priceNanoUsd: amountNanoUsd } = priceOf(model, body)
       return ledger.hold(caller, {
         wantedNanoUsd: amountNanoUsd,
         leastNanoUsd: amountNanoUsd,
@@ -72,7 +70,7 @@ const WHOLE_TOKENS_MAX = 32_768
 /** The tokens of an image of usual size at the vendors that publish a formula. */
 const TOKENS_PER_PICTURE = 1000
 
-function countInput(input: ModerationRequest['input'], count: (text: string) => number): number {
+function countTexts(input: ModerationRequest['input'], count: (text: string) => number): number {
   const text = new TextTokens({ count, wholeTokensMax: WHOLE_TOKENS_MAX, sampleMargin: 1 })
   let pictureTokens = 0
   for (const item of typeof input === 'string' ? [input] : input) {

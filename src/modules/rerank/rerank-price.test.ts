@@ -40,7 +40,7 @@ describe('the hold for a ranking', () => {
         const { wantedNanoUsd, leastNanoUsd } = held(perSearch, query, documents)
         const use = { searchUnits: Math.ceil(documents.length / 100), tokens: null }
         expect(wantedNanoUsd).toBeGreaterThanOrEqual(leastNanoUsd)
-        expect(priceRerank(perSearch, use, () => 0)).toBe(leastNanoUsd)
+        expect(priceRerank(perSearch, use, () => 0).priceNanoUsd).toBe(leastNanoUsd)
       }),
       { numRuns: 50 },
     )
@@ -53,7 +53,10 @@ describe('the hold for a ranking', () => {
   })
 
   test('is charged by the tokens that the upstream reported, if any', () => {
-    expect(priceRerank(perToken, { searchUnits: 1, tokens: 3 }, () => 9)).toBe(3000n)
-    expect(priceRerank(perToken, { searchUnits: 1, tokens: null }, () => 9)).toBe(9000n)
+    expect(priceRerank(perToken, { searchUnits: 1, tokens: 3 }, () => 9)).toEqual({
+      priceNanoUsd: 3000n,
+      counted: 'p+3',
+    })
+    expect(priceRerank(perToken, { searchUnits: 1, tokens: null }, () => 9).priceNanoUsd).toBe(9000n)
   })
 })

@@ -1,7 +1,8 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import { countSearchUnits, readDocuments } from '../../providers/answers/rerank-answer.ts'
 import type { RerankRequest } from '../../wires/rerank/rerank-request.ts'
-import { priceTokens, type ModelPrice } from '../catalog/catalog.ts'
+import { countInput, countUnits, priceTokens, type ModelPrice } from '../catalog/catalog.ts'
+import type { PricedCount } from '../inference/inference.ts'
 import { TextTokens } from '../../kernel/tokens/text-tokens.ts'
 
 /** The usage of a ranking. */
@@ -13,9 +14,13 @@ export interface RerankUse {
 
 type CountTokens = (text: string) => number
 
-export function priceRerank(price: ModelPrice, use: RerankUse, countPrompt: () => number): NanoUsd {
-  if (price.unit === 'token') return priceOfTokens(price, use.tokens ?? countPrompt())
-  return price.nanoUsdPerUnit * BigInt(price.unit === 'search' ? use.searchUnits : 1)
+export function priceRerank(price: ModelPrice, use: RerankUse, countPrompt: () => number): PricedCount {
+  if (price.unit === 'token') {
+    const tokens = use.tokens ?? countPrompt()
+    return { priceNanoUsd: priceOfTokens(price, tokens), counted: countInput(tokens) }
+  }
+  const units = price.unit === 'search' ? use.searchUnits : 1
+  return { priceNanoUsd: price.nanoUsdPerUnit * BigInt(units), counted: countUnits(units) }
 }
 
 /**

@@ -8,7 +8,8 @@ import {
 import { labelsOf } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { finishRerank } from './finish-rerank.ts'
-import { boundPrice } from './rerank-price.ts'
+import { countSearchUnits } from '../../providers/answers/rerank-answer.ts'
+import { boundPrice, countRerankTokens, priceRerank } from './rerank-price.ts'
 
 export interface Rerank {
   rank(request: InferenceRequest<RerankRequest>): Promise<WholeAnswer>
@@ -29,7 +30,10 @@ export function createRerank({ inference, ledger, countTokens }: RerankOptions):
       return ledger.hold(caller, { ...bound, model, labels: labelsOf(caller), atMs, cancellation })
     },
     finish: (payload, question) => finishRerank(payload, question, countTokens),
-    priceUnread: ({ price }, { body }) => boundPrice(price, body, countTokens).leastNanoUsd,
+    priceUnread: ({ price }, { body }) =>
+      priceRerank(price, { searchUnits: countSearchUnits(body.documents.length), tokens: null }, () =>
+        countRerankTokens(body, countTokens),
+      ),
   })
   return { rank: (request) => inference.pay(operation, request) }
 }

@@ -10,6 +10,7 @@ import {
   type Inference,
   type ContinuedWork,
   type PaidCall,
+  type PricedCount,
 } from '../inference/inference.ts'
 import type { SpeechOrder } from './speech-order.ts'
 
@@ -22,7 +23,7 @@ export interface SpokenAudio {
 export interface SpeechPlan {
   /** Includes only the instructions that its upstreams support. */
   readonly work: SpeechWork
-  readonly priceNanoUsd: NanoUsd
+  readonly priced: PricedCount
   readonly continuedWork: ContinuedWork
 }
 
@@ -36,7 +37,7 @@ export async function openSpeech(
 ): Promise<SpokenAudio> {
   const { provider, upstreamModel, timeouts, breaker } = candidate
   const { request, bill } = call
-  const { work, continuedWork, priceNanoUsd } = call.plan
+  const { work, continuedWork, priced } = call.plan
   const { record, requestId } = request
   // Do not call the upstream for a client that has disconnected.
   request.body.cancellation.throwIfCancelled()
@@ -52,7 +53,7 @@ export async function openSpeech(
     if (first === null) throw empty(provider.id)
     record.firstTokenMs = performance.now() - record.startedMs
     // The price is known before the audio, so it can be in the response headers.
-    bill.charge(priceNanoUsd)
+    bill.charge(priced.priceNanoUsd, priced.counted)
     breaker?.opened(request.caller.accountId)
     attempt.answered()
     continuedWork.follow()

@@ -1,18 +1,18 @@
 import { invalidValue } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
 import type { SpeechWork } from '../../providers/media/media-work.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
 import { keepReadInstructions } from '../../providers/requests/keep-read-instructions.ts'
 import { countSpeechCharacters } from '../../providers/media/speech-instructions.ts'
-import { priceUnits, unitRate, type Catalog, type CatalogModel } from '../catalog/catalog.ts'
+import { countUnits, priceUnits, unitRate, type Catalog, type CatalogModel } from '../catalog/catalog.ts'
 import {
   attemptRoutes,
   continueAfterDisconnect,
   type Candidate,
   type Inference,
   type PaidOperation,
+  type PricedCount,
 } from '../inference/inference.ts'
 import { labelsOf, type Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -50,7 +50,8 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
       const { caller, cancellation } = asked
       const work = keepReadInstructions(asked.body.work, model.routes)
       const candidates = await keepThoseWithVoice(routes, { work, cancellation }, voiceCache)
-      const priceNanoUsd = priceSpeech(model, work)
+      const priced = priceSpeech(model, work)
+      const { priceNanoUsd } = priced
       asked.record.units = countSpeechCharacters(work)
       const hold = await ledger.hold(caller, {
         wantedNanoUsd: priceNanoUsd,
@@ -63,7 +64,7 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
       // The upstream bills the text once it has it, even if the client disconnects before the first byte.
       const continuedWork = continueAfterDisconnect(cancellation, caller.accountId, inference.drains)
       const request = { ...asked, cancellation: continuedWork.cancellation }
-      return { hold, continuedWork, request, candidates, plan: { work, priceNanoUsd, continuedWork } }
+      return { hold, continuedWork, request, candidates, plan: { work, priced, continuedWork } }
     },
     perform: async (call) => {
       const { cancellation, caller, body } = call.request
@@ -77,7 +78,7 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
       return spoken
     },
     isOpen: () => true,
-    chargeUnread: ({ bill, plan }) => bill.charge(plan.priceNanoUsd),
+    chargeUnread: ({ bill, plan }) => bill.charge(plan.priced.priceNanoUsd, plan.priced.counted),
   }
 
   return {
@@ -117,8 +118,9 @@ async function keepThoseWithVoice(
   throw invalidValue('voice', message)
 }
 
-function priceSpeech({ id, price }: CatalogModel, work: SpeechWork): NanoUsd {
+function priceSpeech({ id, price }: CatalogModel, work: SpeechWork): PricedCount {
   if (price.unit !== 'character' && price.unit !== 'request')
     throw new Error(`'${id}' is priced by the ${price.unit}, which is not known before it is spoken`)
-  return priceUnits(unitRate(price), price.unit === 'character' ? countSpeechCharacters(work) : 1)
+  const units = price.unit === 'character' ? countSpeechCharacters(work) : 1
+  return { priceNanoUsd: priceUnits(unitRate(price), units), counted: countUnits(units) }
 }

@@ -83,11 +83,13 @@ async function closeHold(
     model: row.model,
     createdAtMs: row.created_at.getTime(),
     labels: row.labels,
+    priceVersion: row.price_version,
   }
   const charge = {
     chargedNanoUsd: row.hold_nano_usd,
     provider: row.handed_to,
     outcome: 'disconnected' as const,
+    counted: row.held_counted,
     latencyMs: row.latency_ms,
     writer,
   }
@@ -106,6 +108,8 @@ interface CancelledRow extends TaskRow {
   readonly request_id: string
   readonly model: string
   readonly labels: string[] | null
+  readonly price_version: string | null
+  readonly held_counted: string | null
   readonly is_held: boolean
   readonly webhook_url: string | null
   /** The provider that has the work, or may have it. */
@@ -120,6 +124,6 @@ const cancelWithin = (place: Place): string => `
     WHERE id = $1 AND ${isWithin(place, '$2')} AND status IN ('pending', 'processing')
     RETURNING *
   ), deliveries AS (${INSERT_DELIVERIES})
-  SELECT ${TASK_COLUMNS}, account_id, key_id, environment, request_id, model, labels, is_held, webhook_url,
+  SELECT ${TASK_COLUMNS}, account_id, key_id, environment, request_id, model, labels, price_version, held_counted, is_held, webhook_url,
     coalesce(job ->> 'provider', submitting_to ->> 'provider') AS handed_to,
     (extract(epoch FROM completed_at - created_at) * 1000)::int AS latency_ms FROM tasks`

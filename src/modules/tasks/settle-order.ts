@@ -6,7 +6,16 @@ import type { ClaimedTask } from './work/task-performer.ts'
 
 type ChargedTask = Pick<
   ClaimedTask,
-  'id' | 'accountId' | 'keyId' | 'environment' | 'requestId' | 'type' | 'model' | 'createdAtMs' | 'labels'
+  | 'id'
+  | 'accountId'
+  | 'keyId'
+  | 'environment'
+  | 'requestId'
+  | 'type'
+  | 'model'
+  | 'createdAtMs'
+  | 'labels'
+  | 'priceVersion'
 >
 
 interface TaskCharge {
@@ -16,13 +25,24 @@ interface TaskCharge {
   readonly outcome: UsageRecord['outcome']
   readonly latencyMs: number
   readonly units?: number
+  /** What was counted for the charge. */
+  readonly counted: string | null
   /** The writer number of the process that charges. */
   readonly writer: number
 }
 
 /** Returns the ledger order that settles the hold of a task. */
 export function settleOrderOf(task: ChargedTask, charge: TaskCharge) {
-  const { chargedNanoUsd, uncoveredNanoUsd = 0n, provider, outcome, latencyMs, writer, units = 0 } = charge
+  const {
+    chargedNanoUsd,
+    uncoveredNanoUsd = 0n,
+    provider,
+    outcome,
+    latencyMs,
+    writer,
+    units = 0,
+    counted,
+  } = charge
   return {
     key: holdKeyOf(task.id),
     chargedNanoUsd,
@@ -47,6 +67,7 @@ export function settleOrderOf(task: ChargedTask, charge: TaskCharge) {
         latencyMs,
         firstTokenMs: null,
         createdAtMs: task.createdAtMs,
+        ...(task.priceVersion !== null && counted !== null && { priceVersion: task.priceVersion, counted }),
         ...(task.labels !== null && { labels: task.labels }),
       },
     },

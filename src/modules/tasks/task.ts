@@ -28,6 +28,9 @@ export interface TaskOrder {
   /** Plain JSON for the performer. Never shown to clients. */
   readonly work: unknown
   readonly holdNanoUsd: NanoUsd
+  /** The price list that it is charged by, and what its hold counts. */
+  readonly priceVersion?: string | null
+  readonly heldCounted?: string
   /** Each model call of the task is held and charged by itself. The task itself has no hold. */
   readonly isChargedByCall?: true
   /** The usual duration of such work, to estimate the progress of upstreams that report none. */

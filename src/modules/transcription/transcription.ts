@@ -1,8 +1,7 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
 import type { AudioFile, Transcript } from '../../providers/media/audio-operations.ts'
-import { priceUnits, unitRate, type CatalogModel } from '../catalog/catalog.ts'
+import { COUNTED_NOTHING, countUnits, priceUnits, unitRate, type CatalogModel } from '../catalog/catalog.ts'
 import {
   continueAfterDisconnect,
   type Candidate,
@@ -10,6 +9,7 @@ import {
   type InferenceRecord,
   type ContinuedWork,
   type PaidOperation,
+  type PricedCount,
 } from '../inference/inference.ts'
 import { labelsOf, type Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -47,7 +47,7 @@ interface TranscriptionOptions {
 
 interface TranscriptionPlan {
   readonly audio: AudioFile
-  readonly priceNanoUsd: NanoUsd
+  readonly priced: PricedCount
   readonly continuedWork: ContinuedWork
 }
 
@@ -62,7 +62,8 @@ export function createTranscription({ inference, ledger }: TranscriptionOptions)
     prepare: async ({ asked, model, routes, startedMs }) => {
       const { caller, cancellation, body } = asked
       const audio = await openAudio(body.audio)
-      const priceNanoUsd = priceAudio(model, audio.durationSeconds)
+      const priced = priceAudio(model, audio.durationSeconds)
+      const { priceNanoUsd } = priced
       const hold = await ledger.hold(caller, {
         wantedNanoUsd: priceNanoUsd,
         leastNanoUsd: priceNanoUsd,
@@ -79,7 +80,7 @@ export function createTranscription({ inference, ledger }: TranscriptionOptions)
         continuedWork,
         request,
         candidates: routes,
-        plan: { audio, priceNanoUsd, continuedWork },
+        plan: { audio, priced, continuedWork },
       }
     },
     perform: async ({ model, request, candidates, bill, plan }) => {
@@ -90,10 +91,13 @@ export function createTranscription({ inference, ledger }: TranscriptionOptions)
       request.record.units = Math.round(durationSeconds)
       // An empty transcript without a duration costs nothing.
       const isSilent = transcript.text.trim() === '' && transcript.durationSeconds === null
-      bill.charge(isSilent ? 0n : priceAudio(model, durationSeconds))
+      const { priceNanoUsd, counted } = isSilent
+        ? { priceNanoUsd: 0n, counted: COUNTED_NOTHING }
+        : priceAudio(model, durationSeconds)
+      bill.charge(priceNanoUsd, counted)
       return { transcript, durationSeconds }
     },
-    chargeUnread: ({ bill, plan }) => bill.charge(plan.priceNanoUsd),
+    chargeUnread: ({ bill, plan }) => bill.charge(plan.priced.priceNanoUsd, plan.priced.counted),
   }
 
   return {
@@ -151,9 +155,10 @@ async function ask(
   }
 }
 
-function priceAudio({ id, price }: CatalogModel, durationSeconds: number): NanoUsd {
+function priceAudio({ id, price }: CatalogModel, durationSeconds: number): PricedCount {
   if (price.unit === 'token') throw new Error(`'${id}' is priced by the token, which audio has none of`)
-  return priceUnits(unitRate(price), price.unit === 'second' ? durationSeconds : 1)
+  const units = price.unit === 'second' ? durationSeconds : 1
+  return { priceNanoUsd: priceUnits(unitRate(price), units), counted: countUnits(units) }
 }
 
 const WORDS_PER_BATCH = 64

@@ -2,6 +2,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Reader } from '../keys/keys.ts'
+import { PRICE_VERSION } from '../ledger/ledger.ts'
 import { filterConditions, type UsageFilter } from './select-usage.ts'
 import { findSpan } from './find-span.ts'
 import { firstIdAt, HOUR_MS, type UsageRange } from './usage-range.ts'
@@ -38,6 +39,8 @@ export interface UsageRecord {
   readonly firstTokenMs: number | null
   /** When the request began. */
   readonly createdAtMs: number
+  /** The price list by which it was charged. Null: that of the release that charged it. */
+  readonly priceVersion: string | null
   /** Its tags and the groups of its caller. */
   readonly labels: readonly string[]
 }
@@ -62,11 +65,12 @@ interface RecordRow {
   readonly first_token_ms: number | null
   readonly created_at: Date
   readonly labels: string[] | null
+  readonly price_version: string | null
 }
 
 const RECORD_COLUMNS = `id, key_id, environment, operation, model, provider, outcome, prompt_tokens, cached_tokens,
   cache_write_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, uncovered_nano_usd, latency_ms, first_token_ms,
-  created_at, labels`
+  created_at, labels, ${PRICE_VERSION} AS price_version`
 
 /** An id may be older than its record: for a repeated request, or for a cell that waited in a queue. */
 export const ID_AGE_MS_MAX = 25 * HOUR_MS
@@ -160,6 +164,7 @@ function recordFromRow(row: RecordRow): UsageRecord {
     latencyMs: row.latency_ms,
     firstTokenMs: row.first_token_ms,
     createdAtMs: row.created_at.getTime(),
+    priceVersion: row.price_version,
     labels: row.labels ?? [],
   }
 }

@@ -6,13 +6,11 @@ import type {
   Timeseries,
   UsageBucket,
   UsageRange,
-  UsageRecord,
   UsageTotals,
 } from '../../../modules/usage/usage.ts'
 import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { AccountId, CostUsd, ModelId, UuidId, objectName } from '../../../wires/usual-members.ts'
-import { tagsField, tagsToWire } from './tags-wire.ts'
 
 const Id = Type.String({ format: 'uuid' })
 const Time = Type.String({ format: 'date-time' })
@@ -190,30 +188,6 @@ export const GpuBillingAnswer = Type.Object({
   ),
 })
 
-export const RecordAnswer = Type.Object({
-  id: UuidId,
-  object: objectName('usage.record'),
-  request_id: Type.String({ description: 'The `x-request-id` of the answer.' }),
-  key_id: described(Id, 'The id of the API key.'),
-  env: Type.String({ description: 'The environment of the key: `dev`, `test`, `live` or `prod`.' }),
-  operation: Type.String({ description: 'What was asked: `chat`, `embedding`, `tts` and so on.' }),
-  wire: orNull(Type.Enum([...WIRE_NAMES]), 'What the client spoke. Null where there is only one way to ask.'),
-  model: ModelId,
-  provider: Type.String({ description: 'The upstream that served it.' }),
-  outcome: Type.Enum(['completed', 'disconnected', 'failed'], { description: 'How it ended.' }),
-  ...tokenFields,
-  ...costFields,
-  uncovered_usd: Type.Number({
-    description:
-      'What the request cost beyond `cost_usd`, because neither what was held nor what else the account had could pay it. ' +
-      'It is not charged.',
-  }),
-  latency_ms: Type.Integer({ description: 'Milliseconds until the answer was complete.' }),
-  ttft_ms: orNull(Type.Integer(), 'How long the first token took. Null when the answer was not streamed.'),
-  created_at: Type.String({ format: 'date-time', description: 'When the request began.' }),
-  ...tagsField,
-})
-
 export function totalsToWire(totals: UsageTotals) {
   return { requests: totals.requests, ...tokensToWire(totals), ...costToWire(totals) }
 }
@@ -274,26 +248,4 @@ const WIRES: ReadonlyMap<string, (typeof WIRE_NAMES)[number]> = new Map([
 /** Returns null for operations with only one wire. */
 export function wireOf(operation: string): (typeof WIRE_NAMES)[number] | null {
   return WIRES.get(operation) ?? null
-}
-
-export function recordToWire(record: UsageRecord) {
-  return {
-    id: record.id,
-    object: 'usage.record',
-    request_id: `req_${record.id.replaceAll('-', '')}`,
-    key_id: record.keyId,
-    env: record.environment,
-    operation: record.operation,
-    wire: wireOf(record.operation),
-    model: record.model,
-    provider: record.provider,
-    outcome: record.outcome,
-    ...tokensToWire(record),
-    ...costToWire(record),
-    uncovered_usd: usdFromNanoUsd(record.uncoveredNanoUsd),
-    latency_ms: record.latencyMs,
-    ttft_ms: record.firstTokenMs,
-    created_at: toTimestamp(record.createdAtMs),
-    ...tagsToWire(record.labels),
-  }
 }

@@ -24,13 +24,12 @@ import {
 } from './usage-query.ts'
 import { BudgetAnswer, budgetToWire } from './budget-wire.ts'
 import { shiftRange, summaryToWire } from './usage-summary.ts'
+import { RecordAnswer, recordToWire } from './usage-record-wire.ts'
 import {
   bucketToWire,
   costToWire,
   GpuBillingAnswer,
   rangeToWire,
-  RecordAnswer,
-  recordToWire,
   SpendingAnswer,
   spendingToWire,
   SummaryAnswer,

@@ -1,5 +1,10 @@
-import type { NanoUsd } from '../../../kernel/money.ts'
-import { priceTokens, type CatalogModel } from '../../catalog/catalog.ts'
+import {
+  COUNTED_NOTHING,
+  countCharged,
+  countUnits,
+  priceTokens,
+  type CatalogModel,
+} from '../../catalog/catalog.ts'
 import { type InferenceRecord, type RequestBill } from '../../inference/inference.ts'
 import { hasUsed, type TokenUsage } from '../../../wires/token-usage.ts'
 import type { DeliveredText } from './delivered-text.ts'
@@ -110,18 +115,21 @@ function countBilled(context: AnswerContext, delivered: DeliveredText): TokenUsa
 function noteUsage(context: AnswerContext, usage: TokenUsage, delivered: DeliveredText): void {
   context.record.usage = usage
   const isFree = delivered.isEmpty && !hasUsed(usage)
-  const price = isFree ? 0n : priceAnswer(context, usage)
-  context.bill.charge(price)
+  if (isFree) context.bill.charge(0n, COUNTED_NOTHING)
+  else chargeAnswer(context, usage)
 }
 
-function priceAnswer(context: AnswerContext, reported: TokenUsage): NanoUsd {
-  const { price } = context.model
-  if (price.unit !== 'token') return price.nanoUsdPerUnit
-  const usage = withCacheLife(context, reported)
+function chargeAnswer(context: AnswerContext, reported: TokenUsage): void {
+  const { bill, model } = context
+  const { price } = model
+  if (price.unit !== 'token') {
+    bill.charge(price.nanoUsdPerUnit, countUnits(1))
+    return
+  }
+  const used = withCacheLife(context, reported)
   const { audioInputNanoUsdPer1m: heard, audioOutputNanoUsdPer1m: spoken } = price
-  return heard === undefined && spoken === undefined
-    ? priceTokens(price, usage)
-    : priceTokens(price, withAudio(usage, context.audioOf()))
+  const usage = heard === undefined && spoken === undefined ? used : withAudio(used, context.audioOf())
+  bill.charge(priceTokens(price, usage), countCharged(usage))
 }
 
 /** Assumes the cache lifetime that the request asked for if the upstream does not report one. */

@@ -148,6 +148,7 @@ export function claimTask(fields: Partial<ClaimedTask> = {}): ClaimedTask {
     job: null,
     submittingTo: null,
     labels: null,
+    priceVersion: null,
     ...fields,
   }
 }

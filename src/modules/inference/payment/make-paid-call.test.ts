@@ -67,7 +67,7 @@ function call(steps: Partial<CallSteps<object, undefined, string>>, continuedWor
         }
       },
       perform: async ({ bill }) => {
-        bill.charge(4n)
+        bill.charge(4n, 't')
         return 'answer'
       },
       ...steps,
@@ -117,7 +117,7 @@ describe('a paid call', () => {
   it('charges an answer that was made for a client that disconnected', async () => {
     const { answer, events, record } = call({
       perform: async ({ bill, request }) => {
-        bill.charge(4n)
+        bill.charge(4n, 't')
         request.cancellation.cancel(new ClientDisconnected('gone'))
         return 'answer'
       },
@@ -129,7 +129,7 @@ describe('a paid call', () => {
   it('charges once for work that a vendor bills although it was not read', async () => {
     const { answer, events } = call({
       perform: () => Promise.reject(new AbandonedWork('nobody reads on')),
-      chargeUnread: ({ bill }) => bill.charge(7n),
+      chargeUnread: ({ bill }) => bill.charge(7n, 't'),
     })
     await expect(answer).rejects.toBeInstanceOf(AbandonedWork)
     expect(events).toEqual(['held', 'settled 7, delivered'])
@@ -150,7 +150,7 @@ describe('a paid call', () => {
       }
       const steps = {
         perform: () => Promise.reject(new Error('cut')),
-        chargeUnread: ({ bill }: { bill: RequestBill }) => bill.charge(7n),
+        chargeUnread: ({ bill }: { bill: RequestBill }) => bill.charge(7n, 't'),
       }
       const { answer, events } = call(steps, continuedWork)
       await expect(answer).rejects.toThrow('cut')

@@ -95,6 +95,7 @@ export function resolveCall<Body extends ModelChoice>(
   record.requestedModel = body.model ?? null
   const model = selector.resolveModel(caller, body.model, suits, startedMs)
   record.model = model.id
+  record.priceVersion = model.priceVersion ?? null
   check?.(model, asked)
   const requestedModel = body.model ?? model.id
   const affinity = affinityOf?.(asked) ?? NO_AFFINITY

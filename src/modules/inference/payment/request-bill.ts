@@ -1,5 +1,6 @@
 import { uuidOfRequest } from '../../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
+import { COUNTED_NOTHING, type Counted } from '../../catalog/catalog.ts'
 import type { Hold, UncoveredCost, UsageRecord } from '../../ledger/ledger.ts'
 import type { InferenceRequest } from '../inference-request.ts'
 import { packDetails } from '../request-details.ts'
@@ -46,10 +47,12 @@ export class RequestBill {
 
   /**
    * Notes the answer's cost. If it is more than was held, tries to hold the rest as far as the balance allows, up to what the model
-   * can cost at all: an upstream that reports more has a defect, and its account does not pay for that.
+   * can cost at all: an upstream that reports more has a defect, and its account does not pay for that. The price follows from what was
+   * counted and the price list.
    */
-  charge(priceNanoUsd: NanoUsd): NanoUsd {
-    const { hold } = this.#options
+  charge(priceNanoUsd: NanoUsd, counted: Counted): NanoUsd {
+    const { hold, request } = this.#options
+    if (this.#isOpen) request.record.counted = counted
     const covering =
       priceNanoUsd <= hold.amountNanoUsd || this.#isCovered || !this.#isOpen
         ? null
@@ -118,6 +121,10 @@ export class RequestBill {
       firstTokenMs: record.firstTokenMs === null ? null : toMilliseconds(record.firstTokenMs),
       createdAtMs: toTime(startedMs),
       details: packDetails(record),
+      ...(record.priceVersion !== null && {
+        priceVersion: record.priceVersion,
+        counted: record.counted ?? COUNTED_NOTHING,
+      }),
       ...(record.units !== undefined && { units: record.units }),
       ...(caller.labels !== undefined && { labels: caller.labels }),
     }

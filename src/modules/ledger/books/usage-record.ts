@@ -25,6 +25,9 @@ export interface UsageRecord {
   readonly createdAtMs: number
   /** What the request log shows beside usage, packed. */
   readonly details?: string
+  /** The version of the price list, and what was counted: together they give the charge again. Without `;`. */
+  readonly priceVersion?: string
+  readonly counted?: string
   /** What sums are kept for, beside the key and the model: `tag:name=value`, `group:<id>`. Distinct, absent without any. */
   readonly labels?: readonly string[]
 }

@@ -91,8 +91,8 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
       const comma = number === 0 ? '' : ','
       number += 1
       ids += comma + record.id
-      details += comma + toDetails(record.details)
-      if (record.details !== undefined) isDetailed = true
+      details += comma + toDetails(record)
+      if (record.details !== undefined || record.priceVersion !== undefined) isDetailed = true
       const cost = String(costNanoUsd)
       figures +=
         `${comma}${seriesNumber},${record.promptTokens},${record.cachedTokens},${record.completionTokens},` +
@@ -128,10 +128,23 @@ function toLabels(allSeries: readonly Series[]): string {
 /** Details that need no quotes in an array. */
 const PLAIN_DETAILS = /^[\w./:@%;|+-]+$/
 
-function toDetails(details: string | undefined): string {
-  if (details === undefined) return '""'
-  return PLAIN_DETAILS.test(details) ? details : quote(details)
+/** Fields of details, of which the last two are the price list and what was counted. */
+const NO_DETAILS = ';;;;;'
+
+/**
+ * The price list and what was counted stand behind the details, and not in arrays of their own: a process of an earlier release that posts
+ * the charge keeps them, and a commit costs no more.
+ */
+function toDetails({ details, priceVersion, counted = '' }: UsageRecord): string {
+  if (details === undefined && priceVersion === undefined) return '""'
+  const text =
+    priceVersion === undefined ? (details ?? '') : `${details ?? NO_DETAILS};${priceVersion};${counted}`
+  return PLAIN_DETAILS.test(text) ? text : quote(text)
 }
+
+/** SQL: the two, of a usage record. Null for records of earlier releases. */
+export const PRICE_VERSION = "nullif(split_part(details, ';', 7), '')"
+export const COUNTED = "nullif(split_part(details, ';', 8), '')"
 
 /** The largest value of its column. */
 const BIGINT_MAX = 2n ** 63n - 1n

@@ -115,6 +115,7 @@ async function closeHolds(
       latencyMs,
       writer,
       units: unitsOf(end.usage),
+      counted: end.counted ?? null,
     }
     return [settleOrderOf(task, charge)]
   })

@@ -38,6 +38,8 @@ export interface ClaimedTask {
   readonly createdAtMs: number
   /** The labels of its charges; null without any. */
   readonly labels: readonly string[] | null
+  /** The price list that it is charged by. Null for tasks of earlier releases, and without one. */
+  readonly priceVersion: string | null
   /** When it first started, on the monotonic clock of this process. */
   readonly startedAtMs: number
   /** On the same clock. */
@@ -86,5 +88,7 @@ export interface TaskOutcome {
   readonly usage: unknown
   /** The part above the hold is taken from the account's remaining credit. */
   readonly costNanoUsd: NanoUsd
+  /** What was counted for that. */
+  readonly counted?: string
   readonly provider: string
 }

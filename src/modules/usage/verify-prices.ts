@@ -1,0 +1,155 @@
+import type { Queryable } from '../../storage/database.ts'
+import { fromStoredPrice, priceCounted, type ModelPrice } from '../catalog/catalog.ts'
+import { COUNTED, PRICE_VERSION } from '../ledger/ledger.ts'
+import { ID_AGE_MS_MAX } from './list-records.ts'
+import { firstIdAt, type UsageRange } from './usage-range.ts'
+
+/** A charge that its price list and its counts do not explain. */
+interface UnexplainedCharge {
+  readonly id: string
+  readonly accountId: string
+  readonly problem: string
+}
+
+export interface VerifiedPrices {
+  /** Records that were recomputed. */
+  readonly checked: number
+  readonly differing: number
+  /** Records that name no price list: of releases before it was recorded, and of deployments, whose price is that of their run. */
+  readonly withoutList: number
+}
+
+interface VerifyOptions {
+  readonly range: UsageRange
+  readonly onDifference: (charge: UnexplainedCharge) => void
+}
+
+/** Records that are read at a time, which bounds the memory. */
+const BATCH = 2_000
+const LISTS_KEPT_MAX = 10_000
+
+/**
+ * Computes every charge of the range again, from what was counted and the price list that its record names, to the nano-dollar. Reads each
+ * account by itself, in pages, so that no statement takes long.
+ */
+export async function verifyPrices(
+  queryable: Queryable,
+  { range, onDifference }: VerifyOptions,
+): Promise<VerifiedPrices> {
+  const lists = new PriceLists(queryable)
+  const sums = { checked: 0, differing: 0, withoutList: 0 }
+  for await (const rows of readCharges(queryable, range)) {
+    await lists.load(rows)
+    for (const row of rows) {
+      if (row.price_version === null) {
+        if (priceOf(row) > 0n) sums.withoutList += 1
+        continue
+      }
+      sums.checked += 1
+      const problem = findProblem(row, lists.get(row.price_version))
+      if (problem === null) continue
+      sums.differing += 1
+      onDifference({ id: row.id, accountId: row.account_id, problem })
+    }
+  }
+  return sums
+}
+
+interface ChargeRow {
+  readonly id: string
+  readonly account_id: string
+  readonly model: string
+  readonly prompt_tokens: bigint
+  readonly cached_tokens: bigint
+  readonly cache_write_tokens: bigint
+  readonly completion_tokens: bigint
+  readonly cost_nano_usd: bigint
+  readonly uncovered_nano_usd: bigint
+  readonly price_version: string | null
+  readonly counted: string | null
+}
+
+async function* readCharges(queryable: Queryable, { fromMs, toMs }: UsageRange): AsyncGenerator<ChargeRow[]> {
+  const accounts = await queryable.query<{ account_id: string }>(
+    'SELECT account_id FROM credit_accounts ORDER BY account_id',
+  )
+  const endId = firstIdAt(toMs)
+  for (const { account_id: accountId } of accounts) {
+    let afterId = firstIdAt(Math.max(0, fromMs - ID_AGE_MS_MAX))
+    for (;;) {
+      const rows = await queryable.query<ChargeRow>(READ, [
+        accountId,
+        afterId,
+        endId,
+        new Date(fromMs),
+        new Date(toMs),
+      ])
+      if (rows.length > 0) yield rows
+      if (rows.length < BATCH) break
+      afterId = rows.at(-1)?.id ?? endId
+    }
+  }
+}
+
+const READ = `
+  SELECT id, account_id, model, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, cost_nano_usd,
+    uncovered_nano_usd, ${PRICE_VERSION} AS price_version, ${COUNTED} AS counted
+  FROM usage_records
+  WHERE account_id = $1 AND id > $2 AND id < $3 AND created_at >= $4 AND created_at < $5
+  ORDER BY id LIMIT ${BATCH}`
+
+/** What the request cost, also if its account could not pay all of it. */
+function priceOf({ cost_nano_usd: cost, uncovered_nano_usd: uncovered }: ChargeRow): bigint {
+  return cost + uncovered
+}
+
+function findProblem(row: ChargeRow, list: PriceList | undefined): string | null {
+  const version = row.price_version ?? ''
+  if (list === undefined) return `names the price list ${version}, which is not stored`
+  if (list.model !== null && list.model !== row.model)
+    return `is of ${row.model} and names the price list ${version} of ${list.model}`
+  const expected = priceCounted(list.price, row.counted ?? '', {
+    promptTokens: Number(row.prompt_tokens),
+    cachedTokens: Number(row.cached_tokens),
+    cacheWriteTokens: Number(row.cache_write_tokens),
+    completionTokens: Number(row.completion_tokens),
+  })
+  if (expected === null) return `counted '${row.counted}', which the price list ${version} has no price for`
+  return expected === priceOf(row)
+    ? null
+    : `cost ${priceOf(row)} nano-dollars, and ${expected} by the price list ${version}`
+}
+
+interface PriceList {
+  /** Null for a list of a file, which several models may have. */
+  readonly model: string | null
+  readonly price: ModelPrice
+}
+
+/** The price lists that records name. */
+class PriceLists {
+  readonly #queryable: Queryable
+  readonly #known = new Map<string, PriceList>()
+
+  constructor(queryable: Queryable) {
+    this.#queryable = queryable
+  }
+
+  get(version: string): PriceList | undefined {
+    return this.#known.get(version)
+  }
+
+  async load(rows: readonly ChargeRow[]): Promise<void> {
+    if (this.#known.size > LISTS_KEPT_MAX) this.#known.clear()
+    const named = new Set(rows.flatMap(({ price_version: version }) => version ?? []))
+    const missing = [...named].filter((version) => !this.#known.has(version))
+    if (missing.length === 0) return
+    const lists = await this.#queryable.query<{ version: string; model: string | null; rates: unknown }>(
+      `SELECT version, NULL AS model, rates FROM file_prices WHERE version = ANY($1::text[])
+       UNION ALL SELECT version::text, model, rates FROM model_prices WHERE version = ANY($2::bigint[])`,
+      [missing, missing.filter((version) => /^\d{1,18}$/.test(version))],
+    )
+    for (const { version, model, rates } of lists)
+      this.#known.set(version, { model, price: fromStoredPrice(rates) })
+  }
+}
