@@ -183,11 +183,16 @@ function firstSet(environment: ProviderSources['environment'], names: readonly s
 
 function readKeys(
   environment: ProviderSources['environment'],
-  { apiKey, secretKey }: ProviderVariables,
+  { apiKey, secretKey, signIn }: ProviderVariables,
   problems: string[],
 ): string[] | undefined {
   const found = firstSet(environment, apiKey)
   if (found === undefined) return undefined
+  // Its commas would separate keys.
+  if (signIn !== undefined && found.text.trimStart().startsWith('{')) {
+    problems.push(`${found.name} has a document instead of a key; it belongs into ${signIn}`)
+    return undefined
+  }
   const keys = splitList(found.text)
   if (secretKey === undefined) return keys
   const secrets = splitList(environment[secretKey] ?? '')

@@ -36,6 +36,11 @@ test.each([
   expect(problems).toEqual([expect.stringContaining(problem)])
 })
 
+test('a document in the variable of keys is a problem that names the right variable', () => {
+  const { problems } = read({ BEDROCK_BASE_URL: ADDRESS, BEDROCK_API_KEY: JSON.stringify(KEYS) })
+  expect(problems).toEqual([expect.stringContaining('it belongs into BEDROCK_SIGN_IN')])
+})
+
 test('a document for a vendor that has keys only is a problem', () => {
   const { problems } = read({}, { openai: { sign_in: KEYS } })
   expect(problems).toEqual([expect.stringContaining('has keys only')])
