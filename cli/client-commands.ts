@@ -23,6 +23,10 @@ export const CLIENT_COMMANDS: Readonly<Record<string, Load>> = {
   invite: async () => (await import('./commands/organization/invite.ts')).invite,
   groups: async () => (await import('./commands/organization/groups.ts')).groups,
   roles: async () => (await import('./commands/organization/roles.ts')).roles,
+  scim: async () => (await import('./commands/organization/scim.ts')).scim,
+  trust: async () => (await import('./commands/organization/trust.ts')).trust,
+  'managed-settings': async () =>
+    (await import('./commands/organization/managed-settings.ts')).managedSettings,
   costs: async () => (await import('./commands/organization/costs.ts')).costs,
   topup: async () => (await import('./commands/account/topup.ts')).topup,
   redeem: async () => (await import('./commands/account/redeem.ts')).redeem,

@@ -133,6 +133,29 @@ const makeGivenRole = async (): Promise<Preparation> => {
   return made
 }
 
+const makeScimToken = async (): Promise<Preparation> => ({
+  id: (await post('/v1/organization/scim_tokens', { name: 'Entra' })).id,
+})
+const makeServiceAccount = async (): Promise<Preparation> => {
+  const { id: project = '' } = await makeProject()
+  const made = { name: 'CI', create_service_account_only: true }
+  const { id } = await post(`/v1/organization/projects/${project}/service_accounts`, made)
+  return { variables: { PROJECT_ID: project, ACCOUNT_ID: id } }
+}
+const trustIssuer = async (): Promise<Preparation> => {
+  const { variables = {} } = await makeServiceAccount()
+  const { id } = await post(`/v1/organization/projects/${variables['PROJECT_ID']}/trusted_issuers`, {
+    name: 'GitHub Actions',
+    issuer: 'https://token.actions.githubusercontent.com',
+    audience: 'https://ai.example.com',
+    rules: [{ claims: { repository: 'acme/site' }, service_account_id: variables['ACCOUNT_ID'] }],
+  })
+  return { id, variables }
+}
+const setSettings = async (): Promise<Preparation> => ({
+  id: (await post('/v1/organization/managed_settings', { settings: {} })).id,
+})
+
 /** By the words of the command. */
 const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   'parkway login': async () => ({ variables: { PARKWAY_API_KEY: gateway.key } }),
@@ -168,6 +191,18 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   'parkway roles rm': makeRole,
   'parkway roles give': makeRole,
   'parkway roles take': makeGivenRole,
+  'parkway scim rm': makeScimToken,
+  'parkway trust': makeServiceAccount,
+  'parkway trust list': makeServiceAccount,
+  'parkway trust show': trustIssuer,
+  'parkway trust add': makeServiceAccount,
+  'parkway trust set': trustIssuer,
+  'parkway trust rm': trustIssuer,
+  'parkway managed-settings show': setSettings,
+  'parkway managed-settings rm': setSettings,
+  'parkway managed-settings preview': async () => ({
+    variables: { USER_ID: (await makeMember()).id ?? '' },
+  }),
   'parkway tasks show': makeImage,
   'parkway tasks follow': makeImage,
   'parkway tasks download': async () => {

@@ -29,6 +29,8 @@ describe('--json prints what the API describes', () => {
     ['invite create grace@example.com', 'post /v1/organization/invites'],
     ['groups create Third', 'post /v1/organization/groups'],
     ['roles create Third usage.read', 'post /v1/organization/roles'],
+    ['scim', 'get /v1/organization/scim'],
+    ['scim create Entra', 'post /v1/organization/scim_tokens'],
     ['costs --by project,tag:team', 'get /v1/organization/costs'],
     ['keys create --name third', 'post /v1/tenants/me/api-keys'],
     ['image -o other.png Sky', 'get /v1/tasks/{id}'],
