@@ -56,6 +56,8 @@ export async function walkOrganization(call: MakeCall): Promise<void> {
   await call('POST /v1/organization/data_retention', {
     body: { retention_type: 'modified_abuse_monitoring' },
   })
+  await call('POST /v1/organization/sign_in_policy')
+  await call('GET /v1/organization/sign_in_policy')
   await call('GET /v1/organization/data_retention')
   await call(`POST ${PROJECT}/data_retention`, { params })
   await call(`GET ${PROJECT}/data_retention`, { params })

@@ -5,6 +5,7 @@ import { currentSessionRoutes } from '../../http/routes/account/current-session.
 import { passkeySignInRoutes } from '../../http/routes/account/passkey-sign-in.ts'
 import { passkeyRoutes } from '../../http/routes/account/passkeys.ts'
 import { sessionRoutes } from '../../http/routes/account/sessions.ts'
+import { signInPolicyRoutes } from '../../http/routes/organization/sign-in-policy.ts'
 import { signInMethodRoutes, type SignInProvider } from '../../http/routes/account/sign-in-methods.ts'
 import type { Accounts } from '../../modules/accounts/accounts.ts'
 import type { Passkeys } from '../../modules/passkeys/passkeys.ts'
@@ -33,6 +34,7 @@ interface SignInRouteParts {
 export function buildSignInRoutes({ signIn, ...parts }: SignInRouteParts): Route[] {
   return [
     ...signInMethodRoutes(signIn),
+    ...signInPolicyRoutes({ sessions: parts.sessions }),
     ...sessionRoutes({ ...parts, publicUrl: signIn.publicUrl }),
     ...passkeySignInRoutes({ ...signIn, guard: parts.guard }),
     ...passkeyRoutes(signIn),

@@ -63,6 +63,7 @@ export const AUDIT_EVENT_TYPES = [
   'recovery_link.used',
   'scim_token.created',
   'scim_token.deleted',
+  'sign_in_policy.updated',
   'spend_alert.created',
   'spend_alert.updated',
   'spend_alert.deleted',

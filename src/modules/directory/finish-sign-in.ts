@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { followDirectoryGroups } from '../groups/groups.ts'
 import type { Keys } from '../keys/keys.ts'
-import type { Browser, Sessions } from '../sessions/sessions.ts'
+import { allowsDirectory, type Browser, type Sessions } from '../sessions/sessions.ts'
 import { actorOf, enterAccount, type EnterOptions } from './enter-account.ts'
 import { followOperatorGroups } from './follow-operator-groups.ts'
 import type { SealedProvider } from './identity-provider.ts'
@@ -42,6 +42,12 @@ export async function startSession(
       { accounts, keys },
       { provider, person, accountId: begun.accountId, nowMs },
     )
+    if (!(await allowsDirectory(transaction, entered.accountId)))
+      throw new SignInProblem('method_refused', {
+        accountId: entered.accountId,
+        ...(!entered.isNew && { userId: entered.userId }),
+        detail: `The account lets nobody in with ${provider.name}.`,
+      })
     const isFollowed = await followGroups(transaction, provider, person, entered)
     const { accountId, userId, isNew } = entered
     const { environment } = provider

@@ -12,6 +12,7 @@ const SIGN_IN_PROBLEMS = {
   unverified_email: 'The company’s sign-in has not verified your e-mail address.',
   foreign_domain: 'Addresses of this domain cannot sign in here.',
   deactivated: 'You are deactivated here. Ask your administrator.',
+  method_refused: 'This account does not let people in with the company’s sign-in. Sign in in another way.',
   no_account:
     'No account is open to you with this sign-in. Ask for an invitation, or sign in the way you did before.',
   other_person: 'You signed in as somebody else. Confirm with the same person.',

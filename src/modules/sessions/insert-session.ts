@@ -2,6 +2,7 @@ import { createId } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { recordChange } from '../audit/audit.ts'
 import type { Caller } from '../keys/keys.ts'
+import { requireAllowedMethod, type SignInMethod } from './sign-in-policy.ts'
 import { SESSION_COLUMNS, sessionFromRow, type Session, type SessionRow } from './session-record.ts'
 import { createSessionToken, hashSessionToken } from './session-token.ts'
 
@@ -9,8 +10,6 @@ export interface StartedSession extends Session {
   /** The secret for the cookie. It is not stored. */
   readonly token: string
 }
-
-type SignInMethod = 'key' | 'link' | 'invitation' | 'directory' | 'passkey'
 
 /** How and where a session begins. */
 export interface SignIn {
@@ -28,12 +27,17 @@ export type SessionKey = Pick<Caller, 'accountId' | 'projectId' | 'keyId'>
 const LIFE = `interval '7 days'`
 const SESSIONS_OF_KEY_MAX = 20
 
-/** The oldest sessions of the key end if it has too many. */
+/**
+ * The oldest sessions of the key end if it has too many. Throws if the account does not let people in this way, unless the operator opens it by
+ * the link of the command line.
+ */
 export async function insertSession(
   transaction: Queryable,
   { accountId, projectId, keyId }: SessionKey,
   { method, userAgent, ipAddress, issuer, note }: SignIn,
+  { isBreakGlass = false }: { readonly isBreakGlass?: boolean } = {},
 ): Promise<StartedSession> {
+  if (!isBreakGlass) await requireAllowedMethod(transaction, accountId, method)
   const token = createSessionToken()
   const [row] = await transaction.query<SessionRow>(
     `INSERT INTO sessions (id, token_hash, account_id, key_id, user_agent, method, ip_address, issuer_id, issuer_session, expires_at)

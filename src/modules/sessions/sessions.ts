@@ -8,10 +8,12 @@ import { insertSession, type SignIn, type StartedSession } from './insert-sessio
 import { noteFailedSignIn, type FailedAttempt } from './note-failed-sign-in.ts'
 import { SESSION_COLUMNS, sessionFromRow, type Session, type SessionRow } from './session-record.ts'
 import { hashSessionToken } from './session-token.ts'
+import { readPolicy, setPolicy, type PolicyChange, type SignInPolicy } from './sign-in-policy.ts'
 import { startForPerson, type PersonSignIn } from './start-for-person.ts'
 import { invalidCode, readSignInCode, redeemSignInCode, sweepSignInCodes } from './sign-in-codes.ts'
 
 export { hasWayToSignIn } from './has-way-to-sign-in.ts'
+export { allowsDirectory, POLICY_METHODS, type SignInPolicy } from './sign-in-policy.ts'
 export { createSignInCode } from './sign-in-codes.ts'
 
 export type { StartedSession } from './insert-session.ts'
@@ -31,6 +33,9 @@ export interface Sessions {
   start(caller: Caller, browser: Browser): Promise<StartedSession>
   /** Starts a session of a member in an account. The caller has checked who the person is. */
   startForPerson(transaction: Queryable, signIn: PersonSignIn): Promise<StartedSession>
+  /** In which ways people sign in to the account. */
+  readPolicy(accountId: string): Promise<SignInPolicy>
+  setPolicy(caller: Caller, change: PolicyChange): Promise<SignInPolicy>
   /** Uses up the code of a sign-in link and starts a session for its key. */
   startWithCode(code: string, browser: Browser): Promise<StartedSession>
   /** Returns the caller of the session's key. Throws `invalid_session`, or what a request with the key would get. */
@@ -78,6 +83,8 @@ export function createSessions({
         insertSession(transaction, caller, { ...browser, method: 'key' }),
       ),
     startForPerson: (transaction, signIn) => startForPerson(transaction, keys, signIn),
+    readPolicy: (accountId) => readPolicy(database, accountId),
+    setPolicy: (caller, change) => setPolicy(database, caller, change),
     startWithCode: async (code, browser) => {
       const key = await readSignInCode(database, code)
       // The key may have been revoked since the link was made.
@@ -86,7 +93,7 @@ export function createSessions({
       })
       return database.transaction(async (transaction) => {
         await redeemSignInCode(transaction, code)
-        return insertSession(transaction, caller, { ...browser, method: 'link' })
+        return insertSession(transaction, caller, { ...browser, method: 'link' }, { isBreakGlass: true })
       })
     },
     authenticate: async (token) => {

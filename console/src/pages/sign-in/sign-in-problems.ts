@@ -11,6 +11,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   unverified_email: 'Your company’s sign-in has not verified your e-mail address.',
   foreign_domain: 'Addresses of this domain cannot sign in here.',
   deactivated: 'You are deactivated here. Ask your administrator.',
+  method_refused: 'This account does not let people in with your company’s sign-in. Sign in in another way.',
   no_account:
     'No account is open to you with this sign-in. Ask for an invitation, or sign in the way you did before.',
   other_person: 'You signed in as somebody else. Use the sign-in of the same person.',

@@ -53,6 +53,11 @@ export const ORGANIZATION_NOTES: Readonly<Record<string, string>> = {
     'Sets which models a project may use: only the listed ones, or all but those. An alias means its model, so no other name is a way around. It holds for every key, on every process and for work that is still waiting, when the answer comes. Those of `Default` also limit the keys of the account. Needs a key of the account.',
   [`DELETE ${PROJECT}/model_permissions`]:
     'Lets a project use every model again. Needs a key of the account.',
+  'GET /v1/organization/sign_in_policy':
+    'Returns in which ways sessions of the account begin: all of them, unless somebody chose. Requests of the API with keys and tokens are not concerned.',
+  'POST /v1/organization/sign_in_policy':
+    'Chooses the ways. It holds in every process from the next sign-in on; sessions that began in another way end, but for that of the caller. 409 if no owner could sign in any more, unless ' +
+    '`even_if_locked_out` is true. A key of the account and the link of the command line (`parkway sign-in-link`) always change it back.',
   'GET /v1/organization/data_retention':
     'Tells whether prompts and answers of the account may be stored. `modified_abuse_monitoring`: nothing is kept to look for abuse, and what somebody asked to store is stored.',
   'POST /v1/organization/data_retention':
