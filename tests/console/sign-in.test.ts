@@ -89,13 +89,31 @@ describe.skipIf(NO_BROWSER !== null)('signing in to the console', () => {
     await close()
   })
 
+  test('says so if the ways to sign in are not known, and takes a key', async () => {
+    const { page, goto, close } = await openConsole(gateway, { key: null })
+    await page.route('**/v1/sessions/methods', (route) => route.fulfill({ status: 400, json: {} }))
+    await goto('/sign-in')
+    await page.getByText('Other ways to sign in could not be loaded').waitFor()
+    await page.getByLabel('API key').fill(gateway.key)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Home' }).waitFor()
+    await close()
+  })
+
   test('offers the directories of the company first', async () => {
     const { page, goto, close } = await openConsole(gateway, { key: null })
     await page.route('**/v1/sessions/methods', (route) =>
       route.fulfill({
         json: {
           object: 'sign_in.methods',
-          providers: [{ id: 'idp_1', name: 'Orchard Okta', url: '/v1/sessions/directory/idp_1/start' }],
+          providers: [
+            { id: 'idp_1', name: 'Orchard Okta', url: '/v1/sessions/directory/idp_1/start' },
+            {
+              id: 'idp_2',
+              name: 'Entra of the subsidiary with a very long name in Switzerland',
+              url: '/v1/sessions/directory/idp_2/start',
+            },
+          ],
           passkeys: true,
           api_key: true,
           link: true,
@@ -107,6 +125,10 @@ describe.skipIf(NO_BROWSER !== null)('signing in to the console', () => {
     expect(await button.getAttribute('href')).toBe('/v1/sessions/directory/idp_1/start?return_to=%2Fkeys')
     await expectAccessible(page)
     await takeScreenshots(page, 'sign-in-with-directory')
+    // A long name is shortened, also on a phone.
+    await page.setViewportSize({ width: 390, height: 844 })
+    const width = await page.evaluate('document.documentElement.scrollWidth')
+    expect(width).toBe(390)
     await page.getByRole('button', { name: 'Use an API key' }).click()
     await page.getByLabel('API key').fill(gateway.key)
     await page.keyboard.press('Enter')

@@ -23,7 +23,9 @@ export function ConnectedTools() {
       )}
       {grants.data?.data.length === 0 && (
         <p className="text-sm text-ink-soft">
-          No tool is signed in for you. <code>parkway login</code> signs the command line in.
+          No tool is signed in for you.{' '}
+          <code className="rounded bg-sunken px-1 font-mono text-xs">parkway login</code> signs the command
+          line in.
         </p>
       )}
       <ul aria-label="Connected tools" className="flex flex-col divide-y divide-line">

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 /** The frame of the pages before a session: what it is at one side, what to do at the other. */
 export function Entrance({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
-    <div className="grid min-h-full lg:grid-cols-[minmax(0,5fr)_minmax(0,6fr)]">
+    <div className="grid min-h-full grid-cols-[minmax(0,1fr)] lg:grid-cols-[minmax(0,5fr)_minmax(0,6fr)]">
       <aside className="relative overflow-hidden bg-accent-soft max-lg:hidden" aria-hidden="true">
         <Road />
         <div className="relative flex flex-col gap-8 p-12">

@@ -46,7 +46,8 @@ export function DecideDevice({ device, onAgain }: DecideDeviceProps) {
       <div className="flex max-w-2xl flex-col gap-4 text-sm">
         <p>
           A tool asks to work for you. Compare the code with the one on your device, and sign the tool in only
-          if you started this yourself. Nobody of this gateway or of any support ever asks you for a code.
+          if you started this yourself. Nobody who runs this gateway and no support team will ever ask you for
+          a code.
         </p>
         {!device.is_same_address && (
           <p role="alert" className="rounded-md border border-line bg-warn-soft px-3 py-2 text-warn">

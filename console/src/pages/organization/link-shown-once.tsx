@@ -23,7 +23,7 @@ export function LinkShownOnce({ title, email, url, note, onClose }: LinkShownOnc
       description={
         url === null
           ? `The link was mailed to ${email}. ${note}`
-          : `Send this link to ${email} yourself, on a way that only they read. It is shown only now. ${note}`
+          : `Send this link to ${email} yourself, so that only they can read it. It is shown only now. ${note}`
       }
       actions={
         <Button kind="primary" onClick={onClose}>

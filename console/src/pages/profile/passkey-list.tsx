@@ -97,7 +97,14 @@ function PasskeyRow({ passkey, onRename, onRemove }: PasskeyRowProps) {
           {doubtedAt !== null && <Badge tone="bad">may be copied</Badge>}
         </p>
         <p className="text-xs text-ink-faint">
-          Used <Time at={passkey.last_used_at} /> · made <Time at={createdAt} form="short" />
+          {passkey.last_used_at === null ? (
+            'Never used'
+          ) : (
+            <>
+              Used <Time at={passkey.last_used_at} />
+            </>
+          )}{' '}
+          · made <Time at={createdAt} form="short" />
         </p>
         {doubtedAt !== null && (
           <p className="text-xs text-bad">

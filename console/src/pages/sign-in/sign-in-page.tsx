@@ -17,6 +17,8 @@ const route = getRouteApi('/sign-in')
 
 type Way = 'passkey' | 'key' | 'link'
 
+const METHODS_UNKNOWN = 'Other ways to sign in could not be loaded. Load this page again to see them.'
+
 /** All ways in: the directories of the company, a passkey, an API key, or the one-time code of a link. */
 export function SignInPage() {
   const { next, problem } = route.useSearch()
@@ -55,7 +57,8 @@ export function SignInPage() {
   const takesPasskeys = methods.data?.passkeys === true && hasPasskeys()
   const hasOthers = providers.length > 0 || takesPasskeys
   const keyFailure = failure?.way === 'key' ? failure.message : null
-  const notice = failure !== null && failure.way !== 'key' ? failure.message : describeProblem(problem)
+  const told = failure !== null && failure.way !== 'key' ? failure.message : describeProblem(problem)
+  const notice = told ?? (methods.isError ? METHODS_UNKNOWN : null)
   return (
     <Entrance title="Sign in to Parkway">
       {notice !== null && <Notice message={notice} />}
@@ -65,7 +68,10 @@ export function SignInPage() {
         <div className="flex flex-col gap-3">
           {providers.map(({ id, name, url }) => (
             <a key={id} href={withReturn(url, next)} className={`${buttonClass('primary')} h-10 w-full`}>
-              Continue with {name}
+              <Icon name="shield" />
+              <span className="truncate" title={name}>
+                Continue with {name}
+              </span>
             </a>
           ))}
           {takesPasskeys && (
@@ -90,15 +96,21 @@ export function SignInPage() {
         </div>
       )}
       <p className="mt-6 text-xs text-ink-faint">
-        {hasOthers
-          ? 'New here? Whoever manages your account invites you: the link in the invitation makes your passkey.'
-          : 'No key yet? The first start of the gateway prints one, and a link that signs you in. Otherwise ask whoever runs this gateway.'}{' '}
-        <a href="/docs" className="text-accent underline">
+        {describeBeginning(providers.length > 0, takesPasskeys)}{' '}
+        <a href="/docs" className="whitespace-nowrap text-accent underline">
           API reference
         </a>
       </p>
     </Entrance>
   )
+}
+
+function describeBeginning(hasProviders: boolean, takesPasskeys: boolean): string {
+  if (hasProviders)
+    return 'New here? Begin with your company’s sign-in. If no account is open to you, ask your administrator for an invitation.'
+  return takesPasskeys
+    ? 'New here? Whoever manages your account invites you: the link in the invitation makes your passkey.'
+    : 'No key yet? The first start of the gateway prints one, and a link that signs you in. Otherwise ask whoever runs this gateway.'
 }
 
 function Notice({ message }: { readonly message: string }) {
