@@ -1,5 +1,5 @@
+import { vendorNamedByLitellm } from '../../providers/price-list-names.ts'
 import { checkPrice } from './check-price.ts'
-import { LITELLM_PROVIDERS } from './known-providers.ts'
 import {
   ImplausibleEntry,
   type ListedModel,
@@ -59,9 +59,9 @@ export function readLitellm(content: Entry, duplicates: ReadonlySet<string>): Pr
   let otherProviders = 0
   const { [SAMPLE]: _, ...members } = content
   const { entries, problems } = readEntries(members, duplicates, (key, entry): ListedModel | null => {
-    const provider = LITELLM_PROVIDERS.get(String(entry['litellm_provider']))
+    const provider = vendorNamedByLitellm(String(entry['litellm_provider']))
     const category = CATEGORIES.get(entry['mode'] ?? 'chat')
-    if (provider === undefined || category === undefined) {
+    if (provider === null || category === undefined) {
       otherProviders += 1
       return null
     }

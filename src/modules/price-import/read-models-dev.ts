@@ -1,6 +1,6 @@
 import { isRecord } from '../../kernel/is-record.ts'
+import { vendorNamedByModelsDev } from '../../providers/price-list-names.ts'
 import { checkPrice } from './check-price.ts'
-import { MODELS_DEV_PROVIDERS } from './known-providers.ts'
 import {
   ImplausibleEntry,
   type ListedModel,
@@ -38,8 +38,8 @@ export function readModelsDev(content: Entry, duplicates: ReadonlySet<string>): 
   let otherProviders = 0
   for (const [name, value] of Object.entries(content)) {
     const members = isRecord(value) ? value['models'] : null
-    const provider = MODELS_DEV_PROVIDERS.get(name)
-    if (provider === undefined || !isRecord(members)) {
+    const provider = vendorNamedByModelsDev(name)
+    if (provider === null || !isRecord(members)) {
       otherProviders += isRecord(members) ? Object.keys(members).length : 0
       continue
     }
