@@ -35,6 +35,7 @@ export const MODULE_RANKS: readonly (readonly string[])[] = [
   ['audit'],
   ['offer'],
   ['accounts', 'keys', 'catalog', 'idempotency', 'ledger'],
+  ['price-import'],
   [
     'limits',
     'billing',

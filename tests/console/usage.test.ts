@@ -64,9 +64,9 @@ describe.skipIf(NO_BROWSER !== null)('usage in the console', () => {
     const csv = await readFile(await download.path(), 'utf8')
     const lines = csv.trim().split('\r\n')
     expect(lines[0]).toBe(
-      'start,end,group,requests,prompt_tokens,cached_tokens,completion_tokens,total_tokens,cost_usd',
+      'start,end,group,tag,requests,prompt_tokens,cached_tokens,completion_tokens,total_tokens,cost_usd',
     )
-    const requests = lines.slice(1).map((line) => Number(line.split(',')[3]))
+    const requests = lines.slice(1).map((line) => Number(line.split(',')[4]))
     expect(requests.reduce((sum, count) => sum + count, 0)).toBe(8)
     expect(csv).toContain(",'=quick,")
 

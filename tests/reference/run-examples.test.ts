@@ -19,6 +19,7 @@ const NEEDS_MORE: Readonly<Record<string, string>> = {
   'POST /v1/device-authorizations/approve': 'a session of a person, and a code',
   'POST /v1/device-authorizations/deny': 'a session of a person, and a code',
   'POST /v1/admin/providers/test': 'a server that answers',
+  'POST /v1/admin/price_imports/apply': 'a list, which another example compares',
   'POST /scim/v2/Users': 'a token of a directory',
   'POST /scim/v2/Groups': 'a token of a directory',
   'PATCH /v1/body-storage': 'a setting of the operator',

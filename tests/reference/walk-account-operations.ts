@@ -1,5 +1,13 @@
 import type { MakeCall } from './walk-call.ts'
 
+/** A model of the catalog at another price. */
+const LISTED = {
+  litellm_provider: 'openai',
+  mode: 'chat',
+  input_cost_per_token: 3e-6,
+  output_cost_per_token: 1.6e-5,
+}
+
 /** Operations on the account of the caller. */
 export async function walkAccount(call: MakeCall): Promise<void> {
   await call('GET /v1/tenants/me')
@@ -85,6 +93,9 @@ export async function walkOperator(call: MakeCall): Promise<void> {
   await call('GET /v1/admin/models/{id}/prices', { params: model })
   await call('DELETE /v1/admin/models/{id}/prices/{version}', { params: { ...model, version: price.id } })
   await call('DELETE /v1/admin/models/{id}', { params: model })
+  const list = { format: 'litellm', text: JSON.stringify({ 'gpt-5.4': LISTED }) }
+  const { digest } = await call('POST /v1/admin/price_imports', { body: list })
+  await call('POST /v1/admin/price_imports/apply', { body: { ...list, digest, models: ['gpt-5.4'] } })
   await call('POST /v1/admin/providers')
   await call('GET /v1/admin/providers')
   const provider = { name: 'basement' }

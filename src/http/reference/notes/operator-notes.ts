@@ -68,6 +68,10 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
     'Sets the price of a model, also of one of the file, at once or from `effective_from` on. Requests that began before are charged by the list of before.',
   'DELETE /v1/admin/models/{id}/prices/{version}':
     'Withdraws a price list before its moment. One that has effect is never changed (409).',
+  'POST /v1/admin/price_imports':
+    'Reads a public price list, and returns how it differs from the prices of the gateway. Entries that cannot be believed (no price, a price of zero, a negative or absurd one, an unknown unit, a name twice) are listed and never used. Nothing is changed.',
+  'POST /v1/admin/price_imports/apply':
+    'Takes the named differences of a list that was compared before: changed prices from now or from `effective_from` on, and new models with their route. If one of them is refused, nothing is changed. If the list is another one by now, it answers 409.',
   'GET /v1/admin/providers':
     'Lists every known provider: whether it is configured and which setting is missing, its models with routes, weights, ' +
     'prices and breakers, and its requests, errors and latency of the last minutes, over all processes. Also lists the vendors, and what ' +
