@@ -90,7 +90,7 @@ describe('the limits of an account', () => {
 describe('the usage of an account', () => {
   test('200: is that of the account, by hour, from what it was charged', async () => {
     const { id, key } = await createAccount()
-    const chat = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
+    const chat = { model: 'gpt-5.6-luna', messages: [{ role: 'user', content: 'Hi' }] }
     const answer = await gateway.request('POST', '/v1/chat/completions', { key, body: chat })
     expect(answer.status).toBe(200)
     const path = `${ACCOUNTS}/${id}/usage/timeseries`
@@ -105,7 +105,7 @@ describe('the usage of an account', () => {
     const sum = (buckets: { requests: number }[]) =>
       buckets.reduce((total, { requests }) => total + requests, 0)
     expect(sum(body.data)).toBe(1)
-    expect(body.series.map(({ value }: { value: string }) => value)).toEqual(['gpt-4o-mini'])
+    expect(body.series.map(({ value }: { value: string }) => value)).toEqual(['gpt-5.6-luna'])
     const own = await gateway.request('GET', '/v1/usage/timeseries?window=24h&by=model', { key })
     expect(own.body.series[0].data.at(-1)).toMatchObject({
       requests: body.series[0].data.at(-1).requests,
