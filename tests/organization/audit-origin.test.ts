@@ -4,6 +4,7 @@ import { connectDatabase } from '../../src/storage/connection/connect-database.t
 import type { Database } from '../../src/storage/database.ts'
 import { createStranger } from '../compare/start-compare-gateway.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { connectDirectory, newPerson } from '../scim/scim-client.ts'
 import { createProject, joinAccount } from './join-account.ts'
 
 const PROXY = { 'x-forwarded-for': '203.0.113.9', 'user-agent': 'terraform/1.9' }
@@ -34,6 +35,19 @@ async function accountOf(key: string): Promise<string> {
 }
 
 describe('an entry', () => {
+  test('names the address and the program of a directory, and its token', async () => {
+    const directory = await connectDirectory(gateway, { name: 'Okta of Acme' })
+    const { body } = await directory.request('POST', '/Users', newPerson(), PROXY)
+    const operation = { op: 'replace', path: 'active', value: false }
+    await directory.request('PATCH', `/Users/${body.id}`, { Operations: [operation] }, PROXY)
+    const entries = await newest(gateway.key)
+    for (const type of ['user.added', 'user.updated']) {
+      const entry = entries.find((one: { type: string }) => one.type === type)
+      expect([type, entry.ip_address]).toEqual([type, '203.0.113.9'])
+      expect(JSON.stringify(entry)).toContain('SCIM: Okta of Acme')
+    }
+  })
+
   test('names the address and the program of a request with a key', async () => {
     const key = await createStranger(gateway)
     await gateway.request('POST', '/v1/organization/projects', { key, headers: PROXY, body: { name: 'A' } })

@@ -10,7 +10,7 @@ import type { Modules } from './build-modules.ts'
 
 interface ScimParts {
   readonly modules: Pick<Modules, 'database' | 'clock' | 'keys'>
-  readonly guard: Pick<UnauthenticatedGuard, 'countSignIn'>
+  readonly guard: Pick<UnauthenticatedGuard, 'countSignIn' | 'addressOf'>
   readonly publicUrl: string | null
 }
 

@@ -8,13 +8,14 @@ import { NO_KEY } from '../../access.ts'
 import type { Admission } from '../../admission.ts'
 import type { UnauthenticatedGuard } from '../../connections/guard-unauthenticated.ts'
 import { toErrorAnswer } from '../../answers/error-envelope.ts'
+import { originOf } from '../../connections/origin-of.ts'
 import type { Exchange } from '../../exchange.ts'
 import { baseUrlOf } from '../../parameters/base-url-of.ts'
 import type { ResponseDescription, Route, RouteRequest } from '../../route.ts'
 
 export interface ScimRouteOptions {
   readonly scim: Scim
-  readonly guard: Pick<UnauthenticatedGuard, 'countSignIn'>
+  readonly guard: Pick<UnauthenticatedGuard, 'countSignIn' | 'addressOf'>
   readonly publicUrl: string | null
 }
 
@@ -30,7 +31,10 @@ export function scimRoute({ scim, guard }: Pick<ScimRouteOptions, 'scim' | 'guar
     wire: scimWire,
     bodyLimitBytes: BODY_BYTES_MAX,
     admit: (incoming: IncomingMessage): Promise<Admission> =>
-      guard.countSignIn(incoming, () => scim.tokens.authenticate(readBearer(incoming))),
+      guard.countSignIn(incoming, async () => ({
+        ...(await scim.tokens.authenticate(readBearer(incoming))),
+        origin: originOf(incoming, guard),
+      })),
   } satisfies Partial<Route>
 }
 

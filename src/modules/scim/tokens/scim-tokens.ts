@@ -3,7 +3,7 @@ import { createId, isUuid } from '../../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../../kernel/page.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
-import { recordChange, type AccountChange } from '../../audit/audit.ts'
+import { recordChange, type AccountChange, type RequestOrigin } from '../../audit/audit.ts'
 import type { Caller } from '../../keys/keys.ts'
 import type { ScimOptions } from '../scim-options.ts'
 import { createTokenText, hashToken, shownPrefix } from './token-text.ts'
@@ -25,6 +25,8 @@ export interface Directory {
   /** Of the token. */
   readonly id: string
   readonly name: string
+  /** Where the request comes from, for the audit log. */
+  readonly origin?: RequestOrigin
 }
 
 export interface ScimTokens {
