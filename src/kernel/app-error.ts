@@ -128,12 +128,10 @@ export function notFound(what: string): AppError {
   return new AppError('not_found', `No such ${what}.`)
 }
 
-export function modelNotFound(modelId: string): AppError {
-  return new AppError(
-    'model_not_found',
-    `The model '${modelId}' does not exist or you do not have access to it.`,
-    {
-      param: 'model',
-    },
-  )
+export function modelNotFound(modelId: string, successor?: string): AppError {
+  const message =
+    successor === undefined
+      ? `The model '${modelId}' does not exist or you do not have access to it.`
+      : `The model '${modelId}' has ended. Use '${successor}' instead.`
+  return new AppError('model_not_found', message, { param: 'model' })
 }

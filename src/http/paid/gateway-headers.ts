@@ -7,7 +7,8 @@ import type { Exchange } from '../exchange.ts'
 export type Told = Pick<
   InferenceRecord,
   'provider' | 'model' | 'costNanoUsd' | 'balanceNanoUsd' | 'upstreamMs'
->
+> &
+  Partial<Pick<InferenceRecord, 'deprecation'>>
 
 /** Adds the headers of a paid answer. The cost of a stream is null, because it is not known yet. */
 export function pushGatewayHeaders(
@@ -20,6 +21,7 @@ export function pushGatewayHeaders(
   if (told.provider !== null) headers.push('x-gateway-provider', told.provider)
   if (told.model !== null) headers.push('x-gateway-model', told.model)
   if (told.balanceNanoUsd !== null) headers.push('x-gateway-balance-usd', formatBalance(told.balanceNanoUsd))
+  if (told.deprecation) headers.push(...told.deprecation)
   const inGatewayMs = performance.now() - exchange.startedMs - told.upstreamMs
   headers.push('x-gateway-latency-ms', Math.max(0, inGatewayMs).toFixed(1))
 }

@@ -22,6 +22,15 @@ export const HEADER_COMPONENTS: JsonObject = {
     'The model of the catalog that answered and is charged; of a turn of a conversation all of them.',
     'gpt-5.6-luna',
   ),
+  deprecation: text(
+    'Since when the model is deprecated: `@` and Unix seconds. Only on answers of such a model.',
+    '@1798761600',
+  ),
+  sunset: text(
+    'When the model ends. Only on answers of a deprecated model.',
+    'Fri, 01 Jan 2027 00:00:00 GMT',
+  ),
+  link: text('The successor of a deprecated model.', '</v1/models/new-model>; rel="successor-version"'),
   'x-gateway-latency-ms': number('Time spent in the gateway, not upstream.'),
   'x-gateway-cost-usd': number(
     'What the answer cost. Not on streams, whose last chunk tells it in `usage.cost_usd`.',
@@ -50,6 +59,9 @@ const RATE_HEADERS = ['requests', 'tokens'].flatMap((of) =>
 const INFERENCE_HEADERS = [
   'x-gateway-provider',
   'x-gateway-model',
+  'deprecation',
+  'sunset',
+  'link',
   'x-gateway-latency-ms',
   'x-gateway-cost-usd',
   'x-gateway-balance-usd',

@@ -74,6 +74,8 @@ export interface CatalogModel {
   readonly successor?: string
   /** The day on which the vendor ends the model. From then on the successor answers. */
   readonly retiresAt?: Date
+  /** Its moments, if it has any beside that day. */
+  readonly lifeCycle?: LifeCycle
   /** Whether the result is in the response or in a task. */
   readonly delivery: 'sync' | 'async'
   /** The allowed parameters of image, video, music and embedding models. */
@@ -90,6 +92,18 @@ export interface CatalogModel {
   readonly visibility?: ModelVisibility
   /** Set if operators added it while the gateway runs. */
   readonly isOffered?: true
+}
+
+/** When a model comes and goes. Absent for a model that is simply there. */
+export interface LifeCycle {
+  /** Since the epoch, as all of these. */
+  readonly availableFromMs: number | null
+  readonly deprecatedFromMs: number | null
+  readonly shutdownMs: number | null
+  /** Whether the successor answers after the end. Otherwise the model is not found any more. */
+  readonly isSucceeded: boolean
+  /** What answers of the model say from its deprecation on: alternating names and values. */
+  readonly headers: readonly string[]
 }
 
 /** A model is visible to these accounts, and to these projects of any account. */

@@ -15,6 +15,10 @@ const amount = (description: string) => Type.Number({ ...USD, description })
 const usd = (description: string) => Type.Optional(amount(description))
 const day = (description: string) =>
   Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description }))
+const moment = (description: string) =>
+  Type.Optional(
+    Type.String({ minLength: 10, maxLength: 24, description: `${description} A date or a time in UTC.` }),
+  )
 const countOrNone = (description: string) => Type.Optional(Type.Union([Count, Type.Null()], { description }))
 const values = (description: string) =>
   Type.Optional(Type.Array(Name, { minItems: 1, maxItems: 64, description }))
@@ -186,6 +190,14 @@ const createMembers = (strictness: Strictness) => ({
   retires: day('The day on which the vendor ends the model. From then on the successor answers.'),
   successor: Type.Optional(
     name('The model that answers, at its own price, if no configured provider sells this one.'),
+  ),
+  available_from: moment('From when on the model is there.'),
+  deprecated_from: moment('From when on answers say that the model will end.'),
+  shutdown_at: moment(
+    'When the model ends. After that it is not found, and the message names the successor.',
+  ),
+  successor_answers: Type.Optional(
+    Type.Boolean({ description: 'Whether the successor answers after `shutdown_at`, at its own price.' }),
   ),
   context_tokens: countOrNone('The most tokens of input and output together.'),
   max_output_tokens: countOrNone('The most tokens of an answer.'),

@@ -1,5 +1,6 @@
 import { SERVICE_CATEGORIES, type CatalogModel } from './catalog-model.ts'
 import defaultSource from './catalog.json' with { type: 'json' }
+import { hasEnded, isGone, isThere } from './life-cycle.ts'
 import { createSnapshot, isVisibleTo, namesAt, type CatalogSnapshot } from './catalog-snapshot.ts'
 import { checkEntry, type CheckedEntry } from './check-entry.ts'
 import { CatalogInvalid, loadCatalog } from './load-catalog.ts'
@@ -31,6 +32,7 @@ export {
 export { fromStoredPrice } from './stored-price.ts'
 export { MODEL_MEMBERS, PriceList } from './catalog-schema.ts'
 export { describeEntry } from './describe-entry.ts'
+export { deprecationOf } from './life-cycle.ts'
 export { modelAt, type TimedModel } from './timed-model.ts'
 
 /** The models that the gateway offers. Lookups are synchronous; a reload replaces all models at once. */
@@ -51,6 +53,8 @@ export interface Catalog {
    * price of this moment; now by default.
    */
   resolveFor(viewer: ModelViewer, modelIdOrAlias: string, atMs?: number): CatalogModel | undefined
+  /** The model to use instead of one of this name that has ended. */
+  successorOf(viewer: ModelViewer, name: string, atMs?: number): string | undefined
   /** Like `list`, with the models that only this viewer sees, followed by those that only its account has. */
   listFor(viewer: ModelViewer, filter?: CatalogFilter): CatalogModel[]
   /** Adds a source of further models. If an id is also in the file, the file takes precedence. */
@@ -159,14 +163,13 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
   const watcher =
     overrideFile === null ? null : watchCatalogFile({ file: overrideFile, onChange: reload, pollIntervalMs })
 
-  const isRetired = ({ retiresAt }: CatalogModel, atMs: number) =>
-    retiresAt !== undefined && atMs >= retiresAt.getTime()
   const succeed = (model: CatalogModel | undefined, look: Look): CatalogModel | undefined => {
-    if (model?.successor === undefined) return model
+    if (model === undefined || isGone(model, look.atMs)) return undefined
+    if (model.successor === undefined) return model
     const timed = snapshot.heirs.get(model.id)
     const isSeen = timed !== undefined && (look.viewer === null || isVisibleTo(timed.first, look.viewer))
     const heir = isSeen ? modelAt(timed, look.atMs) : undefined
-    if (isRetired(model, look.atMs)) return heir
+    if (hasEnded(model, look.atMs)) return heir
     return heir === undefined || model.routes.some(({ provider }) => isConfigured(provider)) ? model : heir
   }
   const findExactly = (name: string, look: Look): CatalogModel | undefined => {
@@ -180,8 +183,19 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
   const selectFrom = (filter: CatalogFilter, sees: (model: CatalogModel) => boolean): CatalogModel[] => {
     const atMs = now()
     return snapshot.models
-      .filter(({ first }) => isSelected(first, filter) && !isRetired(first, atMs) && sees(first))
+      .filter(({ first }) => isSelected(first, filter) && isThere(first, atMs) && sees(first))
       .map((timed) => modelAt(timed, atMs))
+  }
+
+  const resolveFor: Catalog['resolveFor'] = (viewer, name, atMs = now()) => {
+    const look = { viewer, atMs }
+    const shared = findExactly(name, look)
+    if (shared !== undefined) return shared
+    for (const one of sources) {
+      const own = one.resolve(viewer, name)
+      if (own !== undefined) return own
+    }
+    return findLoosely(name, look)
   }
 
   return {
@@ -195,22 +209,19 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
     hasName: (name) => snapshot.byName.has(name),
     list: (filter = {}) =>
       selectFrom(filter, ({ visibility }) => visibility === undefined || filter.includeRestricted === true),
-    resolveFor: (viewer, name, atMs = now()) => {
-      const look = { viewer, atMs }
-      const shared = findExactly(name, look)
-      if (shared !== undefined) return shared
-      for (const one of sources) {
-        const own = one.resolve(viewer, name)
-        if (own !== undefined) return own
-      }
-      return findLoosely(name, look)
-    },
+    resolveFor,
     listFor: (viewer, filter = {}) => [
       ...selectFrom(filter, (model) => isVisibleTo(model, viewer)),
       ...sources
         .flatMap((one) => one.list(viewer))
-        .filter((model) => isSelected(model, filter) && !isRetired(model, now())),
+        .filter((model) => isSelected(model, filter) && isThere(model, now())),
     ],
+    successorOf: (viewer, name, atMs = now()) => {
+      const model = snapshot.byName.get(name)?.first
+      if (model?.successor === undefined || !isVisibleTo(model, viewer) || !hasEnded(model, atMs))
+        return undefined
+      return resolveFor(viewer, model.successor, atMs) === undefined ? undefined : model.successor
+    },
     listAll: () => snapshot.models,
     find: (id) => {
       const timed = snapshot.byName.get(id)

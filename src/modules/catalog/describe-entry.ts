@@ -1,3 +1,4 @@
+import { toTimestamp } from '../../kernel/clock.ts'
 import type { CatalogModel, ModelBounds, ModelRoute } from './catalog-model.ts'
 import { toPriceCard } from './model-card.ts'
 
@@ -11,6 +12,7 @@ export function describeEntry(model: CatalogModel): Record<string, unknown> {
     released: toDay(model.createdAt),
     retires: model.retiresAt === undefined ? null : toDay(model.retiresAt),
     successor: model.successor ?? null,
+    ...describeLifeCycle(model),
     context_tokens: model.contextTokens,
     max_output_tokens: model.maxOutputTokens,
     dimensions: model.dimensions,
@@ -26,6 +28,17 @@ export function describeEntry(model: CatalogModel): Record<string, unknown> {
 
 function withoutNulls(members: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
+}
+
+function describeLifeCycle({ lifeCycle }: CatalogModel): Record<string, unknown> {
+  if (lifeCycle === undefined) return {}
+  const { availableFromMs, deprecatedFromMs, shutdownMs, isSucceeded } = lifeCycle
+  return {
+    available_from: availableFromMs === null ? null : toTimestamp(availableFromMs),
+    deprecated_from: deprecatedFromMs === null ? null : toTimestamp(deprecatedFromMs),
+    shutdown_at: shutdownMs === null ? null : toTimestamp(shutdownMs),
+    successor_answers: isSucceeded ? true : null,
+  }
 }
 
 function toDay(date: Date): string {

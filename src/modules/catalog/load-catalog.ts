@@ -1,6 +1,7 @@
 import { Compile } from 'typebox/compile'
 import { SERVICE_CATEGORIES, type CatalogModel, type ModelRoute } from './catalog-model.ts'
 import { CatalogDocument, CatalogEntry } from './catalog-schema.ts'
+import { findLifeCycleProblems, readLifeCycle } from './life-cycle.ts'
 import { mergeCatalogEntries, type PlacedEntry } from './merge-catalog-entries.ts'
 import { findBoundsProblems, readBounds } from './read-bounds.ts'
 import { readPrice } from './read-price.ts'
@@ -110,7 +111,7 @@ function findEntryProblems(
   }
   if (entry.retires !== undefined && entry.successor === undefined)
     problems.push(`${place}.retires: needs a 'successor', which answers from that day on`)
-  problems.push(...findBoundsProblems(entry, place))
+  problems.push(...findLifeCycleProblems(entry, place), ...findBoundsProblems(entry, place))
   return problems
 }
 
@@ -157,6 +158,7 @@ function readModel(entry: CatalogEntry, place: string, problems: string[]): Cata
   const isService = (SERVICE_CATEGORIES as readonly string[]).includes(entry.category)
   const isTask = entry.category === 'video' || entry.category === 'music'
   const price = readPrice(entry, `${place}.price`, problems)
+  const lifeCycle = readLifeCycle(entry)
   return Object.freeze({
     id: entry.id,
     displayName: entry.name,
@@ -176,6 +178,7 @@ function readModel(entry: CatalogEntry, place: string, problems: string[]): Cata
     isListed: entry.listed ?? !isService,
     createdAt: new Date(entry.released ?? RELEASED_WHEN_UNKNOWN),
     ...(entry.successor === undefined ? {} : { successor: entry.successor }),
+    ...(lifeCycle === null ? {} : { lifeCycle }),
     ...(entry.retires === undefined ? {} : { retiresAt: new Date(entry.retires) }),
   })
 }

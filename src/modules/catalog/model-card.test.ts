@@ -58,6 +58,7 @@ describe('a model card', () => {
       max_output_tokens: 4096,
       dimensions: null,
       aliases: ['tiny-latest'],
+      shutdown_date: null,
     })
   })
 

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { toTimestamp } from '../../kernel/clock.ts'
 import { formatUsd, usdFromNanoUsd } from '../../kernel/money.ts'
 import { orNull } from '../../wires/nullable.ts'
 import { objectName } from '../../wires/usual-members.ts'
@@ -106,6 +107,10 @@ export const ModelCard = Type.Object(
     max_output_tokens: orNull(Type.Integer(), 'The most tokens of an answer.'),
     dimensions: orNull(Type.Integer(), 'The length of the vectors.'),
     aliases: Type.Array(Type.String(), { description: 'Other ids that name this model.' }),
+    shutdown_date: orNull(
+      Type.String({ format: 'date-time' }),
+      'When the model ends. `null` if that is not known.',
+    ),
   },
   { title: 'Model' },
 )
@@ -141,7 +146,13 @@ export function toModelCard(model: CatalogModel, readiness: ModelReadiness): Mod
     max_output_tokens: model.maxOutputTokens,
     dimensions: model.dimensions,
     aliases: [...model.aliases],
+    shutdown_date: shutdownOf(model),
   }
+}
+
+function shutdownOf({ retiresAt, lifeCycle }: CatalogModel): string | null {
+  const endMs = retiresAt?.getTime() ?? lifeCycle?.shutdownMs ?? null
+  return endMs === null ? null : toTimestamp(endMs)
 }
 
 function formatPricing({ price, isPriceListed }: CatalogModel): string {

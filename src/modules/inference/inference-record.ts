@@ -55,6 +55,8 @@ export interface InferenceRecord {
   usage: TokenUsage | null
   /** The version of the price list. Null for a model without one. */
   priceVersion: string | null
+  /** Headers of the answer, if the model is deprecated. */
+  deprecation: readonly string[] | null
   /** What was counted for the charge. Null before it is known. */
   counted: Counted | null
   /** Images, characters or seconds, of operations that are counted so. */
@@ -101,6 +103,7 @@ export function createInferenceRecord(operation: OperationName): InferenceRecord
     attempts: [],
     usage: null,
     priceVersion: null,
+    deprecation: null,
     counted: null,
     costNanoUsd: null,
     uncoveredNanoUsd: 0n,

@@ -41,7 +41,7 @@ const ModelList = Type.Object({
 })
 
 export interface ModelRoutesOptions {
-  readonly catalog: Pick<Catalog, 'generation' | 'resolve' | 'listFor' | 'resolveFor'>
+  readonly catalog: Pick<Catalog, 'generation' | 'resolve' | 'listFor' | 'resolveFor' | 'successorOf'>
   readonly isProviderConfigured: (providerId: string) => boolean
   readonly mayUseSandbox: MayUseSandbox
 }
@@ -65,7 +65,8 @@ export const modelRoutes = ({
 
   const findAllowed = (id: string, caller: Caller): CatalogModel => {
     const model = catalog.resolveFor(caller, id)
-    if (!model || !(isAllowed(model, caller) || caller.allowedModels?.has(id))) throw modelNotFound(id)
+    if (!model) throw modelNotFound(id, catalog.successorOf(caller, id))
+    if (!(isAllowed(model, caller) || caller.allowedModels?.has(id))) throw modelNotFound(id)
     if (!mayUseModel(catalog, caller, model)) throw modelNotFound(id)
     return model
   }

@@ -40,12 +40,16 @@ function modelWith(routes: readonly RouteDraft[], members: Partial<CatalogModel>
 const callerOf = (environment: Environment, allowedModels: Caller['allowedModels'] = null) =>
   ({ environment, allowedModels }) as Caller
 
+const UNUSED = {} as Catalog
+
 function createSelector(model: CatalogModel, random?: () => number) {
   return createCandidateSelector({
     mayUseSandbox: ({ environment }) => environment === 'dev' || environment === 'test',
     catalog: {
+      ...UNUSED,
       resolveFor: (_viewer: unknown, name: string) => (name === 'nothing' ? undefined : model),
-    } as Catalog,
+      successorOf: () => undefined,
+    },
     providers: {
       get: (id) => (id === 'off' ? provider('off', false) : PROVIDERS.get(id)),
       current: PROVIDERS,

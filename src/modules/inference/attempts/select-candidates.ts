@@ -84,7 +84,7 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
     resolveModel(caller, named, suits, atMs) {
       const requestedModel = named ?? chooseDefault(caller, options, suits)
       const model = catalog.resolveFor(caller, requestedModel, atMs)
-      if (!model) throw modelNotFound(requestedModel)
+      if (!model) throw modelNotFound(requestedModel, catalog.successorOf(caller, requestedModel, atMs))
       if (!options.categories.includes(model.category)) {
         const message = `'${requestedModel}' cannot be used here; it is served by ${ENDPOINT_OF_CATEGORY[model.category]}.`
         throw new AppError('invalid_value', message, { param: 'model' })

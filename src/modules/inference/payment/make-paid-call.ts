@@ -1,7 +1,7 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import { UpstreamError } from '../../../providers/failures/upstream-error.ts'
-import type { CatalogModel } from '../../catalog/catalog.ts'
+import { deprecationOf, type CatalogModel } from '../../catalog/catalog.ts'
 import type { Hold } from '../../ledger/ledger.ts'
 import { AbandonedWork } from '../disconnect/drains.ts'
 import { explainFailure } from '../attempts/explain-failure.ts'
@@ -96,6 +96,7 @@ export function resolveCall<Body extends ModelChoice>(
   const model = selector.resolveModel(caller, body.model, suits, startedMs)
   record.model = model.id
   record.priceVersion = model.priceVersion ?? null
+  record.deprecation = deprecationOf(model, startedMs)
   check?.(model, asked)
   const requestedModel = body.model ?? model.id
   const affinity = affinityOf?.(asked) ?? NO_AFFINITY
