@@ -14,6 +14,8 @@ export interface CommandContext {
   /** The gateway of the profile. Throws if there is neither a profile nor a key. */
   readonly connect: () => GatewayClient
   /** A gateway that is no profile yet. */
+  /** The key of the profile, for commands that run for hours: an access token that expires soon is replaced first. */
+  readonly freshKey: () => Promise<string>
   readonly connectTo: (connection: Connection) => GatewayClient
   /** Prints one JSON document. */
   readonly printJson: (value: unknown) => void
@@ -83,15 +85,20 @@ function createContext({ json, profile, project, wait }: SharedOptions): Command
       ? { waitMsMax: LIMIT_WAIT_MS_MAX, onWait: (sentence: string) => output.note(sentence) }
       : null
   const connectTo = (connection: Connection) => createGatewayClient(connection, { patience })
+  const find = () => findConnection(profile, process.env, readProfiles(profilePath(process.env)))
   return {
     output,
     isJson: json === true,
     profile,
     connect: () => {
-      const connection = findConnection(profile, process.env, readProfiles(profilePath(process.env)))
+      const connection = find()
       return connectTo(project === undefined ? connection : { ...connection, projectId: project })
     },
     connectTo,
+    freshKey: async () => {
+      await freshen({ ...(profile !== undefined && { profile }) })
+      return find().apiKey
+    },
     printJson: (value) => output.line(toJson(value, 2)),
     printJsonLines: (values) => {
       for (const value of values) output.line(toJson(value))

@@ -36,11 +36,12 @@ export const proxy = clientCommand<ProxyOptions>({
         'a host name that clients use for it, more than once for several',
         collect,
       ),
-  async act({ output, isJson, connect, printJson }, { listen, port, model, allowHost }) {
+  async act({ output, isJson, connect, freshKey, printJson }, { listen, port, model, allowHost }) {
     const { connection } = connect()
     const number = parseWhole('--port', port, { min: 0, max: 65_535 })
     const started = await startProxy({
       connection,
+      ...(connection.isSignedInByPerson === true && { readKey: freshKey }),
       host: listen,
       port: number,
       allowedHosts: allowHost ?? [],

@@ -17,6 +17,8 @@ import { pinModel } from './pin-model.ts'
 
 interface ProxyOptions {
   readonly connection: Pick<Connection, 'baseUrl' | 'apiKey'>
+  /** The key at the moment: tokens of people expire. Absent: that of the connection. */
+  readonly readKey?: () => Promise<string>
   readonly host: string
   readonly port: number
   readonly allowedHosts: readonly string[]
@@ -98,7 +100,9 @@ interface Forwarded {
 }
 
 async function forward({ request, response, target, agent, options }: Forwarded): Promise<void> {
-  const { connection, model } = options
+  const { connection, model, readKey } = options
+  // If it cannot be replaced, the gateway says why the former one is refused.
+  const apiKey = (await readKey?.().catch(() => null)) ?? connection.apiKey
   const asked = request.url ?? '/'
   const pinned = model === null ? { path: asked, body: null } : await pinModel(request, asked, model)
   const { path, body } = pinned
@@ -108,11 +112,7 @@ async function forward({ request, response, target, agent, options }: Forwarded)
     port: target.port,
     path: `${target.pathname.replace(/\/$/, '')}${path}`,
     method: request.method ?? 'GET',
-    headers: [
-      ...describeBody(headersForGateway(request.rawHeaders, connection.apiKey), body),
-      'Host',
-      target.host,
-    ],
+    headers: [...describeBody(headersForGateway(request.rawHeaders, apiKey), body), 'Host', target.host],
   })
   limitConnecting(outgoing)
   outgoing.on('error', (error) => {

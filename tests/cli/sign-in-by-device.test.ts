@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chatStatus, createProject, joinAccount, type Person } from '../organization/join-account.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { postForm } from '../grants/sign-in-tool.ts'
+import { createProxies } from './run-proxy.ts'
 import { createHome, type Home } from './run-parkway.ts'
 
 let gateway: TestGateway
@@ -98,3 +100,21 @@ test('whoever was signed out is told to sign in again', async () => {
     expect.stringContaining('parkway login'),
   ])
 }, 60_000)
+
+test('a proxy that runs longer than a token lives goes on with the next one', async () => {
+  await login()
+  const proxies = createProxies()
+  try {
+    const { url } = await proxies.start(home)
+    expect((await fetch(`${url}/v1/models`)).status).toBe(200)
+    // An hour later: the token has been refused for a while.
+    const before = JSON.parse(await readFile(profiles(), 'utf8')).profiles.default.api_key
+    await postForm(gateway, '/oauth/revoke', { token: before })
+    expect((await fetch(`${url}/v1/models`)).status).toBe(401)
+    await change((grant) => ({ ...grant, expires_at: Date.now() - 1000 }))
+    const statuses = await Promise.all([1, 2, 3].map(async () => (await fetch(`${url}/v1/models`)).status))
+    expect(statuses).toEqual([200, 200, 200])
+  } finally {
+    proxies.end()
+  }
+})
