@@ -219,6 +219,7 @@ const MODELS: Readonly<Record<string, string>> = {
 const WITHOUT_ONE = [
   '/v1/deployments/{id}/chat',
   '/v1/deployments/{id}/chat/completions',
+  '/v1/admin/models',
   '/v1/admin/providers/test',
   '/v1/admin/providers/{name}/test',
 ]
