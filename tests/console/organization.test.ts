@@ -107,7 +107,7 @@ describe.skipIf(NO_BROWSER !== null)('the organization in the console', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click()
     await page.getByRole('region', { name: 'Projects' }).getByText('Default').waitFor()
     await takeScreenshots(page, 'projects')
-    expect(await page.getByText('Search', { exact: true }).count()).toBe(0)
+    await expect.poll(() => page.getByText('Search', { exact: true }).count()).toBe(0)
     await close()
   })
 
