@@ -104,6 +104,12 @@ describe('a token of a CI system', () => {
     for (const text of ['x', 'a.b.c', `${'a'.repeat(20_000)}.b.c`]) await stage.expectRefused(audience, text)
   })
 
+  test('is refused if it is signed with an algorithm that the issuer is not trusted for', async () => {
+    const token = await stage.actions.sign(job())
+    await stage.expectRefused(await stage.trust({ algorithms: ['ES256', 'PS256'] }), token)
+    expect((await stage.exchange(await stage.trust({ algorithms: ['RS256'] }), token)).status).toBe(200)
+  })
+
   test('with a rule for once is taken once', async () => {
     const rule = {
       claims: { repository: 'acme/site' },
