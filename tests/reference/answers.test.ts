@@ -23,6 +23,7 @@ const NOT_WALKED = [
   /^GET \/v1\/admin\/live$/,
   /^GET \/v1\/compare\/runs\/\{run_id\}\/stream$/,
   /^POST \/v1\/webhook-deliveries\//,
+  /^GET \/v1\/admin\/config\/export$/,
   /^POST \/v1\/admin\/providers\/(\{name\}\/)?test$/,
   /^GET \/v1\/admin\/providers\/\{name\}\/models$/,
   /^\w+ \/v1\/sessions\/directory\//,

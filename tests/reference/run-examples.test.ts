@@ -14,6 +14,7 @@ const NEEDS_MORE: Readonly<Record<string, string>> = {
   'POST /v1/invites/read': 'a code, which another example makes',
   'POST /v1/invites/passkey': 'a code, which another example makes',
   'POST /v1/invites/accept': 'a code, which another example makes',
+  'POST /v1/identities': 'a ticket of a directory',
   'POST /v1/organization/budget_requests': 'a budget, which another example makes',
   'POST /v1/device-authorizations/find': 'a session of a person, and a code',
   'POST /v1/device-authorizations/approve': 'a session of a person, and a code',

@@ -96,6 +96,8 @@ export async function walkOperator(call: MakeCall): Promise<void> {
   const list = { format: 'litellm', text: JSON.stringify({ 'gpt-5.4': LISTED }) }
   const { digest } = await call('POST /v1/admin/price_imports', { body: list })
   await call('POST /v1/admin/price_imports/apply', { body: { ...list, digest, models: ['gpt-5.4'] } })
+  await call('GET /v1/admin/config/export')
+  await call('POST /v1/admin/config/apply')
   await call('POST /v1/admin/providers')
   await call('GET /v1/admin/providers')
   const provider = { name: 'basement' }

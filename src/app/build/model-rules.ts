@@ -12,10 +12,10 @@ export type OfferedCatalog = Pick<
 export function createModelRules(catalog: OfferedCatalog, isProvider: (id: string) => boolean): ModelRules {
   const isKnown = (id: string) => isProvider(id) || VENDORS.some((vendor) => vendor.id === id)
   return {
-    check: (entry) => {
+    check: (entry, providers) => {
       const { model, rates } = catalog.checkEntry(entry)
       for (const [index, { provider }] of model.routes.entries())
-        if (!isKnown(provider))
+        if (!isKnown(provider) && providers?.has(provider) !== true)
           throw invalidValue(`routes.${index}.provider`, `There is no provider '${provider}'.`)
       return { aliases: model.aliases, rates }
     },

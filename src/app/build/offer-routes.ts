@@ -1,3 +1,4 @@
+import { adminConfigRoutes } from '../../http/routes/offer/admin-config.ts'
 import { adminModelPriceRoutes } from '../../http/routes/offer/admin-model-prices.ts'
 import { adminModelRoutes } from '../../http/routes/offer/admin-models.ts'
 import { adminPriceImportRoutes } from '../../http/routes/offer/admin-price-imports.ts'
@@ -26,6 +27,7 @@ export function buildOfferRoutes({ modules, providers }: OfferRouteOptions): Rou
     ...adminProviderChangeRoutes({ offer, providers, audit }),
     ...adminModelRoutes(modules),
     ...adminModelPriceRoutes(modules),
+    ...adminConfigRoutes(modules),
     ...adminPriceImportRoutes({ priceImports, audit }),
   ]
 }

@@ -5,6 +5,8 @@ import type { Sealer } from '../../kernel/seal-text.ts'
 import type { ProviderSettings } from '../../providers/create-provider.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
+import { planConfiguration, type ConfigurationPlan } from './configuration/plan-configuration.ts'
+import type { WantedConfiguration } from './configuration/wanted-configuration.ts'
 import { describeChange, type ProviderDifference } from './describe-change.ts'
 import { followOffer } from './follow-offer.ts'
 import type { OfferedProvider, StoredProvider } from './offered-provider.ts'
@@ -18,6 +20,11 @@ import { readOffer, type StoredOffer } from './read-offer.ts'
 import type { SecretReferences } from './secrets/secret-references.ts'
 import { deleteProvider, insertProvider, updateProvider } from './write-provider.ts'
 
+export type {
+  WantedConfiguration,
+  WantedModel,
+  WantedProvider,
+} from './configuration/wanted-configuration.ts'
 export type { ModelChange, ModelInput, ModelPatch, ModelRules } from './models/model-changes.ts'
 export type { OfferedModel, OfferedPrice, OfferedVisibility } from './models/offered-model.ts'
 export { SEALED_PROVIDER_SECRETS, type OfferedProvider } from './offered-provider.ts'
@@ -37,6 +44,8 @@ export interface ProviderChange {
   /** With which the provider would work now. Null if it would not. */
   readonly settings: ProviderSettings | null
   readonly problems: readonly SecretProblem[]
+  /** Writes the change, together with others. Returns the version of the offer. */
+  write(transaction: Queryable): Promise<bigint>
   /** Makes the change. Returns when every process uses it. */
   make(): Promise<void>
 }
@@ -57,6 +66,13 @@ export interface Offer {
   changeProvider(name: string, patch: ProviderPatch): Promise<ProviderChange>
   removeProvider(name: string): Promise<ProviderChange>
   readonly models: ModelChanges
+  /** Compares everything with what an operator wants. Nothing is changed yet. Throws for what cannot be. */
+  planConfiguration(
+    wanted: WantedConfiguration,
+    author: { readonly authorKeyId: string | null; readonly reason: string | null },
+  ): Promise<ConfigurationPlan>
+  /** Everything that operators added, in one state of the database. */
+  readAll(): Promise<StoredOffer>
   close(): void
 }
 
@@ -122,6 +138,7 @@ export async function createOffer(options: OfferOptions): Promise<Offer> {
       ...opened,
       provider: after,
       difference: describeChange(before, after),
+      write,
       make: async () => void (await change(write)),
     }
   }
@@ -134,7 +151,7 @@ export async function createOffer(options: OfferOptions): Promise<Offer> {
   }
   const preparing = () => ({ ...options, nowMs: clock.nowMs() })
 
-  return {
+  const offer: Offer = {
     get version() {
       return followed.current.version
     },
@@ -164,8 +181,18 @@ export async function createOffer(options: OfferOptions): Promise<Offer> {
       change,
       current: () => followed.current.models,
     }),
+    planConfiguration: async (wanted, author) =>
+      planConfiguration(wanted, {
+        stored: await readOffer(database),
+        offer,
+        nowMs: clock.nowMs(),
+        author,
+        change,
+      }),
+    readAll: () => readOffer(database),
     close: () => followed.close(),
   }
+  return offer
 }
 
 function listReferences({ credentials }: StoredProvider): string[] {

@@ -68,6 +68,10 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
     'Sets the price of a model, also of one of the file, at once or from `effective_from` on. Requests that began before are charged by the list of before.',
   'DELETE /v1/admin/models/{id}/prices/{version}':
     'Withdraws a price list before its moment. One that has effect is never changed (409).',
+  'GET /v1/admin/config/export':
+    'Writes the providers, models and prices that were added over the API as one YAML document without secrets: keys are references, or the last four characters of those that are stored here. What the environment and the configuration files say is not in it.',
+  'POST /v1/admin/config/apply':
+    'Compares a document with what is offered, and makes all differences at once or none. What a part of the document does not name is removed; a part that is absent stays as it is. The same document a second time changes nothing.',
   'POST /v1/admin/price_imports':
     'Reads a public price list, and returns how it differs from the prices of the gateway. Entries that cannot be believed (no price, a price of zero, a negative or absurd one, an unknown unit, a name twice) are listed and never used. Nothing is changed.',
   'POST /v1/admin/price_imports/apply':

@@ -45,6 +45,8 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
   'DELETE /v1/identities/{id} 200 application/json': identity,
   'GET /v1/organization/users/{user_id}/identities 200 application/json': identities,
   'DELETE /v1/organization/users/{user_id}/identities/{id} 200 application/json': identity,
+  'GET /v1/admin/config/export 200 application/yaml':
+    'parkway: 1\nproviders:\n  - name: basement\n    vendor: null\n    base_url: http://10.0.0.7:8000/v1\n    credentials:\n      - secret_ref: env:KEY_OF_THE_SERVER\nmodels: []\nprices: []\n',
   'POST /v1/images/generations 202 application/json': receiptOf('flux-schnell'),
   'POST /v1/images/edits 202 application/json': receiptOf('flux-kontext-pro'),
   'POST /v1/images/upscale 200 application/json': imageAnswer,

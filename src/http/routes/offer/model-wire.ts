@@ -148,7 +148,7 @@ export function modelToWire(
   }
 }
 
-function visibilityToWire(seen: OfferedVisibility | null) {
+export function visibilityToWire(seen: OfferedVisibility | null) {
   if (seen === null) return null
   return { accounts: seen.accountIds, projects: seen.projectIds.map((id) => wireId('project', id)) }
 }
@@ -169,7 +169,7 @@ export function readModelPatch(body: Static<typeof ModelChangeBody>, authorKeyId
   }
 }
 
-function readVisibility(seen: Static<typeof Visibility> | null): OfferedVisibility | null {
+export function readVisibility(seen: Static<typeof Visibility> | null): OfferedVisibility | null {
   if (seen === null) return null
   const projectIds = (seen.projects ?? []).map((text, index) => {
     const id = parseWireId('project', text)

@@ -10,7 +10,10 @@ import { addPrice, withdrawPrice, type NewPrice } from './write-price.ts'
 /** What the catalog knows of models. */
 export interface ModelRules {
   /** Throws `invalid_value` unless this is an entry of the catalog with a price. */
-  check(entry: Entry): { readonly aliases: readonly string[]; readonly rates: unknown }
+  check(
+    entry: Entry,
+    providers?: ReadonlySet<string>,
+  ): { readonly aliases: readonly string[]; readonly rates: unknown }
   /** Whether the catalog file has a model with this id or alias. */
   isOfFile(name: string): boolean
   /** The entry of a model of the file, if there is one with this id. */
@@ -47,23 +50,39 @@ export interface ModelPatch extends Omit<PriceInput, 'effectiveFromMs' | 'price'
 export interface ModelChange {
   /** What differs, for the audit log. */
   readonly difference: Members
+  /** Writes the change, together with others. Returns the version of the offer. */
+  write(transaction: Queryable): Promise<bigint>
   /** Makes the change. Returns the version of the offer when every process uses it. */
   make(): Promise<bigint>
+}
+
+/** What is added in the same change, and therefore not known yet. */
+export interface AddedTogether {
+  readonly providers: ReadonlySet<string>
+  /** The entries of models, by id. */
+  readonly models: ReadonlyMap<string, Members>
 }
 
 /** Changes of models and prices. All throw `conflict` for what the catalog file says. */
 export interface ModelChanges {
   /** As this process uses it. */
   find(id: string): OfferedModel | undefined
-  add(input: ModelInput): Promise<ModelChange>
-  change(id: string, patch: ModelPatch): Promise<ModelChange>
+  add(input: ModelInput, together?: AddedTogether): Promise<ModelChange>
+  change(id: string, patch: ModelPatch, together?: AddedTogether): Promise<ModelChange>
   remove(id: string): Promise<ModelChange>
   /** Of any model, also one of the file. */
-  addPrice(id: string, input: PriceInput): Promise<ModelChange>
+  addPrice(id: string, input: PriceInput, together?: AddedTogether): Promise<ModelChange>
   /** Only before it has effect. */
   withdrawPrice(id: string, version: bigint): Promise<ModelChange>
   /** The latest first. */
   listPrices(id: string): Promise<readonly OfferedPrice[]>
+}
+
+interface Prepared {
+  readonly id: string
+  readonly members: Members
+  readonly price: Members
+  readonly visibility: OfferedVisibility | null
 }
 
 interface ModelChangesOptions {
@@ -90,8 +109,16 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
   const readPriced = async (id: string): Promise<OfferedPrice[]> =>
     (await readPricesOf(database, id)).filter(({ withdrawnAtMs }) => withdrawnAtMs === null)
 
-  const prepare = (id: string, members: Members, price: Members, visibility: OfferedVisibility | null) => {
-    const { aliases, rates } = rules.check({ ...members, id, price })
+  const planned = (difference: Members, write: ModelChange['write']): ModelChange => ({
+    difference,
+    write,
+    make: () => change(write),
+  })
+  const prepare = (
+    { id, members, price, visibility }: Prepared,
+    providers: ReadonlySet<string> | undefined,
+  ) => {
+    const { aliases, rates } = rules.check({ ...members, id, price }, providers)
     for (const alias of aliases) requireId(alias, 'aliases')
     const other = aliases.find((alias) => rules.isOfFile(alias))
     if (other !== undefined) throw fixedByFile(other)
@@ -103,72 +130,68 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
 
   return {
     find: (id) => options.current().find((model) => model.id === id && model.removedAtMs === null),
-    add: async ({ id, entry, visibility, price, authorKeyId, reason }) => {
+    add: async ({ id, entry, visibility, price, authorKeyId, reason }, together) => {
       requireId(id, 'id')
-      const { draft, rates } = prepare(id, entry, price, visibility)
+      const { draft, rates } = prepare({ id, members: entry, price, visibility }, together?.providers)
       if (rules.isOfFile(id)) throw fixedByFile(id)
-      return {
-        difference: differenceOf({}, { ...entry, visibility, price }),
-        make: () =>
-          change((transaction) => {
-            const nowMs = floorOf(clock)
-            const first = { price, rates, effectiveFromMs: nowMs, authorKeyId, reason }
-            return insertModel(transaction, draft, { price: first, nowMs })
-          }),
-      }
+      return planned(differenceOf({}, { ...entry, visibility, price }), (transaction) => {
+        const nowMs = floorOf(clock)
+        const first = { price, rates, effectiveFromMs: nowMs, authorKeyId, reason }
+        return insertModel(transaction, draft, { price: first, nowMs })
+      })
     },
-    change: async (id, { entry, visibility, price, authorKeyId, reason }) => {
+    change: async (id, { entry, visibility, price, authorKeyId, reason }, together) => {
       const before = await readStored(id)
       const members = mergeMembers(before.entry, entry)
       const prices = await readPriced(id)
       const nowMs = floorOf(clock)
       const current = prices.find(({ effectiveFromMs }) => effectiveFromMs <= nowMs) ?? prices.at(-1)
       const seen = visibility === undefined ? before.visibility : visibility
-      const { draft, rates } = prepare(id, members, price ?? current?.price ?? {}, seen)
+      const prepareWith = (list: Members) =>
+        prepare({ id, members, price: list, visibility: seen }, together?.providers)
+      const { draft, rates } = prepareWith(price ?? current?.price ?? {})
       // Those of the future have to suit the model, too.
-      for (const one of prices) if (one.effectiveFromMs > nowMs) prepare(id, members, one.price, seen)
+      for (const one of prices) if (one.effectiveFromMs > nowMs) prepareWith(one.price)
       const from = { ...before.entry, visibility: before.visibility, price: current?.price }
-      return {
-        difference: differenceOf(from, { ...members, visibility: seen, price: price ?? current?.price }),
-        make: () =>
-          change((transaction) => {
-            const atMs = floorOf(clock)
-            const next: NewPrice | null =
-              price === undefined ? null : { price, rates, effectiveFromMs: atMs, authorKeyId, reason }
-            return updateModel(transaction, draft, { known: before.version, price: next, nowMs: atMs })
-          }),
-      }
+      const to = { ...members, visibility: seen, price: price ?? current?.price }
+      return planned(differenceOf(from, to), (transaction) => {
+        const atMs = floorOf(clock)
+        const next: NewPrice | null =
+          price === undefined ? null : { price, rates, effectiveFromMs: atMs, authorKeyId, reason }
+        return updateModel(transaction, draft, { known: before.version, price: next, nowMs: atMs })
+      })
     },
     remove: async (id) => {
       const before = await readStored(id)
-      return {
-        difference: differenceOf({ ...before.entry, visibility: before.visibility }, {}),
-        make: () => change((transaction) => removeModel(transaction, before, floorOf(clock))),
-      }
+      return planned(differenceOf({ ...before.entry, visibility: before.visibility }, {}), (transaction) =>
+        removeModel(transaction, before, floorOf(clock)),
+      )
     },
-    addPrice: async (id, { price, effectiveFromMs, authorKeyId, reason }) => {
-      const entry = rules.fileEntryOf(id) ?? { ...(await readStored(id)).entry, id }
-      const { rates } = rules.check({ ...entry, price })
+    addPrice: async (id, { price, effectiveFromMs, authorKeyId, reason }, together) => {
+      const entry = rules.fileEntryOf(id) ?? {
+        ...(together?.models.get(id) ?? (await readStored(id)).entry),
+        id,
+      }
+      const { rates } = rules.check({ ...entry, price }, together?.providers)
       requireMoment(effectiveFromMs, clock.nowMs())
       const from = effectiveFromMs === null ? null : new Date(effectiveFromMs).toISOString()
-      return {
-        difference: { price: { from: null, to: price }, effective_from: { from: null, to: from }, reason },
-        make: () =>
-          change((transaction) => {
-            const nowMs = floorOf(clock)
-            requireMoment(effectiveFromMs, nowMs)
-            const row = { price, rates, effectiveFromMs: effectiveFromMs ?? nowMs, authorKeyId, reason }
-            return addPrice(transaction, { ...row, model: id, nowMs })
-          }),
+      const difference = {
+        price: { from: null, to: price },
+        effective_from: { from: null, to: from },
+        reason,
       }
+      return planned(difference, (transaction) => {
+        const nowMs = floorOf(clock)
+        requireMoment(effectiveFromMs, nowMs)
+        const row = { price, rates, effectiveFromMs: effectiveFromMs ?? nowMs, authorKeyId, reason }
+        return addPrice(transaction, { ...row, model: id, nowMs })
+      })
     },
     withdrawPrice: async (id, version) => {
       const found = (await readPricesOf(database, id)).find((one) => one.version === version)
       if (found === undefined) throw notFound('price list')
-      return {
-        difference: { price: { from: found.price, to: null }, effective_from: isoOf(found) },
-        make: () => change((transaction) => withdrawPrice(transaction, found, floorOf(clock))),
-      }
+      const difference = { price: { from: found.price, to: null }, effective_from: isoOf(found) }
+      return planned(difference, (transaction) => withdrawPrice(transaction, found, floorOf(clock)))
     },
     listPrices: (id) => readPricesOf(database, id),
   }

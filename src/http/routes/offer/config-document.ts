@@ -1,0 +1,228 @@
+import { Type, type Static } from 'typebox'
+import { invalidValue } from '../../../kernel/app-error.ts'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import type {
+  OfferedModel,
+  OfferedPrice,
+  OfferedProvider,
+  WantedConfiguration,
+  WantedModel,
+  WantedProvider,
+} from '../../../modules/offer/offer.ts'
+import { PriceList } from '../../../modules/catalog/catalog.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { ModelId } from '../../../wires/usual-members.ts'
+import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
+import { ProviderCreateBody } from '../operator/provider-forms.ts'
+import { ModelCreateBody, readVisibility, visibilityToWire } from './model-wire.ts'
+
+const {
+  api_key: _key,
+  api_keys: _keys,
+  secret_ref: _ref,
+  headers: _headers,
+  ...ofProvider
+} = ProviderCreateBody.properties
+const { reason: _reason, ...ofModel } = ModelCreateBody.properties
+
+const CredentialDocument = Type.Object(
+  {
+    secret_ref: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1024, description: 'Where the key is read.' }),
+    ),
+    last_four: Type.Optional(
+      orNull(
+        Type.String({ maxLength: 4 }),
+        'A key that is stored in this gateway, by its last four characters. It is in no file.',
+      ),
+    ),
+    weight: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000, description: 'Its share of the requests.' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const ProviderDocument = Type.Object(
+  {
+    ...ofProvider,
+    credentials: Type.Optional(Type.Array(CredentialDocument, { maxItems: 50, description: 'Its keys.' })),
+    header_names: Type.Optional(
+      Type.Array(Type.String({ maxLength: 64 }), {
+        maxItems: 50,
+        description: 'Its further headers. Their values may be secrets, so that they are in no file.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+type ProviderDocument = Static<typeof ProviderDocument>
+
+const ModelDocument = Type.Object(ofModel, { additionalProperties: false })
+
+const PriceDocument = Type.Object(
+  {
+    model: ModelId,
+    price: PriceList,
+    effective_from: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Of a price of the future. Without it, the price of now.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** Everything that operators can change while the gateway runs, without secrets. */
+export const ConfigDocument = Type.Object(
+  {
+    parkway: Type.Literal(1, { description: 'The form of this document.' }),
+    providers: Type.Optional(
+      Type.Array(ProviderDocument, {
+        maxItems: 500,
+        description: 'All providers that were added over the API. Absent: they stay as they are.',
+      }),
+    ),
+    models: Type.Optional(
+      Type.Array(ModelDocument, {
+        maxItems: 2_000,
+        description: 'All models that were added over the API. Absent: they stay as they are.',
+      }),
+    ),
+    prices: Type.Optional(
+      Type.Array(PriceDocument, {
+        maxItems: 5_000,
+        description:
+          'Prices of now that models of the catalog file got over the API, and prices of the future. Absent: they stay as they are.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    title: 'ConfigDocument',
+    description: 'Everything that operators add over the API, without secrets.',
+  },
+)
+
+function providerToDocument(provider: OfferedProvider): ProviderDocument {
+  const { connectMs, firstByteMs, idleMs } = provider.timeouts
+  const timeouts = {
+    ...(connectMs === undefined ? {} : { connect_ms: connectMs }),
+    ...(firstByteMs === undefined ? {} : { first_byte_ms: firstByteMs }),
+    ...(idleMs === undefined ? {} : { idle_ms: idleMs }),
+  }
+  return {
+    name: provider.name,
+    ...(provider.vendor === provider.name ? {} : { vendor: provider.vendor }),
+    ...(provider.baseUrl === null ? {} : { base_url: provider.baseUrl }),
+    ...(provider.wires === null ? {} : { wires: [...provider.wires] }),
+    ...(provider.allowedMembers.length === 0 ? {} : { allow_members: [...provider.allowedMembers] }),
+    ...(provider.headerNames.length === 0 ? {} : { header_names: [...provider.headerNames] }),
+    ...(Object.keys(timeouts).length === 0 ? {} : { timeouts }),
+    ...(provider.isEnabled ? {} : { is_enabled: false }),
+    ...(provider.credentials.length === 0
+      ? {}
+      : {
+          credentials: provider.credentials.map(({ reference, lastFour, weight }) => ({
+            ...(reference === null ? { last_four: lastFour } : { secret_ref: reference }),
+            ...(weight === 1 ? {} : { weight }),
+          })),
+        }),
+  }
+}
+
+/** Describes everything that operators added over the API. */
+export function describeOffer(
+  offered: {
+    readonly providers: readonly OfferedProvider[]
+    readonly models: readonly OfferedModel[]
+    readonly prices: readonly OfferedPrice[]
+  },
+  nowMs: number,
+): Record<string, unknown> {
+  const models = offered.models.filter(({ removedAtMs }) => removedAtMs === null)
+  const own = new Set(models.map(({ id }) => id))
+  const removed = new Set(offered.models.flatMap(({ id }) => (own.has(id) ? [] : [id])))
+  const prices = offered.prices.filter(
+    ({ withdrawnAtMs, model }) => withdrawnAtMs === null && !removed.has(model),
+  )
+  const current = new Map<string, OfferedPrice>()
+  for (const price of prices.toSorted((left, right) => left.effectiveFromMs - right.effectiveFromMs))
+    if (price.effectiveFromMs <= nowMs) current.set(price.model, price)
+  return {
+    parkway: 1,
+    providers: offered.providers.map(providerToDocument),
+    models: models.map((model) => modelToDocument(model, current.get(model.id)?.price)),
+    prices: [
+      ...[...current.values()].filter(({ model }) => !own.has(model)).map((price) => priceToDocument(price)),
+      ...prices
+        .filter(({ effectiveFromMs }) => effectiveFromMs > nowMs)
+        .map((price) => ({ ...priceToDocument(price), effective_from: toTimestamp(price.effectiveFromMs) })),
+    ],
+  }
+}
+
+/** `price` is the one of now. */
+function modelToDocument({ id, entry, visibility }: OfferedModel, price: unknown): Record<string, unknown> {
+  return {
+    id,
+    ...entry,
+    price,
+    ...(visibility === null ? {} : { visibility: visibilityToWire(visibility) }),
+  }
+}
+
+function priceToDocument({ model, price }: OfferedPrice): Record<string, unknown> {
+  return { model, price }
+}
+
+export function readWanted({
+  providers,
+  models,
+  prices,
+}: Static<typeof ConfigDocument>): WantedConfiguration {
+  return {
+    providers: providers?.map(readProvider),
+    models: models?.map(readModel),
+    prices: prices?.map(({ model, price, effective_from: from }) => ({
+      model,
+      price,
+      effectiveFromMs: from === undefined ? null : parseTimestamp('effective_from', from),
+    })),
+  }
+}
+
+function readProvider(document: ProviderDocument, index: number): WantedProvider {
+  const { connect_ms: connectMs, first_byte_ms: firstByteMs, idle_ms: idleMs } = document.timeouts ?? {}
+  return {
+    name: document.name,
+    vendor: document.vendor,
+    baseUrl: document.base_url ?? null,
+    wires: document.wires ?? null,
+    allowedMembers: document.allow_members ?? [],
+    headerNames: document.header_names ?? [],
+    timeouts: {
+      ...(connectMs === undefined ? {} : { connectMs }),
+      ...(firstByteMs === undefined ? {} : { firstByteMs }),
+      ...(idleMs === undefined ? {} : { idleMs }),
+    },
+    isEnabled: document.is_enabled ?? true,
+    credentials: (document.credentials ?? []).map((credential, at) =>
+      readCredential(credential, `document.providers.${index}.credentials.${at}`),
+    ),
+  }
+}
+
+function readCredential(
+  { secret_ref: reference, last_four: lastFour, weight = 1 }: Static<typeof CredentialDocument>,
+  param: string,
+): WantedProvider['credentials'][number] {
+  if ((reference === undefined) === (lastFour === undefined))
+    throw invalidValue(param, 'A credential has either secret_ref or last_four.')
+  return { weight, key: reference === undefined ? { lastFour: lastFour ?? null } : { reference } }
+}
+
+function readModel({ id, price, visibility = null, ...entry }: Static<typeof ModelDocument>): WantedModel {
+  return { id, entry, price, visibility: readVisibility(visibility) }
+}

@@ -1,0 +1,99 @@
+import { invalidValue } from '../../../kernel/app-error.ts'
+import type { AddedTogether, ModelChanges } from '../models/model-changes.ts'
+import type { OfferedModel, OfferedPrice } from '../models/offered-model.ts'
+import type { PlannedStep } from './planned-step.ts'
+import { isSameValue } from './same-value.ts'
+import type { WantedModel, WantedPrice } from './wanted-configuration.ts'
+
+export interface ModelPlanning {
+  readonly models: readonly OfferedModel[]
+  /** The ids of those that end in the same change. */
+  readonly removed: ReadonlySet<string>
+  /** Those that were not withdrawn. */
+  readonly prices: readonly OfferedPrice[]
+  readonly changes: ModelChanges
+  readonly together: AddedTogether
+  readonly nowMs: number
+  readonly authorKeyId: string | null
+  readonly reason: string | null
+}
+
+/** Returns what makes the offered models the wanted ones. */
+export async function planModels(
+  wanted: readonly WantedModel[],
+  { models, prices, changes, together, ...given }: ModelPlanning,
+): Promise<readonly PlannedStep[]> {
+  const { authorKeyId, reason, nowMs } = given
+  const steps: PlannedStep[] = []
+  const seen = new Set<string>()
+  for (const [index, { id, entry, price, visibility }] of wanted.entries()) {
+    if (seen.has(id)) throw invalidValue(`models.${index}.id`, `The document has '${id}' twice.`)
+    seen.add(id)
+    const before = models.find((model) => model.id === id)
+    if (before === undefined) {
+      const input = { id, entry, price, visibility, authorKeyId, reason }
+      steps.push({ kind: 'model', action: 'create', name: id, change: await changes.add(input, together) })
+      continue
+    }
+    const current = currentOf(prices, id, nowMs)
+    const isPriced = isSameValue(current?.price, price)
+    if (isPriced && isSameValue(before.entry, entry) && isSameValue(before.visibility, visibility)) continue
+    const removed = Object.keys(before.entry).filter((name) => !(name in entry))
+    const patch = {
+      entry: { ...entry, ...Object.fromEntries(removed.map((name) => [name, null])) },
+      visibility,
+      price: isPriced ? undefined : price,
+      authorKeyId,
+      reason,
+    }
+    const change = await changes.change(id, patch, together)
+    steps.push({ kind: 'model', action: 'change', name: id, change })
+  }
+  for (const { id } of models)
+    if (!seen.has(id))
+      steps.push({ kind: 'model', action: 'delete', name: id, change: await changes.remove(id) })
+  return steps
+}
+
+/** Returns what makes the prices of the future, and those of now that models of the file got, the wanted ones. */
+export async function planPrices(
+  wanted: readonly WantedPrice[],
+  { models, removed, prices, changes, together, nowMs, authorKeyId, reason }: ModelPlanning,
+): Promise<readonly PlannedStep[]> {
+  const future = prices.filter(({ effectiveFromMs }) => effectiveFromMs > nowMs)
+  const kept = new Set<OfferedPrice>()
+  const added: PlannedStep[] = []
+  for (const [index, { model, price, effectiveFromMs }] of wanted.entries()) {
+    const known =
+      effectiveFromMs === null
+        ? currentOf(prices, model, nowMs)
+        : future.find((one) => one.model === model && one.effectiveFromMs === effectiveFromMs)
+    if (effectiveFromMs === null && (together.models.has(model) || models.some(({ id }) => id === model)))
+      throw invalidValue(`prices.${index}`, `The price of '${model}' now stands with the model itself.`)
+    if (known !== undefined && isSameValue(known.price, price)) {
+      kept.add(known)
+      continue
+    }
+    const input = { price, effectiveFromMs, authorKeyId, reason }
+    const change = await changes.addPrice(model, input, together)
+    added.push({ kind: 'price', action: 'create', name: model, change })
+  }
+  const withdrawn: PlannedStep[] = []
+  for (const one of future)
+    // Those of a model that is removed end with it.
+    if (!kept.has(one) && !removed.has(one.model))
+      withdrawn.push({
+        kind: 'price',
+        action: 'delete',
+        name: one.model,
+        change: await changes.withdrawPrice(one.model, one.version),
+      })
+  // One that takes the place of another comes after it.
+  return [...withdrawn, ...added]
+}
+
+function currentOf(prices: readonly OfferedPrice[], model: string, nowMs: number): OfferedPrice | undefined {
+  return prices
+    .filter((one) => one.model === model && one.effectiveFromMs <= nowMs)
+    .toSorted((left, right) => right.effectiveFromMs - left.effectiveFromMs)[0]
+}

@@ -1,0 +1,47 @@
+import type { NativeWire } from '../../../providers/native-wire.ts'
+import type { OfferedVisibility } from '../models/offered-model.ts'
+import type { TimeLimits } from '../provider-draft.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** What an operator wants to be offered. A part that is absent stays as it is. */
+export interface WantedConfiguration {
+  readonly providers?: readonly WantedProvider[] | undefined
+  readonly models?: readonly WantedModel[] | undefined
+  readonly prices?: readonly WantedPrice[] | undefined
+}
+
+export interface WantedProvider {
+  readonly name: string
+  /** Undefined: the vendor of this name. */
+  readonly vendor: string | null | undefined
+  readonly baseUrl: string | null
+  readonly wires: readonly NativeWire[] | null
+  readonly allowedMembers: readonly string[]
+  /** Their values are secrets that no document has. */
+  readonly headerNames: readonly string[]
+  readonly timeouts: TimeLimits
+  readonly isEnabled: boolean
+  readonly credentials: readonly WantedCredential[]
+}
+
+interface WantedCredential {
+  readonly weight: number
+  /** Where the key is read, or the last four characters of one that is stored here. */
+  readonly key: { readonly reference: string } | { readonly lastFour: string | null }
+}
+
+export interface WantedModel {
+  readonly id: string
+  readonly entry: Members
+  /** The price of now. */
+  readonly price: Members
+  readonly visibility: OfferedVisibility | null
+}
+
+export interface WantedPrice {
+  readonly model: string
+  readonly price: Members
+  /** Null: the price of now, of a model of the file. */
+  readonly effectiveFromMs: number | null
+}
