@@ -48,7 +48,7 @@ async function planOne(
   providers: ProviderChanges,
   param: string,
 ): Promise<PlannedStep | null> {
-  const { name, vendor, headerNames, credentials, ...settings } = wanted
+  const { name, vendor, headerNames, ...settings } = wanted
   requireSameHeaders(headerNames, before?.headerNames ?? [], param)
   const drafts = matchCredentials(wanted, before?.credentials ?? [], param)
   if (before === undefined) {
