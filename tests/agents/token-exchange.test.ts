@@ -1,6 +1,6 @@
 import { exportSPKI, importJWK, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createProject } from '../organization/join-account.ts'
+import { chatStatus, createProject } from '../organization/join-account.ts'
 import { ACCESS_TOKEN, AUDIENCE, job, startExchangeStage, type ExchangeStage } from './exchange-stage.ts'
 import { startIssuerServer } from './issuer-server.ts'
 
@@ -108,6 +108,21 @@ describe('a token of a CI system', () => {
     const token = await stage.actions.sign(job())
     await stage.expectRefused(await stage.trust({ algorithms: ['ES256', 'PS256'] }), token)
     expect((await stage.exchange(await stage.trust({ algorithms: ['RS256'] }), token)).status).toBe(200)
+  })
+
+  test('becomes a token of the environment that its rule names, or of prod', async () => {
+    const become = async (env?: string) => {
+      const rules = [{ claims: { repository: 'acme/site' }, service_account_id: stage.serviceAccountId, env }]
+      const { body } = await stage.exchange(await stage.trust({ rules }), await stage.actions.sign(job()))
+      return String(body['access_token'])
+    }
+    // Only keys of dev and test may use the sandbox, which is all that this gateway has.
+    const [prod, dev, again] = [await become(), await become('dev'), await become('test')]
+    const statuses = await Promise.all([prod, dev, again].map((token) => chatStatus(stage.gateway, token)))
+    expect(statuses).toEqual([503, 200, 200])
+    const { body: usage } = await stage.gateway.request('GET', '/v1/usage/records')
+    const environments = usage.data.map(({ env }: { env: string }) => env)
+    expect(environments.toSorted()).toEqual(['dev', 'test'])
   })
 
   test('with a rule for once is taken once', async () => {

@@ -21,7 +21,9 @@ describe('whoever trusts an issuer', () => {
       object: 'organization.project.trusted_issuer',
       algorithms: ['RS256', 'ES256'],
       jwks: null,
-      rules: [{ lifetime_seconds: 600, once: false, service_account_id: stage.serviceAccountId }],
+      rules: [
+        { lifetime_seconds: 600, env: 'prod', once: false, service_account_id: stage.serviceAccountId },
+      ],
     })
     const { body: changed } = await stage.gateway.request('POST', `${stage.issuersOf()}/${id}`, {
       body: { audience: 'https://other.example.com' },
@@ -51,6 +53,7 @@ describe('whoever trusts an issuer', () => {
     ['a pattern for everybody', rule({ repository: '*' })],
     ['a pattern where there is none', rule({ sub: 'a', environment: 'prod*' })],
     ['a pattern with many wildcards', rule({ sub: 'a*b*c*d*e*f' })],
+    ['an environment that there is not', rule({ sub: 'a' }, { env: 'qa' })],
     ['a longer life than an hour', rule({ sub: 'a' }, { lifetime_seconds: 3601 })],
   ])('gets an error for %s', async (_name, members) => {
     const text = JSON.stringify(stage.draft(members)).replaceAll('set below', stage.serviceAccountId)

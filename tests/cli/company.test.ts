@@ -46,12 +46,12 @@ describe('a trusted issuer', () => {
     const refused = await home.run([...words, ...rule, '--claim', 'ref=refs/heads/main'])
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('must say who asks')])
     const claims = ['--claim', 'repository=acme/site', '--claim', 'ref=refs/heads/main']
-    const made = await home.run([...words, ...rule, ...claims, '--minutes', '5'])
+    const made = await home.run([...words, ...rule, ...claims, '--minutes', '5', '--env', 'dev'])
     expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^issuer_[0-9a-f]{32}\n$/)])
     const id = made.stdout.trim()
     const shown = (await home.run(['trust', 'show', project, id])).stdout
     expect(shown).toContain('repository=acme/site')
-    expect(shown).toContain(`becomes ${account.id} for 300 s`)
+    expect(shown).toContain(`becomes ${account.id} in dev for 300 s`)
     const change = { stdin: '{"audience": "https://b.example.com"}' }
     expect((await home.run(['trust', 'set', project, id], change)).code).toBe(0)
     expect((await home.run(['trust', 'set', project, id], { stdin: '[1]' })).code).toBe(2)

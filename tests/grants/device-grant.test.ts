@@ -2,7 +2,15 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chatStatus, createProject, joinAccount, type Person } from '../organization/join-account.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
-import { CLIENT_ID, DEVICE_CODE_GRANT, poll, postForm, requestCodes } from './sign-in-tool.ts'
+import {
+  CLIENT_ID,
+  DEVICE_CODE_GRANT,
+  poll,
+  postForm,
+  refresh,
+  requestCodes,
+  signInTool,
+} from './sign-in-tool.ts'
 
 let gateway: TestGateway
 let database: Client
@@ -126,6 +134,19 @@ describe('a tool', () => {
       type: 'grant.created',
       actor: { session: { user: { email: person.email } } },
     })
+  })
+
+  test('works in the environment of the person who signed it in, also after it refreshed its token', async () => {
+    const { body: inProd } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
+      body: { name: 'prod', env: 'prod' },
+    })
+    const invited = await joinAccount(gateway, { email: 'prod@example.com', role: 'owner', key: inProd.key })
+    const tool = await signInTool(gateway, invited, projectId)
+    const renewed = (await refresh(gateway, tool.refreshToken)).body.access_token
+    // Only keys of dev and test may use the sandbox, which is all that this gateway has.
+    expect([await chatStatus(gateway, tool.accessToken), await chatStatus(gateway, renewed)]).toEqual([
+      503, 503,
+    ])
   })
 
   test('gets its tokens once', async () => {

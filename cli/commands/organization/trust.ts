@@ -58,7 +58,9 @@ const show = clientCommand({
       const once = rule.once ? ', each token once' : ''
       output.line(printable(`rule ${index + 1}      ${claims.join(', ')}`))
       output.line(
-        printable(`            becomes ${rule.service_account_id} for ${rule.lifetime_seconds} s${once}`),
+        printable(
+          `            becomes ${rule.service_account_id} in ${rule.env} for ${rule.lifetime_seconds} s${once}`,
+        ),
       )
     }
   },
@@ -72,6 +74,7 @@ interface AddOptions {
   readonly claim: readonly string[]
   readonly account?: string
   readonly minutes: string
+  readonly env?: 'live' | 'prod' | 'staging' | 'test' | 'dev'
   readonly once?: boolean
   readonly jwks?: string
 }
@@ -91,6 +94,7 @@ const add = clientCommand<AddOptions>({
       .option('--claim <name=value>', 'what the token must have; may be given several times', collect, [])
       .option('--account <id>', 'the service account that it becomes: svc_acct_…')
       .option('--minutes <number>', 'how long the access token lives, up to 60', '15')
+      .option('--env <name>', 'live, prod, staging, test or dev; prod unless told')
       .option('--once', 'take each token only once')
       .option('--jwks <path>', 'public keys as JSON, for an issuer that the gateway cannot reach'),
   async act({ output, isJson, connect, printJson }, options, projectId = '') {
@@ -156,7 +160,7 @@ const rm = clientCommand<{ readonly yes?: boolean }>({
 })
 
 async function bodyOf(options: AddOptions): Promise<IssuerBody> {
-  const { issuer, audience, account, jwks } = options
+  const { issuer, audience, account, jwks, env } = options
   if (issuer === undefined || audience === undefined || account === undefined || options.claim.length === 0)
     throw new CommandFailure(EXIT.usage, 'Give --issuer, --audience, --claim and --account, or --file.')
   return {
@@ -169,6 +173,7 @@ async function bodyOf(options: AddOptions): Promise<IssuerBody> {
         claims: Object.fromEntries(options.claim.map(parseClaim)),
         service_account_id: account,
         lifetime_seconds: parseWhole('--minutes', options.minutes) * MINUTE_SECONDS,
+        ...(env !== undefined && { env }),
         once: options.once === true,
       },
     ],

@@ -20,7 +20,6 @@ import { verifyToken } from './verify-token.ts'
 /** More than a token of any issuer needs, with all its groups. */
 const TOKEN_LENGTH_MAX = 16 * 1024
 const SUBJECT_TOLD_MAX = 200
-const ENVIRONMENT = 'prod'
 
 export type ExchangeOutcome = 'issued' | 'refused' | 'issuer away'
 
@@ -65,7 +64,7 @@ export async function exchangeToken(order: ExchangeOrder, options: ExchangeOptio
       userId: null,
       serviceAccountId: rule.serviceAccountId,
       projectId: trusted.projectId,
-      environment: ENVIRONMENT,
+      environment: rule.environment,
     })
     const lifeMs = rule.lifetimeSeconds * 1000
     const token = await options.keys.issueAccessToken(transaction, {

@@ -18,7 +18,12 @@ import {
 } from './trusted-issuer.ts'
 
 export { sweepExchangedTokens } from './exchange.ts'
-export { TRUST_ALGORITHMS, type IssuerDraft, type TrustedIssuer } from './trusted-issuer.ts'
+export {
+  ENVIRONMENT_DEFAULT,
+  TRUST_ALGORITHMS,
+  type IssuerDraft,
+  type TrustedIssuer,
+} from './trusted-issuer.ts'
 
 const ISSUERS_MAX = 20
 
@@ -136,10 +141,11 @@ function tellDraft({ name, issuer, audience, algorithms, jwks, rules }: IssuerDr
     audience,
     algorithms,
     has_jwks: jwks !== null,
-    rules: rules.map(({ claims, serviceAccountId, lifetimeSeconds, isOnce }) => ({
+    rules: rules.map(({ claims, serviceAccountId, lifetimeSeconds, environment, isOnce }) => ({
       claims,
       service_account_id: wireId('serviceAccount', serviceAccountId),
       lifetime_seconds: lifetimeSeconds,
+      env: environment,
       once: isOnce,
     })),
   }

@@ -1,4 +1,5 @@
 import type { JSONWebKeySet } from 'jose'
+import type { Environment } from '../keys/keys.ts'
 
 /** Signatures that anybody can check and only the issuer can make. There is no other kind here: neither `none` nor shared secrets. */
 export const TRUST_ALGORITHMS = [
@@ -15,12 +16,17 @@ export const TRUST_ALGORITHMS = [
 ] as const
 type TrustAlgorithm = (typeof TRUST_ALGORITHMS)[number]
 
+/** That of access tokens whose rule names none. */
+export const ENVIRONMENT_DEFAULT: Environment = 'prod'
+
 /** Which tokens of an issuer become which service account. */
 export interface TrustRule {
   /** Each has to be there with this value, or one that fits the pattern. */
   readonly claims: Readonly<Record<string, string>>
   readonly serviceAccountId: string
   readonly lifetimeSeconds: number
+  /** Of the access token, as of a key. */
+  readonly environment: Environment
   /** A token with the same `jti` is taken only once. */
   readonly isOnce: boolean
 }
@@ -54,7 +60,8 @@ export interface IssuerRow {
   readonly audience: string
   readonly algorithms: TrustAlgorithm[]
   readonly jwks: JSONWebKeySet | null
-  readonly rules: TrustRule[]
+  /** Those of earlier builds have no environment. */
+  readonly rules: (Omit<TrustRule, 'environment'> & Partial<Pick<TrustRule, 'environment'>>)[]
   readonly created_at: Date
 }
 
@@ -71,7 +78,7 @@ export function issuerFromRow(row: IssuerRow): TrustedIssuer {
     audience: row.audience,
     algorithms: row.algorithms,
     jwks: row.jwks,
-    rules: row.rules,
+    rules: row.rules.map((rule) => ({ ...rule, environment: rule.environment ?? ENVIRONMENT_DEFAULT })),
     createdAtMs: row.created_at.getTime(),
   }
 }

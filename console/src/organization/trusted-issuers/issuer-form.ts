@@ -1,4 +1,5 @@
 import { ApiError } from '../../api/api-error.ts'
+import type { KeyEnvironment } from '../../api/keys.ts'
 import { readJson } from '../../ui/forms/read-json.ts'
 import type { IssuerDraft, Jwks, TrustedIssuer } from '../../api/trusted-issuers.ts'
 
@@ -19,6 +20,7 @@ export interface RuleForm {
   readonly claims: readonly ClaimForm[]
   readonly serviceAccountId: string
   readonly minutes: string
+  readonly env: KeyEnvironment
   readonly isOnce: boolean
 }
 
@@ -53,7 +55,7 @@ export function newClaim(name = '', value = ''): ClaimForm {
 export function newRule(claims: readonly (readonly [string, string])[], serviceAccountId = ''): RuleForm {
   keys += 1
   const rows = claims.map(([name, value]) => newClaim(name, value))
-  return { key: keys, claims: rows, serviceAccountId, minutes: '15', isOnce: false }
+  return { key: keys, claims: rows, serviceAccountId, minutes: '15', env: 'prod', isOnce: false }
 }
 
 export function formOf(trusted: TrustedIssuer): IssuerForm {
@@ -67,6 +69,7 @@ export function formOf(trusted: TrustedIssuer): IssuerForm {
     rules: rules.map((rule) => ({
       ...newRule(Object.entries(rule.claims), rule.service_account_id),
       minutes: String(rule.lifetime_seconds / 60),
+      env: rule.env,
       isOnce: rule.once,
     })),
   }
@@ -86,6 +89,7 @@ export function draftOf(form: IssuerForm): IssuerDraft {
       claims: claimsOf(rule, index),
       service_account_id: rule.serviceAccountId,
       lifetime_seconds: Math.round(Number(rule.minutes) * 60),
+      env: rule.env,
       once: rule.isOnce,
     })),
   }

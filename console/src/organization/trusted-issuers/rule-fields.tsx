@@ -1,6 +1,8 @@
+import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
 import { CheckboxField } from '../../ui/forms/checkbox-field.tsx'
 import { Button } from '../../ui/forms/button.tsx'
 import { IconButton } from '../../ui/forms/icon-button.tsx'
+import { SelectField } from '../../ui/forms/select-field.tsx'
 import { TextField } from '../../ui/forms/text-field.tsx'
 import { newClaim, type RuleForm } from './issuer-form.ts'
 import { ServiceAccountField } from './service-account-field.tsx'
@@ -90,6 +92,12 @@ export function RuleFields({ projectId, rule, number, onChange, onMoveUp, onRemo
         step="any"
         value={rule.minutes}
         onChange={(minutes) => onChange({ minutes })}
+      />
+      <SelectField
+        label="Environment of the access token"
+        value={rule.env}
+        choices={KEY_ENVIRONMENTS.map((env) => ({ value: env, label: env }))}
+        onChange={(env) => onChange({ env })}
       />
       <CheckboxField
         label="Take each token only once"

@@ -1,6 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { notFound } from '../../../kernel/app-error.ts'
+import { ENVIRONMENTS } from '../../../modules/keys/keys.ts'
 import {
+  ENVIRONMENT_DEFAULT,
   TRUST_ALGORITHMS,
   type IssuerDraft,
   type Trust,
@@ -37,6 +39,9 @@ const Lifetime = Type.Integer({
   maximum: LIFETIME_SECONDS_MAX,
   description: `How many seconds the access token lives. ${LIFETIME_SECONDS_DEFAULT} unless told.`,
 })
+const Env = Type.Enum([...ENVIRONMENTS], {
+  description: `The environment of the access token, as of a key. ${ENVIRONMENT_DEFAULT} unless told.`,
+})
 const Once = Type.Boolean({
   description: 'Takes a token with the same `jti` only once, and none without it. False unless told.',
 })
@@ -59,6 +64,7 @@ const RuleAnswer = Type.Object({
   claims: Claims,
   service_account_id: ServiceAccountId,
   lifetime_seconds: Lifetime,
+  env: Env,
   once: Once,
 })
 const RuleBody = Type.Object(
@@ -66,6 +72,7 @@ const RuleBody = Type.Object(
     claims: Claims,
     service_account_id: ServiceAccountId,
     lifetime_seconds: Type.Optional(Lifetime),
+    env: Type.Optional(Env),
     once: Type.Optional(Once),
   },
   CLOSED,
@@ -250,6 +257,7 @@ function ruleFromWire(rule: Static<typeof RuleBody>): IssuerDraft['rules'][numbe
     claims: rule.claims,
     serviceAccountId: pathId('serviceAccount', rule.service_account_id),
     lifetimeSeconds: rule.lifetime_seconds ?? LIFETIME_SECONDS_DEFAULT,
+    environment: rule.env ?? ENVIRONMENT_DEFAULT,
     isOnce: rule.once ?? false,
   }
 }
@@ -266,10 +274,11 @@ function toWire(trusted: TrustedIssuer): Static<typeof IssuerAnswer> {
       trusted.jwks === null
         ? null
         : { keys: trusted.jwks.keys.map(({ kty = '', ...key }) => ({ kty, ...key })) },
-    rules: trusted.rules.map(({ claims, serviceAccountId, lifetimeSeconds, isOnce }) => ({
+    rules: trusted.rules.map(({ claims, serviceAccountId, lifetimeSeconds, environment, isOnce }) => ({
       claims: { ...claims },
       service_account_id: wireId('serviceAccount', serviceAccountId),
       lifetime_seconds: lifetimeSeconds,
+      env: environment,
       once: isOnce,
     })),
     created_at: unixSeconds(trusted.createdAtMs),
