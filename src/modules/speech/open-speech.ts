@@ -1,5 +1,4 @@
 import { AppError } from '../../kernel/app-error.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
 import type { SpeechOperation } from '../../providers/media/audio-operations.ts'
 import type { SpeechWork } from '../../providers/media/media-work.ts'
 import { UpstreamError } from '../../providers/failures/upstream-error.ts'

@@ -10,9 +10,8 @@ import type {
 } from '../../../modules/usage/usage.ts'
 import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
-import { AccountId, CostUsd, ModelId, UuidId, objectName } from '../../../wires/usual-members.ts'
+import { AccountId, CostUsd, objectName } from '../../../wires/usual-members.ts'
 
-const Id = Type.String({ format: 'uuid' })
 const Time = Type.String({ format: 'date-time' })
 
 export const WIRE_NAMES = [
