@@ -69,6 +69,36 @@ describe('an answer counts only for the sign-in that this browser began', () => 
     expect((await follow(url, thief)).problem).toBe('begin_again')
   })
 
+  test('it works once, also at a provider that takes a code twice and from whoever has the cookie', async () => {
+    const answers: string[] = []
+    server.intercept = (request, response) => {
+      if (request.url !== '/token') return false
+      const [known] = answers
+      if (known === undefined) {
+        const end = response.end.bind(response)
+        response.end = ((chunk?: unknown) => {
+          answers.push(String(chunk))
+          return end(chunk)
+        }) as typeof response.end
+        return false
+      }
+      request.resume()
+      response.setHeader('content-type', 'application/json').end(known)
+      return true
+    }
+    const { browser, url, follow } = await beginSignIn('bob')
+    const kept = new Map(browser.cookies)
+    expect((await follow(url)).problem).toBeNull()
+    const thief = createHttpBrowser()
+    for (const [name, value] of kept) thief.cookies.set(name, value)
+    const asked = server.requests.length
+    const stolen = await follow(url, thief)
+    server.intercept = null
+    // The provider was asked again and gave the same valid token.
+    expect(server.requests.slice(asked)).toContain('POST /token')
+    expect([stolen.problem, thief.cookies.get('parkway_session')]).toEqual(['begin_again', undefined])
+  })
+
   test('it is refused with another state, code or issuer', async () => {
     for (const [name, problem] of [
       ['state', 'begin_again'],
