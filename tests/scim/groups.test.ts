@@ -65,6 +65,25 @@ describe('a group', () => {
     expect(await membersOf(id)).toEqual([])
   })
 
+  test('keeps its members when the directory writes or removes what they are called', async () => {
+    const [one, two] = [await createPerson(directory), await createPerson(directory)]
+    const { id } = await createGroup([one.id])
+    const shown = { value: two.id, type: 'User', display: 'Somebody', $ref: `/Users/${two.id}` }
+    expect((await patch(id, { op: 'Add', path: 'members', value: [shown] })).status).toBe(204)
+    const ofOne = `members[value eq "${one.id}"]`
+    for (const operation of [
+      { op: 'replace', path: 'members.display', value: 'Ada' },
+      { op: 'add', path: `${ofOne}.display`, value: 'Ada' },
+      { op: 'replace', path: `${ofOne}.type`, value: 'User' },
+      { op: 'remove', path: `${ofOne}.display` },
+      { op: 'remove', path: 'members.display' },
+      { op: 'remove', path: 'members.type' },
+    ]) {
+      expect([operation, (await patch(id, operation)).status]).toEqual([operation, 204])
+      expect([operation, await membersOf(id)]).toEqual([operation, [one.id, two.id]])
+    }
+  })
+
   test('is listed and read without its members if they are not wanted', async () => {
     const { id, displayName } = await createGroup([(await createPerson(directory)).id])
     const filter = encodeURIComponent(`displayName eq "${displayName}"`)
@@ -137,6 +156,8 @@ describe('a group', () => {
     [{ op: 'add', path: 'members', value: [{ value: 'x' }] }, 'invalidValue'],
     [{ op: 'add', path: 'members', value: [{ value: 'x', type: 'Group' }] }, 'invalidValue'],
     [{ op: 'replace', path: 'id', value: 'x' }, 'mutability'],
+    [{ op: 'replace', path: 'members.type', value: 'Group' }, 'invalidValue'],
+    [{ op: 'remove', path: 'members.name' }, 'invalidPath'],
     [{ op: 'remove', path: 'members[type eq "x"]' }, 'invalidFilter'],
     [{ op: 'remove', path: 'members[' }, 'invalidPath'],
     [{ op: 'remove' }, 'noTarget'],

@@ -57,6 +57,21 @@ describe('the directory of another account', () => {
     expect(body.data[0].user.enabled).toBe(true)
   })
 
+  test('cannot name the same person by the id of another directory', async () => {
+    const email = 'twice@example.com'
+    const ofPerson = { userName: email, emails: [{ value: email }] }
+    const ours = await createPerson(directory, ofPerson)
+    const theirs = await createPerson(stranger, ofPerson)
+    const off = { Operations: [{ op: 'replace', path: 'active', value: false }] }
+    expect((await stranger.request('PATCH', `/Users/${ours.id}`, off)).status).toBe(404)
+    expect((await stranger.request('DELETE', `/Users/${ours.id}`)).status).toBe(404)
+    for (const [client, { id }] of [
+      [stranger, theirs],
+      [directory, ours],
+    ] as const)
+      expect((await client.request('GET', `/Users/${id}`)).body.active).toBe(true)
+  })
+
   test('cannot rename a person who is a member elsewhere, nor see that they are', async () => {
     const email = 'elsewhere@example.com'
     await joinAccount(gateway, { email })

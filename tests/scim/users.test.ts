@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { joinAccount } from '../organization/join-account.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { connectDirectory, createPerson, newPerson, type ScimClient } from './scim-client.ts'
 
@@ -54,6 +55,53 @@ describe('a person', () => {
       '409',
       'uniqueness',
     ])
+  })
+
+  test('409 uniqueness: a changed userName or address that another person of the account has, and both stay who they are', async () => {
+    const [one, other] = [await createPerson(directory), await createPerson(directory)]
+    const member = await joinAccount(gateway, { email: 'not-of-the-directory@example.com' })
+    const taken = [
+      { userName: other.userName },
+      { userName: other.userName.toUpperCase() },
+      { emails: [{ value: other.userName.toUpperCase(), type: 'work', primary: true }] },
+      { userName: member.email, emails: [{ value: member.email, type: 'work', primary: true }] },
+    ]
+    for (const value of taken) {
+      const { schemas, name, userName, emails } = one
+      for (const answer of [
+        await directory.request('PATCH', `/Users/${one.id}`, { Operations: [{ op: 'replace', value }] }),
+        await directory.request('PUT', `/Users/${one.id}`, { schemas, name, userName, emails, ...value }),
+      ])
+        expect([value, answer.status, answer.body.scimType]).toEqual([value, 409, 'uniqueness'])
+    }
+    for (const { id, ...resource } of [one, other])
+      expect((await directory.request('GET', `/Users/${id}`)).body).toEqual({ id, ...resource })
+    const { body } = await member.request('GET', '/v1/sessions/current')
+    expect([body.user.id, body.user.email]).toEqual([member.id, member.email])
+  })
+
+  test('keeps their place, groups and sessions with another userName and address', async () => {
+    const before = await joinAccount(gateway, { email: 'before@example.com' })
+    const { id } = await createPerson(directory, {
+      userName: before.email,
+      emails: [{ value: before.email, type: 'work', primary: true }],
+    })
+    const after = 'after@example.com'
+    const value = { userName: after, emails: [{ value: after, type: 'work', primary: true }] }
+    const { status, body } = await directory.request('PATCH', `/Users/${id}`, {
+      Operations: [{ op: 'replace', value }],
+    })
+    expect([status, body.id, body.userName]).toEqual([200, id, after])
+    const session = await before.request('GET', '/v1/sessions/current')
+    expect([session.body.user.id, session.body.user.email]).toEqual([before.id, after])
+    // Whoever gets the former name is somebody else.
+    const next = await createPerson(directory, {
+      userName: before.email,
+      emails: [{ value: before.email, type: 'work', primary: true }],
+    })
+    expect(next.id).not.toBe(id)
+    const again = await before.request('GET', '/v1/sessions/current')
+    expect(again.body.user.id).toBe(before.id)
   })
 
   test('is deactivated and activated by a PATCH', async () => {

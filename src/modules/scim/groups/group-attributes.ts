@@ -34,12 +34,15 @@ export function readMemberIds(value: unknown): string[] {
   const ids = given.map((one) => {
     const attributes = isRecord(one) ? attributesOf(one) : null
     const type = attributes?.get('type')
-    if (typeof type === 'string' && type.toLowerCase() === 'group')
-      throw scimError('invalidValue', 'A group contains people and no groups.')
+    if (typeof type === 'string' && type.toLowerCase() === 'group') throw noGroups()
     const id = attributes === null ? one : attributes.get('value')
     if (typeof id !== 'string' || !isUuid(id))
       throw scimError('invalidValue', 'members.value must be the id of a person.')
     return id.toLowerCase()
   })
   return [...new Set(ids)]
+}
+
+export function noGroups(): Error {
+  return scimError('invalidValue', 'A group contains people and no groups.')
 }

@@ -1,6 +1,11 @@
 import { isRecord } from '../../../kernel/is-record.ts'
 import { isUuid } from '../../../kernel/identifiers.ts'
-import { EXTERNAL_ID_LENGTH_MAX, NAME_LENGTH_MAX, readMemberIds } from '../groups/group-attributes.ts'
+import {
+  EXTERNAL_ID_LENGTH_MAX,
+  NAME_LENGTH_MAX,
+  noGroups,
+  readMemberIds,
+} from '../groups/group-attributes.ts'
 import type { ScimFilter } from '../filter/parse-filter.ts'
 import { readText } from '../read-member.ts'
 import { scimError } from '../scim-error.ts'
@@ -39,7 +44,10 @@ export function readGroupPatch(operations: readonly PatchOperation[]): GroupPatc
 function apply(patch: GroupPatch, op: PatchOperation['op'], path: PatchPath, value: unknown): void {
   const { attribute, isOfExtension } = path
   if (isOfExtension) return
-  if (attribute === 'members') patch.steps.push(readStep(op, path, value))
+  if (attribute === 'members') {
+    if (path.member === null || path.member === 'value') patch.steps.push(readStep(op, path, value))
+    else checkDescription(path.member, value)
+  }
   if (attribute === 'displayname') {
     const name = readText(new Map([[attribute, value]]), 'displayName', NAME_LENGTH_MAX)
     if (op === 'remove' || name === null) throw scimError('invalidValue', 'displayName cannot be removed.')
@@ -61,6 +69,14 @@ function readStep(op: PatchOperation['op'], { filter }: PatchPath, value: unknow
   const isAll = value === undefined || value === null
   return isAll ? { kind: 'only', ids: [] } : { kind: 'remove', ids: readMemberIds(value) }
 }
+
+/** What a member is called comes from the person, so a directory that writes or removes it changes nothing. */
+function checkDescription(member: string, value: unknown): void {
+  if (!DESCRIPTIONS.has(member)) throw scimError('invalidPath', `A member has no ${member}.`)
+  if (member === 'type' && typeof value === 'string' && value.toLowerCase() === 'group') throw noGroups()
+}
+
+const DESCRIPTIONS: ReadonlySet<string> = new Set(['display', 'type', '$ref'])
 
 /** Reads `value eq "…"`, and several of them. */
 function idsIn(filter: ScimFilter): string[] {
