@@ -46,6 +46,7 @@ export const CLIENT_COMMANDS: Readonly<Record<string, Load>> = {
   tasks: async () => (await import('./commands/tasks.ts')).tasks,
   deploy: async () => (await import('./commands/deploy/deploy.ts')).deploy,
   admin: async () => (await import('./commands/admin/admin.ts')).admin,
+  config: async () => (await import('./commands/config/config.ts')).config,
   compare: async () => (await import('./commands/compare/compare.ts')).compare,
   datasets: async () => (await import('./commands/compare/datasets.ts')).datasets,
   connect: async () => (await import('./commands/connect.ts')).connect,

@@ -13,14 +13,19 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   const [name, ...rest] = isHelp ? words.slice(1) : words
   if (name === undefined) return isHelp ? print(await describeProgram()) : refuse('A command is missing.')
   const load = Object.hasOwn(CLIENT_COMMANDS, name) ? CLIENT_COMMANDS[name] : undefined
-  if (load !== undefined && !isOperatorsKey(words)) {
+  if (load !== undefined && !isOperators(words, name, rest)) {
     const { runClient } = await import('./run-client.ts')
     return runClient(await load(namedOperators()), isHelp ? [...rest, '--help'] : rest, findNearest)
   }
-  const isOperators = Object.keys(OPERATOR_COMMANDS).some((known) => known.split(' ')[0] === name)
-  if (!isOperators && !VERSION_WORDS.has(name)) return refuse(await describeUnknown(name))
+  const isKnown = Object.keys(OPERATOR_COMMANDS).some((known) => known.split(' ')[0] === name)
+  if (!isKnown && !VERSION_WORDS.has(name)) return refuse(await describeUnknown(name))
   await import('../src/app/main.ts')
   return Number(process.exitCode)
+}
+
+/** Whether words that begin like a client command are meant for the operator's. */
+function isOperators(words: readonly string[], name: string, [second]: readonly string[]): boolean {
+  return isOperatorsKey(words) || (name === 'config' && second === 'check')
 }
 
 /** The client has taken over the words `keys create` from the operator. These options tell that the operator's command is meant. */

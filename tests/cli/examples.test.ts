@@ -46,6 +46,7 @@ beforeAll(async () => {
   await home.run(['speak', '-o', join(directory, 'talk.mp3'), 'Hello and welcome'])
   await writeFile(join(directory, 'notes.jsonl'), '{"text": "one"}\n{"text": "two"}\n')
   await writeFile(join(directory, 'answers.txt'), 'Send it back within a month.\nWe open at nine.\n')
+  await writeFile(join(directory, 'wanted.yaml'), 'parkway: 1\nproviders: []\nmodels: []\nprices: []\n')
   await writeFile(join(directory, 'capitals.csv'), 'prompt,expected\nThe capital of France?,Paris\n')
   await promised('git', ['init', '-q'], directory)
 })
