@@ -55,7 +55,7 @@ test('a document is exported, compared, applied, and changes nothing a second ti
 test.each([
   ['no file', 'nowhere.yaml', null, 'no such file'],
   ['no YAML', 'broken.yaml', 'a: [', 'is not YAML'],
-  ['a list', 'list.yaml', '- a', 'is not a document'],
+  ['a list', 'list.yaml', '- a', 'is not an object'],
 ])('a path with %s is refused', async (_, name, text, sentence) => {
   const path = text === null ? join(home.directory, name) : await write(name, text)
   const { code, stderr } = await home.run(['config', 'diff', path])

@@ -46,7 +46,11 @@ beforeAll(async () => {
   await home.run(['speak', '-o', join(directory, 'talk.mp3'), 'Hello and welcome'])
   await writeFile(join(directory, 'notes.jsonl'), '{"text": "one"}\n{"text": "two"}\n')
   await writeFile(join(directory, 'answers.txt'), 'Send it back within a month.\nWe open at nine.\n')
-  await writeFile(join(directory, 'wanted.yaml'), 'parkway: 1\nproviders: []\nmodels: []\nprices: []\n')
+  await writeFile(join(directory, 'our-llama.yaml'), OUR_LLAMA)
+  await writeFile(join(directory, 'changes.yaml'), 'context_tokens: 4096\n')
+  await writeFile(join(directory, 'price.yaml'), PRICE)
+  await writeFile(join(directory, 'prices.json'), PRICE_LIST)
+  await writeFile(join(directory, 'wanted.yaml'), 'parkway: 1\n')
   await writeFile(join(directory, 'capitals.csv'), 'prompt,expected\nThe capital of France?,Paris\n')
   await promised('git', ['init', '-q'], directory)
 })
@@ -58,6 +62,25 @@ interface Preparation {
   /** Called with what the example prints. */
   readonly onOutput?: (text: string) => void
 }
+
+const PRICE = 'unit: token\ninput_usd_per_1m: 3\noutput_usd_per_1m: 15\n'
+const PRICE_LIST = JSON.stringify({
+  'gpt-5.4': {
+    litellm_provider: 'openai',
+    mode: 'chat',
+    input_cost_per_token: 3e-6,
+    output_cost_per_token: 15e-6,
+  },
+})
+/** JSON is YAML too. */
+const OUR_LLAMA = JSON.stringify({
+  id: 'our-llama',
+  name: 'Our Llama',
+  vendor: 'Meta',
+  category: 'llm',
+  price: { unit: 'token', input_usd_per_1m: 1, output_usd_per_1m: 1 },
+  routes: [{ provider: 'groq', model: 'llama' }],
+})
 
 const post = async (path: string, body: object = {}) => (await gateway.request('POST', path, { body })).body
 const createAccount = async (): Promise<Preparation> => {
@@ -81,6 +104,12 @@ const compareTwo = async (): Promise<Preparation> => {
 const makeDataset = async (): Promise<Preparation> => ({
   id: (await post('/v1/compare/datasets', { name: 'one', prompts: ['Why?'] })).id,
 })
+
+/** The example of adding one may have been run before. */
+const addLlama = async (): Promise<Preparation> => {
+  await gateway.request('POST', '/v1/admin/models', { body: JSON.parse(OUR_LLAMA) })
+  return {}
+}
 
 const makeProject = async (): Promise<Preparation> => ({
   id: (await post('/v1/organization/projects', { name: 'Search' })).id,
@@ -193,6 +222,14 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   'parkway roles give': makeRole,
   'parkway roles take': makeGivenRole,
   'parkway scim rm': makeScimToken,
+  'parkway admin models set': addLlama,
+  'parkway admin models rm': addLlama,
+  'parkway admin prices withdraw': async () => {
+    const price = { unit: 'token', input_usd_per_1m: 3, output_usd_per_1m: 15 }
+    const from = new Date(Date.now() + 172_800_000).toISOString()
+    const { id } = await post('/v1/admin/models/gpt-5.4/prices', { price, effective_from: from })
+    return { variables: { PRICE_VERSION: id } }
+  },
   'parkway trust': makeServiceAccount,
   'parkway trust list': makeServiceAccount,
   'parkway trust show': trustIssuer,

@@ -2,6 +2,8 @@ import { commandGroup } from '../../command-group.ts'
 import { accounts } from './accounts.ts'
 import { audit } from './audit.ts'
 import { credit } from './credit.ts'
+import { models } from './models.ts'
+import { prices } from './prices.ts'
 import { promo } from './promo.ts'
 import { providers } from './providers.ts'
 
@@ -9,5 +11,5 @@ export const admin = commandGroup({
   name: 'admin',
   summary: 'Operate a gateway over its API, with a key that has the scope admin.',
   example: 'parkway admin accounts --search acme',
-  others: [accounts, credit, promo, audit, providers],
+  others: [accounts, credit, promo, audit, providers, models, prices],
 })
