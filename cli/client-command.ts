@@ -13,9 +13,11 @@ export interface CommandContext {
   readonly profile: string | undefined
   /** The gateway of the profile. Throws if there is neither a profile nor a key. */
   readonly connect: () => GatewayClient
-  /** A gateway that is no profile yet. */
+  /** The same for commands that run for hours: an access token that expires soon is replaced first. */
+  readonly freshConnect: () => Promise<GatewayClient>
   /** The key of the profile, for commands that run for hours: an access token that expires soon is replaced first. */
   readonly freshKey: () => Promise<string>
+  /** A gateway that is no profile yet. */
   readonly connectTo: (connection: Connection) => GatewayClient
   /** Prints one JSON document. */
   readonly printJson: (value: unknown) => void
@@ -86,17 +88,23 @@ function createContext({ json, profile, project, wait }: SharedOptions): Command
       : null
   const connectTo = (connection: Connection) => createGatewayClient(connection, { patience })
   const find = () => findConnection(profile, process.env, readProfiles(profilePath(process.env)))
+  const connect = (): GatewayClient => {
+    const connection = find()
+    return connectTo(project === undefined ? connection : { ...connection, projectId: project })
+  }
+  const freshenOwn = () => freshen({ ...(profile !== undefined && { profile }) })
   return {
     output,
     isJson: json === true,
     profile,
-    connect: () => {
-      const connection = find()
-      return connectTo(project === undefined ? connection : { ...connection, projectId: project })
+    connect,
+    freshConnect: async () => {
+      await freshenOwn()
+      return connect()
     },
     connectTo,
     freshKey: async () => {
-      await freshen({ ...(profile !== undefined && { profile }) })
+      await freshenOwn()
       return find().apiKey
     },
     printJson: (value) => output.line(toJson(value, 2)),

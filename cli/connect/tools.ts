@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
 import { shellAssignment } from '../output/shell-assignment.ts'
-import { hasJsonMember, setJsonString } from './edit/edit-json.ts'
+import { hasJsonMember, readJsonString, removeJsonMember, setJsonString } from './edit/edit-json.ts'
 import { setProfileBlock } from './edit/edit-shell-profile.ts'
-import { setTable, setTopLevelString } from './edit/edit-toml.ts'
+import { removeTable, setTable, setTopLevelString } from './edit/edit-toml.ts'
 
 /** The values that are written into the configuration of a tool. */
 export interface ToolSettings {
@@ -32,6 +32,8 @@ export interface FileTool {
   notes(text: string, settings: ToolSettings): readonly string[]
 }
 
+/** Which program prints the token. It must not stay beside a key. */
+const CODEX_AUTH = 'model_providers.parkway.auth'
 /** Half of the life of an access token. */
 const TOKEN_USED_MS = 30 * 60_000
 
@@ -51,7 +53,9 @@ const claudeCode: FileTool = {
       (before, [name, value]) => setJsonString(before, ['env', name], value),
       text,
     )
-    return tokenCommand === null ? edited : setJsonString(edited, ['apiKeyHelper'], tokenCommand.join(' '))
+    return tokenCommand === null
+      ? withoutTokenCommand(edited)
+      : setJsonString(edited, ['apiKeyHelper'], tokenCommand.join(' '))
   },
   notes: (text, { tokenCommand }) => [
     ...(tokenCommand !== null && hasJsonMember(text, ['env', 'ANTHROPIC_AUTH_TOKEN'])
@@ -69,6 +73,14 @@ const claudeCode: FileTool = {
   ],
 }
 
+/** A command of before would win over the key. One that the person wrote stays, and the notes name it. */
+function withoutTokenCommand(text: string): string {
+  const command = readJsonString(text, ['apiKeyHelper'])
+  if (command === null || !/^parkway token(?: |$)/.test(command)) return text
+  const edited = removeJsonMember(text, ['apiKeyHelper'])
+  return removeJsonMember(edited, ['env', 'CLAUDE_CODE_API_KEY_HELPER_TTL_MS'])
+}
+
 const codex: FileTool = {
   title: 'Codex',
   path: ({ CODEX_HOME: directory }) => join(directory || join(homedir(), '.codex'), 'config.toml'),
@@ -84,11 +96,11 @@ const codex: FileTool = {
     }
     const withProvider = setTable(text, 'model_providers.parkway', provider)
     const withTable = isByCommand
-      ? setTable(withProvider, 'model_providers.parkway.auth', {
+      ? setTable(withProvider, CODEX_AUTH, {
           command: tokenCommand[0],
           args: tokenCommand.slice(1),
         })
-      : withProvider
+      : removeTable(withProvider, CODEX_AUTH)
     const withModel = model === null ? withTable : setTopLevelString(withTable, 'model', model)
     return setTopLevelString(withModel, 'model_provider', 'parkway')
   },

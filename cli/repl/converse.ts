@@ -27,8 +27,10 @@ const PROMPT = '> '
 /** Talks with a model until the person leaves. */
 export async function converse(context: CommandContext, options: ConverseOptions): Promise<void> {
   const { output } = context
+  // Without a profile or a key, the conversation does not begin.
+  context.connect()
   const state: ReplState = {
-    gateway: context.connect(),
+    connect: context.freshConnect,
     output,
     conversation: createConversation(options.system),
     settings: options.settings,
@@ -83,7 +85,7 @@ function remember(path: string, text: string): void {
 
 /** Asks the model. Returns false if the person stopped the answer: what arrived stays in the conversation. */
 async function answer(state: ReplState, content: Content, keyboard: Keyboard): Promise<boolean> {
-  const { gateway, output, conversation, settings } = state
+  const { output, conversation, settings } = state
   const printer = createAnswerPrinter(output)
   let text = ''
   const sink = {
@@ -100,7 +102,7 @@ async function answer(state: ReplState, content: Content, keyboard: Keyboard): P
       signal.addEventListener('abort', () => (isStopped = true))
       keyboard.watchInterrupt(() => process.kill(process.pid, 'SIGINT'))
       const request = { ...settings, messages: conversation.messagesFor(content) }
-      const end = await streamChat(gateway, request, { sink, signal })
+      const end = await streamChat(await state.connect(), request, { sink, signal })
       printer.end()
       state.costUsd += end.usage?.cost_usd ?? 0
       const usage = describeUsage(end)

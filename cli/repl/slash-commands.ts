@@ -7,7 +7,8 @@ import type { Output } from '../output/terminal.ts'
 import { writeTranscript, type Conversation } from './conversation.ts'
 
 export interface ReplState {
-  readonly gateway: GatewayClient
+  /** A conversation may last longer than an access token. */
+  readonly connect: () => Promise<GatewayClient>
   readonly output: Output
   readonly conversation: Conversation
   settings: Omit<ChatRequest, 'messages'>
@@ -74,7 +75,8 @@ function isFileError(error: unknown): error is Error {
 async function changeModel(state: ReplState, id: string): Promise<Next> {
   if (id !== '') {
     const path = { id }
-    const model = await state.gateway.call((routes) => routes.GET('/v1/models/{id}', { params: { path } }))
+    const gateway = await state.connect()
+    const model = await gateway.call((routes) => routes.GET('/v1/models/{id}', { params: { path } }))
     state.settings = { ...state.settings, model: model.id }
   }
   state.output.note(`The model is ${printable(state.settings.model)}.`)

@@ -5,7 +5,9 @@ import { chatStatus, createProject, joinAccount, type Person } from '../organiza
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { postForm } from '../grants/sign-in-tool.ts'
 import { createProxies } from './run-proxy.ts'
-import { createHome, type Home } from './run-parkway.ts'
+import { eventually } from '../support/eventually.ts'
+import { KEY, startInTerminal } from './in-terminal.ts'
+import { createHome, signIn, type Home } from './run-parkway.ts'
 
 let gateway: TestGateway
 let home: Home
@@ -118,3 +120,56 @@ test('a proxy that runs longer than a token lives goes on with the next one', as
     proxies.end()
   }
 })
+
+test('a conversation that lasts longer than a token lives goes on with the next one', async () => {
+  await login()
+  const terminal = startInTerminal(home, ['chat', '--max-tokens', '40'], { columns: 300 })
+  const answered = (times: number) =>
+    eventually(() => expect(terminal.screen().match(/tokens in, \d+ out/g)?.length).toBe(times))
+  try {
+    await terminal.waitFor(/^>/m)
+    terminal.type(`one${KEY.enter}`)
+    await answered(1)
+    // An hour later: the token has been refused for a while.
+    const before = JSON.parse(await readFile(profiles(), 'utf8')).profiles.default.api_key
+    await postForm(gateway, '/oauth/revoke', { token: before })
+    await change((grant) => ({ ...grant, expires_at: Date.now() - 1000 }))
+    terminal.type(`two${KEY.enter}`)
+    await answered(2)
+    // The person signs the tool out: the conversation stays, and tells what to do.
+    const { body } = await person.request('GET', '/v1/grants')
+    for (const { id } of body.data) await person.request('DELETE', `/v1/grants/${id}`)
+    await change((grant) => ({ ...grant, expires_at: Date.now() - 1000 }))
+    terminal.type(`three${KEY.enter}`)
+    await terminal.waitFor('Sign in again with "parkway login"')
+    terminal.type(KEY.end)
+    expect(await terminal.ended()).toBe(0)
+  } finally {
+    terminal.kill()
+  }
+}, 60_000)
+
+test('tools that go back to a key have nothing left of the sign-in', async () => {
+  const ofTools = () =>
+    Promise.all(
+      ['.claude/settings.json', '.codex/config.toml'].map((path) =>
+        readFile(join(home.directory, path), 'utf8'),
+      ),
+    )
+  const connectBoth = async () => {
+    for (const tool of ['claude-code', 'codex'])
+      expect((await home.run(['connect', tool, '--yes'])).code).toBe(0)
+  }
+  for (const tool of ['claude-code', 'codex']) await home.run(['connect', tool, '--undo'])
+  await signIn(home, gateway)
+  await connectBoth()
+  const withKey = await ofTools()
+  for (const tool of ['claude-code', 'codex']) await home.run(['connect', tool, '--undo'])
+  await login()
+  await connectBoth()
+  expect((await ofTools()).map((text) => text.includes('token'))).toEqual([true, true])
+  await signIn(home, gateway)
+  await connectBoth()
+  const [claude = '', codex] = await ofTools()
+  expect([JSON.parse(claude), codex]).toEqual([JSON.parse(withKey[0] ?? ''), withKey[1]])
+}, 60_000)

@@ -30,12 +30,30 @@ export function setJsonString(text: string, path: readonly string[], value: stri
   return mark + applyEdits(json, edits)
 }
 
+/** Removes a member from a JSON text and leaves the rest, with its comments, as it is. */
+export function removeJsonMember(text: string, path: readonly string[]): string {
+  if (!hasJsonMember(text, path)) return text
+  const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : ''
+  const json = text.slice(mark.length)
+  return mark + applyEdits(json, modify(json, [...path], undefined, {}))
+}
+
+/** Returns the text that a member has, or null. */
+export function readJsonString(text: string, path: readonly string[]): string | null {
+  const value: unknown = findMember(text, path)?.value
+  return typeof value === 'string' ? value : null
+}
+
 /** Whether an object in the text has a member. */
 export function hasJsonMember(text: string, path: readonly string[]): boolean {
+  return findMember(text, path) !== null
+}
+
+function findMember(text: string, path: readonly string[]): Node | null {
   const json = text.replace(BYTE_ORDER_MARK, '')
   let node: Node | null = json.trim() === '' ? null : parseObject(json)
   for (const key of path) node = node && findValue(node, key)
-  return node !== null
+  return node
 }
 
 function parseObject(json: string): Node {

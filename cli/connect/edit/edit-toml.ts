@@ -56,14 +56,28 @@ export function setTable(
     const kept = text.trimEnd() === '' ? [] : [...text.trimEnd().split(/\r?\n/), '']
     return [...kept, ...body, ''].join(eol)
   }
+  texts.splice(at, lastOfTable(lines, at) - at + 1, ...body)
+  return texts.join(eol)
+}
+
+/** Removes a table with the blank line before it, and leaves the rest as it is. */
+export function removeTable(text: string, name: string): string {
+  const lines = readLines(text)
+  const at = lines.findIndex(({ header }) => header === name)
+  if (at === -1) return text
+  const texts = lines.map((line) => line.text)
+  const start = texts[at - 1] === '' ? at - 1 : at
+  texts.splice(start, lastOfTable(lines, at) - start + 1)
+  return texts.join(text.includes('\r\n') ? '\r\n' : '\n')
+}
+
+/** Blank lines and comments before the next table belong to it. */
+function lastOfTable(lines: readonly Line[], at: number): number {
   const next = lines.findIndex(({ header }, index) => index > at && header !== null)
   const end = next === -1 ? lines.length : next
-  // Blank lines and comments before the next table belong to it.
-  const last = lines.findLastIndex(
+  return lines.findLastIndex(
     (line, index) => index < end && (line.key !== null || line.isInside || index === at),
   )
-  texts.splice(at, last - at + 1, ...body)
-  return texts.join(eol)
 }
 
 function written(value: string | readonly string[]): string {
