@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
 
-const { gateway, home } = await startGatewayAndHome(startTestGateway)
+const { home } = await startGatewayAndHome(startTestGateway)
 
 const write = async (name: string, text: string): Promise<string> => {
   const path = join(home.directory, name)

@@ -2,7 +2,6 @@ import { joinAccount } from '../organization/join-account.ts'
 import { spawn } from 'node:child_process'
 import { chmod, cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import sharp from 'sharp'
 import { beforeAll, expect, test } from 'vitest'
 import { deploy, startGpuGateway, waitForStatus } from '../deployments/deploy.ts'
 import { click } from '../payments/open-checkout.ts'
@@ -11,6 +10,7 @@ import { longOr } from '../support/long-or.ts'
 import { DOCUMENTED_COMMANDS, wordsOf } from './documented-commands.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
 import { homeEnvironment, signIn } from './run-parkway.ts'
+import { OUR_LLAMA, writeExampleFiles } from './example-files.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 /** The id in the examples of the help. */
@@ -41,17 +41,7 @@ beforeAll(async () => {
   const program = join(home.directory, 'bin', 'parkway')
   await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'cli/main.ts')}' "$@"\n`)
   await chmod(program, 0o755)
-  const picture = sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
-  for (const name of ['room.png', 'small.png', 'cup.jpg']) await picture.toFile(join(directory, name))
-  await home.run(['speak', '-o', join(directory, 'talk.mp3'), 'Hello and welcome'])
-  await writeFile(join(directory, 'notes.jsonl'), '{"text": "one"}\n{"text": "two"}\n')
-  await writeFile(join(directory, 'answers.txt'), 'Send it back within a month.\nWe open at nine.\n')
-  await writeFile(join(directory, 'our-llama.yaml'), OUR_LLAMA)
-  await writeFile(join(directory, 'changes.yaml'), 'context_tokens: 4096\n')
-  await writeFile(join(directory, 'price.yaml'), PRICE)
-  await writeFile(join(directory, 'prices.json'), PRICE_LIST)
-  await writeFile(join(directory, 'wanted.yaml'), 'parkway: 1\n')
-  await writeFile(join(directory, 'capitals.csv'), 'prompt,expected\nThe capital of France?,Paris\n')
+  await writeExampleFiles(directory, home)
   await promised('git', ['init', '-q'], directory)
 })
 
@@ -62,25 +52,6 @@ interface Preparation {
   /** Called with what the example prints. */
   readonly onOutput?: (text: string) => void
 }
-
-const PRICE = 'unit: token\ninput_usd_per_1m: 3\noutput_usd_per_1m: 15\n'
-const PRICE_LIST = JSON.stringify({
-  'gpt-5.4': {
-    litellm_provider: 'openai',
-    mode: 'chat',
-    input_cost_per_token: 3e-6,
-    output_cost_per_token: 15e-6,
-  },
-})
-/** JSON is YAML too. */
-const OUR_LLAMA = JSON.stringify({
-  id: 'our-llama',
-  name: 'Our Llama',
-  vendor: 'Meta',
-  category: 'llm',
-  price: { unit: 'token', input_usd_per_1m: 1, output_usd_per_1m: 1 },
-  routes: [{ provider: 'groq', model: 'llama' }],
-})
 
 const post = async (path: string, body: object = {}) => (await gateway.request('POST', path, { body })).body
 const createAccount = async (): Promise<Preparation> => {
@@ -107,7 +78,7 @@ const makeDataset = async (): Promise<Preparation> => ({
 
 /** The example of adding one may have been run before. */
 const addLlama = async (): Promise<Preparation> => {
-  await gateway.request('POST', '/v1/admin/models', { body: JSON.parse(OUR_LLAMA) })
+  await gateway.request('POST', '/v1/admin/models', { body: OUR_LLAMA })
   return {}
 }
 
