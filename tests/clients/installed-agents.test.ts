@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { KEY, startInTerminal } from '../cli/in-terminal.ts'
 import { createHome, homeEnvironment, signIn, type Home } from '../cli/run-parkway.ts'
@@ -21,6 +21,7 @@ function findProgram(name: string): string | undefined {
   })
 }
 
+const PARKWAY = resolve(import.meta.dirname, '../../cli/main.ts')
 const TIMEOUT_MS = 120_000
 const PROMPT = '[[sandbox:echo forty-two]]'
 /** Each with the words that send one prompt. They get no address and no key but those that `connect` wrote. */
@@ -49,9 +50,14 @@ describe.skipIf(AGENTS.every(({ program }) => program === undefined))('an instal
   })
   afterEach(() => home.remove())
 
-  const ask = (program: string, words: readonly string[], prompt: readonly string[] = [PROMPT]) =>
+  const ask = (
+    program: string,
+    words: readonly string[],
+    prompt: readonly string[] = [PROMPT],
+    variables: Readonly<Record<string, string>> = {},
+  ) =>
     new Promise<string>((resolve, reject) => {
-      const env = { ...homeEnvironment(home), CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }
+      const env = { ...homeEnvironment(home), CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', ...variables }
       const options = { cwd: home.directory, env, timeout: TIMEOUT_MS }
       const child = execFile(program, [...words, ...prompt], options, (error, stdout) =>
         error === null ? resolve(stdout) : reject(error),
@@ -70,6 +76,57 @@ describe.skipIf(AGENTS.every(({ program }) => program === undefined))('an instal
       },
       TIMEOUT_MS,
     )
+
+  const codex = AGENTS[1]?.program ?? ''
+  test.skipIf(codex === '')(
+    'Codex asks for the token of the person who signed in, goes back to a key, and has its file as before',
+    async () => {
+      const person = await joinAccount(gateway, { email: 'codex@example.com', role: 'owner' })
+      await signParkwayIn(person)
+      const file = join(home.directory, '.codex', 'config.toml')
+      await mkdir(join(home.directory, '.codex'))
+      await writeFile(file, '# mine\n')
+      const connect = ['connect', 'codex', '--yes', '--model', 'gpt-5.4-mini']
+      expect((await home.run(connect)).code).toBe(0)
+      const words = ['exec', '--skip-git-repo-check']
+      // Codex finds the program as a person does.
+      const bin = join(home.directory, 'bin')
+      await mkdir(bin)
+      await writeFile(join(bin, 'parkway'), `#!/bin/sh\nexec '${process.execPath}' '${PARKWAY}' "$@"\n`)
+      await chmod(join(bin, 'parkway'), 0o755)
+      const path = { PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` }
+      expect(await ask(codex, words, [PROMPT], path)).toContain('forty-two')
+      const begin = Math.floor(Date.now() / 1000) - 3600
+      const usage = `/v1/organization/usage/completions?start_time=${begin}&group_by[]=user_id`
+      const used = async () => JSON.stringify((await gateway.request('GET', usage)).body)
+      await expect.poll(used).toContain(person.id)
+
+      await signIn(home, gateway)
+      expect((await home.run(connect)).code).toBe(0)
+      expect(await readFile(file, 'utf8')).not.toContain('auth')
+      expect(await ask(codex, words)).toContain('forty-two')
+      expect((await home.run(['connect', 'codex', '--undo'])).code).toBe(0)
+      expect(await readFile(file, 'utf8')).toBe('# mine\n')
+    },
+    2 * TIMEOUT_MS,
+  )
+
+  /** Signs the command line in, and approves its code as the person. */
+  async function signParkwayIn(person: Person): Promise<void> {
+    const { code } = await home.run(['login', '--device', '--url', gateway.baseUrl], {
+      onStart: (child) => {
+        let shown = ''
+        child.stderr?.on('data', (part: Buffer) => {
+          if (/[A-Z]{4}-[A-Z]{4}/.test(shown)) return
+          shown += part.toString('utf8')
+          const [userCode] = /[A-Z]{4}-[A-Z]{4}/.exec(shown) ?? []
+          if (userCode !== undefined)
+            void person.request('POST', '/v1/device-authorizations/approve', { user_code: userCode })
+        })
+      },
+    })
+    expect(code).toBe(0)
+  }
 
   const claude = AGENTS[0]?.program ?? ''
   test.skipIf(claude === '')(
