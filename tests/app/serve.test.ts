@@ -30,7 +30,7 @@ describe('a start without any configuration', () => {
     expect(program.stdout).toContain(`Docs       ${ready.url}/docs`)
 
     const { stdout } = await run('sh', ['-c', `${ready.curl} --silent`])
-    expect(JSON.parse(stdout)).toMatchObject({ object: 'chat.completion', model: 'gpt-4o-mini' })
+    expect(JSON.parse(stdout)).toMatchObject({ object: 'chat.completion', model: 'gpt-5.6-luna' })
     const docs = await call('GET', `${ready.url}/docs`)
     expect([docs.status, String(docs.body).slice(0, 15).toLowerCase()]).toEqual([200, '<!doctype html>'])
     const account = await call('GET', `${ready.url}/v1/tenants/me`, { key })
