@@ -38,7 +38,7 @@ export const ROUTES_WITH_ONE_KEY: readonly (readonly [string, string, unknown?])
   ['GET', '/v1/limits'],
 ]
 
-/** What differs between any two answers of one release: ids, times, and what took how long. */
+/** What differs between any two answers of one release (ids, times, and what took how long), and members that are new. */
 export function withoutIdsAndTimes(text: string): string {
   return (
     text
@@ -54,6 +54,8 @@ export function withoutIdsAndTimes(text: string): string {
       .replaceAll(/"(\w*(latency|ttft|duration|first_token)\w*)":(\d+(\.\d+)?|\{[^}]*\})/g, '"$1":<ms>')
       // A number that changes with every change, and says nothing else.
       .replaceAll(/"version":\d+/g, '"version":<number>')
+      // Members that were added since.
+      .replaceAll(/,"(shutdown_date|price_version)":(null|"[^"]*")/g, '')
       .replaceAll(/127\.0\.0\.1:\d+/g, '<host>')
   )
 }
