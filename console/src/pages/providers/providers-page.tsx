@@ -26,7 +26,7 @@ export function ProvidersPage() {
   const navigate = route.useNavigate()
   const providers = useQuery(providersQuery)
   const [isAdding, setIsAdding] = useState(false)
-  const rows = providers.data?.data.filter((one) => all || one.source !== null) ?? []
+  const rows = providers.data?.data.filter((one) => all || one.source !== null).toSorted(byImportance) ?? []
   const opened = providers.data?.data.find(({ id }) => id === provider)
   const configured = providers.data?.data.filter((one) => one.is_configured).length
   const open = ({ id }: ProviderStatus): void =>
@@ -95,6 +95,13 @@ export function ProvidersPage() {
       {opened && <ProviderSheet provider={opened} onClose={close} />}
     </Page>
   )
+}
+
+/** Those that are configured come first, then those that serve many models of the catalog. */
+function byImportance(left: ProviderStatus, right: ProviderStatus): number {
+  const isLeft = left.source !== null
+  if (isLeft !== (right.source !== null)) return isLeft ? -1 : 1
+  return isLeft ? 0 : right.models.length - left.models.length
 }
 
 function columnsOf(onOpen: (provider: ProviderStatus) => void): Column<ProviderStatus>[] {
