@@ -47,17 +47,17 @@ export const SECRET_SETTINGS = {
       'The paths from which keys of providers may be read; one that ends with `/` stands for everything below it. Only `secret/data/parkway/` without it.',
   }),
   awsSecretNames: listSetting({
-    environment: 'PARKWAY_AWS_SECRETS',
+    environment: 'PARKWAY_AWS_SM_NAMES',
     description:
       'The names in AWS Secrets Manager from which keys of providers may be read by `aws-sm:name`; one that ends with `/` stands for everything that begins with it. None without it.',
   }),
   awsSecretsRegion: optionalTextSetting({
-    environment: 'PARKWAY_AWS_SECRETS_REGION',
+    environment: 'PARKWAY_AWS_SM_REGION',
     description: 'The region of these secrets; `AWS_REGION` without it.',
   }),
   awsSecretsEndpoint: urlSetting(
     {
-      environment: 'AWS_ENDPOINT_URL_SECRETS_MANAGER',
+      environment: 'PARKWAY_AWS_SM_ENDPOINT',
       description: 'The address of Secrets Manager, if it is not the public one of the region.',
     },
     ['http:', 'https:'],
