@@ -68,6 +68,11 @@ export interface Sessions {
 const IDLE = `interval '12 hours'`
 /** For this long after the key was entered, it need not be entered again. */
 const CONFIRMED = `interval '15 minutes'`
+/**
+ * Keys have the time of the gateway that made them, sessions that of the database. A key that was made in a session, which somebody may have
+ * stolen, must not confirm it, also if the two clocks differ.
+ */
+const CLOCKS = `interval '2 seconds'`
 const LISTED_MAX = 200
 
 export function createSessions({
@@ -124,7 +129,7 @@ export function createSessions({
     confirm: async ({ accountId, session }, entered) => {
       const [row] = await database.query<SessionRow>(
         `UPDATE sessions SET confirmed_at = now() WHERE id = $1 AND account_id = $2 AND (key_id = $3 OR EXISTS (
-           SELECT FROM api_keys k JOIN api_keys e ON e.id = $3 AND e.created_at <= sessions.created_at
+           SELECT FROM api_keys k JOIN api_keys e ON e.id = $3 AND e.created_at < sessions.created_at - ${CLOCKS}
            WHERE k.id = sessions.key_id AND k.account_id = $2 AND k.user_id = $4 AND $5)) RETURNING ${SESSION_COLUMNS}`,
         [
           session?.id ?? null,
