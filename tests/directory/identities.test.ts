@@ -173,7 +173,8 @@ describe('a link is refused', () => {
   test('with a ticket that this gateway did not seal', async () => {
     const { person, login, browser } = await comeIn()
     const { ticket } = await fetchTicket(browser, login)
-    const changed = ticket.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+    // Not the last character, of which some bits say nothing.
+    const changed = ticket.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))
     for (const forged of ['x', changed, 'A'.repeat(6000)])
       expect((await person.request('POST', '/v1/identities', { ticket: forged })).status).toBe(400)
   })
