@@ -4,6 +4,7 @@ import { createProject, joinAccount } from '../organization/join-account.ts'
 import { failureOf } from '../sessions/sign-in.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { startSmtpServer, type SmtpServer } from '../upstreams/smtp-server.ts'
+import { beginLastSessionAfter } from './begin-last-session-after.ts'
 import { joinWithPasskey, makeForLink, openBrowser, signInWith, type TestBrowser } from './passkey-person.ts'
 
 let smtp: SmtpServer
@@ -252,6 +253,9 @@ describe('the sessions of a person', () => {
     const { browser, passkey } = await joinWithPasskey(gateway)
     const { body: own } = await browser.post('/v1/tenants/me/api-keys', { name: 'own' })
     const confirm = (asked: TestBrowser) => asked.post('/v1/sessions/current/confirm', { api_key: own.key })
+    expect(failureOf(await confirm(browser))).toEqual([403, 'forbidden'])
+    // As if the clock of the gateway that made the key were a second behind that of the database.
+    await beginLastSessionAfter(gateway, own.id)
     expect(failureOf(await confirm(browser))).toEqual([403, 'forbidden'])
     let later = browser
     // Only a session that clearly began after the key.

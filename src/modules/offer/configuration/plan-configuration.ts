@@ -39,6 +39,7 @@ export async function planConfiguration(
     removed: new Set(living.flatMap(({ id }) => (wanted.has(id) ? [] : [id]))),
     prices: stored.prices.filter(({ withdrawnAtMs }) => withdrawnAtMs === null),
     together: {
+      stored,
       providers: new Set(providers?.map(({ name }) => name)),
       models: new Map(models?.map(({ id, entry }) => [id, entry])),
     },

@@ -51,7 +51,7 @@ export async function planModels(
   }
   for (const { id } of models)
     if (!seen.has(id))
-      steps.push({ kind: 'model', action: 'delete', name: id, change: await changes.remove(id) })
+      steps.push({ kind: 'model', action: 'delete', name: id, change: await changes.remove(id, together) })
   return steps
 }
 
@@ -86,7 +86,7 @@ export async function planPrices(
         kind: 'price',
         action: 'delete',
         name: one.model,
-        change: await changes.withdrawPrice(one.model, one.version),
+        change: await changes.withdrawPrice(one.model, one.version, together),
       })
   // One that takes the place of another comes after it.
   return [...withdrawn, ...added]

@@ -1,7 +1,7 @@
 import { AppError, invalidValue, notFound } from '../../../kernel/app-error.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
-import { readOffer } from '../read-offer.ts'
+import { readOffer, type StoredOffer } from '../read-offer.ts'
 import type { OfferedModel, OfferedPrice, OfferedVisibility } from './offered-model.ts'
 import { readPricesOf } from './read-models.ts'
 import { insertModel, removeModel, updateModel, type ModelDraft } from './write-model.ts'
@@ -56,8 +56,11 @@ export interface ModelChange {
   make(): Promise<bigint>
 }
 
-/** What is added in the same change, and therefore not known yet. */
+/** What belongs to the same change of many parts. */
 export interface AddedTogether {
+  /** The state that the whole change begins with, which is read once. */
+  readonly stored: Pick<StoredOffer, 'models' | 'prices'>
+  /** Those that are added, and therefore not known yet. */
   readonly providers: ReadonlySet<string>
   /** The entries of models, by id. */
   readonly models: ReadonlyMap<string, Members>
@@ -69,11 +72,11 @@ export interface ModelChanges {
   find(id: string): OfferedModel | undefined
   add(input: ModelInput, together?: AddedTogether): Promise<ModelChange>
   change(id: string, patch: ModelPatch, together?: AddedTogether): Promise<ModelChange>
-  remove(id: string): Promise<ModelChange>
+  remove(id: string, together?: AddedTogether): Promise<ModelChange>
   /** Of any model, also one of the file. */
   addPrice(id: string, input: PriceInput, together?: AddedTogether): Promise<ModelChange>
   /** Only before it has effect. */
-  withdrawPrice(id: string, version: bigint): Promise<ModelChange>
+  withdrawPrice(id: string, version: bigint, together?: AddedTogether): Promise<ModelChange>
   /** The latest first. */
   listPrices(id: string): Promise<readonly OfferedPrice[]>
 }
@@ -100,14 +103,20 @@ const ID = /^[A-Za-z0-9](?:[A-Za-z0-9._:/@+-]{0,198}[A-Za-z0-9])?$/
 export function createModelChanges(options: ModelChangesOptions): ModelChanges {
   const { database, clock, rules, change } = options
   /** Read from the database, because another process may just have changed it. */
-  const readStored = async (id: string): Promise<OfferedModel> => {
-    const { models } = await readOffer(database)
+  const readStored = async (id: string, together?: AddedTogether): Promise<OfferedModel> => {
+    const { models } = together?.stored ?? (await readOffer(database))
     const stored = models.find((model) => model.id === id && model.removedAtMs === null)
     if (stored !== undefined) return stored
     throw rules.isOfFile(id) ? fixedByFile(id) : notFound('model')
   }
-  const readPriced = async (id: string): Promise<OfferedPrice[]> =>
-    (await readPricesOf(database, id)).filter(({ withdrawnAtMs }) => withdrawnAtMs === null)
+  const readPrices = async (id: string, together?: AddedTogether): Promise<readonly OfferedPrice[]> =>
+    together === undefined
+      ? readPricesOf(database, id)
+      : together.stored.prices
+          .filter(({ model }) => model === id)
+          .toSorted((left, right) => right.effectiveFromMs - left.effectiveFromMs)
+  const readPriced = async (id: string, together?: AddedTogether): Promise<OfferedPrice[]> =>
+    (await readPrices(id, together)).filter(({ withdrawnAtMs }) => withdrawnAtMs === null)
 
   const planned = (difference: Members, write: ModelChange['write']): ModelChange => ({
     difference,
@@ -141,9 +150,9 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
       })
     },
     change: async (id, { entry, visibility, price, authorKeyId, reason }, together) => {
-      const before = await readStored(id)
+      const before = await readStored(id, together)
       const members = mergeMembers(before.entry, entry)
-      const prices = await readPriced(id)
+      const prices = await readPriced(id, together)
       const nowMs = floorOf(clock)
       const current = prices.find(({ effectiveFromMs }) => effectiveFromMs <= nowMs) ?? prices.at(-1)
       const seen = visibility === undefined ? before.visibility : visibility
@@ -161,15 +170,15 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
         return updateModel(transaction, draft, { known: before.version, price: next, nowMs: atMs })
       })
     },
-    remove: async (id) => {
-      const before = await readStored(id)
+    remove: async (id, together) => {
+      const before = await readStored(id, together)
       return planned(differenceOf({ ...before.entry, visibility: before.visibility }, {}), (transaction) =>
         removeModel(transaction, before, floorOf(clock)),
       )
     },
     addPrice: async (id, { price, effectiveFromMs, authorKeyId, reason }, together) => {
       const entry = rules.fileEntryOf(id) ?? {
-        ...(together?.models.get(id) ?? (await readStored(id)).entry),
+        ...(together?.models.get(id) ?? (await readStored(id, together)).entry),
         id,
       }
       const { rates } = rules.check({ ...entry, price }, together?.providers)
@@ -187,8 +196,8 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
         return addPrice(transaction, { ...row, model: id, nowMs })
       })
     },
-    withdrawPrice: async (id, version) => {
-      const found = (await readPricesOf(database, id)).find((one) => one.version === version)
+    withdrawPrice: async (id, version, together) => {
+      const found = (await readPrices(id, together)).find((one) => one.version === version)
       if (found === undefined) throw notFound('price list')
       const difference = { price: { from: found.price, to: null }, effective_from: isoOf(found) }
       return planned(difference, (transaction) => withdrawPrice(transaction, found, floorOf(clock)))
