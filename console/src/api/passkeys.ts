@@ -23,7 +23,7 @@ export async function signInWithPasskey(): Promise<void> {
   announceSessionChange('in')
 }
 
-/** Proves again who uses the session. */
+/** Asks the person for their passkey again. Throws if it is refused. */
 export async function confirmWithPasskey(): Promise<void> {
   const { public_key: options } = await call(() =>
     client.POST('/v1/sessions/current/confirm/passkey/options'),

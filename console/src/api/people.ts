@@ -18,7 +18,7 @@ export const changeMemberRole = (id: string, role: AccountRole) =>
     client.POST('/v1/organization/users/{user_id}', { params: { path: { user_id: id } }, body: { role } }),
   )
 
-/** Makes a link that lets a member in who lost every way. */
+/** Makes a link with which a member signs in who has lost every other way to do so. */
 export const makeRecoveryLink = (id: string, endsPasskeys: boolean) =>
   call(() =>
     client.POST('/v1/organization/users/{user_id}/recovery_link', {
