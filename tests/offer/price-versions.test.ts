@@ -60,7 +60,8 @@ const setPrice = (id: string, factor: number, effectiveFrom?: string) =>
 
 test('a request that began before the moment has the list of before, and one from the moment on the next, in every process', async () => {
   gateway.upstream.respondWith(completion())
-  const { body: model } = await addModel(gateway, 'crossing')
+  // Short answers hold little, so that four clients never wait for each other's credit.
+  const { body: model } = await addModel(gateway, 'crossing', { max_output_tokens: 100 })
   const momentMs = Date.now() + 1_500
   const set = await setPrice('crossing', 7, new Date(momentMs).toISOString())
   expect(set.status).toBe(201)
