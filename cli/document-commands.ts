@@ -18,6 +18,7 @@ The last 1,000 prompts of conversations are in \`~/.local/state/parkway/chat-his
 | \`PARKWAY_API_KEY\` | A key to use instead of a profile. |
 | \`PARKWAY_BASE_URL\` | The address of the gateway, instead of that of the profile. |
 | \`PARKWAY_MODEL\` | The model of \`chat\`. |
+| \`PARKWAY_ASK_ABOVE_USD\` | Work that costs more is asked about first; without a terminal it needs \`--yes\`. By default 0.50. |
 | \`PARKWAY_PICTURES\` | How \`--show\` shows pictures: \`kitty\`, \`iterm\`, \`sixel\` or \`none\`. By default the terminal's variables tell. |
 
 | exit code | |

@@ -1,6 +1,8 @@
+import type { GatewayClient } from '../api/gateway-client.ts'
 import { formatUsd } from '../output/format-usd.ts'
 import { printPairs } from '../output/tables/print-pairs.ts'
 import { printTable } from '../output/tables/print-table.ts'
+import { printable } from '../output/printable.ts'
 import type { Output } from '../output/terminal.ts'
 import type { Run } from './follow-run.ts'
 
@@ -51,6 +53,16 @@ export function printRun(output: Output, run: Run): void {
     ],
     run.lanes,
   )
+}
+
+/** Prints what votes and the judge say of a run, in words. */
+export async function printVerdict(output: Output, gateway: GatewayClient, runId: string): Promise<void> {
+  const path = { run_id: runId }
+  const { verdict, votes } = await gateway.call((routes) =>
+    routes.GET('/v1/compare/runs/{run_id}/verdict', { params: { path } }),
+  )
+  const counted = votes.total === 0 ? '' : ` (${votes.human} votes of people, ${votes.judge} of the judge)`
+  output.line(`\nVerdict: ${printable(verdict.text)}${counted}`)
 }
 
 function interval(mean: Mean, format: (value: number) => string): string | null {

@@ -11,7 +11,11 @@ export function isInteractive(): boolean {
 export async function requireConsent(question: string, isGiven: boolean): Promise<void> {
   if (isGiven) return
   if (!isInteractive())
-    throw new CommandFailure(EXIT.usage, 'Nobody can be asked without a terminal.', 'Agree with --yes.')
+    throw new CommandFailure(
+      EXIT.usage,
+      'This needs your agreement, and there is no terminal to ask on.',
+      'Agree with --yes.',
+    )
   const { confirm } = await import('@clack/prompts')
   const answer = await confirm({ message: printable(question), initialValue: false, output: process.stderr })
   if (answer !== true) throw new CommandFailure(EXIT.interrupted, 'Nothing was changed.')

@@ -35,7 +35,9 @@ describe('a comparison', () => {
     ])
     expect([code, stderr]).toEqual([
       0,
-      expect.stringMatching(/^\d+ of 12 answers, \$[\s\S]*12 of 12 answers/),
+      expect.stringMatching(
+        /^3 prompts, 12 answers: about \$0\.\d+, and \d+ s\.\n\d+ of 12 answers, \$[\s\S]*12 of 12 answers/,
+      ),
     ])
     expect(stdout).toMatch(/^status +completed$/m)
     expect(stdout).toMatch(/^ +gpt-4o-mini +6 +\d\.\d\d \(\d\.\d\d–\d\.\d\d\) +\d+ \(\d+–\d+\)/m)
@@ -98,6 +100,74 @@ describe('a comparison', () => {
     await second.waitFor('0/1')
     second.type(KEY.interrupt)
     expect(await second.ended()).toBe(130)
+  })
+
+  const promptsOf = async (name: string) => {
+    const run = (await readRuns()).find((one: { name: string }) => one.name === name)
+    const { body } = await gateway.request('GET', `/v1/compare/runs/${run?.id}/results?limit=100`)
+    return body.prompts.map(({ messages, text }: { messages?: unknown; text?: string }) => messages ?? text)
+  }
+  const runFile = (name: string, ...words: string[]) =>
+    home.run(['compare', 'run', ...models, '--name', name, ...words])
+
+  test('never sends the line of names of a CSV file, and reads quoted fields', async () => {
+    await write(
+      'quoted.csv',
+      '\uFEFFid,Prompt,expected\r\n1,"Say ""a, b""\nplease.","a, b"\r\n,,\n2,Of Peru?,Lima\n',
+    )
+    const { code, stderr } = await runFile('Quoted', '-f', 'quoted.csv')
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^2 prompts, 4 answers: about \$/)])
+    expect(JSON.stringify(await promptsOf('Quoted'))).toContain(String.raw`Say \"a, b\"\nplease.`)
+    expect(JSON.stringify(await promptsOf('Quoted'))).not.toMatch(/prompt"|expected/i)
+  })
+
+  test('takes the prompts from the column or member that is named', async () => {
+    await write('questions.csv', 'question;count\n"One; two?";1\nThree?;2\n')
+    const { code } = await runFile('Column', '-f', 'questions.csv', '--column', 'Question')
+    expect(code).toBe(0)
+    expect(JSON.stringify(await promptsOf('Column'))).toMatch(/One; two\?.*Three\?/)
+    await write('questions.jsonl', '{"question":"Four?","other":1}\n')
+    expect((await runFile('Member', '-f', 'questions.jsonl', '--column', 'question')).code).toBe(0)
+    expect(JSON.stringify(await promptsOf('Member'))).toContain('Four?')
+    await write('texts.jsonl', '"Five?"\n')
+    expect((await runFile('Texts', '-f', 'texts.jsonl')).code).toBe(0)
+    expect(JSON.stringify(await promptsOf('Texts'))).not.toContain(String.raw`\"Five`)
+  })
+
+  test('asks nothing if a file has no column that is clearly the prompt, or costs more than was agreed to', async () => {
+    await write('unclear.csv', 'question,answer\nWhy?,So\n')
+    const before = (await readRuns()).length
+    const unclear = await runFile('Unclear', '-f', 'unclear.csv')
+    expect([unclear.code, unclear.stderr]).toEqual([
+      2,
+      expect.stringMatching(/"question", "answer"\.\n {2}Choose one with --column/),
+    ])
+    expect((await runFile('Unclear', '-f', 'unclear.csv', '--column', 'nope')).stderr).toContain(
+      'no column "nope"',
+    )
+    await write('broken.csv', 'prompt\n"Why\n')
+    expect((await runFile('Unclear', '-f', 'broken.csv')).stderr).toContain('broken.csv is not CSV')
+    expect((await runFile('Unclear', '--column', 'a', 'Why?')).code).toBe(2)
+    const dear = await home.run(['compare', 'run', ...models, 'Why?'], {
+      environment: { PARKWAY_ASK_ABOVE_USD: '0.000001' },
+    })
+    expect([dear.code, dear.stderr]).toEqual([
+      2,
+      expect.stringMatching(/2 answers cost about \$0\.0\d+, .*\n.*--yes/),
+    ])
+    expect(await readRuns()).toHaveLength(before)
+    const agreed = await home.run(['compare', 'run', ...models, '--yes', 'Why?'], {
+      environment: { PARKWAY_ASK_ABOVE_USD: '0.000001' },
+    })
+    expect(agreed.code).toBe(0)
+  })
+
+  test('prints the verdict of a judge', async () => {
+    const judge = ['--judge', 'gpt-5.4', '--rubric', 'Which is shorter?']
+    const { code, stdout, stderr } = await runFile('Judged', ...judge, 'Why is the sky blue?')
+    expect([code, stderr]).toEqual([0, expect.stringContaining('of it for the judge')])
+    expect(stdout).toMatch(/^Verdict: not enough votes/m)
+    expect((await runFile('Judged', '--rubric', 'x', 'Why?')).code).toBe(2)
   })
 
   test.each([

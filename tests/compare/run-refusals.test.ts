@@ -47,8 +47,10 @@ describe('creating a run is refused', () => {
       'lanes.1.model',
     ],
   ])('%s', async (_, body, code, param) => {
-    const answer = await gateway.request('POST', RUNS, { body })
-    expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([400, code, param])
+    for (const path of [RUNS, '/v1/compare/estimates']) {
+      const answer = await gateway.request('POST', path, { body })
+      expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([400, code, param])
+    }
   })
 
   test.each([
@@ -72,5 +74,20 @@ describe('creating a run is refused', () => {
       'lanes.1.model',
     ])
     expect((await gateway.request('POST', RUNS, { key: null, body: { prompts, lanes } })).status).toBe(401)
+  })
+})
+
+test('an estimate says what a run would cost and take, and makes none', async () => {
+  const body = { prompts: ['one', 'two'], models: ['red', 'blue'], repeats: 3 }
+  const estimate = await gateway.request('POST', '/v1/compare/estimates', { body })
+  expect([estimate.status, estimate.body]).toMatchObject([
+    200,
+    { object: 'compare.estimate', prompts_total: 2, cells_total: 12, estimated_judge_cost_usd: 0 },
+  ])
+  expect((await gateway.request('GET', RUNS)).body.total).toBe(0)
+  const { body: run } = await gateway.request('POST', RUNS, { body })
+  expect(run).toMatchObject({
+    estimated_cost_usd: estimate.body.estimated_cost_usd,
+    estimated_duration_seconds: estimate.body.estimated_duration_seconds,
   })
 })

@@ -30,6 +30,7 @@ export const MODEL_ROUTES: Readonly<Record<string, (model: string) => object>> =
   '/v1/audio/transcriptions': (model) => ({ model, file: RECORDING }),
   '/v1/audio/translations': (model) => ({ model, file: RECORDING }),
   '/v1/compare/runs': (model) => ({ prompts: ['Hi'], lanes: [{ model }, { model }] }),
+  '/v1/compare/estimates': (model) => ({ prompts: ['Hi'], lanes: [{ model }, { model }] }),
   '/v1/compare/conversations': (model) => ({ lanes: [{ model }, { model }] }),
 }
 

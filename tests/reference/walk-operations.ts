@@ -168,6 +168,7 @@ async function walkCompare(call: MakeCall, until: Until): Promise<void> {
   await call('PATCH /v1/compare/datasets/{id}', { params: { id } })
   await call('GET /v1/compare/datasets')
   await call('GET /v1/compare/datasets/{id}', { params: { id } })
+  await call('POST /v1/compare/estimates', { body: { models, dataset_id: id } })
   const ask = async (): Promise<string> => {
     const run = await call('POST /v1/compare/runs', {
       body: { name: 'Two models', models, dataset_id: id },

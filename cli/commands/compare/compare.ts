@@ -2,7 +2,7 @@ import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { commandGroup } from '../../command-group.ts'
 import { followRun, readRun, type Run } from '../../compare/follow-run.ts'
-import { printRun } from '../../compare/print-run.ts'
+import { printRun, printVerdict } from '../../compare/print-run.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { askBeforeReplacing } from '../../files/ask-before-replacing.ts'
 import { saveResponseBody } from '../../files/save-response-body.ts'
@@ -64,11 +64,7 @@ const show = clientCommand<ShowOptions>({
       : readRun(gateway, id))
     if (isJson) return printJson(found)
     printRun(output, found)
-    const path = { run_id: id }
-    const { verdict } = await gateway.call((routes) =>
-      routes.GET('/v1/compare/runs/{run_id}/verdict', { params: { path } }),
-    )
-    output.line(`\n${printable(verdict.text)}`)
+    await printVerdict(output, gateway, id)
     if (answers !== true) return
     for (const lane of found.lanes)
       for (const cell of found.results[lane.id]?.answers?.data ?? []) {

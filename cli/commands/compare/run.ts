@@ -1,22 +1,30 @@
+import type { Schemas } from '../../api/gateway-client.ts'
 import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { cancelRun, followRun } from '../../compare/follow-run.ts'
-import { printRun } from '../../compare/print-run.ts'
+import { printRun, printVerdict } from '../../compare/print-run.ts'
 import { readPrompts } from '../../compare/read-prompts.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { collect } from '../../input/collect.ts'
+import { confirmCost } from '../../input/confirm-cost.ts'
 import { interruptible } from '../../interruption.ts'
+import { formatSeconds } from '../../output/format-seconds.ts'
+import { formatUsd } from '../../output/format-usd.ts'
 
 interface RunOptions {
   readonly model?: string[]
   readonly lane?: string[]
   readonly file?: string
+  readonly column?: string
+  readonly format?: string
   readonly dataset?: string
   readonly name?: string
   readonly repeats?: string
   readonly budget?: string
   readonly judge?: string
+  readonly rubric?: string
   readonly blind?: boolean
+  readonly yes?: boolean
   readonly follow?: boolean
 }
 
@@ -33,17 +41,31 @@ export const run = clientCommand<RunOptions>({
         'a model with parameters, such as {"model":"gpt-5.4","temperature":0}',
         collect,
       )
-      .option('-f, --file <path>', 'prompts, one a line, as text or JSON; - for stdin')
+      .option(
+        '-f, --file <path>',
+        'prompts: CSV with a line of column names, JSON lines, or one a line; - for stdin',
+      )
+      .option('--column <name>', 'the column of the file that has the prompts')
+      .option('--format <name>', 'csv, tsv, jsonl or text; by default the name of the file tells')
       .option('--dataset <id>', 'the prompts of a dataset')
       .option('--name <text>', 'the name of the run')
       .option('--repeats <number>', 'how often each model answers each prompt')
       .option('--budget <usd>', 'end when the answers have cost so much')
       .option('--judge <model>', 'a model that judges the answers')
+      .option('--rubric <text>', 'what the judge looks at')
       .option('--blind', 'hide which lane is which until you vote')
+      .option('-y, --yes', 'do not ask, whatever it costs')
       .option('--no-follow', 'print the id of the run and end'),
   async act({ output, isJson, connect, printJson }, options, ...words) {
     const gateway = connect()
     const body = await describeOrder(options, words.join(' '))
+    const estimate = await gateway.call((routes) => routes.POST('/v1/compare/estimates', { body }))
+    output.note(describeEstimate(estimate))
+    await confirmCost({
+      usd: estimate.estimated_cost_usd,
+      what: `${estimate.cells_total} answers`,
+      isAgreed: options.yes === true,
+    })
     // Ctrl-C during the request takes effect after its answer, because cancelling needs the id of the run.
     const ended = await interruptible(async (signal) => {
       const created = await gateway.call((routes) => routes.POST('/v1/compare/runs', { body }))
@@ -53,23 +75,42 @@ export const run = clientCommand<RunOptions>({
     })
     if (isJson) printJson(ended)
     else if (options.follow === false) output.line(ended.id)
-    else printRun(output, ended)
+    else {
+      printRun(output, ended)
+      if (ended.judge !== null) await printVerdict(output, gateway, ended.id)
+    }
     if (ended.status === 'failed')
       throw new CommandFailure(EXIT.failed, ended.error?.message ?? 'The run has failed.')
   },
 })
 
+function describeEstimate(estimate: Schemas['CompareEstimate']): string {
+  const {
+    prompts_total: prompts,
+    cells_total: answers,
+    estimated_cost_usd: cost,
+    estimated_judge_cost_usd: judge,
+    estimated_duration_seconds: seconds,
+  } = estimate
+  const ofJudge = judge === 0 ? '' : `, ${formatUsd(judge)} of it for the judge`
+  return `${prompts} ${prompts === 1 ? 'prompt' : 'prompts'}, ${answers} answers: about ${formatUsd(cost)}${ofJudge}, and ${formatSeconds(seconds)}.`
+}
+
 async function describeOrder(options: RunOptions, prompt: string) {
-  const { file, dataset, name, judge, blind } = options
+  const { file, column, format, dataset, name, judge, rubric, blind } = options
   const sources = [prompt, file ?? '', dataset ?? ''].filter((source) => source !== '')
   if (sources.length !== 1)
     throw new CommandFailure(EXIT.usage, 'Give one of a prompt, --file and --dataset.')
+  if (file === undefined && (column ?? format) !== undefined)
+    throw new CommandFailure(EXIT.usage, '--column and --format are about a --file.')
+  if (judge === undefined && rubric !== undefined)
+    throw new CommandFailure(EXIT.usage, '--rubric is for a --judge.')
   const prompts =
     file === undefined
       ? dataset === undefined
         ? { prompt }
         : { dataset_id: dataset }
-      : { prompts: (await readPrompts(file)) as string[] }
+      : { prompts: (await readPrompts(file, { column, format })) as string[] }
   const lanes = [...(options.model ?? []).map((model) => ({ model })), ...(options.lane ?? []).map(parseLane)]
   if (lanes.length < 2) throw new CommandFailure(EXIT.usage, 'A comparison takes at least two models (-m).')
   const repeats = readNumber('--repeats', options.repeats)
@@ -80,7 +121,7 @@ async function describeOrder(options: RunOptions, prompt: string) {
     ...(name === undefined ? {} : { name }),
     ...(repeats === undefined ? {} : { repeats }),
     ...(budget === undefined ? {} : { budget_usd: budget }),
-    ...(judge === undefined ? {} : { judge: { model: judge } }),
+    ...(judge === undefined ? {} : { judge: { model: judge, ...(rubric === undefined ? {} : { rubric }) } }),
     ...(blind === undefined ? {} : { blind }),
   }
 }

@@ -1,4 +1,5 @@
 import { canRedraw, sizeOf } from '../can-redraw.ts'
+import { formatSeconds } from '../format-seconds.ts'
 import { printable } from '../printable.ts'
 import { cutToWidth } from '../text-width.ts'
 
@@ -40,11 +41,4 @@ export function createProgressBar(stream: NodeJS.WriteStream, nowMs: () => numbe
 function timeLeft(share: number, elapsedMs: number): string {
   if (share < 0.05 || share >= 1 || elapsedMs < 1_000) return ''
   return `, ${formatSeconds(((elapsedMs / share) * (1 - share)) / 1_000)} left`
-}
-
-function formatSeconds(seconds: number): string {
-  const whole = Math.round(seconds)
-  if (whole < 60) return `${whole} s`
-  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
-  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`
 }

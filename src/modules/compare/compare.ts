@@ -7,7 +7,8 @@ import type { Place } from '../../storage/place.ts'
 import type { Inference } from '../inference/inference.ts'
 import type { Reader } from '../keys/keys.ts'
 import { cancelRun, pinRun, resumeRun, type ResumeChanges } from './runs/change-run.ts'
-import { createRun } from './runs/create-run.ts'
+import { createRun, estimateOrder } from './runs/create-run.ts'
+import type { RunEstimate } from './runs/estimate-run.ts'
 import { createFollowRun, type FollowRun } from './live/follow-run.ts'
 import type { RunOrder } from './runs/new-run.ts'
 import {
@@ -45,6 +46,8 @@ export { sweepRuns } from './runs/sweep-runs.ts'
 /** Compares models side by side: each prompt is asked of each lane, one chat call per cell. */
 export interface Compare {
   create(order: RunOrder): Promise<Run>
+  /** Returns about what a run would cost and take, without making it. */
+  estimate(order: RunOrder): RunEstimate
   read(place: Place, runId: string): Promise<Run>
   list(reader: Reader, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   listCells(run: Run, filter: CellFilter, page: CellPageRequest): Promise<CellPage>
@@ -74,6 +77,7 @@ export function createCompare({ database, messageBus, inference, clock, logger }
   const selector = inference.selectorFor(['llm'], ({ chat }) => chat !== undefined)
   return {
     create: (order) => createRun({ database, selector, clock }, order),
+    estimate: (order) => estimateOrder({ selector }, order),
     read: (place, runId) => readRun(database, place, runId),
     list: (reader, filter, page) => listRuns(database, reader, filter, page),
     listCells: (run, filter, page) => listCells(database, run, filter, page),

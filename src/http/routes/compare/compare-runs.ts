@@ -15,6 +15,7 @@ import { parseUsd } from '../../parameters/parse-usd.ts'
 import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { ExportAnswer, isCsvAsked, sendExport } from './compare-export.ts'
+import { compareEstimateRoutes } from './compare-estimates.ts'
 import { Budget, readRunOrder, RunCreateBody, type PromptSources } from './compare-run-request.ts'
 import { CellAnswer, PromptAnswer, toCellAnswer, toPromptAnswer } from './compare-cell-wire.ts'
 import { RunAnswer, toRunAnswer, type FirstAnswers, type LaneAnswers } from './compare-wire.ts'
@@ -69,6 +70,7 @@ export const compareRunRoutes = ({
   const RunList = listSchema('runs', RunAnswer)
 
   return [
+    ...compareEstimateRoutes({ compare, sources }),
     defineRoute({
       ...shared,
       method: 'POST',

@@ -5,7 +5,7 @@ import type { Database, Queryable } from '../../../storage/database.ts'
 import { errorCodeOf } from '../../../storage/storage-error.ts'
 import { toModelCard, type CatalogModel } from '../../catalog/catalog.ts'
 import type { CandidateSelector } from '../../inference/inference.ts'
-import { estimateRun } from './estimate-run.ts'
+import { estimateRun, type RunEstimate } from './estimate-run.ts'
 import { insertRun, type RunOrder } from './new-run.ts'
 import { readRun } from './read-runs.ts'
 import type { Run } from './run.ts'
@@ -22,10 +22,7 @@ const QUEUE_FULL_RETRY_SECONDS = 30
 
 export async function createRun(options: CreateRunOptions, order: RunOrder): Promise<Run> {
   const { database, clock } = options
-  const models = order.lanes.map(({ model }, index) =>
-    resolveModel(options, order, model, `lanes.${index}.model`),
-  )
-  const judge = order.judge === null ? null : resolveModel(options, order, order.judge.model, 'judge.model')
+  const { lanes: models, judge } = resolveModels(options, order)
   const estimate = estimateRun(order, { lanes: models, judge })
   const nowMs = clock.nowMs()
   const id = createId(nowMs)
@@ -49,9 +46,25 @@ export async function createRun(options: CreateRunOptions, order: RunOrder): Pro
   }
 }
 
+/** Returns about what a run will cost and take. Throws what `createRun` would. */
+export function estimateOrder(options: Pick<CreateRunOptions, 'selector'>, order: RunOrder): RunEstimate {
+  return estimateRun(order, resolveModels(options, order))
+}
+
+function resolveModels(
+  options: Pick<CreateRunOptions, 'selector'>,
+  order: RunOrder,
+): { lanes: readonly CatalogModel[]; judge: CatalogModel | null } {
+  const lanes = order.lanes.map(({ model }, index) =>
+    resolveModel(options, order, model, `lanes.${index}.model`),
+  )
+  const judge = order.judge === null ? null : resolveModel(options, order, order.judge.model, 'judge.model')
+  return { lanes, judge }
+}
+
 /** Refuses runs that can never succeed, with the name of the wrong field. */
 function resolveModel(
-  { selector }: CreateRunOptions,
+  { selector }: Pick<CreateRunOptions, 'selector'>,
   { caller }: RunOrder,
   model: string,
   param: string,
