@@ -10,8 +10,9 @@ import { paintPng } from './generation/pictures.ts'
 import { waitForTask } from './generation/wait-for-task.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from './support/start-test-gateway.ts'
 import { startEveryVendor, type EveryVendor } from './upstreams/start-every-vendor.ts'
+import { BEFORE_ENDS_MS } from './support/lasting-catalog.ts'
 
-const catalog = createCatalog()
+const catalog = createCatalog({ now: () => BEFORE_ENDS_MS })
 const models = [...catalog.list(), ...SERVICE_CATEGORIES.flatMap((category) => catalog.list({ category }))]
 
 /** A live key, which the sandbox never serves. */

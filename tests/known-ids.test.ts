@@ -8,8 +8,9 @@ import { waitForTask } from './generation/wait-for-task.ts'
 import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
 import { startEveryVendor, type EveryVendor } from './upstreams/start-every-vendor.ts'
 import { removeDirectory } from './support/remove-directory.ts'
+import { BEFORE_ENDS_MS } from './support/lasting-catalog.ts'
 
-const catalog = createCatalog()
+const catalog = createCatalog({ now: () => BEFORE_ENDS_MS })
 
 /** Models that clients still use: they work, but the default list does not show them. */
 const UNLISTED = [
@@ -152,7 +153,7 @@ describe('the id of another model', () => {
       aliases: [...aliases, ...given.map((one) => one.id)],
     }))
     await writeFile(overrideFile, JSON.stringify({ models: [...retired, ...models] }))
-    const retiring = createCatalog({ overrideFile })
+    const retiring = createCatalog({ overrideFile, now: () => BEFORE_ENDS_MS })
     try {
       for (const { id, successor } of successors) expect(retiring.resolve(id)?.id).toBe(successor.id)
       for (const { alias, model } of ALIASES) expect(retiring.resolve(alias)?.id).toBe(model)

@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createCatalog, type CatalogModel } from '../src/modules/catalog/catalog.ts'
 import { paintPng } from './generation/pictures.ts'
 import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
+import { BEFORE_ENDS_MS } from './support/lasting-catalog.ts'
 import { startEveryVendor, type EveryVendor } from './upstreams/start-every-vendor.ts'
 import { removeDirectory } from './support/remove-directory.ts'
 
-/** A day on which every model of the catalog is still sold. */
-const BEFORE_RETIREMENTS = Date.parse('2026-11-18')
-const sold = createCatalog({ isConfigured: () => true, now: () => BEFORE_RETIREMENTS })
-const unsold = createCatalog({ now: () => BEFORE_RETIREMENTS })
+const sold = createCatalog({ isConfigured: () => true, now: () => BEFORE_ENDS_MS })
+const unsold = createCatalog({ now: () => BEFORE_ENDS_MS })
+const ended = createCatalog({ now: () => Date.parse('2030-01-01') })
 
 /** Models that answer themselves where their vendor is configured, and otherwise the model that answers for them. */
 const SUCCESSORS = Object.entries({
@@ -21,8 +21,10 @@ const SUCCESSORS = Object.entries({
   'gpt-image-2': ['gpt-image-1-mini'],
   'claude-opus-5': ['claude-opus-4-5', 'claude-opus-4-6', 'claude-opus-4-7', 'claude-opus-4-8'],
   'claude-sonnet-5': ['claude-sonnet-4-5', 'claude-sonnet-4-6'],
+  'claude-fable-5-1': ['claude-fable-5'],
   'gemini-3.6-flash': ['gemini-3-flash-preview', 'gemini-3.5-flash'],
   'gemini-3.5-flash-lite': ['gemini-3.1-flash-lite'],
+  'glm-5.3': ['glm-5.2'],
 }).flatMap(([successor, ids]) => ids.map((id) => ({ id, successor })))
 
 /** Ids that no vendor sells any more, and other forms of ids, by the model that answers everywhere. */
@@ -126,7 +128,7 @@ describe('an id that people send', () => {
   test('never gets a model that can do less', () => {
     for (const { id, category, capabilities, successor } of sold.list({ includeUnlisted: true })) {
       if (successor === undefined) continue
-      const heir = unsold.resolve(id)
+      const heir = ended.resolve(id)
       expect([id, heir?.id, heir?.category]).toEqual([id, successor, category])
       expect([id, [...capabilities].filter((one) => !heir?.capabilities.has(one))]).toEqual([id, []])
     }
@@ -141,6 +143,15 @@ describe('an id that people send', () => {
   })
 })
 
+test('a model with an announced end answers itself until then, also where it is not sold, and its successor from then on', () => {
+  const before = createCatalog({ now: () => Date.parse('2027-01-13T23:59:59Z') })
+  const after = createCatalog({ isConfigured: () => true, now: () => Date.parse('2027-01-14T00:00:00Z') })
+  for (const id of ['gpt-4o-mini', 'gpt-4o', 'gpt-4.1', 'gpt-4.1-mini'])
+    expect([id, before.resolve(id)?.id, after.resolve(id)?.id]).toEqual([id, id, 'gpt-6-luna'])
+  const ids = (catalog: typeof before) => catalog.list().map(({ id }) => id)
+  expect([ids(before).includes('gpt-4o-mini'), ids(after).includes('gpt-4o-mini')]).toEqual([true, false])
+})
+
 test("an operator's file may use an unlisted id as an alias, and take successors out", async () => {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-ids-'))
   const overrideFile = join(directory, 'catalog.json')
@@ -150,7 +161,7 @@ test("an operator's file may use an unlisted id as an alias, and take successors
     { id: 'gpt-5.6-luna', capabilities: ['chat'] },
   ]
   await writeFile(overrideFile, JSON.stringify({ models }))
-  const catalog = createCatalog({ overrideFile, now: () => BEFORE_RETIREMENTS })
+  const catalog = createCatalog({ overrideFile, now: () => BEFORE_ENDS_MS })
   try {
     const found = ['gpt-5', 'gpt-6', 'gpt-5-mini', 'gpt-5-nano'].map((id) => catalog.resolve(id)?.id)
     expect(found).toEqual(['gpt-5.4', 'gpt-5.4', 'gpt-5-mini', 'gpt-5-nano'])

@@ -47,6 +47,8 @@ interface ComposeOptions {
   readonly logger: GatewayLogger
   /** The clock of this machine. Stored times use the database's clock. */
   readonly machineClock?: Clock | undefined
+  /** The built-in models, for tests that outlast them. */
+  readonly catalogSource?: unknown
   /** Whether other processes listen on the same port. */
   readonly sharePort?: boolean
   /** Called as soon as the first account and its key are stored, because the rest of the start may fail. */

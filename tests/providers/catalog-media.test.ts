@@ -7,6 +7,7 @@ import { createProviderRegistry, type ProviderRegistry } from '../../src/provide
 import { imageWork, inputImage, jobCall, mediaCall, videoWork } from '../upstreams/media/media-call.ts'
 import { startVendorServer, type VendorServer } from '../upstreams/media/vendor-server.ts'
 import { VENDOR_KEY, VENDOR_WIRES } from '../upstreams/media/vendor-wires.ts'
+import { BEFORE_ENDS_MS } from '../support/lasting-catalog.ts'
 
 const MEMBERS = {
   image: 'image',
@@ -16,7 +17,7 @@ const MEMBERS = {
 } as const
 type MediaCategory = keyof typeof MEMBERS
 
-const catalog = createCatalog()
+const catalog = createCatalog({ now: () => BEFORE_ENDS_MS })
 const models = [
   ...catalog.list({}),
   ...catalog.list({ category: 'upscale' }),

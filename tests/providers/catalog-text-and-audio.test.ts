@@ -26,6 +26,7 @@ import {
 import { failure } from '../upstreams/openai-server.ts'
 import { answerOpenAiText } from '../upstreams/openai-text-wire.ts'
 import { startScriptedServer, type ScriptedServer } from '../upstreams/scripted-server.ts'
+import { BEFORE_ENDS_MS } from '../support/lasting-catalog.ts'
 
 const MUSIC: MusicWork = {
   kind: 'music',
@@ -96,7 +97,7 @@ const CALLS: Partial<Record<Category, (provider: Provider, model: string) => Pro
   },
 }
 
-const catalog = createCatalog()
+const catalog = createCatalog({ now: () => BEFORE_ENDS_MS })
 // Service models are listed only if their category is requested.
 const routes = Object.keys(CALLS)
   .flatMap((category) => catalog.list({ category }))

@@ -7,6 +7,7 @@ import type { Clock } from '../../src/kernel/clock.ts'
 import { createTestDatabase } from '../../src/storage/testing/test-database.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { DescribedAnswers } from './described-answers.ts'
+import { LASTING_CATALOG } from './lasting-catalog.ts'
 import { removeDirectory } from './remove-directory.ts'
 
 export interface TestAnswer {
@@ -85,6 +86,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     connectionString,
     logger,
     machineClock: options.machineClock,
+    catalogSource: LASTING_CATALOG,
   })
   const baseUrl = gateway.url
   const answers = new DescribedAnswers()

@@ -106,6 +106,8 @@ interface BuildOptions {
   readonly connectionString: string
   readonly logger: GatewayLogger
   readonly machineClock?: Clock | undefined
+  /** The built-in models, if they are not those of this release. */
+  readonly catalogSource?: unknown
   /** The URL of this gateway, final once it listens. */
   readonly ownUrl?: () => string
 }
@@ -128,11 +130,13 @@ async function openModules(
     connectionString,
     logger,
     machineClock = systemClock,
+    catalogSource,
     ownUrl = () => ownUrlOf(config),
   }: BuildOptions,
   opened: AsyncDisposableStack,
 ): Promise<Modules> {
   const catalog = createCatalog({
+    source: catalogSource,
     overrideFile: config.catalogFile,
     log: logger,
     isConfigured: (providerId) => providers.get(providerId)?.isConfigured === true,

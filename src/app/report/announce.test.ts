@@ -3,7 +3,7 @@ import { createCatalog } from '../../modules/catalog/catalog.ts'
 import { announce } from './announce.ts'
 import { exampleModel } from '../build/example-model.ts'
 
-const catalog = createCatalog()
+const catalog = createCatalog({ now: () => 0 })
 
 it.each([
   [['openai', 'anthropic'], 'openai'],

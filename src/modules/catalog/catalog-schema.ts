@@ -189,7 +189,9 @@ const createMembers = (strictness: Strictness) => ({
   released: day("The vendor's release date, such as `2026-08-01`."),
   retires: day('The day on which the vendor ends the model. From then on the successor answers.'),
   successor: Type.Optional(
-    name('The model that answers, at its own price, if no configured provider sells this one.'),
+    name(
+      'The model to use instead. Without `shutdown_at` it answers, at its own price, if no configured provider sells this one.',
+    ),
   ),
   available_from: moment('From when on the model is there.'),
   deprecated_from: moment('From when on answers say that the model will end.'),

@@ -1,6 +1,6 @@
 import { SERVICE_CATEGORIES, type CatalogModel } from './catalog-model.ts'
 import defaultSource from './catalog.json' with { type: 'json' }
-import { hasEnded, isGone, isThere } from './life-cycle.ts'
+import { hasEnded, isBeforeShutdown, isGone, isThere } from './life-cycle.ts'
 import { createSnapshot, isVisibleTo, namesAt, type CatalogSnapshot } from './catalog-snapshot.ts'
 import { checkEntry, type CheckedEntry } from './check-entry.ts'
 import { CatalogInvalid, loadCatalog } from './load-catalog.ts'
@@ -165,7 +165,7 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
 
   const succeed = (model: CatalogModel | undefined, look: Look): CatalogModel | undefined => {
     if (model === undefined || isGone(model, look.atMs)) return undefined
-    if (model.successor === undefined) return model
+    if (model.successor === undefined || isBeforeShutdown(model, look.atMs)) return model
     const timed = snapshot.heirs.get(model.id)
     const isSeen = timed !== undefined && (look.viewer === null || isVisibleTo(timed.first, look.viewer))
     const heir = isSeen ? modelAt(timed, look.atMs) : undefined

@@ -27,6 +27,7 @@ export function readLifeCycle(entry: CatalogEntry): LifeCycle | null {
   if (FIELDS.every((field) => entry[field] === undefined)) return null
   const deprecatedFromMs = readMoment(entry.deprecated_from)
   const shutdownMs = readMoment(entry.shutdown_at)
+  const endMs = shutdownMs ?? readMoment(entry.retires)
   return {
     availableFromMs: readMoment(entry.available_from),
     deprecatedFromMs,
@@ -35,7 +36,7 @@ export function readLifeCycle(entry: CatalogEntry): LifeCycle | null {
     headers: [
       // RFC 9745 and RFC 8594.
       ...(deprecatedFromMs === null ? [] : ['deprecation', `@${Math.floor(deprecatedFromMs / 1000)}`]),
-      ...(shutdownMs === null ? [] : ['sunset', new Date(shutdownMs).toUTCString()]),
+      ...(endMs === null ? [] : ['sunset', new Date(endMs).toUTCString()]),
       ...(entry.successor === undefined
         ? []
         : ['link', `</v1/models/${encodeURIComponent(entry.successor)}>; rel="successor-version"`]),
@@ -57,6 +58,11 @@ type Living = Pick<CatalogModel, 'retiresAt' | 'lifeCycle'>
 export function hasEnded({ retiresAt, lifeCycle }: Living, atMs: number): boolean {
   if (retiresAt !== undefined && atMs >= retiresAt.getTime()) return true
   return lifeCycle !== undefined && lifeCycle.shutdownMs !== null && atMs >= lifeCycle.shutdownMs
+}
+
+/** Whether it answers itself, because its end is known and has not come. */
+export function isBeforeShutdown({ lifeCycle }: Living, atMs: number): boolean {
+  return lifeCycle !== undefined && lifeCycle.shutdownMs !== null && atMs < lifeCycle.shutdownMs
 }
 
 /** Whether nobody answers to its name: before it comes, or after an end without anybody in its place. */

@@ -104,7 +104,7 @@ describe('a model card', () => {
   })
 
   test('a model card of every model matches the schema of the reference', () => {
-    const catalog = createCatalog()
+    const catalog = createCatalog({ now: () => 0 })
     const models = [...catalog.list(), ...catalog.list({ category: 'rerank' })]
     for (const model of models) {
       const card = toModelCard(model, { isProviderConfigured: () => false, isSandboxAllowed: false })

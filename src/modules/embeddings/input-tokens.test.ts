@@ -4,7 +4,7 @@ import { countTokens } from '../../kernel/tokens/count-tokens.ts'
 import { createCatalog, type CatalogModel } from '../catalog/catalog.ts'
 import { boundInputTokens, countInputTokens, refineInputTokens } from './input-tokens.ts'
 
-const catalog = createCatalog()
+const catalog = createCatalog({ now: () => 0 })
 const models = catalog.list({ category: 'embedding' })
 const modelOf = (id: string): CatalogModel => {
   const model = catalog.resolve(id)

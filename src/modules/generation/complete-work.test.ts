@@ -5,7 +5,7 @@ import { createCatalog, type CatalogModel } from '../catalog/catalog.ts'
 import { completeWork } from './complete-work.ts'
 import { estimateWork, priceOfWork } from './price-work.ts'
 
-const catalog = createCatalog()
+const catalog = createCatalog({ now: () => 0 })
 
 function modelOf(id: string): CatalogModel {
   const model = catalog.resolve(id)

@@ -51,7 +51,7 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
   'POST /v1/images/edits 202 application/json': receiptOf('flux-kontext-pro'),
   'POST /v1/images/upscale 200 application/json': imageAnswer,
   'POST /v1/images/bg-remove 200 application/json': imageAnswer,
-  'POST /v1/audio/speech 202 application/json': receiptOf('tts-1'),
+  'POST /v1/audio/speech 202 application/json': receiptOf('elevenlabs-tts'),
   'POST /v1/webhook-deliveries/{id}/redeliver 200 application/json': {
     id: ID,
     task_id: ID,
@@ -77,7 +77,7 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
   'POST /v1/admin/providers/{name}/test 200 application/json': {
     object: 'provider_test',
     provider: 'example',
-    model: 'gpt-5.4-nano',
+    model: 'gpt-5.6-luna',
     upstream_model: 'example-nano',
     is_ok: true,
     latency_ms: 412,
@@ -88,7 +88,7 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
   'POST /v1/admin/providers/test 200 application/json': {
     object: 'provider_test',
     provider: 'example',
-    model: 'gpt-5.4-nano',
+    model: 'gpt-5.6-luna',
     upstream_model: 'example-nano',
     is_ok: false,
     latency_ms: 96,

@@ -59,7 +59,7 @@ export const ImageGenerationRequest = Type.Object(
   { model: nullable(Model), ...ImageMembers },
   {
     title: 'ImageGenerationRequest',
-    examples: [{ model: 'gpt-image-1.5', prompt: 'A lighthouse at dusk, oil on canvas', size: '1024x1024' }],
+    examples: [{ model: 'gpt-image-2', prompt: 'A lighthouse at dusk, oil on canvas', size: '1024x1024' }],
   },
 )
 export type ImageGenerationRequest = Static<typeof ImageGenerationRequest>
@@ -77,7 +77,7 @@ export const ImageEditRequest = Type.Object(
   },
   {
     title: 'ImageEditRequest',
-    examples: [{ model: 'gpt-image-1.5', prompt: 'Make it night', image: PIXEL }],
+    examples: [{ model: 'gpt-image-2', prompt: 'Make it night', image: PIXEL }],
   },
 )
 export type ImageEditRequest = Static<typeof ImageEditRequest>

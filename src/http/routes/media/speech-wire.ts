@@ -48,7 +48,9 @@ export const SpeechRequest = Type.Object(
   },
   {
     title: 'SpeechRequest',
-    examples: [{ model: 'tts-1', input: 'The quick brown fox jumps over the lazy dog.', voice: 'alloy' }],
+    examples: [
+      { model: 'elevenlabs-tts', input: 'The quick brown fox jumps over the lazy dog.', voice: 'alloy' },
+    ],
   },
 )
 export type SpeechRequest = Static<typeof SpeechRequest>

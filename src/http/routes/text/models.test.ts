@@ -7,7 +7,7 @@ import type { Route, RouteRequest } from '../../route.ts'
 import { modelRoutes } from './models.ts'
 
 const [listRoute, readRoute] = modelRoutes({
-  catalog: createCatalog(),
+  catalog: createCatalog({ now: () => 0 }),
   isProviderConfigured: (providerId) => providerId === 'anthropic',
   mayUseSandbox: ({ environment }) => environment === 'dev' || environment === 'test',
 })

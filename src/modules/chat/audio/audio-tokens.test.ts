@@ -10,7 +10,7 @@ const worstCaseOf = (model: CatalogModel, members: Omit<ChatRequest, 'model'>): 
 }
 
 test('audio is held at its own prices, in the prompt and in the answer', () => {
-  const model = createCatalog().resolve('gpt-4o')
+  const model = createCatalog({ now: () => 0 }).resolve('gpt-4o')
   if (!model) throw new Error('no such model')
   const { price } = model
   if (price.unit !== 'token') throw new Error('priced by the token')

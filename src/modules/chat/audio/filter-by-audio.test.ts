@@ -3,7 +3,7 @@ import { createCatalog } from '../../catalog/catalog.ts'
 import { filterByAudio } from './filter-by-audio.ts'
 
 it('a spoken answer without a price is refused although the provider accepts the member', () => {
-  const model = createCatalog().resolve('gpt-4o')
+  const model = createCatalog({ now: () => 0 }).resolve('gpt-4o')
   if (!model) throw new Error('no such model')
   const provider = { id: 'any', isConfigured: true, takenMembers: new Set(['modalities']) }
   const timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1 }

@@ -12,7 +12,7 @@ import {
   type WorstCase,
 } from './estimate-cost.ts'
 
-const catalog = createCatalog()
+const catalog = createCatalog({ now: () => 0 })
 const languageModels = catalog.list({ category: 'llm' })
 
 function modelOf(id: string): CatalogModel {

@@ -8,7 +8,7 @@ import { estimateProfileOf, type EstimateProfile } from './estimate-profile.ts'
 import { boundChatPromptTokens } from './estimate-prompt-tokens.ts'
 import { refineChatPromptTokens } from './estimate-refined-tokens.ts'
 
-const catalog = createCatalog()
+const catalog = createCatalog({ now: () => 0 })
 const profileOf = (id: string): EstimateProfile => {
   const model = catalog.resolve(id)
   if (!model) throw new Error(`no model '${id}'`)

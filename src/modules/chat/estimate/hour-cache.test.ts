@@ -15,7 +15,7 @@ test.each([
   expect(asksForHourCache(text)).toBe(asks)
 })
 
-const [base] = createCatalog().list({ category: 'llm' })
+const [base] = createCatalog({ now: () => 0 }).list({ category: 'llm' })
 const rate = fc.bigInt({ min: 1n, max: 100_000_000_000n })
 const price = fc
   .record({

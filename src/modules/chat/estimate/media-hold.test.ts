@@ -10,7 +10,7 @@ import { createCatalog, type CatalogModel } from '../../catalog/catalog.ts'
 import { estimateChat, refineChat } from './estimate-cost.ts'
 import { billedContents, fileOf, type BilledContent } from '../testing/billed-files.ts'
 
-const catalog = createCatalog()
+const catalog = createCatalog({ now: () => 0 })
 const modelOf = (id: string): CatalogModel => {
   const model = catalog.resolve(id)
   if (!model) throw new Error(`no model '${id}'`)
