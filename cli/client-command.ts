@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { createGatewayClient, type GatewayClient } from './api/gateway-client.ts'
+import { createDeprecationWarner } from './api/warn-of-deprecation.ts'
 import { createOutput, type Output } from './output/terminal.ts'
 import { findConnection, findProfileName, type Connection } from './profile/find-connection.ts'
 import { profilePath, readProfiles } from './profile/profile-file.ts'
@@ -86,7 +87,8 @@ function createContext({ json, profile, project, wait }: SharedOptions): Command
     wait === true
       ? { waitMsMax: LIMIT_WAIT_MS_MAX, onWait: (sentence: string) => output.note(sentence) }
       : null
-  const connectTo = (connection: Connection) => createGatewayClient(connection, { patience })
+  const onAnswer = createDeprecationWarner((sentence) => output.note(sentence))
+  const connectTo = (connection: Connection) => createGatewayClient(connection, { patience, onAnswer })
   const find = () => findConnection(profile, process.env, readProfiles(profilePath(process.env)))
   const connect = (): GatewayClient => {
     const connection = find()

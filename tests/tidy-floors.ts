@@ -48,7 +48,7 @@ export const MODULE_RANKS: readonly (readonly string[])[] = [
     'groups',
     'roles',
   ],
-  ['inference', 'tasks', 'deployments', 'people'],
+  ['inference', 'tasks', 'deployments', 'deprecations', 'people'],
   [
     'chat',
     'embeddings',

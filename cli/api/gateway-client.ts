@@ -47,6 +47,8 @@ interface Outcome<Data> {
 interface ClientOptions {
   /** Without patience, a rate limit fails at once. */
   readonly patience?: Patience | null
+  /** Called with the headers of each answer that is no failure. */
+  readonly onAnswer?: (headers: Headers) => void
   /** How long a read waits for the gateway to send something. */
   readonly silenceMsMax?: number
 }
@@ -56,7 +58,7 @@ const READ_SILENCE_MS_MAX = 30_000
 
 export function createGatewayClient(
   connection: Connection,
-  { patience = null, silenceMsMax = READ_SILENCE_MS_MAX }: ClientOptions = {},
+  { patience = null, onAnswer, silenceMsMax = READ_SILENCE_MS_MAX }: ClientOptions = {},
 ): GatewayClient {
   const { baseUrl, apiKey, projectId = null } = connection
   const headers = {
@@ -74,6 +76,7 @@ export function createGatewayClient(
       waitForLimit(async () => {
         const { data, error, response } = await reach(baseUrl, () => send(routes))
         if (!response.ok) throw failureOf(baseUrl, error, response)
+        onAnswer?.(response.headers)
         if (typeof data !== 'object' || data === null) throw notAGateway(baseUrl, 'its answer is empty')
         return data
       }),
@@ -88,6 +91,7 @@ export function createGatewayClient(
           await response.body?.cancel()
           throw notAGateway(baseUrl, 'it sent a page for browsers')
         }
+        onAnswer?.(response.headers)
         return response
       }),
   }

@@ -35,6 +35,9 @@ const list = clientCommand<ListOptions>({
         { title: 'context', of: ({ context }) => context, isNumber: true, rank: 5 },
         { title: 'ready', of: (model) => (model.is_ready ? 'yes' : 'no'), rank: 2 },
         { title: 'price', of: ({ pricing }) => pricing, rank: 4, isText: true },
+        ...(shown.some((model) => describeEnd(model) !== '')
+          ? [{ title: 'ends', of: describeEnd, rank: 1 }]
+          : []),
       ],
       shown,
     )
@@ -66,9 +69,17 @@ function describe(model: Schemas['Model']): [string, string][] {
     ['price', model.pricing],
     ['route', model.endpoint],
     ['provider', model.provider],
+    ['ends', describeEnd(model) || '-'],
+    ['use instead', model.successor ?? '-'],
     ['ready', model.is_ready ? 'yes' : `no: ${model.not_ready_reason ?? 'unknown reason'}`],
     ['other names', model.aliases.join(', ') || '-'],
   ]
+}
+
+/** The day on which a model ends. Empty for most models. */
+function describeEnd({ shutdown_date: end, deprecated_from: from }: Schemas['Model']): string {
+  if (end !== null) return end.slice(0, 10)
+  return from !== null && Date.parse(from) <= Date.now() ? 'deprecated' : ''
 }
 
 export const models = commandGroup({

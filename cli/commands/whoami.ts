@@ -28,8 +28,23 @@ export const whoami = clientCommand({
       ['tokens a minute', limit(tokens)],
       ['requests at once', limit(atOnce)],
     ])
+    for (const sentence of await listDeprecations(gateway)) output.note(sentence)
   },
 })
+
+/** Says which models that keys of the account used lately will end. A gateway of an earlier version does not tell. */
+async function listDeprecations(gateway: GatewayClient): Promise<string[]> {
+  const { data: answer } = await gateway.routes.GET('/v1/deprecations')
+  return (answer?.data ?? []).map(({ id, keys, shutdown_at: end, successor }) => {
+    const named = keys.slice(0, NAMED_MAX).map(({ key }) => key.name ?? key.id)
+    const others = keys.length > NAMED_MAX ? ` and ${keys.length - NAMED_MAX} more` : ''
+    return `Warning: the model "${id}" ${end === null ? 'is deprecated' : `ends on ${end.slice(0, 10)}`} and is used by ${named.join(', ')}${others}.${
+      successor === null ? '' : ` Use "${successor}" instead.`
+    }`
+  })
+}
+
+const NAMED_MAX = 3
 
 /** The person that this profile was signed in for, and where it works. */
 async function readPerson(gateway: GatewayClient): Promise<[string, string][]> {

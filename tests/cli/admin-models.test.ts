@@ -50,6 +50,38 @@ routes:
   expect((await home.run(['admin', 'models', 'rm', '--yes', 'our-llama'])).code).toBe(4)
 })
 
+test('commands say which models end, and who uses them', async () => {
+  const path = await write(
+    'our-old.yaml',
+    `id: our-old
+name: Our Old
+vendor: Meta
+category: llm
+context_tokens: 8192
+capabilities: [chat]
+price: { unit: token, input_usd_per_1m: 0.1, output_usd_per_1m: 0.3 }
+routes:
+  - { provider: groq, model: llama }
+deprecated_from: 2026-01-01
+shutdown_at: 2099-12-31
+`,
+  )
+  expect((await home.run(['admin', 'models', 'add', path])).code).toBe(0)
+  expect((await home.run(['models', 'list', '--vendor', 'Meta'])).stdout).toMatch(/our-old .*2099-12-31/)
+  expect((await home.run(['models', 'show', 'our-old'])).stdout).toMatch(/ends +2099-12-31\n/)
+  expect((await home.run(['whoami'])).stderr).toBe('')
+  const answer = await home.run(['chat', '--model', 'our-old', 'Hi'])
+  const warning = 'Warning: the model "our-old" ends on 2099-12-31.\n'
+  expect([answer.code, answer.stderr.replace(warning, '')]).toEqual([
+    0,
+    expect.not.stringContaining('Warning'),
+  ])
+  expect(answer.stderr).toContain(warning)
+  expect((await home.run(['whoami'])).stderr).toMatch(
+    /^Warning: the model "our-old" ends on 2099-12-31 and is used by .+\.\n$/,
+  )
+})
+
 test('a price is set for later, listed and withdrawn', async () => {
   const path = await write('price.yaml', 'unit: token\ninput_usd_per_1m: 3\noutput_usd_per_1m: 16\n')
   const from = new Date(Date.now() + 86_400_000).toISOString()

@@ -19,6 +19,7 @@ export async function walkAccount(call: MakeCall): Promise<void> {
   await call('DELETE /v1/tenants/me/api-keys/{id}', { params: { id } })
   const views = ['budget', 'summary', 'today', 'timeseries', 'spending', 'gpu-billing', 'records', 'latency']
   for (const view of views) await call(`GET /v1/usage/${view}`)
+  await call('GET /v1/deprecations')
   await call('PATCH /v1/budget-alerts/settings')
   await call('GET /v1/budget-alerts/settings')
   await call('GET /v1/budget-alerts')
@@ -93,6 +94,8 @@ export async function walkOperator(call: MakeCall): Promise<void> {
   await call('GET /v1/admin/models/{id}/prices', { params: model })
   await call('DELETE /v1/admin/models/{id}/prices/{version}', { params: { ...model, version: price.id } })
   await call('DELETE /v1/admin/models/{id}', { params: model })
+  await call('GET /v1/admin/deprecations')
+  await call('GET /v1/admin/deprecations/{id}/keys', { params: { id: 'gpt-5.4' } })
   const list = { format: 'litellm', text: JSON.stringify({ 'gpt-5.4': LISTED }) }
   const { digest } = await call('POST /v1/admin/price_imports', { body: list })
   await call('POST /v1/admin/price_imports/apply', { body: { ...list, digest, models: ['gpt-5.4'] } })

@@ -222,7 +222,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       deliverLink: createDeliverLink(signIn),
     }),
     ...buildScimRoutes({ modules, guard: options.guard, publicUrl: config.publicUrl }),
-    ...usageRoutes({ usage, budgetAlerts: modules.budgetAlerts, clock: modules.clock }),
+    ...usageRoutes(modules),
     ...budgetAlertRoutes({ budgetAlerts: modules.budgetAlerts }),
     ...usageLatencyRoutes({ usage, clock: modules.clock }),
     ...requestLogRoutes({

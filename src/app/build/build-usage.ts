@@ -8,6 +8,8 @@ import {
   type RequestLog,
   type StoredBodies,
 } from '../../modules/request-log/request-log.ts'
+import type { Catalog } from '../../modules/catalog/catalog.ts'
+import { createDeprecations, type Deprecations } from '../../modules/deprecations/deprecations.ts'
 import { createUsage, type Usage } from '../../modules/usage/usage.ts'
 import type { Database } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
@@ -18,6 +20,7 @@ import type { Sealer } from '../../kernel/seal-text.ts'
 
 export interface BuiltUsage {
   readonly usage: Usage
+  readonly deprecations: Deprecations
   readonly requestLog: RequestLog
   readonly storedBodies: StoredBodies
   /** Of agents. */
@@ -25,6 +28,7 @@ export interface BuiltUsage {
 }
 
 interface Parts {
+  readonly catalog: Catalog
   readonly database: Database
   readonly messageBus: MessageBus
   readonly clock: Clock
@@ -37,7 +41,7 @@ interface Parts {
 /** Builds what records requests. Adds what must be closed to `opened`. */
 export async function buildUsage(
   config: Config,
-  { database, messageBus, clock, ledger, metrics, logger, sealer }: Parts,
+  { catalog, database, messageBus, clock, ledger, metrics, logger, sealer }: Parts,
   opened: AsyncDisposableStack,
 ): Promise<BuiltUsage> {
   const onDropped = (reason: string, count: number): void => metrics.requestLog.dropped(reason, count)
@@ -62,7 +66,8 @@ export async function buildUsage(
   opened.defer(() => storedBodies.close())
   const exportCounts = createExportCounts({ database, clock })
   opened.defer(() => exportCounts.close())
-  return { usage, requestLog, storedBodies, exportCounts }
+  const deprecations = createDeprecations({ catalog, usage, clock })
+  return { usage, deprecations, requestLog, storedBodies, exportCounts }
 }
 
 /** The operator's rules for stored bodies. */

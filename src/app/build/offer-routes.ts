@@ -1,4 +1,6 @@
 import { adminConfigRoutes } from '../../http/routes/offer/admin-config.ts'
+import { deprecationRoutes } from '../../http/routes/account/deprecations.ts'
+import { adminDeprecationRoutes } from '../../http/routes/offer/admin-deprecations.ts'
 import { adminModelPriceRoutes } from '../../http/routes/offer/admin-model-prices.ts'
 import { adminModelRoutes } from '../../http/routes/offer/admin-models.ts'
 import { adminPriceImportRoutes } from '../../http/routes/offer/admin-price-imports.ts'
@@ -9,7 +11,10 @@ import { createPriceImports } from '../../modules/price-import/price-import.ts'
 import type { Modules } from './build-modules.ts'
 
 interface OfferRouteOptions {
-  readonly modules: Pick<Modules, 'audit' | 'catalog' | 'clock' | 'offer' | 'outbound' | 'providers'>
+  readonly modules: Pick<
+    Modules,
+    'audit' | 'catalog' | 'clock' | 'deprecations' | 'offer' | 'outbound' | 'providers'
+  >
   readonly providers: ProviderStatuses
 }
 
@@ -29,5 +34,7 @@ export function buildOfferRoutes({ modules, providers }: OfferRouteOptions): Rou
     ...adminModelPriceRoutes(modules),
     ...adminConfigRoutes(modules),
     ...adminPriceImportRoutes({ priceImports, audit }),
+    ...adminDeprecationRoutes(modules),
+    ...deprecationRoutes(modules),
   ]
 }

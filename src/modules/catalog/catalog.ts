@@ -32,7 +32,7 @@ export {
 export { fromStoredPrice } from './stored-price.ts'
 export { MODEL_MEMBERS, PriceList } from './catalog-schema.ts'
 export { describeEntry } from './describe-entry.ts'
-export { deprecationOf } from './life-cycle.ts'
+export { deprecationOf, endingOf, type Ending } from './life-cycle.ts'
 export { modelAt, type TimedModel } from './timed-model.ts'
 
 /** The models that the gateway offers. Lookups are synchronous; a reload replaces all models at once. */

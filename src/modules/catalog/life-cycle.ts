@@ -54,10 +54,15 @@ function readMoment(text: string | undefined): number | null {
 
 type Living = Pick<CatalogModel, 'retiresAt' | 'lifeCycle'>
 
+/** When it ends. Null if that is not known. */
+export function endOf({ retiresAt, lifeCycle }: Living): number | null {
+  return retiresAt?.getTime() ?? lifeCycle?.shutdownMs ?? null
+}
+
 /** Whether its end has come. */
-export function hasEnded({ retiresAt, lifeCycle }: Living, atMs: number): boolean {
-  if (retiresAt !== undefined && atMs >= retiresAt.getTime()) return true
-  return lifeCycle !== undefined && lifeCycle.shutdownMs !== null && atMs >= lifeCycle.shutdownMs
+export function hasEnded(model: Living, atMs: number): boolean {
+  const endMs = endOf(model)
+  return endMs !== null && atMs >= endMs
 }
 
 /** Whether it answers itself, because its end is known and has not come. */
@@ -82,4 +87,32 @@ export function isThere(model: Living, atMs: number): boolean {
 export function deprecationOf({ lifeCycle }: Living, atMs: number): readonly string[] | null {
   const from = lifeCycle?.deprecatedFromMs ?? null
   return lifeCycle !== undefined && from !== null && atMs >= from ? lifeCycle.headers : null
+}
+
+/** What is known of the end of a model. */
+export interface Ending {
+  /** `announced`: it is neither deprecated nor ended yet. */
+  readonly state: 'announced' | 'deprecated' | 'ended'
+  readonly deprecatedFromMs: number | null
+  readonly endMs: number | null
+  /** Whether the successor answers after the end. */
+  readonly isSucceeded: boolean
+}
+
+/** Null for a model that is not deprecated and does not end before `untilMs`. */
+export function endingOf(
+  model: Living,
+  { nowMs, untilMs }: { nowMs: number; untilMs: number },
+): Ending | null {
+  const endMs = endOf(model)
+  const deprecatedFromMs = model.lifeCycle?.deprecatedFromMs ?? null
+  const nextMs = Math.min(endMs ?? Infinity, deprecatedFromMs ?? Infinity)
+  if (nextMs >= untilMs) return null
+  const isDeprecated = deprecatedFromMs !== null && deprecatedFromMs <= nowMs
+  return {
+    state: hasEnded(model, nowMs) ? 'ended' : isDeprecated ? 'deprecated' : 'announced',
+    deprecatedFromMs,
+    endMs,
+    isSucceeded: model.retiresAt !== undefined || model.lifeCycle?.isSucceeded === true,
+  }
 }

@@ -59,6 +59,8 @@ describe('a model card', () => {
       dimensions: null,
       aliases: ['tiny-latest'],
       shutdown_date: null,
+      deprecated_from: null,
+      successor: null,
     })
   })
 

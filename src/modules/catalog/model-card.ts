@@ -13,6 +13,7 @@ import {
   type TokenRates,
   type UnitPrice,
 } from './catalog-model.ts'
+import { endOf } from './life-cycle.ts'
 
 const usd = (description: string) => Type.Number({ minimum: 0, description })
 
@@ -111,6 +112,11 @@ export const ModelCard = Type.Object(
       Type.String({ format: 'date-time' }),
       'When the model ends. `null` if that is not known.',
     ),
+    deprecated_from: orNull(
+      Type.String({ format: 'date-time' }),
+      'From when on answers say that the model will end. `null` if that is not known.',
+    ),
+    successor: orNull(Type.String(), 'The model to use instead of one that ends. `null` if none is named.'),
   },
   { title: 'Model' },
 )
@@ -146,13 +152,14 @@ export function toModelCard(model: CatalogModel, readiness: ModelReadiness): Mod
     max_output_tokens: model.maxOutputTokens,
     dimensions: model.dimensions,
     aliases: [...model.aliases],
-    shutdown_date: shutdownOf(model),
+    shutdown_date: momentOf(endOf(model)),
+    deprecated_from: momentOf(model.lifeCycle?.deprecatedFromMs ?? null),
+    successor: model.successor ?? null,
   }
 }
 
-function shutdownOf({ retiresAt, lifeCycle }: CatalogModel): string | null {
-  const endMs = retiresAt?.getTime() ?? lifeCycle?.shutdownMs ?? null
-  return endMs === null ? null : toTimestamp(endMs)
+function momentOf(epochMs: number | null): string | null {
+  return epochMs === null ? null : toTimestamp(epochMs)
 }
 
 function formatPricing({ price, isPriceListed }: CatalogModel): string {

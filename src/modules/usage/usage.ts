@@ -1,13 +1,21 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { Page } from '../../kernel/page.ts'
+import type { OpenPage, Page } from '../../kernel/page.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import type { Reader } from '../keys/keys.ts'
 import type { BucketsQuery } from './buckets/buckets-query.ts'
 import { readBuckets, type Bucket } from './buckets/read-buckets.ts'
 import { findSpan, type SpanQuery, type UsageSpan } from './find-span.ts'
 import { LatencyMeter, type MeasuredRequest } from './latency-meter.ts'
+import {
+  listKeyUse,
+  readModelUse,
+  type KeyUse,
+  type KeyUseQuery,
+  type ModelUse,
+  type ModelUseQuery,
+} from './read-model-use.ts'
 import { listRecords, type RecordsQuery, type UsageRecord } from './list-records.ts'
 import { readBudget, type Budget, type CreditReader } from './read-budget.ts'
 import { readSpending, readSpendingOfAccounts, type Spending, type SpendingQuery } from './read-spending.ts'
@@ -25,6 +33,7 @@ export type { Bucket, BucketResult } from './buckets/read-buckets.ts'
 export { OUTCOMES, type UsageRecord } from './list-records.ts'
 export { LATENCY_ERROR } from './latency-buckets.ts'
 export type { LatencyBucket, LatencyFigures, Percentiles } from './read-latency.ts'
+export type { KeyUse, KeyUseCursor, ModelUse } from './read-model-use.ts'
 export type { Budget, CreditReader } from './read-budget.ts'
 export { verifyPrices } from './verify-prices.ts'
 export type { Spending } from './read-spending.ts'
@@ -32,7 +41,7 @@ export { BUCKETS_MAX, GRANULARITIES, SERIES_MAX } from './read-timeseries.ts'
 export type { Granularity, Timeseries, UsageBucket } from './read-timeseries.ts'
 export { isKeyOfProject, type UsageFilter } from './select-usage.ts'
 export { DAY_MS, firstIdAt, floorDay, HOUR_MS, type UsageRange } from './usage-range.ts'
-export type { UsageTotals } from './usage-totals.ts'
+export { NO_USAGE, type UsageTotals } from './usage-totals.ts'
 
 export interface UsageComparison {
   readonly totals: UsageTotals
@@ -54,6 +63,10 @@ export interface Usage {
   readSpendingOfAccounts(query: Omit<SpendingQuery, keyof Reader | 'by' | 'tagName'>): Promise<Spending>
   readGpuBilling(query: Reader & { range: UsageRange }): Promise<GpuBilling>
   listRecords(query: RecordsQuery): Promise<Page<UsageRecord>>
+  /** Returns how much models were used by the hour, without those that were not used. */
+  readModelUse(query: ModelUseQuery): Promise<ReadonlyMap<string, ModelUse>>
+  /** Returns the keys that used models, those with the most requests first. */
+  listKeyUse(query: KeyUseQuery): Promise<OpenPage<KeyUse>>
   /** Returns percentiles of how long completed requests took. */
   readLatency(query: TimeseriesQuery): Promise<Latency>
   /** Counts how long a completed request took. */
@@ -106,6 +119,8 @@ export function createUsage({
     readSpendingOfAccounts: (query) => afterPosting(() => readSpendingOfAccounts(database, query)),
     readGpuBilling: (query) => afterPosting(() => readGpuBilling(database, query, lastHourAt(clock.nowMs()))),
     listRecords: (query) => afterPosting(() => listRecords(database, query)),
+    readModelUse: (query) => afterPosting(() => readModelUse(database, query)),
+    listKeyUse: (query) => afterPosting(() => listKeyUse(database, query)),
     readLatency: async (query) => {
       await meter.flush()
       return afterPosting(() => readLatency(database, query))

@@ -87,7 +87,10 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
     'Returns what the account spent in the current periods, and what its balance and budgets leave.',
   'GET /v1/usage/summary':
     'Adds up requests, tokens and cost of a time range, beside the range of the same length before it.',
-  'GET /v1/usage/today': 'Adds up the current day in UTC, hour by hour, beside the same part of yesterday.',
+  'GET /v1/usage/today':
+    'Adds up the current day in UTC, hour by hour, beside the same part of yesterday. `deprecated_models` names models of the last 30 days that will end.',
+  'GET /v1/deprecations':
+    'Returns the models that are deprecated or end soon and that keys of the account used in the last days, with those keys. A key that may not read usage sees only what it did itself.',
   'GET /v1/usage/timeseries':
     'Returns usage in buckets of an hour or a day, in total or split by key, model, provider or operation.',
   'GET /v1/usage/spending': 'Returns what was spent by key, model, provider or operation, the largest first.',

@@ -68,6 +68,10 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
     'Sets the price of a model, also of one of the file, at once or from `effective_from` on. Requests that began before are charged by the list of before.',
   'DELETE /v1/admin/models/{id}/prices/{version}':
     'Withdraws a price list before its moment. One that has effect is never changed (409).',
+  'GET /v1/admin/deprecations':
+    'Returns the models that are deprecated, those that will end soon, and those that ended while somebody used them, with how much all accounts used each in the last days.',
+  'GET /v1/admin/deprecations/{id}/keys':
+    'Returns the keys of all accounts that used a model in the last days: whose they are, how much they used it, and when last. Any model of the gateway may be asked for.',
   'GET /v1/admin/config/export':
     'Writes the providers, models and prices that were added over the API as one YAML document without secrets: keys are references, or the last four characters of those that are stored here. What the environment and the configuration files say is not in it.',
   'POST /v1/admin/config/apply':

@@ -35,7 +35,7 @@ export const costFields = {
   promotional_usd: Type.Number({ description: 'The part of the cost paid with promotional credit.' }),
 }
 
-const totalsFields = {
+export const totalsFields = {
   requests: Type.Integer({ description: 'How many requests.' }),
   ...tokenFields,
   ...costFields,
@@ -98,6 +98,10 @@ export const TodayAnswer = Type.Object({
   date: Type.String({ format: 'date', description: 'The day of UTC.' }),
   burn_rate_usd_per_hour: Type.Number({ description: 'What the last sixty minutes cost.' }),
   hours: Type.Array(Bucket, { description: 'Every hour of the day so far.' }),
+  deprecated_models: Type.Array(Type.String(), {
+    description:
+      'Models that were used in the last 30 days and that are deprecated or end soon. `GET /v1/deprecations` says more.',
+  }),
 })
 
 export const TimeseriesAnswer = Type.Object({

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { toTimestamp, type Clock } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { BudgetAlerts } from '../../../modules/budget-alerts/budget-alerts.ts'
+import type { Deprecations } from '../../../modules/deprecations/deprecations.ts'
 import { readerOf, type Reader } from '../../../modules/keys/keys.ts'
 import { DAY_MS, floorDay, type Usage } from '../../../modules/usage/usage.ts'
 import { listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
@@ -22,6 +23,7 @@ import {
   TimeseriesQuery,
   TodayQuery,
 } from './usage-query.ts'
+import { readDeprecationQuery } from '../offer/deprecation-wire.ts'
 import { BudgetAnswer, budgetToWire } from './budget-wire.ts'
 import { shiftRange, summaryToWire } from './usage-summary.ts'
 import { RecordAnswer, recordToWire } from './usage-record-wire.ts'
@@ -45,6 +47,7 @@ export interface UsageParts {
 
 interface UsageRouteParts extends UsageParts {
   readonly budgetAlerts: Pick<BudgetAlerts, 'readReached'>
+  readonly deprecations: Pick<Deprecations, 'listUsed'>
 }
 
 export const usageRoutes = (parts: UsageRouteParts): Route[] => [
@@ -54,7 +57,7 @@ export const usageRoutes = (parts: UsageRouteParts): Route[] => [
 
 const shared = { method: 'GET', tag: 'Usage', access: ANY_KEY } as const
 
-const totalRoutes = ({ usage, clock, budgetAlerts }: UsageRouteParts): Route[] => [
+const totalRoutes = ({ usage, clock, budgetAlerts, deprecations }: UsageRouteParts): Route[] => [
   defineRoute({
     ...shared,
     path: '/v1/usage/budget',
@@ -102,10 +105,11 @@ const totalRoutes = ({ usage, clock, budgetAlerts }: UsageRouteParts): Route[] =
       const previousRange = shiftRange(range, DAY_MS)
       refuseBesideTags(query)
       const filter = parseFilter(query)
-      const [comparison, { buckets }, burnRate] = await Promise.all([
+      const [comparison, { buckets }, burnRate, deprecated] = await Promise.all([
         usage.compareTotals({ ...reader, range, filter }, previousRange),
         usage.readTimeseries({ ...reader, range, filter, granularity: 'hour', by: null }),
         usage.readBurnRate({ ...reader, filter }),
+        deprecations.listUsed(reader, readDeprecationQuery({})),
       ])
       return {
         object: 'usage.today',
@@ -113,6 +117,7 @@ const totalRoutes = ({ usage, clock, budgetAlerts }: UsageRouteParts): Route[] =
         ...summaryToWire({ accountId: reader.accountId, window: null, range, previousRange, comparison }),
         burn_rate_usd_per_hour: usdFromNanoUsd(burnRate),
         hours: buckets.map(bucketToWire),
+        deprecated_models: deprecated.map(({ model }) => model.id),
       }
     },
   }),
