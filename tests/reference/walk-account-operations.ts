@@ -93,6 +93,14 @@ export async function walkOperator(call: MakeCall): Promise<void> {
   })
   await call('GET /v1/admin/models/{id}/prices', { params: model })
   await call('DELETE /v1/admin/models/{id}/prices/{version}', { params: { ...model, version: price.id } })
+  const adjustment = await call('POST /v1/admin/price_adjustments', {
+    body: { model: model.id, percent: 12.5, reason: 'Our markup on what vendors charge.' },
+  })
+  const adjusted = { id: adjustment.id }
+  await call('GET /v1/admin/price_adjustments')
+  await call('GET /v1/admin/price_adjustments/{id}', { params: adjusted })
+  await call('PATCH /v1/admin/price_adjustments/{id}', { params: adjusted })
+  await call('DELETE /v1/admin/price_adjustments/{id}', { params: adjusted })
   await call('DELETE /v1/admin/models/{id}', { params: model })
   await call('GET /v1/admin/deprecations')
   await call('GET /v1/admin/deprecations/{id}/keys', { params: { id: 'gpt-5.4' } })

@@ -52,7 +52,7 @@ export async function buildOffer(
     },
     useModels: (offered) => catalog.useOffer(offered),
     listFilePrices: () => catalog.listFilePrices(),
-    modelRules: createModelRules(catalog, (id) => providers.get(id) !== undefined),
+    modelRules: createModelRules(catalog, { isProvider: (id) => providers.get(id) !== undefined, clock }),
   })
   opened.defer(() => offer.close())
   return { providers, offer }

@@ -1,6 +1,7 @@
 import { invalidValue } from '../../kernel/app-error.ts'
-import { describeEntry, type Catalog } from '../../modules/catalog/catalog.ts'
-import type { ModelRules } from '../../modules/offer/offer.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { checkTerms, describeEntry, type Catalog } from '../../modules/catalog/catalog.ts'
+import type { AdjustmentRules, ModelRules } from '../../modules/offer/offer.ts'
 import { VENDORS } from '../../providers/vendors.ts'
 
 export type OfferedCatalog = Pick<
@@ -9,7 +10,10 @@ export type OfferedCatalog = Pick<
 >
 
 /** The rules of the catalog file, for models that operators add while the gateway runs. */
-export function createModelRules(catalog: OfferedCatalog, isProvider: (id: string) => boolean): ModelRules {
+export function createModelRules(
+  catalog: OfferedCatalog,
+  { isProvider, clock }: { readonly isProvider: (id: string) => boolean; readonly clock: Clock },
+): ModelRules & AdjustmentRules {
   const isKnown = (id: string) => isProvider(id) || VENDORS.some((vendor) => vendor.id === id)
   return {
     check: (entry, providers) => {
@@ -18,6 +22,11 @@ export function createModelRules(catalog: OfferedCatalog, isProvider: (id: strin
         if (!isKnown(provider) && providers?.has(provider) !== true)
           throw invalidValue(`routes.${index}.provider`, `There is no provider '${provider}'.`)
       return { aliases: model.aliases, rates }
+    },
+    checkTerms: (given, id) => {
+      const model = id === null ? null : catalog.find(id)
+      if (model === undefined) throw invalidValue('model', `There is no model with the id '${id}'.`)
+      return checkTerms(given, { model, nowMs: clock.nowMs() })
     },
     isOfFile: (name) => catalog.isOfFile(name),
     fileEntryOf: (id) => {

@@ -2,6 +2,7 @@ import { adminConfigRoutes } from '../../http/routes/offer/admin-config.ts'
 import { deprecationRoutes } from '../../http/routes/account/deprecations.ts'
 import { adminDeprecationRoutes } from '../../http/routes/offer/admin-deprecations.ts'
 import { adminModelPriceRoutes } from '../../http/routes/offer/admin-model-prices.ts'
+import { adminPriceAdjustmentRoutes } from '../../http/routes/offer/admin-price-adjustments.ts'
 import { adminModelRoutes } from '../../http/routes/offer/admin-models.ts'
 import { adminPriceImportRoutes } from '../../http/routes/offer/admin-price-imports.ts'
 import { adminProviderChangeRoutes } from '../../http/routes/operator/admin-provider-changes.ts'
@@ -32,6 +33,7 @@ export function buildOfferRoutes({ modules, providers }: OfferRouteOptions): Rou
     ...adminProviderChangeRoutes({ offer, providers, audit }),
     ...adminModelRoutes(modules),
     ...adminModelPriceRoutes(modules),
+    ...adminPriceAdjustmentRoutes(modules),
     ...adminConfigRoutes(modules),
     ...adminPriceImportRoutes({ priceImports, audit }),
     ...adminDeprecationRoutes(modules),

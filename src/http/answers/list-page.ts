@@ -38,6 +38,7 @@ export type ListName =
   | 'operators'
   | 'passkeys'
   | 'payments'
+  | 'price_adjustments'
   | 'prices'
   | 'providers'
   | 'records'

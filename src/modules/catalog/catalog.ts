@@ -1,3 +1,4 @@
+import { createPriceAdjustments, NOT_ADJUSTED } from './adjustments/price-adjustments.ts'
 import { SERVICE_CATEGORIES, type CatalogModel } from './catalog-model.ts'
 import defaultSource from './catalog.json' with { type: 'json' }
 import { hasEnded, isBeforeShutdown, isGone, isThere } from './life-cycle.ts'
@@ -30,6 +31,9 @@ export {
   type PriceTraits,
 } from './counted.ts'
 export { fromStoredPrice } from './stored-price.ts'
+export { adjustPrice, concernsUnit } from './adjustments/adjust-price.ts'
+export { fromStoredTerms, GIVEN_TERMS, type PriceTerms } from './adjustments/price-terms.ts'
+export { checkTerms } from './adjustments/check-terms.ts'
 export { MODEL_MEMBERS, PriceList } from './catalog-schema.ts'
 export { describeEntry } from './describe-entry.ts'
 export { deprecationOf, endingOf, type Ending } from './life-cycle.ts'
@@ -50,12 +54,12 @@ export interface Catalog {
   hasName(name: string): boolean
   /**
    * Like `resolve`, without the models that this viewer does not see, and with those that only its account has. The model has the
-   * price of this moment; now by default.
+   * price that this viewer pays at this moment; now by default.
    */
   resolveFor(viewer: ModelViewer, modelIdOrAlias: string, atMs?: number): CatalogModel | undefined
   /** The model to use instead of one of this name that has ended. */
   successorOf(viewer: ModelViewer, name: string, atMs?: number): string | undefined
-  /** Like `list`, with the models that only this viewer sees, followed by those that only its account has. */
+  /** Like `list`, with the models that only this viewer sees, followed by those that only its account has. With the prices that it pays. */
   listFor(viewer: ModelViewer, filter?: CatalogFilter): CatalogModel[]
   /** Adds a source of further models. If an id is also in the file, the file takes precedence. */
   addSource(source: ModelSource): void
@@ -140,6 +144,7 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
     return createSnapshot(models, former)
   }
   let snapshot = merge()
+  let adjustments = NOT_ADJUSTED
   let generation = 1
   const sources: ModelSource[] = []
 
@@ -187,15 +192,20 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
       .map((timed) => modelAt(timed, atMs))
   }
 
+  const adjustAll = (models: readonly CatalogModel[], viewer: ModelViewer): CatalogModel[] => {
+    const atMs = now()
+    return models.map((model) => adjustments.adjust(model, viewer, atMs))
+  }
   const resolveFor: Catalog['resolveFor'] = (viewer, name, atMs = now()) => {
     const look = { viewer, atMs }
     const shared = findExactly(name, look)
-    if (shared !== undefined) return shared
+    if (shared !== undefined) return adjustments.adjust(shared, viewer, atMs)
     for (const one of sources) {
       const own = one.resolve(viewer, name)
       if (own !== undefined) return own
     }
-    return findLoosely(name, look)
+    const similar = findLoosely(name, look)
+    return similar && adjustments.adjust(similar, viewer, atMs)
   }
 
   return {
@@ -211,7 +221,10 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
       selectFrom(filter, ({ visibility }) => visibility === undefined || filter.includeRestricted === true),
     resolveFor,
     listFor: (viewer, filter = {}) => [
-      ...selectFrom(filter, (model) => isVisibleTo(model, viewer)),
+      ...adjustAll(
+        selectFrom(filter, (model) => isVisibleTo(model, viewer)),
+        viewer,
+      ),
       ...sources
         .flatMap((one) => one.list(viewer))
         .filter((model) => isSelected(model, filter) && isThere(model, now())),
@@ -238,6 +251,9 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
     checkEntry,
     useOffer: (next) => {
       offer = next
+      adjustments = createPriceAdjustments(next.adjustments)
+      if (adjustments.problems.length > 0)
+        log.error({ problems: adjustments.problems }, 'some price adjustments are not applied')
       replace()
     },
     listFilePrices: () =>

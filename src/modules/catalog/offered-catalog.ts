@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import type { OfferedModel, OfferedPrice } from '../offer/offer.ts'
+import type { OfferedAdjustment, OfferedModel, OfferedPrice } from '../offer/offer.ts'
 import type { CatalogModel } from './catalog-model.ts'
 import { readEntry } from './load-catalog.ts'
 import { fromStoredPrice } from './stored-price.ts'
@@ -10,9 +10,11 @@ export interface CatalogOffer {
   readonly models: readonly OfferedModel[]
   /** Those that can still apply, of models of the file too. */
   readonly prices: readonly OfferedPrice[]
+  /** Markups and discounts. */
+  readonly adjustments: readonly OfferedAdjustment[]
 }
 
-export const NOTHING_OFFERED: CatalogOffer = { models: [], prices: [] }
+export const NOTHING_OFFERED: CatalogOffer = { models: [], prices: [], adjustments: [] }
 
 export interface MergedCatalog {
   readonly models: readonly TimedModel[]

@@ -20,6 +20,7 @@ test('a request a millisecond before the moment has the price before, and one in
   const catalog = createCatalog({ now: () => MOMENT_MS - 60_000 })
   const ofFile = catalog.resolveFor(VIEWER, 'gpt-5.4')
   catalog.useOffer({
+    adjustments: [],
     models: [],
     prices: [priceFrom(8n, MOMENT_MS + 1, '3'), priceFrom(7n, MOMENT_MS, '2')],
   })
@@ -62,9 +63,9 @@ test('names of removed models lead nowhere, and work that has begun still finds 
     updatedAtMs: 0,
   }
   const prices = [{ ...priceFrom(1n, 0, '1'), model: 'gone' }]
-  catalog.useOffer({ models: [{ ...model, removedAtMs: null }], prices })
+  catalog.useOffer({ adjustments: [], models: [{ ...model, removedAtMs: null }], prices })
   expect(catalog.resolve('gone')?.id).toBe('gone')
-  catalog.useOffer({ models: [{ ...model, removedAtMs: 5 }], prices })
+  catalog.useOffer({ adjustments: [], models: [{ ...model, removedAtMs: 5 }], prices })
   expect([catalog.resolve('gone'), catalog.find('gone')]).toEqual([undefined, undefined])
   expect(catalog.resolveForWork('gone')).toMatchObject({ id: 'gone', priceVersion: '1' })
 })
@@ -78,6 +79,10 @@ test('a model without a price is not served', () => {
     routes: [{ provider: 'openai', model: 'm' }],
   }
   const dates = { version: 1n, createdAtMs: 0, updatedAtMs: 0, removedAtMs: null }
-  catalog.useOffer({ models: [{ id: 'free', entry, visibility: null, ...dates }], prices: [] })
+  catalog.useOffer({
+    adjustments: [],
+    models: [{ id: 'free', entry, visibility: null, ...dates }],
+    prices: [],
+  })
   expect(catalog.resolve('free')).toBe(undefined)
 })

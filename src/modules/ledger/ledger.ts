@@ -54,7 +54,7 @@ export type { CreditClass } from './books/move-credit.ts'
 export type { LedgerEntry } from './books/read-ledger.ts'
 export type { BudgetPeriod } from './books/spend-caps.ts'
 export type { UsageRecord } from './books/usage-record.ts'
-export { COUNTED, PRICE_VERSION } from './journal/journal-text.ts'
+export { COUNTED, PRICE_ADJUSTMENT, PRICE_VERSION } from './journal/journal-text.ts'
 export { postCharges } from './journal/post-charges.ts'
 export { verifyLedger } from './books/verify-ledger.ts'
 

@@ -58,6 +58,7 @@ async function startProcess(on: Database = database, sealingKey = 'a key'): Prom
       check: () => ({ aliases: [], rates: {} }),
       isOfFile: () => false,
       fileEntryOf: () => null,
+      checkTerms: () => ({}),
     },
   })
   onTestFinished(() => offer.close())

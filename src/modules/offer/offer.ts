@@ -5,6 +5,12 @@ import type { Sealer } from '../../kernel/seal-text.ts'
 import type { ProviderSettings } from '../../providers/create-provider.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
+import {
+  createAdjustmentChanges,
+  type AdjustmentChanges,
+  type AdjustmentRules,
+} from './adjustments/adjustment-changes.ts'
+import type { OfferedAdjustment } from './adjustments/offered-adjustment.ts'
 import { planConfiguration, type ConfigurationPlan } from './configuration/plan-configuration.ts'
 import type { WantedConfiguration } from './configuration/wanted-configuration.ts'
 import { describeChange, type ProviderDifference } from './describe-change.ts'
@@ -20,6 +26,8 @@ import { readOffer, type StoredOffer } from './read-offer.ts'
 import type { SecretReferences } from './secrets/secret-references.ts'
 import { deleteProvider, insertProvider, updateProvider } from './write-provider.ts'
 
+export type { AdjustmentChange, AdjustmentInput, AdjustmentRules } from './adjustments/adjustment-changes.ts'
+export type { OfferedAdjustment } from './adjustments/offered-adjustment.ts'
 export type {
   WantedConfiguration,
   WantedModel,
@@ -66,6 +74,7 @@ export interface Offer {
   changeProvider(name: string, patch: ProviderPatch): Promise<ProviderChange>
   removeProvider(name: string): Promise<ProviderChange>
   readonly models: ModelChanges
+  readonly adjustments: AdjustmentChanges
   /** Compares everything with what an operator wants. Nothing is changed yet. Throws for what cannot be. */
   planConfiguration(
     wanted: WantedConfiguration,
@@ -91,8 +100,9 @@ interface OfferOptions {
   readonly useModels: (offer: {
     readonly models: readonly OfferedModel[]
     readonly prices: readonly OfferedPrice[]
+    readonly adjustments: readonly OfferedAdjustment[]
   }) => void
-  readonly modelRules: ModelRules
+  readonly modelRules: ModelRules & AdjustmentRules
   /** The price lists of the catalog file, by version. */
   readonly listFilePrices: () => ReadonlyMap<string, unknown>
 }
@@ -102,13 +112,13 @@ export async function createOffer(options: OfferOptions): Promise<Offer> {
   let problems: readonly SecretProblem[] = []
   let settings: ReadonlyMap<string, ProviderSettings> = new Map()
 
-  const use = ({ providers, models, prices }: StoredOffer): void => {
+  const use = ({ providers, models, prices, adjustments }: StoredOffer): void => {
     references.keep(new Set(providers.flatMap(listReferences)))
     const opened = providers.map((stored) => [stored.name, openProvider(stored, options)] as const)
     problems = opened.flatMap(([, one]) => one.problems)
     settings = new Map(opened.flatMap(([name, one]) => (one.settings === null ? [] : [[name, one.settings]])))
     options.useProviders(settings)
-    options.useModels({ models, prices })
+    options.useModels({ models, prices, adjustments })
   }
   const keepFilePrices = createFilePriceKeeper(options)
   await keepFilePrices()
@@ -181,6 +191,7 @@ export async function createOffer(options: OfferOptions): Promise<Offer> {
       change,
       current: () => followed.current.models,
     }),
+    adjustments: createAdjustmentChanges({ database, clock, rules: options.modelRules, change }),
     planConfiguration: async (wanted, author) =>
       planConfiguration(wanted, {
         stored: await readOffer(database),

@@ -1,5 +1,7 @@
 import { isNativeWire } from '../../providers/native-wire.ts'
 import type { Queryable } from '../../storage/database.ts'
+import type { OfferedAdjustment } from './adjustments/offered-adjustment.ts'
+import { ADJUSTMENTS_AS_JSON, toAdjustment, type AdjustmentJson } from './adjustments/read-adjustments.ts'
 import type { OfferedModel, OfferedPrice } from './models/offered-model.ts'
 import {
   MODELS_AS_JSON,
@@ -18,6 +20,8 @@ export interface StoredOffer {
   readonly models: readonly OfferedModel[]
   /** Those that can still be charged, by their moments. */
   readonly prices: readonly OfferedPrice[]
+  /** Those that can still apply, in the order in which they were added. */
+  readonly adjustments: readonly OfferedAdjustment[]
 }
 
 /** As JSON, so that one statement reads one state of all tables. */
@@ -62,6 +66,7 @@ export async function readOffer(queryable: Queryable): Promise<StoredOffer> {
     providers: (row?.providers ?? []).map(toProvider),
     models: (row?.models ?? []).map(toModel),
     prices: (row?.prices ?? []).map(toPrice),
+    adjustments: (row?.adjustments ?? []).map(toAdjustment),
   }
 }
 
@@ -70,6 +75,7 @@ interface OfferRow {
   readonly providers: readonly ProviderJson[]
   readonly models: readonly ModelJson[] | null
   readonly prices: readonly PriceJson[] | null
+  readonly adjustments: readonly AdjustmentJson[] | null
 }
 
 const READ = `
@@ -91,7 +97,8 @@ const READ = `
         ) ORDER BY c.position, c.id)
         FROM provider_credentials c WHERE c.provider = p.name), '[]')
     ) ORDER BY p.created_at, p.name)
-    FROM offered_providers p), '[]') AS providers, ${MODELS_AS_JSON} AS models, ${PRICES_AS_JSON} AS prices
+    FROM offered_providers p), '[]') AS providers, ${MODELS_AS_JSON} AS models, ${PRICES_AS_JSON} AS prices,
+    ${ADJUSTMENTS_AS_JSON} AS adjustments
   FROM offer_state`
 
 function toProvider(row: ProviderJson): StoredProvider {

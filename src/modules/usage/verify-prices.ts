@@ -1,10 +1,18 @@
 import type { Queryable } from '../../storage/database.ts'
-import { fromStoredPrice, priceCounted, type ModelPrice } from '../catalog/catalog.ts'
-import { COUNTED, PRICE_VERSION } from '../ledger/ledger.ts'
+import {
+  adjustPrice,
+  concernsUnit,
+  fromStoredPrice,
+  fromStoredTerms,
+  priceCounted,
+  type ModelPrice,
+  type PriceTerms,
+} from '../catalog/catalog.ts'
+import { COUNTED, PRICE_ADJUSTMENT, PRICE_VERSION } from '../ledger/ledger.ts'
 import { ID_AGE_MS_MAX } from './list-records.ts'
 import { firstIdAt, type UsageRange } from './usage-range.ts'
 
-/** A charge that its price list and its counts do not explain. */
+/** A charge that its price list, its adjustment and its counts do not explain. */
 interface UnexplainedCharge {
   readonly id: string
   readonly accountId: string
@@ -29,7 +37,7 @@ const BATCH = 2_000
 const LISTS_KEPT_MAX = 10_000
 
 /**
- * Computes every charge of the range again, from what was counted and the price list that its record names, to the nano-dollar. Reads each
+ * Computes every charge of the range again, from what was counted and the price list and adjustment that its record names, to the nano-dollar. Reads each
  * account by itself, in pages, so that no statement takes long.
  */
 export async function verifyPrices(
@@ -37,16 +45,18 @@ export async function verifyPrices(
   { range, onDifference }: VerifyOptions,
 ): Promise<VerifiedPrices> {
   const lists = new PriceLists(queryable)
+  const adjustments = new Adjustments(queryable)
   const sums = { checked: 0, differing: 0, withoutList: 0 }
   for await (const rows of readCharges(queryable, range)) {
     await lists.load(rows)
+    await adjustments.load(rows)
     for (const row of rows) {
       if (row.price_version === null) {
         if (priceOf(row) > 0n) sums.withoutList += 1
         continue
       }
       sums.checked += 1
-      const problem = findProblem(row, lists.get(row.price_version))
+      const problem = findProblem(row, lists.get(row.price_version), adjustments)
       if (problem === null) continue
       sums.differing += 1
       onDifference({ id: row.id, accountId: row.account_id, problem })
@@ -66,6 +76,7 @@ interface ChargeRow {
   readonly cost_nano_usd: bigint
   readonly uncovered_nano_usd: bigint
   readonly price_version: string | null
+  readonly adjustment: string | null
   readonly counted: string | null
 }
 
@@ -93,7 +104,8 @@ async function* readCharges(queryable: Queryable, { fromMs, toMs }: UsageRange):
 
 const READ = `
   SELECT id, account_id, model, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, cost_nano_usd,
-    uncovered_nano_usd, ${PRICE_VERSION} AS price_version, ${COUNTED} AS counted
+    uncovered_nano_usd, ${PRICE_VERSION} AS price_version, ${PRICE_ADJUSTMENT} AS adjustment,
+    ${COUNTED} AS counted
   FROM usage_records
   WHERE account_id = $1 AND id > $2 AND id < $3 AND created_at >= $4 AND created_at < $5
   ORDER BY id LIMIT ${BATCH}`
@@ -103,21 +115,24 @@ function priceOf({ cost_nano_usd: cost, uncovered_nano_usd: uncovered }: ChargeR
   return cost + uncovered
 }
 
-function findProblem(row: ChargeRow, list: PriceList | undefined): string | null {
+function findProblem(row: ChargeRow, list: PriceList | undefined, adjustments: Adjustments): string | null {
   const version = row.price_version ?? ''
   if (list === undefined) return `names the price list ${version}, which is not stored`
   if (list.model !== null && list.model !== row.model)
     return `is of ${row.model} and names the price list ${version} of ${list.model}`
-  const expected = priceCounted(list.price, row.counted ?? '', {
+  const price = adjustments.apply(row, list.price)
+  if (typeof price === 'string') return price
+  const expected = priceCounted(price, row.counted ?? '', {
     promptTokens: Number(row.prompt_tokens),
     cachedTokens: Number(row.cached_tokens),
     cacheWriteTokens: Number(row.cache_write_tokens),
     completionTokens: Number(row.completion_tokens),
   })
   if (expected === null) return `counted '${row.counted}', which the price list ${version} has no price for`
+  const by = row.adjustment === null ? '' : ` with the adjustment ${row.adjustment}`
   return expected === priceOf(row)
     ? null
-    : `cost ${priceOf(row)} nano-dollars, and ${expected} by the price list ${version}`
+    : `cost ${priceOf(row)} nano-dollars, and ${expected} by the price list ${version}${by}`
 }
 
 interface PriceList {
@@ -151,5 +166,53 @@ class PriceLists {
     )
     for (const { version, model, rates } of lists)
       this.#known.set(version, { model, price: fromStoredPrice(rates) })
+  }
+}
+
+interface AdjustmentRow {
+  readonly version: string
+  readonly account_id: string | null
+  readonly model: string | null
+  readonly terms: unknown
+}
+
+interface KnownAdjustment extends Omit<AdjustmentRow, 'terms'> {
+  readonly terms: PriceTerms
+}
+
+/** The markups and discounts that records name. */
+class Adjustments {
+  readonly #queryable: Queryable
+  readonly #known = new Map<string, KnownAdjustment>()
+
+  constructor(queryable: Queryable) {
+    this.#queryable = queryable
+  }
+
+  /** Returns the price that the request was charged by, or what is wrong. */
+  apply(
+    { adjustment: version, account_id: accountId, model }: ChargeRow,
+    price: ModelPrice,
+  ): ModelPrice | string {
+    if (version === null) return price
+    const known = this.#known.get(version)
+    if (known === undefined) return `names the price adjustment ${version}, which is not stored`
+    if ((known.account_id ?? accountId) !== accountId || (known.model ?? model) !== model)
+      return `names the price adjustment ${version}, which is not for it`
+    if (!concernsUnit(known.terms, price.unit))
+      return `names the price adjustment ${version}, which is for another unit`
+    return adjustPrice(price, known.terms)
+  }
+
+  async load(rows: readonly ChargeRow[]): Promise<void> {
+    if (this.#known.size > LISTS_KEPT_MAX) this.#known.clear()
+    const named = new Set(rows.flatMap(({ adjustment }) => adjustment ?? []))
+    const missing = [...named].filter((version) => !this.#known.has(version) && /^\d{1,18}$/.test(version))
+    if (missing.length === 0) return
+    const found = await this.#queryable.query<AdjustmentRow>(
+      'SELECT version::text, account_id, model, terms FROM price_adjustments WHERE version = ANY($1::bigint[])',
+      [missing],
+    )
+    for (const row of found) this.#known.set(row.version, { ...row, terms: fromStoredTerms(row.terms) })
   }
 }

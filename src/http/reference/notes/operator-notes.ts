@@ -72,6 +72,15 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
     'Returns the models that are deprecated, those that will end soon, and those that ended while somebody used them, with how much all accounts used each in the last days.',
   'GET /v1/admin/deprecations/{id}/keys':
     'Returns the keys of all accounts that used a model in the last days: whose they are, how much they used it, and when last. Any model of the gateway may be asked for.',
+  'GET /v1/admin/price_adjustments':
+    'Returns the markups and discounts of all times, by account, project or model if you name one, with who added them and why.',
+  'POST /v1/admin/price_adjustments':
+    'Adds a markup or discount for an account, a project, a model, or everybody, at once or from `effective_from` on. One counts for a request, the nearest: that of its project, otherwise of its account, otherwise of everybody; among these one that names the model before one that does not; among these the one that began last. Requests that began before keep their price. Accounts see only the price that they pay.',
+  'GET /v1/admin/price_adjustments/{id}': 'Returns one markup or discount.',
+  'PATCH /v1/admin/price_adjustments/{id}':
+    'Moves the end of a markup or discount to another moment of the future, or removes it. What has ended is never changed (409).',
+  'DELETE /v1/admin/price_adjustments/{id}':
+    'Ends a markup or discount now, or withdraws one before its moment. It stays in the list, because bills name it.',
   'GET /v1/admin/config/export':
     'Writes the providers, models and prices that were added over the API as one YAML document without secrets: keys are references, or the last four characters of those that are stored here. What the environment and the configuration files say is not in it.',
   'POST /v1/admin/config/apply':

@@ -132,7 +132,7 @@ const PLAIN_DETAILS = /^[\w./:@%;|+-]+$/
 const NO_DETAILS = ';;;;;'
 
 /**
- * The price list and what was counted stand behind the details, and not in arrays of their own: a process of an earlier release that posts
+ * The price list, with its adjustment, and what was counted stand behind the details, and not in arrays of their own: a process of an earlier release that posts
  * the charge keeps them, and a commit costs no more.
  */
 function toDetails({ details, priceVersion, counted = '' }: UsageRecord): string {
@@ -142,8 +142,9 @@ function toDetails({ details, priceVersion, counted = '' }: UsageRecord): string
   return PLAIN_DETAILS.test(text) ? text : quote(text)
 }
 
-/** SQL: the two, of a usage record. Null for records of earlier releases. */
-export const PRICE_VERSION = "nullif(split_part(details, ';', 7), '')"
+/** SQL: what a usage record names. Null for records of earlier releases. A price list that was adjusted stands before the adjustment. */
+export const PRICE_VERSION = "nullif(split_part(split_part(details, ';', 7), '+', 1), '')"
+export const PRICE_ADJUSTMENT = "nullif(split_part(split_part(details, ';', 7), '+', 2), '')"
 export const COUNTED = "nullif(split_part(details, ';', 8), '')"
 
 /** The largest value of its column. */

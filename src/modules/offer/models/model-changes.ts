@@ -2,6 +2,7 @@ import { AppError, invalidValue, notFound } from '../../../kernel/app-error.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
 import { readOffer, type StoredOffer } from '../read-offer.ts'
+import { requireMoment } from '../require-moment.ts'
 import type { OfferedModel, OfferedPrice, OfferedVisibility } from './offered-model.ts'
 import { readPricesOf } from './read-models.ts'
 import { insertModel, removeModel, updateModel, type ModelDraft } from './write-model.ts'
@@ -96,8 +97,6 @@ interface ModelChangesOptions {
   readonly current: () => readonly OfferedModel[]
 }
 
-/** Ten years. */
-const FUTURE_MS_MAX = 10 * 366 * 86_400_000
 const ID = /^[A-Za-z0-9](?:[A-Za-z0-9._:/@+-]{0,198}[A-Za-z0-9])?$/
 
 export function createModelChanges(options: ModelChangesOptions): ModelChanges {
@@ -182,7 +181,7 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
         id,
       }
       const { rates } = rules.check({ ...entry, price }, together?.providers)
-      requireMoment(effectiveFromMs, clock.nowMs())
+      requireMoment('effective_from', effectiveFromMs, clock.nowMs())
       const from = effectiveFromMs === null ? null : new Date(effectiveFromMs).toISOString()
       const difference = {
         price: { from: null, to: price },
@@ -191,7 +190,7 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
       }
       return planned(difference, (transaction) => {
         const nowMs = floorOf(clock)
-        requireMoment(effectiveFromMs, nowMs)
+        requireMoment('effective_from', effectiveFromMs, nowMs)
         const row = { price, rates, effectiveFromMs: effectiveFromMs ?? nowMs, authorKeyId, reason }
         return addPrice(transaction, { ...row, model: id, nowMs })
       })
@@ -218,14 +217,6 @@ function isoOf({ effectiveFromMs }: OfferedPrice): string {
 function requireId(id: string, param: string): void {
   if (!ID.test(id))
     throw invalidValue(param, 'A name has up to 200 letters, digits and any of . _ : / @ + - between them.')
-}
-
-function requireMoment(effectiveFromMs: number | null, nowMs: number): void {
-  if (effectiveFromMs === null) return
-  if (effectiveFromMs <= nowMs)
-    throw invalidValue('effective_from', 'Prices of the past cannot be changed. Leave it out for now.')
-  if (effectiveFromMs > nowMs + FUTURE_MS_MAX)
-    throw invalidValue('effective_from', 'It is more than ten years away.')
 }
 
 function mergeMembers(before: Members, changes: Members): Members {

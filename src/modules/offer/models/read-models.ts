@@ -27,7 +27,7 @@ export interface PriceJson {
 }
 
 /** Longer than any work that is priced by the moment it began. */
-const RECENT_DAYS = 7
+export const RECENT_DAYS = 7
 
 const milliseconds = (column: string) => `floor(extract(epoch FROM ${column}) * 1000)`
 
