@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { AiSdkProviderOptions } from './ai-sdk/lazy-provider.ts'
 import { createLazyMediaProvider } from './ai-sdk/media/lazy-media-provider.ts'
 import { createCredentialRing } from './connection/credential-ring.ts'
+import type { NetworkPath } from './connection/network-path.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible/openai-compatible.ts'
 import { EVERY_OPERATION, type OpenAiCompatibleUpstream } from './openai-compatible/upstream.ts'
 import type { NativeWire } from './native-wire.ts'
@@ -20,6 +21,8 @@ export interface ProviderSettings {
   /** Sent with every request, as alternating names and values. */
   readonly headers?: readonly string[]
   readonly timeouts?: Partial<UpstreamTimeouts>
+  /** How its hosts are reached, if not directly. */
+  readonly path?: NetworkPath
   readonly baseUrl: string | null
   /** Request members that the operator allows although they change the bill, or that only the engine of a server knows. */
   readonly allowedMembers?: readonly string[]
@@ -43,11 +46,11 @@ export function createProvider(
   settings: ProviderSettings,
   options: CreateOptions,
 ): ClosableProvider | null {
-  const { apiKeys, keyWeights, baseUrl, headers = [], timeouts, allowedMembers = [] } = settings
+  const { apiKeys, keyWeights, baseUrl, headers = [], timeouts, path, allowedMembers = [] } = settings
   if (apiKeys.length === 0 && baseUrl === null) return null
   const vendor = vendorOf(settings.vendor ?? id)
   if (vendor !== undefined && baseUrl === null && needsAddress(vendor)) return null
-  const signIn = vendor?.signIn?.create({ provider: id, clock: options.clock })
+  const signIn = vendor?.signIn?.create({ provider: id, clock: options.clock, path })
   const upstream = vendor === undefined ? customUpstream(id, hasCredential(settings)) : wireOf(vendor, id)
   const { adapters = [] } = vendor ?? {}
   const adapterOptions = {
@@ -55,6 +58,7 @@ export function createProvider(
     ...(keyWeights === undefined ? {} : { keyWeights }),
     clock: options.clock,
     headers,
+    path,
     ...(baseUrl === null ? {} : { baseUrl }),
     ...(signIn === undefined
       ? {}
@@ -114,6 +118,7 @@ function createWireProvider(
         ? createCredentialRing(settings.apiKeys, { clock: options.clock, weights: settings.keyWeights })
         : null,
     headers: settings.headers ?? [],
+    path: settings.path,
     connectTimeoutMs: settings.timeouts?.connectMs ?? options.connectTimeoutMs,
     signIn: options.signIn,
   })

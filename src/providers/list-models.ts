@@ -1,6 +1,6 @@
-import { request } from 'undici'
 import { isRecord } from '../kernel/is-record.ts'
 import { parseJson } from '../kernel/json/parse-json.ts'
+import { requestOnce } from './connection/request-once.ts'
 import type { ProviderSettings } from './create-provider.ts'
 import { UpstreamError, type UpstreamErrorDetails } from './failures/upstream-error.ts'
 import type { ModelListWire } from './vendor-descriptor.ts'
@@ -26,26 +26,18 @@ export async function listModels(
     new UpstreamError(`${id} ${message}`, { provider: id, ...details })
   const wire = wireOfList(id, settings)
   if (wire === null) throw fail('has no list of models', { failure: 'invalid_answer' })
-  const answer = await request(`${(settings.baseUrl ?? wire.baseUrl).replace(/\/+$/, '')}${wire.path}`, {
+  const { status, text } = await requestOnce({
+    url: `${(settings.baseUrl ?? wire.baseUrl).replace(/\/+$/, '')}${wire.path}`,
+    method: 'GET',
     headers: headersOf(wire, settings),
+    path: settings.path,
     signal: AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS_MAX)]),
+    bytesMax: ANSWER_BYTES_MAX,
   }).catch((cause: unknown) => {
-    throw fail('could not be reached', { failure: 'connect', cause })
+    throw fail('did not send its list of models', { failure: 'connect', cause })
   })
-  const chunks: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of answer.body) {
-      bytes += chunk.length
-      if (bytes > ANSWER_BYTES_MAX) throw new Error('its list is too long')
-      chunks.push(chunk)
-    }
-  } catch (cause) {
-    throw fail('did not send its list of models', { failure: 'cut', cause })
-  }
-  const status = answer.statusCode
   if (status < 200 || status > 299) throw fail(`answered ${status}`, { failure: 'status', status })
-  const names = readNames(Buffer.concat(chunks).toString('utf8'))
+  const names = readNames(text)
   if (names === null) throw fail('answered with no list of models', { failure: 'invalid_answer' })
   return names
 }

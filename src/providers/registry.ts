@@ -48,11 +48,14 @@ interface RegistryOptions {
 const RETIRE_MS = 15 * 60_000
 
 /** Returns the keys, both halves of keys that consist of two, and the configured address with its host. */
-function secretsOf({ apiKeys, baseUrl, headers = [] }: ProviderSettings): string[] {
-  const hosts = baseUrl === null ? [] : [baseUrl, new URL(baseUrl).host]
+function secretsOf({ apiKeys, baseUrl, headers = [], path = {} }: ProviderSettings): string[] {
+  const addresses = [baseUrl, path.proxy?.url].filter((url) => typeof url === 'string')
+  const hosts = addresses.flatMap((url) => [url, new URL(url).host])
+  const { username = '', password = '' } = path.proxy ?? {}
+  const ofProxy = password === '' ? [] : [password, Buffer.from(`${username}:${password}`).toString('base64')]
   const values = headers.filter((_, index) => index % 2 === 1)
   const parts = apiKeys.flatMap((key) => (key.startsWith('{') ? listDocumentTexts(key) : key.split(':')))
-  return [...apiKeys, ...parts, ...hosts, ...values]
+  return [...apiKeys, ...parts, ...hosts, ...ofProxy, ...values]
 }
 
 interface ReplaceableProvider {

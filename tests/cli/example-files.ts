@@ -33,6 +33,7 @@ export async function writeExampleFiles(directory: string, home: Home): Promise<
   await writeFile(join(directory, 'answers.txt'), 'Send it back within a month.\nWe open at nine.\n')
   // JSON is YAML too.
   await writeFile(join(directory, 'our-llama.yaml'), JSON.stringify(OUR_LLAMA))
+  await writeFile(join(directory, 'network.yaml'), 'timeouts: { first_byte_ms: 30000 }\n')
   await writeFile(join(directory, 'changes.yaml'), 'context_tokens: 4096\n')
   await writeFile(join(directory, 'price.yaml'), PRICE)
   await writeFile(join(directory, 'prices.json'), PRICE_LIST)

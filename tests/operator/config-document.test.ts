@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { certificate } from '../../src/providers/openai-compatible/upstream-http1/testing/certificate.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 
 const APPLY = '/v1/admin/config/apply'
@@ -50,6 +51,10 @@ test('what one gateway exports makes an empty one the same, and a second time no
     base_url: 'http://127.0.0.1:9/v1',
     secret_ref: REFERENCE,
     timeouts: { idle_ms: 70_000 },
+    proxy: { url: 'http://127.0.0.1:9', username: 'me', password_ref: REFERENCE },
+    certificate_authority: certificate,
+    regions: ['eu'],
+    retention_days: 30,
   })
   await post('/v1/admin/models', {
     id: 'our-llama',
@@ -146,12 +151,14 @@ test('keys that are stored here stay, and are not made up elsewhere', async () =
       base_url: 'http://127.0.0.1:9/v1',
       api_key: 'sk-0123456789-abcd',
       headers: { 'x-a': 'b' },
+      proxy: { url: 'http://127.0.0.1:9', password: 'sk-of-the-proxy' },
     },
   })
   expect(added.status).toBe(201)
   const document = await exportFrom(first)
   expect(document.providers.at(-1)).toMatchObject({
     header_names: ['x-a'],
+    proxy: { url: 'http://127.0.0.1:9', has_password: true },
     credentials: [{ last_four: 'abcd' }],
   })
   const weighted = structuredClone(document)
@@ -165,6 +172,9 @@ test('keys that are stored here stay, and are not made up elsewhere', async () =
   expect([elsewhere.status, elsewhere.body.error.param]).toEqual([400, 'providers.1.header_names'])
   const withoutHeaders = structuredClone(document)
   delete withoutHeaders.providers[1]?.['header_names']
+  const without = await apply(empty, { document: withoutHeaders })
+  expect([without.status, without.body.error.param]).toEqual([400, 'providers.1.proxy'])
+  delete withoutHeaders.providers[1]?.['proxy']
   const missing = await apply(empty, { document: withoutHeaders })
   expect([missing.status, missing.body.error.param]).toEqual([400, 'providers.1.credentials.0'])
 })

@@ -1,6 +1,7 @@
 import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
+import { readYamlObject } from '../../files/read-yaml-object.ts'
 import { isInteractive, requireConsent } from '../../input/confirm.ts'
 import { readLine } from '../../input/read-stdin.ts'
 import { printable } from '../../output/printable.ts'
@@ -13,6 +14,7 @@ interface AddOptions {
   readonly url?: string
   readonly secret?: string
   readonly keyless?: boolean
+  readonly with?: string
 }
 
 const add = clientCommand<AddOptions>({
@@ -26,12 +28,14 @@ const add = clientCommand<AddOptions>({
       .option('--own', 'a server of your own that speaks the OpenAI wire')
       .option('--url <address>', 'its address; that of the vendor unless told')
       .option('--secret <reference>', 'where the key is read instead: env:NAME or file:/path')
-      .option('--keyless', 'it needs no key'),
+      .option('--keyless', 'it needs no key')
+      .option('--with <file>', 'further members from a file, such as proxy and timeouts, in YAML or JSON'),
   async act({ output, isJson, connect, printJson }, options, name = '') {
     const { vendor, own = false, url, secret, keyless = false } = options
     if (own && vendor !== undefined) throw new CommandFailure(EXIT.usage, 'Give --vendor or --own, not both.')
     const kind = own ? { vendor: null } : vendor === undefined ? {} : { vendor }
     const body = {
+      ...(options.with === undefined ? {} : await readYamlObject(options.with)),
       name,
       ...kind,
       ...(url === undefined ? {} : { base_url: url }),
@@ -58,6 +62,23 @@ const rotate = clientCommand<{ readonly secret?: string }>({
     )
     if (isJson) return printJson(provider)
     output.line(`${name} uses the new key.`)
+  },
+})
+
+const set = clientCommand({
+  name: 'set',
+  summary:
+    'Change members of a provider from a file: proxy, certificate_authority, headers, timeouts. What the file does not name stays.',
+  example: 'parkway admin providers set basement network.yaml',
+  define: (command) =>
+    command.argument('<provider>', 'its name').argument('<file>', 'the members that change, in YAML or JSON'),
+  async act({ output, isJson, connect, printJson }, _, name = '', path = '') {
+    const body = await readYamlObject(path)
+    const provider = await connect().call((routes) =>
+      routes.PATCH('/v1/admin/providers/{name}', { params: { path: { name } }, body }),
+    )
+    if (isJson) return printJson(provider)
+    output.line(`${printable(name)} is changed.`)
   },
 })
 
@@ -108,4 +129,4 @@ async function promptForKey(name: string): Promise<string> {
   return answer.trim()
 }
 
-export const PROVIDER_CHANGES = [add, rotate, remove, models]
+export const PROVIDER_CHANGES = [add, set, rotate, remove, models]

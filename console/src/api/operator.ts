@@ -75,19 +75,19 @@ export const addProvider = (body: ProviderDraft) => call(() => client.POST('/v1/
 /** What of a provider can be changed here. */
 export interface ProviderPatch {
   readonly is_enabled?: boolean
-  readonly credentials?: readonly { readonly api_key?: string; readonly secret_ref?: string }[]
+  readonly credentials?: { readonly api_key?: string; readonly secret_ref?: string }[]
+  readonly proxy?: {
+    readonly url: string
+    readonly username: string | null
+    readonly password?: string
+  } | null
+  readonly certificate_authority?: string | null
+  readonly regions?: string[]
+  readonly retention_days?: number | null
 }
 
-export const changeProvider = (name: string, { is_enabled: isEnabled, credentials }: ProviderPatch) =>
-  call(() =>
-    client.PATCH('/v1/admin/providers/{name}', {
-      params: { path: { name } },
-      body: {
-        ...(isEnabled === undefined ? {} : { is_enabled: isEnabled }),
-        ...(credentials === undefined ? {} : { credentials: [...credentials] }),
-      },
-    }),
-  )
+export const changeProvider = (name: string, body: ProviderPatch) =>
+  call(() => client.PATCH('/v1/admin/providers/{name}', { params: { path: { name } }, body }))
 
 export const removeProvider = (name: string) =>
   call(() => client.DELETE('/v1/admin/providers/{name}', { params: { path: { name } } }))

@@ -8,7 +8,7 @@ import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { Database } from '../../storage/database.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Config } from '../settings/config.ts'
-import { buildSecretReferences } from './build-secret-references.ts'
+import { buildCertificateAuthorities, buildSecretReferences } from './build-secret-references.ts'
 import { createModelRules, type OfferedCatalog } from './model-rules.ts'
 
 interface OfferParts {
@@ -45,6 +45,7 @@ export async function buildOffer(
     ...parts,
     clock,
     references: buildSecretReferences(config),
+    authorities: buildCertificateAuthorities(config),
     isTaken: (name) => providers.isFixed(name),
     useProviders: (settings) => {
       // The cache prices of a model may come from the vendors of its routes.

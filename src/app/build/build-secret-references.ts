@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs'
 import type { AwsCredentials } from '../../providers/sign-in/sign-aws-request.ts'
 import {
   createAwsSecretStore,
+  createCertificateAuthorities,
   createSecretReferences,
   createVaultStore,
+  type CertificateAuthorities,
   type SecretReferences,
   type SecretStore,
 } from '../../modules/offer/offer.ts'
@@ -16,12 +18,21 @@ const VAULT_PATHS = ['secret/data/parkway/']
 
 /** Builds what reads secrets that are kept elsewhere. */
 export function buildSecretReferences(config: Config): SecretReferences {
-  const { referenceDirectories, otherVariables } = config
+  const { otherVariables } = config
   return createSecretReferences({
     readVariable: (name) => (isOwnVariable(name) ? null : { value: otherVariables.get(name) }),
-    directories: referenceDirectories.length === 0 ? SECRET_DIRECTORIES : referenceDirectories,
+    directories: listDirectories(config),
     stores: listStores(config),
   })
+}
+
+/** Certificates are read from the directories of secrets too. */
+export function buildCertificateAuthorities(config: Config): CertificateAuthorities {
+  return createCertificateAuthorities(listDirectories(config))
+}
+
+function listDirectories({ referenceDirectories }: Config): readonly string[] {
+  return referenceDirectories.length === 0 ? SECRET_DIRECTORIES : referenceDirectories
 }
 
 function listStores(config: Config): SecretStore[] {

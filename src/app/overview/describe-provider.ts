@@ -1,4 +1,4 @@
-import type { ProviderStatus } from '../../http/routes/operator/admin-providers.ts'
+import type { ProviderStatus } from '../../http/routes/operator/provider-answer.ts'
 import { toTimestamp } from '../../kernel/clock.ts'
 import type { OfferedProvider, SecretProblem } from '../../modules/offer/offer.ts'
 import type { CatalogModel, ModelRoute } from '../../modules/catalog/catalog.ts'
@@ -68,6 +68,10 @@ const NOT_OFFERED = {
   allow_members: [],
   headers: [],
   timeouts: { connect_ms: null, first_byte_ms: null, idle_ms: null },
+  proxy: null,
+  certificate_authority: null,
+  regions: [],
+  retention_days: null,
   credentials: [],
   problem: null,
   created_at: null,
@@ -83,8 +87,9 @@ function describeOffered({ settings, offered, problems }: KnownProvider): Stored
     return { ...NOT_OFFERED, source: 'file', problem: offered === undefined ? null : HIDDEN }
   if (offered === undefined) return { ...NOT_OFFERED, source: null }
   const { timeouts } = offered
-  const ofHeaders = problems.find(({ credentialId }) => credentialId === null)
-  const isUnreadable = problems.length > 0 && problems.length >= offered.credentials.length
+  const ofKeys = problems.filter(({ of }) => of === 'credential')
+  const [other] = problems.filter(({ of }) => of !== 'credential')
+  const isUnreadable = ofKeys.length > 0 && ofKeys.length >= offered.credentials.length
   return {
     source: 'database',
     is_enabled: offered.isEnabled,
@@ -97,6 +102,10 @@ function describeOffered({ settings, offered, problems }: KnownProvider): Stored
       first_byte_ms: timeouts.firstByteMs ?? null,
       idle_ms: timeouts.idleMs ?? null,
     },
+    proxy: describeProxy(offered),
+    certificate_authority: offered.certificateAuthority,
+    regions: [...offered.regions],
+    retention_days: offered.retentionDays,
     credentials: offered.credentials.map(({ id, lastFour, reference, weight, createdAtMs }) => ({
       id,
       ends_with: lastFour,
@@ -106,14 +115,27 @@ function describeOffered({ settings, offered, problems }: KnownProvider): Stored
       created_at: toTimestamp(createdAtMs),
     })),
     problem:
-      ofHeaders !== undefined
-        ? `Its headers cannot be read: ${ofHeaders.problem}.`
+      other !== undefined
+        ? `${UNREADABLE[other.of]} cannot be read: ${other.problem}.`
         : isUnreadable
           ? 'None of its keys can be read.'
           : null,
     created_at: toTimestamp(offered.createdAtMs),
     updated_at: toTimestamp(offered.updatedAtMs),
   }
+}
+
+const UNREADABLE: Readonly<Record<SecretProblem['of'], string>> = {
+  credential: 'Its key',
+  headers: 'Its headers',
+  proxy: 'The password of its proxy',
+  certificate_authority: 'Its certificate authority',
+}
+
+function describeProxy({ proxy }: OfferedProvider): Stored['proxy'] {
+  if (proxy === null) return null
+  const { url, username, hasPassword, passwordReference } = proxy
+  return { url, username, has_password: hasPassword, password_ref: passwordReference }
 }
 
 const OPERATIONS = [

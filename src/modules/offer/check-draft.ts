@@ -91,7 +91,7 @@ export function checkBaseUrl(text: string): string {
     throw invalidValue('base_url', 'It must not contain a user or a password.')
   if (url.search !== '' || url.hash !== '' || text.includes('?') || text.includes('#'))
     throw invalidValue('base_url', 'It must end with its path.')
-  if (isLinkLocal(url.hostname))
+  if (isLinkLocalHost(url.hostname))
     throw invalidValue(
       'base_url',
       'An address of the link itself, where clouds serve their metadata, is refused.',
@@ -100,7 +100,7 @@ export function checkBaseUrl(text: string): string {
 }
 
 /** Operators may name private hosts. No model is served by the metadata of a cloud, which has secrets of the machine. */
-function isLinkLocal(hostname: string): boolean {
+export function isLinkLocalHost(hostname: string): boolean {
   return (
     hostname.startsWith('169.254.') ||
     /^\[fe[89ab][0-9a-f]:/i.test(hostname) ||

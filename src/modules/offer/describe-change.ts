@@ -29,9 +29,19 @@ function flatten(provider: OfferedProvider): Record<string, unknown> {
     connect_ms: provider.timeouts.connectMs ?? null,
     first_byte_ms: provider.timeouts.firstByteMs ?? null,
     idle_ms: provider.timeouts.idleMs ?? null,
+    proxy: describeProxy(provider),
+    certificate_authority: provider.certificateAuthority,
+    regions: provider.regions,
+    retention_days: provider.retentionDays,
     is_enabled: provider.isEnabled,
     credentials: provider.credentials.map(describeCredential),
   }
+}
+
+function describeProxy({ proxy }: OfferedProvider) {
+  if (proxy === null) return null
+  const { url, username, hasPassword, passwordReference } = proxy
+  return { url, username, has_password: hasPassword, password_ref: passwordReference }
 }
 
 function describeCredential({ id, lastFour, reference, weight }: ProviderCredential) {

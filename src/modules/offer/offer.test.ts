@@ -6,7 +6,7 @@ import type { ProviderSettings } from '../../providers/create-provider.ts'
 import { connectDatabase } from '../../storage/connection/connect-database.ts'
 import type { Database } from '../../storage/database.ts'
 import { createTestDatabase } from '../../storage/testing/test-database.ts'
-import { createOffer, type Offer } from './offer.ts'
+import { createCertificateAuthorities, createOffer, type Offer } from './offer.ts'
 
 const DRAFT = { name: 'one', baseUrl: 'http://127.0.0.1:9/v1', credentials: [] }
 const NO_REFERENCES = {
@@ -50,6 +50,7 @@ async function startProcess(on: Database = database, sealingKey = 'a key'): Prom
     logger: silentLogger,
     sealer: createSealer(sealingKey),
     references: NO_REFERENCES,
+    authorities: createCertificateAuthorities([]),
     isTaken: () => false,
     useProviders: (settings) => (used = settings),
     useModels: () => {},

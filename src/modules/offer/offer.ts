@@ -19,6 +19,7 @@ import type { OfferedProvider, StoredProvider } from './offered-provider.ts'
 import { createFilePriceKeeper } from './models/keep-file-prices.ts'
 import { createModelChanges, type ModelChanges, type ModelRules } from './models/model-changes.ts'
 import type { OfferedModel, OfferedPrice } from './models/offered-model.ts'
+import type { CertificateAuthorities } from './network/certificate-authorities.ts'
 import { openProvider, type SecretProblem } from './open-provider.ts'
 import { changeProvider, prepareProvider } from './prepare-provider.ts'
 import type { ProviderDraft, ProviderPatch } from './provider-draft.ts'
@@ -39,6 +40,10 @@ export { SEALED_PROVIDER_SECRETS, type OfferedProvider } from './offered-provide
 export type { SecretProblem } from './open-provider.ts'
 export type { DraftCredential, NewCredential, ProviderDraft, ProviderPatch } from './provider-draft.ts'
 export { createSecretReferences, type SecretReferences } from './secrets/secret-references.ts'
+export {
+  createCertificateAuthorities,
+  type CertificateAuthorities,
+} from './network/certificate-authorities.ts'
 export type { SecretStore } from './secrets/secret-store.ts'
 export { createAwsSecretStore } from './secrets/aws-secret-store.ts'
 export { createVaultStore } from './secrets/vault-store.ts'
@@ -92,6 +97,7 @@ interface OfferOptions {
   readonly logger: Logger
   readonly sealer: Sealer
   readonly references: SecretReferences
+  readonly authorities: CertificateAuthorities
   /** Names that the configuration has taken. */
   readonly isTaken: (name: string) => boolean
   /** Called with all providers at once, whenever one of them changed. */
@@ -108,12 +114,13 @@ interface OfferOptions {
 }
 
 export async function createOffer(options: OfferOptions): Promise<Offer> {
-  const { database, clock, references } = options
+  const { database, clock, references, authorities } = options
   let problems: readonly SecretProblem[] = []
   let settings: ReadonlyMap<string, ProviderSettings> = new Map()
 
   const use = ({ providers, models, prices, adjustments }: StoredOffer): void => {
     references.keep(new Set(providers.flatMap(listReferences)))
+    authorities.keep(new Set(providers.flatMap(({ certificateAuthority: one }) => one ?? [])))
     const opened = providers.map((stored) => [stored.name, openProvider(stored, options)] as const)
     problems = opened.flatMap(([, one]) => one.problems)
     settings = new Map(opened.flatMap(([name, one]) => (one.settings === null ? [] : [[name, one.settings]])))
@@ -127,7 +134,8 @@ export async function createOffer(options: OfferOptions): Promise<Offer> {
     prepare: ({ providers }) => references.load(providers.flatMap(listReferences)),
     use,
     onTick: async () => {
-      if (references.refresh()) use(followed.current)
+      const hasOtherAuthorities = authorities.refresh()
+      if (references.refresh() || hasOtherAuthorities) use(followed.current)
       await keepFilePrices()
     },
   })
@@ -206,8 +214,9 @@ export async function createOffer(options: OfferOptions): Promise<Offer> {
   return offer
 }
 
-function listReferences({ credentials }: StoredProvider): string[] {
-  return credentials.flatMap(({ reference }) => (reference === null ? [] : [reference]))
+function listReferences({ credentials, proxy }: StoredProvider): string[] {
+  const references = [...credentials.map(({ reference }) => reference), proxy?.passwordReference ?? null]
+  return references.filter((reference) => reference !== null)
 }
 
 function fixedByFile(name: string): AppError {

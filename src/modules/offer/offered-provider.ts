@@ -13,12 +13,27 @@ export interface OfferedProvider {
   readonly allowedMembers: readonly string[]
   readonly headerNames: readonly string[]
   readonly timeouts: Partial<UpstreamTimeouts>
+  readonly proxy: OfferedProxy | null
+  /** Certificates in PEM, or `file:/path`. */
+  readonly certificateAuthority: string | null
+  /** Where the vendor promises to work, in its own names. */
+  readonly regions: readonly string[]
+  /** How many days the vendor promises to keep prompts and answers at most. Null: it promises nothing. */
+  readonly retentionDays: number | null
   readonly isEnabled: boolean
   readonly credentials: readonly ProviderCredential[]
   /** The version of the offer in which it was last changed. */
   readonly version: bigint
   readonly createdAtMs: number
   readonly updatedAtMs: number
+}
+
+interface OfferedProxy {
+  readonly url: string
+  readonly username: string | null
+  readonly hasPassword: boolean
+  /** Where the password is read. Null if it is stored, or if there is none. */
+  readonly passwordReference: string | null
 }
 
 export interface ProviderCredential {
@@ -34,7 +49,12 @@ export interface ProviderCredential {
 /** A provider with what is sealed. */
 export interface StoredProvider extends OfferedProvider {
   readonly sealedHeaders: { readonly sealed: Buffer; readonly wrappedKey: Buffer } | null
+  readonly proxy: StoredProxy | null
   readonly credentials: readonly StoredCredential[]
+}
+
+export interface StoredProxy extends OfferedProxy {
+  readonly sealedPassword: { readonly sealed: Buffer; readonly wrappedKey: Buffer } | null
 }
 
 export interface StoredCredential extends ProviderCredential {
@@ -48,6 +68,10 @@ export function credentialPlace(provider: string, credentialId: string): string 
 
 export function headersPlace(provider: string): string {
   return `provider ${provider} headers`
+}
+
+export function proxyPlace(provider: string): string {
+  return `provider ${provider} proxy`
 }
 
 export const SEALED_PROVIDER_SECRETS: readonly SealedColumn[] = [
@@ -64,5 +88,12 @@ export const SEALED_PROVIDER_SECRETS: readonly SealedColumn[] = [
     key: { name: 'text' },
     boundTo: ['name'],
     placeOf: headersPlace,
+  },
+  {
+    table: 'offered_providers',
+    column: 'wrapped_proxy_key',
+    key: { name: 'text' },
+    boundTo: ['name'],
+    placeOf: proxyPlace,
   },
 ]

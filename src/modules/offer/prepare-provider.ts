@@ -26,12 +26,16 @@ import type {
   ProviderPatch,
   TimeLimits,
 } from './provider-draft.ts'
+import { changeProxy } from './network/change-proxy.ts'
+import type { CertificateAuthorities } from './network/certificate-authorities.ts'
+import { requireOwnSecrets } from './require-own-secrets.ts'
 import { lastFourOf, toSecretLine } from './secrets/secret-text.ts'
 import type { SecretReferences } from './secrets/secret-references.ts'
 
 interface PrepareOptions {
   readonly sealer: Sealer
   readonly references: Pick<SecretReferences, 'findProblem'>
+  readonly authorities: Pick<CertificateAuthorities, 'findProblem'>
   readonly nowMs: number
 }
 
@@ -48,6 +52,10 @@ export function prepareProvider(draft: ProviderDraft, options: PrepareOptions): 
     headerNames: [],
     sealedHeaders: null,
     timeouts: {},
+    proxy: null,
+    certificateAuthority: null,
+    regions: [],
+    retentionDays: null,
     isEnabled: true,
     credentials: [],
     version: 0n,
@@ -63,8 +71,15 @@ export function changeProvider(
   patch: ProviderPatch,
   options: PrepareOptions,
 ): StoredProvider {
-  const { baseUrl = before.baseUrl, wires = before.wires } = patch
+  const {
+    baseUrl = before.baseUrl,
+    wires = before.wires,
+    certificateAuthority = before.certificateAuthority,
+    regions = before.regions,
+    retentionDays = before.retentionDays,
+  } = patch
   checkMembers(before.vendor, patch)
+  if (certificateAuthority !== null) checkAuthority(certificateAuthority, options)
   const credentials =
     patch.credentials === undefined
       ? before.credentials
@@ -75,6 +90,10 @@ export function changeProvider(
     wires,
     allowedMembers: patch.allowedMembers ?? before.allowedMembers,
     timeouts: changeTimeouts(before.timeouts, patch.timeouts),
+    proxy: changeProxy(before, patch.proxy, options),
+    certificateAuthority,
+    regions: [...new Set(regions)],
+    retentionDays,
     isEnabled: patch.isEnabled ?? before.isEnabled,
     credentials,
     updatedAtMs: options.nowMs,
@@ -85,21 +104,9 @@ export function changeProvider(
   return changed
 }
 
-/** Keys that were given for one host are not sent to another one: whoever changes the address would learn them. */
-function requireOwnSecrets(before: StoredProvider, after: StoredProvider): void {
-  if (originOf(before) === originOf(after)) return
-  const known = new Set(before.credentials.map(({ id }) => id))
-  const keepsKey = after.credentials.some(({ id }) => known.has(id))
-  const keepsHeaders = before.sealedHeaders !== null && after.sealedHeaders !== null
-  if (keepsKey || keepsHeaders)
-    throw invalidValue(
-      'base_url',
-      'Keys and headers stay with the host that they were given for. Give new ones with the new address.',
-    )
-}
-
-function originOf({ baseUrl }: StoredProvider): string | null {
-  return baseUrl === null ? null : new URL(baseUrl).origin
+function checkAuthority(text: string, { authorities }: PrepareOptions): void {
+  const problem = authorities.findProblem(text)
+  if (problem !== null) throw invalidValue('certificate_authority', `This cannot be used: ${problem}.`)
 }
 
 function changeCredentials(

@@ -17,6 +17,13 @@ export interface TimeLimits {
   readonly idleMs?: number | null
 }
 
+/** A proxy as an operator describes it. What is absent stays. */
+export interface ProxyPatch {
+  readonly url?: string | undefined
+  readonly username?: string | null | undefined
+  readonly password?: SecretSource | null | undefined
+}
+
 /** A provider as an operator describes it. */
 export interface ProviderDraft {
   readonly name: string
@@ -28,6 +35,12 @@ export interface ProviderDraft {
   /** By name. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly timeouts?: TimeLimits | undefined
+  /** Null: hosts are reached directly. */
+  readonly proxy?: ProxyPatch | null | undefined
+  /** Certificates in PEM, or `file:/path`. */
+  readonly certificateAuthority?: string | null | undefined
+  readonly regions?: readonly string[] | undefined
+  readonly retentionDays?: number | null | undefined
   readonly isEnabled?: boolean | undefined
   readonly credentials: readonly NewCredential[]
 }

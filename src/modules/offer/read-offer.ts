@@ -11,7 +11,7 @@ import {
   type ModelJson,
   type PriceJson,
 } from './models/read-models.ts'
-import type { StoredCredential, StoredProvider } from './offered-provider.ts'
+import type { StoredCredential, StoredProvider, StoredProxy } from './offered-provider.ts'
 
 /** Everything that is offered, as one state of the database. */
 export interface StoredOffer {
@@ -37,6 +37,14 @@ interface ProviderJson {
   readonly connect_ms: number | null
   readonly first_byte_ms: number | null
   readonly idle_ms: number | null
+  readonly proxy_url: string | null
+  readonly proxy_username: string | null
+  readonly sealed_proxy_password: string | null
+  readonly wrapped_proxy_key: string | null
+  readonly proxy_password_reference: string | null
+  readonly certificate_authority: string | null
+  readonly regions: readonly string[]
+  readonly retention_days: number | null
   readonly is_enabled: boolean
   readonly version: string
   readonly created_ms: number
@@ -86,6 +94,11 @@ const READ = `
       'sealed_headers', encode(sealed_headers, 'base64'),
       'wrapped_headers_key', encode(wrapped_headers_key, 'base64'),
       'connect_ms', connect_ms, 'first_byte_ms', first_byte_ms, 'idle_ms', idle_ms,
+      'proxy_url', proxy_url, 'proxy_username', proxy_username,
+      'sealed_proxy_password', encode(sealed_proxy_password, 'base64'),
+      'wrapped_proxy_key', encode(wrapped_proxy_key, 'base64'),
+      'proxy_password_reference', proxy_password_reference,
+      'certificate_authority', certificate_authority, 'regions', regions, 'retention_days', retention_days,
       'is_enabled', is_enabled, 'version', p.version::text,
       'created_ms', floor(extract(epoch FROM p.created_at) * 1000),
       'updated_ms', floor(extract(epoch FROM p.updated_at) * 1000),
@@ -115,11 +128,27 @@ function toProvider(row: ProviderJson): StoredProvider {
       ...(row.first_byte_ms === null ? {} : { firstByteMs: row.first_byte_ms }),
       ...(row.idle_ms === null ? {} : { idleMs: row.idle_ms }),
     },
+    proxy: toProxy(row),
+    certificateAuthority: row.certificate_authority,
+    regions: row.regions,
+    retentionDays: row.retention_days,
     isEnabled: row.is_enabled,
     credentials: row.credentials.map(toCredential),
     version: BigInt(row.version),
     createdAtMs: row.created_ms,
     updatedAtMs: row.updated_ms,
+  }
+}
+
+function toProxy(row: ProviderJson): StoredProxy | null {
+  if (row.proxy_url === null) return null
+  const sealedPassword = sealedOf(row.sealed_proxy_password, row.wrapped_proxy_key)
+  return {
+    url: row.proxy_url,
+    username: row.proxy_username,
+    hasPassword: sealedPassword !== null || row.proxy_password_reference !== null,
+    passwordReference: row.proxy_password_reference,
+    sealedPassword,
   }
 }
 

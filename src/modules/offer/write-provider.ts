@@ -71,6 +71,14 @@ const COLUMNS = [
   'connect_ms',
   'first_byte_ms',
   'idle_ms',
+  'proxy_url',
+  'proxy_username',
+  'sealed_proxy_password',
+  'wrapped_proxy_key',
+  'proxy_password_reference',
+  'certificate_authority',
+  'regions',
+  'retention_days',
   'is_enabled',
   'version',
   'created_at',
@@ -78,7 +86,7 @@ const COLUMNS = [
 ] as const
 
 function valuesOf(provider: StoredProvider, version: bigint): unknown[] {
-  const { sealedHeaders, timeouts } = provider
+  const { sealedHeaders, timeouts, proxy } = provider
   return [
     provider.name,
     provider.vendor,
@@ -91,6 +99,14 @@ function valuesOf(provider: StoredProvider, version: bigint): unknown[] {
     timeouts.connectMs ?? null,
     timeouts.firstByteMs ?? null,
     timeouts.idleMs ?? null,
+    proxy?.url ?? null,
+    proxy?.username ?? null,
+    proxy?.sealedPassword?.sealed ?? null,
+    proxy?.sealedPassword?.wrappedKey ?? null,
+    proxy?.passwordReference ?? null,
+    provider.certificateAuthority,
+    provider.regions,
+    provider.retentionDays,
     provider.isEnabled,
     version,
     new Date(provider.createdAtMs),

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
+import type { NetworkPath } from '../connection/network-path.ts'
 import type { InferenceOperation, Provider, OnDisconnect } from '../provider.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 import type { ExchangeLimits } from './exchange/upstream-exchange.ts'
@@ -10,6 +11,7 @@ export interface AiSdkProviderOptions {
   /** Sent with every request to the host of its address, as alternating names and values. */
   readonly headers?: readonly string[]
   readonly baseUrl?: string
+  readonly path?: NetworkPath | undefined
   /** The name of the provider, how its credentials sign requests, and its limit for connections: for vendors with a `signIn`. */
   readonly id?: string
   readonly signIn?: SignIn

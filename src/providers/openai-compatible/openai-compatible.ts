@@ -1,4 +1,5 @@
 import type { CredentialRing } from '../connection/credential-ring.ts'
+import type { NetworkPath } from '../connection/network-path.ts'
 import type { InferenceAnswer, InferenceCall, Provider } from '../provider.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 import { createEmbedding } from './embedding.ts'
@@ -20,6 +21,7 @@ interface OpenAiCompatibleOptions {
   /** Sent with every request, as alternating names and values. */
   readonly headers?: readonly string[]
   readonly connectTimeoutMs: number
+  readonly path?: NetworkPath | undefined
   /** Writes the headers of a credential, if the upstream has a way of its own. */
   readonly signIn?: SignIn | undefined
 }

@@ -6,6 +6,8 @@ import type { UpstreamTimeouts } from '../provider.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 import { exchange, type ExchangeResponse, type WireRequest } from './post-to-upstream.ts'
 import { createHttp1Client } from './upstream-http1/http1-client.ts'
+import { createConnector } from '../connection/create-connector.ts'
+import type { NetworkPath } from '../connection/network-path.ts'
 import { createResendingPool } from '../connection/resending-pool.ts'
 import { openBytes, type BytesResponse } from './open-bytes.ts'
 
@@ -28,6 +30,7 @@ interface WireClientOptions {
   /** Sent with every request, as alternating names and values. */
   readonly headers?: readonly string[]
   readonly connectTimeoutMs: number
+  readonly path?: NetworkPath | undefined
   /** By default `authorization` with `Bearer`. */
   readonly credentialHeader?: 'x-api-key' | undefined
   /** Writes the headers of a credential instead. */
@@ -116,7 +119,7 @@ export function createWireClient(options: WireClientOptions): WireClient {
     path,
     body: typeof body === 'string' ? body : '',
   })
-  const { sendText, sendForm, openOnce, close, isIdle } = createTransports(base, options.connectTimeoutMs)
+  const { sendText, sendForm, openOnce, close, isIdle } = createTransports(base, options)
   return {
     provider,
     post: (path, body, call) =>
@@ -128,13 +131,17 @@ export function createWireClient(options: WireClientOptions): WireClient {
 }
 
 /** Sends frequent requests with the gateway's own HTTP/1 client, and forms and binary answers with undici. */
-function createTransports({ origin, protocol }: URL, connectTimeoutMs: number) {
+function createTransports(
+  { origin, protocol }: URL,
+  { connectTimeoutMs, path = {} }: Pick<WireClientOptions, 'connectTimeoutMs' | 'path'>,
+) {
   const keepAliveMs = protocol === 'https:' ? KEEP_ALIVE_MS : PLAIN_KEEP_ALIVE_MS
   const client = createHttp1Client({
     origin,
     connectionsMax: CONNECTIONS_MAX,
     keepAliveMs,
     connectTimeoutMs,
+    ...path,
   })
   let pool: Pool | null = null
   const usePool = () =>
@@ -144,7 +151,7 @@ function createTransports({ origin, protocol }: URL, connectTimeoutMs: number) {
       allowH2: false,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
-      connect: { timeout: connectTimeoutMs },
+      connect: createConnector(path, connectTimeoutMs),
     }))
   return {
     sendText: (request: WireRequest<string>) => exchange(client, request),

@@ -1,5 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { UpstreamError } from '../failures/upstream-error.ts'
+import type { NetworkPath } from '../connection/network-path.ts'
+import { createPathAgents } from './path-agents.ts'
 import type { AwsCredentials } from './sign-aws-request.ts'
 import type { SignInDocument } from './sign-in-document.ts'
 import type { Expiring } from './token-keeper.ts'
@@ -8,6 +10,7 @@ interface CredentialContext {
   readonly provider: string
   readonly region: string
   readonly nowMs: number
+  readonly path?: NetworkPath | undefined
 }
 
 /** What the packages of AWS resolve to. */
@@ -49,9 +52,14 @@ function readKeys(document: SignInDocument): AwsCredentials {
 }
 
 /** Only the way that the document names is tried. */
-async function resolve(document: SignInDocument, { region }: CredentialContext): Promise<Resolved> {
+async function resolve(document: SignInDocument, { region, path }: CredentialContext): Promise<Resolved> {
   const stsEndpoint = document.read('sts_endpoint')
-  const clientConfig = { region, ...(stsEndpoint === undefined ? {} : { endpoint: stsEndpoint }) }
+  const requestHandler = createPathAgents(path)
+  const clientConfig = {
+    region,
+    ...(stsEndpoint === undefined ? {} : { endpoint: stsEndpoint }),
+    ...(requestHandler === undefined ? {} : { requestHandler }),
+  }
   switch (document.type) {
     case 'aws_profile': {
       const { fromIni } = await import('@aws-sdk/credential-provider-ini')

@@ -34,7 +34,7 @@ const REGION = /^[a-z]{2,4}(?:-[a-z0-9]{1,12}){1,4}$/
 /** Also of endpoints within a network, `vpce-….bedrock-runtime.eu-west-1.vpce.amazonaws.com`. */
 const REGION_OF_HOST = /(?:^|\.)bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\./
 
-function createAwsSignIn({ provider, clock }: SignInOptions): SignIn {
+function createAwsSignIn({ provider, clock, path }: SignInOptions): SignIn {
   const keepers = createCredentialKeepers<AwsCredentials>(clock)
   return {
     async sign(credential, request) {
@@ -55,7 +55,7 @@ function createAwsSignIn({ provider, clock }: SignInOptions): SignIn {
         import('./sign-aws-request.ts'),
       ])
       const keeper = keepers.of(credential, () =>
-        getAwsCredentials(document, { provider, region, nowMs: clock.nowMs() }),
+        getAwsCredentials(document, { provider, region, nowMs: clock.nowMs(), path }),
       )
       const credentials = await keeper.take()
       return signAwsRequest(request, { service: 'bedrock', credentials, region, nowMs: clock.nowMs() })

@@ -79,12 +79,13 @@ function requireKind(document: SignInDocument): EntraKind {
 
 async function askAuthority(
   document: SignInDocument,
-  { provider }: SignInOptions,
+  { provider, path }: SignInOptions,
   proof: Readonly<Record<string, string>>,
 ): Promise<Expiring<string>> {
   const authority = (document.read('authority_host') ?? AUTHORITY_DEFAULT).replace(/\/+$/, '')
   const answer = await requestJson({
     provider,
+    path,
     url: `${authority}/${document.read('tenant_id')}/oauth2/v2.0/token`,
     form: {
       grant_type: 'client_credentials',

@@ -66,7 +66,7 @@ function requireKind(document: SignInDocument): GoogleKind {
 
 async function signAssertion(
   document: SignInDocument,
-  { provider, clock }: SignInOptions,
+  { provider, clock, path }: SignInOptions,
 ): Promise<Expiring<string>> {
   const tokenUri = document.read('token_uri') ?? TOKEN_URI
   const keyId = document.read('private_key_id')
@@ -87,19 +87,20 @@ async function signAssertion(
     .sign(key)
   return readToken(
     provider,
-    await requestJson({ provider, url: tokenUri, form: { grant_type: JWT_GRANT, assertion } }),
+    await requestJson({ provider, path, url: tokenUri, form: { grant_type: JWT_GRANT, assertion } }),
   )
 }
 
 /** Exchanges a token of another platform, and takes the place of a service account if the document names one. */
 async function exchangeToken(
   document: SignInDocument,
-  { provider }: SignInOptions,
+  { provider, path }: SignInOptions,
 ): Promise<Expiring<string>> {
   const exchanged = readToken(
     provider,
     await requestJson({
       provider,
+      path,
       url: document.read('token_url') ?? STS_URL,
       form: {
         grant_type: EXCHANGE_GRANT,
@@ -115,6 +116,7 @@ async function exchangeToken(
   if (url === undefined) return exchanged
   const answer = await requestJson({
     provider,
+    path,
     url,
     headers: { authorization: `Bearer ${exchanged.token}` },
     json: { scope: [SCOPE], lifetime: `${IMPERSONATED_SECONDS}s` },

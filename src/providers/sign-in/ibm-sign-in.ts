@@ -34,11 +34,15 @@ function toDocument(credential: string): string {
     : credential
 }
 
-async function exchangeKey(document: SignInDocument, { provider }: SignInOptions): Promise<Expiring<string>> {
+async function exchangeKey(
+  document: SignInDocument,
+  { provider, path }: SignInOptions,
+): Promise<Expiring<string>> {
   return readToken(
     provider,
     await requestJson({
       provider,
+      path,
       url: document.read('token_url') ?? TOKEN_URL,
       form: { grant_type: GRANT, apikey: document.read('api_key') ?? '' },
     }),

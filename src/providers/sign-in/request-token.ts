@@ -1,6 +1,7 @@
-import { request } from 'undici'
 import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/json/parse-json.ts'
+import type { NetworkPath } from '../connection/network-path.ts'
+import { requestOnce } from '../connection/request-once.ts'
 import { UpstreamError } from '../failures/upstream-error.ts'
 import { readText } from './sign-in-document.ts'
 import type { Expiring } from './token-keeper.ts'
@@ -18,6 +19,8 @@ interface TokenRequest {
   /** Sent as a form. */
   readonly form?: Readonly<Record<string, string>>
   readonly json?: object
+  /** How the server is reached. Servers of the machine itself are asked directly. */
+  readonly path?: NetworkPath | undefined
 }
 
 /** Asks a server of tokens and returns its JSON. Redirects are not followed. Throws only `UpstreamError`. */
@@ -49,25 +52,20 @@ export async function requestJson(asked: TokenRequest): Promise<Readonly<Record<
   return answer
 }
 
-async function send(
-  { url, method = 'POST', headers }: TokenRequest,
+function send(
+  { url, method = 'POST', headers, path }: TokenRequest,
   body: string | null,
   type: Readonly<Record<string, string>>,
-): Promise<{ status: number; text: string }> {
-  const answer = await request(url, {
+): Promise<{ readonly status: number; readonly text: string }> {
+  return requestOnce({
+    url,
     method,
     headers: { 'user-agent': 'parkway', accept: 'application/json', ...type, ...headers },
     body,
+    path,
     signal: AbortSignal.timeout(WAIT_MS_MAX),
+    bytesMax: ANSWER_BYTES_MAX,
   })
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of answer.body) {
-    bytes += chunk.length
-    if (bytes > ANSWER_BYTES_MAX) throw new Error('its answer is too long')
-    chunks.push(chunk)
-  }
-  return { status: answer.statusCode, text: Buffer.concat(chunks).toString('utf8') }
 }
 
 /** Reads the answer of OAuth: `access_token` and `expires_in`, which managed identities send as a text. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
+import type { NetworkPath } from '../connection/network-path.ts'
 import type { SignInDocument } from './sign-in-document.ts'
 
 /** Authenticates requests with a credential of the operator: a key, or a document that says how to get a token. */
@@ -21,6 +22,8 @@ export interface SignInOptions {
   /** The provider, for errors. */
   readonly provider: string
   readonly clock: Clock
+  /** How servers of tokens are reached. Those of the machine itself are asked directly. */
+  readonly path?: NetworkPath | undefined
 }
 
 /** How the customers of a vendor sign in. */

@@ -14,6 +14,7 @@ import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
 import { showToast } from '../../ui/overlays/toasts.tsx'
 import { Time } from '../../ui/text/time.tsx'
 import { KeyField } from './key-field.tsx'
+import { NetworkDialog } from './network-dialog.tsx'
 import { readKey } from './read-key.ts'
 
 interface ManageProviderProps {
@@ -26,6 +27,7 @@ export function ManageProvider({ provider, onRemoved }: ManageProviderProps) {
   const queryClient = useQueryClient()
   const [isRotating, setIsRotating] = useState(false)
   const [isRemoving, setIsRemoving] = useState(false)
+  const [isConnecting, setIsConnecting] = useState(false)
   const change = useMutation({
     mutationFn: (patch: ProviderPatch) => changeProvider(provider.id, patch),
     onSuccess: () => queryClient.invalidateQueries(),
@@ -59,8 +61,10 @@ export function ManageProvider({ provider, onRemoved }: ManageProviderProps) {
         <Button kind="danger" onClick={() => setIsRemoving(true)}>
           Remove
         </Button>
+        <Button onClick={() => setIsConnecting(true)}>Network</Button>
         <Button onClick={() => setIsRotating(true)}>New key</Button>
       </div>
+      {isConnecting && <NetworkDialog provider={provider} onClose={() => setIsConnecting(false)} />}
       {isRotating && <NewKeyDialog provider={provider} onClose={() => setIsRotating(false)} />}
       {isRemoving && (
         <ConfirmDialog

@@ -31,6 +31,10 @@ export function ProviderSheet({ provider, onClose }: ProviderSheetProps) {
             Problem: provider.problem,
             Host: provider.base_url_host,
             Headers: provider.headers.join(', ') || null,
+            Proxy: provider.proxy?.url ?? null,
+            'Own certificate authority': provider.certificate_authority === null ? null : 'trusted',
+            'Regions that the vendor promises': provider.regions.join(', ') || null,
+            'Retention that the vendor promises': describeRetention(provider.retention_days),
             Keys: provider.is_configured ? formatCount(provider.keys) : null,
             Operations: provider.operations.join(', ') || null,
             'Last 5 minutes': `${formatCount(provider.recent.requests)} calls, ${formatCount(provider.recent.errors)} failed`,
@@ -57,6 +61,11 @@ const SOURCES = {
   file: 'the environment or the configuration file',
   database: 'this page or the API',
 } as const
+
+function describeRetention(days: number | null): string | null {
+  if (days === null) return null
+  return days === 0 ? 'nothing is kept' : `at most ${formatCount(days)} days`
+}
 
 function Code({ text }: { readonly text: string }) {
   return <span className="font-mono text-xs">{text}</span>

@@ -103,7 +103,7 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/admin/providers/{name}': 'Returns one provider with its state.',
   'PATCH /v1/admin/providers/{name}':
     'Changes a provider that was added over the API; those of the environment or the configuration file are changed there. Requests that ' +
-    'are running end with the former settings. Keys stay with the host that they were given for: with another address, give new ones.',
+    'are running end with the former settings. Keys stay with the host that they were given for: with another address, or a proxy that could read them, give new ones.',
   'DELETE /v1/admin/providers/{name}':
     'Removes a provider that was added over the API, with its keys. Requests that use it end as usual.',
   'GET /v1/admin/providers/{name}/models':

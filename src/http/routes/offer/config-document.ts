@@ -21,6 +21,7 @@ const {
   api_keys: _keys,
   secret_ref: _ref,
   headers: _headers,
+  proxy: _proxy,
   ...ofProvider
 } = ProviderCreateBody.properties
 const { reason: _reason, ...ofModel } = ModelCreateBody.properties
@@ -43,10 +44,27 @@ const CredentialDocument = Type.Object(
   { additionalProperties: false },
 )
 
+const ProxyDocument = Type.Object(
+  {
+    url: Type.String({ minLength: 1, maxLength: 500, description: 'Its address.' }),
+    username: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'Who signs in to it.' }),
+    ),
+    password_ref: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1024, description: 'Where the password is read.' }),
+    ),
+    has_password: Type.Optional(
+      Type.Literal(true, { description: 'A password that is stored in this gateway. It is in no file.' }),
+    ),
+  },
+  { additionalProperties: false, description: 'The proxy through which all its hosts are reached.' },
+)
+
 const ProviderDocument = Type.Object(
   {
     ...ofProvider,
     credentials: Type.Optional(Type.Array(CredentialDocument, { maxItems: 50, description: 'Its keys.' })),
+    proxy: Type.Optional(ProxyDocument),
     header_names: Type.Optional(
       Type.Array(Type.String({ maxLength: 64 }), {
         maxItems: 50,
@@ -120,6 +138,12 @@ function providerToDocument(provider: OfferedProvider): ProviderDocument {
     ...(provider.allowedMembers.length === 0 ? {} : { allow_members: [...provider.allowedMembers] }),
     ...(provider.headerNames.length === 0 ? {} : { header_names: [...provider.headerNames] }),
     ...(Object.keys(timeouts).length === 0 ? {} : { timeouts }),
+    ...(provider.proxy === null ? {} : { proxy: proxyToDocument(provider.proxy) }),
+    ...(provider.certificateAuthority === null
+      ? {}
+      : { certificate_authority: provider.certificateAuthority }),
+    ...(provider.regions.length === 0 ? {} : { regions: [...provider.regions] }),
+    ...(provider.retentionDays === null ? {} : { retention_days: provider.retentionDays }),
     ...(provider.isEnabled ? {} : { is_enabled: false }),
     ...(provider.credentials.length === 0
       ? {}
@@ -129,6 +153,23 @@ function providerToDocument(provider: OfferedProvider): ProviderDocument {
             ...(weight === 1 ? {} : { weight }),
           })),
         }),
+  }
+}
+
+function proxyToDocument({
+  url,
+  username,
+  hasPassword,
+  passwordReference,
+}: NonNullable<OfferedProvider['proxy']>): Static<typeof ProxyDocument> {
+  return {
+    url,
+    ...(username === null ? {} : { username }),
+    ...(passwordReference !== null
+      ? { password_ref: passwordReference }
+      : hasPassword
+        ? { has_password: true }
+        : {}),
   }
 }
 
@@ -207,11 +248,26 @@ function readProvider(document: ProviderDocument, index: number): WantedProvider
       ...(firstByteMs === undefined ? {} : { firstByteMs }),
       ...(idleMs === undefined ? {} : { idleMs }),
     },
+    proxy:
+      document.proxy === undefined ? null : readProxy(document.proxy, `document.providers.${index}.proxy`),
+    certificateAuthority: document.certificate_authority ?? null,
+    regions: document.regions ?? [],
+    retentionDays: document.retention_days ?? null,
     isEnabled: document.is_enabled ?? true,
     credentials: (document.credentials ?? []).map((credential, at) =>
       readCredential(credential, `document.providers.${index}.credentials.${at}`),
     ),
   }
+}
+
+function readProxy(
+  { url, username, password_ref: reference, has_password: isStored }: Static<typeof ProxyDocument>,
+  param: string,
+): WantedProvider['proxy'] {
+  if (reference !== undefined && isStored !== undefined)
+    throw invalidValue(param, 'A proxy has either password_ref or has_password.')
+  const password = reference !== undefined ? { reference } : isStored === true ? ('stored' as const) : null
+  return { url, username: username ?? null, password }
 }
 
 function readCredential(

@@ -5,13 +5,8 @@ import type { Offer, ProviderChange } from '../../../modules/offer/offer.ts'
 import { Id, objectName } from '../../../wires/usual-members.ts'
 import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
-import {
-  ProviderAnswer,
-  ProviderParams,
-  TestAnswer,
-  testToWire,
-  type ProviderStatuses,
-} from './admin-providers.ts'
+import { ProviderParams, TestAnswer, testToWire, type ProviderStatuses } from './admin-providers.ts'
+import { ProviderAnswer } from './provider-answer.ts'
 import {
   ProviderChangeBody,
   ProviderCreateBody,

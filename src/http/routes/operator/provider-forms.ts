@@ -44,6 +44,18 @@ const TimeLimits = {
   first_byte_ms: Type.Optional(orNull(TimeLimit, 'Milliseconds until an answer must begin.')),
   idle_ms: Type.Optional(orNull(TimeLimit, 'Milliseconds that may pass between two parts of an answer.')),
 }
+const Proxy = {
+  url: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 500, description: '`http://host:port`, or `https://host:port`.' }),
+  ),
+  username: Type.Optional(orNull(Type.String({ minLength: 1, maxLength: 256 }), 'It is shown again.')),
+  password: Type.Optional(
+    orNull(Type.String({ minLength: 1, maxLength: 1024 }), 'It is stored encrypted, and not shown again.'),
+  ),
+  password_ref: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1024, description: 'Where the password is read instead.' }),
+  ),
+} satisfies TProperties
 const shared = {
   base_url: Type.Optional(
     orNull(
@@ -68,6 +80,31 @@ const shared = {
       additionalProperties: false,
       description: 'Its time limits. Those of a route come first; null is the limit of the gateway.',
     }),
+  ),
+  proxy: Type.Optional(
+    orNull(
+      Type.Object(Proxy, { additionalProperties: false }),
+      'The proxy through which all its hosts are reached. Null: directly. What is absent stays.',
+    ),
+  ),
+  certificate_authority: Type.Optional(
+    orNull(
+      Type.String({ minLength: 1, maxLength: 65_536 }),
+      'What is trusted besides the usual certificate authorities: certificates in PEM, or `file:/path` in a directory of secrets.',
+    ),
+  ),
+  regions: Type.Optional(
+    Type.Array(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' }), {
+      maxItems: 50,
+      uniqueItems: true,
+      description: 'Where the vendor promises to work, for example `eu` or `eu-central-1`. Only shown.',
+    }),
+  ),
+  retention_days: Type.Optional(
+    orNull(
+      Type.Integer({ minimum: 0, maximum: 36_500 }),
+      'How many days the vendor promises to keep prompts and answers at most. Only shown.',
+    ),
   ),
   is_enabled: Type.Optional(Type.Boolean({ description: 'Whether requests are sent to it.' })),
 } satisfies TProperties
@@ -173,7 +210,15 @@ export function readPatch(body: Static<typeof ProviderChangeBody>): ProviderPatc
 
 type SharedBody = Pick<
   Static<typeof ProviderCreateBody>,
-  'base_url' | 'wires' | 'allow_members' | 'timeouts' | 'is_enabled'
+  | 'base_url'
+  | 'wires'
+  | 'allow_members'
+  | 'timeouts'
+  | 'proxy'
+  | 'certificate_authority'
+  | 'regions'
+  | 'retention_days'
+  | 'is_enabled'
 >
 
 function readShared({ timeouts, ...body }: SharedBody) {
@@ -182,6 +227,10 @@ function readShared({ timeouts, ...body }: SharedBody) {
     wires: body.wires,
     allowedMembers: body.allow_members,
     isEnabled: body.is_enabled,
+    proxy: readProxy(body.proxy),
+    certificateAuthority: body.certificate_authority,
+    regions: body.regions,
+    retentionDays: body.retention_days,
     timeouts:
       timeouts === undefined
         ? undefined
@@ -190,6 +239,23 @@ function readShared({ timeouts, ...body }: SharedBody) {
             ...(timeouts.first_byte_ms === undefined ? {} : { firstByteMs: timeouts.first_byte_ms }),
             ...(timeouts.idle_ms === undefined ? {} : { idleMs: timeouts.idle_ms }),
           },
+  }
+}
+
+function readProxy(proxy: SharedBody['proxy']): ProviderDraft['proxy'] {
+  if (proxy === undefined || proxy === null) return proxy
+  const { url, username, password, password_ref: reference } = proxy
+  if (password !== undefined && reference !== undefined)
+    throw invalidValue('proxy', 'A proxy has either password or password_ref.')
+  return {
+    url,
+    username,
+    password:
+      reference !== undefined
+        ? { reference }
+        : typeof password === 'string'
+          ? { secret: password }
+          : password,
   }
 }
 

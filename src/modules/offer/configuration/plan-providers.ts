@@ -1,6 +1,12 @@
 import { invalidValue } from '../../../kernel/app-error.ts'
 import type { OfferedProvider, ProviderCredential } from '../offered-provider.ts'
-import type { DraftCredential, NewCredential, ProviderDraft, ProviderPatch } from '../provider-draft.ts'
+import type {
+  DraftCredential,
+  NewCredential,
+  ProviderDraft,
+  ProviderPatch,
+  ProxyPatch,
+} from '../provider-draft.ts'
 import type { PlannedStep } from './planned-step.ts'
 import { isSameValue } from './same-value.ts'
 import type { WantedProvider } from './wanted-configuration.ts'
@@ -48,8 +54,9 @@ async function planOne(
   providers: ProviderChanges,
   param: string,
 ): Promise<PlannedStep | null> {
-  const { name, vendor, headerNames, ...settings } = wanted
+  const { name, vendor, headerNames, ...members } = wanted
   requireSameHeaders(headerNames, before?.headerNames ?? [], param)
+  const settings = { ...members, proxy: matchProxy(wanted, before, param) }
   const drafts = matchCredentials(wanted, before?.credentials ?? [], param)
   if (before === undefined) {
     const change = await providers.addProvider({
@@ -83,6 +90,24 @@ function requireSameHeaders(wanted: readonly string[], stored: readonly string[]
   )
 }
 
+/** A stored password stays. */
+function matchProxy(
+  { proxy }: WantedProvider,
+  before: OfferedProvider | undefined,
+  param: string,
+): ProxyPatch | null {
+  if (proxy === null) return null
+  const { url, username, password } = proxy
+  if (password !== 'stored') return { url, username, password }
+  const stored = before?.proxy
+  if (stored?.hasPassword === true && stored.passwordReference === null && stored.url === url)
+    return { url, username }
+  throw invalidValue(
+    `${param}.proxy`,
+    'This gateway has no stored password for this proxy. Name where to read it with password_ref, or set it with PATCH /v1/admin/providers/{name}.',
+  )
+}
+
 /** Keys that stay keep their id. */
 function matchCredentials(
   { credentials }: WantedProvider,
@@ -111,6 +136,14 @@ function isSame(wanted: WantedProvider, before: OfferedProvider): boolean {
       wanted.wires,
       wanted.allowedMembers,
       wanted.timeouts,
+      wanted.proxy && {
+        ...wanted.proxy,
+        password: wanted.proxy.password === 'stored' ? null : wanted.proxy.password?.reference,
+        isStored: wanted.proxy.password === 'stored',
+      },
+      wanted.certificateAuthority,
+      wanted.regions,
+      wanted.retentionDays,
       wanted.isEnabled,
       wanted.credentials.map(({ key, weight }) => [
         'reference' in key ? key.reference : null,
@@ -123,6 +156,15 @@ function isSame(wanted: WantedProvider, before: OfferedProvider): boolean {
       before.wires,
       before.allowedMembers,
       before.timeouts,
+      before.proxy && {
+        url: before.proxy.url,
+        username: before.proxy.username,
+        password: before.proxy.passwordReference,
+        isStored: before.proxy.hasPassword && before.proxy.passwordReference === null,
+      },
+      before.certificateAuthority,
+      before.regions,
+      before.retentionDays,
       before.isEnabled,
       before.credentials.map(({ reference, lastFour, weight }) => [
         reference,

@@ -21,8 +21,19 @@ export interface WantedProvider {
   /** Their values are secrets that no document has. */
   readonly headerNames: readonly string[]
   readonly timeouts: TimeLimits
+  readonly proxy: WantedProxy | null
+  readonly certificateAuthority: string | null
+  readonly regions: readonly string[]
+  readonly retentionDays: number | null
   readonly isEnabled: boolean
   readonly credentials: readonly WantedCredential[]
+}
+
+interface WantedProxy {
+  readonly url: string
+  readonly username: string | null
+  /** Where it is read, or the one that is stored here. Null: none. */
+  readonly password: { readonly reference: string } | 'stored' | null
 }
 
 interface WantedCredential {

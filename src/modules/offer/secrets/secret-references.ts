@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
-import { isAbsolute, normalize, sep } from 'node:path'
+import { createKnownReadings } from './known-readings.ts'
+import { createPlainFiles, fingerprintOfFile } from './plain-files.ts'
 import { checked, unreadable, type SecretReading } from './secret-reading.ts'
 import type { SecretStore } from './secret-store.ts'
 import { createStoredSecrets } from './stored-secrets.ts'
@@ -26,11 +26,6 @@ interface ReferencesOptions {
   readonly stores?: readonly SecretStore[]
 }
 
-interface KnownReference {
-  readonly reading: SecretReading
-  readonly fingerprint: string
-}
-
 const VARIABLE = /^env:([A-Za-z_][A-Za-z0-9_]{0,127})$/
 const FILE = /^file:(\/[^\0]{1,1000})$/
 const FILE_BYTES_MAX = 16 * 1024
@@ -41,7 +36,7 @@ export function createSecretReferences({
   directories,
   stores = [],
 }: ReferencesOptions): SecretReferences {
-  const known = new Map<string, KnownReference>()
+  const files = createPlainFiles({ directories, bytesMax: FILE_BYTES_MAX })
   const stored = createStoredSecrets(stores)
   const forms = ['env:NAME', 'file:/path', ...stores.map(({ form }) => form)]
 
@@ -52,100 +47,40 @@ export function createSecretReferences({
     const store = stored.storeOf(reference)
     if (store !== undefined) return store.findProblem(reference)
     const path = FILE.exec(reference)?.[1]
-    if (path === undefined) return `it is none of ${forms.join(', ')}`
-    if (!isAbsolute(path) || normalize(path) !== path) return 'the path is not absolute and plain'
-    if (!isWithin(path, directories)) return `the file is in none of ${directories.join(', ')}`
-    return null
+    return path === undefined ? `it is none of ${forms.join(', ')}` : files.findProblem(path)
   }
 
   const readNow = (reference: string): SecretReading => {
     const problem = findProblem(reference)
     if (problem !== null) return unreadable(problem)
     const variable = VARIABLE.exec(reference)?.[1]
-    if (variable === undefined) return readFile(reference.slice('file:'.length), directories)
+    if (variable === undefined) {
+      const file = files.read(reference.slice('file:'.length))
+      return file.problem === null ? checked(file.text) : unreadable(file.problem)
+    }
     const value = readVariable(variable)?.value
     return value === undefined || value === '' ? unreadable('the variable is not set') : checked(value)
   }
 
-  const look = (reference: string): KnownReference => {
-    // Taken before the file is read, so that a change in between is noticed by the next look.
-    const fingerprint = fingerprintOf(reference)
-    const found = { reading: readNow(reference), fingerprint }
-    known.set(reference, found)
-    return found
-  }
+  const known = createKnownReadings({
+    readNow,
+    fingerprintOf: (reference) =>
+      reference.startsWith('file:') ? fingerprintOfFile(reference.slice('file:'.length)) : '',
+    isSame: (one, other) => one.secret === other.secret && one.problem === other.problem,
+  })
 
   return {
     findProblem,
     read: (reference) =>
-      stored.storeOf(reference) === undefined
-        ? (known.get(reference) ?? look(reference)).reading
-        : stored.read(reference),
+      stored.storeOf(reference) === undefined ? known.read(reference) : stored.read(reference),
     load: (references) => stored.load(references),
     refresh: () => {
-      let isDifferent = stored.refresh()
-      for (const [reference, { reading, fingerprint }] of known) {
-        if (reading.problem === null && fingerprint === fingerprintOf(reference)) continue
-        const now = look(reference).reading
-        if (now.secret !== reading.secret || now.problem !== reading.problem) isDifferent = true
-      }
-      return isDifferent
+      const isDifferent = stored.refresh()
+      return known.refresh() || isDifferent
     },
     keep: (references) => {
       stored.keep(references)
-      for (const reference of known.keys()) if (!references.has(reference)) known.delete(reference)
+      known.keep(references)
     },
   }
-}
-
-function isWithin(path: string, directories: readonly string[]): boolean {
-  return directories.some((directory) =>
-    path.startsWith(directory.endsWith(sep) ? directory : directory + sep),
-  )
-}
-
-function fingerprintOf(reference: string): string {
-  if (!reference.startsWith('file:')) return ''
-  try {
-    const stats = statSync(reference.slice('file:'.length), { bigint: true, throwIfNoEntry: false })
-    return stats ? `${stats.ino}:${stats.size}:${stats.mtimeNs}` : 'absent'
-  } catch {
-    return 'unreadable'
-  }
-}
-
-/** Reads a plain file only: reading a device or a pipe may never end. */
-function readFile(path: string, directories: readonly string[]): SecretReading {
-  let descriptor: number | null = null
-  try {
-    // A link may lead elsewhere, as those of mounted secrets do.
-    const real = realpathSync(path)
-    const realDirectories = directories.flatMap((directory) => {
-      try {
-        return [realpathSync(directory)]
-      } catch {
-        return []
-      }
-    })
-    if (!isWithin(real, realDirectories)) return unreadable('it is a link to somewhere else')
-    descriptor = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
-    const stats = fstatSync(descriptor)
-    if (!stats.isFile()) return unreadable('it is not a plain file')
-    if (stats.size > FILE_BYTES_MAX) return unreadable(`it is larger than ${FILE_BYTES_MAX} bytes`)
-    const buffer = Buffer.alloc(FILE_BYTES_MAX + 1)
-    const length = readSync(descriptor, buffer, 0, buffer.length, 0)
-    if (length > FILE_BYTES_MAX) return unreadable(`it is larger than ${FILE_BYTES_MAX} bytes`)
-    return checked(buffer.toString('utf8', 0, length))
-  } catch (error) {
-    return unreadable(explain(error))
-  } finally {
-    if (descriptor !== null) closeSync(descriptor)
-  }
-}
-
-function explain(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (code === 'ENOENT') return 'there is no such file'
-  if (code === 'EACCES' || code === 'EPERM') return 'the gateway may not read this file'
-  return 'the file cannot be read'
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Agent, type Dispatcher } from 'undici'
+import { createConnector } from '../../connection/create-connector.ts'
+import type { NetworkPath } from '../../connection/network-path.ts'
 import { createResendingPool } from '../../connection/resending-pool.ts'
 
 import { systemClock } from '../../../kernel/clock.ts'
@@ -36,10 +38,10 @@ export interface VendorSession {
 }
 
 export function createVendorCalls(provider: string, options: AiSdkProviderOptions): VendorCalls {
-  const { apiKeys, keyWeights, headers = [], clock = systemClock } = options
+  const { apiKeys, keyWeights, headers = [], clock = systemClock, path = {} } = options
   const limits = { ...defaultExchangeLimits, ...options.limits }
   const keys = createCredentialRing(apiKeys, { clock, weights: keyWeights })
-  const agents = createKeepAliveAgents()
+  const agents = createKeepAliveAgents(path)
   return {
     async attempt({ timeouts, signal, onSent, expectsEvents = false, keyMark, affinity }, run) {
       const markedKey = keyMark === undefined ? undefined : apiKeys.find((key) => markKey(key) === keyMark)
@@ -97,7 +99,7 @@ const CONNECTIONS_PER_ORIGIN_MAX = 1024
 const AGENTS_MAX = 8
 
 /** Creates agents that keep connections open between calls. Each connect timeout needs its own agent. */
-function createKeepAliveAgents(): { choose(connectMs: number): Dispatcher } {
+function createKeepAliveAgents(path: NetworkPath): { choose(connectMs: number): Dispatcher } {
   const agents = new Map<number, Agent>()
   return {
     choose(connectMs) {
@@ -111,9 +113,8 @@ function createKeepAliveAgents(): { choose(connectMs: number): Dispatcher } {
         // Limits the time that the peer announces, because a proxy in between may close the connection earlier.
         keepAliveMaxTimeout: 30_000,
         factory: (origin, options) => createResendingPool(origin, options),
-        // With one stream on each connection, an abort closes the socket, which every upstream notices immediately.
         allowH2: false,
-        connect: { timeout: connectMs },
+        connect: createConnector(path, connectMs),
       })
       agents.set(connectMs, agent)
       return agent

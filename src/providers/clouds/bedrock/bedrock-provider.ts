@@ -21,6 +21,7 @@ export function createBedrockProvider(given: AiSdkProviderOptions): Provider & {
     credentials: createCredentialRing(apiKeys, { clock, weights: keyWeights }),
     headers,
     connectTimeoutMs: options.connectTimeoutMs,
+    path: options.path,
     signIn,
   }
   const client = createWireClient({ ...shared, provider: id, baseUrl })

@@ -1,10 +1,10 @@
-import type { Socket } from 'node:net'
 import { shortageCodeOf } from '../../failures/shortage-code.ts'
 import type { AnswerHead } from './answer-head.ts'
 import { AnswerReader, type AnswerSink } from './answer-reader.ts'
 import { Http1Error } from './http1-error.ts'
 import type { OpenSocket } from './open-socket.ts'
 import type { PendingPost, PostPlace } from './pending-post.ts'
+import type { UpstreamSocket } from './upstream-socket.ts'
 
 /** Callbacks of a connection to its pool. */
 export interface ConnectionOwner {
@@ -40,7 +40,7 @@ type State =
 export class Http1Connection implements AnswerSink, PostPlace {
   readonly #options: ConnectionOptions
   readonly #reader = new AnswerReader(this)
-  readonly #socket: Socket
+  readonly #socket: UpstreamSocket
   #state: State = 'connecting'
   #post: PendingPost | null
   #keepAliveMs = 0
