@@ -69,6 +69,13 @@ describe('a judge', () => {
     expect(question.messages[0].content).toContain('The higher quality wins.')
     expect(question.response_format.type).toBe('json_schema')
     expect(run.lanes.map(({ wins }: { wins: number }) => wins)).toEqual([8, 0, 16])
+    const { body: page } = await gateway.request('GET', `${RUNS}/${run.id}/results?prompt_index=0`)
+    const [{ judgements }] = page.prompts
+    expect(judgements).toHaveLength(6)
+    for (const { lane_ids: ids, preferred_lane_id: preferred, ...told } of judgements) {
+      expect(ids).toContain(preferred)
+      expect(told).toEqual({ repeat: 0, score: null, reason: 'because', error: null })
+    }
     const [cell] = await readCells(gateway, run.id, '&prompt_index=0')
     expect(cell.judge).toEqual({ wins: 1, losses: 1, ties: 0, inconsistent: 0, failed: 0 })
     const { body: board } = await gateway.request(
@@ -138,6 +145,14 @@ describe('a judge', () => {
     expect(run.status).toBe('completed')
     expect((await verdictOf(run.id)).judge).toEqual({ pairs: 1, consistent: 0, inconsistent: 0, failed: 1 })
     expect(run.cost_usd).toBeCloseTo(4 * CALL_USD, 9)
+    expect(run.judging).toMatchObject({
+      status: 'failed',
+      judgements_total: 2,
+      judgements_done: 0,
+      judgements_failed: 2,
+      error: { code: 'unreadable_answer', message: expect.stringContaining('did not answer in the form') },
+    })
+    expect(run.judging.cost_usd).toBeCloseTo(2 * CALL_USD, 9)
   })
 
   test('a judge of ten lanes compares each with two others per prompt', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ChatGateway } from '../chat/start-chat-gateway.ts'
 import { createStranger, speakers, startCompareGateway } from './start-compare-gateway.ts'
-import { makeRun, RUNS } from './wait-for-run.ts'
+import { makeRun, RUNS, waitForRun } from './wait-for-run.ts'
 
 const LEADERBOARD = '/v1/compare/leaderboard'
 const NOBODY = '01890000-0000-7000-8000-000000000000'
@@ -127,6 +127,80 @@ describe('a verdict', () => {
     expect(await verdictOf(id)).toEqual(found)
   })
 
+  test('counts each vote once, and ties and all bad as what they are', async () => {
+    const { id, lanes } = await make(['red', 'blue', 'green'])
+    for (const [index, body] of [
+      {},
+      {},
+      {},
+      {},
+      {},
+      { tie: true },
+      { both_bad: true },
+      { both_bad: true },
+    ].entries())
+      await vote(id, lanes[0].id, { prompt_index: index, ...body })
+    const found = await verdictOf(id)
+    expect(found.votes).toEqual({ total: 8, human: 8, judge: 0, ties: 1, both_bad: 2 })
+    expect(found.lanes.map(({ name, votes }: { name: string; votes: object }) => [name, votes])).toEqual([
+      ['red', { won: 5, lost: 0, tied: 1, both_bad: 2 }],
+      ...[found.lanes[1].name, found.lanes[2].name].map((name) => [
+        name,
+        { won: 0, lost: 5, tied: 1, both_bad: 2 },
+      ]),
+    ])
+  })
+
+  test('the verdict of a run decides by scores, by votes of people before them, and tells nothing before the end', async () => {
+    const read = async (id: string) => (await gateway.request('GET', `${RUNS}/${id}`)).body
+    const run = await make(['red', 'blue'], {
+      prompts: prompts(8).map((prompt) => ({ prompt, expected: 'r' })),
+    })
+    const [red, blue] = run.lanes
+    expect(run.verdict).toMatchObject({
+      outcome: 'better',
+      basis: 'score',
+      winner_lane_id: red.id,
+      recommended_lane_id: red.id,
+      confidence: 1,
+      text: expect.stringContaining(
+        'red is better: its score is 100 % (100–100 %), and blue comes next with 0 %',
+      ),
+      lanes: [
+        { lane_id: red.id, quality: { mean: 1, low: 1, high: 1 }, is_worse: false },
+        { lane_id: blue.id, quality: { mean: 0 }, is_worse: true, cost_usd: expect.any(Number) },
+      ],
+    })
+    for (let index = 0; index < 8; index += 1)
+      await vote(run.id, index < 4 ? red.id : blue.id, { prompt_index: index })
+    const voted = (await read(run.id)).verdict
+    expect(voted).toMatchObject({ outcome: 'no_clear_difference', basis: 'people', winner_lane_id: null })
+    expect([red.id, blue.id]).toContain(voted.recommended_lane_id)
+    const { body: made } = await gateway.request('POST', RUNS, {
+      body: { models: ['red', 'blue'], prompt: 'one' },
+    })
+    expect(made.verdict).toBeNull()
+    await waitForRun(gateway, made.id)
+    expect((await read(made.id)).verdict).toMatchObject({
+      outcome: 'not_enough_data',
+      basis: null,
+      confidence: null,
+      recommended_lane_id: null,
+    })
+  })
+
+  test('the verdict of a blind run is hidden until the key has voted on the run', async () => {
+    const run = await make(['red', 'blue'], {
+      blind: true,
+      prompts: prompts(8).map((prompt) => ({ prompt, expected: 'r' })),
+    })
+    expect(run.verdict).toBeNull()
+    const { body: revealed } = await vote(run.id, run.lanes[0].id)
+    expect(revealed.status).toBe('completed')
+    const { body: read } = await gateway.request('GET', `${RUNS}/${run.id}`)
+    expect(read.verdict.outcome).toBe('better')
+  })
+
   test('a verdict of another account’s run is not found', async () => {
     const { id } = await make(['red', 'blue'])
     for (const [runId, key] of [
@@ -157,7 +231,15 @@ describe('the leaderboard', () => {
     expect(ofRun).toMatchObject({
       object: 'compare.leaderboard',
       data: [
-        { model: 'red', rank: 1, wins: 8, losses: 0, ties: 0, win_rate: 1 },
+        {
+          model: 'red',
+          rank: 1,
+          wins: 8,
+          losses: 0,
+          ties: 0,
+          win_rate: 1,
+          votes: { won: 8, lost: 0, tied: 0, both_bad: 0 },
+        },
         { model: 'blue', rank: 2, wins: 0, losses: 8 },
       ],
       verdict: { outcome: 'better', text: 'red is better' },

@@ -91,6 +91,8 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
     await page.getByRole('heading', { name: 'Capitals, first' }).waitFor()
     const firstId = new URL(page.url()).pathname.split('/').at(-1) ?? ''
     await untilEnded(firstId)
+    await page.getByRole('region', { name: 'Prompt 2' }).getByText('Capital of Italy?').first().waitFor()
+    await page.getByRole('radio', { name: 'Grid' }).check({ force: true })
     await expect.poll(() => page.getByRole('button', { name: /^completed/ }).count()).toBe(6)
     await page.getByRole('rowheader', { name: '2 Capital of Italy?' }).waitFor()
     await expectAccessible(page)
@@ -108,7 +110,7 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
     await page.getByRole('dialog').getByText('Latency').waitFor()
     await page.goBack()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(page.url()).toBe(`${gateway.baseUrl}/compare/${firstId}`)
+    expect(page.url()).toBe(`${gateway.baseUrl}/compare/${firstId}?view=grid`)
 
     const { body: first } = await gateway.request('GET', `/v1/compare/runs/${firstId}`)
     const { body: second } = await gateway.request('POST', '/v1/compare/runs', {
@@ -125,6 +127,48 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
     await goto('/compare?tab=runs')
     await page.getByRole('link', { name: 'Capitals, second' }).waitFor()
     await takeScreenshots(page, 'compare-runs')
+    await page.getByRole('searchbox', { name: 'Name or model' }).fill('FIRST')
+    await page.getByRole('link', { name: 'Capitals, second' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Capitals, first' }).waitFor()
+    await page.getByRole('searchbox', { name: 'Name or model' }).fill('no such run')
+    await page.getByText('No run fits').waitFor()
+    await close()
+  })
+
+  test('comparing in the console answers which lane to take, and shows answers side by side with filters, keys and votes', async () => {
+    const capitals = ['Paris', 'Rome', 'Madrid', 'Lisbon', 'Vienna', 'Berlin', 'Bern', 'Prague']
+    const { body: run } = await gateway.request('POST', '/v1/compare/runs', {
+      body: {
+        name: 'Which one',
+        prompts: capitals.map((capital, index) => ({
+          prompt: `[[sandbox:echo The capital is ${capital}.]]`,
+          expected: { type: 'contains', value: index === 2 ? 'nothing like it' : capital },
+        })),
+        models: MODELS,
+      },
+    })
+    await untilEnded(run.id)
+    const { page, goto, close } = await openConsole(gateway)
+    await goto(`/compare/${run.id}`)
+    await page.getByRole('region', { name: 'Which one?' }).getByText('No clear difference').first().waitFor()
+    await page.getByRole('img', { name: /^Quality against the cost/ }).waitFor()
+    const prompts = page.getByRole('region', { name: /^Prompt \d+$/ })
+    expect(await prompts.count()).toBe(capitals.length)
+    await expectAccessible(page)
+    await takeScreenshots(page, 'compare-verdict')
+    await page.getByRole('heading', { name: 'Answers' }).click()
+    for (const key of ['j', 'j', 'j', 'k']) await page.keyboard.press(key)
+    expect(await prompts.nth(1).evaluate((block) => block === block.ownerDocument.activeElement)).toBe(true)
+    await page.getByRole('switch', { name: 'Mark differences' }).click()
+    await takeScreenshots(page, 'compare-side-by-side')
+    await prompts.first().getByRole('button', { name: 'Best' }).first().click()
+    await prompts.first().getByRole('button', { name: 'Best', pressed: true }).waitFor()
+    const { body: verdict } = await gateway.request('GET', `/v1/compare/runs/${run.id}/verdict`)
+    expect(verdict.votes).toMatchObject({ total: 1, human: 1 })
+    // Both lanes give the same answers, so there is nothing to disagree about.
+    await page.getByLabel('Prompts', { exact: true }).selectOption('disagree')
+    await page.getByText('There is no such prompt.').waitFor()
+    expect(page.url()).toContain('show=disagree')
     await close()
   })
 

@@ -15,11 +15,16 @@ const CELLS_A_PAGE = 100
 export const isUnderWay = ({ status }: Pick<CompareRun, 'status'>): boolean =>
   status === 'queued' || status === 'running'
 
-export const runListQuery = () => ({
+export const runListQuery = (search = '') => ({
   ...cursorPages({
-    queryKey: ['compare', 'runs'],
+    queryKey: ['compare', 'runs', search],
     fetchPage: (after, signal) =>
-      call(() => client.GET('/v1/compare/runs', { params: { query: { after, limit: 50 } }, signal })),
+      call(() =>
+        client.GET('/v1/compare/runs', {
+          params: { query: { after, limit: 50, ...(search !== '' && { search }) } },
+          signal,
+        }),
+      ),
   }),
   refetchInterval: ({
     state,
@@ -78,12 +83,24 @@ export const resumeRun = (id: string, budgetUsd: number | null) =>
 
 export type Outcome = 'winner' | 'tie' | 'both_bad'
 
-/** Votes on the first prompt of a run. For a tie any lane can be named. */
-export const voteOnPrompt = (runId: string, laneId: string, outcome: Outcome) =>
+/** What is voted on: the first prompt of a run, unless it is told. */
+interface VotedPrompt {
+  readonly promptIndex: number
+  /** Null for all repeats. */
+  readonly repeat: number | null
+}
+
+/** Votes on a prompt of a run. For a tie any lane can be named. */
+export const voteOnPrompt = (
+  runId: string,
+  laneId: string,
+  outcome: Outcome,
+  { promptIndex, repeat }: VotedPrompt = { promptIndex: 0, repeat: null },
+) =>
   call(() =>
     client.POST('/v1/compare/runs/{run_id}/lanes/{lane_id}/winner', {
       params: { path: { run_id: runId, lane_id: laneId } },
-      body: { prompt_index: 0, tie: outcome === 'tie', both_bad: outcome === 'both_bad' },
+      body: { prompt_index: promptIndex, repeat, tie: outcome === 'tie', both_bad: outcome === 'both_bad' },
     }),
   )
 

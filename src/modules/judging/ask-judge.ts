@@ -14,6 +14,7 @@ import {
 } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import { findCharges } from '../ledger/ledger.ts'
+import type { FailureStreak } from './failure-streak.ts'
 import { beginJudgement, endJudgement, type Judgement, type JudgementKey, type Said } from './judgements.ts'
 
 /** A chat call that no client waits for. If it fails, the delivered part is charged and the error carries its cost. */
@@ -33,6 +34,7 @@ export interface AskJudgeOptions {
   /** False if the gateway runs without billing. */
   readonly isBilled: boolean
   readonly cancellation: Cancellation
+  readonly streak: FailureStreak
 }
 
 export interface JudgeQuestion {
@@ -46,10 +48,10 @@ export interface JudgeQuestion {
 /**
  * Asks the judge and stores the judgement. A judgement that is already stored is returned without a call. An unreadable answer,
  * or a judge that keeps failing, is stored as a failure (null). Throws errors that would fail every further question too, such as
- * an account without credit.
+ * an account without credit, and a judge that fails question after question.
  */
 export async function askJudge(options: AskJudgeOptions, question: JudgeQuestion): Promise<Judgement | null> {
-  const { database, cancellation } = options
+  const { database, cancellation, streak } = options
   const { key } = question
   for (let tries = 1; ; tries += 1) {
     cancellation.throwIfCancelled()
@@ -59,6 +61,8 @@ export async function askJudge(options: AskJudgeOptions, question: JudgeQuestion
     if ('said' in outcome) {
       const { said, chargedNanoUsd } = outcome
       await endJudgement(database, key, { said, chargedNanoUsd, error: said === null ? UNREADABLE : null })
+      if (said === null) streak.fail(UNREADABLE.message)
+      else streak.succeed()
       return said === null ? null : { ...begun, ...said, isDone: true }
     }
     const { error, chargedNanoUsd, isBroken } = outcome
@@ -74,7 +78,10 @@ export async function askJudge(options: AskJudgeOptions, question: JudgeQuestion
     }
     await endJudgement(database, key, failed)
     if (cancellation.isCancelled || isHopeless) throw error
-    if (!mayPass(error) || tries === UNATTENDED_TRIES_MAX) return null
+    if (!mayPass(error) || tries === UNATTENDED_TRIES_MAX) {
+      if (!isOfTheQuestion(error)) streak.fail(message)
+      return null
+    }
     await pauseBeforeTry(tries, error, cancellation)
   }
 }

@@ -20,6 +20,36 @@ export function countVotes(votes: readonly CountedVote[]): VoteCounts {
   }
 }
 
+/** The votes that one contestant took part in. A vote among three counts once for each of them. */
+export interface VoteRecord {
+  won: number
+  lost: number
+  tied: number
+  bothBad: number
+}
+
+/** Counts votes by contestant. A vote on lanes of one contestant only says nothing about it. */
+export function countRecords(
+  votes: readonly CountedVote[],
+  contestantOf: (laneId: string) => string | undefined,
+): ReadonlyMap<string, VoteRecord> {
+  const records = new Map<string, VoteRecord>()
+  for (const { lane_ids: laneIds, winner_lane_id: winnerId, outcome } of votes) {
+    const contestants = new Set(laneIds.flatMap((laneId) => contestantOf(laneId) ?? []))
+    if (contestants.size < 2) continue
+    const winner = winnerId === null ? null : contestantOf(winnerId)
+    for (const contestant of contestants) {
+      const record = records.get(contestant) ?? { won: 0, lost: 0, tied: 0, bothBad: 0 }
+      records.set(contestant, record)
+      if (outcome === 'both_bad') record.bothBad += 1
+      else if (outcome === 'tie') record.tied += 1
+      else if (winner === contestant) record.won += 1
+      else record.lost += 1
+    }
+  }
+  return records
+}
+
 /**
  * Converts votes to duels: the winner beats each other lane; a tie, or a vote that all are bad, is a tie between all lanes. All
  * votes on one prompt form one ballot, because they are not independent: they count as one observation in the confidence

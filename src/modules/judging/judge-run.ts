@@ -6,6 +6,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database } from '../../storage/database.ts'
 import { withLabels, type Keys } from '../keys/keys.ts'
 import { askJudge, type AskChat, type AskJudgeOptions } from './ask-judge.ts'
+import { FailureStreak, JudgeKeepsFailing } from './failure-streak.ts'
 import { choosePairs, type Pair } from './choose-pairs.ts'
 import {
   duelQuestion,
@@ -68,6 +69,7 @@ export async function judgeRun(
     ...options,
     readCaller: async () => withLabels(await keys.callerOf(run.accountId, run.keyId), run.labels),
     cancellation,
+    streak: new FailureStreak(),
   }
   try {
     for (let after: readonly [number, number] = [-1, -1]; ;) {
@@ -83,6 +85,7 @@ export async function judgeRun(
     cancellation.cancel(error)
     if (outer.isCancelled) return null
     if (error instanceof BudgetReached) return BUDGET_REACHED
+    if (error instanceof JudgeKeepsFailing) return { code: 'judge_failed', message: error.message }
     if (!(error instanceof AppError)) throw error
     return { code: error.shownCode, message: error.message }
   }

@@ -6,8 +6,12 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { AskChat } from './ask-judge.ts'
 import { createBlindView, type BlindRun, type BlindView } from './blind-lanes.ts'
+import { decideRun, type DecidedRun } from './decide-run.ts'
+import type { RunDecision } from './run-decision.ts'
 import { diffRuns, type RunDiff } from './diff-runs.ts'
+import { readJudgements, type ToldJudgement } from './read-judgements.ts'
 import { judgeRun, type JudgedRun, type RunError } from './judge-run.ts'
+import { readProgress, type JudgingProgress, type ProgressedRun } from './read-progress.ts'
 import { readLeaderboard, readRunVerdict, type Ranking, type RunVerdict } from './read-ranking.ts'
 import { castVote, readRevealed, type Vote, type VoteFilter, type VoteOrder } from './votes.ts'
 
@@ -16,6 +20,9 @@ export { bootstrapInterval, type Interval } from './bootstrap-interval.ts'
 export type { DiffLane, MeasureDiff, RunDiff } from './diff-runs.ts'
 export { planQuestions } from './plan-questions.ts'
 export type { Standing } from './rank-contestants.ts'
+export type { ToldJudgement } from './read-judgements.ts'
+export type { RunDecision } from './run-decision.ts'
+export type { JudgingProgress } from './read-progress.ts'
 export type { Ranking, RunVerdict } from './read-ranking.ts'
 export type { Vote, VoteOrder } from './votes.ts'
 
@@ -24,6 +31,12 @@ export interface Judging {
   vote(order: VoteOrder): Promise<Vote>
   /** Returns what this key may see of a run. In a blind run, lanes are visible only for prompts that the key has voted on. */
   viewRun(run: BlindRun & { readonly id: string }, voterId: string): Promise<BlindView>
+  /** Returns what the judge of a run said about the answers to some prompts. */
+  readJudgements(runId: string, promptIndexes: readonly number[]): Promise<readonly ToldJudgement[]>
+  /** Returns which lane of an ended run to take. */
+  decideRun(place: Place, run: DecidedRun): Promise<RunDecision>
+  /** Returns how far the judge of a run is. Null without a judge. */
+  readProgress(run: ProgressedRun): Promise<JudgingProgress | null>
   /** Returns the ranking of the lanes of one run. */
   readVerdict(place: Place, runId: string): Promise<RunVerdict>
   /** Returns the ranking of models over the votes of the account. */
@@ -46,6 +59,9 @@ export function createJudging({ database, catalog, clock }: JudgingOptions): Jud
     vote: (order) => castVote(database, order, clock.nowMs()),
     viewRun: async (run, voterId) =>
       createBlindView(run, run.isBlind ? await readRevealed(database, run.id, voterId) : NOTHING_HIDDEN),
+    readJudgements: (runId, promptIndexes) => readJudgements(database, runId, promptIndexes),
+    decideRun: (place, run) => decideRun(database, place, run),
+    readProgress: (run) => readProgress(database, run),
     readVerdict: (place, runId) => readRunVerdict(database, place, runId),
     readLeaderboard: (place, filter) => readLeaderboard(database, place, filter, modelIdOf),
     diffRuns: (place, runs) => diffRuns(database, place, runs),

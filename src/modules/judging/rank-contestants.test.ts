@@ -146,8 +146,21 @@ describe('a verdict', () => {
 
   test('names no winner while a third contestant could be as good', async () => {
     const ballots = times(20, [duel('a', 'b', 'a')])
-    expect(await verdictOf(['a', 'b', 'new'], ballots)).toMatchObject({
+    expect(await verdictOf(['a', 'b', 'new'], ballots)).toEqual({
       outcome: 'no_significant_difference',
+      text: 'a is better than b; too few votes on new',
+    })
+  })
+
+  test('without a winner names those that are clearly worse', async () => {
+    const ballots = ['a', 'b'].flatMap((good) =>
+      ['c', 'd'].flatMap((bad) => times(30, [duel(good, bad, good)])),
+    )
+    expect(await verdictOf(['a', 'b', 'c', 'd'], [...ballots, ...times(2, [duel('a', 'b', null)])])).toEqual({
+      outcome: 'no_significant_difference',
+      text: expect.stringMatching(
+        /^no significant difference between [ab] and [ab]; [cd] and [cd] are worse$/,
+      ),
     })
   })
 

@@ -1,7 +1,7 @@
 import { boundResamples, intervalOf, type Interval } from './bootstrap-interval.ts'
 import { addDuel, createWinTable, fitStrengths, type WinTable } from './fit-strengths.ts'
 import { createRandom } from '../../kernel/seeded-random.ts'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ShortTurns } from './short-turns.ts'
 
 /** One comparison of two contestants. */
 export interface Duel {
@@ -25,6 +25,8 @@ export interface Standing {
   readonly wins: number
   readonly losses: number
   readonly ties: number
+  /** The share of the samples in which it was rated best. */
+  readonly lead: number
 }
 
 /** Fewer duels agree by chance too often: a coin shows the same side six times in one of thirty-two series. */
@@ -45,6 +47,7 @@ export async function rankContestants(
   const all = tabulate(contestants.length, patterns.list, patterns.counts)
   const strengths = fitStrengths(all)
   const samples = await resample({ size: contestants.length, patterns, strengths, seed, turns })
+  const leads = countLeads(samples)
   const records = await countDuels(contestants, ballots, turns)
   const unranked = contestants.map((contestant, index) => {
     const record = records.get(contestant) ?? { wins: 0, losses: 0, ties: 0 }
@@ -54,6 +57,7 @@ export async function rankContestants(
       rating: toRating(strengths[index] ?? 1),
       interval: isKnown ? intervalOf(samples[index] ?? new Float64Array(0)) : null,
       ...record,
+      lead: leads[index] ?? 0,
     }
   })
   const best = unranked.toSorted((one, other) => other.rating - one.rating)
@@ -156,6 +160,18 @@ async function resample({
   return samples
 }
 
+/** Returns the share of the samples in which each contestant has the highest value. Equal ones share it. */
+export function countLeads(samples: readonly Float64Array[]): number[] {
+  const rounds = samples[0]?.length ?? 0
+  const leads = samples.map(() => 0)
+  for (let round = 0; round < rounds; round += 1) {
+    const highest = Math.max(...samples.map((sample) => sample[round] ?? -Infinity))
+    const first = samples.flatMap((sample, index) => (sample[round] === highest ? [index] : []))
+    for (const index of first) leads[index] = (leads[index] ?? 0) + 1 / first.length
+  }
+  return leads.map((lead) => lead / Math.max(1, rounds))
+}
+
 function toRating(strength: number): number {
   return RATING_MIDDLE + RATING_PER_TENFOLD * Math.log10(strength)
 }
@@ -191,20 +207,4 @@ function countDuel(records: ReadonlyMap<string, DuelRecord>, { one, other, winne
   const [better, worse] = winner === one ? [first, second] : [second, first]
   better.wins += 1
   worse.losses += 1
-}
-
-const TURN_MS = 8
-
-/** Splits long work on the main thread into short turns, so that requests in between are not delayed. */
-class ShortTurns {
-  #startedMs = performance.now()
-
-  get isOver(): boolean {
-    return performance.now() - this.#startedMs >= TURN_MS
-  }
-
-  async next(): Promise<void> {
-    await nextTurn()
-    this.#startedMs = performance.now()
-  }
 }

@@ -2,7 +2,7 @@ import { notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { idsOf, isWithin, type Place } from '../../storage/place.ts'
-import { countVotes, toBallots, type VoteCounts } from './count-votes.ts'
+import { countRecords, countVotes, toBallots, type VoteCounts, type VoteRecord } from './count-votes.ts'
 import { decideVerdict, type Verdict } from './decide-verdict.ts'
 import { rankContestants, type Standing } from './rank-contestants.ts'
 import { readVotes, type VoteFilter } from './votes.ts'
@@ -12,6 +12,8 @@ export interface Ranking {
   readonly standings: readonly Standing[]
   readonly verdict: Verdict
   readonly votes: VoteCounts
+  /** By contestant. Those without a vote are missing. */
+  readonly records: ReadonlyMap<string, VoteRecord>
   /** The number of independent observations. Several votes on one prompt count as one. */
   readonly ballots: number
 }
@@ -62,6 +64,7 @@ export async function readLeaderboard(
     standings,
     verdict: decideVerdict(standings, ballots.length, (model) => model),
     votes: countVotes(votes),
+    records: countRecords(votes, (laneId) => models.get(laneId)),
     ballots: ballots.length,
   }
 }
@@ -86,6 +89,7 @@ export async function readRunVerdict(queryable: Queryable, place: Place, runId: 
       (id) => lanes.find((lane) => lane.id === id)?.name ?? id,
     ),
     votes: countVotes(votes),
+    records: countRecords(votes, (laneId) => laneId),
     ballots: ballots.length,
     judge: await tallyJudge(queryable, runId),
   }

@@ -6,6 +6,7 @@ import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { ProgressBar } from '../../ui/feedback/progress-bar.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { formatUsd } from '../../ui/format/format-usd.ts'
+import { SegmentedControl } from '../../ui/forms/segmented-control.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { Section } from '../../ui/layout/section.tsx'
@@ -13,10 +14,18 @@ import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
 import { RunState } from '../../ui/text/run-state.tsx'
 import { RunActions } from './run-actions.tsx'
+import { AnswerList } from './answer-list.tsx'
 import { CellGrid } from './cell-grid.tsx'
 import { CellSheet } from './cell-sheet.tsx'
+import { describeProgress, JudgeFailures } from './judge-failures.tsx'
+import { RunVerdict } from './run-verdict.tsx'
 import { LaneStatistics } from './lane-statistics.tsx'
 import { RunDiff } from './run-diff.tsx'
+
+const VIEWS = [
+  { value: 'beside', label: 'Side by side' },
+  { value: 'grid', label: 'Grid' },
+] as const
 
 const route = getRouteApi('/shell/compare/$id')
 
@@ -42,7 +51,7 @@ export function CompareRunPage() {
 }
 
 function Loaded({ run }: { readonly run: CompareRun }) {
-  const { against, cell: openKey } = route.useSearch()
+  const { against, cell: openKey, view = 'beside', show = 'all' } = route.useSearch()
   const navigate = route.useNavigate()
   const isRunning = isUnderWay(run)
   const cells = useQuery(cellsQuery(run.id, isRunning))
@@ -71,7 +80,7 @@ function Loaded({ run }: { readonly run: CompareRun }) {
       />
       {isRunning && (
         <ProgressBar
-          label={`${run.cells_done} of ${run.cells_total} answers`}
+          label={describeProgress(run)}
           percent={run.status === 'queued' ? null : run.progress}
           startedAtMs={run.started_at === null ? null : Date.parse(run.started_at)}
         />
@@ -81,8 +90,25 @@ function Loaded({ run }: { readonly run: CompareRun }) {
           {run.error.message} <span className="font-mono text-xs text-ink-soft">{run.error.code}</span>
         </p>
       )}
+      <JudgeFailures run={run} />
+      <RunVerdict run={run} />
       <LaneStatistics run={run} />
-      <Section title="Answers">
+      <Section
+        title="Answers"
+        actions={
+          <SegmentedControl
+            label="How answers are shown"
+            value={view}
+            choices={VIEWS}
+            onChange={(chosen) =>
+              void navigate({
+                search: (old) => ({ ...old, view: chosen === 'grid' ? chosen : undefined }),
+                replace: true,
+              })
+            }
+          />
+        }
+      >
         {cells.isPending && <SkeletonRows count={3} />}
         {cells.error && (
           <ErrorPanel
@@ -91,7 +117,21 @@ function Loaded({ run }: { readonly run: CompareRun }) {
             onRetry={() => void cells.refetch()}
           />
         )}
-        {cells.data && <CellGrid run={run} {...cells.data} onOpen={open} />}
+        {cells.data && view === 'grid' && <CellGrid run={run} {...cells.data} onOpen={open} />}
+        {cells.data && view === 'beside' && (
+          <AnswerList
+            run={run}
+            {...cells.data}
+            filter={show}
+            onFilter={(filter) =>
+              void navigate({
+                search: (old) => ({ ...old, show: filter === 'all' ? undefined : filter }),
+                replace: true,
+              })
+            }
+            onOpen={open}
+          />
+        )}
         {cells.data && cells.data.cells.length < run.cells_total && (
           <p className="mt-3 text-xs text-ink-soft">
             The first {formatCount(cells.data.cells.length)} of {formatCount(run.cells_total)} answers. The
@@ -104,7 +144,7 @@ function Loaded({ run }: { readonly run: CompareRun }) {
           run={run}
           datasetId={run.dataset_id}
           against={against}
-          onAgainst={(chosen) => void navigate({ search: { against: chosen } })}
+          onAgainst={(chosen) => void navigate({ search: (old) => ({ ...old, against: chosen }) })}
         />
       )}
       {opened && (

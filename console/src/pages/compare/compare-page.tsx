@@ -10,7 +10,7 @@ import { RunList } from './run-list.tsx'
 const route = getRouteApi('/shell/compare')
 
 export function ComparePage() {
-  const { tab = 'arena', round, source } = route.useSearch()
+  const { tab = 'arena', round, search, source } = route.useSearch()
   const navigate = route.useNavigate()
   const change = (changed: CompareSearch): void =>
     void navigate({ search: (old) => ({ ...old, ...changed }) })
@@ -24,7 +24,12 @@ export function ComparePage() {
         onChange={(chosen) => change({ tab: chosen })}
       >
         {tab === 'arena' && <Arena roundId={round} onRound={(id) => change({ round: id })} />}
-        {tab === 'runs' && <RunList />}
+        {tab === 'runs' && (
+          <RunList
+            search={search ?? ''}
+            onSearch={(text) => change({ search: text === '' ? undefined : text })}
+          />
+        )}
         {tab === 'leaderboard' && (
           <Leaderboard source={source} onSource={(chosen) => change({ source: chosen })} />
         )}

@@ -7,7 +7,7 @@ import { IntervalBar } from '../../ui/data/interval-bar.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
-import { formatCountOf, formatShare } from '../../ui/format/format-count.ts'
+import { formatCount, formatCountOf, formatShare } from '../../ui/format/format-count.ts'
 import { buttonClass } from '../../ui/forms/button.tsx'
 import { SegmentedControl } from '../../ui/forms/segmented-control.tsx'
 
@@ -37,9 +37,7 @@ export function Leaderboard({ source, onSource }: LeaderboardProps) {
           onChange={(chosen) => onSource(chosen === 'all' ? undefined : chosen)}
         />
         {board.data && (
-          <span className="tabular text-xs text-ink-faint">
-            {formatCountOf(board.data.votes.total, 'vote')}
-          </span>
+          <span className="tabular text-xs text-ink-faint">{describeVotes(board.data.votes)}</span>
         )}
       </div>
       {board.isPending && <SkeletonRows />}
@@ -76,6 +74,15 @@ export function Leaderboard({ source, onSource }: LeaderboardProps) {
       )}
     </div>
   )
+}
+
+function describeVotes({ total, ties, both_bad: bothBad }: Schemas['CompareLeaderboard']['votes']): string {
+  const parts = [
+    formatCountOf(total, 'vote'),
+    ...(ties > 0 ? [formatCountOf(ties, 'tie')] : []),
+    ...(bothBad > 0 ? [`${formatCount(bothBad)} all bad`] : []),
+  ]
+  return parts.join(', ')
 }
 
 function columnsFor(rows: readonly Row[]): Column<Row>[] {
@@ -117,11 +124,12 @@ function columnsFor(rows: readonly Row[]): Column<Row>[] {
     },
     {
       id: 'record',
-      header: 'Wins, losses, ties',
-      width: '144px',
+      header: 'Votes won, lost, tied, all bad',
+      width: '216px',
       align: 'right',
       isMinor: true,
-      render: ({ wins, losses, ties }) => `${wins} / ${losses} / ${ties}`,
+      // A vote among three is one vote, though it compares the winner with two others.
+      render: ({ votes }) => [votes.won, votes.lost, votes.tied, votes.both_bad].join(' / '),
     },
   ]
 }

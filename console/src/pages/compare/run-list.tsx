@@ -8,13 +8,20 @@ import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Button } from '../../ui/forms/button.tsx'
+import { SearchField } from '../../ui/forms/search-field.tsx'
 import { RunState } from '../../ui/text/run-state.tsx'
 import { Time } from '../../ui/text/time.tsx'
 import { NewRunDialog } from './new-run-dialog.tsx'
 
+interface RunListProps {
+  /** Part of the name of a run, or of one of its models. */
+  readonly search: string
+  readonly onSearch: (text: string) => void
+}
+
 /** All runs of the account. */
-export function RunList() {
-  const runs = useInfiniteQuery(runListQuery())
+export function RunList({ search, onSearch }: RunListProps) {
+  const runs = useInfiniteQuery(runListQuery(search))
   const navigate = useNavigate()
   const [isMaking, setIsMaking] = useState(false)
   const rows = runs.data?.pages.flatMap(({ data }) => data) ?? []
@@ -25,7 +32,17 @@ export function RunList() {
   )
   return (
     <div className="flex flex-col gap-4">
-      {rows.length > 0 && <div>{make}</div>}
+      {(rows.length > 0 || search !== '') && (
+        <div className="flex flex-wrap items-center gap-3">
+          {make}
+          <SearchField
+            label="Name or model"
+            className="w-64 max-sm:w-full"
+            value={search}
+            onChange={onSearch}
+          />
+        </div>
+      )}
       {runs.isPending && <SkeletonRows />}
       {runs.error && (
         <ErrorPanel title="Runs could not be loaded" error={runs.error} onRetry={() => void runs.refetch()} />
@@ -41,7 +58,16 @@ export function RunList() {
           isLoadingMore={runs.isFetchingNextPage}
         />
       )}
-      {runs.isSuccess && rows.length === 0 && (
+      {runs.isSuccess && rows.length === 0 && search !== '' && (
+        <EmptyState
+          icon="search"
+          title="No run fits"
+          action={<Button onClick={() => onSearch('')}>Show all runs</Button>}
+        >
+          Neither the name nor a model of a run contains “{search}”.
+        </EmptyState>
+      )}
+      {runs.isSuccess && rows.length === 0 && search === '' && (
         <EmptyState icon="compare" title="No runs yet" action={make}>
           A run asks several models a list of prompts or a dataset, and measures quality, speed and cost.
         </EmptyState>

@@ -59,7 +59,12 @@ function Totals({ metrics }: { readonly metrics: Metrics }) {
           value={formatShortCount(metrics.requests)}
           note={`${metrics.errors} failed, ${metrics.in_flight} in flight`}
         />
-        <Figure label="Speed" value={formatShortCount(metrics.tokens_per_second)} unit="tokens/s" />
+        <Figure
+          label="Throughput"
+          value={formatShortCount(metrics.tokens_per_second)}
+          unit="tokens/s"
+          note="mean of the whole time, idle too"
+        />
         <Figure
           label="Median latency"
           value={durationOf(metrics.latency_ms.p50)}

@@ -26,3 +26,20 @@ export function stackSeries(series: readonly ChartSeries[]): ChartSeries[] {
     }),
   }))
 }
+
+/** As many as there are colours. */
+const SERIES_MAX = LIGHT.length
+
+/** Adds up the last series, so that each of the others has a colour of its own. For bars, which may be added. */
+export function foldSeries(series: readonly ChartSeries[]): readonly ChartSeries[] {
+  if (series.length <= SERIES_MAX) return series
+  const shown = series.slice(0, SERIES_MAX - 1)
+  const folded = series.slice(SERIES_MAX - 1)
+  const length = Math.max(...folded.map(({ values }) => values.length))
+  const values = Array.from({ length }, (_, index) =>
+    folded.every(({ values: own }) => (own[index] ?? null) === null)
+      ? null
+      : folded.reduce((sum, { values: own }) => sum + (own[index] ?? 0), 0),
+  )
+  return [...shown, { label: `${folded.length} others`, values }]
+}

@@ -1,9 +1,9 @@
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { Skeleton } from '../feedback/skeleton.tsx'
 import { formatUtcTime } from '../format/format-time.ts'
 import { Button } from '../forms/button.tsx'
 import { useIsDark } from '../theme.ts'
-import { seriesColour, type ChartKind, type ChartSeries } from './chart-series.ts'
+import { foldSeries, seriesColour, type ChartKind, type ChartSeries } from './chart-series.ts'
 import { DataTable, type Column } from './data-table.tsx'
 
 interface ChartProps {
@@ -30,6 +30,8 @@ export function Chart({
   heightPx = 240,
 }: ChartProps) {
   const [isTable, setIsTable] = useState(false)
+  // The table has all of them.
+  const drawn = useMemo(() => (kind === 'bars' ? foldSeries(series) : series), [kind, series])
   return (
     <figure className="flex min-w-0 flex-col gap-3">
       <figcaption className="flex flex-wrap items-center justify-between gap-2">
@@ -43,9 +45,9 @@ export function Chart({
       ) : (
         <>
           <Suspense fallback={<Skeleton className="h-60 w-full" />}>
-            <ChartCanvas label={title} {...{ timesSeconds, series, kind, heightPx, formatValue }} />
+            <ChartCanvas label={title} {...{ timesSeconds, series: drawn, kind, heightPx, formatValue }} />
           </Suspense>
-          {series.length > 1 && <Legend series={series} />}
+          {drawn.length > 1 && <Legend series={drawn} />}
         </>
       )}
     </figure>

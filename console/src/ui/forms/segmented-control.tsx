@@ -13,7 +13,7 @@ export function SegmentedControl<Value extends string>(props: SegmentedControlPr
   const { label, value, choices, onChange } = props
   const name = useId()
   return (
-    <fieldset className="flex h-8 rounded-md border border-line-strong bg-surface p-0.5 max-sm:h-10">
+    <fieldset className="relative flex h-8 rounded-md border border-line-strong bg-surface p-0.5 max-sm:h-10">
       <legend className="sr-only">{label}</legend>
       {choices.map((choice) => (
         <label

@@ -8,6 +8,7 @@ import {
   type PromptExcerpt,
   type Run,
 } from '../../../modules/compare/compare.ts'
+import type { ToldJudgement } from '../../../modules/judging/judging.ts'
 import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { objectName } from '../../../wires/usual-members.ts'
@@ -89,12 +90,45 @@ export const PromptAnswer = Type.Object(
       description: `The last message of the user, up to ${EXCERPT_LENGTH_MAX} characters. An export has all messages.`,
     }),
     is_cut: Type.Boolean({ description: 'Whether the message is longer than `text`.' }),
+    judgements: Type.Array(
+      Type.Object({
+        repeat: Type.Integer({ description: 'Which of the repeats it is, from 0.' }),
+        lane_ids: Type.Array(Uuid, {
+          description:
+            'The lanes whose answers it compared, in the order in which it saw them, or the one that it scored.',
+        }),
+        preferred_lane_id: orNull(Uuid, 'The better one. `null`: a tie, a score, or a failure.'),
+        score: orNull(Type.Number(), 'How well the answer fits what was expected, from 0 to 1.'),
+        reason: orNull(Type.String(), 'Why, in its words: up to 1,000 characters.'),
+        error: orNull(ErrorAnswer, 'Why it failed. `null` when it did not.'),
+      }),
+      {
+        description:
+          'What the judge said about the answers to it, up to 2,000 judgements a page. Empty while the lanes must not be told apart.',
+      },
+    ),
   },
   { title: 'ComparePrompt' },
 )
 
-export function toPromptAnswer({ promptIndex, id, text, isCut }: PromptExcerpt): Record<string, unknown> {
-  return { prompt_index: promptIndex, id, text, is_cut: isCut }
+export function toPromptAnswer(
+  { promptIndex, id, text, isCut }: PromptExcerpt,
+  judgements: readonly ToldJudgement[],
+): Record<string, unknown> {
+  return {
+    prompt_index: promptIndex,
+    id,
+    text,
+    is_cut: isCut,
+    judgements: judgements.map(({ repeat, laneIds, preferredLaneId, score, reason, error }) => ({
+      repeat,
+      lane_ids: laneIds,
+      preferred_lane_id: preferredLaneId,
+      score,
+      reason,
+      error: errorAnswer(error),
+    })),
+  }
 }
 
 export function toCellAnswer(run: Run, cell: Cell): Record<string, unknown> {

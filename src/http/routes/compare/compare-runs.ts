@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
-import type { AskedCell, Compare, Run } from '../../../modules/compare/compare.ts'
+import type { AskedCell, Cell, Compare, Run } from '../../../modules/compare/compare.ts'
 import { CELL_STATUSES, RUN_STATUSES } from '../../../modules/compare/compare.ts'
 import { readerOf } from '../../../modules/keys/keys.ts'
 import type { BlindView, Judging } from '../../../modules/judging/judging.ts'
@@ -18,7 +18,8 @@ import { ExportAnswer, isCsvAsked, sendExport } from './compare-export.ts'
 import { compareEstimateRoutes } from './compare-estimates.ts'
 import { Budget, readRunOrder, RunCreateBody, type PromptSources } from './compare-run-request.ts'
 import { CellAnswer, PromptAnswer, toCellAnswer, toPromptAnswer } from './compare-cell-wire.ts'
-import { RunAnswer, toRunAnswer, type FirstAnswers, type LaneAnswers } from './compare-wire.ts'
+import type { FirstAnswers, LaneAnswers } from './compare-lane-wire.ts'
+import { RunAnswer, toRunAnswer } from './compare-wire.ts'
 
 const RunParams = Type.Object({ run_id: Type.String({ description: 'The id of a run.' }) })
 
@@ -26,6 +27,12 @@ const RunListQuery = Type.Object({
   ...ListQuery.properties,
   status: Type.Optional(Type.Enum([...RUN_STATUSES], { description: 'Only runs in this state.' })),
   dataset_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only runs of this dataset.' })),
+  search: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'Only runs whose name, or the name of one of their models, contains this, in any case.',
+    }),
+  ),
 })
 
 const CellListQuery = Type.Object({
@@ -54,7 +61,7 @@ const ResumeBody = Type.Object(
 
 interface CompareRunRouteOptions {
   readonly compare: Compare
-  readonly judging: Pick<Judging, 'viewRun'>
+  readonly judging: Pick<Judging, 'viewRun' | 'readProgress' | 'readJudgements' | 'decideRun'>
   readonly sources: PromptSources
   /** Called when an export breaks off. */
   readonly onBroken: (error: unknown, requestId: string) => void
@@ -96,7 +103,7 @@ export const compareRunRoutes = ({
       query: RunListQuery,
       responses: { 200: { description: 'The runs of the account, newest first.', schema: RunList } },
       handle: async ({ caller, query }) => {
-        const filter = { status: query.status, datasetId: query.dataset_id }
+        const filter = { status: query.status, datasetId: query.dataset_id, search: query.search }
         const page = await compare.list(readerOf(caller, 'log.read'), filter, parsePageRequest(query))
         return listAnswer('runs', page, (run) => toRunAnswer(run))
       },
@@ -117,7 +124,13 @@ export const compareRunRoutes = ({
       handle: async ({ caller, params }) => {
         const run = await compare.read(caller, params.run_id)
         const view = await judging.viewRun(run, caller.keyId)
-        return toRunAnswer(run, await readFirstAnswers(compare, run, view))
+        const answers = await readFirstAnswers(compare, run, view)
+        const isDecided = run.completedAt !== null && !view.isHidden()
+        return toRunAnswer(run, {
+          answers,
+          judging: await judging.readProgress(run),
+          decision: isDecided ? await judging.decideRun(caller, run) : null,
+        })
       },
     }),
     defineRoute({
@@ -149,7 +162,7 @@ export const compareRunRoutes = ({
         const page = { limit: query.limit ?? PAGE_LIMIT_DEFAULT, after: query.after ?? null }
         const { items, total, hasMore, nextCursor } = await compare.listCells(run, filter, page)
         const data = items.map((cell) => toCellAnswer(run, view.present(cell)))
-        const prompts = (await compare.readPrompts(run, items)).map(toPromptAnswer)
+        const prompts = await readPromptAnswers({ compare, judging }, run, { items, view })
         return {
           object: 'list',
           data,
@@ -184,6 +197,19 @@ export const compareRunRoutes = ({
     }),
     ...changeRoutes(compare),
   ]
+}
+
+/** Returns the beginning of each prompt, and what the judge said about its answers if the lanes may be told apart. */
+async function readPromptAnswers(
+  { compare, judging }: { compare: Compare; judging: Pick<Judging, 'readJudgements'> },
+  run: Run,
+  { items, view }: { items: readonly Cell[]; view: BlindView },
+): Promise<Record<string, unknown>[]> {
+  const prompts = await compare.readPrompts(run, items)
+  const shown = prompts.map(({ promptIndex }) => promptIndex).filter((index) => !view.isHidden(index))
+  const judgements = run.judge === null ? [] : await judging.readJudgements(run.id, shown)
+  const ofPrompts = Map.groupBy(judgements, ({ promptIndex }) => promptIndex)
+  return prompts.map((prompt) => toPromptAnswer(prompt, ofPrompts.get(prompt.promptIndex) ?? []))
 }
 
 const FIRST_ANSWERS = 10

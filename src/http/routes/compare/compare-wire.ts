@@ -1,108 +1,36 @@
 import { Type } from 'typebox'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
-import { RUN_STATUSES, type Cell, type Lane, type Run } from '../../../modules/compare/compare.ts'
-import { described } from '../../../wires/described.ts'
+import { RUN_STATUSES, type Run } from '../../../modules/compare/compare.ts'
+import type { JudgingProgress, RunDecision } from '../../../modules/judging/judging.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { CostUsd, CreatedAt, ModelId, UpdatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
+import { ErrorAnswer, errorAnswer, Timestamp, timestampOf, Uuid } from './compare-cell-wire.ts'
+import { DecisionAnswer, toDecisionAnswer } from './compare-decision-wire.ts'
 import {
-  CellAnswer,
-  ErrorAnswer,
-  errorAnswer,
-  Timestamp,
-  timestampOf,
-  toCellAnswer,
-  Uuid,
-} from './compare-cell-wire.ts'
+  LaneAnswer,
+  LaneResults,
+  summarizeLane,
+  toAnswers,
+  toLaneAnswer,
+  type LaneAnswers,
+} from './compare-lane-wire.ts'
 
-const Percentiles = Type.Object({
-  p50: orNull(Type.Integer(), 'The median.'),
-  p95: orNull(Type.Integer(), 'The 95th percentile.'),
-})
-
-const MeanAnswer = orNull(
-  Type.Object(
-    {
-      mean: Type.Number({ description: 'The mean.' }),
-      low: Type.Number({ description: 'The lower end of the 95 % interval.' }),
-      high: Type.Number({ description: 'The upper end of the 95 % interval.' }),
-    },
-    { title: 'CompareMean' },
-  ),
-)
-
-const LaneSummary = Type.Object(
+const JudgingAnswer = Type.Object(
   {
-    completed: Type.Integer({ description: 'How many answers are complete.' }),
-    failed: Type.Integer({ description: 'How many failed.' }),
-    cost_usd: CostUsd,
-    prompt_tokens: Type.Integer({ description: 'Tokens of the input.' }),
-    completion_tokens: Type.Integer({ description: 'Tokens of the output, with those of the reasoning.' }),
-    total_tokens: Type.Integer({ description: 'Tokens of input and output together.' }),
-    latency_ms: described(Percentiles, 'Milliseconds until the answer was complete.'),
-    ttft_ms: described(Percentiles, 'Milliseconds until the first token.'),
-    output_tokens_per_second: orNull(Type.Number({ description: 'The median.' })),
-    score: orNull(Type.Number({ description: 'The mean, between 0 and 1, where something was expected.' })),
-    scored: Type.Integer({ description: 'How many answers have a score.' }),
-    confidence: orNull(
-      Type.Object(
-        {
-          latency_ms: described(MeanAnswer, 'Milliseconds until the answer was complete.'),
-          ttft_ms: described(MeanAnswer, 'Milliseconds until the first token.'),
-          output_tokens_per_second: described(MeanAnswer, 'Output tokens a second, after the first one.'),
-          cost_usd: described(MeanAnswer, 'What it cost, in US dollars.'),
-          score: described(MeanAnswer, 'How well the answer fits what was expected, from 0 to 1.'),
-        },
-        { description: 'Means of a cell with their 95 % bootstrap intervals, when the run has ended.' },
-      ),
-    ),
-  },
-  { title: 'CompareLaneSummary' },
-)
-
-const LaneAnswer = Type.Object(
-  {
-    id: UuidId,
-    model: ModelId,
-    name: Type.String({ description: 'The name of the lane.' }),
-    params: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'The parameters that the lane sends with each request.',
+    status: Type.Enum(['waiting', 'running', 'completed', 'incomplete', 'failed'], {
+      description:
+        'Of the judge: it waits for the answers, is being asked, or has ended; `incomplete` when some questions have no ' +
+        'readable answer, `failed` when none has one.',
     }),
-    winner: Type.Boolean({ description: 'Whether this lane was voted the best.' }),
-    wins: Type.Integer({ description: 'Prompts that it won by vote.' }),
-    stats: described(LaneSummary, 'What the answers of the lane come to.'),
+    judgements_total: Type.Integer({
+      description: 'Questions to it: each pair of answers in both orders, and each answer that it scores.',
+    }),
+    judgements_done: Type.Integer({ description: 'How many of them it answered.' }),
+    judgements_failed: Type.Integer({ description: 'How many of them failed.' }),
+    cost_usd: CostUsd,
+    error: orNull(ErrorAnswer, 'The first failure. `null` when there is none.'),
   },
-  { title: 'CompareLane' },
-)
-
-const LaneResults = Type.Object(
-  {
-    ...LaneSummary.properties,
-    answers: orNull(
-      Type.Object(
-        {
-          data: Type.Array(CellAnswer, {
-            description: 'The answers of this page, in order.',
-          }),
-          total: Type.Integer({ description: 'Cells of the lane.' }),
-          has_more: Type.Boolean({
-            description: 'Whether there is a further page. Its cursor is `next_cursor`.',
-          }),
-          next_cursor: orNull(
-            Type.String(),
-            'Send it as `after` to get the next page. `null` on the last one.',
-          ),
-          next: orNull(
-            Type.String({ description: 'Where the rest is, relative to the address of the gateway.' }),
-          ),
-        },
-        {
-          description:
-            'The first answers of the lane, of a run that is read after its end. Null before, in lists, and while lanes must not be told apart.',
-        },
-      ),
-    ),
-  },
-  { title: 'CompareLaneResults' },
+  { title: 'CompareJudging' },
 )
 
 export const RunAnswer = Type.Object(
@@ -134,8 +62,17 @@ export const RunAnswer = Type.Object(
     progress: Type.Integer({
       minimum: 0,
       maximum: 100,
-      description: 'How much of it is done, from 0 to 100.',
+      description:
+        'How much of it is done, judgements too, from 0 to 100. Below 100 until the run has ended.',
     }),
+    judging: orNull(
+      JudgingAnswer,
+      'How far the judge is. `null` without a judge, in lists, and in answers to changes of the run.',
+    ),
+    verdict: orNull(
+      DecisionAnswer,
+      'Which lane to take. `null` until the run has ended, in lists, in answers to changes, and while lanes must not be told apart.',
+    ),
     budget_usd: orNull(
       Type.Number(),
       'What it may spend at most, in US dollars. `null`: no limit of its own.',
@@ -155,18 +92,17 @@ export const RunAnswer = Type.Object(
   { title: 'CompareRun' },
 )
 
-/** The first cells of a lane. */
-export interface FirstAnswers {
-  readonly cells: readonly Cell[]
-  readonly total: number
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
+/** What a run is read with when it is read alone. */
+export interface RunDetails {
+  readonly answers: LaneAnswers
+  readonly judging: JudgingProgress | null
+  readonly decision: RunDecision | null
 }
 
-/** First answers by lane id. */
-export type LaneAnswers = ReadonlyMap<string, FirstAnswers>
-
-export function toRunAnswer(run: Run, answers: LaneAnswers = NO_ANSWERS): Record<string, unknown> {
+export function toRunAnswer(
+  run: Run,
+  { answers, judging, decision }: RunDetails = NO_DETAILS,
+): Record<string, unknown> {
   return {
     id: run.id,
     object: 'compare.run',
@@ -186,7 +122,9 @@ export function toRunAnswer(run: Run, answers: LaneAnswers = NO_ANSWERS): Record
     cells_total: run.cellsTotal,
     cells_done: run.cellsDone,
     cells_failed: run.cellsFailed,
-    progress: Math.floor(((run.cellsDone + run.cellsFailed) * 100) / run.cellsTotal),
+    progress: progressOf(run, judging),
+    judging: judging === null ? null : toJudging(judging),
+    verdict: decision === null ? null : toDecisionAnswer(decision),
     budget_usd: run.budgetNanoUsd === null ? null : usdFromNanoUsd(run.budgetNanoUsd),
     cost_usd: usdFromNanoUsd(run.costNanoUsd),
     estimated_cost_usd: usdFromNanoUsd(run.estimatedCostNanoUsd),
@@ -207,53 +145,32 @@ export function toRunAnswer(run: Run, answers: LaneAnswers = NO_ANSWERS): Record
   }
 }
 
-const NO_ANSWERS: LaneAnswers = new Map()
+const NO_DETAILS: RunDetails = { answers: new Map(), judging: null, decision: null }
 
-function toAnswers(run: Run, laneId: string, found: FirstAnswers | undefined): unknown {
-  if (found === undefined) return null
-  const { cells, total, hasMore, nextCursor } = found
-  const rest = new URLSearchParams({ lane_id: laneId, after: nextCursor ?? '' })
-  return {
-    data: cells.map((cell) => toCellAnswer(run, cell)),
-    total,
-    has_more: hasMore,
-    next_cursor: nextCursor,
-    next: nextCursor === null ? null : `/v1/compare/runs/${run.id}/results?${String(rest)}`,
-  }
+/** Counts answers and judgements alike. */
+function progressOf(run: Run, judging: JudgingProgress | null): number {
+  const done = run.cellsDone + run.cellsFailed + (judging === null ? 0 : judging.done + judging.failed)
+  const share = Math.floor((done * 100) / (run.cellsTotal + (judging?.total ?? 0)))
+  // Between the last answer and its end a run is judged or measured.
+  return run.completedAt === null ? Math.min(share, PROGRESS_BEFORE_END_MAX) : Math.min(share, 100)
 }
 
-function toLaneAnswer({ winnerLaneId }: Run, lane: Lane): Record<string, unknown> {
-  const { id, model, name, params, wins } = lane
-  return { id, model, name, params, winner: id === winnerLaneId, wins, stats: summarizeLane(lane) }
-}
+const PROGRESS_BEFORE_END_MAX = 99
 
-function summarizeLane(lane: Lane): Record<string, unknown> {
-  const { completed, failed, promptTokens, completionTokens, costNanoUsd, stats } = lane
+function toJudging({
+  status,
+  total,
+  done,
+  failed,
+  costNanoUsd,
+  error,
+}: JudgingProgress): Record<string, unknown> {
   return {
-    completed,
-    failed,
+    status,
+    judgements_total: total,
+    judgements_done: done,
+    judgements_failed: failed,
     cost_usd: usdFromNanoUsd(costNanoUsd),
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
-    latency_ms: { p50: stats?.latencyMsP50 ?? null, p95: stats?.latencyMsP95 ?? null },
-    ttft_ms: { p50: stats?.ttftMsP50 ?? null, p95: stats?.ttftMsP95 ?? null },
-    output_tokens_per_second: stats?.outputTokensPerSecond ?? null,
-    score: stats?.score ?? null,
-    scored: stats?.scored ?? 0,
-    confidence: stats?.intervals === undefined ? null : toConfidence(stats.intervals),
-  }
-}
-
-function toConfidence(
-  intervals: NonNullable<NonNullable<Lane['stats']>['intervals']>,
-): Record<string, unknown> {
-  const { latencyMs, ttftMs, outputTokensPerSecond: perSecond, costUsd, score } = intervals
-  return {
-    latency_ms: latencyMs,
-    ttft_ms: ttftMs,
-    output_tokens_per_second: perSecond,
-    cost_usd: costUsd,
-    score,
+    error: errorAnswer(error),
   }
 }

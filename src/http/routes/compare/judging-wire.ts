@@ -36,8 +36,17 @@ const StandingMembers = {
     Type.Number({ description: 'and this. Null of one that was compared too seldom to know.' }),
   ),
   wins: Type.Integer({ description: 'Against another one: a vote among three is two of them.' }),
-  losses: Type.Integer({ description: 'Votes for the other side.' }),
-  ties: Type.Integer({ description: 'Votes for a tie.' }),
+  losses: Type.Integer({ description: 'Comparisons that another one won.' }),
+  ties: Type.Integer({ description: 'Comparisons without a winner: ties, and all bad.' }),
+  votes: Type.Object(
+    {
+      won: Type.Integer({ description: 'Votes for it.' }),
+      lost: Type.Integer({ description: 'Votes for another one.' }),
+      tied: Type.Integer({ description: 'Votes for a tie.' }),
+      both_bad: Type.Integer({ description: 'Votes that found all bad.' }),
+    },
+    { description: 'The votes that it took part in. A vote among three counts once here.' },
+  ),
   win_rate: orNull(Type.Number({ description: 'A tie is half a win.' })),
 }
 
@@ -174,7 +183,10 @@ export function toVoteAnswer(vote: Vote): Record<string, unknown> {
 export function toLeaderboardAnswer(ranking: Ranking): Record<string, unknown> {
   return {
     object: 'compare.leaderboard',
-    data: ranking.standings.map((standing) => ({ model: standing.contestant, ...toStanding(standing) })),
+    data: ranking.standings.map((standing) => ({
+      model: standing.contestant,
+      ...toStanding(standing, ranking.records),
+    })),
     ...toVerdict(ranking),
   }
 }
@@ -191,7 +203,7 @@ export function toRunVerdictAnswer(found: RunVerdict): Record<string, unknown> {
         lane_id: standing.contestant,
         model: lane?.model ?? '',
         name: lane?.name ?? '',
-        ...toStanding(standing),
+        ...toStanding(standing, found.records),
       }
     }),
     ...toVerdict(found),
@@ -236,7 +248,11 @@ function toVerdict({ verdict, votes, ballots }: Ranking): Record<string, unknown
   }
 }
 
-function toStanding({ rank, rating, interval, wins, losses, ties }: Standing): Record<string, unknown> {
+function toStanding(
+  { contestant, rank, rating, interval, wins, losses, ties }: Standing,
+  records: Ranking['records'],
+): Record<string, unknown> {
+  const { won = 0, lost = 0, tied = 0, bothBad = 0 } = records.get(contestant) ?? {}
   const met = wins + losses + ties
   return {
     rank,
@@ -246,6 +262,7 @@ function toStanding({ rank, rating, interval, wins, losses, ties }: Standing): R
     wins,
     losses,
     ties,
+    votes: { won, lost, tied, both_bad: bothBad },
     win_rate: met === 0 ? null : round((wins + ties / 2) / met, 4),
   }
 }

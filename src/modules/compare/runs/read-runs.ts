@@ -23,25 +23,28 @@ export async function readRun(queryable: Queryable, place: Place, runId: string)
 export interface RunFilter {
   readonly status?: RunStatus | undefined
   readonly datasetId?: string | undefined
+  /** Part of the name of the run or of one of its models, in any case. */
+  readonly search?: string | undefined
 }
 
 const filterOf = (
   place: Place,
 ): string => `${isWithin(place, '$1')} AND ($2::text IS NULL OR status = $2) AND ($3::uuid IS NULL OR dataset_id = $3)
-  AND ($4::uuid IS NULL OR key_id = $4)`
+  AND ($4::uuid IS NULL OR key_id = $4) AND ($5::text IS NULL OR strpos(lower(name), lower($5)) > 0
+  OR EXISTS (SELECT FROM unnest(models) AS asked (model) WHERE strpos(lower(asked.model), lower($5)) > 0))`
 
 /** Newest first. */
 export async function listRuns(
   queryable: Queryable,
   reader: Reader,
-  { status, datasetId }: RunFilter,
+  { status, datasetId, search }: RunFilter,
   { limit, afterId }: PageRequest,
 ): Promise<Page<Run>> {
-  const filter = [idsOf(reader), status ?? null, datasetId ?? null, reader.ownKeyId]
+  const filter = [idsOf(reader), status ?? null, datasetId ?? null, reader.ownKeyId, search ?? null]
   const matches = filterOf(reader)
   const [rows, [count]] = await Promise.all([
     queryable.query<RunRow>(
-      `SELECT ${RUN_COLUMNS} FROM compare_runs WHERE ${matches} AND id < $5 ORDER BY id DESC LIMIT $6`,
+      `SELECT ${RUN_COLUMNS} FROM compare_runs WHERE ${matches} AND id < $6 ORDER BY id DESC LIMIT $7`,
       [...filter, afterId ?? ID_AFTER_ALL, limit + 1],
     ),
     queryable.query<{ total: bigint }>(`SELECT count(*) AS total FROM compare_runs WHERE ${matches}`, filter),

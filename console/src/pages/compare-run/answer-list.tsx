@@ -1,0 +1,122 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import {
+  isUnderWay,
+  voteOnPrompt,
+  type CompareCell,
+  type ComparePrompt,
+  type CompareRun,
+  type Outcome,
+} from '../../api/compare.ts'
+import { formatCountOf } from '../../ui/format/format-count.ts'
+import { Button } from '../../ui/forms/button.tsx'
+import { SelectField } from '../../ui/forms/select-field.tsx'
+import { SwitchField } from '../../ui/forms/switch-field.tsx'
+import { showFailure } from '../../ui/overlays/toasts.tsx'
+import { filterPrompts, groupByPrompt, PROMPT_FILTERS, type PromptFilter } from './filter-prompts.ts'
+import { PromptAnswers } from './prompt-answers.tsx'
+
+interface AnswerListProps {
+  readonly run: CompareRun
+  readonly cells: readonly CompareCell[]
+  /** By their position. */
+  readonly prompts: ReadonlyMap<number, ComparePrompt>
+  readonly filter: PromptFilter
+  readonly onFilter: (filter: PromptFilter) => void
+  readonly onOpen: (cell: CompareCell) => void
+}
+
+/** Prompts that are shown at first, and with each further step. */
+const PROMPTS_AT_ONCE = 25
+
+/** All answers, prompt after prompt, with the lanes side by side. */
+export function AnswerList({ run, cells, prompts, filter, onFilter, onOpen }: AnswerListProps) {
+  const list = useRef<HTMLDivElement>(null)
+  const [shown, setShown] = useState(PROMPTS_AT_ONCE)
+  const [hasMarks, setHasMarks] = useState(false)
+  const [votes, castVote] = useVotes(run)
+  const found = useMemo(() => filterPrompts(groupByPrompt(cells), filter, run), [cells, filter, run])
+  useReadingKeys(list)
+  return (
+    <div ref={list} className="relative flex flex-col gap-4">
+      <div className="flex flex-wrap items-end gap-x-4 gap-y-2">
+        <SelectField
+          label="Prompts"
+          value={filter}
+          choices={PROMPT_FILTERS}
+          onChange={onFilter}
+          className="w-56 max-sm:w-full"
+        />
+        <SwitchField label="Mark differences" isOn={hasMarks} onChange={setHasMarks} />
+        <span className="tabular text-xs text-ink-faint">
+          {formatCountOf(found.length, 'prompt')}. J and K go to the next and the one before.
+        </span>
+      </div>
+      {found.length === 0 && <p className="text-sm text-ink-soft">There is no such prompt.</p>}
+      {found.slice(0, shown).map((answered) => {
+        const name = `${answered.promptIndex}.${answered.repeat}`
+        return (
+          <PromptAnswers
+            key={name}
+            run={run}
+            answered={answered}
+            prompt={prompts.get(answered.promptIndex)}
+            hasMarks={hasMarks}
+            voted={votes.get(name)}
+            onVote={
+              isUnderWay(run) ? undefined : (laneId, outcome) => castVote({ ...answered, laneId, outcome })
+            }
+            onOpen={onOpen}
+          />
+        )
+      })}
+      {found.length > shown && (
+        <div>
+          <Button onClick={() => setShown(shown + PROMPTS_AT_ONCE)}>
+            Show {Math.min(PROMPTS_AT_ONCE, found.length - shown)} more
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+interface GivenVote {
+  readonly promptIndex: number
+  readonly repeat: number
+  readonly laneId: string
+  readonly outcome: Outcome
+}
+
+/** What was voted since the page was opened, by prompt and repeat: a lane, or the kind of tie. */
+function useVotes({ id, repeats }: CompareRun): [ReadonlyMap<string, string>, (vote: GivenVote) => void] {
+  const queryClient = useQueryClient()
+  const [votes, setVotes] = useState<ReadonlyMap<string, string>>(new Map())
+  const cast = useMutation({
+    mutationFn: ({ laneId, outcome, promptIndex, repeat }: GivenVote) =>
+      voteOnPrompt(id, laneId, outcome, { promptIndex, repeat: repeats > 1 ? repeat : null }),
+    onSuccess: ({ vote }, { promptIndex, repeat, outcome }) => {
+      setVotes((known) => new Map(known).set(`${promptIndex}.${repeat}`, vote.winner_lane_id ?? outcome))
+      void queryClient.invalidateQueries({ queryKey: ['compare'] })
+    },
+    onError: (error) => showFailure('The vote was not counted', error),
+  })
+  return [votes, cast.mutate]
+}
+
+/** J and K go from prompt to prompt. Keys that are typed into a field do nothing. */
+function useReadingKeys(list: { readonly current: HTMLElement | null }): void {
+  useEffect(() => {
+    const onKey = ({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent): void => {
+      if (ctrlKey || metaKey || altKey || (key !== 'j' && key !== 'k')) return
+      if (!(target instanceof HTMLElement) || target.closest('input, textarea, select, [role=dialog]')) return
+      const blocks = [...(list.current?.querySelectorAll<HTMLElement>('[data-prompt]') ?? [])]
+      const at = blocks.findIndex((block) => block.contains(target))
+      const next = blocks[at === -1 ? 0 : Math.max(0, at + (key === 'j' ? 1 : -1))]
+      next?.focus({ preventScroll: true })
+      next?.scrollIntoView({ block: 'start' })
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [list])
+}
