@@ -19,6 +19,12 @@ Some packages contain programs with a licence of their own:
 - \`node-linux-*\` contains [Node.js](https://github.com/nodejs/node/blob/main/LICENSE) (MIT, and the licences of what it contains).
 `
 
+/** What the file `LICENSE` of a package says whose `package.json` does not. */
+const ONLY_IN_FILES: Readonly<Record<string, string>> = {
+  'dejavu-fonts-ttf': 'Bitstream-Vera',
+  'png-js': 'MIT',
+}
+
 interface LockedPackage {
   readonly name?: string
   readonly license?: string
@@ -44,7 +50,8 @@ export function describeThirdParty(): string {
 function listByLicence(packages: LockedPackages, paths: Iterable<string>): string {
   const names = new Map<string, Set<string>>()
   for (const path of paths) {
-    const { license, name = nameOf(path) } = packages[path] ?? {}
+    const { name = nameOf(path), license: named } = packages[path] ?? {}
+    const license = ONLY_IN_FILES[name] ?? named
     if (license === undefined) throw new Error(`${path} has no licence in package-lock.json`)
     names.set(license, (names.get(license) ?? new Set()).add(name))
   }

@@ -48,7 +48,7 @@ export const MODULE_RANKS: readonly (readonly string[])[] = [
     'groups',
     'roles',
   ],
-  ['inference', 'tasks', 'deployments', 'deprecations', 'people'],
+  ['inference', 'tasks', 'deployments', 'deprecations', 'people', 'statements'],
   [
     'chat',
     'embeddings',

@@ -6,9 +6,19 @@ import {
   type PromoCodes,
 } from '../../modules/billing/billing.ts'
 import { createBudgets, type Budgets } from '../../modules/budgets/budgets.ts'
-import { createBudgetAlerts, type BudgetAlerts } from '../../modules/budget-alerts/budget-alerts.ts'
+import {
+  createBudgetAlerts,
+  readAlertSettings,
+  type BudgetAlerts,
+} from '../../modules/budget-alerts/budget-alerts.ts'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
-import { checkWebhookUrl, queueAlertWebhook, queueWarning } from '../../modules/tasks/tasks.ts'
+import { createStatements, type Statements } from '../../modules/statements/statements.ts'
+import {
+  checkWebhookUrl,
+  queueAlertWebhook,
+  queueStatementWebhook,
+  queueWarning,
+} from '../../modules/tasks/tasks.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { PaymentProvider } from '../../payments/payment-provider.ts'
 import { createStripeProvider } from '../../payments/stripe/stripe-provider.ts'
@@ -33,6 +43,7 @@ export interface BuiltBilling {
   readonly promoCodes: PromoCodes
   readonly budgetAlerts: BudgetAlerts
   readonly budgets: Budgets
+  readonly statements: Statements
 }
 
 export function buildBilling(
@@ -60,10 +71,24 @@ export function buildBilling(
       queueWarning,
       canMail: config.smtpUrl !== null,
     }),
+    statements: createStatements({
+      ...parts,
+      operator: {
+        name: config.operatorName,
+        address: config.operatorAddress,
+        taxId: config.operatorTaxId,
+        taxLine: config.operatorTaxLine,
+      },
+      queueWebhook: async (transaction, { accountId, statementId }) => {
+        const { webhookUrl: url } = await readAlertSettings(transaction, accountId)
+        if (url !== null) await queueStatementWebhook(transaction, { accountId, statementId, url })
+      },
+    }),
   }
   opened.defer(() => built.billing.close())
   opened.defer(() => built.budgetAlerts.close())
   opened.defer(() => built.budgets.close())
+  opened.defer(() => built.statements.close())
   return built
 }
 

@@ -1,6 +1,6 @@
 import { readToken } from '../../http/authenticate.ts'
 import { buildScimRoutes } from './build-scim-routes.ts'
-import { checkoutRoutes } from '../../http/checkout-page/checkout-routes.ts'
+import { buildBillingRoutes } from './build-billing-routes.ts'
 import { buildOpenApi } from '../../http/reference/openapi.ts'
 import type { ConsoleSite } from '../../http/console-site/console-site.ts'
 import type { HotRoute, Route } from '../../http/route.ts'
@@ -39,9 +39,7 @@ import { messageRoutes } from '../../http/routes/text/messages.ts'
 import { moderationRoutes } from '../../http/routes/text/moderations.ts'
 import { musicRoutes } from '../../http/routes/media/music.ts'
 import { operationRoutes } from '../../http/routes/operator/operations.ts'
-import { paymentRoutes } from '../../http/routes/account/payments.ts'
 import { permissionRoutes } from '../../http/routes/account/permissions.ts'
-import { promoRoutes } from '../../http/routes/account/promo.ts'
 import { queueRoutes } from '../../http/routes/tasks/queue.ts'
 import { rerankRoutes } from '../../http/routes/text/rerank.ts'
 import { taskRetryRoutes } from '../../http/routes/tasks/task-retry.ts'
@@ -240,9 +238,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       audit,
       rules: bodyStorageRules(config),
     }),
-    ...paymentRoutes({ billing, publicUrl: config.publicUrl }),
-    ...checkoutRoutes({ billing }),
-    ...promoRoutes({ promoCodes }),
+    ...buildBillingRoutes({ modules, publicUrl: config.publicUrl, logger }),
     ...adminAccountRoutes({ accounts, keys, usage, audit }),
     ...adminUserRoutes({ people, audit }),
     ...adminOperatorRoutes({ people, audit }),

@@ -1,5 +1,6 @@
 import { warningToWire } from '../../http/routes/organization/budget-warning-wire.ts'
 import { alertEventToWire } from '../../http/routes/account/budget-alerts.ts'
+import { statementEventToWire } from '../../http/routes/account/statement-wire.ts'
 import { toTaskAnswer } from '../../http/routes/tasks/task-wire.ts'
 import { createMailer } from '../../mail/mailer.ts'
 import { sweepOldBudgets } from '../../modules/budgets/budgets.ts'
@@ -76,6 +77,8 @@ export async function buildWorker(
             alertEventToWire(await budgetAlerts.read(accountId, alertId)),
           describeWarning: async (accountId, warningId, url) =>
             warningToWire(await budgets.readWarning(accountId, warningId), url),
+          describeStatement: async (accountId, statementId) =>
+            statementEventToWire(await modules.statements.readById(accountId, statementId)),
           logger,
         }),
       sweep: async () => {

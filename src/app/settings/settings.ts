@@ -4,6 +4,7 @@ import { HTTP_SETTINGS } from './http-settings.ts'
 import { isNetwork } from './is-network.ts'
 import { DRAIN_SETTINGS } from './drain-settings.ts'
 import { GPU_SETTINGS } from './gpu-settings.ts'
+import { OPERATOR_SETTINGS } from './operator-settings.ts'
 import { MEDIA_SETTINGS } from './media-settings.ts'
 import { SECRET_SETTINGS } from './secret-settings.ts'
 import { REQUEST_LOG_SETTINGS } from './request-log-settings.ts'
@@ -252,6 +253,7 @@ export const SETTINGS = {
     },
     { default: 30_000, minimum: 50, maximum: 3_600_000 },
   ),
+  ...OPERATOR_SETTINGS,
   smtpUrl: optionalTextSetting(
     {
       environment: 'PARKWAY_SMTP_URL',

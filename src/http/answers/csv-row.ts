@@ -1,5 +1,12 @@
+import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
+
+/** An amount of money: digits that a number of JavaScript may not keep, and a minus that is no formula. */
+export interface CsvAmount {
+  readonly nanoUsd: NanoUsd
+}
+
 /** Formats one line of CSV (RFC 4180). Text that looks like a spreadsheet formula is escaped. */
-export function csvRow(values: readonly (string | number | null | undefined)[]): string {
+export function csvRow(values: readonly (string | number | CsvAmount | null | undefined)[]): string {
   return `${values.map(toField).join(',')}\r\n`
 }
 
@@ -7,8 +14,9 @@ export function csvRow(values: readonly (string | number | null | undefined)[]):
 const FORMULA = /^[=+\-@\t\r\n]/
 const NEEDS_QUOTES = /[",\r\n]/
 
-function toField(value: string | number | null | undefined): string {
+function toField(value: string | number | CsvAmount | null | undefined): string {
   if (value === null || value === undefined) return ''
+  if (typeof value === 'object') return formatUsd(value.nanoUsd)
   if (typeof value === 'number') return String(value)
   const text = FORMULA.test(value) ? `'${value}` : value
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text

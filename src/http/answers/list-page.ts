@@ -46,6 +46,7 @@ export type ListName =
   | 'results'
   | 'runs'
   | 'sessions'
+  | 'statements'
   | 'tasks'
   | 'templates'
   | 'tiers'

@@ -14,7 +14,7 @@ import {
 } from './budget-alert.ts'
 import { raiseDueAlerts, type QueueAlertWebhook } from './raise-due-alerts.ts'
 
-export type { AlertSettings } from './alert-settings.ts'
+export { readAlertSettings, type AlertSettings } from './alert-settings.ts'
 export { sweepBudgetAlerts, type BudgetAlert, type ReachedThresholds } from './budget-alert.ts'
 
 /** Tells accounts that they have spent a part of a budget, once per threshold and period. */

@@ -31,7 +31,12 @@ import { deliverWebhook, type DeliverOptions } from './webhooks/deliver-webhook.
 export { checkWebhookUrl, type WebhookHosts } from './webhooks/check-webhook-url.ts'
 export type { Claim, TaskLimits } from './work/claim-tasks.ts'
 export type { TaskOfRequest } from './read-tasks.ts'
-export { queueAlertWebhook, queueWarning, type WebhookDelivery } from './webhooks/webhook-delivery.ts'
+export {
+  queueAlertWebhook,
+  queueStatementWebhook,
+  queueWarning,
+  type WebhookDelivery,
+} from './webhooks/webhook-delivery.ts'
 export { ATTEMPTS_MAX, reclaimTasks } from './work/hand-back-tasks.ts'
 export { sweepResults } from './results/sweep-results.ts'
 export { isTerminal, TASK_STATUSES, TASK_TYPES } from './task.ts'

@@ -51,6 +51,7 @@ const NOT_WALKED: readonly (readonly [operations: RegExp, why: string])[] = [
   [/^\w+ \/v1\/deployments\/prefetch\//, 'the name of a public model; each account has its own downloads'],
   [/^\w+ \/(checkout|media)\//, 'the address itself is signed, and is the right'],
   [/^\w+ \/v1\/sessions\/directory\//, 'an identity provider of the gateway, which its sign-in page names'],
+  [/^GET \/v1\/statements\//, 'a month of the calendar; the account is that of the key'],
   [/^POST \/v1\/payments\/webhook\//, 'the name of a payment provider, whose signature is checked'],
 ]
 

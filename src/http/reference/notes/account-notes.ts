@@ -83,6 +83,13 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
   'PATCH /v1/budget-alerts/settings':
     'Sets which parts of a budget raise an alert, and a webhook that is told. The webhook gets the signed event `budget.alert` with ' +
     'the alert as `data`. A threshold that is reached already raises its alert at once, if it has not in this period.',
+  'GET /v1/statements':
+    'Lists the months of the account since its first movement, newest first, with what changed the balance in each. A key of a project ' +
+    'sees the charges of its project.',
+  'GET /v1/statements/{month}':
+    'Returns what changed the balance in a month of UTC: top-ups, promotional credit, charges by model, project, key and day, refunds, ' +
+    'adjustments, and the balances before and after, to the nano-dollar as the ledger has them. A charge belongs to the month of its ledger ' +
+    'entry. A month is closed minutes after its end; then the statement has a number and never changes.',
   'GET /v1/usage/budget':
     'Returns what the account spent in the current periods, and what its balance and budgets leave.',
   'GET /v1/usage/summary':

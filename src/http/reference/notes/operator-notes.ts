@@ -30,6 +30,10 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
     'Adds credit to an account, paid or promotional, or deducts some. The movement and its reason stand in the ledger and ' +
     'in the audit log.',
   'GET /v1/admin/accounts/{id}/ledger': 'Lists the movements of the credit of an account, newest first.',
+  'GET /v1/admin/statements':
+    'Lists a month of all accounts with a movement or a balance: the balances before and after and what is between, also as CSV.',
+  'GET /v1/admin/accounts/{id}/statements/{month}':
+    'Returns a statement of an account as its owner sees it, also as CSV and PDF.',
   'GET /v1/admin/accounts/{id}/budget': 'Returns the budgets of an account and what is spent of them.',
   'PATCH /v1/admin/accounts/{id}/budget': 'Sets the budgets of an account. `null` removes one.',
   'GET /v1/admin/accounts/{id}/limits':

@@ -56,6 +56,7 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
     id: ID,
     task_id: ID,
     budget_alert_id: null,
+    statement_id: null,
     url: 'https://example.com/hook',
     status: 'pending',
     attempts: [{ at: TIME, status: 500, error: null, duration_ms: 120 }],
@@ -115,6 +116,12 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
     'data: {"type":"transcript.text.delta","delta":"Hello"}\n\ndata: {"type":"transcript.text.done","text":"Hello."}\n\n',
   'GET /v1/compare/runs/{run_id}/export 200 text/csv':
     'prompt_index,repeat,lane_id,model,output\r\n0,0,01a1ea6c-2653-7167-8fd4-30e6d667493c,gpt-5.4,Hello.\r\n',
+  'GET /v1/statements/{month} 200 text/csv':
+    'at,kind,description,project_id,project,key_id,key,model,requests,amount_usd\r\n2026-10-01T00:00:00.000Z,opening_balance,,,,,,,,5\r\n',
+  'GET /v1/admin/accounts/{id}/statements/{month} 200 text/csv':
+    'at,kind,description,project_id,project,key_id,key,model,requests,amount_usd\r\n2026-10-01T00:00:00.000Z,opening_balance,,,,,,,,5\r\n',
+  'GET /v1/admin/statements 200 text/csv':
+    'month,status,number,account_id,account,opening_balance_usd,closing_balance_usd\r\n2026-10,closed,ST-000042,01a1ea6c-2653-7167-8fd4-30e6d667493c,Ada,5,4.5\r\n',
   'GET /metrics 200 text/plain':
     '# TYPE parkway_http_requests_total counter\nparkway_http_requests_total{status="200"} 5\n',
 })
@@ -127,6 +134,7 @@ export const EXAMPLES_OF_TYPES = lookupTable<unknown>({
   'text/vtt': 'WEBVTT\n\n00:00:00.000 --> 00:00:01.200\nHello.\n',
   'application/x-subrip': '1\n00:00:00,000 --> 00:00:01,200\nHello.\n',
   'text/event-stream': 'data: {"type":"…"}\n\n',
+  'application/pdf': '(the bytes of the document)',
   'application/octet-stream': '(the bytes of the file)',
   'audio/mpeg': '(the bytes of the sound)',
   'audio/ogg': '(the bytes of the sound)',

@@ -25,6 +25,9 @@ const DeliveryAnswer = Type.Object({
   budget_alert_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
     description: 'The budget alert that it tells of.',
   }),
+  statement_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+    description: 'The closed month that it tells of.',
+  }),
   url: Type.String({ description: 'The address to which it is sent.' }),
   status: Type.Enum(['pending', 'delivered', 'failed'], { description: 'The state it is in.' }),
   attempts: Type.Array(
@@ -90,7 +93,12 @@ export function webhookDeliveryRoutes({ tasks, parseTaskId }: WebhookDeliveryRou
         const found = await tasks.listAllDeliveries(readerOf(caller, 'log.read'), query.status ?? null, page)
         // Pages continue after a task or an alert, because the ids of deliveries have no order.
         const items = found.items.map((delivery) => ({
-          id: delivery.taskId ?? delivery.budgetAlertId ?? delivery.budgetWarningId ?? delivery.id,
+          id:
+            delivery.taskId ??
+            delivery.budgetAlertId ??
+            delivery.budgetWarningId ??
+            delivery.statementId ??
+            delivery.id,
           delivery,
         }))
         return listAnswer('deliveries', { ...found, items }, ({ delivery }) => toWire(delivery))
@@ -114,6 +122,7 @@ function toWire(delivery: WebhookDelivery): Static<typeof DeliveryAnswer> {
     id: delivery.id,
     task_id: delivery.taskId,
     budget_alert_id: delivery.budgetAlertId ?? delivery.budgetWarningId,
+    statement_id: delivery.statementId,
     url: delivery.url,
     status: delivery.status,
     attempts: [...delivery.attempts],

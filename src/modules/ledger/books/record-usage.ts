@@ -67,6 +67,14 @@ export function recordCharges({ charge, sums, labelled, writer }: RecordedCharge
     ON CONFLICT (account_id, day, key_id, writer) DO UPDATE SET
       spent_nano_usd = spend_by_day.spent_nano_usd + excluded.spent_nano_usd
     RETURNING account_id, day
+  ), booked AS (
+    -- The day of the entry, which this transaction writes too: what a statement says about charges agrees with the ledger.
+    INSERT INTO charges_by_day (account_id, day, key_id, model, requests, amount_nano_usd, writer)
+    SELECT account_id, (now() AT TIME ZONE 'UTC')::date AS day, key_id, model, sum(requests), sum(cost_nano_usd), ${writer}
+    FROM grouped WHERE cost_nano_usd > 0 GROUP BY account_id, key_id, model
+    ON CONFLICT (account_id, day, key_id, model, writer) DO UPDATE SET
+      requests = charges_by_day.requests + excluded.requests,
+      amount_nano_usd = charges_by_day.amount_nano_usd + excluded.amount_nano_usd
   ), noted_budgets AS (
     -- Budgets are compared with thresholds later, outside of the charge.
     INSERT INTO budget_checks (account_id, day)

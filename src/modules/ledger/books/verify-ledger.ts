@@ -90,6 +90,24 @@ const RULES = lookupTable<string>({
       AND NOT EXISTS (
         SELECT FROM usage_stale_days stale WHERE stale.account_id = usage_sum_progress.account_id AND stale.day = coalesce(rolled.day, summed.day))`,
 
+  'sums of days are the sum of the entries': `
+    SELECT format('account %s on %s: entries %s, sum %s', account_id, day, entries, summed) AS difference
+    FROM (
+      SELECT account_id, day, sum(entered) AS entries, sum(counted) AS summed FROM (
+        SELECT account_id, (created_at AT TIME ZONE 'UTC')::date AS day, amount_nano_usd AS entered, 0 AS counted
+        FROM ledger_entries WHERE book = 'credit'
+        UNION ALL SELECT account_id, day, 0, amount_nano_usd FROM ledger_by_day
+      ) parts GROUP BY account_id, day
+    ) sums WHERE entries <> summed`,
+
+  'a closed statement is the sum of its month': `
+    SELECT format('account %s in %s: entries %s, statement %s', account_id, month, entries, closing_nano_usd - opening_nano_usd)
+      AS difference
+    FROM statements CROSS JOIN LATERAL (
+      SELECT coalesce(sum(amount_nano_usd), 0) AS entries FROM ledger_by_day counted
+      WHERE counted.account_id = statements.account_id AND day >= month AND day < month + interval '1 month'
+    ) sums WHERE entries <> closing_nano_usd - opening_nano_usd`,
+
   'what counts against caps is the sum of the requests': `
     SELECT format('key %s of account %s on %s: requests %s, total %s', key_id, account_id, day, cost, total) AS difference
     FROM (

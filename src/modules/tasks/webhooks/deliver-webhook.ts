@@ -41,6 +41,8 @@ export interface DeliverOptions {
   readonly describeAlert: (accountId: string, budgetAlertId: string) => Promise<unknown>
   /** What an address gets for a warning of a budget. */
   readonly describeWarning: (accountId: string, budgetWarningId: string, url: string) => Promise<unknown>
+  /** The event `statement.closed`. */
+  readonly describeStatement: (accountId: string, statementId: string) => Promise<unknown>
 }
 
 /** Makes one attempt to deliver the webhook of a finished task or of a budget alert. Any 2xx status counts as delivered. */
@@ -119,11 +121,12 @@ async function callWebhook(
 }
 
 function describeSubject(
-  { describeTask, describeAlert, describeWarning }: DeliverOptions,
-  { accountId, taskId, budgetAlertId, budgetWarningId, url }: DueDelivery,
+  { describeTask, describeAlert, describeWarning, describeStatement }: DeliverOptions,
+  { accountId, taskId, budgetAlertId, budgetWarningId, statementId, url }: DueDelivery,
 ): Promise<unknown> {
   if (taskId !== null) return describeTask(accountId, taskId)
   if (budgetAlertId !== null) return describeAlert(accountId, budgetAlertId)
   if (budgetWarningId !== null) return describeWarning(accountId, budgetWarningId, url)
+  if (statementId !== null) return describeStatement(accountId, statementId)
   throw new Error('a webhook tells of nothing')
 }

@@ -13,10 +13,11 @@ export const INSERT_DELIVERIES = `
 /** The state of one webhook delivery. */
 export interface WebhookDelivery {
   readonly id: string
-  /** It tells of a task, of a budget alert of the account, or of a warning of another budget. */
+  /** It tells of a task, of a budget alert of the account, of a warning of another budget, or of a closed month. */
   readonly taskId: string | null
   readonly budgetAlertId: string | null
   readonly budgetWarningId: string | null
+  readonly statementId: string | null
   readonly url: string
   readonly status: 'pending' | 'delivered' | 'failed'
   readonly attempts: readonly WebhookAttempt[]
@@ -38,6 +39,7 @@ interface DeliveryRow {
   readonly task_id: string | null
   readonly budget_alert_id: string | null
   readonly budget_warning_id: string | null
+  readonly statement_id: string | null
   readonly url: string
   readonly status: WebhookDelivery['status']
   readonly attempts: WebhookAttempt[]
@@ -59,7 +61,7 @@ export async function listDeliveries(
 }
 
 const COLUMNS =
-  'id, task_id, budget_alert_id, budget_warning_id, url, status, attempts, next_attempt_at, created_at, completed_at'
+  'id, task_id, budget_alert_id, budget_warning_id, statement_id, url, status, attempts, next_attempt_at, created_at, completed_at'
 
 function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
   return {
@@ -67,6 +69,7 @@ function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
     taskId: row.task_id,
     budgetAlertId: row.budget_alert_id,
     budgetWarningId: row.budget_warning_id,
+    statementId: row.statement_id,
     url: row.url,
     status: row.status,
     attempts: row.attempts,
@@ -77,7 +80,7 @@ function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
 }
 
 /** What a delivery tells of. These ids rise with time. */
-const SUBJECT_ID = 'coalesce(task_id, budget_alert_id, budget_warning_id)'
+const SUBJECT_ID = 'coalesce(task_id, budget_alert_id, budget_warning_id, statement_id)'
 
 /**
  * Lists the deliveries of an account, those of the newest task or alert first. The cursor is its id. A reader of one key or
@@ -162,12 +165,26 @@ export async function queueWarning(
   await addJob(transaction, 'webhook')
 }
 
+/** The same for a statement, in the transaction that closes its month. */
+export async function queueStatementWebhook(
+  transaction: Queryable,
+  { accountId, statementId, url }: { accountId: string; statementId: string; url: string },
+): Promise<void> {
+  await transaction.query(
+    `INSERT INTO webhook_deliveries (id, statement_id, account_id, url, next_attempt_at)
+     VALUES (gen_random_uuid(), $1, $2, $3, now())`,
+    [statementId, accountId, url],
+  )
+  await addJob(transaction, 'webhook')
+}
+
 /** A due webhook that this process has leased. */
 export interface DueDelivery {
   readonly id: string
   readonly taskId: string | null
   readonly budgetAlertId: string | null
   readonly budgetWarningId: string | null
+  readonly statementId: string | null
   readonly accountId: string
   readonly url: string
   readonly attemptsMade: number
@@ -182,6 +199,7 @@ export async function takeDueDeliveries(queryable: Queryable, limit: number): Pr
     task_id: string | null
     budget_alert_id: string | null
     budget_warning_id: string | null
+    statement_id: string | null
     account_id: string
     url: string
     attempts: number
@@ -191,6 +209,7 @@ export async function takeDueDeliveries(queryable: Queryable, limit: number): Pr
     taskId: row.task_id,
     budgetAlertId: row.budget_alert_id,
     budgetWarningId: row.budget_warning_id,
+    statementId: row.statement_id,
     accountId: row.account_id,
     url: row.url,
     attemptsMade: row.attempts,
@@ -202,7 +221,7 @@ const TAKE_DUE = `
   WHERE id IN (
     SELECT id FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= now()
     ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-  RETURNING id, task_id, budget_alert_id, budget_warning_id, account_id, url, jsonb_array_length(attempts) AS attempts`
+  RETURNING id, task_id, budget_alert_id, budget_warning_id, statement_id, account_id, url, jsonb_array_length(attempts) AS attempts`
 
 /** Stores an attempt. Returns the time of the next one by the database clock, or null if it was delivered or the last. */
 export async function recordAttempt(
