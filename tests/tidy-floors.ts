@@ -79,5 +79,6 @@ export const CONSOLE_FLOORS: Readonly<Record<string, readonly string[]>> = {
   snippets: ['ui', 'api'],
   keys: ['ui', 'api'],
   organization: ['keys', 'ui', 'api'],
-  pages: ['shell', 'snippets', 'organization', 'keys', 'ui', 'api'],
+  requests: ['ui', 'api'],
+  pages: ['shell', 'requests', 'snippets', 'organization', 'keys', 'ui', 'api'],
 }

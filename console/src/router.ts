@@ -26,6 +26,7 @@ import { profileRoute } from './pages/profile/route.ts'
 import { projectRoute } from './pages/project/route.ts'
 import { promoCodesRoute } from './pages/promo-codes/route.ts'
 import { providersRoute } from './pages/providers/route.ts'
+import { requestsRoute } from './pages/requests/route.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
 import { tasksRoute } from './pages/tasks/route.ts'
 import { usageRoute } from './pages/usage/route.ts'
@@ -54,6 +55,7 @@ const pages = {
   profileRoute,
   deviceRoute,
   overviewRoute,
+  requestsRoute,
   accountsRoute,
   accountRoute,
   providersRoute,

@@ -42,6 +42,8 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   /** Only of inference routes. */
   inference: InferenceRecord | null = null
   errorCode: string | null = null
+  /** The message of that error, as the client got it. */
+  errorMessage: string | null = null
   /** The model that the path names, as Azure's clients do. It replaces the one of the body. */
   pathModel: string | null = null
   /** The wire format of the client, used for errors and streams. */

@@ -240,6 +240,7 @@ function requireStorableTexts(given: unknown): void {
 function sendError(reply: FastifyReply, error: unknown, exchange: Exchange<IncomingMessage>): void {
   const answer = toErrorAnswer(error, exchange.id, exchange.caller)
   exchange.errorCode = answer.body.error.code
+  exchange.errorMessage = answer.body.error.message
   if (isFormUnread(exchange)) {
     reply.header('connection', 'close')
     lingerBeforeClose(exchange.incoming)

@@ -13,6 +13,7 @@ import {
   type Series,
 } from './metric-family.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
+import { RecentFailures } from './recent-failures.ts'
 import { createRequestLogMetrics, type RequestLogMetrics } from './request-log-metrics.ts'
 import { readFigures, type ProcessFigures } from './process-figures.ts'
 import { createStallMetrics, type StallMetrics } from './stall-metrics.ts'
@@ -36,6 +37,7 @@ export interface Metrics {
   readonly ledger: LedgerMetrics
   readonly limits: LimitMetrics
   readonly media: MediaMetrics
+  readonly recentFailures: RecentFailures
   readonly requestLog: RequestLogMetrics
   readonly stalls: StallMetrics
   /** Returns the sums of this process that an overview shows. Cheap enough for every second. */
@@ -122,6 +124,7 @@ export function createMetrics({
     agents: createAgentMetrics(registry),
     drains: createDrainMetrics(registry),
     media: createMediaMetrics(registry),
+    recentFailures: new RecentFailures(),
     requestLog: createRequestLogMetrics(registry),
     ledger: createLedgerMetrics(registry),
     limits: createLimitMetrics(registry),

@@ -77,6 +77,7 @@ export async function walkOperator(call: MakeCall): Promise<void> {
     params: { request_id: requests[0].request_id },
     query,
   })
+  await call('GET /v1/admin/request_errors')
   await call('GET /v1/admin/requests/{request_id}/body', {
     params: { request_id: requests[0].request_id },
     query,

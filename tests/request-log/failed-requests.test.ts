@@ -46,7 +46,8 @@ describe('the log has requests that', () => {
       operation: 'chat',
       requested_model: 'single',
       model: 'single',
-      provider: null,
+      provider: 'vllm',
+      error_message: "The provider 'vllm' answered with an error.",
       stream: true,
       user: 'ada',
       cost_usd: 0,
@@ -76,6 +77,29 @@ describe('the log has requests that', () => {
       model: null,
       attempts: [],
     })
+  })
+
+  test('an upstream failed are found by its name, and by a part of their message', async () => {
+    gateway.upstream.respondWith(async () => failure(500))
+    const entry = await fail(chatBody({ model: 'single', user: 'sought' }))
+    const find = async (query: string) => {
+      const { body } = await gateway.request('GET', `/v1/requests?${query}`)
+      return body.data.map(({ id }: { id: string }) => id)
+    }
+    for (const query of [
+      'provider=vllm&outcome=failed',
+      'attempted_provider=vllm',
+      'error=ANSWERED+with+an+err',
+      'error=provider_error',
+    ])
+      expect(await find(query)).toContain(entry.id)
+    for (const query of [
+      'provider=llm',
+      'attempted_provider=other',
+      'error=nothing+like+this',
+      'provider=vllm&outcome=completed',
+    ])
+      expect(await find(query)).not.toContain(entry.id)
   })
 
   test('were refused on a route of the framework', async () => {

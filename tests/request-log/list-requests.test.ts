@@ -64,6 +64,7 @@ describe('GET /v1/requests', () => {
         outcome: 'disconnected',
         http_status: 499,
         error_code: null,
+        error_message: null,
         stream: true,
         latency_ms: 1234,
         ttft_ms: 56,
@@ -214,11 +215,10 @@ describe('operators', () => {
     expect([one.status, one.body.id]).toEqual([200, id])
   })
 
-  test('404: an unknown account; 400: none; 403: without the scope', async () => {
+  test('404: an unknown account; 403: without the scope', async () => {
     const nobody = '01890000-0000-7000-8000-0000000000dd'
     expect((await gateway.get(`/v1/admin/requests?account_id=${nobody}`)).status).toBe(404)
     expect((await gateway.get('/v1/admin/requests?account_id=nonsense')).status).toBe(404)
-    expectInvalid(await gateway.get('/v1/admin/requests'), 'account_id', 'missing_required_parameter')
     const { body: key } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
       body: { name: 'plain', scopes: ['inference', 'manage'] },
     })

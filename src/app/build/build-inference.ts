@@ -1,4 +1,9 @@
-import { createInference, type Inference, type InferenceOptions } from '../../modules/inference/inference.ts'
+import {
+  createInference,
+  isBreakerFailure,
+  type Inference,
+  type InferenceOptions,
+} from '../../modules/inference/inference.ts'
 import type { Deployments } from '../../modules/deployments/deployments.ts'
 import type { Limits } from '../../modules/limits/limits.ts'
 import type { RequestLog } from '../../modules/request-log/request-log.ts'
@@ -50,7 +55,20 @@ export function buildInference(
       callEnded: createCallReporter({ metrics, logger, tracer, deployments, requestLog }),
       completed: (record) => usage.noteLatency(record),
       uncovered: reportUncovered({ metrics, logger }),
-      attempted: ({ provider, previousProvider, outcome, status }) => {
+      attempted: (attempt, { caller, record }) => {
+        const { provider, previousProvider, outcome, status } = attempt
+        if (outcome !== 'answered' && outcome !== 'aborted') {
+          metrics.recentFailures.note({
+            provider,
+            upstreamModel: attempt.upstreamModel,
+            model: record.model ?? '',
+            accountId: caller.accountId,
+            failure: outcome,
+            status,
+            code: attempt.upstreamCode ?? null,
+            isBreakerFailure: isBreakerFailure(outcome, status),
+          })
+        }
         metrics.upstreamAttempted({
           provider,
           outcome: outcome === 'answered' ? 'ok' : outcome,

@@ -1,4 +1,5 @@
 import { composeOverview } from '../overview/compose-overview.ts'
+import { listFailingAccounts, readAccountNames } from '../overview/describe-failing-provider.ts'
 import { createReporter } from '../overview/create-report.ts'
 import { createLiveFeed } from '../overview/live-feed.ts'
 import { createProcessReports } from '../overview/process-reports.ts'
@@ -28,7 +29,7 @@ interface OverviewParts {
 
 export function buildOverview(config: Config, parts: OverviewParts): Overview {
   const { modules, isWorkerRunning, isShuttingDown } = parts
-  const { messageBus, metrics, pool, ledger, catalog, providers, offer, clock } = modules
+  const { database, messageBus, metrics, pool, ledger, catalog, providers, offer, clock } = modules
   const recent = createRecentProviders(() => metrics.figures().byProvider)
   const readPool = () => pool.poolState
   const createReport = createReporter({ config, metrics, recent, readPool, ledger, isWorkerRunning })
@@ -38,7 +39,9 @@ export function buildOverview(config: Config, parts: OverviewParts): Overview {
   const readShared = createSharedStateReader({ ...modules, listPools: () => [...listPools().keys()] })
   const readOverview = async () => {
     const [shared] = await Promise.all([readShared().catch(orIfAway), reports.gather()])
+    const accountNames = await readAccountNames(database, listFailingAccounts(reports.list())).catch(orIfAway)
     return composeOverview({
+      accountNames: accountNames ?? new Map<string, string>(),
       nowMs: clock.nowMs(),
       histories: reports.list(),
       shared,

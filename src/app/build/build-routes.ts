@@ -14,6 +14,7 @@ import { adminPaymentRoutes } from '../../http/routes/operator/admin-payments.ts
 import { adminPromoRoutes } from '../../http/routes/operator/admin-promo.ts'
 import { adminProviderRoutes } from '../../http/routes/operator/admin-providers.ts'
 import { adminUserRoutes } from '../../http/routes/operator/admin-users.ts'
+import { adminRequestRoutes } from '../../http/routes/operator/admin-requests.ts'
 import { adminUsageRoutes } from '../../http/routes/operator/admin-usage.ts'
 import { apiKeyRoutes } from '../../http/routes/account/api-keys.ts'
 import { budgetAlertRoutes } from '../../http/routes/account/budget-alerts.ts'
@@ -223,13 +224,8 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...usageRoutes(modules),
     ...budgetAlertRoutes({ budgetAlerts: modules.budgetAlerts }),
     ...usageLatencyRoutes({ usage, clock: modules.clock }),
-    ...requestLogRoutes({
-      requestLog: modules.requestLog,
-      storedBodies: modules.storedBodies,
-      tasks: modules.tasks,
-      accounts,
-      clock: modules.clock,
-    }),
+    ...requestLogRoutes(modules),
+    ...adminRequestRoutes(modules),
     ...requestBodyRoutes({ requestLog: modules.requestLog, storedBodies: modules.storedBodies, audit }),
     ...bodyStorageRoutes({
       storedBodies: modules.storedBodies,

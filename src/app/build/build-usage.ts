@@ -12,6 +12,7 @@ import type { Catalog } from '../../modules/catalog/catalog.ts'
 import { createDeprecations, type Deprecations } from '../../modules/deprecations/deprecations.ts'
 import { createUsage, type Usage } from '../../modules/usage/usage.ts'
 import type { Database } from '../../storage/database.ts'
+import { keepOnlineIndexes } from '../../storage/online-indexes.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -30,6 +31,7 @@ export interface BuiltUsage {
 interface Parts {
   readonly catalog: Catalog
   readonly database: Database
+  readonly connectionString: string
   readonly messageBus: MessageBus
   readonly clock: Clock
   readonly ledger: Ledger
@@ -41,15 +43,18 @@ interface Parts {
 /** Builds what records requests. Adds what must be closed to `opened`. */
 export async function buildUsage(
   config: Config,
-  { catalog, database, messageBus, clock, ledger, metrics, logger, sealer }: Parts,
+  { catalog, database, connectionString, messageBus, clock, ledger, metrics, logger, sealer }: Parts,
   opened: AsyncDisposableStack,
 ): Promise<BuiltUsage> {
   const onDropped = (reason: string, count: number): void => metrics.requestLog.dropped(reason, count)
   const usage = createUsage({ database, clock, ledger, logger })
   opened.defer(() => usage.close())
+  const onlineIndexes = keepOnlineIndexes({ database, connectionString, logger })
+  opened.defer(() => onlineIndexes.close())
   const requestLog = createRequestLog({
     database,
     usage,
+    onlineIndexes,
     logger,
     retentionDays: config.failedRequestRetentionDays,
     onDropped,

@@ -16,11 +16,13 @@ interface OverviewParts {
   /** All slots of local models. */
   readonly slots: number
   readonly hasProviders: boolean
+  /** Names of accounts whose calls failed, by id. */
+  readonly accountNames: ReadonlyMap<string, string>
 }
 
 /** Adds the reports of all processes up. */
 export function composeOverview(parts: OverviewParts): Static<typeof LiveOverview> {
-  const { histories, shared, slots, hasProviders } = parts
+  const { histories, shared, slots, hasProviders, accountNames } = parts
   const reports = histories.flatMap((history) => history.slice(-1))
   const perSecond = (read: (report: ProcessReport) => number): number =>
     round(histories.reduce((sum, history) => sum + rateOf(history, read), 0))
@@ -68,7 +70,7 @@ export function composeOverview(parts: OverviewParts): Static<typeof LiveOvervie
   }
   const refusedCommits = shared?.refusedCommits ?? null
   const debts = shared?.debts ?? null
-  const attention = findAttention({ overview, reports, refusedCommits, debts, hasProviders })
+  const attention = findAttention({ overview, reports, refusedCommits, debts, hasProviders, accountNames })
   return { ...overview, attention }
 }
 

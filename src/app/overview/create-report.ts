@@ -9,7 +9,7 @@ import type { createRecentProviders } from './recent-providers.ts'
 
 interface ReportSources {
   readonly config: Pick<Config, 'role' | 'dataDir' | 'workerConcurrency'>
-  readonly metrics: Pick<Metrics, 'figures'>
+  readonly metrics: Pick<Metrics, 'figures' | 'recentFailures'>
   readonly recent: ReturnType<typeof createRecentProviders>
   readonly readPool: () => PoolState
   readonly ledger: Pick<Ledger, 'isHealthy'>
@@ -34,6 +34,7 @@ export function createReporter(sources: ReportSources): () => Promise<ProcessRep
       breakers: [...figures.breakers],
       durations: [...figures.durations],
       providers: recent.list(),
+      failures: metrics.recentFailures.list(),
       pool: readPool(),
       isLedgerHealthy: ledger.isHealthy(),
       worker:

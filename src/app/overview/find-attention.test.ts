@@ -49,6 +49,7 @@ const HEALTHY: Situation = {
   refusedCommits: 0,
   debts: { accounts: 0, nanoUsd: 0n },
   hasProviders: true,
+  accountNames: new Map(),
 }
 const overview = (change: Partial<Situation['overview']>): Situation => ({
   ...HEALTHY,
@@ -112,4 +113,52 @@ test.each<[string, string, Situation]>([
 test('the most urgent comes first', () => {
   const found = findAttention({ ...report({ isLedgerHealthy: false, busyShare: 1 }), hasProviders: false })
   expect(found.map(({ level }) => level)).toEqual(['critical', 'warning', 'info'])
+})
+
+const failingCall = {
+  provider: 'openai',
+  upstreamModel: 'gpt-upstream',
+  model: 'gpt',
+  accountId: 'a',
+  failure: 'status',
+  status: 500,
+  code: null,
+  isBreakerFailure: true,
+  calls: 12,
+}
+
+function failing(failures: readonly object[], breakers: ProcessReport['breakers'] = []) {
+  const provider = { ...EMPTY_PROVIDER, name: 'openai', requests: 16, errors: 16, error_share: 1 }
+  const [found] = findAttention({
+    ...overview({ providers: [provider] }),
+    reports: [{ ...REPORT, failures: failures.map((failure) => ({ ...failingCall, ...failure })), breakers }],
+    accountNames: new Map([['a', 'Ada']]),
+  })
+  return found
+}
+
+const EMPTY_PROVIDER = { latency_ms: { p50: null, p95: null }, open_breakers: 0 }
+
+test('a failing provider is named with its models, accounts and errors', () => {
+  const found = failing([{}, { accountId: 'b', calls: 4, status: 429, code: 'rate' }])
+  expect(found?.message).toBe(
+    '16 of 16 calls of openai failed in five minutes: gpt for Ada, b, status 500, status 429 rate.',
+  )
+  expect(found?.failures).toMatchObject([
+    { model: 'gpt', account_id: 'a', account_name: 'Ada', calls: 12, http_status: 500 },
+    { account_id: 'b', account_name: null, calls: 4, error_code: 'rate' },
+  ])
+})
+
+test.each<[string, readonly object[], ProcessReport['breakers']]>([
+  ['closed: one opens after five', [{}], []],
+  ['status 401 does not count', [{ status: 401, isBreakerFailure: false }], []],
+  [
+    'closed for everybody, because they open only if two accounts',
+    [{}],
+    [{ ...breaker, state: 'closed', accounts: 1 }],
+  ],
+  ['breaker of gpt is open', [{}], [{ ...breaker, state: 'half-open' }]],
+])('the state of its breakers is explained: %s', (part, failures, breakers) => {
+  expect(failing(failures, breakers)?.explanation).toContain(part)
 })

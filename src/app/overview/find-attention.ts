@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import type { LiveOverview } from '../../http/routes/operator/admin-live.ts'
 import { formatUsd } from '../../kernel/money.ts'
+import { describeFailingProvider } from './describe-failing-provider.ts'
 import type { ProcessReport } from './process-report.ts'
 import type { SharedState } from './read-shared-state.ts'
 
@@ -17,6 +18,8 @@ export interface Situation {
   /** What accounts owe. Null if the database does not answer. */
   readonly debts: SharedState['debts'] | null
   readonly hasProviders: boolean
+  /** Names of accounts whose calls failed, by id. */
+  readonly accountNames: ReadonlyMap<string, string>
 }
 
 const LISTED_MAX = 50
@@ -47,7 +50,7 @@ const note = (
   code: string,
   message: string,
   subject: string | null = null,
-): Attention => ({ level, code, subject, message })
+): Attention => ({ level, code, subject, message, explanation: null, failures: [] })
 
 function checkDatabase({ overview: { database } }: Situation): Attention[] {
   const { latency_ms: latencyMs, pool } = database
@@ -84,7 +87,7 @@ function checkWorkers({ overview: { workers, tasks } }: Situation): Attention[] 
   return [note(level, 'no_worker', `No process works on tasks; ${tasks.pending} wait.`)]
 }
 
-function checkProviders({ overview, reports, hasProviders }: Situation): Attention[] {
+function checkProviders({ overview, reports, hasProviders, accountNames }: Situation): Attention[] {
   const open = new Map(
     reports
       .flatMap(({ breakers }) => breakers)
@@ -100,7 +103,7 @@ function checkProviders({ overview, reports, hasProviders }: Situation): Attenti
         requests >= REQUESTS_MIN && share !== null && share >= FAILING_SHARE,
     )
     .map(({ name, errors, requests }) =>
-      note('warning', 'provider_failing', `${errors} of ${requests} requests failed in five minutes.`, name),
+      describeFailingProvider(name, { errors, requests }, reports, accountNames),
     )
   const none = 'No provider is configured; the sandbox answers dev and test keys.'
   return [...breakers, ...failing, ...(hasProviders ? [] : [note('info', 'no_provider', none)])]

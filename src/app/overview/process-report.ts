@@ -22,6 +22,22 @@ const ProcessReport = Type.Object({
   providers: Type.Array(
     Type.Object({ name: Type.String(), attempts: Count, failures: Count, durations: Counts }),
   ),
+  /** Failed calls of the last minutes, the most frequent first. A process of an earlier release does not tell them. */
+  failures: Type.Optional(
+    Type.Array(
+      Type.Object({
+        provider: Type.String(),
+        upstreamModel: Type.String(),
+        model: Type.String(),
+        accountId: Type.String(),
+        failure: Type.String(),
+        status: Type.Union([Type.Number(), Type.Null()]),
+        code: Type.Union([Type.String(), Type.Null()]),
+        isBreakerFailure: Type.Boolean(),
+        calls: Count,
+      }),
+    ),
+  ),
   breakers: Type.Array(
     Type.Object({
       provider: Type.String(),
@@ -48,7 +64,8 @@ const TEXT_BYTES_MAX = 7 * 1024
 export function encodeReport(report: ProcessReport): string {
   for (const most of [40, 10, 3, 0]) {
     const providers = report.providers.toSorted((a, b) => b.attempts - a.attempts).slice(0, most)
-    const text = JSON.stringify({ ...report, providers, breakers: report.breakers.slice(0, most) })
+    const [breakers, failures] = [report.breakers.slice(0, most), report.failures?.slice(0, most)]
+    const text = JSON.stringify({ ...report, providers, breakers, failures })
     if (Buffer.byteLength(text) <= TEXT_BYTES_MAX) return text
   }
   throw new Error('the report of a process is too large')

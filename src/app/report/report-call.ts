@@ -28,7 +28,7 @@ export function createCallReporter(options: CallReporterOptions) {
   const { metrics, logger, tracer, deployments, requestLog } = options
   return ({ route, request, durationMs, error }: EndedCall): void => {
     const { caller, requestId, record } = request
-    const { accountId, keyId, environment, labels } = caller
+    const { accountId, keyId, environment, labels, isZeroRetention } = caller
     const isAborted = record.outcome === 'disconnected'
     const answer = error === null ? null : toErrorAnswer(error, requestId)
     const status = isAborted ? CLIENT_CLOSED_REQUEST : (answer?.status ?? 200)
@@ -42,6 +42,7 @@ export function createCallReporter(options: CallReporterOptions) {
       record,
       status,
       errorCode: errorCode ?? null,
+      errorMessage: isZeroRetention === true ? null : (answer?.body.error.message ?? null),
       durationMs,
       labels,
     })

@@ -26,15 +26,15 @@ interface ReporterOptions {
 export function createExchangeReporter(options: ReporterOptions) {
   const { metrics, logger, tracer, deployments, requestLog, storedBodies, clientAddressOf } = options
   return ({ exchange, durationMs, isDisconnected }: FinishedExchange): void => {
-    const { id, incoming, response, route, caller, inference, errorCode } = exchange
+    const { id, incoming, response, route, caller, inference, errorCode, errorMessage } = exchange
     const status = isDisconnected ? CLIENT_CLOSED_REQUEST : response.statusCode
     const { model, provider, firstTokenMs, usage } = describeInference(inference)
     metrics.requestFinished({ route, status, durationMs, usage, model, provider, firstTokenMs })
     if (inference !== null) measureDeployment(deployments, inference, durationMs)
     if (isDisconnected) metrics.clientDisconnected({ route, model })
     // Answered requests are logged with their usage.
-    if (status >= 400 && caller !== null) {
-      const { accountId, keyId, environment, labels } = caller
+    if (caller !== null && (status >= 400 || inference?.outcome === 'failed')) {
+      const { accountId, keyId, environment, labels, isZeroRetention } = caller
       const record = inference
       requestLog.noteEnded({
         requestId: id,
@@ -45,6 +45,7 @@ export function createExchangeReporter(options: ReporterOptions) {
         record,
         status,
         errorCode,
+        errorMessage: isZeroRetention === true ? null : errorMessage,
         durationMs,
         labels,
       })

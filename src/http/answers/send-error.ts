@@ -17,6 +17,7 @@ export function sendError(exchange: Exchange, error: unknown, headers: string[])
   )
   if (!isReadSoon(exchange)) headers.push('connection', 'close')
   exchange.errorCode = answer.body.error.code
+  exchange.errorMessage = answer.body.error.message
   exchange.response.writeHead(answer.status, headers).end(text)
 }
 

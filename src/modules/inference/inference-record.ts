@@ -87,6 +87,9 @@ export interface AttemptRecord {
   /** `aborted` if the client left before there was an answer. */
   readonly outcome: 'answered' | 'aborted' | UpstreamFailure
   readonly status: number | null
+  /** The upstream's own code and message of a failure, without secrets. Not shown to accounts. */
+  readonly upstreamCode?: string | undefined
+  readonly upstreamMessage?: string | undefined
   /** Since the request began. */
   readonly startedMs: number
   readonly durationMs: number

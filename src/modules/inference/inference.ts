@@ -60,6 +60,7 @@ export type {
   ResolvedCall,
 } from './payment/make-paid-call.ts'
 export type { RequestBill } from './payment/request-bill.ts'
+export { isBreakerFailure } from './attempts/attempt-routes.ts'
 export { packDetails, unpackDetails, type AttemptDetails } from './request-details.ts'
 export type { Candidate, CandidateSelector } from './attempts/select-candidates.ts'
 export {
@@ -111,7 +112,7 @@ export interface Inference {
 }
 
 interface InferenceObserver {
-  attempted(attempt: AttemptRecord): void
+  attempted(attempt: AttemptRecord, request: InferenceRequest<unknown>): void
   /** This process lacks a resource for another connection. */
   ranShort(code: string): void
   breakerChanged(provider: string, upstreamModel: string, change: BreakerChange): void
@@ -168,7 +169,7 @@ export function createInference(options: InferenceOptions): Inference {
   const attemptOptions: AttemptOptions = {
     ...options,
     drains,
-    onAttempt: (attempt) => observer.attempted(attempt),
+    onAttempt: (attempt, request) => observer.attempted(attempt, request),
     onShortage: (code) => observer.ranShort(code),
   }
 

@@ -12,7 +12,11 @@ const attempt: fc.Arbitrary<AttemptRecord> = fc.record({
   status: fc.option(fc.integer({ min: 400, max: 599 })),
   startedMs: fc.integer({ min: 0, max: 100_000 }),
   durationMs: fc.integer({ min: 0, max: 100_000 }),
+  upstreamCode: fc.option(name, { nil: undefined }),
+  upstreamMessage: fc.option(name, { nil: undefined }),
 })
+
+const isPlain = (outcome: string, status: number | null) => outcome === 'answered' && status === null
 
 test('what was packed is read again, whatever names contain', () => {
   fc.assert(
@@ -35,13 +39,16 @@ test('what was packed is read again, whatever names contain', () => {
           requestedModel,
           endUser: user,
           attempts: attempts.map(
-            ({ provider, upstreamModel: model, startedMs, durationMs, outcome, status }) => ({
+            ({ provider, upstreamModel: model, startedMs, durationMs, outcome, status, ...said }) => ({
               provider,
               model,
               startedMs,
               durationMs,
               outcome,
               status,
+              // An answer says nothing.
+              upstreamCode: (isPlain(outcome, status) ? null : said.upstreamCode) ?? null,
+              upstreamMessage: (isPlain(outcome, status) ? null : said.upstreamMessage) ?? null,
             }),
           ),
         })

@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import type { AskedMembers, InferenceRecord } from './inference-record.ts'
+import type { AskedMembers, AttemptRecord, InferenceRecord } from './inference-record.ts'
 
 /** What the request log shows of a request beside its usage. */
 export interface RequestDetails {
@@ -21,10 +21,14 @@ export interface AttemptDetails {
   readonly durationMs: number
   readonly outcome: string
   readonly status: number | null
+  /** What the upstream said when it failed, for operators. Null if nothing was recorded. */
+  readonly upstreamCode: string | null
+  readonly upstreamMessage: string | null
 }
 
 const VERSION = '1'
 const NAME_LENGTH_MAX = 128
+const MESSAGE_LENGTH_MAX = 300
 
 /**
  * Packs the details of a request into a short text: fields are separated by `;`, attempts by `|` and their parts by `+`. What is
@@ -40,11 +44,18 @@ export function packDetails(record: InferenceRecord): string {
     attempts +=
       `${attempt.provider === provider ? '' : encode(attempt.provider)}+${attempt.upstreamModel === model ? '' : encode(attempt.upstreamModel)}` +
       `+${Math.round(attempt.startedMs)}+${Math.round(attempt.durationMs)}`
-    if (outcome !== 'answered' || status !== null) attempts += `+${outcome}+${status ?? ''}`
+    if (outcome !== 'answered' || status !== null)
+      attempts += `+${outcome}+${status ?? ''}${packSaid(attempt)}`
   }
   const stream = asked?.stream === true ? 's' : ''
   const alias = requestedModel === null || requestedModel === model ? '' : encode(requestedModel)
   return `${VERSION};${stream};${errorCode ?? ''};${requestedModel === null ? '-' : alias};${endUser === null ? '' : encode(endUser)};${attempts}`
+}
+
+/** Stands behind what a process of an earlier release reads. */
+function packSaid({ upstreamCode = '', upstreamMessage = '' }: AttemptRecord): string {
+  if (upstreamCode === '' && upstreamMessage === '') return ''
+  return `+${encode(upstreamCode)}+${encode(upstreamMessage, MESSAGE_LENGTH_MAX)}`
 }
 
 /** Returns null if there are none, or if they were packed by another release. */
@@ -65,7 +76,7 @@ export function unpackDetails(
 }
 
 function unpackAttempt(text: string, model: string, provider: string): AttemptDetails {
-  const [by, upstreamModel, startedMs, durationMs, outcome, status] = text.split('+')
+  const [by, upstreamModel, startedMs, durationMs, outcome, status, code, message] = text.split('+')
   return {
     provider: by ? decode(by) : provider,
     model: upstreamModel ? decode(upstreamModel) : model,
@@ -73,16 +84,18 @@ function unpackAttempt(text: string, model: string, provider: string): AttemptDe
     durationMs: Number(durationMs),
     outcome: outcome || 'answered',
     status: status ? Number(status) : null,
+    upstreamCode: code ? decode(code) : null,
+    upstreamMessage: message ? decode(message) : null,
   }
 }
 
 /** Names that need no encoding: nearly all of them. */
 const PLAIN = /^[\w./:@-]{0,128}$/
 
-function encode(name: string): string {
+function encode(name: string, lengthMax = NAME_LENGTH_MAX): string {
   return PLAIN.test(name) && name !== '-'
     ? name
-    : encodeURIComponent(name.slice(0, NAME_LENGTH_MAX).toWellFormed()).replaceAll('-', '%2D')
+    : encodeURIComponent(name.slice(0, lengthMax).toWellFormed()).replaceAll('-', '%2D')
 }
 
 function decode(name: string): string {

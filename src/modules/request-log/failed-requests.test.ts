@@ -51,6 +51,11 @@ function request(overrides: Partial<FailedRequest> = {}): FailedRequest {
     latencyMs: 3,
     firstTokenMs: null,
     details: '1;;;-;;',
+    errorMessage: 'No.',
+    upstreamStatus: null,
+    upstreamCode: null,
+    upstreamMessage: null,
+    errorKey: 'key',
     createdAtMs,
     ...overrides,
   }

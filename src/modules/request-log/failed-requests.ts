@@ -20,6 +20,14 @@ export interface FailedRequest {
   readonly details: string
   readonly createdAtMs: number
   readonly labels?: readonly string[] | undefined
+  /** What the client was told. */
+  readonly errorMessage: string | null
+  /** What the last upstream that failed said. */
+  readonly upstreamStatus: number | null
+  readonly upstreamCode: string | null
+  readonly upstreamMessage: string | null
+  /** Equal for equal errors. */
+  readonly errorKey: string
 }
 
 /** Why something is not in the log. */
@@ -143,6 +151,11 @@ function toColumns(request: FailedRequest): object {
     details: request.details,
     created_at: new Date(request.createdAtMs),
     labels: request.labels,
+    error_message: request.errorMessage,
+    upstream_status: request.upstreamStatus,
+    upstream_code: request.upstreamCode,
+    upstream_message: request.upstreamMessage,
+    error_key: request.errorKey,
   }
 }
 

@@ -3,9 +3,15 @@ import type { Queryable } from '../../storage/database.ts'
 import type { Reader } from '../keys/keys.ts'
 import { firstIdAt, HOUR_MS, type UsageRange } from '../usage/usage.ts'
 import { entryFromRow, type LogEntry, type LogRow } from './log-entry.ts'
-import { logConditions, type LogFilter, type LogPart } from './log-parts.ts'
+import { isAboutFailures, logConditions, type LogFilter, type LogPart } from './log-parts.ts'
 
-export interface LogQuery extends Reader {
+/** Who reads. Operators may read all accounts at once. */
+export interface LogReader extends Omit<Reader, 'accountId'> {
+  /** Null: all accounts. */
+  readonly accountId: string | null
+}
+
+export interface LogQuery extends LogReader {
   readonly range: UsageRange
   readonly filter: LogFilter
   /** Only this request. */
@@ -21,6 +27,8 @@ export interface LogPage {
 
 /** How many rows of a table one page reads at most. */
 const ROWS_SCANNED_MAX = 20_000
+/** The same for operators, who search all accounts at once. */
+export const ROWS_OF_ALL_SCANNED_MAX = 100_000
 
 /** An id may be older than its record: for a repeated request, or for a cell that waited in a queue. */
 const ID_AGE_MS_MAX = 25 * HOUR_MS
@@ -72,25 +80,33 @@ async function scanPart(
   const bounds = boundsOf(query, range)
   const values: unknown[] = [query.accountId, bounds.first, bounds.before]
   const bind = (value: unknown): string => `$${values.push(value)}`
+  const scannedRows = `${part.table} WHERE ${scannedBy(query, part)}`
   const times = `created_at >= ${bind(new Date(range.fromMs))} AND created_at < ${bind(new Date(range.toMs))}`
-  const matching = times + logConditions(query.filter, query, bind)
+  // Of all accounts, the id of a project says whose keys they are.
+  const owner = query.accountId === null ? 'api_keys.account_id' : '$1::uuid'
+  const matching = times + logConditions(part, query.filter, query, bind, owner)
   // The limit inside bounds what a rare filter reads; rows are read only until the limit outside is reached.
   const rows = await queryable.query<LogRow>(
-    `SELECT scanned.*, (SELECT name FROM api_keys WHERE api_keys.id = scanned.key_id) AS key_name
-     FROM (
-       SELECT ${part.columns} FROM ${part.table}
-       WHERE account_id = $1 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT ${scannedMax}
-     ) AS scanned
+    `SELECT scanned.*, (SELECT name FROM api_keys WHERE api_keys.id = scanned.key_id) AS key_name,
+       (SELECT name FROM accounts WHERE accounts.id = scanned.account_id) AS account_name
+     FROM (SELECT ${part.columns} FROM ${scannedRows} ORDER BY id DESC LIMIT ${scannedMax}) AS scanned
      WHERE ${matching} ORDER BY id DESC LIMIT ${bind(limit + 1)}`,
     values,
   )
   if (rows.length > limit) return { rows, stoppedAt: rows.at(-1)?.id ?? null }
   const [last] = await queryable.query<{ id: string }>(
-    `SELECT id FROM ${part.table} WHERE account_id = $1 AND id >= $2 AND id < $3
-     ORDER BY id DESC OFFSET ${scannedMax - 1} LIMIT 1`,
+    `SELECT id FROM ${scannedRows} ORDER BY id DESC OFFSET ${scannedMax - 1} LIMIT 1`,
     values.slice(0, 3),
   )
   return { rows, stoppedAt: last?.id ?? null }
+}
+
+/** SQL: which rows a page reads, in the order of an index. */
+function scannedBy({ accountId, filter }: LogQuery, { table }: LogPart): string {
+  const ids = 'id >= $2 AND id < $3'
+  if (accountId !== null) return `account_id = $1 AND ${ids}`
+  const failed = table === 'usage_records' && isAboutFailures(filter) ? ` AND outcome <> 'completed'` : ''
+  return `$1::uuid IS NULL AND ${ids}${failed}`
 }
 
 function boundsOf({ page, requestUuid }: LogQuery, range: UsageRange): { first: string; before: string } {

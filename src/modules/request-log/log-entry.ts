@@ -8,6 +8,8 @@ export type LogOutcome = (typeof LOG_OUTCOMES)[number]
 /** One request of the log. */
 export interface LogEntry {
   readonly id: string
+  readonly accountId: string
+  readonly accountName: string | null
   readonly keyId: string
   /** Null if the key was deleted with its account. */
   readonly keyName: string | null
@@ -22,6 +24,12 @@ export interface LogEntry {
   readonly outcome: LogOutcome
   readonly httpStatus: number | null
   readonly errorCode: string | null
+  /** What the client was told. Null if it was not recorded. */
+  readonly errorMessage: string | null
+  /** Equal for equal errors. Null for requests with a charge, and those of an earlier release. */
+  readonly errorKey: string | null
+  /** What the last upstream that failed said, for operators. */
+  readonly upstreamError: UpstreamSaid | null
   readonly isStream: boolean | null
   readonly promptTokens: number
   readonly cachedTokens: number
@@ -42,8 +50,16 @@ export interface LogEntry {
   readonly labels: readonly string[]
 }
 
+interface UpstreamSaid {
+  readonly status: number | null
+  readonly code: string | null
+  readonly message: string | null
+}
+
 export interface LogRow {
   readonly id: string
+  readonly account_id: string
+  readonly account_name: string | null
   readonly key_id: string
   readonly key_name: string | null
   readonly environment: string
@@ -53,6 +69,11 @@ export interface LogRow {
   readonly outcome: LogOutcome
   readonly http_status: number | null
   readonly error_code: string | null
+  readonly error_message: string | null
+  readonly upstream_status: number | null
+  readonly upstream_code: string | null
+  readonly upstream_message: string | null
+  readonly error_key: string | null
   readonly prompt_tokens: bigint
   readonly cached_tokens: bigint
   readonly cache_write_tokens: bigint
@@ -72,6 +93,8 @@ export function entryFromRow(row: LogRow): LogEntry {
   const details = unpackDetails(row.details, row)
   return {
     id: row.id,
+    accountId: row.account_id,
+    accountName: row.account_name,
     keyId: row.key_id,
     keyName: row.key_name,
     environment: row.environment,
@@ -82,6 +105,9 @@ export function entryFromRow(row: LogRow): LogEntry {
     outcome: row.outcome,
     httpStatus: row.http_status,
     errorCode: row.error_code,
+    errorMessage: row.error_message,
+    errorKey: row.error_key,
+    upstreamError: upstreamErrorOf(row),
     isStream: details?.isStream ?? (row.first_token_ms === null ? null : true),
     promptTokens: Number(row.prompt_tokens),
     cachedTokens: Number(row.cached_tokens),
@@ -98,4 +124,9 @@ export function entryFromRow(row: LogRow): LogEntry {
     createdAtMs: row.created_at.getTime(),
     labels: row.labels ?? [],
   }
+}
+
+function upstreamErrorOf(row: LogRow): UpstreamSaid | null {
+  const { upstream_status: status, upstream_code: code, upstream_message: message } = row
+  return status === null && code === null && message === null ? null : { status, code, message }
 }

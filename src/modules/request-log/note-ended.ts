@@ -1,5 +1,8 @@
 import { uuidOfRequest } from '../../kernel/identifiers.ts'
+import { toStorable } from '../../kernel/storable-text.ts'
 import { createInferenceRecord, packDetails, type InferenceRecord } from '../inference/inference.ts'
+import { scrubUpstreamText } from '../../providers/failures/scrub-upstream-text.ts'
+import { errorKeyOf, type ErrorIdentity } from './errors/error-key.ts'
 import type { FailedRequest } from './failed-requests.ts'
 
 /** A request that has ended. */
@@ -15,6 +18,8 @@ export interface EndedRequest {
   /** 499 if the client left. */
   readonly status: number
   readonly errorCode: string | null
+  /** As the client got it. Null where nothing of a request may be kept. */
+  readonly errorMessage: string | null
   readonly durationMs: number
   /** Of the caller. */
   readonly labels?: readonly string[] | undefined
@@ -22,28 +27,62 @@ export interface EndedRequest {
 
 /** Returns the entry of a request that is not recorded with a charge. Null for all others, and for routes without a model. */
 export function toFailedRequest(ended: EndedRequest): FailedRequest | null {
-  if (ended.status < 400 || ended.record?.isBilled === true) return null
+  return ended.status < 400 || ended.record?.isBilled === true ? null : describeFailure(ended)
+}
+
+/** Returns a stream that failed after it began, which is recorded with its charge. Null for all others. */
+export function toFailedStream(ended: EndedRequest): FailedRequest | null {
+  if (ended.record?.isBilled !== true || ended.record.outcome !== 'failed') return null
+  const failure = describeFailure({ ...ended, errorCode: ended.record.errorCode })
+  return failure && { ...failure, outcome: 'failed' }
+}
+
+function describeFailure(ended: EndedRequest): FailedRequest | null {
   const operation = ended.record?.operation ?? OPERATION_OF_ROUTE.get(ended.route)
   if (operation === undefined) return null
   const record = ended.record ?? createInferenceRecord(operation)
   const id = uuidOfRequest(ended.requestId)
+  const outcome = outcomeOf(ended, record)
+  const error = errorOf(ended, record)
   return {
     id,
+    ...error,
+    errorKey: errorKeyOf({ ...error, outcome, httpStatus: ended.status }),
     accountId: ended.accountId,
     keyId: ended.keyId,
     environment: ended.environment,
     operation,
     model: record.model ?? '',
-    provider: record.provider ?? '',
-    outcome: outcomeOf(ended, record),
+    provider: record.provider ?? record.attempts.at(-1)?.provider ?? '',
+    outcome,
     httpStatus: ended.status,
-    errorCode: ended.errorCode,
     latencyMs: toMilliseconds(ended.durationMs),
     firstTokenMs: record.firstTokenMs === null ? null : toMilliseconds(record.firstTokenMs),
     details: packDetails(record),
     createdAtMs: Number.parseInt(id.slice(0, TIME_DIGITS), 16),
     labels: ended.labels,
   }
+}
+
+const MESSAGE_LENGTH_MAX = 500
+
+/** Messages may repeat what a client sent, so that secrets are removed from them. */
+function errorOf(
+  { errorCode, errorMessage }: EndedRequest,
+  { attempts }: InferenceRecord,
+): Omit<ErrorIdentity, 'outcome' | 'httpStatus'> {
+  const failed = attempts.findLast(({ outcome }) => outcome !== 'answered' && outcome !== 'aborted')
+  return {
+    errorCode,
+    errorMessage: errorMessage && bound(scrubUpstreamText(errorMessage)),
+    upstreamStatus: failed?.status ?? null,
+    upstreamCode: failed?.upstreamCode ? bound(failed.upstreamCode) : null,
+    upstreamMessage: failed?.upstreamMessage ? bound(failed.upstreamMessage) : null,
+  }
+}
+
+function bound(text: string): string {
+  return toStorable(text.slice(0, MESSAGE_LENGTH_MAX))
 }
 
 /** The first digits of a request's id are the time when it began. */

@@ -1,11 +1,21 @@
-import { notFound } from '../../kernel/app-error.ts'
-import type { Reader } from '../keys/keys.ts'
+import { AppError, notFound } from '../../kernel/app-error.ts'
+import type { Queryable } from '../../storage/database.ts'
+import type { OnlineIndexes } from '../../storage/online-indexes.ts'
 import type { Usage, UsageFilter } from '../usage/usage.ts'
+import { ErrorMeter } from './errors/error-meter.ts'
 import { FailedRequests, type FailedRequestsOptions } from './failed-requests.ts'
-import { listEntries, type LogPage, type LogQuery } from './list-entries.ts'
+import { listErrors, type ErrorGroups, type ErrorsQuery } from './errors/list-errors.ts'
+import {
+  listEntries,
+  ROWS_OF_ALL_SCANNED_MAX,
+  type LogPage,
+  type LogQuery,
+  type LogReader,
+  type ScannedPart,
+} from './list-entries.ts'
 import type { LogEntry } from './log-entry.ts'
-import { CHARGED, FAILED } from './log-parts.ts'
-import { toFailedRequest, type EndedRequest } from './note-ended.ts'
+import { CHARGED, FAILED, mayMatch } from './log-parts.ts'
+import { toFailedRequest, toFailedStream, type EndedRequest } from './note-ended.ts'
 
 export { SEALED_BODIES } from './bodies/body-writer.ts'
 export type { BodyPolicy } from './bodies/body-policies.ts'
@@ -17,7 +27,8 @@ export {
   type StoredBody,
 } from './bodies/stored-bodies.ts'
 export { LOG_OUTCOMES, type LogEntry } from './log-entry.ts'
-export type { LogPage, LogQuery } from './list-entries.ts'
+export type { LogPage, LogQuery, LogReader } from './list-entries.ts'
+export type { ErrorGroup } from './errors/list-errors.ts'
 export type { LogFilter } from './log-parts.ts'
 
 /** The requests of accounts, one entry each. */
@@ -25,8 +36,10 @@ export interface RequestLog {
   /** Returns entries, newest first. */
   list(query: LogQuery): Promise<LogPage>
   /** Throws `not_found` for a request of another account, or of a key that the reader does not see. */
-  read(reader: Reader, requestUuid: string): Promise<LogEntry>
-  /** Logs a request that has ended without a charge. Charged ones are logged with their usage. */
+  read(reader: LogReader, requestUuid: string): Promise<LogEntry>
+  /** Returns equal errors with their numbers, the most frequent first. */
+  listErrors(query: ErrorsQuery): Promise<ErrorGroups>
+  /** Logs a request that has ended without a charge, and counts its error. Charged ones are logged with their usage. */
   noteEnded(request: EndedRequest): void
   /** Call it after all requests have ended. */
   close(): Promise<void>
@@ -34,41 +47,80 @@ export interface RequestLog {
 
 interface RequestLogOptions extends FailedRequestsOptions {
   readonly usage: Pick<Usage, 'postCharges' | 'findSpan'>
+  readonly onlineIndexes: Pick<OnlineIndexes, 'areReady'>
 }
 
 export function createRequestLog(options: RequestLogOptions): RequestLog {
   const { database, usage } = options
   const failed = new FailedRequests(options)
+  const errors = new ErrorMeter(options)
+  const list = async (given: LogQuery): Promise<LogPage> => {
+    const query = await nameAccount(database, given)
+    const [spans] = await Promise.all([findSpans(usage, query), failed.flush()])
+    if (query.accountId !== null) return listEntries(database, spans, query)
+    if (!(await options.onlineIndexes.areReady())) throw stillBuilding()
+    return listEntries(database, spans, query, ROWS_OF_ALL_SCANNED_MAX)
+  }
   return {
-    list: async (query) => {
-      const [span] = await Promise.all([findSpan(usage, query), failed.flush()])
-      const charged = span === null ? [] : [{ part: CHARGED, range: span }]
-      return listEntries(database, [...charged, { part: FAILED, range: query.range }], query)
-    },
+    list,
     read: async (reader, requestUuid) => {
-      await Promise.all([usage.postCharges(), failed.flush()])
       const page = { limit: 1, afterId: null }
-      const query = { ...reader, range: ALL_TIME, filter: {}, requestUuid, page }
-      const { entries } = await listEntries(database, EVERYTHING, query)
+      const { entries } = await list({ ...reader, range: ALL_TIME, filter: {}, requestUuid, page })
       const [entry] = entries
       if (entry === undefined) throw notFound('request')
       return entry
     },
+    listErrors: async (query) => {
+      await errors.flush()
+      return listErrors(database, query)
+    },
     noteEnded: (request) => {
       const entry = toFailedRequest(request)
       if (entry !== null) failed.note(entry)
+      const error = entry ?? toFailedStream(request)
+      if (error !== null) errors.note(error)
     },
-    close: () => failed.close(),
+    close: async () => {
+      await Promise.all([failed.close(), errors.close()])
+    },
   }
+}
+
+/** A key belongs to one account, whose requests are found by its own index. */
+async function nameAccount(database: Queryable, query: LogQuery): Promise<LogQuery> {
+  const { accountId, filter } = query
+  if (accountId !== null || filter.keyId === undefined) return query
+  const [key] = await database.query<{ account_id: string }>(
+    'SELECT account_id FROM api_keys WHERE id = $1',
+    [filter.keyId],
+  )
+  return key === undefined ? query : { ...query, accountId: key.account_id }
 }
 
 /** Up to the year 9999. */
 const ALL_TIME = { fromMs: 0, toMs: 253_370_764_800_000 }
-const EVERYTHING = [CHARGED, FAILED].map((part) => ({ part, range: ALL_TIME }))
+
+function stillBuilding(): AppError {
+  return new AppError(
+    'service_unavailable',
+    'The index for the requests of all accounts is still being built. Name an account, or try again later.',
+    { retryAfterSeconds: 60 },
+  )
+}
+
+/** Which rows of both tables can match. */
+async function findSpans(usage: RequestLogOptions['usage'], query: LogQuery): Promise<ScannedPart[]> {
+  const { filter, range } = query
+  const span = mayMatch(CHARGED, filter) ? await findSpan(usage, query) : null
+  return [
+    ...(span === null ? [] : [{ part: CHARGED, range: span }]),
+    ...(mayMatch(FAILED, filter) ? [{ part: FAILED, range }] : []),
+  ]
+}
 
 /** Filters that the rollups have narrow the range, so that a model that was last used a year ago is found at once. */
 async function findSpan(usage: RequestLogOptions['usage'], query: LogQuery) {
-  const { accountId, projectId, ownKeyId, range } = query
+  const { accountId, projectId, ownKeyId, range, requestUuid } = query
   const { keyId, model, provider, environment, operation, label } = query.filter
   const filter: UsageFilter = {
     ...(keyId !== undefined && { keyId }),
@@ -79,11 +131,12 @@ async function findSpan(usage: RequestLogOptions['usage'], query: LogQuery) {
     ...(query.filter.projectId !== undefined && { projectId: query.filter.projectId }),
     ...(label !== undefined && { label }),
   }
-  if (ownKeyId !== null || Object.keys(filter).length > 0) {
+  const isNarrowed = ownKeyId !== null || Object.keys(filter).length > 0
+  if (accountId !== null && requestUuid === null && isNarrowed) {
     const found = await usage.findSpan({ accountId, projectId, ownKeyId, range, filter })
     // A tag beyond the limit of its day has no sums of its own.
     return found?.span ?? (label === undefined ? null : range)
   }
   await usage.postCharges()
-  return query.range
+  return range
 }

@@ -5,7 +5,7 @@ import { formatDuration } from '../../ui/format/format-duration.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { RowLink } from '../../ui/text/row-link.tsx'
 import { Time } from '../../ui/text/time.tsx'
-import { RequestOutcomeBadge } from './request-outcome.tsx'
+import { RequestOutcomeBadge } from '../../requests/request-outcome.tsx'
 
 /** The columns of the log. */
 export function logColumns(onOpen: (request: LoggedRequest) => void): Column<LoggedRequest>[] {

@@ -10,10 +10,10 @@ import { CopyableId } from '../../ui/text/copyable-id.tsx'
 import { DetailsList } from '../../ui/text/details-list.tsx'
 import { Badge } from '../../ui/text/badge.tsx'
 import { Time } from '../../ui/text/time.tsx'
-import { RequestAttempts } from './request-attempts.tsx'
+import { RequestAttempts } from '../../requests/request-attempts.tsx'
 import { RequestBodies } from './request-bodies.tsx'
-import { RequestOutcomeBadge } from './request-outcome.tsx'
-import { RequestTimings } from './request-timings.tsx'
+import { RequestOutcomeBadge } from '../../requests/request-outcome.tsx'
+import { RequestTimings } from '../../requests/request-timings.tsx'
 
 /** Everything that is known about one request. */
 export function RequestSheet({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
@@ -65,6 +65,7 @@ function Facts({ request }: { readonly request: RequestDetails }) {
       details={{
         Outcome: <RequestOutcomeBadge request={request} />,
         'Error code': request.error_code && <span className="font-mono text-xs">{request.error_code}</span>,
+        Error: request.error_message,
         'Request id': <CopyableId id={request.request_id} label="request id" />,
         Began: <Time at={request.created_at} form="short" />,
         Operation: `${request.operation}${request.wire ? ` (${request.wire})` : ''}${request.stream ? ', streamed' : ''}`,

@@ -63,15 +63,48 @@ function Attention({ items }: { readonly items: LiveOverview['attention'] }) {
         <p className="text-sm text-ink-soft">Nothing. Everything that is watched works.</p>
       ) : (
         <ul className="flex flex-col gap-2 text-sm">
-          {items.map(({ level, code, subject, message }) => (
-            <li key={`${code} ${subject}`} className="flex items-start gap-3">
-              <Badge tone={TONES[level]}>{level}</Badge>
-              <span className="min-w-0 break-words">{message}</span>
+          {items.map((item) => (
+            <li key={`${item.code} ${item.subject} ${item.message}`} className="flex items-start gap-3">
+              <Badge tone={TONES[item.level]}>{item.level}</Badge>
+              <div className="flex min-w-0 flex-col gap-1 break-words">
+                <span>{item.message}</span>
+                {item.explanation && <span className="text-ink-soft">{item.explanation}</span>}
+                <FailuresOf item={item} />
+              </div>
             </li>
           ))}
         </ul>
       )}
     </Section>
+  )
+}
+
+/** Whose calls of a provider failed, each with a link to the requests. */
+function FailuresOf({ item: { failures } }: { readonly item: LiveOverview['attention'][number] }) {
+  if (failures.length === 0) return null
+  return (
+    <ul className="flex flex-col gap-0.5">
+      {failures.map((one) => (
+        <li key={`${one.account_id} ${one.model} ${one.failure} ${one.http_status} ${one.error_code}`}>
+          <Link
+            to="/requests"
+            search={{
+              attempted_provider: one.provider,
+              account_id: one.account_id,
+              ...(one.model && { model: one.model }),
+            }}
+            className="text-accent hover:underline"
+          >
+            {one.account_name ?? one.account_id}, {one.model ?? 'unknown model'}
+          </Link>{' '}
+          <span className="text-ink-soft">
+            {formatCountOf(one.calls, 'call')}, {one.failure}
+            {one.http_status !== null && ` ${one.http_status}`}
+            {one.error_code && ` ${one.error_code}`}
+          </span>
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -2,8 +2,11 @@
 export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/admin/usage': 'Returns what each account spent in a time range, the largest first.',
   'GET /v1/admin/requests':
-    'Lists requests of an account, newest first, with the filters of `GET /v1/requests`.',
-  'GET /v1/admin/requests/{request_id}': 'Returns one request of an account with its timings and attempts.',
+    'Returns the requests of all accounts, or of one, newest first, with what the client was told and what the upstream said. Filters combine; `error` finds a part of a code or message. A page reads a bounded number of requests, so that it may be short or empty and still have a `next_cursor`.',
+  'GET /v1/admin/requests/{request_id}':
+    'Returns one request of any account with its timings, its attempts and what each upstream said.',
+  'GET /v1/admin/request_errors':
+    'Groups failed requests with the same error at the same provider, for the last 24 hours unless told otherwise: how many, first and last seen, and the accounts and models that have it.',
   'GET /v1/admin/requests/{request_id}/body':
     'Returns the bodies of a request of an account, if they are stored. The audit log records that they were read.',
   'GET /v1/admin/accounts/{id}/body-storage':

@@ -1,8 +1,12 @@
 import { Type, type Static } from 'typebox'
 import { invalidValue, notFound } from '../../../kernel/app-error.ts'
 import { isUuid } from '../../../kernel/identifiers.ts'
-import type { Reader } from '../../../modules/keys/keys.ts'
-import { LOG_OUTCOMES, type LogFilter, type LogQuery } from '../../../modules/request-log/request-log.ts'
+import {
+  LOG_OUTCOMES,
+  type LogFilter,
+  type LogQuery,
+  type LogReader,
+} from '../../../modules/request-log/request-log.ts'
 import { parsePageRequest } from '../../answers/list-page.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
 import { parseFilter, parseRecordsRange, RecordsQuery, Text } from './usage-query.ts'
@@ -17,6 +21,10 @@ export const RequestsQuery = Type.Object({
     Type.Integer({ minimum: 100, maximum: 599, description: 'Only answers with this status.' }),
   ),
   error_code: Type.Optional(Text('Only requests that ended with this `code` of an error.')),
+  error: Type.Optional(Text('Only requests whose error has this in its `code` or `message`, in any case.')),
+  attempted_provider: Type.Optional(
+    Text('Only requests that called this provider, also if another one answered.'),
+  ),
   min_latency_ms: Type.Optional(
     Type.Integer({ minimum: 0, maximum: LATENCY_MS_MAX, description: 'Only requests that took this long.' }),
   ),
@@ -28,13 +36,16 @@ export const RequestsQuery = Type.Object({
 
 const accountField = { account_id: Type.String({ description: 'The id of an account.' }) }
 export const AccountQuery = Type.Object(accountField)
-export const AccountRequestsQuery = Type.Object({ ...accountField, ...RequestsQuery.properties })
 
 export const RequestParams = Type.Object({
   request_id: Type.String({ description: 'The `x-request-id` of an answer, or its digits as a UUID.' }),
 })
 
-export function parseLogQuery(reader: Reader, query: Static<typeof RequestsQuery>, nowMs: number): LogQuery {
+export function parseLogQuery(
+  reader: LogReader,
+  query: Static<typeof RequestsQuery>,
+  nowMs: number,
+): LogQuery {
   const requestUuid = query.request_id === undefined ? null : uuidOf(query.request_id)
   if (requestUuid === undefined) throw invalidValue('request_id', 'request_id must be the id of a request.')
   return {
@@ -53,6 +64,8 @@ function parseLogFilter(query: Static<typeof RequestsQuery>): LogFilter {
     ...(query.outcome !== undefined && { outcome: query.outcome }),
     ...(query.http_status !== undefined && { httpStatus: query.http_status }),
     ...(query.error_code !== undefined && { errorCode: query.error_code }),
+    ...(query.error !== undefined && { errorText: query.error }),
+    ...(query.attempted_provider !== undefined && { attemptedProvider: query.attempted_provider }),
     ...(query.min_latency_ms !== undefined && { latencyMsMin: query.min_latency_ms }),
     ...(query.min_cost_usd !== undefined && { costNanoUsdMin: parseUsd('min_cost_usd', query.min_cost_usd) }),
   }

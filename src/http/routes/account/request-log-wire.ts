@@ -21,7 +21,10 @@ const entryFields = {
     'The id or alias that the client sent. Null if it sent none, or if it was not recorded.',
   ),
   model: orNull(Type.String(), 'The model of the catalog. Null if no model was found.'),
-  provider: orNull(Type.String(), 'Who answered. Null if nobody did.'),
+  provider: orNull(
+    Type.String(),
+    'Who answered; if nobody did, who was called last. Null if no upstream was called.',
+  ),
   key_id: Type.String({ format: 'uuid', description: 'The id of the API key.' }),
   key_name: orNull(Type.String(), 'The name of the key now.'),
   env: Type.String({ description: 'The environment of the key: `dev`, `test`, `live` or `prod`.' }),
@@ -34,6 +37,10 @@ const entryFields = {
     'The status of the answer. 499 if the client left before it ended; 200 for a stream that failed in the middle.',
   ),
   error_code: orNull(Type.String(), 'The `code` of the error. Null if there was none.'),
+  error_message: orNull(
+    Type.String(),
+    'The `message` of the error, cut to 500 characters and without secrets. Null if there was none, or if it was not recorded.',
+  ),
   stream: orNull(Type.Boolean(), 'Whether the answer was streamed. Null if it was not recorded.'),
   latency_ms: Type.Integer({ description: 'From the beginning of the request to the end of its answer.' }),
   ttft_ms: orNull(Type.Integer(), 'How long the first token took. Null when the answer was not streamed.'),
@@ -71,7 +78,7 @@ export const RequestPageAnswer = Type.Object({
   next_cursor: orNull(Type.String(), 'Send it as `after` for the next page.'),
 })
 
-const AttemptAnswer = Type.Object({
+export const AttemptAnswer = Type.Object({
   number: Type.Integer({ description: 'From 1.' }),
   provider: Type.String({ description: 'The upstream that served it.' }),
   model: Type.String({ description: "The upstream's name of the model." }),
@@ -147,6 +154,7 @@ export function entryToWire(entry: LogEntry): Static<typeof RequestEntryAnswer> 
     outcome: entry.outcome,
     http_status: entry.httpStatus,
     error_code: entry.errorCode,
+    error_message: entry.errorMessage,
     stream: entry.isStream,
     latency_ms: entry.latencyMs,
     ttft_ms: entry.firstTokenMs,

@@ -1,26 +1,16 @@
 import type { Clock } from '../../../kernel/clock.ts'
-import type { Accounts } from '../../../modules/accounts/accounts.ts'
-import { readerOf, readerOfAccount, type Reader } from '../../../modules/keys/keys.ts'
+import { readerOf, type Reader } from '../../../modules/keys/keys.ts'
 import type { LogPage, RequestLog, StoredBodies } from '../../../modules/request-log/request-log.ts'
 import type { Tasks } from '../../../modules/tasks/tasks.ts'
-import { ANY_KEY, ofGateway } from '../../access.ts'
+import { ANY_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
-import {
-  AccountQuery,
-  AccountRequestsQuery,
-  parseAccountId,
-  parseLogQuery,
-  parseRequestId,
-  RequestParams,
-  RequestsQuery,
-} from './request-log-query.ts'
+import { parseLogQuery, parseRequestId, RequestParams, RequestsQuery } from './request-log-query.ts'
 import { entryToWire, RequestAnswer, RequestPageAnswer, requestToWire } from './request-log-wire.ts'
 
 interface RequestLogParts {
   readonly requestLog: RequestLog
   readonly storedBodies: Pick<StoredBodies, 'has'>
   readonly tasks: Pick<Tasks, 'findOfRequest'>
-  readonly accounts: Pick<Accounts, 'read'>
   readonly clock: Clock
 }
 
@@ -28,11 +18,6 @@ const page = { 200: { description: 'One entry a request, newest first.', schema:
 const one = { 200: { description: 'The request with its attempts and timings.', schema: RequestAnswer } }
 
 export const requestLogRoutes = (parts: RequestLogParts): Route[] => [
-  ...ownRoutes(parts),
-  ...operatorRoutes(parts),
-]
-
-const ownRoutes = (parts: RequestLogParts): Route[] => [
   defineRoute({
     method: 'GET',
     tag: 'Usage',
@@ -56,41 +41,6 @@ const ownRoutes = (parts: RequestLogParts): Route[] => [
     responses: one,
     handle: ({ caller, params }) =>
       readRequest(parts, readerOf(caller, 'log.read'), parseRequestId(params.request_id)),
-  }),
-]
-
-const operatorRoutes = (parts: RequestLogParts): Route[] => [
-  defineRoute({
-    method: 'GET',
-    tag: 'Operator',
-    path: '/v1/admin/requests',
-    access: ofGateway('gateway.read'),
-    summary: 'List requests of an account',
-    query: AccountRequestsQuery,
-    otherErrors: [404],
-    responses: page,
-    handle: async ({ query }) => {
-      const { id } = await parts.accounts.read(parseAccountId(query.account_id))
-      return pageToWire(
-        await parts.requestLog.list(parseLogQuery(readerOfAccount(id), query, parts.clock.nowMs())),
-      )
-    },
-  }),
-  defineRoute({
-    method: 'GET',
-    tag: 'Operator',
-    path: '/v1/admin/requests/:request_id',
-    access: ofGateway('gateway.read'),
-    summary: 'Read a request of an account',
-    params: RequestParams,
-    query: AccountQuery,
-    responses: one,
-    handle: ({ params, query }) =>
-      readRequest(
-        parts,
-        readerOfAccount(parseAccountId(query.account_id)),
-        parseRequestId(params.request_id),
-      ),
   }),
 ]
 

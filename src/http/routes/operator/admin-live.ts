@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import { orNull } from '../../../wires/nullable.ts'
-import { objectName } from '../../../wires/usual-members.ts'
+import { AccountId, objectName } from '../../../wires/usual-members.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
 import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -99,6 +99,23 @@ export const LiveOverview = Type.Object(
         code: Type.String({ description: 'The kind of problem.' }),
         subject: orNull(Type.String(), 'What it is about, such as a provider.'),
         message: Type.String({ description: 'What it is, in a sentence.' }),
+        explanation: orNull(
+          Type.String(),
+          'Of a failing provider: why its breakers are open or closed. Null for all others.',
+        ),
+        failures: Type.Array(
+          Type.Object({
+            provider: Type.String({ description: 'Who failed.' }),
+            model: orNull(Type.String(), 'The model of the catalog.'),
+            account_id: AccountId,
+            account_name: orNull(Type.String(), 'The name of the account now.'),
+            calls: Type.Integer({ description: 'How many calls failed in the last five minutes.' }),
+            failure: Type.String({ description: '`status`, `timeout`, `connect` and so on.' }),
+            http_status: orNull(Type.Integer(), 'The status of the upstream.'),
+            error_code: orNull(Type.String(), "The upstream's own code."),
+          }),
+          { description: 'Of a failing provider: whose calls failed, and how. The most frequent first.' },
+        ),
       }),
       { description: 'What needs attention, the most urgent first.' },
     ),

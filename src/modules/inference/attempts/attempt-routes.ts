@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import { AppError } from '../../../kernel/app-error.ts'
-import { UpstreamError } from '../../../providers/failures/upstream-error.ts'
+import { UpstreamError, type UpstreamFailure } from '../../../providers/failures/upstream-error.ts'
 import type { CircuitBreaker } from '../circuit/circuit-breaker.ts'
 
 const ATTEMPTS_MIN = 3
@@ -168,10 +168,14 @@ function pauseBeforeRetry(error: UpstreamError, tries: number, random: () => num
  * A refusal of this request or of our credential, throttling, and a shortage in this process say nothing about the upstream's
  * health.
  */
-function isUpstreamAtFault({ details }: UpstreamError): boolean {
-  if (details.failure !== 'status') return details.failure !== 'local'
-  const { status = 0 } = details
-  return status >= 500 && status !== 501 && status !== 529
+function isUpstreamAtFault({ details: { failure, status } }: UpstreamError): boolean {
+  return isBreakerFailure(failure, status ?? null)
+}
+
+/** Whether a breaker counts a failed call, if no later call of the request succeeds. */
+export function isBreakerFailure(failure: UpstreamFailure, status: number | null): boolean {
+  if (failure !== 'status') return failure !== 'local'
+  return status !== null && status >= 500 && status !== 501 && status !== 529
 }
 
 /** Another upstream may have a free slot. */

@@ -25,7 +25,7 @@ export interface AttemptOptions {
   readonly durationMsMax: number
   readonly acquireSlot: AcquireSlot
   readonly drains: Drains
-  readonly onAttempt: (attempt: AttemptRecord) => void
+  readonly onAttempt: (attempt: AttemptRecord, request: InferenceRequest<unknown>) => void
   readonly onShortage: (code: string) => void
 }
 

@@ -1,5 +1,5 @@
-import type { LoggedRequest, RequestOutcome } from '../../api/requests.ts'
-import { Badge, type Tone } from '../../ui/text/badge.tsx'
+import type { LoggedRequest, RequestOutcome } from '../api/requests.ts'
+import { Badge, type Tone } from '../ui/text/badge.tsx'
 
 const TONES: Readonly<Record<RequestOutcome, Tone>> = {
   completed: 'good',

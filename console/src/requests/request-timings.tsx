@@ -1,5 +1,7 @@
-import type { RequestDetails } from '../../api/requests.ts'
-import { formatDuration } from '../../ui/format/format-duration.ts'
+import type { RequestDetails } from '../api/requests.ts'
+import { formatDuration } from '../ui/format/format-duration.ts'
+
+type Timed = Pick<RequestDetails, 'timings' | 'attempts'>
 
 interface Span {
   readonly label: string
@@ -8,7 +10,7 @@ interface Span {
 }
 
 /** Where the time of a request went, on one axis. */
-export function RequestTimings({ request }: { readonly request: RequestDetails }) {
+export function RequestTimings({ request }: { readonly request: Timed }) {
   const totalMs = Math.max(1, request.timings.total_ms)
   return (
     <ol className="flex flex-col gap-1.5 text-xs">
@@ -31,7 +33,7 @@ export function RequestTimings({ request }: { readonly request: RequestDetails }
   )
 }
 
-function spansOf({ timings, attempts }: RequestDetails): Span[] {
+function spansOf({ timings, attempts }: Timed): Span[] {
   const { queue_ms: queueMs, ttft_ms: firstMs, streaming_ms: streamingMs, total_ms: totalMs } = timings
   const spans: (Span | null)[] = [
     queueMs === null ? null : { label: 'Before the call', startMs: 0, durationMs: queueMs },

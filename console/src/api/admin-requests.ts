@@ -1,0 +1,109 @@
+import { queryOptions } from '@tanstack/react-query'
+import { call, client } from './client.ts'
+import { cursorPages } from './cursor-pages.ts'
+import { LOG_PERIODS, type RequestFilters } from './requests.ts'
+
+export type AdminRequest = Awaited<ReturnType<typeof fetchRequests>>['data'][number]
+export type AdminRequestDetails = Awaited<ReturnType<typeof fetchRequest>>
+export type ErrorGroup = Awaited<ReturnType<typeof fetchErrors>>['data'][number]
+
+/** The filters of the requests of all accounts. What is absent does not filter. */
+export interface AdminRequestFilters extends RequestFilters {
+  readonly account_id?: string | undefined
+  readonly attempted_provider?: string | undefined
+  /** A part of an error's code or message. */
+  readonly error?: string | undefined
+  readonly error_key?: string | undefined
+}
+
+/** The requests of all accounts, newest first. */
+export const adminRequestsQuery = (filters: AdminRequestFilters) =>
+  cursorPages({
+    queryKey: ['admin-requests', filters],
+    fetchPage: (after, signal) => fetchRequests(filters, after, signal),
+  })
+
+const TAIL_MS = 2_000
+const TAIL_LENGTH = 100
+
+/** The newest requests, read again every two seconds. */
+export const requestTailQuery = (filters: AdminRequestFilters) =>
+  queryOptions({
+    queryKey: ['admin-requests', 'tail', filters],
+    queryFn: ({ signal }) => fetchRequests(filters, undefined, signal, TAIL_LENGTH),
+    refetchInterval: TAIL_MS,
+  })
+
+export const adminRequestQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['admin-requests', 'one', id],
+    queryFn: ({ signal }) => fetchRequest(id, signal),
+    // Bodies are stored a moment after the request.
+    staleTime: 5_000,
+  })
+
+export const adminRequestBodyQuery = (id: string, accountId: string) =>
+  queryOptions({
+    queryKey: ['admin-requests', 'body', id],
+    queryFn: ({ signal }) =>
+      call(() =>
+        client.GET('/v1/admin/requests/{request_id}/body', {
+          params: { path: { request_id: id }, query: { account_id: accountId } },
+          signal,
+        }),
+      ),
+    staleTime: Infinity,
+  })
+
+/** Equal errors, the most frequent first. */
+export const requestErrorsQuery = (filters: AdminRequestFilters) =>
+  queryOptions({
+    queryKey: ['request-errors', filters],
+    queryFn: ({ signal }) => fetchErrors(filters, signal),
+  })
+
+const HOUR_MS = 3_600_000
+
+function sinceOf(period: keyof typeof LOG_PERIODS): string {
+  return new Date(Date.now() - LOG_PERIODS[period] * HOUR_MS).toISOString()
+}
+
+function fetchRequests(
+  { period, ...filters }: AdminRequestFilters,
+  after: string | undefined,
+  signal: AbortSignal,
+  limit = 100,
+) {
+  const since = period === undefined ? undefined : sinceOf(period)
+  return call(() =>
+    client.GET('/v1/admin/requests', { params: { query: { ...filters, since, after, limit } }, signal }),
+  )
+}
+
+function fetchRequest(id: string, signal: AbortSignal) {
+  return call(() =>
+    client.GET('/v1/admin/requests/{request_id}', { params: { path: { request_id: id } }, signal }),
+  )
+}
+
+function fetchErrors(filters: AdminRequestFilters, signal: AbortSignal) {
+  const { period = '24h', account_id, key, model, provider, error, outcome } = filters
+  const failed = outcome === 'completed' ? undefined : outcome
+  return call(() =>
+    client.GET('/v1/admin/request_errors', {
+      params: {
+        query: {
+          from: sinceOf(period),
+          account_id,
+          key,
+          model,
+          provider,
+          error,
+          outcome: failed,
+          limit: 100,
+        },
+      },
+      signal,
+    }),
+  )
+}

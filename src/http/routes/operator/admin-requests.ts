@@ -1,0 +1,182 @@
+import { Type, type Static } from 'typebox'
+import { invalidValue } from '../../../kernel/app-error.ts'
+import type { Clock } from '../../../kernel/clock.ts'
+import { isUuid } from '../../../kernel/identifiers.ts'
+import type { Accounts } from '../../../modules/accounts/accounts.ts'
+import type {
+  LogQuery,
+  LogReader,
+  RequestLog,
+  StoredBodies,
+} from '../../../modules/request-log/request-log.ts'
+import type { Tasks } from '../../../modules/tasks/tasks.ts'
+import { ofGateway } from '../../access.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import {
+  parseAccountId,
+  parseLogQuery,
+  parseRequestId,
+  RequestParams,
+  RequestsQuery,
+} from '../account/request-log-query.ts'
+import { parseRange, RangeQuery, Text } from '../account/usage-query.ts'
+import {
+  adminEntryToWire,
+  AdminRequestAnswer,
+  AdminRequestPageAnswer,
+  adminRequestToWire,
+  ErrorGroupsAnswer,
+  groupToWire,
+} from './admin-request-wire.ts'
+
+const accountField = {
+  account_id: Type.Optional(
+    Type.String({ description: 'The id of an account: only its requests. Of all accounts if it is absent.' }),
+  ),
+}
+
+const AdminRequestsQuery = Type.Object({
+  ...accountField,
+  ...RequestsQuery.properties,
+  error: Type.Optional(
+    Text(
+      'Only requests whose error, or the error of the upstream, has this in its code or message, in any case.',
+    ),
+  ),
+  error_key: Type.Optional(Text('Only requests with this error, as `error_key` of an entry or a group.')),
+})
+
+const GROUPS_MAX = 200
+const GROUPS_USUAL = 50
+
+const ErrorsQuery = Type.Object({
+  ...RangeQuery.properties,
+  ...accountField,
+  key: Type.Optional(Text('Only errors of this API key, by its id.')),
+  model: Type.Optional(Text('Only errors of this model.')),
+  provider: Type.Optional(Text('Only errors of this provider.')),
+  outcome: Type.Optional(
+    Type.Enum(['failed', 'refused', 'disconnected'], { description: 'Only requests that ended this way.' }),
+  ),
+  error: Type.Optional(Text('Only errors with this in their code or message, also of the upstream.')),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: GROUPS_MAX,
+      default: GROUPS_USUAL,
+      description: 'How many groups at most.',
+    }),
+  ),
+})
+
+interface AdminRequestParts {
+  readonly requestLog: RequestLog
+  readonly storedBodies: Pick<StoredBodies, 'has'>
+  readonly tasks: Pick<Tasks, 'findOfRequest'>
+  readonly accounts: Pick<Accounts, 'read'>
+  readonly clock: Clock
+}
+
+const shared = { method: 'GET', tag: 'Operator', access: ofGateway('gateway.read') } as const
+
+/** The requests of all accounts, for operators. */
+export const adminRequestRoutes = (parts: AdminRequestParts): Route[] => [
+  defineRoute({
+    ...shared,
+    path: '/v1/admin/requests',
+    summary: 'List requests of all accounts',
+    query: AdminRequestsQuery,
+    otherErrors: [404, 503],
+    responses: { 200: { description: 'One entry a request, newest first.', schema: AdminRequestPageAnswer } },
+    handle: async ({ query }) => {
+      const reader = await readerOfQuery(parts, query.account_id)
+      const { entries, nextCursor } = await parts.requestLog.list(
+        parseAdminQuery(reader, query, parts.clock.nowMs()),
+      )
+      const data = entries.map(adminEntryToWire)
+      return { object: 'list', data, requests: data, has_more: nextCursor !== null, next_cursor: nextCursor }
+    },
+  }),
+  defineRoute({
+    ...shared,
+    path: '/v1/admin/requests/:request_id',
+    summary: 'Read a request of any account',
+    params: RequestParams,
+    query: Type.Object(accountField),
+    otherErrors: [503],
+    responses: {
+      200: { description: 'The request with its attempts, timings and errors.', schema: AdminRequestAnswer },
+    },
+    handle: async ({ params, query }) => {
+      const { requestLog, tasks, storedBodies } = parts
+      const reader = readerOf(query.account_id)
+      const entry = await requestLog.read(reader, parseRequestId(params.request_id))
+      const { accountId, id } = entry
+      const [task, isBodyStored] = await Promise.all([
+        tasks.findOfRequest({ accountId, projectId: null }, id),
+        storedBodies.has(accountId, id),
+      ])
+      return adminRequestToWire(entry, task, isBodyStored)
+    },
+  }),
+  defineRoute({
+    ...shared,
+    path: '/v1/admin/request_errors',
+    summary: 'List equal errors',
+    query: ErrorsQuery,
+    otherErrors: [404],
+    responses: { 200: { description: 'The most frequent first.', schema: ErrorGroupsAnswer } },
+    handle: async ({ query }) => {
+      const { accountId } = await readerOfQuery(parts, query.account_id)
+      if (query.key !== undefined && !isUuid(query.key))
+        throw invalidValue('key', 'key must be the id of an API key, not the key.')
+      const { range } = parseRange(query, { usual: '24h', nowMs: parts.clock.nowMs() })
+      const { groups, requests, hasMore } = await parts.requestLog.listErrors({
+        // Clocks of processes differ a little.
+        range: range.isUntilNow === true ? { ...range, toMs: range.toMs + CLOCK_MARGIN_MS } : range,
+        accountId,
+        keyId: query.key ?? null,
+        model: query.model ?? null,
+        provider: query.provider ?? null,
+        outcome: query.outcome ?? null,
+        text: query.error ?? null,
+        limit: query.limit ?? GROUPS_USUAL,
+      })
+      return { object: 'list', data: groups.map(groupToWire), requests, has_more: hasMore }
+    },
+  }),
+]
+
+const CLOCK_MARGIN_MS = 60_000
+
+async function readerOfQuery(
+  { accounts }: AdminRequestParts,
+  accountId: string | undefined,
+): Promise<LogReader> {
+  if (accountId !== undefined) await accounts.read(parseAccountId(accountId))
+  return readerOf(accountId)
+}
+
+function readerOf(accountId: string | undefined): LogReader {
+  return {
+    accountId: accountId === undefined ? null : parseAccountId(accountId),
+    projectId: null,
+    ownKeyId: null,
+  }
+}
+
+function parseAdminQuery(
+  reader: LogReader,
+  { error, error_key: errorKey, ...query }: Static<typeof AdminRequestsQuery>,
+  nowMs: number,
+): LogQuery {
+  const parsed = parseLogQuery(reader, query, nowMs)
+  return {
+    ...parsed,
+    filter: {
+      ...parsed.filter,
+      ...(error !== undefined && { anyErrorText: error }),
+      ...(errorKey !== undefined && { errorKey }),
+    },
+  }
+}
