@@ -1,37 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import type { CompareCell, CompareRun } from '../../console/src/api/compare.ts'
 import { filterPrompts, groupByPrompt } from '../../console/src/pages/compare-run/filter-prompts.ts'
 
-const cell = (prompt: number, lane: string, members: Partial<CompareCell> = {}): CompareCell => ({
-  object: 'compare.cell',
+const cell = (prompt: number, lane: string, members: object = {}) => ({
   prompt_index: prompt,
   repeat: 0,
   lane_id: lane,
-  model: lane,
   status: 'completed',
-  turn: 0,
   output: 'same',
-  reasoning: null,
-  tool_calls: null,
-  finish_reason: 'stop',
-  usage: null,
-  cost_usd: 0,
-  latency_ms: 1,
-  ttft_ms: 1,
-  output_tokens_per_second: null,
-  provider: null,
   score: null,
   judge: null,
-  error: null,
-  request_id: null,
-  started_at: null,
-  completed_at: null,
   ...members,
 })
 
 const lane = (id: string, costUsd: number) => ({ id, stats: { completed: 2, cost_usd: costUsd } })
-// Only these members of lanes are read.
-const run = { lanes: [lane('cheap', 0.1), lane('dear', 1)] } as unknown as Pick<CompareRun, 'lanes'>
+const run = { lanes: [lane('cheap', 0.1), lane('dear', 1)] }
 const judged = (wins: number, losses: number) => ({ judge: { wins, losses } })
 
 const prompts = groupByPrompt([

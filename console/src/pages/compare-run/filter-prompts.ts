@@ -1,10 +1,27 @@
-import type { CompareCell, CompareRun } from '../../api/compare.ts'
+/** What the filters read of an answer. */
+interface FilteredCell {
+  readonly prompt_index: number
+  readonly repeat: number
+  readonly lane_id: string
+  readonly status: string
+  readonly output: string | null
+  readonly score: number | null
+  readonly judge?: unknown
+}
+
+/** What the filters read of a run. */
+interface FilteredRun {
+  readonly lanes: readonly {
+    readonly id: string
+    readonly stats: { readonly completed: number; readonly cost_usd: number }
+  }[]
+}
 
 /** The answers of all lanes to one prompt in one repeat. */
-export interface AnsweredPrompt {
+export interface AnsweredPrompt<Cell extends FilteredCell> {
   readonly promptIndex: number
   readonly repeat: number
-  readonly cells: readonly CompareCell[]
+  readonly cells: readonly Cell[]
 }
 
 export const PROMPT_FILTERS = [
@@ -16,7 +33,7 @@ export const PROMPT_FILTERS = [
 
 export type PromptFilter = (typeof PROMPT_FILTERS)[number]['value']
 
-export function groupByPrompt(cells: readonly CompareCell[]): AnsweredPrompt[] {
+export function groupByPrompt<Cell extends FilteredCell>(cells: readonly Cell[]): AnsweredPrompt<Cell>[] {
   const groups = Map.groupBy(cells, ({ prompt_index: prompt, repeat }) => `${prompt}.${repeat}`)
   return [...groups.values()].flatMap((ofPrompt) => {
     const [first] = ofPrompt
@@ -26,11 +43,11 @@ export function groupByPrompt(cells: readonly CompareCell[]): AnsweredPrompt[] {
   })
 }
 
-export function filterPrompts(
-  prompts: readonly AnsweredPrompt[],
+export function filterPrompts<Cell extends FilteredCell>(
+  prompts: readonly AnsweredPrompt<Cell>[],
   filter: PromptFilter,
-  run: Pick<CompareRun, 'lanes'>,
-): readonly AnsweredPrompt[] {
+  run: FilteredRun,
+): readonly AnsweredPrompt<Cell>[] {
   if (filter === 'all') return prompts
   if (filter === 'failed')
     return prompts.filter(({ cells }) => cells.some(({ status }) => status === 'failed'))
@@ -40,7 +57,7 @@ export function filterPrompts(
 }
 
 /** The lane whose answers cost least. Undefined if nothing was answered. */
-function findCheapest({ lanes }: Pick<CompareRun, 'lanes'>): string | undefined {
+function findCheapest({ lanes }: FilteredRun): string | undefined {
   const [cheapest] = lanes
     .filter(({ stats }) => stats.completed > 0)
     .toSorted(
@@ -50,7 +67,7 @@ function findCheapest({ lanes }: Pick<CompareRun, 'lanes'>): string | undefined 
 }
 
 /** By scores and by the judge. Without both, by the texts. */
-function isDisputed(cells: readonly CompareCell[]): boolean {
+function isDisputed(cells: readonly FilteredCell[]): boolean {
   const answered = cells.filter(({ status }) => status === 'completed')
   const scores = answered.flatMap(({ score }) => score ?? [])
   const margins = answered.flatMap(({ judge }) => marginOf(judge) ?? [])
@@ -58,7 +75,7 @@ function isDisputed(cells: readonly CompareCell[]): boolean {
   return new Set(answered.map(({ output }) => output?.trim())).size > 1
 }
 
-function hasLost(cells: readonly CompareCell[], laneId: string | undefined): boolean {
+function hasLost(cells: readonly FilteredCell[], laneId: string | undefined): boolean {
   const own = cells.find(({ lane_id: id }) => id === laneId)
   if (own === undefined) return false
   const others = cells.filter((cell) => cell !== own)

@@ -5,7 +5,7 @@ import { LaneAnswer } from './lane-answer.tsx'
 
 interface PromptAnswersProps {
   readonly run: CompareRun
-  readonly answered: AnsweredPrompt
+  readonly answered: AnsweredPrompt<CompareCell>
   readonly prompt: ComparePrompt | undefined
   readonly hasMarks: boolean
   /** The lane that this key voted for since the page was opened, or the kind of tie. */
