@@ -53,7 +53,7 @@ async function describeUnknown(name: string): Promise<string> {
 }
 
 async function findNearest(word: string, names: readonly string[]): Promise<string | null> {
-  const { nearestName } = await import('../src/app/settings/nearest-name.ts')
+  const { nearestName } = await import('../src/kernel/nearest-name.ts')
   return nearestName(word, names)
 }
 

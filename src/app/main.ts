@@ -46,7 +46,7 @@ function startsWithWords(words: readonly string[], prefix: readonly string[]): b
 
 async function describeUnknown(words: readonly string[]): Promise<string> {
   if (words.length === 0) return 'A command is missing. See "parkway --help".'
-  const { nearestName } = await import('./settings/nearest-name.ts')
+  const { nearestName } = await import('../kernel/nearest-name.ts')
   const names = Object.keys(OPERATOR_COMMANDS).filter((name) => OPERATOR_COMMANDS[name]?.summary !== null)
   const [first = '', second = ''] = words
   const meant =

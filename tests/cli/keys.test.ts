@@ -63,6 +63,7 @@ describe('a key', () => {
 test.each([
   [['keys', 'revoke', '--yes', MISSING], 4, 'No such API key'],
   [['keys', 'revoke'], 2, 'missing required argument'],
+  [['keys', 'create', '--models', 'gpt-5.4-mnii'], 1, "Did you mean 'gpt-5.4-mini'?"],
   [['keys', 'create', '--limit', 'much'], 2, '--limit'],
   [['keys', 'create', '--rate', '0'], 2, '--rate'],
   [['keys', 'create', '--expires', 'soon'], 2, '--expires'],

@@ -48,6 +48,7 @@ import { buildLimits } from './build-limits.ts'
 import { buildMedia } from './build-media.ts'
 import { buildOffer, hasProviders, servesRealModels } from './build-offer.ts'
 import { buildResponses, performByType } from './build-responses.ts'
+import { findUnknownModelIn } from './find-unknown-model.ts'
 import { openInstallation } from './open-installation.ts'
 import { buildTasks, RECLAIMERS } from './build-tasks.ts'
 import { buildUsage, type BuiltUsage } from './build-usage.ts'
@@ -159,7 +160,7 @@ async function openModules(
   opened.defer(() => messageBus.close())
   const clock = await createDatabaseClock({ database, clock: machineClock, logger })
   opened.defer(() => clock.close())
-  const keys = createKeys({ database, clock, messageBus })
+  const keys = createKeys({ database, clock, messageBus, findUnknownModel: findUnknownModelIn(catalog) })
   opened.defer(() => keys.close())
   const metrics = createMetrics({ isKnownModel: (model) => catalog.hasName(model) })
   const { leaseMs } = config

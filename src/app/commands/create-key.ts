@@ -137,7 +137,12 @@ async function makeKey(
     async () => {
       const nowMs = systemClock.nowMs()
       const issued = await database.transaction((transaction) =>
-        issueKey(transaction, { caller: OPERATOR, accountId: account.id, nowMs }, request),
+        issueKey(
+          transaction,
+          // The command names no models.
+          { caller: OPERATOR, accountId: account.id, nowMs, findUnknownModel: () => null },
+          request,
+        ),
       )
       return { ...issued, id: issued.record.id }
     },

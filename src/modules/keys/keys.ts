@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { invalidValue } from '../../kernel/app-error.ts'
 import type { OpenPage, OrderedPageRequest, Page, PageRequest } from '../../kernel/page.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { KeyAuthenticator } from './authenticate/authenticate-key.ts'
 import { SCOPES, type Caller } from './authenticate/caller.ts'
 import { enterProject, listEnterableProjects, type EnterableProjects } from './change/enter-project.ts'
 import { revokeKey, updateKey, type KeyChanges } from './change/change-key.ts'
+import type { FindUnknownModel } from './change/allowed-models.ts'
 import { createKey, type KeyRequest } from './change/create-key.ts'
 import { issueKey, type IssuedKey, type KeyDraft } from './change/issue-key.ts'
 import {
@@ -15,6 +15,7 @@ import {
   type KeyChange,
   type KeyChangeBus,
 } from './change/key-change.ts'
+import { requireFutureExpiry } from './change/future-expiry.ts'
 import { ensureSessionKey, type SessionKeyOrder } from './change/session-key.ts'
 import { createKeyToken, environmentOfKey, KEY_FORM } from './key-form.ts'
 import { isActive, type KeyRecord } from './key-record.ts'
@@ -43,6 +44,7 @@ export { checkTagSettings, type TagSettings } from './tags/tag-rules.ts'
 export { parseTagLabel, TAGS_HEADER, tagsOf } from './tags/tags.ts'
 export { labelsOf, withLabels } from './authenticate/labels.ts'
 export type { ModelPermissions, ProjectModelRates } from './authenticate/project-policy.ts'
+export type { FindUnknownModel } from './change/allowed-models.ts'
 export type { KeyChanges } from './change/change-key.ts'
 export { createKey, type KeyRequest } from './change/create-key.ts'
 export type { EnterableProjects } from './change/enter-project.ts'
@@ -172,10 +174,12 @@ export function createKeys({
   database,
   clock,
   messageBus,
+  findUnknownModel,
 }: {
   database: Database
   clock: Clock
   messageBus: KeyChangeBus
+  findUnknownModel: FindUnknownModel
 }): Keys {
   const lastUsed = recordLastUsed({ database })
   const authenticator = new KeyAuthenticator({
@@ -195,7 +199,7 @@ export function createKeys({
   const createWithin: Keys['createWithin'] = async (transaction, caller, accountId, request) => {
     const nowMs = clock.nowMs()
     requireFutureExpiry(request.expiresAtMs, nowMs)
-    return createKey(transaction, { caller, accountId, nowMs }, request)
+    return createKey(transaction, { caller, accountId, nowMs, findUnknownModel }, request)
   }
 
   return {
@@ -222,12 +226,19 @@ export function createKeys({
     update: async (caller, accountId, keyId, changes) => {
       const nowMs = clock.nowMs()
       requireFutureExpiry(changes.expiresAtMs, nowMs)
-      const key = await updateKey(database, { caller, accountId, keyId, nowMs }, changes)
+      const key = await updateKey(
+        { database, findUnknownModel },
+        { caller, accountId, keyId, nowMs },
+        changes,
+      )
       await announce({ keyId: key.id })
       return key
     },
     revoke: async (caller, accountId, keyId) => {
-      const key = await revokeKey(database, { caller, accountId, keyId, nowMs: clock.nowMs() })
+      const key = await revokeKey(
+        { database, findUnknownModel },
+        { caller, accountId, keyId, nowMs: clock.nowMs() },
+      )
       await announce({ keyId: key.id })
       return key
     },
@@ -285,9 +296,4 @@ function draftFirstKey(token: string): KeyDraft {
   const environment = environmentOfKey(token)
   if (environment === null) throw new Error(`The bootstrap key does not have the form ${KEY_FORM}.`)
   return { name: 'First key', environment, scopes: SCOPES }
-}
-
-function requireFutureExpiry(expiresAtMs: number | null | undefined, nowMs: number): void {
-  if (expiresAtMs === null || expiresAtMs === undefined || expiresAtMs > nowMs) return
-  throw invalidValue('expires_at', 'expires_at must be in the future. To stop a key now, revoke it.')
 }

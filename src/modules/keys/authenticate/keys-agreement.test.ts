@@ -185,7 +185,11 @@ function connectProcesses(clock: Clock): Process[] {
       isConnected: () => processes[process]?.isConnected ?? false,
       lose: () => lost.forEach((handler) => handler()),
     }
-    processes.push({ keys: createKeys({ database, clock, messageBus: bus }), bus, isConnected: true })
+    processes.push({
+      keys: createKeys({ database, clock, messageBus: bus, findUnknownModel: () => null }),
+      bus,
+      isConnected: true,
+    })
   }
   return processes
 }

@@ -17,6 +17,7 @@ import { authorityIn, readAuthority } from '../authenticate/read-authority.ts'
 import { heldPermissions } from '../permissions/held-permissions.ts'
 import { refuseAccessToken } from '../permissions/refuse-access-token.ts'
 import { readKey } from '../read-keys.ts'
+import { requireKnownModels, type FindUnknownModel } from './allowed-models.ts'
 import { updateHiddenKeys } from './enter-project.ts'
 
 /** Absent members stay unchanged. */
@@ -40,8 +41,13 @@ export interface KeyChangeRequest {
   readonly nowMs: number
 }
 
+interface ChangeKeyOptions {
+  readonly database: Database
+  readonly findUnknownModel: FindUnknownModel
+}
+
 export async function updateKey(
-  database: Database,
+  { database, findUnknownModel }: ChangeKeyOptions,
   { caller, accountId, keyId, nowMs }: KeyChangeRequest,
   changes: KeyChanges,
 ): Promise<KeyRecord> {
@@ -59,6 +65,7 @@ export async function updateKey(
       throw new AppError('conflict', 'A revoked key cannot be made active again. Create a new one.')
     }
     checkTagSettings(changes)
+    requireKnownModels(findUnknownModel, before, { asked: changes.allowedModels, held: before.allowedModels })
     const { isActive, ...fields } = changes
     const after = { ...before, ...fields, parentId: parentAfter(authority, before, changes) }
     if (Object.keys(fields).length > 0) {
@@ -102,8 +109,8 @@ async function recordKeyChange(
 }
 
 /** Revokes a key. A repeated call has no further effect, so clients may retry. */
-export async function revokeKey(database: Database, request: KeyChangeRequest): Promise<KeyRecord> {
-  return updateKey(database, request, { isActive: false })
+export async function revokeKey(options: ChangeKeyOptions, request: KeyChangeRequest): Promise<KeyRecord> {
+  return updateKey(options, request, { isActive: false })
 }
 
 /**

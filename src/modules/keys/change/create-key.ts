@@ -3,6 +3,7 @@ import type { Queryable } from '../../../storage/database.ts'
 import { hasBudget } from './has-budget.ts'
 import { recordChange } from '../../audit/audit.ts'
 import type { Caller } from '../authenticate/caller.ts'
+import { requireKnownModels, type FindUnknownModel } from './allowed-models.ts'
 import { issueKey, type IssuedKey } from './issue-key.ts'
 import {
   inheritRights,
@@ -32,7 +33,12 @@ export interface KeyRequest extends Partial<KeyRights> {
  */
 export async function createKey(
   transaction: Queryable,
-  { caller, accountId, nowMs }: { caller: Caller; accountId: string; nowMs: number },
+  {
+    caller,
+    accountId,
+    nowMs,
+    findUnknownModel,
+  }: { caller: Caller; accountId: string; nowMs: number; findUnknownModel: FindUnknownModel },
   { name, projectId, serviceAccountId, ...asked }: KeyRequest,
 ): Promise<IssuedKey> {
   refuseAccessToken(caller)
@@ -43,6 +49,12 @@ export async function createKey(
       ? await authorityIn(transaction, ofCaller, projectId?.toLowerCase() ?? null)
       : ofCaller
   const rights = inheritRights(authority, asked)
+  const user = {
+    accountId,
+    projectId: projectId ?? ownProject(caller, accountId),
+    environment: rights.environment,
+  }
+  requireKnownModels(findUnknownModel, user, { asked: asked.allowedModels })
   requireRights(authority, rights)
   let parentId: string | null = null
   const isShared =
@@ -74,4 +86,8 @@ export async function createKey(
     details: { data: { name, scopes } },
   })
   return issued
+}
+
+function ownProject({ accountId, projectId }: Caller, ofAccount: string): string | null {
+  return accountId === ofAccount ? projectId : null
 }

@@ -35,7 +35,7 @@ export async function startKeyProcesses(): Promise<KeyProcesses> {
   const buses = await Promise.all([connectBus(), connectBus()])
   const state = { nowMs: Date.UTC(2030, 0, 1) }
   const createProcess = (messageBus: KeyChangeBus) =>
-    createKeys({ database, clock: fakeClock(() => state.nowMs), messageBus })
+    createKeys({ database, clock: fakeClock(() => state.nowMs), messageBus, findUnknownModel: () => null })
   const insertAccount = async (): Promise<string> => {
     const id = createId()
     await database.query(`INSERT INTO accounts (id, name) VALUES ($1, 'an account')`, [id])
