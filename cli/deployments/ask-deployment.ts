@@ -27,10 +27,13 @@ export async function askModel(gateway: GatewayClient): Promise<string> {
   if (isCancel(chosen)) throw cancelled()
   if (chosen !== OTHER) return chosen
   const typed = await text({
-    message: 'Its id on the hub',
+    message: 'Its id on the hub, or the address of its page',
     placeholder: 'Qwen/Qwen3-8B',
     output: process.stderr,
-    validate: (value) => (/^[\w.-]+\/[\w.-]+$/.test(value ?? '') ? undefined : 'Such as Qwen/Qwen3-8B'),
+    validate: (value) =>
+      /^(?:https?:\/\/\S+|[\w.-]+\/[\w.-]+\S*)$/.test((value ?? '').trim())
+        ? undefined
+        : 'Such as Qwen/Qwen3-8B, or the address of its page',
   })
   if (isCancel(typed)) throw cancelled()
   return typed
@@ -38,8 +41,10 @@ export async function askModel(gateway: GatewayClient): Promise<string> {
 
 /** Lets the person choose among the tiers that the model fits on. */
 export async function askTier(fits: readonly TierFit[]): Promise<string> {
+  const roomy = fits.find(({ preview }) => preview.fit === 'fits')
   const chosen = await select({
     message: 'On which GPU? (weights █, cache ▓, overhead ▒)',
+    ...(roomy !== undefined && { initialValue: roomy.tier.id }),
     output: process.stderr,
     options: fits
       .filter(({ preview }) => preview.compatible)

@@ -152,7 +152,7 @@ describe('deploy', () => {
     await session.waitFor('Which model?')
     session.type(KEY.enter)
     await session.waitFor('Its id on the hub')
-    session.type('Qwen/Qwen3-8B')
+    session.type('https://huggingface.co/Qwen/Qwen3-8B/tree/main')
     session.type(KEY.enter)
     await session.waitFor('On which GPU?')
     expect(session.screen()).toMatch(/l40s_48gb +█+▓+▒+░* \$\d+\.\d\d\/h/)
@@ -256,6 +256,12 @@ test('templates are listed', async () => {
 
 test.each([
   [['deploy'], 2, 'Name a model'],
+  [['deploy', 'https://huggingface.co/datasets/org/empty', '--yes'], 2, 'not the page of a model'],
+  [
+    ['deploy', 'https://huggingface.co/org/empty?library=x', '--tier', 'auto', '--yes'],
+    1,
+    'org/empty cannot be deployed',
+  ],
   [['deploy', 'org/empty', '--tier', 'auto', '--yes'], 1, 'cannot be deployed'],
   [['deploy', 'Qwen/Qwen3-8B', '--tier', 'nope', '--yes'], 1, 'no such tier'],
   [['deploy', 'Qwen/Qwen3-8B', '--tier', 'l40s_48gb'], 2, '--yes'],

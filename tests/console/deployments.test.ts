@@ -33,6 +33,12 @@ describe.skipIf(NO_BROWSER !== null)('the deployments of the console', () => {
           'model.safetensors': safetensorsFile({ a: { dtype: 'BF16', shape: [8_190_735_360] } }),
         },
       },
+      'Giant/Huge': {
+        files: {
+          'config.json': CONFIG,
+          'model.safetensors': safetensorsFile({ a: { dtype: 'BF16', shape: [900_000_000_000] } }),
+        },
+      },
     })
     gateway = await startGpuGateway({ HF_ENDPOINT: hub.url, PARKWAY_OUTBOUND_ALLOW: hub.cdnHost })
   })
@@ -161,6 +167,19 @@ describe.skipIf(NO_BROWSER !== null)('the deployments of the console', () => {
     await page.unroute('**/logs?follow=true*')
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('Following the log').waitFor()
+    await close()
+  })
+
+  test('take the address of a page of the hub, and choose no GPU for a model that fits on none', async () => {
+    const { page, goto, close } = await openConsole(gateway)
+    await goto('/deployments/new')
+    await page.getByLabel('Id on the hub').fill('https://huggingface.co/Giant/Huge/tree/main')
+    await page.keyboard.press('Enter')
+    await page.getByText('fits on none of these GPUs').waitFor()
+    expect(await page.getByRole('radio', { checked: true }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Create the deployment' }).isDisabled()).toBe(true)
+    await page.getByRole('radio', { name: /NVIDIA L40S/ }).check({ force: true })
+    await page.getByText('does not fit').waitFor()
     await close()
   })
 

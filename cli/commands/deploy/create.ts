@@ -4,6 +4,7 @@ import { CommandFailure } from '../../command-failure.ts'
 import { compareTiers, TIER_COLUMNS, type TierFit } from '../../deployments/compare-tiers.ts'
 import { followStart } from '../../deployments/follow-deployment.ts'
 import { describeEvent } from '../../deployments/print-events.ts'
+import { readHubId } from '../../deployments/read-hub-id.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { isInteractive, requireConsent } from '../../input/confirm.ts'
 import { parseUsd, parseWhole } from '../../input/parse-number.ts'
@@ -37,7 +38,7 @@ export const create = clientCommand<CreateOptions>({
   example: 'parkway deploy Qwen/Qwen3-8B --tier l40s_48gb --budget 5 --yes',
   define: (command) =>
     command
-      .argument('[hub id]', 'the model, such as Qwen/Qwen3-8B')
+      .argument('[hub id]', 'the model, such as Qwen/Qwen3-8B, or the address of its page')
       .option('--tier <id>', 'the GPU, or auto for the cheapest one that fits')
       .option('--name <text>', 'its name')
       .option('--quantization <name>', 'how the weights are stored, where there is a choice')
@@ -52,7 +53,9 @@ export const create = clientCommand<CreateOptions>({
       .option('-y, --yes', 'do not ask'),
   async act(context, options, model) {
     const { output, isJson, printJson } = context
-    const settings = describeSettings(options)
+    // The address of a page may name the version too.
+    const revision = options.revision ?? (model === undefined ? null : readHubId(model).revision)
+    const settings = describeSettings({ ...options, ...(revision !== null && { revision }) })
     const gateway = context.connect()
     const order = await completeOrder(context, gateway, { model, tier: options.tier, settings })
     await requireConsent(
@@ -117,7 +120,8 @@ async function completeOrder(
 ): Promise<{ huggingface_id: string; gpu_tier: string; price: number | null }> {
   if (model === undefined && !isInteractive())
     throw new CommandFailure(EXIT.usage, 'Name a model of the hub, such as Qwen/Qwen3-8B.')
-  const hubId = model ?? (await (await import('../../deployments/ask-deployment.ts')).askModel(gateway))
+  const named = model ?? (await (await import('../../deployments/ask-deployment.ts')).askModel(gateway))
+  const { id: hubId } = readHubId(named)
   const validation = await validate(gateway, hubId, settings)
   const isTierKnown = tier !== undefined && tier !== AUTOMATIC
   report(context, validation, { isFinal: !isTierKnown })

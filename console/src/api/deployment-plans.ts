@@ -33,7 +33,8 @@ export const hubModelQuery = (hubId: string, token: string) =>
 
 export interface PreviewQuestion {
   readonly huggingface_id: string
-  readonly gpu_tier: string
+  /** Undefined: the gateway chooses the cheapest one that the model fits on. */
+  readonly gpu_tier: string | undefined
   readonly quantization: string
   readonly max_model_len: number | undefined
 }

@@ -6,6 +6,7 @@ import { Button } from '../../ui/forms/button.tsx'
 import { TextField } from '../../ui/forms/text-field.tsx'
 import { Section } from '../../ui/layout/section.tsx'
 import { Badge } from '../../ui/text/badge.tsx'
+import { readHubId } from './read-hub-id.ts'
 
 interface HubModelStepProps {
   readonly hubId: string
@@ -30,11 +31,11 @@ export function HubModelStep({ hubId, isLooking, onChoose, onTemplate }: HubMode
         className="flex items-end gap-2"
         onSubmit={(event) => {
           event.preventDefault()
-          if (draft.trim() !== '') onChoose(draft.trim())
+          if (draft.trim() !== '') onChoose(readHubId(draft))
         }}
       >
         <TextField
-          label="Id on the hub"
+          label="Id on the hub, or the address of its page"
           placeholder="Qwen/Qwen3-8B"
           value={draft}
           onChange={setDraft}
@@ -48,7 +49,7 @@ export function HubModelStep({ hubId, isLooking, onChoose, onTemplate }: HubMode
           isBusy={isLooking}
           disabled={draft.trim() === ''}
         >
-          Look at it
+          Look up
         </Button>
       </form>
       {templates.error && hubId === '' && (

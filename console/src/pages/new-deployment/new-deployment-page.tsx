@@ -24,20 +24,21 @@ export function NewDeploymentPage() {
   const hubId = search.model ?? ''
   const tiers = useQuery(gpuTiersQuery)
   const hubModel = useQuery({ ...hubModelQuery(hubId, plan.token), enabled: hubId !== '' })
-  const cheapest = tiers.data?.toSorted((one, other) => one.price_per_hour_usd - other.price_per_hour_usd)[0]
-  const tierId = search.tier ?? hubModel.data?.recommended_gpu_tier ?? cheapest?.id ?? ''
-  const tier = tiers.data?.find(({ id }) => id === tierId)
   const contextTokens = numberIn(plan.contextTokens)
   const question = {
     huggingface_id: hubId,
-    gpu_tier: tierId,
+    gpu_tier: search.tier,
     quantization: plan.quantization,
     max_model_len: contextTokens,
   }
   const preview = useQuery({
     ...previewQuery(question),
-    enabled: typeof hubModel.data?.revision === 'string' && tier !== undefined,
+    enabled: typeof hubModel.data?.revision === 'string',
   })
+  const found = preview.data?.huggingface_id === hubId ? preview.data : undefined
+  // A model that fits nowhere has no GPU until the person chooses one.
+  const tierId = search.tier ?? (found === undefined || found.fit === 'no' ? '' : found.gpu_tier)
+  const tier = tiers.data?.find(({ id }) => id === tierId)
   const create = useMutation({
     mutationFn: () =>
       createDeployment({
@@ -79,7 +80,7 @@ export function NewDeploymentPage() {
       />
       {hubModel.error && (
         <ErrorPanel
-          title="The model could not be looked at"
+          title="The model could not be looked up"
           error={hubModel.error}
           onRetry={() => void hubModel.refetch()}
         />
@@ -92,15 +93,15 @@ export function NewDeploymentPage() {
             error={tiers.error}
             tierId={tierId}
             recommended={hubModel.data.recommended_gpu_tier}
-            preview={preview.data}
+            preview={found}
             previewError={preview.error}
             onChoose={(chosen) => choose(hubId, chosen)}
           />
-          <SettingsStep plan={plan} onChange={change} longestFitting={preview.data?.max_fitting_model_len} />
+          <SettingsStep plan={plan} onChange={change} longestFitting={found?.max_fitting_model_len} />
           <SummaryStep
             plan={plan}
             tier={tier}
-            etaMinutes={preview.data?.eta_minutes}
+            etaMinutes={found?.eta_minutes}
             isBusy={create.isPending}
             onCreate={() => create.mutate()}
           />

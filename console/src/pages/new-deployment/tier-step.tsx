@@ -51,6 +51,15 @@ export function TierStep(props: TierStepProps) {
           ))}
         </fieldset>
         {preview && preview.gpu_tier === tierId && <Fit preview={preview} />}
+        {preview && tierId === '' && (
+          <>
+            <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-sm">
+              The model fits on none of these GPUs. Shorten its context or choose a quantization below. The
+              closest is {tiers?.find(({ id }) => id === preview.gpu_tier)?.gpu_name ?? preview.gpu_tier}:
+            </p>
+            <Fit preview={preview} />
+          </>
+        )}
         {previewError !== null && previewError !== undefined && (
           <ErrorPanel title="The memory could not be estimated" error={previewError} />
         )}
