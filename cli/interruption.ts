@@ -4,9 +4,18 @@ import { EXIT } from './exit-codes.ts'
 
 let current: AbortController | null = null
 
+/**
+ * One press of Ctrl-C may arrive twice: from the terminal, and from the launcher that an older Node runs, which passes signals on. A second
+ * signal this soon is not a second press.
+ */
+const SAME_PRESS_MS = 300
+
 /** Makes Ctrl-C end the program, or the piece of work that has asked for it. A second one always ends the program. */
 export function watchInterruptions(): void {
+  let lastMs = -Infinity
   process.on('SIGINT', () => {
+    if (performance.now() - lastMs < SAME_PRESS_MS) return
+    lastMs = performance.now()
     if (current === null || current.signal.aborted) process.exit(EXIT.interrupted)
     current.abort()
   })

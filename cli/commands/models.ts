@@ -1,6 +1,7 @@
 import type { Schemas } from '../api/gateway-client.ts'
 import { clientCommand } from '../client-command.ts'
 import { commandGroup } from '../command-group.ts'
+import { formatPrice } from '../media/format-price.ts'
 import { printPairs } from '../output/tables/print-pairs.ts'
 import { printTable } from '../output/tables/print-table.ts'
 
@@ -34,7 +35,7 @@ const list = clientCommand<ListOptions>({
         { title: 'kind', of: (model) => model.category, rank: 3 },
         { title: 'context', of: ({ context }) => context, isNumber: true, rank: 5 },
         { title: 'ready', of: (model) => (model.is_ready ? 'yes' : 'no'), rank: 2 },
-        { title: 'price', of: ({ pricing }) => pricing, rank: 4, isText: true },
+        { title: 'price', of: formatPrice, rank: 4, isText: true },
         ...(shown.some((model) => describeEnd(model) !== '')
           ? [{ title: 'ends', of: describeEnd, rank: 1 }]
           : []),
@@ -66,7 +67,7 @@ function describe(model: Schemas['Model']): [string, string][] {
     ['can', model.capabilities.join(', ') || '-'],
     ['context', model.context],
     ['longest answer', model.max_output_tokens === null ? '-' : `${model.max_output_tokens} tokens`],
-    ['price', model.pricing],
+    ['price', formatPrice(model)],
     ['route', model.endpoint],
     ['provider', model.provider],
     ['ends', describeEnd(model) || '-'],

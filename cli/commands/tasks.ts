@@ -77,7 +77,7 @@ const follow = clientCommand({
   example: 'parkway tasks follow 01a1e900-0fc9-7eff-b14c-dd4471e0969d',
   define: (command) => command.argument('<task>', 'its id'),
   async act({ output, isJson, connect, printJson }, _, id = '') {
-    const task = requireCompleted(await interruptible((signal) => followTask(connect(), id, signal)))
+    const task = requireCompleted(await interruptible((signal) => followTask(connect(), id, { signal })))
     if (isJson) return printJson(task)
     printPairs(output, describe(task))
   },

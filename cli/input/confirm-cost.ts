@@ -9,7 +9,7 @@ const VARIABLE = 'PARKWAY_ASK_ABOVE_USD'
 
 interface Cost {
   readonly usd: number
-  /** Such as "12 answers". */
+  /** Such as "The 12 answers". */
   readonly what: string
   /** Whether the person has agreed with `--yes`. */
   readonly isAgreed: boolean
@@ -19,7 +19,7 @@ interface Cost {
 export async function confirmCost({ usd, what, isAgreed }: Cost): Promise<void> {
   const askAboveUsd = readAskAbove(process.env)
   if (isAgreed || usd <= askAboveUsd) return
-  const cost = `${what} cost about ${formatUsd(usd)}`
+  const cost = `${what} would cost about ${formatUsd(usd)}`
   if (!isInteractive())
     throw new CommandFailure(
       EXIT.usage,

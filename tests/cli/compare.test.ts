@@ -153,7 +153,7 @@ describe('a comparison', () => {
     })
     expect([dear.code, dear.stderr]).toEqual([
       2,
-      expect.stringMatching(/2 answers cost about \$0\.0\d+, .*\n.*--yes/),
+      expect.stringMatching(/The 2 answers would cost about \$0\.0\d+, .*\n.*--yes/),
     ])
     expect(await readRuns()).toHaveLength(before)
     const agreed = await home.run(['compare', 'run', ...models, '--yes', 'Why?'], {

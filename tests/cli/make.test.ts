@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
-import { startInTerminal } from './in-terminal.ts'
+import { KEY, startInTerminal } from './in-terminal.ts'
 
 const { gateway, home } = await startGatewayAndHome(startTestGateway)
 
@@ -100,6 +100,47 @@ describe('a task', () => {
     expect([code, stderr]).toEqual([130, expect.stringMatching(/was cancelled\. \$\d/)])
     expect((await gateway.request('GET', `/v1/tasks/${id}`)).body.status).toBe('cancelled')
   })
+})
+
+describe('what it costs', () => {
+  test('is the least among the models that can do it, and is asked about above an amount', async () => {
+    const made = await home.run(['video', '-o', 'waves.mp4', '[[sandbox:job ms=0]] Waves'])
+    expect(made.code).toBe(0)
+    const [, cost = ''] = /\$(\d+\.\d+)$/m.exec(made.stderr) ?? []
+    expect([made.stdout, Number(cost)]).toEqual(['waves.mp4\n', expect.closeTo(0.26, 2)])
+    const before = await countTasks()
+    const dear = await home.run(['video', '-m', 'veo-3.1', 'Waves'])
+    expect([dear.code, dear.stdout, dear.stderr]).toEqual([
+      2,
+      '',
+      'parkway: This would cost about $3.20, which is more than $0.50.\n  Agree with --yes, or set PARKWAY_ASK_ABOVE_USD to a higher amount.\n',
+    ])
+    expect(await countTasks()).toBe(before)
+    const words = ['video', '-m', 'veo-3.1', '--duration', '4', '--resolution', '720p', '--no-audio']
+    const cheaper = await home.run([...words, '--no-wait', 'Waves'], {
+      environment: { PARKWAY_ASK_ABOVE_USD: '0.80' },
+    })
+    expect(cheaper.code).toBe(0)
+    expect((await home.run([...words, '--no-wait', '--yes', 'Waves'])).code).toBe(0)
+    expect((await home.run(['video', '--duration', '1000', 'Waves'])).stderr).toContain('for 1000 seconds')
+  })
+
+  test('is in the list of models, by the unit that is billed', async () => {
+    const { stdout } = await home.run(['models', '--category', 'video'])
+    expect(stdout).toMatch(/^veo-3\.1 .* from \$0\.20 per second$/m)
+    expect((await home.run(['models', 'show', 'tts-1'])).stdout).toMatch(
+      /^price +\$15\.00 per 1M characters$/m,
+    )
+  })
+})
+
+test('a video shows its progress, its cost and the time it takes at once, and a refund after one Ctrl-C that arrives twice', async () => {
+  const terminal = startInTerminal(home, ['video', '[[sandbox:hang]] Waves'], { columns: 140 })
+  await terminal.waitFor(/^[█░]{24} +\d+ % +[\w.-]+, about \$0\.26, \d+ s/m)
+  await terminal.waitFor(/, [1-9] s/)
+  terminal.type(`${KEY.interrupt}${KEY.interrupt}`)
+  await terminal.waitFor(/was cancelled\. \$0\.26 of its hold were given back/)
+  expect(await terminal.ended()).toBe(130)
 })
 
 test('a text is spoken into a file, and the file is written down', async () => {

@@ -63,7 +63,7 @@ export const run = clientCommand<RunOptions>({
     output.note(describeEstimate(estimate))
     await confirmCost({
       usd: estimate.estimated_cost_usd,
-      what: `${estimate.cells_total} answers`,
+      what: `The ${estimate.cells_total} answers`,
       isAgreed: options.yes === true,
     })
     // Ctrl-C during the request takes effect after its answer, because cancelling needs the id of the run.

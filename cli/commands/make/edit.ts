@@ -1,6 +1,7 @@
 import { clientCommand } from '../../client-command.ts'
 import { readImage } from '../../input/read-attachment.ts'
-import { firstReadyModel, makeMedia, withMakeOptions, type MakeOptions } from './make-media.ts'
+import { chooseMediaModel } from '../../media/choose-media-model.ts'
+import { makeMedia, withMakeOptions, type MakeOptions } from './make-media.ts'
 
 interface EditOptions extends MakeOptions {
   readonly image: string[]
@@ -17,14 +18,17 @@ export const edit = clientCommand<EditOptions>({
       .option('--mask <file>', 'an image whose transparent parts may change'),
   async act(context, options, ...words) {
     const { image, mask } = options
-    const query = { category: 'image', capability: 'image_edit' }
-    const model = options.model ?? (await firstReadyModel(context.connect(), query))
+    const { id: model, costUsd } = await chooseMediaModel(
+      context.connect(),
+      { category: 'image', capability: 'image_edit' },
+      { model: options.model, inputImages: image.length + (mask === undefined ? 0 : 1) },
+    )
     const body = {
       model,
       prompt: words.join(' '),
       image: image.map(readImage),
       ...(mask === undefined ? {} : { mask: readImage(mask) }),
     }
-    await makeMedia(context, { path: '/v1/images/edits', body }, options)
+    await makeMedia(context, { path: '/v1/images/edits', body, costUsd }, options)
   },
 })

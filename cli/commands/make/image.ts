@@ -1,6 +1,7 @@
 import { clientCommand } from '../../client-command.ts'
 import { parseWhole } from '../../input/parse-number.ts'
-import { firstReadyModel, makeMedia, withMakeOptions, type MakeOptions } from './make-media.ts'
+import { chooseMediaModel } from '../../media/choose-media-model.ts'
+import { makeMedia, withMakeOptions, type MakeOptions } from './make-media.ts'
 
 interface ImageOptions extends MakeOptions {
   readonly size?: string
@@ -20,7 +21,11 @@ export const image = clientCommand<ImageOptions>({
   async act(context, options, ...words) {
     const { size, quality } = options
     const count = options.count === undefined ? undefined : parseWhole('--count', options.count)
-    const model = options.model ?? (await firstReadyModel(context.connect(), { category: 'image' }))
+    const { id: model, costUsd } = await chooseMediaModel(
+      context.connect(),
+      { category: 'image', capability: 'image_generation' },
+      { model: options.model, count, traits: { size, quality } },
+    )
     const body = {
       model,
       prompt: words.join(' '),
@@ -28,6 +33,6 @@ export const image = clientCommand<ImageOptions>({
       ...(quality === undefined ? {} : { quality }),
       ...(count === undefined ? {} : { n: count }),
     }
-    await makeMedia(context, { path: '/v1/images/generations', body }, options)
+    await makeMedia(context, { path: '/v1/images/generations', body, costUsd }, options)
   },
 })

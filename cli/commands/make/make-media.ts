@@ -7,6 +7,7 @@ import { sendUpload } from '../../api/send-upload.ts'
 import type { CommandContext } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
+import { confirmCost } from '../../input/confirm-cost.ts'
 import { interruptible } from '../../interruption.ts'
 import { formatUsd } from '../../output/format-usd.ts'
 import { followTask, requireCompleted } from '../../tasks/follow-task.ts'
@@ -22,17 +23,19 @@ export interface MakeOptions {
   readonly output?: string
   readonly force?: boolean
   readonly show?: boolean
+  readonly yes?: boolean
   /** The task is printed, and not followed. */
   readonly noWait?: boolean
 }
 
 /** Adds the options of all commands that make files. */
 export function withMakeOptions(command: Command, { hasModel = true } = {}): Command {
-  if (hasModel) command.option('-m, --model <id>', 'the model; by default the first one that is ready')
+  if (hasModel) command.option('-m, --model <id>', 'the model; by default the cheapest one that is ready')
   return command
     .option('-o, --output <path>', 'the file or directory to save to')
     .option('--force', 'replace files that exist')
     .option('--show', 'show pictures in the terminal (kitty, iTerm2, sixel)')
+    .option('-y, --yes', 'do not ask, whatever it costs')
     .addOption(noWait())
 }
 
@@ -46,14 +49,22 @@ function noWait(): Option {
   return option
 }
 
+interface MediaOrder {
+  readonly path: string
+  readonly body: object
+  /** About what it costs. Null or absent: not known. */
+  readonly costUsd?: number | null
+}
+
 /** Orders work as a task, waits for it with a progress bar, saves the files, and prints their paths and the cost. */
 export async function makeMedia(
   context: CommandContext,
-  { path, body }: { path: string; body: object },
+  { path, body, costUsd = null }: MediaOrder,
   options: MakeOptions,
 ): Promise<void> {
   const gateway = context.connect()
   const target = await chooseTarget(options)
+  if (costUsd !== null) await confirmCost({ usd: costUsd, what: 'This', isAgreed: options.yes === true })
   if (options.noWait === true) return printOrder(context, gateway, await order(gateway, path, body))
   // Ctrl-C during the request takes effect after its answer, because cancelling needs the id of the task.
   const task = await interruptible(async (signal) => {
@@ -62,7 +73,7 @@ export async function makeMedia(
     const { id } = await order(gateway, path, body).finally(() =>
       signal.removeEventListener('abort', explain),
     )
-    return requireCompleted(await followTask(gateway, id, signal))
+    return requireCompleted(await followTask(gateway, id, { signal, costUsd }))
   })
   const saved = await saveResults(task, target)
   if (context.isJson) return context.printJson(task)

@@ -1,5 +1,6 @@
 import { clientCommand } from '../../client-command.ts'
 import { parseDecimal } from '../../input/parse-number.ts'
+import { chooseMediaModel } from '../../media/choose-media-model.ts'
 import { makeMedia, withMakeOptions, type MakeOptions } from './make-media.ts'
 
 interface MusicOptions extends MakeOptions {
@@ -16,12 +17,17 @@ export const music = clientCommand<MusicOptions>({
       'its length',
     ),
   async act(context, options, ...words) {
-    const { model, duration } = options
+    const duration = options.duration === undefined ? undefined : parseDecimal('--duration', options.duration)
+    const { id: model, costUsd } = await chooseMediaModel(
+      context.connect(),
+      { category: 'music' },
+      { model: options.model, seconds: duration },
+    )
     const body = {
+      model,
       prompt: words.join(' '),
-      ...(model === undefined ? {} : { model }),
-      ...(duration === undefined ? {} : { duration: parseDecimal('--duration', duration) }),
+      ...(duration === undefined ? {} : { duration }),
     }
-    await makeMedia(context, { path: '/v1/audio/music', body }, options)
+    await makeMedia(context, { path: '/v1/audio/music', body, costUsd }, options)
   },
 })

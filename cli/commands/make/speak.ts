@@ -3,10 +3,11 @@ import { notAGateway } from '../../api/api-failure.ts'
 import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
+import { confirmCost } from '../../input/confirm-cost.ts'
 import { readStdin } from '../../input/read-stdin.ts'
 import { askBeforeReplacing } from '../../files/ask-before-replacing.ts'
 import { saveResponseBody } from '../../files/save-response-body.ts'
-import { firstReadyModel } from './make-media.ts'
+import { chooseMediaModel } from '../../media/choose-media-model.ts'
 
 interface SpeakOptions {
   readonly model?: string
@@ -14,6 +15,7 @@ interface SpeakOptions {
   readonly format: string
   readonly output?: string
   readonly force?: boolean
+  readonly yes?: boolean
 }
 
 const STDIN_BYTES_MAX = 64 * 1024
@@ -25,11 +27,12 @@ export const speak = clientCommand<SpeakOptions>({
   define: (command) =>
     command
       .argument('[text...]', 'what to say; stdin if there is none')
-      .option('-m, --model <id>', 'the model; by default the first one that is ready')
+      .option('-m, --model <id>', 'the model; by default the cheapest one that is ready')
       .option('--voice <name>', 'whose voice')
       .option('--format <name>', 'mp3, wav, opus, flac, aac or pcm', 'mp3')
       .option('-o, --output <path>', 'the file to save to; - is stdout')
-      .option('--force', 'replace a file that exists'),
+      .option('--force', 'replace a file that exists')
+      .option('-y, --yes', 'do not ask, whatever it costs'),
   async act(context, options, ...words) {
     const { voice, format, force } = options
     const path = options.output ?? `speech.${format}`
@@ -44,7 +47,12 @@ export const speak = clientCommand<SpeakOptions>({
     const input = words.length > 0 ? words.join(' ') : await readText()
     if (input.trim() === '') throw new CommandFailure(EXIT.usage, 'There is no text.')
     const gateway = context.connect()
-    const model = options.model ?? (await firstReadyModel(gateway, { category: 'tts' }))
+    const { id: model, costUsd } = await chooseMediaModel(
+      gateway,
+      { category: 'tts' },
+      { model: options.model, characters: Array.from(input).length },
+    )
+    if (costUsd !== null) await confirmCost({ usd: costUsd, what: 'This', isAgreed: options.yes === true })
     const response = await gateway.send('/v1/audio/speech', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

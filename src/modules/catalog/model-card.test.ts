@@ -57,6 +57,7 @@ describe('a model card', () => {
       context_tokens: 131072,
       max_output_tokens: 4096,
       dimensions: null,
+      durations: null,
       aliases: ['tiny-latest'],
       shutdown_date: null,
       deprecated_from: null,

@@ -107,6 +107,15 @@ export const ModelCard = Type.Object(
     context_tokens: orNull(Type.Integer(), 'The most tokens of input and output together.'),
     max_output_tokens: orNull(Type.Integer(), 'The most tokens of an answer.'),
     dimensions: orNull(Type.Integer(), 'The length of the vectors.'),
+    durations: orNull(
+      Type.Object({
+        min_seconds: Type.Number({ description: 'The shortest.' }),
+        max_seconds: Type.Number({ description: 'The longest.' }),
+        allowed_seconds: orNull(Type.Array(Type.Number()), 'The only ones. `null`: all between.'),
+        default_seconds: Type.Number({ description: 'For a request that names none.' }),
+      }),
+      'How long its videos or its music may be. `null` where it does not apply.',
+    ),
     aliases: Type.Array(Type.String(), { description: 'Other ids that name this model.' }),
     shutdown_date: orNull(
       Type.String({ format: 'date-time' }),
@@ -151,10 +160,21 @@ export function toModelCard(model: CatalogModel, readiness: ModelReadiness): Mod
     context_tokens: model.contextTokens,
     max_output_tokens: model.maxOutputTokens,
     dimensions: model.dimensions,
+    durations: describeDurations(model),
     aliases: [...model.aliases],
     shutdown_date: momentOf(endOf(model)),
     deprecated_from: momentOf(model.lifeCycle?.deprecatedFromMs ?? null),
     successor: model.successor ?? null,
+  }
+}
+
+function describeDurations({ bounds: { durations } }: CatalogModel): ModelCard['durations'] {
+  if (durations === null) return null
+  return {
+    min_seconds: durations.minSeconds,
+    max_seconds: durations.maxSeconds,
+    allowed_seconds: durations.allowedSeconds === null ? null : [...durations.allowedSeconds],
+    default_seconds: durations.defaultSeconds,
   }
 }
 
