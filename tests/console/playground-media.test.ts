@@ -38,6 +38,20 @@ describe.skipIf(NO_BROWSER !== null)('the playground with pictures, sound and vi
     await takeScreenshots(page, 'playground-video')
   })
 
+  test('says what a video costs, and asks before a dear one', async () => {
+    const { page, goto } = opened
+    await goto('/playground?kind=video&model=veo-3.1')
+    await page.getByLabel('Prompt').fill('[[sandbox:job ms=0]] Waves')
+    await page.getByText('About $3.20.').waitFor()
+    await page.getByRole('button', { name: 'Make the video' }).click()
+    const dialog = page.getByRole('dialog', { name: 'This costs about $3.20' })
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect((await gateway.request('GET', '/v1/tasks?model=veo-3.1')).body.total).toBe(0)
+    await page.getByRole('button', { name: 'Make the video' }).click()
+    await dialog.getByRole('button', { name: 'Make the video' }).click()
+    await page.locator('video').waitFor()
+  })
+
   test('speaks a text', async () => {
     const { page, goto } = opened
     await goto('/playground?kind=tts')

@@ -9,9 +9,12 @@ import { EmptyState } from '../../../ui/feedback/empty-state.tsx'
 import { Skeleton } from '../../../ui/feedback/skeleton.tsx'
 import { Button } from '../../../ui/forms/button.tsx'
 import { formatPrice } from '../../../ui/format/format-price.ts'
+import { formatUsd } from '../../../ui/format/format-usd.ts'
 import { Page } from '../../../ui/layout/page.tsx'
 import { PageHeader } from '../../../ui/layout/page-header.tsx'
 import { Section } from '../../../ui/layout/section.tsx'
+import { ConfirmDialog } from '../../../ui/overlays/confirm-dialog.tsx'
+import { ASK_ABOVE_USD, estimateCostUsd } from '../estimate-cost.ts'
 import type { PlaygroundSearch } from '../playground-search.ts'
 import { buildOperation, isComplete, valueOf, type FormFiles } from './build-operation.ts'
 import { FormField } from './form-field.tsx'
@@ -30,6 +33,7 @@ export function KindPanel({ model, search, onSearch, picker }: KindPanelProps) {
   const form = model.category === 'llm' ? null : KIND_FORMS[model.category]
   const [files, setFiles] = useState<FormFiles>({})
   const [code, setCode] = useState<ApiCall | null>(null)
+  const [isAsking, setIsAsking] = useState(false)
   const queryClient = useQueryClient()
   const values = search.form ?? {}
   const sent = useMutation({
@@ -39,9 +43,11 @@ export function KindPanel({ model, search, onSearch, picker }: KindPanelProps) {
   })
   if (form === null) return null
   const operation = buildOperation(form, model.id, values, files)
+  const costUsd = estimateCostUsd(model, operation.body, Object.keys(files).length)
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    sent.mutate(operation)
+    if (costUsd !== null && costUsd > ASK_ABOVE_USD) setIsAsking(true)
+    else sent.mutate(operation)
   }
   const setFile = (name: string, file: Blob | null): void =>
     setFiles((old) => {
@@ -83,6 +89,9 @@ export function KindPanel({ model, search, onSearch, picker }: KindPanelProps) {
             >
               {form.action}
             </Button>
+            {costUsd !== null && costUsd > 0 && (
+              <p className="text-xs text-ink-soft">About {formatUsd(costUsd)}.</p>
+            )}
           </form>
         </Section>
         <div aria-live="polite" className="min-w-0">
@@ -98,6 +107,15 @@ export function KindPanel({ model, search, onSearch, picker }: KindPanelProps) {
           )}
         </div>
       </div>
+      {isAsking && costUsd !== null && (
+        <ConfirmDialog
+          title={`This costs about ${formatUsd(costUsd)}`}
+          description={`${model.display_name}: ${formatPrice(model)}.`}
+          action={form.action}
+          onConfirm={async () => sent.mutate(operation)}
+          onClose={() => setIsAsking(false)}
+        />
+      )}
       {code && <ShowCodeDialog call={code} isOpen onClose={() => setCode(null)} />}
     </Page>
   )
