@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
 
@@ -36,7 +36,7 @@ describe('the models of a key', () => {
 
   test('a model that has ended may stay in a key', async () => {
     const { id } = await createKey()
-    const client = new pg.Client({ connectionString: gateway.connectionString })
+    const client = new Client({ connectionString: gateway.connectionString })
     await client.connect()
     await client.query(`UPDATE api_keys SET allowed_models = '{gone,gpt-5.4}' WHERE id = $1`, [id])
     await client.end()
