@@ -77,8 +77,9 @@ export const CONSOLE_FLOORS: Readonly<Record<string, readonly string[]>> = {
   ui: ['api'],
   shell: ['ui', 'api'],
   snippets: ['ui', 'api'],
+  deprecations: ['ui', 'api'],
   keys: ['ui', 'api'],
   organization: ['keys', 'ui', 'api'],
   requests: ['ui', 'api'],
-  pages: ['shell', 'requests', 'snippets', 'organization', 'keys', 'ui', 'api'],
+  pages: ['shell', 'requests', 'snippets', 'organization', 'keys', 'deprecations', 'ui', 'api'],
 }

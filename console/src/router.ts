@@ -8,8 +8,10 @@ import { auditRoute } from './pages/audit/route.ts'
 import { billingRoute } from './pages/billing/route.ts'
 import { compareRoute } from './pages/compare/route.ts'
 import { compareRunRoute } from './pages/compare-run/route.ts'
+import { configurationRoute } from './pages/configuration/route.ts'
 import { deploymentRoute } from './pages/deployment/route.ts'
 import { deploymentsRoute } from './pages/deployments/route.ts'
+import { deprecationsRoute } from './pages/deprecations/route.ts'
 import { deviceRoute } from './pages/device/route.ts'
 import { homeRoute } from './pages/home/route.ts'
 import { identityProvidersRoute } from './pages/identity-providers/route.ts'
@@ -17,6 +19,7 @@ import { keysRoute } from './pages/keys/route.ts'
 import { logRoute } from './pages/log/route.ts'
 import { modelRoute } from './pages/model/route.ts'
 import { modelsRoute } from './pages/models/route.ts'
+import { modelSettingsRoute } from './pages/model-settings/route.ts'
 import { newDeploymentRoute } from './pages/new-deployment/route.ts'
 import { organizationRoute } from './pages/organization/route.ts'
 import { overviewRoute } from './pages/overview/route.ts'
@@ -59,6 +62,9 @@ const pages = {
   accountsRoute,
   accountRoute,
   providersRoute,
+  modelSettingsRoute,
+  deprecationsRoute,
+  configurationRoute,
   identityProvidersRoute,
   paymentsRoute,
   promoCodesRoute,

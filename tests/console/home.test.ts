@@ -71,7 +71,7 @@ describe.skipIf(NO_BROWSER !== null)('the first page of the console', () => {
     await goto('/')
     await page.getByRole('button', { name: 'Open the navigation' }).click()
     await takeScreenshots(page, 'navigation')
-    await page.getByRole('link', { name: 'Models' }).click()
+    await page.getByRole('link', { name: 'Models', exact: true }).click()
     await page.getByRole('heading', { name: 'Models' }).waitFor()
     await close()
   })

@@ -23,9 +23,9 @@ describe.skipIf(NO_BROWSER !== null)('around every page of the console', () => {
       else await route.continue()
     })
     const loaded = page.waitForEvent('load')
-    await page.getByRole('link', { name: 'Models' }).click()
+    await page.getByRole('link', { name: 'Models', exact: true }).click()
     await loaded
-    await page.getByRole('link', { name: 'Models' }).click()
+    await page.getByRole('link', { name: 'Models', exact: true }).click()
     await page.getByRole('heading', { name: 'Models' }).waitFor()
     expect(refused).toBeGreaterThan(1)
     await close()

@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accountQuery } from '../../api/account.ts'
 import { keysQuery, OWN_KEYS, type ApiKey } from '../../api/keys.ts'
+import { OwnDeprecations } from '../../deprecations/own-deprecations.tsx'
 import { keyColumns } from '../../keys/key-columns.tsx'
 import { KeySheet } from '../../keys/key-sheet.tsx'
 import { NewKeyDialog } from '../../keys/new-key-dialog.tsx'
@@ -47,6 +48,7 @@ export function KeysPage() {
         description="A key lets a program use this account. Give each program its own, with no more rights than it needs."
         actions={newKey}
       />
+      <OwnDeprecations />
       <FilterBar
         count={keys.data && `${shown.length} of ${formatCountOf(keys.data.pages[0]?.total ?? 0, 'key')}`}
         {...((search.search || search.all) && {

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { modelsQuery } from '../../api/models.ts'
+import { OwnDeprecations } from '../../deprecations/own-deprecations.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -28,6 +29,7 @@ export function ModelsPage() {
   return (
     <Page isWide>
       <PageHeader title="Models" description="Everything that your key may use, with its price." />
+      <OwnDeprecations />
       {models && (
         <ModelFilters
           models={models}

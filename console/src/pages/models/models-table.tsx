@@ -47,8 +47,12 @@ const COLUMNS: readonly Column<Model>[] = [
     id: 'ready',
     header: 'State',
     width: '96px',
-    render: ({ is_ready, not_ready_reason, provider }) =>
-      is_ready ? (
+    render: ({ is_ready, not_ready_reason, provider, ...model }) =>
+      isEnding(model) ? (
+        <span title={describeEnd(model)}>
+          <Badge tone="warn">deprecated</Badge>
+        </span>
+      ) : is_ready ? (
         <Badge tone={provider === 'sandbox' ? 'plain' : 'good'}>
           {provider === 'sandbox' ? 'sandbox' : 'ready'}
         </Badge>
@@ -59,6 +63,17 @@ const COLUMNS: readonly Column<Model>[] = [
       ),
   },
 ]
+
+type Ending = Pick<Model, 'deprecated_from' | 'shutdown_date' | 'successor'>
+
+function isEnding({ deprecated_from: from }: Ending): boolean {
+  return from !== null && Date.parse(from) <= Date.now()
+}
+
+function describeEnd({ shutdown_date: end, successor }: Ending): string {
+  const when = end === null ? 'Its end is not known yet.' : `It ends on ${end.slice(0, 10)}.`
+  return successor === null ? when : `${when} Use ${successor} instead.`
+}
 
 export function ModelsTable({ models }: { readonly models: readonly Model[] }) {
   return (

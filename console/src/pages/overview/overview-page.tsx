@@ -1,6 +1,9 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { usedDeprecationsQuery } from '../../api/deprecations.ts'
 import { useLiveOverview } from '../../api/live-overview.ts'
 import type { LiveOverview } from '../../api/operator.ts'
+import { DeprecationNotice } from '../../deprecations/deprecation-notice.tsx'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { Sparkline } from '../../ui/data/sparkline.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
@@ -13,6 +16,7 @@ import {
 } from '../../ui/format/format-count.ts'
 import { formatDuration } from '../../ui/format/format-duration.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
+import { buttonClass } from '../../ui/forms/button.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { Section } from '../../ui/layout/section.tsx'
@@ -34,6 +38,7 @@ export function OverviewPage() {
         }
       />
       {failure && <ErrorPanel title="The figures are not live" error={failure} />}
+      <EndingModels />
       {now && <Attention items={now.attention} />}
       <Rates events={events} />
       <Parts now={now} />
@@ -47,6 +52,22 @@ export function OverviewPage() {
         />
       )}
     </Page>
+  )
+}
+
+/** Models that end and that somebody still uses. */
+function EndingModels() {
+  const { data } = useQuery(usedDeprecationsQuery)
+  return (
+    <DeprecationNotice
+      models={data?.data.map(({ id }) => id) ?? []}
+      who="Accounts"
+      action={
+        <Link to="/deprecations" className={buttonClass()}>
+          Who uses them
+        </Link>
+      }
+    />
   )
 }
 

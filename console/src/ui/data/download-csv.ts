@@ -1,9 +1,5 @@
-/** Hands a text to the browser as a file. */
+import { downloadText } from './download-text.ts'
+
 export function downloadCsv(name: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-  const link = document.createElement('a')
-  link.href = address
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(address)
+  downloadText(name, text, 'text/csv')
 }

@@ -10,8 +10,12 @@ const UNIT_NAMES: Readonly<Record<Model['price']['unit'], string>> = {
   request: 'request',
 }
 
+interface Priced {
+  readonly price: Pick<Model['price'], 'unit' | 'usd' | 'input_usd_per_1m' | 'output_usd_per_1m'>
+}
+
 /** Writes the price of a model with its unit: `$5.00 in, $30.00 out per 1M tokens`. */
-export function formatPrice({ price }: Pick<Model, 'price'>): string {
+export function formatPrice({ price }: Priced): string {
   if (price.unit === 'token') {
     const parts = [
       price.input_usd_per_1m !== undefined && `${formatUsd(price.input_usd_per_1m)} in`,

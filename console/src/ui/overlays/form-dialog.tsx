@@ -12,14 +12,18 @@ interface FormDialogProps {
   /** What a failure prevented, such as "The key could not be made". */
   readonly failure: string
   readonly isIncomplete?: boolean
+  readonly isWide?: boolean | undefined
   readonly onClose: () => void
   /** The fields. */
   readonly children: ReactNode
 }
 
+/** A long form may end below what is seen. */
+const showInView = (element: HTMLElement | null): void => element?.scrollIntoView({ block: 'nearest' })
+
 /** A form that is sent or cancelled, and stays open with the reason if it fails. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, action, work, failure, isIncomplete = false, onClose, children } = props
+  const { title, action, work, failure, isIncomplete = false, isWide, onClose, children } = props
   const formId = useId()
   const submit = (event: FormEvent): void => {
     event.preventDefault()
@@ -29,6 +33,7 @@ export function FormDialog(props: FormDialogProps) {
     <Dialog
       title={title}
       isOpen
+      isWide={isWide}
       onClose={onClose}
       actions={
         <>
@@ -41,7 +46,11 @@ export function FormDialog(props: FormDialogProps) {
     >
       <form id={formId} onSubmit={submit} className="flex flex-col gap-4 pt-2">
         {children}
-        {work.error !== null && <ErrorPanel title={failure} error={work.error} />}
+        {work.error !== null && (
+          <div ref={showInView}>
+            <ErrorPanel title={failure} error={work.error} />
+          </div>
+        )}
       </form>
     </Dialog>
   )
