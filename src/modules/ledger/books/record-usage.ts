@@ -1,5 +1,5 @@
 import type { Queryable } from '../../../storage/database.ts'
-import { RARELY_SUMMED, SUMMED, toJournalText } from '../journal/journal-text.ts'
+import { COST_SUMMED, RARELY_SUMMED, SUMMED, toJournalText } from '../journal/journal-text.ts'
 import { openJournal, unfoldCharges, unfoldSums } from '../journal/journal-sql.ts'
 import { sumByLabel } from './sum-by-label.ts'
 import { countSpending } from '../budgets/count-spending.ts'
@@ -15,6 +15,7 @@ export async function recordUsage(
 }
 
 const SUMS = [...SUMMED, ...RARELY_SUMMED]
+const HOURLY_SUMS = [...SUMS, ...COST_SUMMED]
 
 const COLUMNS = [
   'account_id',
@@ -31,6 +32,7 @@ const COLUMNS = [
   'uncovered_nano_usd',
   'details',
   'labels',
+  'vendor_cost_nano_usd',
 ].join(', ')
 
 interface RecordedCharges {
@@ -52,14 +54,14 @@ export function recordCharges({ charge, sums, labelled, writer }: RecordedCharge
   ), grouped AS MATERIALIZED (
     SELECT account_id, to_timestamp(hour_ms / 1000) AS hour,
       key_id, model, provider, operation, min(environment) AS environment, sum(requests)::bigint AS requests,
-      ${SUMS.map((column) => `sum(${column})::bigint AS ${column}`).join(', ')}
+      ${HOURLY_SUMS.map((column) => `coalesce(sum(${column}), 0)::bigint AS ${column}`).join(', ')}
     FROM ${sums} GROUP BY account_id, hour, key_id, model, provider, operation
   ), rolled_up AS (
     INSERT INTO usage_rollups (account_id, hour, key_id, model, provider, operation, environment, requests,
-      ${SUMS.join(', ')}, writer)
+      ${HOURLY_SUMS.join(', ')}, writer)
     SELECT grouped.*, ${writer} FROM grouped
     ON CONFLICT (account_id, hour, key_id, model, provider, operation, writer) DO UPDATE SET
-      ${['requests', ...SUMS].map((column) => `${column} = usage_rollups.${column} + excluded.${column}`).join(', ')}
+      ${['requests', ...HOURLY_SUMS].map((column) => `${column} = usage_rollups.${column} + excluded.${column}`).join(', ')}
   ), totalled AS (
     INSERT INTO spend_by_day (account_id, day, key_id, spent_nano_usd, writer)
     SELECT account_id, (hour AT TIME ZONE 'UTC')::date AS day, key_id, sum(cost_nano_usd), ${writer}

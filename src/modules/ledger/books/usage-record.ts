@@ -28,9 +28,21 @@ export interface UsageRecord {
   /** The version of the price list, and what was counted: together they give the charge again. Without `;`. */
   readonly priceVersion?: string
   readonly counted?: string
+  /** What the vendor charges, by the cost list of this version. Absent: unknown. */
+  readonly vendorCost?: VendorCost | undefined
   /** What sums are kept for, beside the key and the model: `tag:name=value`, `group:<id>`. Distinct, absent without any. */
   readonly labels?: readonly string[]
 }
+
+/** At most `VENDOR_COST_MAX`, so that sums of an hour have room in their columns. */
+export interface VendorCost {
+  readonly nanoUsd: NanoUsd
+  /** Without `;`. */
+  readonly version: string
+}
+
+/** Ten thousand dollars. An upstream that reports more usage has a defect, and its cost is unknown. */
+export const VENDOR_COST_MAX: NanoUsd = 10_000_000_000_000n
 
 export interface Charge {
   readonly record: UsageRecord

@@ -1,4 +1,11 @@
-import { JOURNAL_ARRAYS, LABEL_SEPARATOR, NO_FIRST_TOKEN_MS, RARELY_SUMMED } from './journal-text.ts'
+import {
+  COST_SUMMED,
+  JOURNAL_ARRAYS,
+  LABEL_SEPARATOR,
+  NO_FIRST_TOKEN_MS,
+  RARELY_SUMMED,
+  UNKNOWN_COST,
+} from './journal-text.ts'
 
 type ArrayName = keyof typeof JOURNAL_ARRAYS
 
@@ -38,11 +45,12 @@ export function unfoldCharges(opened: string): string {
   return `(
     SELECT sequence, number, ${elementAt('owners', 'series')}, ${elementAt('names', 'series')}, id, ${CHARGE_COLUMNS},
       coalesce(uncovered_nano_usd, 0) AS uncovered_nano_usd, coalesce(owed_nano_usd, 0) AS owed_nano_usd,
-      nullif(details, '') AS details, ${LABELS}, ${RARE_COLUMNS}
+      nullif(details, '') AS details, ${LABELS}, ${RARE_COLUMNS},
+      nullif(vendor_cost_nano_usd, ${UNKNOWN_COST}) AS vendor_cost_nano_usd
     FROM (
       SELECT sequence, owners, names, labels, number, ${elementAt('ids', 'number')}, ${elementAt('figures', 'number')},
         ${elementAt('uncovered', 'number')}, ${elementAt('writes', 'number')}, ${elementAt('details', 'number')},
-        ${elementAt('owed', 'number')}, ${elementAt('units', 'number')}
+        ${elementAt('owed', 'number')}, ${elementAt('units', 'number')}, ${elementAt('vendor_costs', 'number')}
       FROM (SELECT *, ${countElements('ids')} AS number FROM ${opened}) AS numbered
     ) AS labelled
   ) AS charge`
@@ -59,12 +67,17 @@ const CHARGE_COLUMNS = JOURNAL_ARRAYS.figures.columns
 const LABELS = `string_to_array(nullif(labels[series], ''), '${LABEL_SEPARATOR}') AS labels`
 
 /** Zero if the text does not have their array. */
-const RARE_COLUMNS = RARELY_SUMMED.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')
+const RARE_COLUMNS = orZero(RARELY_SUMMED)
+const COST_COLUMNS = orZero(COST_SUMMED)
+
+function orZero(columns: readonly string[]): string {
+  return columns.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')
+}
 
 /** A FROM item `added`: the sums of the charges of each series in `opened`, with its labels. */
 export function unfoldSums(opened: string): string {
-  const columns = (['owners', 'names', 'sums', 'write_sums', 'unit_sums'] as const).map((array) =>
-    elementAt(array, 'series'),
+  const columns = (['owners', 'names', 'sums', 'write_sums', 'unit_sums', 'vendor_cost_sums'] as const).map(
+    (array) => elementAt(array, 'series'),
   )
   const common = [
     ...JOURNAL_ARRAYS.owners.columns,
@@ -72,7 +85,7 @@ export function unfoldSums(opened: string): string {
     ...JOURNAL_ARRAYS.sums.columns,
   ]
   return `(
-    SELECT ${common.join(', ')}, ${RARE_COLUMNS}, labels FROM (
+    SELECT ${common.join(', ')}, ${RARE_COLUMNS}, ${COST_COLUMNS}, labels FROM (
       SELECT ${columns.join(', ')}, ${LABELS} FROM (SELECT *, ${countElements('sums')} AS series FROM ${opened}) AS numbered
     ) AS summed
   ) AS added`

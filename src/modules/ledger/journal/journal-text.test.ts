@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createId } from '../../../kernel/identifiers.ts'
 import { recordUsage } from '../books/record-usage.ts'
-import { toJournalText } from './journal-text.ts'
+import { COST_VERSION, toJournalText } from './journal-text.ts'
 import { createLedgerStage, usageOf, type LedgerStage } from '../testing/ledger-stage.ts'
 
 let stage: LedgerStage
@@ -52,6 +52,49 @@ test('what was written to caches is posted with each request and in the sums, be
       }
       const expected = requests.reduce((sum, { cacheWriteTokens = 0 }) => sum + cacheWriteTokens, 0)
       expect([await sumOf('usage_records'), await sumOf('usage_rollups')]).toEqual([expected, expected])
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('costs of vendors are posted with each request and in the sums of its hour, and those that are unknown are counted nowhere', async () => {
+  const cost = fc.option(fc.bigInt({ min: 0n, max: 9n }), { nil: undefined })
+  await fc.assert(
+    fc.asyncProperty(fc.array(cost, { minLength: 1, maxLength: 6 }), async (costs) => {
+      const accountId = createId()
+      const plain = { cacheWriteTokens: undefined, uncoveredNanoUsd: 0n, model: 'one' }
+      const charges = costs.map((nanoUsd) => {
+        const one = charge(plain, accountId)
+        const vendorCost = nanoUsd === undefined ? undefined : { nanoUsd, version: 'file-1' }
+        return { ...one, costNanoUsd: 100n, record: { ...one.record, priceVersion: '1', vendorCost } }
+      })
+      await recordUsage(stage.database, { writer: 1, charges })
+      const rows = await stage.database.query<{ cost: bigint | null; version: string | null }>(
+        `SELECT vendor_cost_nano_usd AS cost, ${COST_VERSION} AS version FROM usage_records WHERE account_id = $1 ORDER BY id`,
+        [accountId],
+      )
+      const ordered = charges.toSorted((a, b) => (a.record.id < b.record.id ? -1 : 1))
+      expect(rows).toEqual(
+        ordered.map(({ record: { vendorCost } }) => ({
+          cost: vendorCost?.nanoUsd ?? null,
+          version: vendorCost?.version ?? null,
+        })),
+      )
+      const known = costs.filter((one) => one !== undefined)
+      const sums = await stage.database.query(
+        `SELECT sum(requests)::bigint AS requests, sum(costed_requests)::bigint AS costed, sum(vendor_cost_nano_usd)::bigint AS cost,
+           sum(costed_revenue_nano_usd)::bigint AS revenue
+         FROM usage_rollups WHERE account_id = $1`,
+        [accountId],
+      )
+      expect(sums).toEqual([
+        {
+          requests: BigInt(costs.length),
+          costed: BigInt(known.length),
+          cost: known.reduce((sum, one) => sum + one, 0n),
+          revenue: BigInt(known.length) * 100n,
+        },
+      ])
     }),
     { numRuns: 20 },
   )

@@ -19,10 +19,13 @@ export const SUMMED = [
 /** Also added up, but in separate arrays that are written only if some charge needs them. */
 export const RARELY_SUMMED = ['cache_write_tokens', 'units'] as const
 
+/** Also added up for each hour. Written only if the cost of some charge is known. */
+export const COST_SUMMED = ['vendor_cost_nano_usd', 'costed_requests', 'costed_revenue_nano_usd'] as const
+
 /**
  * The arrays of a journal text. Each repeats its columns: once for each series (owners, names, sums, labels), for each charge (ids,
- * figures) or for each payment. Series and charges are numbered from 1. The last eight arrays (uncovered cost, cache writes,
- * their sums, details, owed cost, labels, units, their sums) are empty or left out if they have no values, and a process of the previous release reads only
+ * figures) or for each payment. Series and charges are numbered from 1. The last ten arrays (uncovered cost, cache writes,
+ * their sums, details, owed cost, labels, units, their sums, costs of vendors, their sums) are empty or left out if they have no values, and a process of the previous release reads only
  * the others. There are few arrays, because starting one costs PostgreSQL as much as reading ten numbers; rows would be slower still.
  */
 export const JOURNAL_ARRAYS = {
@@ -43,7 +46,12 @@ export const JOURNAL_ARRAYS = {
   labels: { type: 'text', columns: ['labels'] },
   units: { type: 'bigint', columns: ['units'] },
   unit_sums: { type: 'bigint', columns: ['units'] },
+  vendor_costs: { type: 'bigint', columns: ['vendor_cost_nano_usd'] },
+  vendor_cost_sums: { type: 'bigint', columns: COST_SUMMED },
 } as const
+
+/** Stands for the cost of a vendor that is unknown. */
+export const UNKNOWN_COST = -1
 
 /** Separates the arrays. The ASCII unit separator, which no name needs. */
 const SEPARATOR = '\u001F'
@@ -69,6 +77,7 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   let isOwed = false
   let isLabelled = false
   let isCounted = false
+  let isCosted = false
   for (const series of allSeries) {
     const seriesComma = seriesNumber === 0 ? '' : ','
     seriesNumber += 1
@@ -88,6 +97,7 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
       if (owedNanoUsd > 0n) isOwed = true
       if (record.cacheWriteTokens !== undefined && record.cacheWriteTokens > 0) isWritten = true
       if (record.units !== undefined && record.units > 0) isCounted = true
+      if (record.vendorCost !== undefined) isCosted = true
       const comma = number === 0 ? '' : ','
       number += 1
       ids += comma + record.id
@@ -105,17 +115,22 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   }
   const S = SEPARATOR
   const text = `{${owners}}${S}{${names}}${S}{${sums}}${S}{${ids}}${S}{${figures}}${S}{${payments}}`
-  if (!isUncovered && !isWritten && !isDetailed && !isLabelled && !isCounted) return text
+  const isMore = isLabelled || isCounted || isCosted
+  if (!isUncovered && !isWritten && !isDetailed && !isMore) return text
   const uncovered = `${text}${S}{${isUncovered ? toUncovered(allSeries) : ''}}`
-  if (!isWritten && !isDetailed && !isOwed && !isLabelled && !isCounted) return uncovered
+  if (!isWritten && !isDetailed && !isOwed && !isMore) return uncovered
   const written = isWritten ? `${S}{${toWrites(allSeries)}}${S}{${toWriteSums(allSeries)}}` : `${S}{}${S}{}`
-  if (!isDetailed && !isOwed && !isLabelled && !isCounted) return uncovered + written
+  if (!isDetailed && !isOwed && !isMore) return uncovered + written
   const detailed = `${uncovered}${written}${S}{${isDetailed ? details : ''}}`
-  if (!isOwed && !isLabelled && !isCounted) return detailed
+  if (!isOwed && !isMore) return detailed
   const owed = `${detailed}${S}{${isOwed ? toOwed(allSeries) : ''}}`
-  if (!isLabelled && !isCounted) return owed
+  if (!isMore) return owed
   const labelled = `${owed}${S}{${isLabelled ? toLabels(allSeries) : ''}}`
-  return isCounted ? `${labelled}${S}{${toUnits(allSeries)}}${S}{${toUnitSums(allSeries)}}` : labelled
+  if (!isCounted && !isCosted) return labelled
+  const counted = isCounted
+    ? `${labelled}${S}{${toUnits(allSeries)}}${S}{${toUnitSums(allSeries)}}`
+    : `${labelled}${S}{}${S}{}`
+  return isCosted ? `${counted}${S}{${toCosts(allSeries)}}${S}{${toCostSums(allSeries)}}` : counted
 }
 
 /** Separates labels, none of which has it. */
@@ -128,17 +143,19 @@ function toLabels(allSeries: readonly Series[]): string {
 /** Details that need no quotes in an array. */
 const PLAIN_DETAILS = /^[\w./:@%;|+-]+$/
 
-/** Fields of details, of which the last two are the price list and what was counted. */
+/** Fields of details, which the price list, what was counted and the list of the vendor's cost follow. */
 const NO_DETAILS = ';;;;;'
 
 /**
- * The price list, with its adjustment, and what was counted stand behind the details, and not in arrays of their own: a process of an earlier release that posts
+ * The price list, with its adjustment, what was counted and the list of the vendor's cost stand behind the details, and not in arrays of their own: a process of an earlier release that posts
  * the charge keeps them, and a commit costs no more.
  */
-function toDetails({ details, priceVersion, counted = '' }: UsageRecord): string {
+function toDetails({ details, priceVersion, counted = '', vendorCost }: UsageRecord): string {
   if (details === undefined && priceVersion === undefined) return '""'
-  const text =
+  const priced =
     priceVersion === undefined ? (details ?? '') : `${details ?? NO_DETAILS};${priceVersion};${counted}`
+  const text =
+    vendorCost === undefined || priceVersion === undefined ? priced : `${priced};${vendorCost.version}`
   return PLAIN_DETAILS.test(text) ? text : quote(text)
 }
 
@@ -146,6 +163,7 @@ function toDetails({ details, priceVersion, counted = '' }: UsageRecord): string
 export const PRICE_VERSION = "nullif(split_part(split_part(details, ';', 7), '+', 1), '')"
 export const PRICE_ADJUSTMENT = "nullif(split_part(split_part(details, ';', 7), '+', 2), '')"
 export const COUNTED = "nullif(split_part(details, ';', 8), '')"
+export const COST_VERSION = "nullif(split_part(details, ';', 9), '')"
 
 /** The largest value of its column. */
 const BIGINT_MAX = 2n ** 63n - 1n
@@ -171,6 +189,30 @@ function toWrites(allSeries: readonly Series[]): string {
 
 function toUnits(allSeries: readonly Series[]): string {
   return toCounts(allSeries, ({ units = 0 }) => units)
+}
+
+function toCosts(allSeries: readonly Series[]): string {
+  return allSeries
+    .flatMap(({ charges }) => charges.map(({ record }) => record.vendorCost?.nanoUsd ?? UNKNOWN_COST))
+    .join()
+}
+
+/** The columns of `COST_SUMMED`. */
+function toCostSums(allSeries: readonly Series[]): string {
+  return allSeries
+    .map(({ charges }) => {
+      let known = 0
+      let sum = 0n
+      let revenue = 0n
+      for (const { record, costNanoUsd } of charges) {
+        if (record.vendorCost === undefined) continue
+        known += 1
+        sum += record.vendorCost.nanoUsd
+        revenue += costNanoUsd
+      }
+      return `${sum},${known},${revenue}`
+    })
+    .join()
 }
 
 function toCounts(allSeries: readonly Series[], read: (record: UsageRecord) => number): string {

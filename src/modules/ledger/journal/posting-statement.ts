@@ -36,7 +36,10 @@ const ALL_CHARGES: PostedCharges = {
 
 /** Each charge as a sum of its own. */
 const NEW_SUMS = `(
-  SELECT *, 1 AS requests, created_at_ms - created_at_ms % ${HOUR_MS} AS hour_ms FROM charge) AS added`
+  SELECT *, 1 AS requests, created_at_ms - created_at_ms % ${HOUR_MS} AS hour_ms,
+    (vendor_cost_nano_usd IS NOT NULL)::integer AS costed_requests,
+    CASE WHEN vendor_cost_nano_usd IS NULL THEN 0 ELSE cost_nano_usd END AS costed_revenue_nano_usd
+  FROM charge) AS added`
 
 /** Each request once, without those that were posted before. */
 const NEW_CHARGES: PostedCharges = {
