@@ -28,6 +28,7 @@ export const CLIENT_COMMANDS: Readonly<Record<string, Load>> = {
   'managed-settings': async () =>
     (await import('./commands/organization/managed-settings.ts')).managedSettings,
   costs: async () => (await import('./commands/organization/costs.ts')).costs,
+  statements: async () => (await import('./commands/account/statements.ts')).statements,
   topup: async () => (await import('./commands/account/topup.ts')).topup,
   redeem: async () => (await import('./commands/account/redeem.ts')).redeem,
   chat: async () => (await import('./commands/chat.ts')).chat,

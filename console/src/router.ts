@@ -31,6 +31,8 @@ import { promoCodesRoute } from './pages/promo-codes/route.ts'
 import { providersRoute } from './pages/providers/route.ts'
 import { requestsRoute } from './pages/requests/route.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
+import { statementRoute } from './pages/statement/route.ts'
+import { statementsRoute } from './pages/statements/route.ts'
 import { tasksRoute } from './pages/tasks/route.ts'
 import { usageRoute } from './pages/usage/route.ts'
 import { FailedPage } from './shell/failed-page.tsx'
@@ -53,6 +55,8 @@ const pages = {
   logRoute,
   keysRoute,
   billingRoute,
+  statementsRoute,
+  statementRoute,
   organizationRoute,
   projectRoute,
   profileRoute,

@@ -1,4 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { click } from '../payments/open-checkout.ts'
 import { createOther } from '../deployments/deploy.ts'
@@ -128,6 +130,30 @@ describe('topup', () => {
   })
 })
 
+describe('statements', () => {
+  const month = new Date().toISOString().slice(0, 'YYYY-MM'.length)
+
+  test('lists the months, and shows one with the charges by model and by day', async () => {
+    const list = await home.run(['statements'])
+    expect(list.stdout).toMatch(new RegExp(`^${month} +open +\\$0\\.00 +\\$0\\.\\d+ +\\$\\d+\\.\\d\\d$`, 'm'))
+    const { stdout } = await home.run(['statements', month])
+    expect(stdout).toMatch(/^closing balance +\$\d+\.\d\d$/m)
+    expect(stdout).toMatch(/^gpt-4o-mini +2 +\$0\.\d+$/m)
+    expect(stdout).toMatch(/^total +3 +\$0\.\d+$/m)
+    expect((await home.run(['statements', month, '--by', 'day'])).stdout).toMatch(/^20\d\d-\d\d-\d\d +3 /m)
+  })
+
+  test('prints a month as CSV and saves it as a PDF', async () => {
+    const { stdout } = await home.run(['statements', month, '--csv'])
+    expect(stdout).toMatch(/^at,kind,description,/)
+    expect(stdout).toContain('closing_balance')
+    const path = join(home.directory, 'statement.pdf')
+    const saved = await home.run(['statements', month, '-o', path])
+    expect([saved.code, saved.stdout]).toEqual([0, `${path}\n`])
+    expect((await readFile(path, 'latin1')).slice(0, 5)).toBe('%PDF-')
+  })
+})
+
 test('a promo code is redeemed once', async () => {
   const { body } = await gateway.request('POST', '/v1/admin/promo-codes', { body: { amount_usd: 3 } })
   const redeemed = await home.run(['redeem', body.code])
@@ -146,6 +172,10 @@ test.each([
   [['usage', '--from', 'never'], 2, '--from'],
   [['usage', '--limit', '0'], 2, '--limit'],
   [['usage', '--env', 'moon'], 1, 'env'],
+  [['statements', '--csv'], 2, 'month'],
+  [['statements', '2026-13'], 1, 'month'],
+  [['statements', '2001-01'], 4, 'statement'],
+  [['statements', '2001-01', '--by', 'colour'], 2, '--by'],
   [['budget', 'set'], 2, '--monthly'],
   [['budget', 'set', '--daily', 'x'], 2, '--daily'],
   [['budget', 'set', '--daily', '1', '--account', '01a1e900-0fc9-7eff-b14c-dd4471e0969d'], 4, 'account'],

@@ -44,6 +44,7 @@ describe('--json prints what the API describes', () => {
   test.each([
     ['models list --category embedding', 'get /v1/models'],
     ['tasks list', 'get /v1/tasks'],
+    ['statements', 'get /v1/statements'],
     ['keys list', 'get /v1/tenants/me/api-keys'],
     ['compare list', 'get /v1/compare/runs'],
     ['deploy templates', 'get /v1/deployment-templates'],

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accountQuery } from '../../api/account.ts'
-import { Button } from '../../ui/forms/button.tsx'
+import { Button, buttonClass } from '../../ui/forms/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
@@ -26,13 +26,18 @@ export function BillingPage() {
       <PageHeader
         title="Billing"
         description="Credit of this account: what is left, how to get more, and what moved it."
-        {...(mayPay && {
-          actions: (
-            <Button icon="warn" onClick={() => setAreAlertsOpen(true)}>
-              Budget alerts
-            </Button>
-          ),
-        })}
+        actions={
+          <>
+            <Link to="/billing/statements" className={buttonClass()}>
+              Statements
+            </Link>
+            {mayPay && (
+              <Button icon="warn" onClick={() => setAreAlertsOpen(true)}>
+                Budget alerts
+              </Button>
+            )}
+          </>
+        }
       />
       {back && (
         <p

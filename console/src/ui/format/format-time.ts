@@ -55,3 +55,12 @@ export function formatClockTime(atMs: number): string {
   const isToday = new Date(atMs).toDateString() === new Date().toDateString()
   return isToday ? CLOCK.format(atMs) : formatShortTime(atMs)
 }
+
+const MONTH = new Intl.DateTimeFormat('en-US', { year: 'numeric', month: 'long', timeZone: 'UTC' })
+
+/** Writes a month: `October 2026` for `2026-10`. Anything else is returned as it is. */
+export function formatMonth(name: string): string {
+  return /^\d{4}-\d\d$/.test(name) && Number(name.slice(5)) >= 1 && Number(name.slice(5)) <= 12
+    ? MONTH.format(Date.parse(`${name}-01T00:00:00Z`))
+    : name
+}

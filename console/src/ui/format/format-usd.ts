@@ -11,3 +11,15 @@ export function formatUsd(amountUsd: number): string {
   const text = size.toFixed(digits).replace(/(\.\d\d\d*?)0+$/, '$1')
   return `${amountUsd < 0 ? '-' : ''}$${text}`
 }
+
+const NANO_DIGITS = 9
+const CENT_DIGITS = 2
+
+/** Writes whole nano-dollars without losing any: `$12.40`, `-$0.000000007`. */
+export function formatExactUsd(nanoUsd: string): string {
+  const isNegative = nanoUsd.startsWith('-')
+  const digits = nanoUsd.replace('-', '').padStart(NANO_DIGITS + 1, '0')
+  const whole = Number(digits.slice(0, -NANO_DIGITS)).toLocaleString('en-US')
+  const part = digits.slice(-NANO_DIGITS).replace(/0+$/, '').padEnd(CENT_DIGITS, '0')
+  return `${isNegative ? '-' : ''}$${whole}.${part}`
+}
