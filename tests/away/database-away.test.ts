@@ -10,8 +10,10 @@ import {
 } from '../../src/storage/embedded-postgres/start-embedded-postgres.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { eventually } from '../support/eventually.ts'
+import { addModel, askModel } from '../offer/offered-model.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 import { removeDirectory } from '../support/remove-directory.ts'
+import { explainCharges } from '../support/unexplained-charges.ts'
 
 const CHAT = '/v1/chat/completions'
 const chat = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
@@ -141,8 +143,11 @@ describe('a database server that hangs', () => {
 })
 
 describe('a database that refuses connections while messages still arrive', () => {
-  test('keeps cached keys working, whose answers wait for their charge', async () => {
-    expect((await gateway.request('POST', CHAT, { body: chat })).status).toBe(200)
+  test('keeps cached keys and added models working at their last known price, and answers wait for their charge', async () => {
+    const added = await addModel(gateway, 'added')
+    expect(added.status).toBe(201)
+    const before = await askModel(gateway, 'added')
+    expect([before.status, before.body.usage.cost_usd > 0]).toEqual([200, true])
     const url = new URL(server.connectionString)
     url.pathname = '/template1'
     const operator = new Client({ connectionString: url.href })
@@ -154,7 +159,7 @@ describe('a database that refuses connections while messages still arrive', () =
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'parkway'`,
       )
       expect(await read('/v1/admin/accounts')).toEqual(UNAVAILABLE)
-      answered = gateway.request('POST', CHAT, { body: chat })
+      answered = askModel(gateway, 'added')
       const stranger = 'pk-dev-NobodyKnowsThisKeyNobodyKnowsThisKeyNobody'
       expect(outcomeOf(await gateway.request('POST', CHAT, { body: chat, key: stranger }))).toEqual(
         UNAVAILABLE,
@@ -166,7 +171,9 @@ describe('a database that refuses connections while messages still arrive', () =
       await operator.query('ALTER DATABASE postgres WITH ALLOW_CONNECTIONS true')
       await operator.end()
     }
-    expect((await answered)?.status).toBe(200)
+    const answer = await answered
+    expect([answer?.status, answer?.headers.get('x-gateway-model')]).toEqual([200, 'added'])
+    expect((await explainCharges(server.connectionString)).unexplained).toEqual([])
     await waitUntilReady()
     expect((await gateway.request('GET', '/v1/admin/accounts')).status).toBe(200)
   })

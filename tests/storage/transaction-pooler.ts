@@ -1,4 +1,5 @@
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
+import { readMessages } from './read-messages.ts'
 
 export interface TransactionPooler {
   readonly connectionString: string
@@ -110,18 +111,4 @@ function errorMessage(text: string): Buffer {
 
 function isOkay(message: Buffer): boolean {
   return message[0] === AUTHENTICATION && message.readUInt32BE(5) === 0
-}
-
-function readMessages(socket: Socket, onMessage: (message: Buffer) => void): void {
-  let buffered = Buffer.alloc(0)
-  socket.on('error', () => {})
-  socket.on('data', (bytes: Buffer) => {
-    buffered = Buffer.concat([buffered, bytes])
-    while (buffered.length >= 5) {
-      const length = 1 + buffered.readUInt32BE(1)
-      if (buffered.length < length) return
-      onMessage(Buffer.from(buffered.subarray(0, length)))
-      buffered = buffered.subarray(length)
-    }
-  })
 }
