@@ -21,8 +21,9 @@ export async function fetchSigned(
   { url, body, headers = {}, signal }: SignedPost,
 ): Promise<Response> {
   const { origin, pathname, search } = new URL(url)
+  let signed: readonly string[] = []
   const send = async (): Promise<Response> => {
-    const signed = await signIn.sign(credential, { method: 'POST', origin, path: pathname + search, body })
+    signed = await signIn.sign(credential, { method: 'POST', origin, path: pathname + search, body })
     const all = new Headers(headers)
     for (const name of KEY_HEADERS) all.delete(name)
     for (let at = 0; at + 1 < signed.length; at += 2) all.set(signed[at] ?? '', signed[at + 1] ?? '')
@@ -30,7 +31,7 @@ export async function fetchSigned(
   }
   const response = await send()
   const isRefused = response.status === 401 || response.status === 403
-  if (!isRefused || !signIn.forget(credential)) return response
+  if (!isRefused || !signIn.forget(credential, signed)) return response
   await response.body?.cancel()
   return send()
 }

@@ -76,9 +76,11 @@ export function createWireClient(options: WireClientOptions): WireClient {
       const credential = credentials?.take(affinity) ?? null
       const headers = requestHeaders(requestId, typeof body === 'string', more)
       if (own.length > 0) headers.push(...own)
+      let signed: readonly string[] = []
       if (credential !== null && signIn !== undefined) {
         try {
-          headers.push(...(await signIn.sign(credential, signable(basePath + path, body))))
+          signed = await signIn.sign(credential, signable(basePath + path, body))
+          headers.push(...signed)
         } catch (error) {
           if (isRefusedSignIn(error)) credentials?.rest(credential, CREDENTIAL_REST_MS)
           if (!isRefusedSignIn(error) || tries >= triesMax) throw error
@@ -100,7 +102,7 @@ export function createWireClient(options: WireClientOptions): WireClient {
         response.status !== 429 &&
         !hasRenewed &&
         credential !== null &&
-        signIn?.forget(credential)
+        signIn?.forget(credential, signed)
       ) {
         // The token may have ended early. A new one is tried once, which is not another credential.
         hasRenewed = true

@@ -60,7 +60,14 @@ function createAwsSignIn({ provider, clock, path }: SignInOptions): SignIn {
       const credentials = await keeper.take()
       return signAwsRequest(request, { service: 'bedrock', credentials, region, nowMs: clock.nowMs() })
     },
-    forget: (credential) => keepers.forget(credential),
+    forget: (credential, signed) => {
+      // Keys of an account are not replaced by others.
+      if (readSignInDocument(credential)?.type === 'aws_keys') return false
+      const authorization = signed[signed.indexOf('authorization') + 1] ?? ''
+      return keepers.forget(credential, ({ accessKeyId }) =>
+        authorization.includes(`Credential=${accessKeyId}/`),
+      )
+    },
   }
 }
 

@@ -4,7 +4,7 @@ import { createTokenKeeper, type Expiring, type TokenKeeper } from './token-keep
 /** A keeper for each credential of a provider. */
 export interface CredentialKeepers<Token> {
   of(credential: string, get: () => Promise<Expiring<Token>>): TokenKeeper<Token>
-  forget(credential: string): boolean
+  forget(credential: string, hadToken: (token: Token) => boolean): boolean
 }
 
 /** More credentials than a provider can have. */
@@ -21,6 +21,6 @@ export function createCredentialKeepers<Token>(clock: Clock): CredentialKeepers<
       keepers.set(credential, keeper)
       return keeper
     },
-    forget: (credential) => keepers.get(credential)?.forget() ?? false,
+    forget: (credential, hadToken) => keepers.get(credential)?.forget(hadToken) ?? false,
   }
 }

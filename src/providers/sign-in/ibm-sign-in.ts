@@ -22,7 +22,7 @@ export const ibmSignIn: SignInKind = {
     const signIn = createTokenSignIn({ withKey: (key) => [key], getToken: exchangeKey }, options)
     return {
       sign: (credential, request) => signIn.sign(toDocument(credential), request),
-      forget: (credential) => signIn.forget(toDocument(credential)),
+      forget: (credential, signed) => signIn.forget(toDocument(credential), signed),
     }
   },
 }

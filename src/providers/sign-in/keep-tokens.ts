@@ -21,7 +21,7 @@ export function createTokenSignIn({ withKey, getToken }: TokenVendor, options: S
       const token = keepers.of(credential, () => getToken(document, options)).take()
       return typeof token === 'string' ? bearer(token) : token.then(bearer)
     },
-    forget: (credential) => keepers.forget(credential),
+    forget: (credential, signed) => keepers.forget(credential, (token) => signed[1] === bearer(token)[1]),
   }
 }
 

@@ -6,8 +6,11 @@ import type { SignInDocument } from './sign-in-document.ts'
 export interface SignIn {
   /** Returns the headers of a request, as alternating names and values. Throws only `UpstreamError`. */
   sign(credential: string, request: SignableRequest): Promise<readonly string[]> | readonly string[]
-  /** The upstream refused the credential. Returns whether another token may help: the kept one is old, and was dropped. */
-  forget(credential: string): boolean
+  /**
+   * The upstream refused a request with these headers of the credential. Returns whether another token may help: the one of the request
+   * was old and is dropped, or another request had it replaced.
+   */
+  forget(credential: string, signed: readonly string[]): boolean
 }
 
 export interface SignableRequest {

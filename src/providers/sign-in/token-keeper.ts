@@ -10,8 +10,11 @@ export interface Expiring<Token> {
 /** Keeps one token for all requests, and gets the next one before it ends. */
 export interface TokenKeeper<Token> {
   take(): Promise<Token> | Token
-  /** Drops the token if it is old enough to have ended early. Returns whether it did. */
-  forget(): boolean
+  /**
+   * A request was refused. Drops the token if the request had it and it is old enough to have ended early. Returns whether the next token
+   * is another one.
+   */
+  forget(hadToken: (token: Token) => boolean): boolean
 }
 
 /** A token is renewed when this much is left, or a fifth of its lifetime if that is less. */
@@ -72,8 +75,10 @@ export function createTokenKeeper<Token>(
       if (failed !== null && nowMs - failed.atMs < FAILURE_MS) return Promise.reject(failed.error)
       return renew()
     },
-    forget() {
-      if (kept === null || clock.monotonicMs() - kept.gotAtMs < FORGET_AFTER_MS) return false
+    forget(hadToken) {
+      // Of many requests that are refused at once, the first drops the token, and the others find none or the next one.
+      if (kept === null || !hadToken(kept.token)) return true
+      if (clock.monotonicMs() - kept.gotAtMs < FORGET_AFTER_MS) return false
       kept = null
       return true
     },

@@ -23,7 +23,15 @@ const CHAT_MODEL = {
 
 /** Names a chat model of the operator's catalog whose only route leads to the provider. */
 export function chatModel(id: string, provider: string, model: string): object {
-  return { ...CHAT_MODEL, id, name: id, routes: [{ provider, model }] }
+  return routesOf(id, [{ provider, model }])
+}
+
+/** The same for a model with several routes, which are tried in their order. */
+export function routesOf(
+  id: string,
+  routes: readonly { readonly provider: string; readonly model: string }[],
+): object {
+  return { ...CHAT_MODEL, id, name: id, routes }
 }
 
 export function embeddingModel(id: string, provider: string, model: string): object {

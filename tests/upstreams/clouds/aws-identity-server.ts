@@ -16,6 +16,8 @@ interface IdentityOptions {
   /** Where the keys that it issues become valid. */
   readonly identities: Map<string, AwsIdentity>
   readonly webToken: string
+  /** The clock by which its keys end. */
+  readonly nowMs?: () => number
 }
 
 const LIFETIME_MS = 60 * 60_000
@@ -25,6 +27,7 @@ const LIFETIME_MS = 60 * 60_000
  * metadata service in version 2. From their pages in the documentation of AWS.
  */
 export async function startAwsIdentityServer(options: IdentityOptions): Promise<ScriptedServer> {
+  const { nowMs = Date.now } = options
   let count = 0
   return startScriptedServer((request) => {
     const issue = () => {
@@ -33,7 +36,7 @@ export async function startAwsIdentityServer(options: IdentityOptions): Promise<
         accessKeyId: `ASIA000000000000000${count}`,
         secretAccessKey: `secret-of-session-${count}`,
         sessionToken: `session-${count}`,
-        expiration: new Date(Date.now() + LIFETIME_MS).toISOString(),
+        expiration: new Date(nowMs() + LIFETIME_MS).toISOString(),
       }
       options.identities.set(key.accessKeyId, { ...key, endsAtMs: Date.now() + LIFETIME_MS })
       return key

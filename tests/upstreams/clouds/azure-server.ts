@@ -1,4 +1,4 @@
-import { completion, chunksOf, failure, json, stream } from '../openai-server.ts'
+import { chunk, completion, chunksOf, failure, json, stream, USAGE } from '../openai-server.ts'
 import { answerOpenAiText } from '../openai-text-wire.ts'
 import { startScriptedServer, type RecordedRequest, type ScriptedServer } from '../scripted-server.ts'
 import { AZURE_SCOPE } from './entra-server.ts'
@@ -20,14 +20,30 @@ export function answerAzure(request: RecordedRequest, entra: TokenServer) {
   const hasToken = headers['api-key'] === undefined && entra.accepts(headers['authorization'], AZURE_SCOPE)
   if (!hasKey && !hasToken)
     return failure(401, { code: '401', message: 'Access denied due to invalid subscription key.' })
-  const asked = body as { model?: string; stream?: boolean }
+  const asked = body as { model?: string; stream?: boolean; tools?: unknown }
   if (asked.model !== 'our-deployment' && asked.model !== 'our-embedding')
     return failure(404, { code: 'DeploymentNotFound', message: 'The API deployment does not exist.' })
   if (path === '/openai/v1/embeddings') return answerOpenAiText(request) ?? failure(404)
   if (path === '/openai/v1/responses') return json(RESPONSE)
   if (path !== '/openai/v1/chat/completions') return failure(404)
+  if (asked.tools !== undefined) return callTool(asked.stream === true)
   return asked.stream === true ? stream(chunksOf('Hello', ' there')) : completion()
 }
+
+function callTool(isStream: boolean) {
+  const message = { role: 'assistant', content: null }
+  if (!isStream)
+    return completion({
+      choices: [{ index: 0, message: { ...message, tool_calls: [CALL] }, finish_reason: 'tool_calls' }],
+    })
+  return stream([
+    chunk({ delta: { ...message, tool_calls: [{ index: 0, ...CALL }] } }),
+    chunk({ finish_reason: 'tool_calls' }),
+    chunk({ choices: [], usage: USAGE }),
+  ])
+}
+
+const CALL = { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Oslo"}' } }
 
 const RESPONSE = {
   id: 'resp_1',
