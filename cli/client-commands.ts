@@ -15,6 +15,7 @@ export const CLIENT_COMMANDS: Readonly<Record<string, Load>> = {
   models: async () => (await import('./commands/models.ts')).models,
   tiers: async () => (await import('./commands/tiers.ts')).tiers,
   keys: async () => (await import('./commands/account/keys.ts')).keys,
+  logs: async () => (await import('./commands/logs.ts')).logs,
   usage: async () => (await import('./commands/account/usage.ts')).usage,
   budget: async () => (await import('./commands/account/budget.ts')).budget,
   budgets: async () => (await import('./commands/organization/budgets.ts')).budgets,

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { EXIT } from '../exit-codes.ts'
 import { sizeOf } from './can-redraw.ts'
+import { formatRelative } from './format-time.ts'
 import { printableStyled } from './printable.ts'
 
 type Style = Parameters<typeof styleText>[0]
@@ -25,6 +26,8 @@ export interface Output {
   /** Writes a line for the person, not for the next program. */
   note(text: string): void
   style(style: Style, text: string): string
+  /** A timestamp of the API: for a person how long ago it is, for a program as it is. `-` for null. */
+  time(timestamp: string | null | undefined): string
 }
 
 /** Colour only on a terminal, and not with `NO_COLOR`. */
@@ -42,6 +45,10 @@ export function createOutput(streams: { stdout: NodeJS.WriteStream; stderr: Node
     line: (text) => void stdout.write(`${printableStyled(text)}\n`),
     note: (text) => void stderr.write(`${printableStyled(text)}\n`),
     style: (style, text) => styleText(style, text, { stream: stdout, validateStream: true }),
+    time: (timestamp) => {
+      if (timestamp === null || timestamp === undefined) return '-'
+      return isTerminal ? formatRelative(timestamp, Date.now()) : timestamp
+    },
   }
 }
 

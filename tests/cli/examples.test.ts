@@ -15,6 +15,7 @@ import { OUR_LLAMA, writeExampleFiles } from './example-files.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 /** The id in the examples of the help. */
 const SOME_ID = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
+const SOME_REQUEST = `req_${SOME_ID.replaceAll('-', '')}`
 
 /** Otherwise only those with pipes, redirections or substitutions, because a shell and a program for each takes long. */
 const EVERY_ONE_IN_A_SHELL = longOr(true, false)
@@ -212,6 +213,12 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   'parkway managed-settings preview': async () => ({
     variables: { USER_ID: (await makeMember()).id ?? '' },
   }),
+  'parkway logs show': async () => {
+    const { headers } = await gateway.request('POST', '/v1/embeddings', {
+      body: { model: 'text-embedding-3-small', input: 'tea' },
+    })
+    return { id: headers.get('x-request-id') ?? '' }
+  },
   'parkway tasks show': makeImage,
   'parkway tasks follow': makeImage,
   'parkway tasks download': async () => {
@@ -257,7 +264,10 @@ test.each(DOCUMENTED_COMMANDS.filter(([name]) => NOT_RUN[name] === undefined))(
     const { id = SOME_ID, ...others } = (await PREPARATIONS[name]?.()) ?? {}
     const directory = await mkdtemp(join(home.directory, 'work-'))
     await cp(join(home.directory, 'files'), directory, { recursive: true })
-    const line = example.replaceAll(SOME_ID, id).replaceAll('https://gateway.example.com', gateway.baseUrl)
+    const line = example
+      .replaceAll(SOME_REQUEST, id)
+      .replaceAll(SOME_ID, id)
+      .replaceAll('https://gateway.example.com', gateway.baseUrl)
     const { code, stderr } =
       NEEDS_SHELL.test(line) || others.onOutput !== undefined || EVERY_ONE_IN_A_SHELL
         ? await promised('bash', ['-c', `set -o pipefail; ${line}`], directory, others)

@@ -8,6 +8,7 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
 beforeAll(async () => {
   ajv.addSchema((await gateway.request('GET', '/openapi.json')).body, 'document')
+  await home.run(['embed', 'tea'])
   await home.run(['image', '-o', 'cup.png', 'A cup'])
   await home.run(['keys', 'create', '--name', 'second'])
   await home.run(['budgets', 'create', 'account', '500'])
@@ -45,6 +46,8 @@ describe('--json prints what the API describes', () => {
     ['models list --category embedding', 'get /v1/models'],
     ['tasks list', 'get /v1/tasks'],
     ['statements', 'get /v1/statements'],
+    ['logs', 'get /v1/requests'],
+    ['logs --all-accounts', 'get /v1/admin/requests'],
     ['keys list', 'get /v1/tenants/me/api-keys'],
     ['compare list', 'get /v1/compare/runs'],
     ['deploy templates', 'get /v1/deployment-templates'],

@@ -1,3 +1,4 @@
+import { formatRelative } from '../format-time.ts'
 import { fitColumns, GAP, LEFT_OUT } from './fit-columns.ts'
 import { printable } from '../printable.ts'
 import type { Output } from '../terminal.ts'
@@ -15,6 +16,8 @@ export interface Column<Row> {
   readonly rank?: number
   /** Whether cells may be shortened on a narrow screen, because their beginning is enough to recognize them. */
   readonly isText?: boolean
+  /** Whether cells are timestamps of the API. A screen shows how long ago they are. */
+  readonly isTime?: boolean
 }
 
 const USUAL_RANK = 5
@@ -38,7 +41,12 @@ export function formatTable<Row>(
   screen: number,
 ): FormattedTable {
   const titles = columns.map(({ title }) => title)
-  const cells = rows.map((row) => columns.map(({ of }) => printable(of(row)).replaceAll(/\s+/g, ' ')))
+  const nowMs = Date.now()
+  const show = (text: string, isTime: boolean): string =>
+    isTime && Number.isFinite(screen) ? formatRelative(text, nowMs) : text
+  const cells = rows.map((row) =>
+    columns.map(({ of, isTime = false }) => printable(show(of(row), isTime)).replaceAll(/\s+/g, ' ')),
+  )
   const sizes = columns.map(({ title, isText = false, rank }, index) => ({
     width: cells.reduce((width, row) => Math.max(width, widthOf(row[index] ?? '')), title.length),
     rank: rank ?? (index === 0 ? 1 : USUAL_RANK),
