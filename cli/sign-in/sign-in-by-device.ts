@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Output } from '../output/terminal.ts'
+import { openBrowser } from '../output/open-browser.ts'
 import { printable } from '../output/printable.ts'
 import { DEVICE_CODE_GRANT, oauthFailure, postForm, signedInOf, type SignedIn } from './oauth-client.ts'
 
@@ -38,18 +38,4 @@ export async function signInByDevice(
 
 function bounded(value: unknown, usual: number, max: number): number {
   return typeof value === 'number' && value > 0 ? Math.min(value, max) : usual
-}
-
-const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
-  darwin: ['open'],
-  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
-}
-
-/** Opens the page if that is possible; the code is shown in any case. No shell reads the address. */
-function openBrowser(address: string): void {
-  if (!/^https?:\/\/[^\s"'`$]+$/.test(address) || !URL.canParse(address)) return
-  const [program, ...words] = OPENERS[process.platform] ?? ['xdg-open']
-  const child = spawn(program, [...words, address], { stdio: 'ignore', detached: true })
-  child.on('error', () => {})
-  child.unref()
 }
