@@ -38,7 +38,35 @@ export const ROUTES_WITH_ONE_KEY: readonly (readonly [string, string, unknown?])
   ['GET', '/v1/limits'],
 ]
 
-/** What differs between any two answers of one release (ids, times, and what took how long), and members that are new. */
+/** The later answer without members that the earlier one does not have: a release may add some. */
+export function withoutNewMembers(earlier: string, later: string): string {
+  if (!earlier.startsWith('{') || !later.startsWith('{')) return later
+  return JSON.stringify(membersOf(JSON.parse(earlier), JSON.parse(later)))
+}
+
+function membersOf(earlier: unknown, later: unknown): unknown {
+  if (Array.isArray(earlier) && Array.isArray(later))
+    return later.map((item, index) => membersOf(earlier[index], item))
+  if (!isObject(earlier) || !isObject(later)) return later
+  return Object.fromEntries(
+    Object.entries(later)
+      .filter(([name]) => name in earlier)
+      .map(([name, value]) => [name, membersOf(earlier[name], value)]),
+  )
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What is sold changes from release to release; the form in which it is listed does not. */
+export function onlyModelOfBoth(text: string): string {
+  const list = JSON.parse(text)
+  const listed = list.data.filter(({ id }: { readonly id: string }) => id === CHAT.model)
+  return JSON.stringify({ ...list, data: listed })
+}
+
+/** What differs between any two answers of one release (ids, times, and what took how long). */
 export function withoutIdsAndTimes(text: string): string {
   return (
     text
@@ -54,8 +82,6 @@ export function withoutIdsAndTimes(text: string): string {
       .replaceAll(/"(\w*(latency|ttft|duration|first_token)\w*)":(\d+(\.\d+)?|\{[^}]*\})/g, '"$1":<ms>')
       // A number that changes with every change, and says nothing else.
       .replaceAll(/"version":\d+/g, '"version":<number>')
-      // Members that were added since.
-      .replaceAll(/,"(shutdown_date|price_version)":(null|"[^"]*")/g, '')
       .replaceAll(/127\.0\.0\.1:\d+/g, '<host>')
   )
 }

@@ -110,10 +110,16 @@ const CHANGE_IDENTITY = `
       OR EXISTS (SELECT 1 FROM ${SCHEMA}.offered_providers WHERE sealed_headers IS NOT NULL)
       OR EXISTS (SELECT 1 FROM ${SCHEMA}.identity_providers WHERE client_secret IS NOT NULL) THEN sealing_fingerprint END`
 
+/** These have one row in every migrated database, also in one that was never used. */
+const FILLED_BY_MIGRATIONS: ReadonlySet<string> = new Set([
+  'installation',
+  'offer_state',
+  'statement_numbers',
+])
+
 async function requireEmpty(client: Client): Promise<void> {
   for (const { name } of await readTables(client)) {
-    // Every migrated database has an identity and a version of what it offers, also one that was never used.
-    if (name === 'installation' || name === 'offer_state') continue
+    if (FILLED_BY_MIGRATIONS.has(name)) continue
     const { rowCount } = await client.query(`SELECT 1 FROM ${SCHEMA}.${escapeIdentifier(name)} LIMIT 1`)
     if (rowCount === 0) continue
     throw new StorageError(

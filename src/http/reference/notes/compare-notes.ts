@@ -4,7 +4,7 @@ export const COMPARE_NOTES: Readonly<Record<string, string>> = {
     'Asks every lane, a model with its parameters, every prompt, as often as `repeats` says. The run goes on in the ' +
     'background, also when the gateway restarts. `budget_usd` stops it before it spends more.',
   'POST /v1/compare/estimates':
-    'Returns about what a run would cost and take. The body is that of a run; nothing is asked, stored or charged.',
+    'Returns about what a run would cost and take. The body is that of a run. It costs nothing: no model is asked, and nothing is stored.',
   'GET /v1/compare/runs': 'Lists the runs of the account, newest first.',
   'GET /v1/compare/runs/{run_id}':
     'Returns a run with its progress, its cost so far and, for each lane, latency, speed, cost and score with 95 % intervals.',
