@@ -265,8 +265,12 @@ describe('a judge', () => {
       models: ['poor', 'good'],
       prompts: prompts(4),
       judge: { model: 'judge' },
-      budget_usd: 0.00066,
+      budget_usd: 0.0019,
     })
     expect([run.status, run.error?.code, run.cells_done]).toEqual(['failed', 'budget_reached', 8])
+    expect(run.cost_usd).toBeLessThanOrEqual(0.0019)
+    await gateway.request('POST', `${RUNS}/${run.id}/resume`, { body: { budget_usd: 1 } })
+    const judged = await waitForRun(gateway, run.id)
+    expect([judged.status, judged.judging.judgements_done]).toEqual(['completed', 8])
   })
 })

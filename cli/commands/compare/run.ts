@@ -50,7 +50,7 @@ export const run = clientCommand<RunOptions>({
       .option('--dataset <id>', 'the prompts of a dataset')
       .option('--name <text>', 'the name of the run')
       .option('--repeats <number>', 'how often each model answers each prompt')
-      .option('--budget <usd>', 'end when the answers have cost so much')
+      .option('--budget <usd>', 'what the run may cost at most, with the judge')
       .option('--judge <model>', 'a model that judges the answers')
       .option('--rubric <text>', 'what the judge looks at')
       .option('--blind', 'hide which lane is which until you vote')
@@ -60,9 +60,10 @@ export const run = clientCommand<RunOptions>({
     const gateway = connect()
     const body = await describeOrder(options, words.join(' '))
     const estimate = await gateway.call((routes) => routes.POST('/v1/compare/estimates', { body }))
-    output.note(describeEstimate(estimate))
+    output.note(describeEstimate(estimate, body.budget_usd))
+    const { budget_usd: budget = null } = body
     await confirmCost({
-      usd: estimate.estimated_cost_usd,
+      usd: Math.min(estimate.estimated_cost_usd, budget ?? Infinity),
       what: `The ${estimate.cells_total} answers`,
       isAgreed: options.yes === true,
     })
@@ -84,7 +85,7 @@ export const run = clientCommand<RunOptions>({
   },
 })
 
-function describeEstimate(estimate: Schemas['CompareEstimate']): string {
+function describeEstimate(estimate: Schemas['CompareEstimate'], budget: number | undefined): string {
   const {
     prompts_total: prompts,
     cells_total: answers,
@@ -93,7 +94,9 @@ function describeEstimate(estimate: Schemas['CompareEstimate']): string {
     estimated_duration_seconds: seconds,
   } = estimate
   const ofJudge = judge === 0 ? '' : `, ${formatUsd(judge)} of it for the judge`
-  return `${prompts} ${prompts === 1 ? 'prompt' : 'prompts'}, ${answers} answers: about ${formatUsd(cost)}${ofJudge}, and ${formatSeconds(seconds)}.`
+  const isShort = budget !== undefined && cost > budget
+  const end = isShort ? ` The budget of ${formatUsd(budget)} will probably end it before.` : ''
+  return `${prompts} ${prompts === 1 ? 'prompt' : 'prompts'}, ${answers} answers: about ${formatUsd(cost)}${ofJudge}, and ${formatSeconds(seconds)}.${end}`
 }
 
 async function describeOrder(options: RunOptions, prompt: string) {

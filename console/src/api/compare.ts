@@ -66,8 +66,20 @@ export const cellsQuery = (id: string, isRunning: boolean) =>
       isRunning && POLL_MS * Math.max(1, Math.ceil((state.data?.cells.length ?? 0) / CELLS_A_PAGE)),
   })
 
-export const createRun = (body: Schemas['CompareRunRequest']) =>
-  call(() => client.POST('/v1/compare/runs', { body }))
+export type RunOrder = Schemas['CompareRunRequest']
+
+/** About what a run would cost and take. Null: there is nothing to estimate yet. */
+export const estimateQuery = (order: RunOrder | null) =>
+  queryOptions({
+    queryKey: ['compare-estimate', order],
+    queryFn: ({ signal }) =>
+      order === null ? null : call(() => client.POST('/v1/compare/estimates', { body: order, signal })),
+    enabled: order !== null,
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+
+export const createRun = (body: RunOrder) => call(() => client.POST('/v1/compare/runs', { body }))
 
 export const cancelRun = (id: string) =>
   call(() => client.POST('/v1/compare/runs/{run_id}/cancel', { params: { path: { run_id: id } } }))

@@ -64,6 +64,8 @@ export interface InferenceRecord {
   costNanoUsd: NanoUsd | null
   /** The part of the price that neither the hold nor the rest of the balance could pay. */
   uncoveredNanoUsd: NanoUsd
+  /** Whether a shorter answer than the client wanted was asked for, to stay within the amount of the request. */
+  isShortened?: boolean
   /** The account's balance, as far as this process knows it. */
   balanceNanoUsd: NanoUsd | null
   /** Time spent waiting for the first byte of upstreams, including failed attempts. */

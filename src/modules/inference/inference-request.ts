@@ -1,4 +1,5 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { InferenceRecord } from './inference-record.ts'
 
@@ -12,6 +13,8 @@ export interface InferenceRequest<Body> {
   readonly requestId: string
   readonly record: InferenceRecord
   readonly cancellation: Cancellation
+  /** The most that it may cost, whatever the upstream reports. A longer answer is not asked for. */
+  readonly amountNanoUsdMax?: NanoUsd | undefined
   /** Headers of its wire that are forwarded to a provider of the same wire, as alternating names and values. */
   readonly headers?: readonly string[]
   /**

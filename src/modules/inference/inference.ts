@@ -37,6 +37,7 @@ import { createUnattendedCalls, type EndedCall, type UnattendedCalls } from './p
 
 export { attemptRoutes } from './attempts/attempt-routes.ts'
 export type { Attempt } from './attempts/begin-attempt.ts'
+export { AmountTooSmall } from './payment/amount-too-small.ts'
 export type { CircuitBreaker } from './circuit/circuit-breaker.ts'
 export { AbandonedWork } from './disconnect/drains.ts'
 export { explainFailure } from './attempts/explain-failure.ts'

@@ -6,6 +6,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { Database } from '../../storage/database.ts'
 import {
+  AmountTooSmall,
   interpretCharge,
   mayPass,
   pauseBeforeTry,
@@ -14,6 +15,7 @@ import {
 } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import { findCharges } from '../ledger/ledger.ts'
+import { BudgetReached, type QuestionAmount } from './judge-budget.ts'
 import type { FailureStreak } from './failure-streak.ts'
 import { beginJudgement, endJudgement, type Judgement, type JudgementKey, type Said } from './judgements.ts'
 
@@ -23,7 +25,8 @@ export type AskChat = (call: {
   readonly body: ChatRequest
   readonly requestId: string
   readonly cancellation: Cancellation
-}) => Promise<{ readonly output: string; readonly costNanoUsd: NanoUsd }>
+  readonly amountNanoUsdMax?: NanoUsd | undefined
+}) => Promise<{ readonly output: string; readonly costNanoUsd: NanoUsd; readonly isCutByAmount: boolean }>
 
 export interface AskJudgeOptions {
   readonly database: Database
@@ -41,6 +44,8 @@ export interface JudgeQuestion {
   readonly key: JudgementKey
   readonly accountId: string
   readonly body: ChatRequest
+  /** What it may spend. */
+  readonly amount: QuestionAmount
   /** Returns null for an answer that cannot be parsed. */
   readonly read: (output: string) => Said | null
 }
@@ -58,15 +63,18 @@ export async function askJudge(options: AskJudgeOptions, question: JudgeQuestion
     const begun = await beginUnbroken(options, question)
     if (begun.isDone) return begun
     const outcome = await askOnce(options, question, begun)
+    question.amount.charge(outcome.chargedNanoUsd)
     if ('said' in outcome) {
-      const { said, chargedNanoUsd } = outcome
+      const { said, chargedNanoUsd, isCutByAmount } = outcome
       await endJudgement(database, key, { said, chargedNanoUsd, error: said === null ? UNREADABLE : null })
+      if (said === null && isCutByAmount) throw new BudgetReached()
       if (said === null) streak.fail(UNREADABLE.message)
       else streak.succeed()
       return said === null ? null : { ...begun, ...said, isDone: true }
     }
     const { error, chargedNanoUsd, isBroken } = outcome
     const { message } = error
+    if (error instanceof AmountTooSmall && chargedNanoUsd === 0n) throw new BudgetReached()
     const isHopeless = !mayPass(error) && !isOfTheQuestion(error)
     // An interrupted question is asked again under its request id, unless a partial answer was charged under that id.
     if (!isBroken && (cancellation.isCancelled || isHopeless)) throw error
@@ -103,7 +111,7 @@ function isOfTheQuestion({ code }: AppError): boolean {
  */
 async function beginUnbroken(
   options: AskJudgeOptions,
-  { key, accountId }: JudgeQuestion,
+  { key, accountId, amount }: JudgeQuestion,
 ): Promise<Judgement> {
   const { database, clock } = options
   const begin = (): Promise<Judgement> => beginJudgement(database, key, createRequestId(clock.nowMs()))
@@ -112,6 +120,7 @@ async function beginUnbroken(
   const { chargedNanoUsd, isBroken } = await readCharge(options, accountId, begun)
   if (!isBroken) return begun
   await endJudgement(database, key, { said: null, chargedNanoUsd, error: INTERRUPTED })
+  amount.charge(chargedNanoUsd)
   return begin()
 }
 
@@ -138,24 +147,26 @@ async function readCharge(
 }
 
 type Outcome =
-  | { readonly said: Said | null; readonly chargedNanoUsd: NanoUsd }
+  | { readonly said: Said | null; readonly chargedNanoUsd: NanoUsd; readonly isCutByAmount: boolean }
   | (ChargedUnderId & { readonly error: AppError })
 
 async function askOnce(
   options: AskJudgeOptions,
-  { accountId, body, read }: JudgeQuestion,
+  { accountId, body, amount, read }: JudgeQuestion,
   begun: Judgement,
 ): Promise<Outcome> {
   const { ask, readCaller, isBilled, cancellation } = options
   const { requestId, wasAsked } = begun
   const caller = await readCaller()
   try {
-    const { output, costNanoUsd } = await ask({ caller, body, requestId, cancellation })
+    const amountNanoUsdMax = amount.leftNanoUsd ?? undefined
+    const asked = { caller, body, requestId, cancellation, amountNanoUsdMax }
+    const { output, costNanoUsd, isCutByAmount } = await ask(asked)
     const said = read(output)
-    if (!isBilled || !wasAsked) return { said, chargedNanoUsd: costNanoUsd }
+    if (!isBilled || !wasAsked) return { said, chargedNanoUsd: costNanoUsd, isCutByAmount }
     // An id that was charged before is not charged again, and the earlier charge may differ from `costNanoUsd`.
     const { chargedNanoUsd } = await readCharge(options, accountId, begun)
-    return { said, chargedNanoUsd }
+    return { said, chargedNanoUsd, isCutByAmount }
   } catch (error) {
     const charge = isBilled
       ? await readCharge(options, accountId, begun)

@@ -7,6 +7,7 @@ import type { Database } from '../../storage/database.ts'
 import { withLabels, type Keys } from '../keys/keys.ts'
 import { askJudge, type AskChat, type AskJudgeOptions } from './ask-judge.ts'
 import { FailureStreak, JudgeKeepsFailing } from './failure-streak.ts'
+import { BudgetReached, JudgeBudget, type QuestionAmount } from './judge-budget.ts'
 import { choosePairs, type Pair } from './choose-pairs.ts'
 import {
   duelQuestion,
@@ -65,18 +66,19 @@ export async function judgeRun(
   const { database, keys } = options
   const cancellation = new Cancellation()
   outer.onCancel((reason) => cancellation.cancel(reason))
-  const asking: AskJudgeOptions = {
+  const asking: Asking = {
     ...options,
     readCaller: async () => withLabels(await keys.callerOf(run.accountId, run.keyId), run.labels),
     cancellation,
     streak: new FailureStreak(),
+    budget: await openBudget(database, run),
   }
   try {
     for (let after: readonly [number, number] = [-1, -1]; ;) {
       const prompts = await readUnjudged(database, run.id, after)
       const last = prompts.at(-1)
       if (last === undefined) return null
-      // With a budget, judge one prompt at a time, because the cost of a judgement is not known before it is made.
+      // With a budget, judge one prompt at a time, so that each question may spend most of what is left.
       const concurrency = run.budgetNanoUsd === null ? run.concurrency : 1
       await eachOf(prompts, concurrency, (prompt) => judgePrompt(asking, run, judge, prompt))
       after = [last.promptIndex, last.repeat]
@@ -93,25 +95,24 @@ export async function judgeRun(
 
 const BUDGET_REACHED: RunError = {
   code: 'budget_reached',
-  message: 'The budget of the run is spent. Resume it with a larger budget_usd to go on.',
+  message:
+    'The budget of the run does not cover another question to the judge. Resume it with a larger budget_usd to go on.',
 }
 
-class BudgetReached extends Error {
-  override readonly name = 'BudgetReached'
+interface Asking extends AskJudgeOptions {
+  readonly budget: JudgeBudget
 }
 
-async function requireBudget(database: Database, { id, budgetNanoUsd }: JudgedRun): Promise<void> {
-  if (budgetNanoUsd === null) return
+async function openBudget(database: Database, { id, budgetNanoUsd }: JudgedRun): Promise<JudgeBudget> {
   const [row] = await database.query<{ cost: bigint }>(
     'SELECT cost_nano_usd AS cost FROM compare_runs WHERE id = $1',
     [id],
   )
-  if (row !== undefined && row.cost >= budgetNanoUsd)
-    throw new BudgetReached('the budget of the run is spent')
+  return new JudgeBudget(budgetNanoUsd, row?.cost ?? 0n)
 }
 
 async function judgePrompt(
-  asking: AskJudgeOptions,
+  asking: Asking,
   run: JudgedRun,
   judge: JudgeSettings,
   prompt: UnjudgedPrompt,
@@ -128,7 +129,6 @@ async function judgePrompt(
   const laneIds = run.lanes.map(({ id }) => id)
   const pairs = choosePairs(laneIds, { seed: run.seed, promptIndex, repeat })
   for (const pair of pairs.filter((lanes) => lanes.every((id) => outputs.has(id)))) {
-    await requireBudget(database, run)
     const { what, winner } = await judgePair(asking, run, judge, prompt, pair)
     for (const laneId of pair) {
       if (what === 'decided') note(laneId, laneId === winner ? 'wins' : 'losses')
@@ -137,7 +137,6 @@ async function judgePrompt(
   }
   if (prompt.criterion !== null) {
     for (const laneId of outputs.keys()) {
-      await requireBudget(database, run)
       const scored = await scoreAnswer(asking, run, judge, prompt, { laneId, criterion: prompt.criterion })
       const opinion = opinions.get(laneId)
       if (scored === null) note(laneId, 'failed')
@@ -158,14 +157,19 @@ interface PairOutcome {
 
 /** Asks in both orders. A preference for a position instead of an answer counts as inconsistent. */
 async function judgePair(
-  asking: AskJudgeOptions,
+  asking: Asking,
   run: JudgedRun,
   judge: JudgeSettings,
   { promptIndex, repeat, messages, outputs }: UnjudgedPrompt,
   [one, other]: Pair,
 ): Promise<PairOutcome> {
-  const ask = (firstLaneId: string, secondLaneId: string): Promise<Judgement | null> =>
+  const ask = (
+    firstLaneId: string,
+    secondLaneId: string,
+    amount: QuestionAmount,
+  ): Promise<Judgement | null> =>
     askJudge(asking, {
+      amount,
       key: { runId: run.id, promptIndex, repeat, firstLaneId, secondLaneId },
       accountId: run.accountId,
       body: duelQuestion(judge, messages, {
@@ -174,8 +178,13 @@ async function judgePair(
       }),
       read: readPreference,
     })
-  const [straight, exchanged] = await Promise.all([ask(one, other), ask(other, one)])
-  if (straight === null || exchanged === null) return { what: 'failed', winner: null }
+  const amounts = asking.budget.reserveTwo()
+  const both = await Promise.allSettled([ask(one, other, amounts[0]), ask(other, one, amounts[1])])
+  const [straight, exchanged] = both.map((asked) => {
+    if (asked.status === 'rejected') throw asked.reason
+    return asked.value
+  })
+  if (!straight || !exchanged) return { what: 'failed', winner: null }
   const verdict = nameOf(straight, one, other)
   if (verdict !== nameOf(exchanged, other, one)) return { what: 'inconsistent', winner: null }
   const nowMs = asking.clock.nowMs()
@@ -205,13 +214,14 @@ function nameOf({ preferred }: Judgement, first: string, second: string): string
 }
 
 function scoreAnswer(
-  asking: AskJudgeOptions,
+  asking: Asking,
   run: JudgedRun,
   judge: JudgeSettings,
   { promptIndex, repeat, messages, outputs }: UnjudgedPrompt,
   { laneId, criterion }: { laneId: string; criterion: string },
 ): Promise<Judgement | null> {
   return askJudge(asking, {
+    amount: asking.budget.reserve(),
     key: { runId: run.id, promptIndex, repeat, firstLaneId: laneId, secondLaneId: laneId },
     accountId: run.accountId,
     body: scoreQuestion(judge, messages, { output: outputs.get(laneId) ?? '', criterion }),

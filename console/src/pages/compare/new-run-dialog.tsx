@@ -9,7 +9,8 @@ import { TextField } from '../../ui/forms/text-field.tsx'
 import { Dialog } from '../../ui/overlays/dialog.tsx'
 import { LaneDrafts, newLane, toLane, type LaneDraft } from './lane-drafts.tsx'
 import { useChatModels } from './model-lanes.tsx'
-import { hasPrompts, NO_PROMPTS, preparePrompts, PromptSource } from './prompt-source.tsx'
+import { hasPrompts, knownPrompts, NO_PROMPTS, preparePrompts, PromptSource } from './prompt-source.tsx'
+import { RunEstimate } from './run-estimate.tsx'
 
 /** Prompts or a dataset, models, and a limit of the cost. */
 export function NewRunDialog({ onClose }: { readonly onClose: () => void }) {
@@ -23,16 +24,17 @@ export function NewRunDialog({ onClose }: { readonly onClose: () => void }) {
   const [repeats, setRepeats] = useState('1')
   const [judge, setJudge] = useState('')
   const lanes = entered.length > 0 ? entered : choices.slice(0, 2).map(({ value }) => newLane(value))
+  const budgetUsd = budget.trim() === '' ? null : Number(budget)
+  const order = {
+    lanes: lanes.map(toLane),
+    repeats: Number(repeats),
+    budget_usd: budgetUsd,
+    ...(judge !== '' && { judge: { model: judge } }),
+  }
+  const known = knownPrompts(prompts)
   const create = useMutation({
     mutationFn: async () =>
-      createRun({
-        ...(name !== '' && { name }),
-        ...(await preparePrompts(prompts)),
-        lanes: lanes.map(toLane),
-        repeats: Number(repeats),
-        budget_usd: budget.trim() === '' ? null : Number(budget),
-        ...(judge !== '' && { judge: { model: judge } }),
-      }),
+      createRun({ ...order, ...(name !== '' && { name }), ...(await preparePrompts(prompts)) }),
     onSuccess: ({ id }) => {
       void queryClient.invalidateQueries({ queryKey: ['compare'] })
       void navigate({ to: '/compare/$id', params: { id } })
@@ -61,7 +63,13 @@ export function NewRunDialog({ onClose }: { readonly onClose: () => void }) {
       <PromptSource draft={prompts} onChange={setPrompts} />
       <div className="grid grid-cols-3 gap-4 max-sm:grid-cols-1">
         <TextField label="Repeats" inputMode="numeric" value={repeats} onChange={setRepeats} hint="1 to 10" />
-        <TextField label="Budget (USD)" inputMode="decimal" value={budget} onChange={setBudget} />
+        <TextField
+          label="Budget (USD)"
+          inputMode="decimal"
+          value={budget}
+          onChange={setBudget}
+          hint="Never more, with the judge"
+        />
         <SelectField
           label="Judge"
           value={judge}
@@ -69,6 +77,7 @@ export function NewRunDialog({ onClose }: { readonly onClose: () => void }) {
           onChange={setJudge}
         />
       </div>
+      <RunEstimate order={known === null ? null : { ...order, ...known }} budgetUsd={budgetUsd} />
       {create.error && <ErrorPanel title="The run was not created" error={create.error} />}
     </Dialog>
   )

@@ -88,6 +88,12 @@ export function hasPrompts({ source, text, file }: PromptDraft): boolean {
   return source !== FILE || file !== null
 }
 
+/** What a run would be made of, without making a dataset. Null for a file that was not sent yet. */
+export function knownPrompts(draft: PromptDraft): { prompts: string[] } | { dataset_id: string } | null {
+  if (draft.source === FILE || !hasPrompts(draft)) return null
+  return draft.source === WRITTEN ? { prompts: linesOf(draft.text) } : { dataset_id: draft.source }
+}
+
 /** Makes the dataset, if it is a new one, and returns what a run is made of. */
 export async function preparePrompts({ source, text, file, name }: PromptDraft) {
   if (source === FILE && file !== null) return { dataset_id: (await uploadDataset(file, name)).id }

@@ -21,7 +21,8 @@ const SEED_MAX = 2 ** 31 - 1
 export const Budget = Type.Number({
   exclusiveMinimum: 0,
   maximum: USD_MAX,
-  description: 'Nothing more is asked when the cells have cost so much; the last one may go over it.',
+  description:
+    'What the run may cost at most, with its judge. It ends when another answer does not fit, and says how many are missing.',
 })
 
 export const RunCreateBody = Type.Object(

@@ -3,7 +3,7 @@ import type { NanoUsd } from '../../../kernel/money.ts'
 import type { CatalogModel } from '../../catalog/catalog.ts'
 import { isRefusal, type Hold, type Ledger } from '../../ledger/ledger.ts'
 import { outputTokensCovered, type WorstCase } from './estimate-cost.ts'
-import type { InferenceRequest } from '../../inference/inference.ts'
+import { AmountTooSmall, type InferenceRequest } from '../../inference/inference.ts'
 import { labelsOf } from '../../keys/keys.ts'
 import { boundHourCache } from './hour-cache.ts'
 import { boundThinking, shortenThinking } from './thinking-budget.ts'
@@ -58,10 +58,44 @@ export function holdWorstCase<Body extends object>(
   if (model.contextTokens !== null && bound.promptTokensMax > model.contextTokens)
     estimate.checkContext(model, request.body)
   const { wantedNanoUsd } = bound
+  const { amountNanoUsdMax } = request
+  if (amountNanoUsdMax !== undefined && amountNanoUsdMax < wantedNanoUsd)
+    return holdWithin(ledger, estimate, model, request, { atMs, amountNanoUsdMax })
   const labels = labelsOf(request.caller)
   const hold = ledger.holdAtOnce(request.caller, { wantedNanoUsd, atMs, model: model.id, labels })
   if (hold === null) return holdBound(ledger, estimate, model, request, { atMs, bound })
   return { hold, request: limitAnswer(request, estimate, bound, bound.outputTokensMax) }
+}
+
+/** Holds no more than the amount that the request may cost, and shortens the answer to what that covers. */
+async function holdWithin<Body extends object>(
+  ledger: HoldLedger,
+  estimate: Estimate<Body>,
+  model: CatalogModel,
+  request: InferenceRequest<Body>,
+  { atMs, amountNanoUsdMax }: { atMs: number; amountNanoUsdMax: NanoUsd },
+): Promise<CoveredRequest<Body>> {
+  const { caller, cancellation, record } = request
+  const worstCase = boundRequest(estimate.refine(model, request.body, request.bytes), request)
+  const { leastNanoUsd } = worstCase
+  if (amountNanoUsdMax < leastNanoUsd) throw new AmountTooSmall(leastNanoUsd)
+  const hold = await ledger.hold(caller, {
+    wantedNanoUsd: smallerOf(worstCase.wantedNanoUsd, amountNanoUsdMax),
+    leastNanoUsd,
+    model: model.id,
+    labels: labelsOf(caller),
+    atMs,
+    isPatient: true,
+    sinceMs: performance.now(),
+    cancellation,
+  })
+  const outputTokens = outputTokensCovered(worstCase, smallerOf(hold.amountNanoUsd, amountNanoUsdMax))
+  record.isShortened = outputTokens < worstCase.outputTokensMax
+  return { hold, request: limitAnswer(request, estimate, worstCase, outputTokens) }
+}
+
+function smallerOf(one: NanoUsd, other: NanoUsd): NanoUsd {
+  return one < other ? one : other
 }
 
 /** Adds the cost of an hour cache and of a thinking budget. */

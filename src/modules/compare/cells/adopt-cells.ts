@@ -1,3 +1,4 @@
+import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Database } from '../../../storage/database.ts'
 import { interpretCharge } from '../../inference/inference.ts'
 import { findCharges, type FoundCharge } from '../../ledger/ledger.ts'
@@ -23,9 +24,9 @@ const LOOKED_UP_AT_ONCE = 1_000
 /**
  * Takes over cells that have been asked but have no answer: cells that were running when the previous worker died, and failed
  * cells of a resumed run. Adds what the ledger has charged under their request ids. An id with a complete charged answer is reused,
- * so that it is not charged again. An id whose answer was cut off is replaced.
+ * so that it is not charged again. An id whose answer was cut off is replaced. Returns what was added.
  */
-export async function adoptCells(database: Database, { run, claim, writer }: AdoptOrder): Promise<void> {
+export async function adoptCells(database: Database, { run, claim, writer }: AdoptOrder): Promise<NanoUsd> {
   const used = await database.query<UsedCell>(READ_USED, [run.id])
   const charges = await findAll(
     database,
@@ -47,6 +48,7 @@ export async function adoptCells(database: Database, { run, claim, writer }: Ado
       }),
     ),
   )
+  return unsettled.reduce((sum, { added }) => sum + added, 0n)
 }
 
 async function findAll(

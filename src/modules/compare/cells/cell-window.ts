@@ -12,6 +12,8 @@ export interface WaitingCell {
   /** The part of the charges under its id that its cost already includes. */
   readonly countedNanoUsd: NanoUsd
   readonly tries: number
+  /** What its prompt costs alone, once it did not fit into what the cell might spend. */
+  readonly leastNanoUsd?: NanoUsd
 }
 
 interface WaitingPrompt {

@@ -19,6 +19,8 @@ export interface ChatQuestion {
   readonly body: ChatRequest
   readonly requestId: string
   readonly cancellation: Cancellation
+  /** The most that it may cost. */
+  readonly amountNanoUsdMax?: NanoUsd | undefined
   /** Throws if a limit is reached. Without it the call waits for the limit. */
   readonly admit?: (tokens: number) => Promise<Admission>
 }
@@ -29,6 +31,8 @@ export interface ToldCall {
   readonly reasoning: string | null
   readonly toolCalls: readonly unknown[] | null
   readonly finishReason: string | null
+  /** Whether it was cut off because it may not cost more. */
+  readonly isCutByAmount: boolean
   readonly usage: CellUsage | null
   readonly costNanoUsd: NanoUsd
   readonly latencyMs: number | null
@@ -94,8 +98,10 @@ export class ChatCall {
   tell(): ToldCall {
     const record = this.#record
     const firstTokenMs = record?.firstTokenMs ?? null
+    const read = this.#answer.read()
     return {
-      ...this.#answer.read(),
+      ...read,
+      isCutByAmount: record?.isShortened === true && read.finishReason === 'length',
       usage: record?.usage ?? null,
       costNanoUsd: record?.costNanoUsd ?? 0n,
       latencyMs: this.#durationMs === null ? null : Math.round(this.#durationMs),

@@ -2,6 +2,7 @@ import { AppError } from '../../../kernel/app-error.ts'
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import {
+  AmountTooSmall,
   interpretCharge,
   mayPass,
   pauseBeforeTry,
@@ -15,6 +16,7 @@ import { cellBody } from './cell-body.ts'
 import type { WaitingCell } from './cell-window.ts'
 import type { CellEnd, CellWriter } from './cell-writer.ts'
 import type { LiveRun } from '../live/live-sender.ts'
+import { BUDGET_REACHED_CODE } from '../runs/budget-reached.ts'
 import type { Lane } from '../runs/run.ts'
 import { scoreOutput } from '../scores/score-output.ts'
 
@@ -31,6 +33,8 @@ export interface RunCellOptions {
   readonly findCharge: ((requestId: string) => Promise<FoundCharge | null>) | null
   /** Resolves when another cell of the run has ended. False at once if no other cell is running. */
   readonly waitForAnother: () => Promise<boolean>
+  /** The most that the cell may cost, over all tries. Null: no limit of the run. */
+  readonly amountNanoUsd: NanoUsd | null
   readonly cancellation: Cancellation
 }
 
@@ -40,6 +44,10 @@ export interface RanCell {
   readonly status: CellEnd['status'] | 'lost'
   /** Why the run cannot continue. */
   readonly halt: AppError | null
+  /** What it needs at least, if it may not spend so much. It waits for more room then. */
+  readonly neededNanoUsd?: NanoUsd
+  /** The budget cut its answer off. */
+  readonly isCut?: boolean
 }
 
 /** How often a cell waits for other cells to release their credit. */
@@ -64,8 +72,18 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
   for (;;) {
     const requestId = await writer.begin(key)
     if (requestId === null) return { chargedNanoUsd: chargedInAll, status: 'lost', halt: null }
-    const outcome = await askOnce(cell, lane, { requestId, wasAsked, countedNanoUsd }, options)
+    const { amountNanoUsd } = options
+    const amountNanoUsdMax = amountNanoUsd === null ? undefined : amountNanoUsd - chargedInAll
+    const asked = { requestId, wasAsked, countedNanoUsd, amountNanoUsdMax }
+    const outcome = await askOnce(cell, lane, asked, options)
     const { chargedNanoUsd } = outcome
+    if ('answer' in outcome && outcome.answer.isCutByAmount) {
+      // Its answer is charged, so another one needs another id.
+      await end({ key, status: 'pending', chargedNanoUsd, isIdSpent: true })
+      if ((await writer.begin(key)) === null)
+        return { chargedNanoUsd: chargedInAll, status: 'lost', halt: null }
+      return { ...(await end({ key, status: 'failed', chargedNanoUsd: 0n, ...CUT_OFF })), isCut: true }
+    }
     if ('answer' in outcome) {
       const score = await scoreOutput(cell.prompt.expected, outcome.answer.output, options.accountId)
       return end({ key, status: 'completed', chargedNanoUsd, answer: outcome.answer, score })
@@ -74,6 +92,8 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
     const back = { key, status: 'pending', chargedNanoUsd, isIdSpent } as const
     if (cancellation.isCancelled) return end(back)
     if (outcome.isCallerRefused) return end(back, error)
+    if (error instanceof AmountTooSmall)
+      return { ...(await end(back)), neededNanoUsd: chargedInAll + error.neededNanoUsd }
     const isShort = isRefusal(error)
     const mayTryAgain = isShort
       ? creditWaits < CREDIT_WAITS_MAX && (await options.waitForAnother())
@@ -98,6 +118,11 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
   }
 }
 
+const CUT_OFF = {
+  code: BUDGET_REACHED_CODE,
+  message: 'The answer was cut off: what is left of the budget does not cover a longer one.',
+}
+
 type Outcome = Charged & (Answered | Unanswered)
 
 interface Charged {
@@ -118,12 +143,13 @@ interface Unanswered {
 
 interface UsedId extends Pick<WaitingCell, 'wasAsked' | 'countedNanoUsd'> {
   readonly requestId: string
+  readonly amountNanoUsdMax: NanoUsd | undefined
 }
 
 async function askOnce(
   { key, prompt }: WaitingCell,
   lane: Lane,
-  { requestId, wasAsked, countedNanoUsd }: UsedId,
+  { requestId, wasAsked, countedNanoUsd, amountNanoUsdMax }: UsedId,
   { ask, live, readCaller, findCharge, cancellation }: RunCellOptions,
 ): Promise<Outcome> {
   let caller: Caller
@@ -136,7 +162,8 @@ async function askOnce(
   }
   try {
     const body = cellBody(lane, prompt.messages, key.repeat)
-    const answer = await ask({ caller, body, requestId, cancellation, onText: live.begin(key) })
+    const onText = live.begin(key)
+    const answer = await ask({ caller, body, requestId, amountNanoUsdMax, cancellation, onText })
     if (!wasAsked || findCharge === null) return { answer, chargedNanoUsd: answer.costNanoUsd }
     // An id is charged once, so the earlier charge counts, which may differ from this answer's.
     const { added } = interpretCharge(await findCharge(requestId), countedNanoUsd)

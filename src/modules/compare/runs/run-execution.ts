@@ -4,7 +4,6 @@ import { ClientDisconnected } from '../../../kernel/client-disconnected.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import { keepTrying } from '../../../kernel/keep-trying.ts'
 import type { Logger } from '../../../kernel/logger.ts'
-import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Database } from '../../../storage/database.ts'
 import type { LeasedItem } from '../../../storage/leased-work/leased-work.ts'
 import { withLabels, type Caller, type Keys } from '../../keys/keys.ts'
@@ -18,7 +17,8 @@ import type { LiveRun, LiveSender } from '../live/live-sender.ts'
 import { measureLanes, refreshLaneStats, type FindInterval } from '../cells/lane-stats.ts'
 import { runCell, type RanCell, type RunCellOptions } from '../cells/run-cell.ts'
 import type { Lane, Run, RunError } from './run.ts'
-import { SpendPlan } from './spend-plan.ts'
+import { budgetReached } from './budget-reached.ts'
+import { SpendPlan, type Allowance } from './spend-plan.ts'
 
 export interface ExecutionOptions {
   readonly database: Database
@@ -64,6 +64,7 @@ export class RunExecution implements LeasedItem {
   #changed = Promise.withResolvers<void>()
   #why: StopReason | null = null
   #halt: RunError | null = null
+  #isBudgetReached = false
   #statsAtMs = performance.now()
 
   constructor(claimed: ClaimedRun, options: ExecutionOptions) {
@@ -140,7 +141,9 @@ export class RunExecution implements LeasedItem {
   async #askAll(): Promise<void> {
     const { database } = this.#options
     const { run, claim } = this.claimed
-    await keepTrying(() => adoptCells(database, { run, claim, writer: this.#writer }), this.#isGivenUp)
+    this.#spend.add(
+      await keepTrying(() => adoptCells(database, { run, claim, writer: this.#writer }), this.#isGivenUp),
+    )
     while (this.#why === null && this.#halt === null) {
       await keepTrying(() => this.#window.fill(), this.#isGivenUp)
       this.#changed = Promise.withResolvers()
@@ -150,6 +153,8 @@ export class RunExecution implements LeasedItem {
       await this.#refreshStats()
     }
     await this.#settle()
+    if (this.#isBudgetReached && this.#why === null)
+      this.#halt ??= await keepTrying(() => budgetReached(database, run), this.#isGivenUp)
   }
 
   /** Returns whether a cell was started. */
@@ -160,24 +165,29 @@ export class RunExecution implements LeasedItem {
     if (cell === null) return false
     const lane = run.lanes.find(({ position }) => position === cell.key.lanePosition)
     if (lane === undefined) throw new Error('a cell has a lane that its run has not')
-    const expected = this.#spend.reserve(lane, this.#running === 0)
-    if (expected === null) {
+    const allowance = this.#spend.reserve(lane, {
+      freeSlots: run.concurrency - this.#running,
+      isAlone: this.#running === 0,
+      leastNanoUsd: cell.leastNanoUsd ?? 0n,
+    })
+    if (allowance === null) {
       this.#window.putBack(cell)
-      if (this.#running === 0) this.#halt = BUDGET_REACHED
+      this.#isBudgetReached ||= this.#running === 0
       return false
     }
-    void this.#run(cell, lane, expected)
+    void this.#run(cell, lane, allowance)
     return true
   }
 
-  async #run(cell: WaitingCell, lane: Lane, expected: NanoUsd): Promise<void> {
+  async #run(cell: WaitingCell, lane: Lane, allowance: Allowance): Promise<void> {
     const { position } = lane
     this.#running += 1
     this.#runningOfLane.set(position, (this.#runningOfLane.get(position) ?? 0) + 1)
     let ran: RanCell | null = null
     try {
-      ran = await runCell(cell, lane, this.#cellOptions())
+      ran = await runCell(cell, lane, { ...this.#cellOptions(), amountNanoUsd: allowance.amountNanoUsd })
       if (ran.halt !== null) this.#haltBy(ran.halt)
+      if (ran.isCut === true) this.#isBudgetReached = true
       if (ran.status === 'lost') await this.#stopLost()
     } catch (error) {
       this.#options.logger.error({ err: error, runId: this.claimed.run.id }, 'a cell could not be ended')
@@ -186,10 +196,12 @@ export class RunExecution implements LeasedItem {
       this.#live.end(cell.key, ran?.status ?? 'lost')
       this.#running -= 1
       this.#runningOfLane.set(position, (this.#runningOfLane.get(position) ?? 1) - 1)
-      this.#spend.settle(lane, expected, {
+      this.#spend.settle(lane, allowance, {
         chargedNanoUsd: ran?.chargedNanoUsd ?? 0n,
         isCompleted: ran?.status === 'completed',
       })
+      if (ran?.neededNanoUsd !== undefined)
+        this.#window.putBack({ ...cell, wasAsked: true, leastNanoUsd: ran.neededNanoUsd })
       this.#note()
     }
   }
@@ -201,7 +213,7 @@ export class RunExecution implements LeasedItem {
     this.stop(isCancelled ? 'cancelled' : 'lost')
   }
 
-  #cellOptions(): RunCellOptions {
+  #cellOptions(): Omit<RunCellOptions, 'amountNanoUsd'> {
     const { ask, isBilled, database } = this.#options
     const { run } = this.claimed
     const findCharge = async (requestId: string) =>
@@ -272,10 +284,6 @@ export class RunExecution implements LeasedItem {
   }
 }
 
-const BUDGET_REACHED: RunError = {
-  code: 'budget_reached',
-  message: 'The budget of the run is spent. Resume it with a larger budget_usd to go on.',
-}
 const INTERNAL_ERROR: RunError = {
   code: 'internal_error',
   message: 'The gateway could not go on with the run.',

@@ -5,7 +5,7 @@ import { SpendPlan } from './spend-plan.ts'
 const lane = { id: 'lane', completed: 0, costNanoUsd: 0n } as Lane
 const planOf = (run: Partial<Run>) =>
   new SpendPlan({
-    budgetNanoUsd: 100n,
+    budgetNanoUsd: 10_000n,
     costNanoUsd: 0n,
     // The estimate of the judge is not part of the cost of cells.
     estimatedCostNanoUsd: 500n,
@@ -15,34 +15,50 @@ const planOf = (run: Partial<Run>) =>
     ...run,
   } as Run)
 const completed = (chargedNanoUsd: bigint) => ({ chargedNanoUsd, isCompleted: true })
+const wanted = (freeSlots: number, changes: object = {}) => ({
+  freeSlots,
+  isAlone: false,
+  leastNanoUsd: 0n,
+  ...changes,
+})
+const alone = wanted(1, { isAlone: true })
 
-describe('a budget', () => {
-  test('lets as many cells begin as are expected to fit', () => {
+describe('SpendPlan', () => {
+  test('a budget is shared by the cells that may run at once, and never promised twice', () => {
     const plan = planOf({})
-    expect([plan.reserve(lane, true), plan.reserve(lane, false), plan.reserve(lane, false)]).toEqual([
-      30n,
-      30n,
-      30n,
-    ])
-    expect(plan.reserve(lane, false)).toBeNull()
+    const amounts = [4, 3, 2, 1].map((slots) => plan.reserve(lane, wanted(slots))?.amountNanoUsd)
+    expect(amounts).toEqual([2_500n, 2_500n, 2_500n, 2_500n])
+    expect(plan.reserve(lane, wanted(1))).toBeNull()
+    plan.settle(lane, { amountNanoUsd: 2_500n }, completed(100n))
+    expect(plan.reserve(lane, wanted(1))).toEqual({ amountNanoUsd: 2_400n })
   })
 
-  test('learns from the cost of cells', () => {
+  test('a budget leaves room for an answer of many times the usual cost while others run, and all that is left to one alone', () => {
+    const plan = planOf({ budgetNanoUsd: 300n })
+    // The guess is 30.
+    expect(plan.reserve(lane, wanted(10))).toEqual({ amountNanoUsd: 240n })
+    expect(plan.reserve(lane, wanted(9))).toBeNull()
+    plan.settle(lane, { amountNanoUsd: 240n }, completed(200n))
+    expect(plan.reserve(lane, alone)).toBeNull()
+    const small = planOf({ budgetNanoUsd: 10n })
+    expect(small.reserve(lane, alone)).toEqual({ amountNanoUsd: 10n })
+  })
+
+  test('a cell waits for the room that a long prompt needs', () => {
+    const plan = planOf({ costNanoUsd: 9_000n })
+    expect(plan.reserve(lane, wanted(2, { leastNanoUsd: 600n }))).toBeNull()
+    expect(plan.reserve(lane, { ...alone, leastNanoUsd: 600n })).toEqual({ amountNanoUsd: 1_000n })
+    expect(planOf({ costNanoUsd: 9_500n }).reserve(lane, { ...alone, leastNanoUsd: 600n })).toBeNull()
+  })
+
+  test('a budget counts what an earlier worker was charged', () => {
     const plan = planOf({})
-    plan.settle(lane, plan.reserve(lane, true) ?? 0n, completed(5n))
-    expect(plan.reserve(lane, true)).toBe(5n)
+    plan.add(9_999n)
+    expect(plan.reserve(lane, alone)).toEqual({ amountNanoUsd: 1n })
   })
 
-  test('lets one cell begin although the estimate is too high', () => {
-    const plan = planOf({ estimatedCostNanoUsd: 100_200n })
-    expect(plan.reserve(lane, false)).toBeNull()
-    expect(plan.reserve(lane, true)).toBe(10_000n)
-    plan.settle(lane, 10_000n, completed(10n))
-    expect(plan.reserve(lane, false)).toBe(10n)
-  })
-
-  test('a budget that is spent lets no cell begin, and without a budget all begin', () => {
-    expect(planOf({ costNanoUsd: 100n }).reserve(lane, true)).toBeNull()
-    expect(planOf({ budgetNanoUsd: null, costNanoUsd: 100n }).reserve(lane, false)).toBe(0n)
+  test('a spent budget lets no cell begin, and without a budget all begin', () => {
+    expect(planOf({ costNanoUsd: 10_000n }).reserve(lane, alone)).toBeNull()
+    expect(planOf({ budgetNanoUsd: null }).reserve(lane, wanted(1))).toEqual({ amountNanoUsd: null })
   })
 })

@@ -6,9 +6,27 @@ interface LaneSpend {
   costNanoUsd: NanoUsd
 }
 
+/** What a cell may spend. */
+export interface Allowance {
+  /** Null without a budget. */
+  readonly amountNanoUsd: NanoUsd | null
+}
+
+export interface WantedAllowance {
+  /** Further cells that may run beside it. */
+  readonly freeSlots: number
+  /** No other cell is running. */
+  readonly isAlone: boolean
+  /** What its prompt costs alone, if that is known. */
+  readonly leastNanoUsd: NanoUsd
+}
+
+/** A cell may cost this many times the usual cost of its lane, before its answer is cut off. */
+const MARGIN = 8n
+
 /**
- * Keeps a run within its budget. A cell starts only if its expected cost fits beside what is spent and reserved. The last cell may
- * cost more than expected, so a run can exceed its budget by one cell.
+ * Keeps a run within its budget. Each cell reserves the most that it may spend, and is not charged more than that. While others run, a
+ * cell starts only if there is room for an unusually long answer. Alone it may have all that is left.
  */
 export class SpendPlan {
   readonly #budgetNanoUsd: NanoUsd | null
@@ -30,23 +48,33 @@ export class SpendPlan {
     )
   }
 
-  /** Reserves the expected cost of a cell. Null if the budget has no room for it. */
-  reserve(lane: Lane, isAlone: boolean): NanoUsd | null {
-    if (this.#budgetNanoUsd === null) return 0n
-    const expected = this.#expect(lane)
-    const isCovered = this.#spentNanoUsd + this.#reservedNanoUsd + expected <= this.#budgetNanoUsd
-    // A cell that runs alone may start while any budget is left, because the estimate may be too high.
-    if (!isCovered && !(isAlone && this.#spentNanoUsd < this.#budgetNanoUsd)) return null
-    this.#reservedNanoUsd += expected
-    return expected
+  /** Adds what an earlier worker was charged. */
+  add(chargedNanoUsd: NanoUsd): void {
+    this.#spentNanoUsd += chargedNanoUsd
+  }
+
+  /** Reserves what a cell may spend. Null if the budget has no room for it. */
+  reserve(lane: Lane, { freeSlots, isAlone, leastNanoUsd }: WantedAllowance): Allowance | null {
+    if (this.#budgetNanoUsd === null) return { amountNanoUsd: null }
+    const left = this.#budgetNanoUsd - this.#spentNanoUsd - this.#reservedNanoUsd
+    const { usual, isKnown } = this.#expect(lane)
+    const share = left / BigInt(Math.max(1, freeSlots))
+    const wanted = largestOf(share, largestOf(usual * MARGIN, leastNanoUsd * 2n))
+    const amountNanoUsd = wanted <= left ? wanted : left
+    // The estimate may be too high, so a lane without an answer may try with less.
+    const needed = largestOf(leastNanoUsd, isKnown ? usual : 1n)
+    if (wanted > left && !(isAlone && left >= needed)) return null
+    if (amountNanoUsd <= 0n) return null
+    this.#reservedNanoUsd += amountNanoUsd
+    return { amountNanoUsd }
   }
 
   settle(
     lane: Lane,
-    reserved: NanoUsd,
+    { amountNanoUsd }: Allowance,
     { chargedNanoUsd, isCompleted }: { chargedNanoUsd: NanoUsd; isCompleted: boolean },
   ): void {
-    this.#reservedNanoUsd -= reserved
+    this.#reservedNanoUsd -= amountNanoUsd ?? 0n
     this.#spentNanoUsd += chargedNanoUsd
     const spend = this.#lanes.get(lane.id)
     if (spend === undefined || !isCompleted) return
@@ -55,8 +83,13 @@ export class SpendPlan {
   }
 
   /** The mean cost of the lane's cells so far. */
-  #expect({ id }: Lane): NanoUsd {
+  #expect({ id }: Lane): { usual: NanoUsd; isKnown: boolean } {
     const { completed = 0n, costNanoUsd = 0n } = this.#lanes.get(id) ?? {}
-    return completed === 0n ? this.#guessNanoUsd : costNanoUsd / completed
+    if (completed === 0n) return { usual: this.#guessNanoUsd, isKnown: false }
+    return { usual: costNanoUsd / completed, isKnown: true }
   }
+}
+
+function largestOf(one: NanoUsd, other: NanoUsd): NanoUsd {
+  return one > other ? one : other
 }

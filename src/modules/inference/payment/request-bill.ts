@@ -79,6 +79,12 @@ export class RequestBill {
   }
 
   #boundPrice(priceNanoUsd: NanoUsd): NanoUsd {
+    const { amountNanoUsdMax } = this.#options.request
+    const boundNanoUsd = this.#boundByModel(priceNanoUsd)
+    return amountNanoUsdMax !== undefined && boundNanoUsd > amountNanoUsdMax ? amountNanoUsdMax : boundNanoUsd
+  }
+
+  #boundByModel(priceNanoUsd: NanoUsd): NanoUsd {
     const { amountNanoUsd } = this.#options.hold
     const ceilingNanoUsd = this.#options.ceilingNanoUsd()
     if (ceilingNanoUsd === null) return priceNanoUsd
