@@ -6,7 +6,15 @@ import { fakeClock } from '../src/kernel/testing/fake-clock.ts'
 import { createId } from '../src/kernel/identifiers.ts'
 import { silentLogger } from '../src/kernel/logger.ts'
 import { fillUsage } from '../src/modules/usage/testing/fill-usage.ts'
-import { createUsage, DAY_MS, floorDay, HOUR_MS, type Usage } from '../src/modules/usage/usage.ts'
+import {
+  createUsage,
+  DAY_MS,
+  floorDay,
+  HOUR_MS,
+  type GatewayDimension,
+  type GroupsQuery,
+  type Usage,
+} from '../src/modules/usage/usage.ts'
 import { connectDatabase } from '../src/storage/connection/connect-database.ts'
 import type { Database } from '../src/storage/database.ts'
 import { startEmbeddedPostgres } from '../src/storage/embedded-postgres/start-embedded-postgres.ts'
@@ -121,6 +129,17 @@ function questions(accountId: string): Record<string, (usage: Usage) => Promise<
   const filter = {}
   const records = { ...reader, range: { fromMs: 0, toMs: nowMs + 1 }, outcome: null, page }
   const days = { fromMs: floorDay(nowMs) - 30 * DAY_MS, toMs: floorDay(nowMs) + DAY_MS }
+  const ofGateway = (by: GatewayDimension): GroupsQuery => ({
+    range,
+    previousRange: { fromMs: range.fromMs - 30 * DAY_MS, toMs: range.fromMs },
+    by,
+    tagName: null,
+    accountId: null,
+    filter,
+    regions: new Map(),
+    order: 'cost',
+    limit: 20,
+  })
   const costs = { ...reader, range: days, width: '1d', tagName: null, filter: NO_BUCKET_FILTER } as const
   return {
     'costs 31 days': (usage) => usage.readBuckets({ ...costs, groupBy: new Set() }),
@@ -164,8 +183,11 @@ function questions(accountId: string): Record<string, (usage: Usage) => Promise<
       usage.compareTotals({ ...reader, range }, { fromMs: range.fromMs - 30 * DAY_MS, toMs: range.fromMs }),
     'spending 30 days by key': (usage) =>
       usage.readSpending({ ...reader, range, by: 'key', filter, limit: 20 }),
-    'spending 30 days of every account': (usage) =>
-      usage.readSpendingOfAccounts({ range, filter, limit: 20 }),
+    'usage of all accounts, 30 days and before': (usage) => usage.ofGateway.read(ofGateway('account')),
+    'usage of all accounts by provider': (usage) => usage.ofGateway.read(ofGateway('provider')),
+    'usage of all accounts by key': (usage) => usage.ofGateway.read(ofGateway('key')),
+    'timeseries of all accounts by day and model': (usage) =>
+      usage.ofGateway.readTimeseries({ ...ofGateway('model'), granularity: 'day' }),
     budget: (usage) => usage.readBudget(reader),
     'records, newest': (usage) => usage.listRecords({ ...records, filter }),
     'records of a model': (usage) => usage.listRecords({ ...records, filter: { model: 'model-1' } }),

@@ -70,6 +70,7 @@ export async function walkOperator(call: MakeCall): Promise<void> {
   await call('GET /v1/admin/accounts')
   await call('GET /v1/admin/accounts/{id}', { params })
   await call('GET /v1/admin/usage')
+  await call('GET /v1/admin/usage/timeseries', { query: '?by=model' })
   const { id: accountId } = await call('GET /v1/tenants/me')
   const query = `?account_id=${accountId}`
   const { data: requests } = await call('GET /v1/admin/requests', { query })

@@ -100,3 +100,13 @@ export function servesRealModels(
 ): () => Promise<boolean> {
   return async () => config.providers.size > 0 || offer.hasProviders()
 }
+
+/** Returns where providers promise to work, as one text each. Those that promise nothing are absent. */
+export function listRegions(offer: Pick<Offer, 'listProviders'>): ReadonlyMap<string, string> {
+  return new Map(
+    offer
+      .listProviders()
+      .filter(({ regions }) => regions.length > 0)
+      .map(({ name, regions }) => [name, regions.toSorted().join(', ')]),
+  )
+}

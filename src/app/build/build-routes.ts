@@ -81,7 +81,7 @@ import { buildSignInRoutes, type SignInParts } from './build-sign-in-routes.ts'
 import { findPromptSources } from './build-compare.ts'
 import { listLocalModels, listOwnModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
-import { hasProviders, listWarnings } from './build-offer.ts'
+import { hasProviders, listRegions, listWarnings } from './build-offer.ts'
 import { buildOfferRoutes } from './offer-routes.ts'
 import type { Overview } from './build-overview.ts'
 import { bodyStorageRules } from './build-usage.ts'
@@ -240,7 +240,14 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...adminOperatorRoutes({ people, audit }),
     ...adminCreditRoutes({ accounts, billing, ledger: modules.ledger, audit }),
     ...adminLimitRoutes({ accounts, limits: modules.limits, audit }),
-    ...adminUsageRoutes({ accounts, usage, clock: modules.clock }),
+    ...adminUsageRoutes({
+      accounts,
+      usage,
+      clock: modules.clock,
+      listRegions: () => listRegions(modules.offer),
+      storeErrors: () => modules.requestLog.storeErrors(),
+      logger,
+    }),
     ...adminPaymentRoutes({ accounts, billing, audit }),
     ...adminPromoRoutes({ promoCodes, audit }),
     ...adminAuditRoutes({ audit }),

@@ -39,6 +39,8 @@ export interface RequestLog {
   read(reader: LogReader, requestUuid: string): Promise<LogEntry>
   /** Returns equal errors with their numbers, the most frequent first. */
   listErrors(query: ErrorsQuery): Promise<ErrorGroups>
+  /** Resolves when all errors that this process noted are counted in the database. */
+  storeErrors(): Promise<void>
   /** Logs a request that has ended without a charge, and counts its error. Charged ones are logged with their usage. */
   noteEnded(request: EndedRequest): void
   /** Call it after all requests have ended. */
@@ -74,6 +76,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       await errors.flush()
       return listErrors(database, query)
     },
+    storeErrors: () => errors.flush(),
     noteEnded: (request) => {
       const entry = toFailedRequest(request)
       if (entry !== null) failed.note(entry)

@@ -32,7 +32,7 @@ export interface Spending {
 
 interface SpendingGroup {
   readonly value: string
-  /** The name of a key or an account, otherwise the value. */
+  /** The name of a key, otherwise the value. */
   readonly name: string
   readonly totals: UsageTotals
   readonly share: number
@@ -53,25 +53,8 @@ export async function readSpending(queryable: Queryable, query: SpendingQuery): 
     ...usage.values,
     limit,
   ])
-  const names = by === 'key' ? await readNames(queryable, 'api_keys', rows) : new Map<string, string>()
+  const names = by === 'key' ? await readNames(queryable, rows) : new Map<string, string>()
   return shareSpending(rows, names)
-}
-
-/** Returns the spending of every account. */
-export async function readSpendingOfAccounts(
-  queryable: Queryable,
-  { range, filter, limit }: Omit<SpendingQuery, keyof Reader | 'by' | 'tagName'>,
-): Promise<Spending> {
-  const usage = selectUsage('accounts.id', splitRange(range), filter)
-  // Aggregated per account in a lateral join, so that each account is found by the index that begins with its id.
-  const grouped = `SELECT accounts.id AS value, used.* FROM accounts CROSS JOIN LATERAL (
-      SELECT ${SUMS} FROM (${usage.sql}) AS usage
-    ) AS used WHERE used.requests > 0`
-  const rows = await queryable.query<GroupRow>(keepDearest(grouped, usage.values.length + 1), [
-    ...usage.values,
-    limit,
-  ])
-  return shareSpending(rows, await readNames(queryable, 'accounts', rows))
 }
 
 function keepDearest(groupedSql: string, limitParameter: number): string {
@@ -85,12 +68,11 @@ function keepDearest(groupedSql: string, limitParameter: number): string {
 
 async function readNames(
   queryable: Queryable,
-  table: 'api_keys' | 'accounts',
   groups: readonly GroupRow[],
 ): Promise<ReadonlyMap<string, string>> {
   const ids = groups.flatMap(({ value }) => (value === null ? [] : [value]))
   const rows = await queryable.query<{ id: string; name: string }>(
-    `SELECT id::text, name FROM ${table} WHERE id = ANY ($1::uuid[])`,
+    'SELECT id::text, name FROM api_keys WHERE id = ANY ($1::uuid[])',
     [ids],
   )
   return new Map(rows.map(({ id, name }) => [id, name]))

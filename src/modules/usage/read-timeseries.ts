@@ -1,7 +1,13 @@
 import { invalidValue } from '../../kernel/app-error.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Reader } from '../keys/keys.ts'
-import { selectUsage, valueOf, type Dimension, type UsageFilter } from './select-usage.ts'
+import {
+  selectUsage,
+  valueOf,
+  type Dimension,
+  type UsageFilter,
+  type UsageSelection,
+} from './select-usage.ts'
 import { DAY_MS, HOUR_MS, splitRange, type UsageRange } from './usage-range.ts'
 import {
   addTotals,
@@ -52,15 +58,31 @@ interface BucketRow extends UsageTotalsRow {
 }
 
 export async function readTimeseries(queryable: Queryable, query: TimeseriesQuery): Promise<Timeseries> {
-  const bucketRanges = listBuckets(query.range, query.granularity)
   const usage = selectUsage(query, splitRange(query.range), query.filter, query.tagName)
+  const value = query.by === null ? 'NULL::text' : valueOf(query.by)
+  const hours = `SELECT hour, ${value} AS value, ${SUMS} FROM (${usage.sql}) AS usage GROUP BY 1, 2`
+  return readSeries(queryable, { sql: hours, values: usage.values }, query)
+}
+
+interface SeriesQuery {
+  readonly range: UsageRange
+  readonly granularity: Granularity
+  /** Null: no series. */
+  readonly by: string | null
+}
+
+/** Reads a timeseries of usage by hour and value. */
+export async function readSeries(
+  queryable: Queryable,
+  hours: UsageSelection,
+  query: SeriesQuery,
+): Promise<Timeseries> {
+  const bucketRanges = listBuckets(query.range, query.granularity)
   const statement =
     query.by === null
-      ? `SELECT ${bucketOf(query)} AS bucket, NULL AS value, ${SUMS} FROM (
-           SELECT hour, ${SUMS} FROM (${usage.sql}) AS usage GROUP BY 1
-         ) AS hours GROUP BY 1`
-      : splitByDearest(usage.sql, query.by, bucketOf(query))
-  const rows = await queryable.query<BucketRow>(statement, usage.values)
+      ? `SELECT ${bucketOf(query)} AS bucket, NULL AS value, ${SUMS} FROM (${hours.sql}) AS hours GROUP BY 1`
+      : splitByDearest(hours.sql, bucketOf(query))
+  const rows = await queryable.query<BucketRow>(statement, hours.values)
 
   const fill = (part: readonly BucketRow[]): UsageBucket[] => fillBuckets(bucketRanges, query, part)
   const parts = Map.groupBy(rows, ({ value }) => value)
@@ -76,15 +98,13 @@ export async function readTimeseries(queryable: Queryable, query: TimeseriesQuer
 }
 
 // Applied after hours are summed, because truncating a time costs more than summing a row.
-function bucketOf({ granularity }: TimeseriesQuery): string {
+function bucketOf({ granularity }: SeriesQuery): string {
   return `date_trunc('${granularity}', hour, 'UTC')`
 }
 
 /** Ranks in the database, so that thousands of unused keys are not transferred. */
-function splitByDearest(usageSql: string, by: Dimension, bucket: string): string {
-  return `WITH hours AS MATERIALIZED (
-       SELECT hour, ${valueOf(by)} AS value, ${SUMS} FROM (${usageSql}) AS usage GROUP BY 1, 2
-     ), dearest AS (
+function splitByDearest(hoursSql: string, bucket: string): string {
+  return `WITH hours AS MATERIALIZED (${hoursSql}), dearest AS (
        SELECT value FROM hours GROUP BY value
        ORDER BY sum(cost_nano_usd) DESC, sum(requests) DESC, value LIMIT ${SERIES_MAX}
      )
@@ -109,7 +129,7 @@ export function listBuckets({ fromMs, toMs }: UsageRange, granularity: Granulari
 
 function fillBuckets(
   ranges: readonly UsageRange[],
-  { granularity }: TimeseriesQuery,
+  { granularity }: SeriesQuery,
   rows: readonly BucketRow[],
 ): UsageBucket[] {
   const bucketMs = BUCKET_MS[granularity]

@@ -44,15 +44,15 @@ export interface UsageSelection {
 /**
  * Selects whole hours from the rollups and the rest from the records. Both are in one relation, so that one statement sees a
  * consistent state. `account` is who reads, or SQL for the account's id: a column of the surrounding
- * statement.
+ * statement. `values` has the parameters of the surrounding statement before it.
  */
 export function selectUsage(
   account: string | Reader,
   range: SplitRange,
   filter: UsageFilter = {},
   tagName: string | null = null,
+  values: unknown[] = [],
 ): UsageSelection {
-  const values: unknown[] = []
   const bind = (value: unknown): string => `$${values.push(value)}`
   const owner = typeof account === 'string' ? account : `${bind(account.accountId)}::uuid`
   const isOfLabels = filter.label !== undefined || tagName !== null

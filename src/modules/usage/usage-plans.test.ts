@@ -47,8 +47,19 @@ test.each<[string, (usage: Usage) => Promise<unknown>]>([
   ],
   ['spending', (usage) => usage.readSpending({ ...series('day', null), by: 'key', limit: 20 })],
   [
-    'spending of accounts',
-    (usage) => usage.readSpendingOfAccounts({ range: month(), filter: {}, limit: 20 }),
+    'usage of all accounts',
+    (usage) =>
+      usage.ofGateway.read({
+        range: month(),
+        previousRange: month(),
+        by: 'model',
+        tagName: null,
+        accountId: null,
+        filter: {},
+        regions: new Map(),
+        order: 'cost',
+        limit: 20,
+      }),
   ],
   ['the budget', (usage) => usage.readBudget({ accountId, projectId: null, ownKeyId: null })],
   [

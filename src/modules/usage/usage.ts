@@ -18,7 +18,15 @@ import {
 } from './read-model-use.ts'
 import { listRecords, type RecordsQuery, type UsageRecord } from './list-records.ts'
 import { readBudget, type Budget, type CreditReader } from './read-budget.ts'
-import { readSpending, readSpendingOfAccounts, type Spending, type SpendingQuery } from './read-spending.ts'
+import {
+  exportGatewayUsage,
+  readGatewayTimeseries,
+  readGatewayUsage,
+  type DescribedGatewayUsage,
+  type GatewayTimeseriesQuery,
+} from './gateway/read-gateway-usage.ts'
+import type { GroupsQuery } from './gateway/read-groups.ts'
+import { readSpending, type Spending, type SpendingQuery } from './read-spending.ts'
 import { readLatency, type Latency } from './read-latency.ts'
 import { readTimeseries, type Timeseries, type TimeseriesQuery } from './read-timeseries.ts'
 import { readTotals, type TotalsQuery } from './read-totals.ts'
@@ -33,6 +41,15 @@ export type { Bucket, BucketResult } from './buckets/read-buckets.ts'
 export { OUTCOMES, type UsageRecord } from './list-records.ts'
 export { LATENCY_ERROR } from './latency-buckets.ts'
 export type { LatencyBucket, LatencyFigures, Percentiles } from './read-latency.ts'
+export {
+  GATEWAY_DIMENSIONS,
+  GROUP_ORDERS,
+  type GatewayDimension,
+  type GatewayQuery,
+} from './gateway/gateway-query.ts'
+export type { GroupName } from './gateway/name-groups.ts'
+export type { DescribedGatewayUsage, NamedGroup } from './gateway/read-gateway-usage.ts'
+export type { GatewayUsage, GroupsQuery, UsageGroup } from './gateway/read-groups.ts'
 export type { KeyUse, KeyUseCursor, ModelUse } from './read-model-use.ts'
 export type { Budget, CreditReader } from './read-budget.ts'
 export { verifyPrices } from './verify-prices.ts'
@@ -60,7 +77,8 @@ export interface Usage {
   /** Returns buckets of usage in the form of OpenAI's Administration API. */
   readBuckets(query: BucketsQuery): Promise<readonly Bucket[]>
   readSpending(query: SpendingQuery): Promise<Spending>
-  readSpendingOfAccounts(query: Omit<SpendingQuery, keyof Reader | 'by' | 'tagName'>): Promise<Spending>
+  /** The usage of all accounts. */
+  readonly ofGateway: GatewayUsageReader
   readGpuBilling(query: Reader & { range: UsageRange }): Promise<GpuBilling>
   listRecords(query: RecordsQuery): Promise<Page<UsageRecord>>
   /** Returns how much models were used by the hour, without those that were not used. */
@@ -79,6 +97,14 @@ export interface Usage {
   spentByKeys(keyIds: readonly string[]): Promise<ReadonlyMap<string, NanoUsd>>
   /** Call it after all requests have ended. */
   close(): Promise<void>
+}
+
+/** Reads the usage of all accounts, in groups. */
+export interface GatewayUsageReader {
+  read(query: GroupsQuery): Promise<DescribedGatewayUsage>
+  readTimeseries(query: GatewayTimeseriesQuery): ReturnType<typeof readGatewayTimeseries>
+  /** Returns many groups, some at a time. */
+  export(query: GroupsQuery): ReturnType<typeof exportGatewayUsage>
 }
 
 export function createUsage({
@@ -116,7 +142,14 @@ export function createUsage({
     readTimeseries: (query) => afterPosting(() => readTimeseries(database, query)),
     readBuckets: (query) => afterPosting(() => readBuckets(database, query)),
     readSpending: (query) => afterPosting(() => readSpending(database, query)),
-    readSpendingOfAccounts: (query) => afterPosting(() => readSpendingOfAccounts(database, query)),
+    ofGateway: {
+      read: async (query) => {
+        await meter.flush()
+        return afterPosting(() => readGatewayUsage(database, query))
+      },
+      readTimeseries: (query) => afterPosting(() => readGatewayTimeseries(database, query)),
+      export: (query) => exportGatewayUsage(database, query),
+    },
     readGpuBilling: (query) => afterPosting(() => readGpuBilling(database, query, lastHourAt(clock.nowMs()))),
     listRecords: (query) => afterPosting(() => listRecords(database, query)),
     readModelUse: (query) => afterPosting(() => readModelUse(database, query)),

@@ -1,6 +1,9 @@
 /** Descriptions of the operations for operators, monitoring and pages, by method and path. */
 export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
-  'GET /v1/admin/usage': 'Returns what each account spent in a time range, the largest first.',
+  'GET /v1/admin/usage':
+    'Returns the usage of all accounts in groups, by account unless told otherwise: requests, tokens, cost, errors, latency and cache hits, each beside the same time before. `order=movers` finds what changed most, and `format=csv` is a file of all groups.',
+  'GET /v1/admin/usage/timeseries':
+    'Returns the usage of all accounts by hour or day of UTC, with series of the dearest accounts, models or other groups.',
   'GET /v1/admin/requests':
     'Returns the requests of all accounts, or of one, newest first, with what the client was told and what the upstream said. Filters combine; `error` finds a part of a code or message. A page reads a bounded number of requests, so that it may be short or empty and still have a `next_cursor`.',
   'GET /v1/admin/requests/{request_id}':

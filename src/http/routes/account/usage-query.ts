@@ -35,7 +35,7 @@ export const Text = (description: string) =>
   Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description })
 const Time = (description: string) => Type.String({ maxLength: 64, description })
 
-const rangeFields = {
+export const rangeFields = {
   window: Type.Optional(
     Type.Enum([...WINDOWS], { description: 'The time up to now. Instead of `from` and `to`.' }),
   ),
@@ -43,7 +43,7 @@ const rangeFields = {
   to: Type.Optional(Time('The end, RFC 3339; now unless told. What began at this instant is not counted.')),
 }
 
-const filterFields = {
+export const filterFields = {
   key: Type.Optional(Text('The id of an API key: only what it used.')),
   model: Type.Optional(Text('Only what this model was used for.')),
   provider: Type.Optional(Text('Only what this provider served.')),
@@ -111,14 +111,6 @@ export const SpendingQuery = Type.Object({
   ),
   ...rangeFields,
   ...filterFields,
-  ...limitField,
-})
-
-export const AccountSpendingQuery = Type.Object({
-  ...rangeFields,
-  model: filterFields.model,
-  provider: filterFields.provider,
-  env: filterFields.env,
   ...limitField,
 })
 

@@ -35,11 +35,21 @@ export function summaryToWire({ accountId, window, range, previousRange, compari
       cost_usd_per_hour: round(now.cost_usd / hours),
     },
     previous: { ...rangeToWire(previousRange), ...before, cache_hit_rate: hitRateOf(previous) },
-    change: {
-      requests: changeOf(before.requests, now.requests),
-      total_tokens: changeOf(before.total_tokens, now.total_tokens),
-      cost_usd: changeOf(before.cost_usd, now.cost_usd),
-    },
+    change: changesOf(before, now),
+  }
+}
+
+interface Compared {
+  readonly requests: number
+  readonly total_tokens: number
+  readonly cost_usd: number
+}
+
+export function changesOf(before: Compared, now: Compared) {
+  return {
+    requests: changeOf(before.requests, now.requests),
+    total_tokens: changeOf(before.total_tokens, now.total_tokens),
+    cost_usd: changeOf(before.cost_usd, now.cost_usd),
   }
 }
 
@@ -48,7 +58,7 @@ export function shiftRange({ fromMs, toMs }: UsageRange, byMs: number): UsageRan
 }
 
 /** The share of prompt tokens that was read from a cache. */
-function hitRateOf({ promptTokens, cachedTokens }: UsageTotals): number | null {
+export function hitRateOf({ promptTokens, cachedTokens }: UsageTotals): number | null {
   return promptTokens === 0 ? null : round(cachedTokens / promptTokens)
 }
 

@@ -41,12 +41,12 @@ export const totalsFields = {
   ...costFields,
 }
 
-const rangeFields = {
+export const rangeFields = {
   from: described(Time, 'Where the time range begins.'),
   to: described(Time, 'Where the time range ends. It is not part of the range.'),
 }
 
-const Bucket = Type.Object(
+export const Bucket = Type.Object(
   {
     start: described(Time, 'Where the bucket begins.'),
     end: described(Time, 'Where the bucket ends. It is not part of the bucket.'),
@@ -55,10 +55,21 @@ const Bucket = Type.Object(
   { description: 'An hour or a day of UTC, cut to the range at both ends.' },
 )
 
-const hitRateField = {
+export const hitRateField = {
   cache_hit_rate: orNull(
     Type.Number(),
     '`cached_tokens` as a part of `prompt_tokens`, from 0 to 1. Null when there were no prompts.',
+  ),
+}
+
+export const changeField = {
+  change: Type.Object(
+    {
+      requests: orNull(Type.Number(), 'Null when there were none before.'),
+      total_tokens: orNull(Type.Number(), 'Null when there were none before.'),
+      cost_usd: orNull(Type.Number(), 'Null when nothing was spent before.'),
+    },
+    { description: 'Against the time before, as a ratio: 0.25 is a quarter more.' },
   ),
 }
 
@@ -82,14 +93,7 @@ export const SummaryAnswer = Type.Object({
     { ...rangeFields, ...totalsFields, ...hitRateField },
     { description: 'The same time before.' },
   ),
-  change: Type.Object(
-    {
-      requests: orNull(Type.Number(), 'Null when there were none before.'),
-      total_tokens: orNull(Type.Number(), 'Null when there were none before.'),
-      cost_usd: orNull(Type.Number(), 'Null when nothing was spent before.'),
-    },
-    { description: 'Against the time before, as a ratio: 0.25 is a quarter more.' },
-  ),
+  ...changeField,
 })
 
 export const TodayAnswer = Type.Object({
@@ -127,7 +131,10 @@ export const TimeseriesAnswer = Type.Object({
   other: Type.Array(Bucket, { description: 'What is in no series. Empty when the series hold everything.' }),
 })
 
-const groupFields = { ...totalsFields, share: Type.Number({ description: 'The part of the whole cost.' }) }
+export const groupFields = {
+  ...totalsFields,
+  share: Type.Number({ description: 'The part of the whole cost.' }),
+}
 
 export const SpendingAnswer = Type.Object({
   object: objectName('usage.spending'),
@@ -141,26 +148,6 @@ export const SpendingAnswer = Type.Object({
         description: 'What the figures of this group have in common, such as the id of a key or a model.',
       }),
       name: Type.String({ description: 'The name of the group, for people.' }),
-      ...groupFields,
-    }),
-    {
-      description: 'The dearest first. The shares of these and of `other` add up to one.',
-    },
-  ),
-  other: Type.Object(
-    { groups: Type.Integer({ description: 'How many groups that is.' }), ...groupFields },
-    { description: 'What the remaining groups come to together.' },
-  ),
-})
-
-export const AccountSpendingAnswer = Type.Object({
-  object: objectName('usage.accounts'),
-  ...rangeFields,
-  ...totalsFields,
-  data: Type.Array(
-    Type.Object({
-      tenant_id: AccountId,
-      name: Type.String({ description: 'The name of the account.' }),
       ...groupFields,
     }),
     {
