@@ -1,10 +1,11 @@
 import type { Transporter } from 'nodemailer'
 
-/** A mail as plain text. */
+/** A mail as plain text, with at most one file. */
 interface Mail {
   readonly to: string
   readonly subject: string
   readonly text: string
+  readonly attachment?: { readonly name: string; readonly type: string; readonly base64: string }
   /** The same mail sent twice has the same one, so that mail programs show it once. */
   readonly id: string
 }
@@ -43,7 +44,7 @@ export function createMailer({ url, from }: MailerOptions): Mailer {
     })
   }
   return {
-    send: async ({ to, subject, text, id }) => {
+    send: async ({ to, subject, text, id, attachment }) => {
       opened ??= open()
       const transport = await opened
       await transport.sendMail({
@@ -52,6 +53,16 @@ export function createMailer({ url, from }: MailerOptions): Mailer {
         subject,
         text,
         messageId: `<${id}@parkway>`,
+        ...(attachment !== undefined && {
+          attachments: [
+            {
+              filename: attachment.name,
+              contentType: attachment.type,
+              content: attachment.base64,
+              encoding: 'base64',
+            },
+          ],
+        }),
       })
     },
     close: () => {

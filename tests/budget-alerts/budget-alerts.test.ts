@@ -149,6 +149,7 @@ describe('an alert', () => {
       tenant_id: account.accountId,
       thresholds_percent: [80, 95],
       webhook_url: null,
+      statement_emails: [],
     })
     const costUsd = await spend(other, account.key)
     await setBudget(account.accountId, { monthly_usd: roundUp(costUsd / 0.94) })
@@ -213,6 +214,9 @@ describe('the settings of alerts', () => {
     [{ webhook_url: '' }, 'webhook_url'],
     [{ webhook_url: 'https://example.com/\u0000' }, 'webhook_url'],
     [{ thresholds: [50] }, 'thresholds'],
+    // This gateway has no mail server.
+    [{ statement_emails: ['ada@example.com'] }, 'statement_emails'],
+    [{ statement_emails: ['no address'] }, 'statement_emails'],
   ])('400: %j', async (body, param) => {
     const { key } = await createAccount(gateway)
     const answer = await setAlerts(key, body)

@@ -4,11 +4,13 @@ import { receiveWebhooks, type WebhookReceiver } from '../budget-alerts/receive-
 import { createAccount, type TestAccount } from '../payments/accounts.ts'
 import { openTestDatabase, type OpenDatabase } from '../payments/open-test-database.ts'
 import { eventually } from '../support/eventually.ts'
+import { startSmtpServer, type SmtpServer } from '../upstreams/smtp-server.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 
 let gateway: TestGateway
 let database: OpenDatabase
 let hook: WebhookReceiver
+let smtp: SmtpServer
 let account: TestAccount
 let other: TestAccount
 /** The month of now. */
@@ -20,9 +22,12 @@ const ACCOUNT_NAME = 'Zoë Łukasz Ωμέγα Иван'
 
 beforeAll(async () => {
   hook = await receiveWebhooks()
+  smtp = await startSmtpServer()
   gateway = await startTestGateway({
     settings: {
       PARKWAY_OUTBOUND_ALLOW: hook.host,
+      PARKWAY_SMTP_URL: smtp.url,
+      PARKWAY_SMTP_FROM: 'Parkway <parkway@example.com>',
       PARKWAY_OPERATOR_NAME: 'Example GmbH',
       PARKWAY_OPERATOR_ADDRESS: 'Hauptstraße 1|Berlin',
       PARKWAY_OPERATOR_TAX_ID: 'DE123456789',
@@ -51,6 +56,7 @@ afterAll(async () => {
   await database.close()
   await gateway.close()
   hook.close()
+  smtp.close()
 })
 
 async function chat(key: string): Promise<void> {
@@ -194,9 +200,13 @@ describe('operators', () => {
 })
 
 describe('a month that has ended', () => {
-  test('is closed with a number, told to the webhook, and opens the next month', async () => {
+  test('is closed with a number, told to the webhook and by mail, and opens the next month', async () => {
     const { accountId, key } = await createAccount(gateway)
-    await gateway.request('PATCH', '/v1/budget-alerts/settings', { key, body: { webhook_url: hook.url } })
+    const email = `books-${accountId}@example.com`
+    await gateway.request('PATCH', '/v1/budget-alerts/settings', {
+      key,
+      body: { webhook_url: hook.url, statement_emails: [email] },
+    })
     const at = `${lastMonth}-15T12:00:00Z`
     await database.query(
       `INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd, created_at)
@@ -221,6 +231,14 @@ describe('a month that has ended', () => {
       return JSON.parse(received.text)
     })
     expect([event.type, event.data.number]).toEqual(['statement.closed', 'ST-000001'])
+    const mail = await eventually(() => {
+      const found = smtp.received.find(({ to }) => to.includes(email))
+      if (found === undefined) throw new Error('nothing yet')
+      return found.content
+    })
+    expect(mail).toContain(`Subject: Statement ST-000001 of ${lastMonth}`)
+    expect(mail).toContain('Content-Type: application/pdf')
+    expect(mail).toContain(`statement-${lastMonth}-ST-000001.pdf`)
     const { body: next } = await read(key, `/${month}`)
     expect(next.balance.opening_balance).toEqual(closed.balance.closing_balance)
     const { body: deliveries } = await gateway.request('GET', '/v1/webhook-deliveries', {

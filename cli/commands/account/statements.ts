@@ -91,7 +91,7 @@ async function showMonth(
       format: csv === true ? 'csv' : 'pdf',
       ...(ofProject !== undefined && { project_id: ofProject }),
     })
-    const response = await gateway.send(`/v1/statements/${encodeURIComponent(month)}?${query}`, {
+    const response = await gateway.send(`/v1/statements/${encodeURIComponent(month)}?${query.toString()}`, {
       method: 'GET',
     })
     if (path === undefined) return output.copy(await response.text())

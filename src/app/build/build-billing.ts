@@ -64,6 +64,7 @@ export function buildBilling(
       ...parts,
       checkWebhookUrl: (url) => checkWebhookUrl(url, hosts),
       queueWebhook: queueAlertWebhook,
+      canMail: config.smtpUrl !== null,
     }),
     budgets: createBudgets({
       ...parts,
@@ -80,8 +81,10 @@ export function buildBilling(
         taxLine: config.operatorTaxLine,
       },
       queueWebhook: async (transaction, { accountId, statementId }) => {
-        const { webhookUrl: url } = await readAlertSettings(transaction, accountId)
-        if (url !== null) await queueStatementWebhook(transaction, { accountId, statementId, url })
+        const { webhookUrl, statementEmails } = await readAlertSettings(transaction, accountId)
+        const emails = config.smtpUrl === null ? [] : statementEmails.map((email) => `mailto:${email}`)
+        for (const url of [...(webhookUrl === null ? [] : [webhookUrl]), ...emails])
+          await queueStatementWebhook(transaction, { accountId, statementId, url })
       },
     }),
   }

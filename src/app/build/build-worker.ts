@@ -1,5 +1,6 @@
 import { warningToWire } from '../../http/routes/organization/budget-warning-wire.ts'
 import { alertEventToWire } from '../../http/routes/account/budget-alerts.ts'
+import { statementMail } from '../../http/routes/account/statement-mail.ts'
 import { statementEventToWire } from '../../http/routes/account/statement-wire.ts'
 import { toTaskAnswer } from '../../http/routes/tasks/task-wire.ts'
 import { createMailer } from '../../mail/mailer.ts'
@@ -77,8 +78,12 @@ export async function buildWorker(
             alertEventToWire(await budgetAlerts.read(accountId, alertId)),
           describeWarning: async (accountId, warningId, url) =>
             warningToWire(await budgets.readWarning(accountId, warningId), url),
-          describeStatement: async (accountId, statementId) =>
-            statementEventToWire(await modules.statements.readById(accountId, statementId)),
+          describeStatement: async (accountId, statementId, url) => {
+            const statement = await modules.statements.readById(accountId, statementId)
+            return url.startsWith('mailto:')
+              ? statementMail(statement, config.publicUrl)
+              : statementEventToWire(statement)
+          },
           logger,
         }),
       sweep: async () => {

@@ -5,6 +5,8 @@ export interface AlertSettings {
   readonly thresholdsPercent: readonly number[]
   /** Null if nobody is called. Alerts can be read all the same. */
   readonly webhookUrl: string | null
+  /** Who gets closed statements by mail. */
+  readonly statementEmails: readonly string[]
 }
 
 /** For accounts that have set nothing. Below 100, because requests are refused before a budget is fully spent. */
@@ -13,15 +15,18 @@ export const DEFAULT_THRESHOLDS_PERCENT: readonly number[] = [80, 95]
 interface SettingsRow {
   readonly thresholds_percent: number[]
   readonly webhook_url: string | null
+  readonly statement_emails: string[]
 }
 
 export async function readAlertSettings(queryable: Queryable, accountId: string): Promise<AlertSettings> {
   const [row] = await queryable.query<SettingsRow>(
-    'SELECT thresholds_percent, webhook_url FROM budget_alert_settings WHERE account_id = $1',
+    'SELECT thresholds_percent, webhook_url, statement_emails FROM budget_alert_settings WHERE account_id = $1',
     [accountId],
   )
-  if (row === undefined) return { thresholdsPercent: DEFAULT_THRESHOLDS_PERCENT, webhookUrl: null }
-  return { thresholdsPercent: row.thresholds_percent, webhookUrl: row.webhook_url }
+  if (row === undefined)
+    return { thresholdsPercent: DEFAULT_THRESHOLDS_PERCENT, webhookUrl: null, statementEmails: [] }
+  const { thresholds_percent: thresholdsPercent, webhook_url: webhookUrl } = row
+  return { thresholdsPercent, webhookUrl, statementEmails: row.statement_emails }
 }
 
 /** Changes the settings and has the budgets checked against them. */
@@ -35,7 +40,7 @@ export async function changeAlertSettings(
     // Two changes at once must not undo each other.
     await transaction.query('SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId])
     const next = { ...(await readAlertSettings(transaction, accountId)), ...changes }
-    await transaction.query(WRITE, [accountId, next.thresholdsPercent, next.webhookUrl])
+    await transaction.query(WRITE, [accountId, next.thresholdsPercent, next.webhookUrl, next.statementEmails])
     await transaction.query('INSERT INTO budget_checks (account_id, day) VALUES ($1, $2::date)', [
       accountId,
       new Date(nowMs).toISOString().slice(0, 'YYYY-MM-DD'.length),
@@ -45,6 +50,6 @@ export async function changeAlertSettings(
 }
 
 const WRITE = `
-  INSERT INTO budget_alert_settings (account_id, thresholds_percent, webhook_url) VALUES ($1, $2, $3)
+  INSERT INTO budget_alert_settings (account_id, thresholds_percent, webhook_url, statement_emails) VALUES ($1, $2, $3, $4)
   ON CONFLICT (account_id) DO UPDATE SET thresholds_percent = excluded.thresholds_percent,
-    webhook_url = excluded.webhook_url, updated_at = now()`
+    webhook_url = excluded.webhook_url, statement_emails = excluded.statement_emails, updated_at = now()`

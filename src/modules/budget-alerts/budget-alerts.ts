@@ -37,11 +37,14 @@ interface BudgetAlertsOptions {
   /** Throws for an address that could never be called. */
   readonly checkWebhookUrl: (url: string) => Promise<void>
   readonly queueWebhook: QueueAlertWebhook
+  /** Whether the operator has set a server for mail. */
+  readonly canMail: boolean
   readonly sweepMs?: number
 }
 
 const SWEEP_MS = 3_000
 export const THRESHOLDS_MAX = 10
+export const STATEMENT_EMAILS_MAX = 5
 
 export function createBudgetAlerts(options: BudgetAlertsOptions): BudgetAlerts {
   const { database, clock } = options
@@ -49,7 +52,12 @@ export function createBudgetAlerts(options: BudgetAlertsOptions): BudgetAlerts {
   return {
     readSettings: (accountId) => readAlertSettings(database, accountId),
     changeSettings: async (accountId, changes) => {
-      const { webhookUrl = null } = changes
+      const { webhookUrl = null, statementEmails = [] } = changes
+      if (statementEmails.length > 0 && !options.canMail)
+        throw invalidValue(
+          'statement_emails',
+          'This gateway sends no mail: its operator has set no mail server.',
+        )
       if (webhookUrl !== null) await options.checkWebhookUrl(webhookUrl)
       const thresholdsPercent = changes.thresholdsPercent && orderThresholds(changes.thresholdsPercent)
       return changeAlertSettings(

@@ -65,17 +65,21 @@ function SettingsForm({ settings }: { readonly settings: BudgetAlertSettings }) 
   const saved = {
     thresholds: settings.thresholds_percent.join(', '),
     webhookUrl: settings.webhook_url ?? '',
+    emails: settings.statement_emails.join(', '),
   }
   const [thresholds, setThresholds] = useState(saved.thresholds)
   const [webhookUrl, setWebhookUrl] = useState(saved.webhookUrl)
+  const [emails, setEmails] = useState(saved.emails)
   const update = useMutation({
     mutationFn: () =>
       changeAlertSettings({
         thresholds_percent: numbersOf(thresholds),
         webhook_url: webhookUrl.trim() === '' ? null : webhookUrl.trim(),
+        statement_emails: wordsOf(emails),
       }),
     onSuccess: async (changed) => {
       setThresholds(changed.thresholds_percent.join(', '))
+      setEmails(changed.statement_emails.join(', '))
       showToast('The alerts are set')
       await queryClient.invalidateQueries({ queryKey: ['budget-alerts'] })
     },
@@ -84,7 +88,7 @@ function SettingsForm({ settings }: { readonly settings: BudgetAlertSettings }) 
     event.preventDefault()
     update.mutate()
   }
-  const isSame = thresholds === saved.thresholds && webhookUrl === saved.webhookUrl
+  const isSame = thresholds === saved.thresholds && webhookUrl === saved.webhookUrl && emails === saved.emails
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
       <TextField
@@ -100,9 +104,17 @@ function SettingsForm({ settings }: { readonly settings: BudgetAlertSettings }) 
         label="Webhook"
         type="url"
         placeholder="https://example.com/hook"
-        hint="Called with the signed event budget.alert. Leave it empty for none."
+        hint="Called with the signed events budget.alert and statement.closed. Leave it empty for none."
         value={webhookUrl}
         onChange={setWebhookUrl}
+      />
+      <TextField
+        label="Statements by e-mail"
+        placeholder="books@example.com"
+        inputMode="email"
+        hint="Who gets the statement of each month with its PDF. Divide addresses by commas."
+        value={emails}
+        onChange={setEmails}
         error={update.error && describeFailure(update.error).message}
       />
       <div className="flex justify-end">
@@ -116,10 +128,11 @@ function SettingsForm({ settings }: { readonly settings: BudgetAlertSettings }) 
 
 /** Numbers that are divided by commas or spaces. */
 function numbersOf(text: string): number[] {
-  return text
-    .split(/[, ]+/)
-    .filter((word) => word !== '')
-    .map(Number)
+  return wordsOf(text).map(Number)
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/[, ]+/).filter((word) => word !== '')
 }
 
 const COLUMNS: readonly Column<BudgetAlert>[] = [

@@ -82,7 +82,8 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
     'Returns which parts of a budget raise an alert, and the webhook that is told.',
   'PATCH /v1/budget-alerts/settings':
     'Sets which parts of a budget raise an alert, and a webhook that is told. The webhook gets the signed event `budget.alert` with ' +
-    'the alert as `data`. A threshold that is reached already raises its alert at once, if it has not in this period.',
+    'the alert as `data`. A threshold that is reached already raises its alert at once, if it has not in this period. ' +
+    'The webhook and `statement_emails` also get the statements of months that are closed.',
   'GET /v1/statements':
     'Lists the months of the account since its first movement, newest first, with what changed the balance in each. A key of a project ' +
     'sees the charges of its project.',

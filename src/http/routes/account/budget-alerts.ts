@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import {
+  STATEMENT_EMAILS_MAX,
   THRESHOLDS_MAX,
   type AlertSettings,
   type BudgetAlert,
@@ -10,6 +11,7 @@ import {
 import { AccountId, CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { inAccount } from '../../access.ts'
+import { EmailAddress } from '../organization/budget-wire.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const URL_LENGTH_MAX = 2_048
@@ -35,7 +37,10 @@ const SettingsAnswer = Type.Object(
     thresholds_percent: Type.Array(Type.Integer(), {
       description: 'Parts of a budget that raise an alert, rising. Empty for no alerts.',
     }),
-    webhook_url: Type.Union([Type.String(), Type.Null()], { description: 'Called for each alert.' }),
+    webhook_url: Type.Union([Type.String(), Type.Null()], {
+      description: 'Called for each alert, and for each statement that is closed.',
+    }),
+    statement_emails: Type.Array(Type.String(), { description: 'Who gets closed statements by mail.' }),
   },
   { title: 'BudgetAlertSettings' },
 )
@@ -52,6 +57,14 @@ const SettingsBody = Type.Object(
     webhook_url: Type.Optional(
       Type.Union([Type.String({ maxLength: URL_LENGTH_MAX }), Type.Null()], {
         description: 'An address that is called for each alert. Null for none; absent leaves it.',
+      }),
+    ),
+    statement_emails: Type.Optional(
+      Type.Array(EmailAddress, {
+        maxItems: STATEMENT_EMAILS_MAX,
+        uniqueItems: true,
+        description:
+          'Who gets closed statements by mail, with the PDF. Needs a mail server of the operator. Absent leaves them.',
       }),
     ),
   },
@@ -94,9 +107,11 @@ export const budgetAlertRoutes = ({ budgetAlerts }: { budgetAlerts: BudgetAlerts
     responses: { 200: { description: 'The settings as they now are.', schema: SettingsAnswer } },
     handle: async ({ caller: { accountId }, body }) => {
       const { thresholds_percent: thresholdsPercent, webhook_url: webhookUrl } = body
+      const { statement_emails: statementEmails } = body
       const settings = await budgetAlerts.changeSettings(accountId, {
         ...(thresholdsPercent !== undefined && { thresholdsPercent }),
         ...(webhookUrl !== undefined && { webhookUrl }),
+        ...(statementEmails !== undefined && { statementEmails }),
       })
       return settingsToWire(accountId, settings)
     },
@@ -127,5 +142,6 @@ function settingsToWire(accountId: string, settings: AlertSettings): Static<type
     tenant_id: accountId,
     thresholds_percent: [...settings.thresholdsPercent],
     webhook_url: settings.webhookUrl,
+    statement_emails: [...settings.statementEmails],
   }
 }

@@ -41,8 +41,8 @@ export interface DeliverOptions {
   readonly describeAlert: (accountId: string, budgetAlertId: string) => Promise<unknown>
   /** What an address gets for a warning of a budget. */
   readonly describeWarning: (accountId: string, budgetWarningId: string, url: string) => Promise<unknown>
-  /** The event `statement.closed`. */
-  readonly describeStatement: (accountId: string, statementId: string) => Promise<unknown>
+  /** What an address gets for a statement: a mail, or the event `statement.closed`. */
+  readonly describeStatement: (accountId: string, statementId: string, url: string) => Promise<unknown>
 }
 
 /** Makes one attempt to deliver the webhook of a finished task or of a budget alert. Any 2xx status counts as delivered. */
@@ -86,12 +86,16 @@ const TAKEN = 250
 async function sendMail(options: DeliverOptions, delivery: DueDelivery): Promise<number> {
   const { mailer } = options
   if (mailer === null) throw new Error('the operator has set no server for mail')
-  const { subject, text } = Value.Parse(MailText, await describeSubject(options, delivery))
-  await mailer.send({ to: delivery.url.slice(MAIL.length), subject, text, id: delivery.id })
+  const mail = Value.Parse(MailText, await describeSubject(options, delivery))
+  await mailer.send({ ...mail, to: delivery.url.slice(MAIL.length), id: delivery.id })
   return TAKEN
 }
 
-const MailText = Type.Object({ subject: Type.String(), text: Type.String() })
+const MailText = Type.Object({
+  subject: Type.String(),
+  text: Type.String(),
+  attachment: Type.Optional(Type.Object({ name: Type.String(), type: Type.String(), base64: Type.String() })),
+})
 
 async function callWebhook(
   options: DeliverOptions,
@@ -127,6 +131,6 @@ function describeSubject(
   if (taskId !== null) return describeTask(accountId, taskId)
   if (budgetAlertId !== null) return describeAlert(accountId, budgetAlertId)
   if (budgetWarningId !== null) return describeWarning(accountId, budgetWarningId, url)
-  if (statementId !== null) return describeStatement(accountId, statementId)
+  if (statementId !== null) return describeStatement(accountId, statementId, url)
   throw new Error('a webhook tells of nothing')
 }
