@@ -1,5 +1,6 @@
 import type { Keyring } from '../kernel/seal-text.ts'
 import type { Queryable } from './database.ts'
+import { forgetAllSealed } from './sealed-tables.ts'
 import { StorageError } from './storage-error.ts'
 
 /** What this database is. */
@@ -77,25 +78,6 @@ const LOST_KEY = 'If the key is lost, `parkway forget-sealed` deletes what it se
 
 /** Deletes everything that is sealed, so that another key can be used. Returns the number of deleted secrets. */
 export async function forgetSealed(queryable: Queryable): Promise<number> {
-  const [row] = await queryable.query<{ count: number }>(FORGET_SEALED)
+  const [row] = await queryable.query<{ count: number }>(forgetAllSealed())
   return row?.count ?? 0
 }
-
-const FORGET_SEALED = `
-  WITH tokens AS (DELETE FROM deployment_tokens RETURNING 1),
-    prefetches AS (UPDATE model_prefetches SET sealed_token = NULL WHERE sealed_token IS NOT NULL RETURNING 1),
-    bodies AS (DELETE FROM request_bodies RETURNING 1),
-    provider_keys AS (DELETE FROM provider_credentials WHERE sealed IS NOT NULL RETURNING 1),
-    provider_headers AS (
-      UPDATE offered_providers SET header_names = '{}', sealed_headers = NULL, wrapped_headers_key = NULL
-      WHERE sealed_headers IS NOT NULL RETURNING 1
-    ),
-    -- Without its secret nobody can sign in there until the operator enters it again.
-    identity_providers_without AS (
-      UPDATE identity_providers SET client_secret = NULL, is_enabled = false WHERE client_secret IS NOT NULL RETURNING 1
-    ),
-    offer AS (UPDATE offer_state SET version = version + 1),
-    forgotten AS (UPDATE installation SET sealing_fingerprint = NULL)
-  SELECT ((SELECT count(*) FROM tokens) + (SELECT count(*) FROM prefetches) + (SELECT count(*) FROM bodies)
-    + (SELECT count(*) FROM provider_keys) + (SELECT count(*) FROM provider_headers)
-    + (SELECT count(*) FROM identity_providers_without))::int AS count`

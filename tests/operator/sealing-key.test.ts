@@ -4,6 +4,9 @@ import { resealAll } from '../../src/app/commands/reseal.ts'
 import { createKeyring } from '../../src/kernel/seal-text.ts'
 import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
+import { forgetSealed } from '../../src/storage/installation.ts'
+import { SCHEMA } from '../../src/storage/schema.ts'
+import { anythingSealed, SEALED_TABLES } from '../../src/storage/sealed-tables.ts'
 import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { completion, startOpenAiServer, type OpenAiServer } from '../upstreams/openai-server.ts'
@@ -100,6 +103,7 @@ const OTHERWISE_SEALED = [
   // Generated, and only good for addresses of results that end within hours.
   'media_secret.secret',
   'offered_providers.sealed_headers',
+  'offered_providers.sealed_proxy_password',
   'passkey_challenges.bound_to',
   'passkey_challenges.user_handle',
   'passkeys.credential_id',
@@ -117,4 +121,16 @@ test('every column of bytes is sealed anew with a new key, or known to be sealed
   )
   const resealed = SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`)
   expect(columns.map(({ name }) => name).toSorted()).toEqual([...resealed, ...OTHERWISE_SEALED].toSorted())
+})
+
+test('a restore and the loss of a key know every column that is sealed anew', () => {
+  const known = SEALED_TABLES.flatMap(({ table, columns }) => columns.map((column) => `${table}.${column}`))
+  const resealed = SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`)
+  expect(known.toSorted()).toEqual(resealed.toSorted())
+})
+
+test('without the key everything that it sealed can be forgotten, and nothing sealed is left', async () => {
+  expect(await forgetSealed(database)).toBeGreaterThanOrEqual(2)
+  expect(await database.query(`SELECT ${anythingSealed(SCHEMA)} AS is_left`)).toEqual([{ is_left: false }])
+  expect(await forgetSealed(database)).toBe(0)
 })

@@ -15,6 +15,7 @@ import {
 import { openSession } from '../connection/open-session.ts'
 import { readSequenceNames, readTables } from '../schema-catalog.ts'
 import { SCHEMA, SCHEMA_LOCK_ID } from '../schema.ts'
+import { anythingSealed } from '../sealed-tables.ts'
 import { StorageError } from '../storage-error.ts'
 
 export interface RestoreOptions {
@@ -103,12 +104,7 @@ async function requireUnused(client: Client): Promise<void> {
 // A copy must not act on what it may share with the original. If nothing is sealed, any key will do.
 const CHANGE_IDENTITY = `
   UPDATE ${SCHEMA}.installation SET restored_from = id, id = gen_random_uuid(), restored_at = now(), is_paused = NOT $1::boolean,
-    sealing_fingerprint = CASE WHEN EXISTS (SELECT 1 FROM ${SCHEMA}.deployment_tokens)
-      OR EXISTS (SELECT 1 FROM ${SCHEMA}.request_bodies)
-      OR EXISTS (SELECT 1 FROM ${SCHEMA}.model_prefetches WHERE sealed_token IS NOT NULL)
-      OR EXISTS (SELECT 1 FROM ${SCHEMA}.provider_credentials WHERE sealed IS NOT NULL)
-      OR EXISTS (SELECT 1 FROM ${SCHEMA}.offered_providers WHERE sealed_headers IS NOT NULL)
-      OR EXISTS (SELECT 1 FROM ${SCHEMA}.identity_providers WHERE client_secret IS NOT NULL) THEN sealing_fingerprint END`
+    sealing_fingerprint = CASE WHEN ${anythingSealed(SCHEMA)} THEN sealing_fingerprint END`
 
 /** These have one row in every migrated database, also in one that was never used. */
 const FILLED_BY_MIGRATIONS: ReadonlySet<string> = new Set([
