@@ -5,7 +5,7 @@ import type { InferenceCall } from '../provider.ts'
 /** The differences between the chat vendors that are called through an AI SDK package. */
 export interface Vendor {
   /** The provider id unless it has a `name`, and the vendor's key in the package's options and metadata. */
-  readonly key: 'anthropic' | 'google'
+  readonly key: 'anthropic' | 'google' | 'bedrock'
   /** The provider in errors, if it is not the key. */
   readonly name?: string
   readonly defaultBaseUrl: string

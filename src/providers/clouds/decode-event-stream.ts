@@ -22,26 +22,47 @@ const STATUSES: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * Reads the binary event stream of AWS: the payloads of events that arrived together. Checks both checksums of each frame. Throws an
- * `UpstreamError` for an error within the stream, for a frame that is invalid, and if the stream ends within a frame.
+ * Reads the stream of InvokeModelWithResponseStream: the events of the model's own wire that arrived together.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ResponseStream.html
  */
-export async function* decodeEventStream(
+export function decodeEventStream(
   provider: string,
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<readonly Buffer[], void> {
-  const decoder = new FrameDecoder(provider)
+  return decodeFrames(provider, chunks, (kind, text) => {
+    if (kind !== 'chunk') return null
+    const content: unknown = parseJson(text)
+    const bytes = isRecord(content) ? content['bytes'] : undefined
+    if (typeof bytes !== 'string') throw invalidAnswer(provider, 'an event of its stream has no content')
+    return Buffer.from(bytes, 'base64')
+  })
+}
+
+/** Returns what an event says, or null if it says nothing that is known. */
+type EventReader<Event> = (kind: string, text: string) => Event | null
+
+/**
+ * Reads the binary event stream of AWS: the events that arrived together. Checks both checksums of each frame. Throws an `UpstreamError`
+ * for an error within the stream, for a frame that is invalid, and if the stream ends within a frame.
+ */
+export async function* decodeFrames<Event>(
+  provider: string,
+  chunks: AsyncIterable<Uint8Array>,
+  read: EventReader<Event>,
+): AsyncGenerator<readonly Event[], void> {
+  const decoder = new FrameDecoder(provider, read)
   for await (const chunk of chunks) {
-    const { payloads, failure } = decoder.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
-    if (payloads.length > 0) yield payloads
+    const { events, failure } = decoder.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+    if (events.length > 0) yield events
     if (failure !== null) throw failure
   }
   if (decoder.isWithinFrame)
     throw new UpstreamError(`${provider} ended its stream within an event`, { failure: 'cut', provider })
 }
 
-class FrameDecoder {
+class FrameDecoder<Event> {
   readonly #provider: string
+  readonly #read: EventReader<Event>
   readonly #codec = new EventStreamCodec(
     (bytes) => (typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('utf8')),
     (text) => Buffer.from(text),
@@ -50,8 +71,9 @@ class FrameDecoder {
   #parts: Buffer[] = []
   #bytes = 0
 
-  constructor(provider: string) {
+  constructor(provider: string, read: EventReader<Event>) {
     this.#provider = provider
+    this.#read = read
   }
 
   get isWithinFrame(): boolean {
@@ -59,21 +81,21 @@ class FrameDecoder {
   }
 
   /** Nothing may be pushed after a failure. */
-  push(chunk: Buffer): { readonly payloads: readonly Buffer[]; readonly failure: UpstreamError | null } {
+  push(chunk: Buffer): { readonly events: readonly Event[]; readonly failure: UpstreamError | null } {
     this.#parts.push(chunk)
     this.#bytes += chunk.length
-    const payloads: Buffer[] = []
+    const events: Event[] = []
     try {
       for (let frame = this.#takeFrame(); frame !== null; frame = this.#takeFrame()) {
-        const payload = this.#readFrame(frame)
-        if (payload !== null) payloads.push(payload)
+        const event = this.#readFrame(frame)
+        if (event !== null) events.push(event)
       }
     } catch (error) {
       const failure =
         error instanceof UpstreamError ? error : this.#invalid('a frame of its stream is invalid')
-      return { payloads, failure }
+      return { events, failure }
     }
-    return { payloads, failure: null }
+    return { events, failure: null }
   }
 
   #takeFrame(): Buffer | null {
@@ -98,18 +120,13 @@ class FrameDecoder {
     return all
   }
 
-  /** Returns the payload of a chunk. Null for events of a kind that is not known. */
-  #readFrame(frame: Buffer): Buffer | null {
+  #readFrame(frame: Buffer): Event | null {
     const { headers, body } = this.#codec.decode(frame)
     const header = (name: string) => String(headers[name]?.value ?? '')
     const text = Buffer.from(body).toString('utf8')
     if (header(':message-type') !== 'event')
       throw this.#failureOf(header(':exception-type') || header(':error-code'), text)
-    if (header(':event-type') !== 'chunk') return null
-    const content: unknown = parseJson(text)
-    const bytes = isRecord(content) ? content['bytes'] : undefined
-    if (typeof bytes !== 'string') throw this.#invalid('an event of its stream has no content')
-    return Buffer.from(bytes, 'base64')
+    return this.#read(header(':event-type'), text)
   }
 
   #failureOf(kind: string, text: string): UpstreamError {

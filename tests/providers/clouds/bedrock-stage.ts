@@ -9,6 +9,7 @@ import { chatModel, embeddingModel, startCloudGateway } from './start-cloud-gate
 const ACCESS_KEY = 'AKIAIOSFODNN7EXAMPLE'
 export const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
 export const CLAUDE = 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0'
+export const NOVA = 'eu.amazon.nova-pro-v1:0'
 export const PROFILE_ARN = `arn:aws:bedrock:${REGION}:${ACCOUNT}:application-inference-profile/a1b2c3`
 const WEB_TOKEN = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJwb2QifQ.c2ln'
 export const KEYS = {
@@ -26,6 +27,8 @@ export async function startBedrockStage() {
     models: [
       chatModel('claude', 'bedrock', CLAUDE),
       chatModel('claude-profile', 'bedrock', `anthropic/${PROFILE_ARN}`),
+      chatModel('nova', 'bedrock', NOVA),
+      chatModel('profile', 'bedrock', PROFILE_ARN),
       chatModel('open', 'bedrock', 'openai.gpt-oss-120b-1:0'),
       embeddingModel('titan', 'bedrock', 'amazon.titan-embed-text-v2:0'),
       embeddingModel('cohere', 'bedrock', 'cohere.embed-v4:0'),

@@ -3,7 +3,8 @@ import { readEvents } from '../../chat/read-events.ts'
 import { PNG_BASE64, PNG_DATA_URI } from '../../clients/sample-inputs.ts'
 import { ROLE } from '../../upstreams/clouds/aws-identity-server.ts'
 import { awsChunk } from '../../upstreams/clouds/aws-event-stream.ts'
-import { BEDROCK_KEY, BEDROCK_STREAM, claudeEvents } from '../../upstreams/clouds/bedrock-server.ts'
+import { BEDROCK_STREAM } from '../../upstreams/clouds/bedrock-replies.ts'
+import { BEDROCK_KEY, claudeEvents } from '../../upstreams/clouds/bedrock-server.ts'
 import { CLAUDE, KEYS, message, PROFILE_ARN, SECRET, startBedrockStage } from './bedrock-stage.ts'
 
 const MINUTE_MS = 60_000

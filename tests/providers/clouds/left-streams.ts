@@ -5,7 +5,8 @@ import {
   anthropicStream,
 } from '../../upstreams/anthropic-server.ts'
 import { awsChunk } from '../../upstreams/clouds/aws-event-stream.ts'
-import { BEDROCK_STREAM, claudeEvents } from '../../upstreams/clouds/bedrock-server.ts'
+import { BEDROCK_STREAM } from '../../upstreams/clouds/bedrock-replies.ts'
+import { claudeEvents } from '../../upstreams/clouds/bedrock-server.ts'
 import { googleChunk, googleStream } from '../../upstreams/google-server.ts'
 import { chunksOf, stream } from '../../upstreams/openai-server.ts'
 import type { ScriptedReply } from '../../upstreams/scripted-server.ts'

@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ROLE, startAwsIdentityServer } from '../../upstreams/clouds/aws-identity-server.ts'
 import { answerAzure, startAzureServer } from '../../upstreams/clouds/azure-server.ts'
-import { ACCOUNT, refuse, REGION, startBedrockServer } from '../../upstreams/clouds/bedrock-server.ts'
+import { refuse } from '../../upstreams/clouds/bedrock-replies.ts'
+import { ACCOUNT, REGION, startBedrockServer } from '../../upstreams/clouds/bedrock-server.ts'
 import { CLIENT, CLIENT_SECRET, startEntraServer, TENANT } from '../../upstreams/clouds/entra-server.ts'
 import {
   PROJECT,

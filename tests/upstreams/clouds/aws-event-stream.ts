@@ -26,6 +26,14 @@ function awsMessage(headers: Readonly<Record<string, string>>, body: string): Bu
   return message
 }
 
+/** An event of `ConverseStream`, padded as Bedrock pads it. */
+export function awsEvent(kind: string, content: object): Buffer {
+  return awsMessage(
+    { ':event-type': kind, ':content-type': 'application/json', ':message-type': 'event' },
+    JSON.stringify({ ...content, p: 'abcdefgh' }),
+  )
+}
+
 /** A chunk of `InvokeModelWithResponseStream`, padded as Bedrock pads it. */
 export function awsChunk(event: object): Buffer {
   const bytes = Buffer.from(JSON.stringify(event)).toString('base64')

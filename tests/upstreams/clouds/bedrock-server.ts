@@ -6,12 +6,13 @@ import {
   type ScriptedServer,
 } from '../scripted-server.ts'
 import { awsChunk } from './aws-event-stream.ts'
+import { answerConverse } from './bedrock-converse.ts'
+import { BEDROCK_STREAM, refuse } from './bedrock-replies.ts'
 import { findSignatureProblem, type AwsIdentity } from './verify-sigv4.ts'
 
 export const REGION = 'eu-central-1'
 export const BEDROCK_KEY = 'ABSKQmVkcm9ja0FQSUtleS0wMTIzNDU2Nzg5'
 export const ACCOUNT = '123456789012'
-export const BEDROCK_STREAM = { 'content-type': 'application/vnd.amazon.eventstream' }
 
 /** Tests move the clock of the gateway. */
 const SKEW_MS_MAX = 24 * 60 * 60_000
@@ -45,27 +46,19 @@ export async function startBedrockServer(): Promise<BedrockServer> {
   return { ...server, requests: server.requests, identities, answer }
 }
 
-/** An error as Bedrock writes it. */
-export function refuse(
-  status: number,
-  kind: string,
-  message: string,
-  headers: Record<string, string> = {},
-): ScriptedReply {
-  return json({ message }, status, { 'x-amzn-errortype': `${kind}:http://internal.amazon.com/`, ...headers })
-}
-
 // oxlint-disable-next-line typescript/no-explicit-any -- a server of a test fails loudly on a wrong shape
 type Body = any
+
+const OPERATION = /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream|converse|converse-stream)$/
 
 function answerModel(request: RecordedRequest): ScriptedReply {
   const body = request.body as Body
   if (request.path === '/openai/v1/chat/completions')
     return body.stream === true ? stream(chunksOf('Hello', ' there')) : completion()
-  const [, encoded = '', operation] =
-    /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/.exec(request.path) ?? []
+  const [, encoded = '', operation] = OPERATION.exec(request.path) ?? []
   const model = decodeURIComponent(encoded)
   if (operation === undefined) return refuse(404, 'UnknownOperationException', '')
+  if (operation.startsWith('converse')) return answerConverse(body, operation === 'converse-stream')
   if (model.startsWith('amazon.titan-embed'))
     return typeof body.inputText === 'string'
       ? json({ embedding: [body.inputText.length, 0.5], inputTextTokenCount: 3 })

@@ -231,16 +231,16 @@ async function readExcerpt(bytes: AsyncIterable<Buffer>): Promise<string> {
   return ''
 }
 
-export function toWebStream(bytes: AsyncGenerator<Buffer>): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>(
+export function toWebStream<Chunk>(chunks: AsyncGenerator<Chunk>): ReadableStream<Chunk> {
+  return new ReadableStream<Chunk>(
     {
       async pull(controller) {
-        const next = await bytes.next()
+        const next = await chunks.next()
         if (next.done === true) controller.close()
         else controller.enqueue(next.value)
       },
       async cancel() {
-        await bytes.return(undefined)
+        await chunks.return(undefined)
       },
     },
     { highWaterMark: 0 },

@@ -7,18 +7,27 @@ export const CLAUDE_ON_BEDROCK: ClaudeOnCloud = {
   hasStreamInPath: true,
 }
 
-/** Says what an inference profile of one's own leads to, because its ARN does not. */
+/** Say what an inference profile of one's own leads to, because its ARN does not. */
 const CLAUDE_PREFIX = 'anthropic/'
+const OPENAI_PREFIX = 'openai/'
 
 /** Whether a model is called by Anthropic's wire: its id or that of its inference profile says so, or the prefix of the route. */
 export function isClaude(upstreamModel: string): boolean {
   return upstreamModel.startsWith(CLAUDE_PREFIX) || /(?:^|[./])anthropic\.claude/.test(upstreamModel)
 }
 
+/** Whether a model is called by OpenAI's wire. All others are called by Converse. */
+export function isOpenAi(upstreamModel: string): boolean {
+  return upstreamModel.startsWith(OPENAI_PREFIX) || /(?:^|[./])openai\./.test(upstreamModel)
+}
+
+/** Returns the name that Bedrock knows. */
+export function idOfModel(upstreamModel: string): string {
+  const prefix = [CLAUDE_PREFIX, OPENAI_PREFIX].find((known) => upstreamModel.startsWith(known)) ?? ''
+  return upstreamModel.slice(prefix.length)
+}
+
 /** Returns the path of a model's operation. An ARN has slashes and colons. */
 export function pathOfModel(upstreamModel: string, operation: string): string {
-  const id = upstreamModel.startsWith(CLAUDE_PREFIX)
-    ? upstreamModel.slice(CLAUDE_PREFIX.length)
-    : upstreamModel
-  return `/model/${encodeURIComponent(id)}/${operation}`
+  return `/model/${encodeURIComponent(idOfModel(upstreamModel))}/${operation}`
 }

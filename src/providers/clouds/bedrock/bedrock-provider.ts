@@ -7,12 +7,12 @@ import { createWireClient } from '../../openai-compatible/wire-client.ts'
 import type { InferenceOperation, Provider } from '../../provider.ts'
 import type { EmbeddingRequest } from '../../../wires/openai-embeddings/embedding-request.ts'
 import { requireCloudOptions } from '../cloud-options.ts'
-import { isClaude } from './bedrock-models.ts'
+import { idOfModel, isClaude, isOpenAi } from './bedrock-models.ts'
 import { createClaudeOnBedrock } from './claude-on-bedrock.ts'
 
 /**
- * Models of Amazon Bedrock at one address, which is that of a region. Claude is called by Anthropic's wire, other chat models by
- * OpenAI's.
+ * Models of Amazon Bedrock at one address, which is that of a region. Claude is called by Anthropic's wire, models of OpenAI by
+ * OpenAI's, and all other chat models by Converse.
  */
 export function createBedrockProvider(given: AiSdkProviderOptions): Provider & { close(): Promise<void> } {
   const options = requireCloudOptions(given)
@@ -30,12 +30,16 @@ export function createBedrockProvider(given: AiSdkProviderOptions): Provider & {
     upstream: { id, defaultBaseUrl: OPENAI_FORM },
     baseUrl: `${baseUrl}/openai/v1`,
   })
-  const claudeChat = loadOnce(async () => {
-    const [{ createAiSdkChat }, { createClaudeVendor }] = await Promise.all([
+  const loadChat = loadOnce(async () => {
+    const [{ createAiSdkChat }, { createClaudeVendor }, { createConverseVendor }] = await Promise.all([
       import('../../ai-sdk/ai-sdk-chat.ts'),
       import('./claude-vendor.ts'),
+      import('./converse/converse-vendor.ts'),
     ])
-    return createAiSdkChat(createClaudeVendor(options), options)
+    return {
+      claude: createAiSdkChat(createClaudeVendor(options), options),
+      converse: createAiSdkChat(createConverseVendor(options), options),
+    }
   })
   const embedding = loadOnce(async (): Promise<InferenceOperation<EmbeddingRequest>> => {
     const [{ createEmbeddingOperation }, { createBedrockEmbeddings }] = await Promise.all([
@@ -51,8 +55,11 @@ export function createBedrockProvider(given: AiSdkProviderOptions): Provider & {
     // Nothing says that a request whose connection is closed is not billed to its end.
     onDisconnect: 'continues',
     chat: async (call) => {
-      if (isClaude(call.upstreamModel) || chat === undefined) return (await claudeChat())(call)
-      return chat(call)
+      const { upstreamModel } = call
+      if (chat !== undefined && isOpenAi(upstreamModel))
+        return chat({ ...call, upstreamModel: idOfModel(upstreamModel) })
+      const { claude, converse } = await loadChat()
+      return isClaude(upstreamModel) ? claude(call) : converse(call)
     },
     embedding: async (call) => (await embedding())(call),
     native: { 'anthropic-messages': createClaudeOnBedrock(id, client) },
