@@ -57,7 +57,12 @@ export function clientCommand<Options extends object = object>(definition: Clien
     // commander passes the arguments, the options and the command itself.
     const words = passed.slice(0, -2).flat() as string[]
     if (!WITHOUT_FRESH_TOKEN.has(name)) await freshen(command.opts<SharedOptions>())
-    await act(createContext(command.opts()), command.opts<Options>(), ...words)
+    const context = createContext(command.opts())
+    const given = { words, options: command.opts<Options>() }
+    if (words.length === 0 && Object.keys(given.options).length === 0) return act(context, given.options)
+    const { resolveWords } = await import('./short-ids/resolve-words.ts')
+    const whole = await resolveWords(command, given, context.connect)
+    await act(context, whole.options, ...(whole.words as string[]))
   })
 }
 

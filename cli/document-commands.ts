@@ -10,6 +10,8 @@ gateway. In a checkout it is \`npx parkway\`. The client talks to the HTTP API o
 
 Data goes to stdout, everything else to stderr. \`--json\` prints exactly the JSON of the API, lists as JSON lines. Colour is used
 only on a terminal, and not with \`NO_COLOR\`. \`--wait\` waits for rate limits up to ten minutes in all. Profiles are in \`~/.config/parkway/profiles.json\`, readable only for their user.
+An id may be given by its beginning, of at least four digits, if no other one begins so. On a terminal tables show ids so, and how long ago something was;
+in a pipe they have whole ids and times.
 The last 1,000 prompts of conversations are in \`~/.local/state/parkway/chat-history\`, likewise.
 
 | variable | |

@@ -20,7 +20,7 @@ interface ListOptions {
 const NO_TASKS = 'There are no tasks.'
 
 const COLUMNS: readonly Column<Task>[] = [
-  { title: 'task', of: ({ id }) => id },
+  { title: 'task', of: ({ id }) => id, isId: true },
   { title: 'kind', of: (task) => task.task_type, rank: 2 },
   { title: 'status', of: (task) => task.status, rank: 1 },
   { title: 'done', of: ({ progress }) => `${progress} %`, isNumber: true, rank: 3 },
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Task>[] = [
     rank: 4,
   },
   { title: 'model', of: (task) => task.model, rank: 5, isText: true },
-  { title: 'made', of: (task) => task.created_at, rank: 6 },
+  { title: 'made', of: (task) => task.created_at, isTime: true, rank: 6 },
 ]
 
 const list = clientCommand<ListOptions>({

@@ -5,7 +5,7 @@ import type { LogEntry } from './read-log.ts'
 /** The columns of a list of requests. */
 export function logColumns(isOfAll: boolean): Column<LogEntry>[] {
   return [
-    { title: 'request', of: ({ request_id: id }) => id },
+    { title: 'request', of: ({ request_id: id }) => id, isId: true },
     { title: 'when', of: (entry) => entry.created_at, isTime: true, rank: 3 },
     { title: 'status', of: describeStatus, rank: 1 },
     ...(isOfAll

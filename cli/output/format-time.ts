@@ -24,3 +24,8 @@ export function formatRelative(timestamp: string, nowMs: number): string {
   const span = `${count} ${unit.name === 'day' && count !== 1 ? 'days' : unit.name}`
   return atMs > nowMs ? `in ${span}` : `${span} ago`
 }
+
+/** The timestamp of a time in seconds, as lists of the organization have them. `-` for null. */
+export function timestampOf(seconds: number | null | undefined): string {
+  return seconds === null || seconds === undefined ? '-' : new Date(seconds * 1_000).toISOString()
+}

@@ -29,7 +29,7 @@ const list = clientCommand<{ readonly limit: string; readonly all?: boolean }>({
     printTable(
       output,
       [
-        { title: 'id', of: ({ id }) => id },
+        { title: 'id', of: ({ id }) => id, isId: true },
         { title: 'key', of: (key) => key.key_prefix, rank: 2 },
         { title: 'env', of: ({ env }) => env, rank: 8 },
         { title: 'scopes', of: ({ scopes }) => scopes.join(','), rank: 7, isText: true },
@@ -40,8 +40,13 @@ const list = clientCommand<{ readonly limit: string; readonly all?: boolean }>({
           isNumber: true,
           rank: 5,
         },
-        { title: 'last used', of: (key) => day(key.last_used_at), rank: 6 },
-        { title: 'expires', of: (key) => (key.is_active ? day(key.expires_at) : 'ended'), rank: 4 },
+        { title: 'last used', of: (key) => key.last_used_at ?? '-', isTime: true, rank: 6 },
+        {
+          title: 'expires',
+          of: (key) => (key.is_active ? (key.expires_at ?? '-') : 'ended'),
+          isTime: true,
+          rank: 4,
+        },
         { title: 'name', of: ({ name }) => name, rank: 1, isText: true },
       ],
       shown,
@@ -143,10 +148,6 @@ function parseExpiry(text: string): string {
   const days = /^(\d{1,4})d$/.exec(text)?.[1]
   if (days === undefined) return parseDate('--expires', text)
   return new Date(Date.now() + Number(days) * 86_400_000).toISOString()
-}
-
-function day(timestamp: string | null): string {
-  return timestamp === null ? '-' : timestamp.slice(0, 10)
 }
 
 export const keys = commandGroup({

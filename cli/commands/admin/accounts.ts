@@ -36,10 +36,10 @@ const list = clientCommand<ListOptions>({
     printTable(
       output,
       [
-        { title: 'account', of: ({ id }) => id },
+        { title: 'account', of: ({ id }) => id, isId: true },
         { title: 'status', of: (account) => account.status, rank: 3 },
         { title: 'balance', of: (account) => formatUsd(account.balance_usd), isNumber: true, rank: 2 },
-        { title: 'made', of: (account) => account.created_at.slice(0, 10), rank: 4 },
+        { title: 'made', of: (account) => account.created_at, isTime: true, rank: 4 },
         { title: 'name', of: ({ name }) => name, rank: 1, isText: true },
       ],
       accounts,

@@ -28,7 +28,7 @@ export const audit = clientCommand<AuditOptions>({
     printTable(
       output,
       [
-        { title: 'time', of: (entry) => entry.created_at.slice(0, 19).replace('T', ' ') },
+        { title: 'time', of: (entry) => entry.created_at, isTime: true },
         { title: 'action', of: ({ action }) => action, rank: 1 },
         { title: 'outcome', of: ({ outcome }) => outcome, rank: 3 },
         {

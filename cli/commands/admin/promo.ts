@@ -23,7 +23,7 @@ const list = clientCommand<{ readonly limit: string }>({
     printTable(
       output,
       [
-        { title: 'id', of: ({ id }) => id },
+        { title: 'id', of: ({ id }) => id, isId: true },
         { title: 'code', of: ({ code }) => code, rank: 1 },
         { title: 'credit', of: (code) => formatUsd(code.amount_usd), isNumber: true, rank: 3 },
         {
@@ -31,7 +31,7 @@ const list = clientCommand<{ readonly limit: string }>({
           of: (code) => `${code.redemptions} of ${code.redemptions_max ?? 'any'}`,
           rank: 4,
         },
-        { title: 'expires', of: (code) => code.expires_at?.slice(0, 10) ?? '-', rank: 5 },
+        { title: 'expires', of: (code) => code.expires_at ?? '-', isTime: true, rank: 5 },
         { title: 'state', of: stateOf, rank: 2 },
       ],
       codes,

@@ -31,11 +31,11 @@ const list = clientCommand<ListOptions>({
     printTable(
       output,
       [
-        { title: 'run', of: ({ id }) => id },
+        { title: 'run', of: ({ id }) => id, isId: true },
         { title: 'status', of: (row) => row.status, rank: 2 },
         { title: 'done', of: ({ progress }) => `${progress} %`, isNumber: true, rank: 4 },
         { title: 'cost', of: (row) => formatUsd(row.cost_usd), isNumber: true, rank: 3 },
-        { title: 'made', of: (row) => row.created_at, rank: 5 },
+        { title: 'made', of: (row) => row.created_at, isTime: true, rank: 5 },
         { title: 'name', of: ({ name }) => name, rank: 1, isText: true },
       ],
       data,

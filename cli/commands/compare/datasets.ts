@@ -27,9 +27,9 @@ const list = clientCommand<ListOptions>({
     printTable(
       output,
       [
-        { title: 'dataset', of: ({ id }) => id },
+        { title: 'dataset', of: ({ id }) => id, isId: true },
         { title: 'prompts', of: (row) => String(row.prompts_total), isNumber: true, rank: 2 },
-        { title: 'changed', of: (row) => row.updated_at, rank: 3 },
+        { title: 'changed', of: (row) => row.updated_at, isTime: true, rank: 3 },
         { title: 'name', of: ({ name }) => name, rank: 1, isText: true },
       ],
       data,
@@ -100,7 +100,7 @@ const show = clientCommand<ShowOptions>({
       ['name', dataset.name],
       ['description', dataset.description ?? '-'],
       ['version', `${dataset.version} (${dataset.versions.length} in all)`],
-      ['changed', dataset.updated_at],
+      ['changed', output.time(dataset.updated_at)],
     ])
     output.line('')
     printTable(

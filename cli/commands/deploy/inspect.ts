@@ -19,7 +19,7 @@ interface ListOptions {
 const NO_DEPLOYMENTS = 'There are no deployments. Make one with "parkway deploy".'
 
 const COLUMNS: readonly Column<Deployment>[] = [
-  { title: 'deployment', of: ({ id }) => id },
+  { title: 'deployment', of: ({ id }) => id, isId: true },
   { title: 'status', of: (deployment) => deployment.status, rank: 2 },
   { title: 'tier', of: (deployment) => deployment.gpu_tier, rank: 6 },
   { title: '$ an hour', of: (deployment) => deployment.hourly_cost.toFixed(2), isNumber: true, rank: 3 },
@@ -84,7 +84,7 @@ export const show = clientCommand({
       ],
       ['sleeps after', `${deployment.idle_timeout_minutes} min`],
       ['made', deployment.created_at],
-      ['last request', deployment.last_request_at ?? '-'],
+      ['last request', output.time(deployment.last_request_at)],
     ])
   },
 })

@@ -35,7 +35,7 @@ export const requests = clientCommand<{ readonly status: string; readonly limit:
     printTable(
       output,
       [
-        { title: 'id', of: ({ id }) => id, rank: 2 },
+        { title: 'id', of: ({ id }) => id, isId: true, rank: 2 },
         { title: 'who', of: (one) => one.requested_by_name ?? one.requested_by, rank: 1, isText: true },
         {
           title: 'budget of',

@@ -32,7 +32,7 @@ const list = clientCommand<{ readonly limit: string }>({
     printTable(
       output,
       [
-        { title: 'id', of: ({ id }) => id, rank: 7 },
+        { title: 'id', of: ({ id }) => id, isId: true, rank: 7 },
         { title: 'of', of: ({ subject }) => subject.id ?? subject.type, rank: 1, isText: true },
         { title: 'window', of: (budget) => budget.window, rank: 2 },
         { title: 'spent', of: (budget) => formatUsd(budget.spent_usd), isNumber: true, rank: 4 },

@@ -3,7 +3,7 @@ import { clientCommand } from '../../client-command.ts'
 import { commandGroup } from '../../command-group.ts'
 import { requireConsent } from '../../input/confirm.ts'
 import { parseWhole } from '../../input/parse-number.ts'
-import { formatDay } from '../../output/format-day.ts'
+import { timestampOf } from '../../output/format-time.ts'
 import { printable } from '../../output/printable.ts'
 import { printTable } from '../../output/tables/print-table.ts'
 
@@ -24,8 +24,8 @@ const list = clientCommand<{ readonly limit: string }>({
     printTable(
       output,
       [
-        { title: 'id', of: ({ id }) => id },
-        { title: 'made', of: (group) => formatDay(group.created_at) },
+        { title: 'id', of: ({ id }) => id, isId: true },
+        { title: 'made', of: (group) => timestampOf(group.created_at), isTime: true },
         { title: 'name', of: ({ name }) => name, rank: 1, isText: true },
       ],
       groups,
@@ -67,7 +67,7 @@ const members = clientCommand<{ readonly limit: string }>({
     printTable(
       output,
       [
-        { title: 'id', of: (user) => user.id, rank: 3 },
+        { title: 'id', of: (user) => user.id, isId: true, rank: 3 },
         { title: 'email', of: ({ email }) => email, rank: 1, isText: true },
         { title: 'name', of: ({ name }) => name || '-', rank: 2, isText: true },
       ],

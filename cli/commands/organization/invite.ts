@@ -5,7 +5,7 @@ import { commandGroup } from '../../command-group.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { collect } from '../../input/collect.ts'
 import { parseWhole } from '../../input/parse-number.ts'
-import { formatDay } from '../../output/format-day.ts'
+import { timestampOf } from '../../output/format-time.ts'
 import { printable } from '../../output/printable.ts'
 import { printTable } from '../../output/tables/print-table.ts'
 import { parseRole } from './members.ts'
@@ -52,11 +52,11 @@ const list = clientCommand<{ readonly limit: string }>({
     printTable(
       output,
       [
-        { title: 'id', of: ({ id }) => id, rank: 3 },
+        { title: 'id', of: ({ id }) => id, isId: true, rank: 3 },
         { title: 'email', of: ({ email }) => email, rank: 1, isText: true },
         { title: 'role', of: ({ role }) => role, rank: 4 },
         { title: 'state', of: ({ status }) => status, rank: 2 },
-        { title: 'expires', of: (invite) => formatDay(invite.expires_at), rank: 5 },
+        { title: 'expires', of: (invite) => timestampOf(invite.expires_at), isTime: true, rank: 5 },
       ],
       invites,
     )

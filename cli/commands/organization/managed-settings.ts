@@ -26,7 +26,7 @@ const list = clientCommand({
     printTable(
       output,
       [
-        { title: 'id', of: ({ id }) => id, rank: 1 },
+        { title: 'id', of: ({ id }) => id, isId: true, rank: 1 },
         { title: 'for', of: forWhom, rank: 2 },
         {
           title: 'priority',

@@ -5,7 +5,7 @@ import { commandGroup } from '../../command-group.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { requireConsent } from '../../input/confirm.ts'
 import { parseWhole } from '../../input/parse-number.ts'
-import { formatDay } from '../../output/format-day.ts'
+import { timestampOf } from '../../output/format-time.ts'
 import { printable } from '../../output/printable.ts'
 import { printPairs } from '../../output/tables/print-pairs.ts'
 import { printTable } from '../../output/tables/print-table.ts'
@@ -30,11 +30,16 @@ const list = clientCommand<{ readonly limit: string }>({
     printTable(
       output,
       [
-        { title: 'id', of: ({ id }) => id, rank: 3 },
+        { title: 'id', of: ({ id }) => id, isId: true, rank: 3 },
         { title: 'email', of: ({ email }) => email, rank: 1, isText: true },
         { title: 'role', of: ({ role }) => role, rank: 1 },
         { title: 'state', of: ({ user }) => (user.enabled ? 'active' : 'deactivated'), rank: 4 },
-        { title: 'last used', of: (member) => formatDay(member.api_key_last_used_at), rank: 5 },
+        {
+          title: 'last used',
+          of: (member) => timestampOf(member.api_key_last_used_at),
+          isTime: true,
+          rank: 5,
+        },
         { title: 'name', of: ({ name }) => name ?? '-', rank: 2, isText: true },
       ],
       members,
@@ -55,7 +60,7 @@ const show = clientCommand({
       ['email', member.email],
       ['name', member.name ?? '-'],
       ['role', member.role],
-      ['joined', formatDay(member.added_at)],
+      ['joined', output.time(timestampOf(member.added_at))],
       ...member.projects.data.map(({ name, role }) => ['project', `${name} (${role})`] as const),
     ])
   },

@@ -5,7 +5,7 @@ import { commandGroup } from '../../command-group.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { requireConsent } from '../../input/confirm.ts'
 import { parseWhole } from '../../input/parse-number.ts'
-import { formatDay } from '../../output/format-day.ts'
+import { timestampOf } from '../../output/format-time.ts'
 import { printable } from '../../output/printable.ts'
 import { printPairs } from '../../output/tables/print-pairs.ts'
 import { printTable } from '../../output/tables/print-table.ts'
@@ -33,9 +33,9 @@ const list = clientCommand<{ readonly limit: string; readonly all?: boolean }>({
     printTable(
       output,
       [
-        { title: 'id', of: ({ id }) => id },
+        { title: 'id', of: ({ id }) => id, isId: true },
         { title: 'state', of: ({ status }) => status, rank: 4 },
-        { title: 'made', of: (project) => formatDay(project.created_at), rank: 5 },
+        { title: 'made', of: (project) => timestampOf(project.created_at), isTime: true, rank: 5 },
         { title: 'name', of: ({ name }) => name, rank: 1, isText: true },
       ],
       projects,
@@ -77,7 +77,7 @@ const show = clientCommand({
       ['id', project.id],
       ['name', project.name],
       ['state', project.status],
-      ['made', formatDay(project.created_at)],
+      ['made', output.time(timestampOf(project.created_at))],
       ...users.data.map(({ email, role }) => ['member', `${email} (${role})`] as const),
       ...programs.data.map(({ name, role }) => ['service account', `${name} (${role})`] as const),
     ])

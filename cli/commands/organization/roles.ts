@@ -35,7 +35,7 @@ const list = clientCommand<{ readonly limit: string; readonly of?: string }>({
     printTable(
       output,
       [
-        { title: 'id', of: ({ id }) => id, rank: 2 },
+        { title: 'id', of: ({ id }) => id, isId: true, rank: 2 },
         { title: 'name', of: ({ name }) => name, rank: 1, isText: true },
         { title: 'allows', of: ({ permissions }) => permissions.join(', '), rank: 3, isText: true },
       ],

@@ -3,13 +3,13 @@ import { clientCommand } from '../../client-command.ts'
 import { commandGroup } from '../../command-group.ts'
 import { requireConsent } from '../../input/confirm.ts'
 import { parseWhole } from '../../input/parse-number.ts'
-import { formatDay } from '../../output/format-day.ts'
+import { timestampOf } from '../../output/format-time.ts'
 import { printable } from '../../output/printable.ts'
 import { printTable } from '../../output/tables/print-table.ts'
 
 const DAY_SECONDS = 86_400
 const at = (id: string) => ({ params: { path: { token_id: id } } })
-const dayOf = (seconds: number | null): string => (seconds === null ? 'never' : formatDay(seconds))
+const timeOf = (seconds: number | null): string => (seconds === null ? 'never' : timestampOf(seconds))
 
 const show = clientCommand({
   name: 'show',
@@ -56,10 +56,10 @@ const tokens = clientCommand<{ readonly limit: string }>({
     printTable(
       output,
       [
-        { title: 'id', of: ({ id }) => id, rank: 2 },
+        { title: 'id', of: ({ id }) => id, isId: true, rank: 2 },
         { title: 'name', of: ({ name }) => name, rank: 1, isText: true },
-        { title: 'expires', of: (token) => dayOf(token.expires_at), rank: 4 },
-        { title: 'last use', of: (token) => dayOf(token.last_used_at), rank: 3 },
+        { title: 'expires', of: (token) => timeOf(token.expires_at), isTime: true, rank: 4 },
+        { title: 'last use', of: (token) => timeOf(token.last_used_at), isTime: true, rank: 3 },
       ],
       listed,
     )

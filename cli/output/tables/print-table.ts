@@ -1,5 +1,6 @@
 import { formatRelative } from '../format-time.ts'
 import { fitColumns, GAP, LEFT_OUT } from './fit-columns.ts'
+import { shortenIds } from '../../short-ids/shorten-ids.ts'
 import { printable } from '../printable.ts'
 import type { Output } from '../terminal.ts'
 import { cutToWidth, widthOf } from '../text-width.ts'
@@ -18,6 +19,8 @@ export interface Column<Row> {
   readonly isText?: boolean
   /** Whether cells are timestamps of the API. A screen shows how long ago they are. */
   readonly isTime?: boolean
+  /** Whether cells are ids. A screen shows unique beginnings, which commands take as well. */
+  readonly isId?: boolean
 }
 
 const USUAL_RANK = 5
@@ -41,11 +44,9 @@ export function formatTable<Row>(
   screen: number,
 ): FormattedTable {
   const titles = columns.map(({ title }) => title)
-  const nowMs = Date.now()
-  const show = (text: string, isTime: boolean): string =>
-    isTime && Number.isFinite(screen) ? formatRelative(text, nowMs) : text
-  const cells = rows.map((row) =>
-    columns.map(({ of, isTime = false }) => printable(show(of(row), isTime)).replaceAll(/\s+/g, ' ')),
+  const texts = columns.map((column) => showColumn(column, rows, screen))
+  const cells = rows.map((_, row) =>
+    texts.map((column) => printable(column[row] ?? '').replaceAll(/\s+/g, ' ')),
   )
   const sizes = columns.map(({ title, isText = false, rank }, index) => ({
     width: cells.reduce((width, row) => Math.max(width, widthOf(row[index] ?? '')), title.length),
@@ -62,6 +63,19 @@ export function formatTable<Row>(
   }
   const format = (row: readonly string[]): string => formatLine(row, fit.widths, columns)
   return { titles: [format(titles) + (fit.isComplete ? '' : LEFT_OUT)], lines: cells.map(format) }
+}
+
+/** Ids and times are as the API has them in a pipe, and short on a screen. */
+function showColumn<Row>(
+  { of, isTime = false, isId = false }: Column<Row>,
+  rows: readonly Row[],
+  screen: number,
+): string[] {
+  const texts = rows.map(of)
+  if (!Number.isFinite(screen)) return texts
+  if (isId) return shortenIds(texts)
+  const nowMs = Date.now()
+  return isTime ? texts.map((text) => formatRelative(text, nowMs)) : texts
 }
 
 function formatLine(

@@ -1,0 +1,58 @@
+/** A kind of id, and the list that it is looked for in. */
+export interface IdKind {
+  /** What the ids belong to, in the plural. */
+  readonly things: string
+  readonly prefix: string
+  readonly path: string
+  /** Whether the list begins with the newest id, so that the search can end early: ids begin with their time. */
+  readonly isNewestFirst?: boolean
+  /** Whether the list can be narrowed to the time that the first digits tell. */
+  readonly isByTime?: boolean
+}
+
+const KINDS = {
+  task: { things: 'tasks', prefix: '', path: '/v1/tasks', isNewestFirst: true },
+  deployment: { things: 'deployments', prefix: '', path: '/v1/deployments', isNewestFirst: true },
+  key: { things: 'keys', prefix: '', path: '/v1/tenants/me/api-keys', isNewestFirst: true },
+  run: { things: 'runs', prefix: '', path: '/v1/compare/runs', isNewestFirst: true },
+  dataset: { things: 'datasets', prefix: '', path: '/v1/compare/datasets' },
+  account: { things: 'accounts', prefix: '', path: '/v1/admin/accounts' },
+  promo: { things: 'promo codes', prefix: '', path: '/v1/admin/promo-codes' },
+  request: { things: 'requests', prefix: 'req_', path: '/v1/requests', isNewestFirst: true, isByTime: true },
+  project: { things: 'projects', prefix: 'proj_', path: '/v1/organization/projects' },
+  user: { things: 'people', prefix: 'user-', path: '/v1/organization/users' },
+  invite: { things: 'invitations', prefix: 'invite-', path: '/v1/organization/invites' },
+  group: { things: 'groups', prefix: 'group_', path: '/v1/organization/groups' },
+  role: { things: 'roles', prefix: 'role_', path: '/v1/organization/roles' },
+  budgetRequest: {
+    things: 'requests for more',
+    prefix: 'budget_req_',
+    path: '/v1/organization/budget_requests',
+  },
+  budget: { things: 'budgets', prefix: 'budget_', path: '/v1/organization/budgets' },
+  scimToken: { things: 'tokens', prefix: 'scim_token_', path: '/v1/organization/scim_tokens' },
+  settings: { things: 'settings', prefix: 'settings_', path: '/v1/organization/managed_settings' },
+} as const satisfies Record<string, IdKind>
+
+/** By the name of the argument or option, or of the group whose commands take an `<id>`. */
+const BY_NAME: Readonly<Record<string, IdKind>> = {
+  ...KINDS,
+  ofProject: KINDS.project,
+  projects: KINDS.project,
+  members: KINDS.user,
+  invite: KINDS.invite,
+  groups: KINDS.group,
+  roles: KINDS.role,
+  budgets: KINDS.budget,
+  scim: KINDS.scimToken,
+  'managed-settings': KINDS.settings,
+}
+
+/** Options that take the id of something. */
+export const ID_OPTIONS = ['key', 'account', 'ofProject'] as const
+
+/** Returns the kind of id that a word is meant to be: that of its prefix, or of the place where it stands. */
+export function findIdKind(word: string, place: string, group: string): IdKind | null {
+  const ofPrefix = Object.values<IdKind>(KINDS).find(({ prefix }) => prefix !== '' && word.startsWith(prefix))
+  return ofPrefix ?? BY_NAME[place === 'id' ? group : place] ?? null
+}

@@ -1,0 +1,33 @@
+import type { Command } from 'commander'
+import type { GatewayClient } from '../api/gateway-client.ts'
+import { toDeploymentId } from '../deployments/deployment-id.ts'
+import { findIdKind, ID_OPTIONS } from './id-kinds.ts'
+import { isShortId, resolveShortId } from './resolve-short-id.ts'
+
+/** Replaces the beginnings of ids among the arguments and options of a command by the whole ids. */
+export async function resolveWords<Options extends object>(
+  command: Command,
+  { words, options }: { readonly words: readonly (string | undefined)[]; readonly options: Options },
+  connect: () => GatewayClient,
+): Promise<{ words: (string | undefined)[]; options: Options }> {
+  const group = command.parent?.name() ?? ''
+  const resolve = async (place: string, given: string): Promise<string> => {
+    const word = place === 'deployment' ? toDeploymentId(given) : given
+    const kind = findIdKind(word, place, group)
+    if (kind === null || !isShortId(word, kind)) return word
+    return resolveShortId(connect(), kind, word)
+  }
+  // Words of a list of arguments, such as a prompt, are no ids.
+  const places = command.registeredArguments.filter(({ variadic }) => !variadic)
+  const resolved = words.map(async (word, index) => {
+    const place = places[index]
+    // An argument that may be left out was.
+    return place === undefined || word === undefined ? word : resolve(place.name(), word)
+  })
+  const given = ID_OPTIONS.flatMap((name) => {
+    const value: unknown = (options as Record<string, unknown>)[name]
+    return typeof value === 'string' ? [[name, value] as const] : []
+  })
+  const changed = await Promise.all(given.map(async ([name, value]) => [name, await resolve(name, value)]))
+  return { words: await Promise.all(resolved), options: { ...options, ...Object.fromEntries(changed) } }
+}

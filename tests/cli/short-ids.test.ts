@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { shortenIds } from '../../cli/short-ids/shorten-ids.ts'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { startGatewayAndHome } from './gateway-and-home.ts'
+
+const { gateway, home } = await startGatewayAndHome(startTestGateway)
+
+const MISSING = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
+const makeKey = async (): Promise<string> =>
+  (await gateway.request('POST', '/v1/tenants/me/api-keys', { body: { name: 'short' } })).body.id
+const isActive = async (id: string): Promise<boolean> =>
+  (await gateway.request('GET', `/v1/tenants/me/api-keys/${id}`)).body.is_active
+
+describe('the beginning of an id', () => {
+  test('that several have is refused with the candidates, and nothing is done', async () => {
+    const [one, other] = [await makeKey(), await makeKey()]
+    const { code, stdout, stderr } = await home.run(['keys', 'revoke', '--yes', one.slice(0, 6)])
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(new RegExp(`Several keys begin with "${one.slice(0, 6)}":`))
+    for (const id of [one, other]) expect(stderr).toContain(`${id}  short`)
+    expect([await isActive(one), await isActive(other)]).toEqual([true, true])
+  })
+
+  test('that only one has means it, in arguments and options', async () => {
+    const id = await makeKey()
+    const beginning = id.slice(0, -2)
+    const usage = JSON.parse((await home.run(['usage', '--json', '--key', beginning])).stdout)
+    expect(usage.data).toEqual([])
+    expect((await home.run(['keys', 'revoke', '--yes', beginning])).code).toBe(0)
+    expect(await isActive(id)).toBe(false)
+  })
+
+  test('works for tasks, requests and things of the organization', async () => {
+    const task = (await home.run(['image', '--no-wait', 'A cup'])).stdout.trim()
+    const shown = JSON.parse((await home.run(['tasks', 'show', '--json', task.slice(0, 30)])).stdout)
+    expect(shown.id).toBe(task)
+    const { headers } = await gateway.request('POST', '/v1/embeddings', {
+      body: { model: 'text-embedding-3-small', input: 'tea' },
+    })
+    const request = headers.get('x-request-id') ?? ''
+    const logged = JSON.parse((await home.run(['logs', 'show', '--json', request.slice(0, 30)])).stdout)
+    expect(logged.request_id).toBe(request)
+    const project = await gateway.request('POST', '/v1/organization/projects', { body: { name: 'Search' } })
+    for (const word of [project.body.id.slice(0, -4), project.body.id.slice('proj_'.length, -4)])
+      expect(JSON.parse((await home.run(['projects', 'show', '--json', word])).stdout).id).toBe(
+        project.body.id,
+      )
+  })
+
+  test('that none has is not found, and so is a whole id', async () => {
+    for (const word of ['ffff0000', MISSING])
+      expect(await home.run(['tasks', 'show', word])).toMatchObject({ code: 4, stdout: '' })
+  })
+})
+
+test.each([
+  [
+    ['01a1e900-0fc9-7eff-b14c-dd4471e0969d', '02a1e900-0fc9-7eff-b14c-dd4471e0969d'],
+    ['01a1e900', '02a1e900'],
+  ],
+  [
+    ['01a1e900-0fc9-7eff-b14c-dd4471e0969d', '01a1e900-0fc8-7eff-b14c-dd4471e0969d'],
+    ['01a1e900-0fc9', '01a1e900-0fc8'],
+  ],
+  [['proj_01a1e9000fc97effb14cdd4471e0969d'], ['proj_01a1e900']],
+  [[], []],
+])('%j are shown as %j', (ids, shown) => {
+  expect(shortenIds(ids)).toEqual(shown)
+})
