@@ -4,6 +4,7 @@ import { takeProject, withProject } from './api/project.ts'
 import { acceptInviteRoute } from './pages/accept-invite/route.ts'
 import { accountRoute } from './pages/account/route.ts'
 import { accountsRoute } from './pages/accounts/route.ts'
+import { analyticsRoute } from './pages/analytics/route.ts'
 import { auditRoute } from './pages/audit/route.ts'
 import { billingRoute } from './pages/billing/route.ts'
 import { compareRoute } from './pages/compare/route.ts'
@@ -62,6 +63,7 @@ const pages = {
   profileRoute,
   deviceRoute,
   overviewRoute,
+  analyticsRoute,
   requestsRoute,
   accountsRoute,
   accountRoute,

@@ -90,8 +90,12 @@ function latencyOf(selection: UsageSelection) {
 }
 
 function rangeOf({ period, model, key, provider, env, tag, project_id }: UsageSelection) {
-  const filters = { model, key, provider, env, tag, project_id }
-  if (period !== '12mo') return { ...filters, window: period }
+  return { model, key, provider, env, tag, project_id, ...rangeOfPeriod(period) }
+}
+
+/** The API names the periods up to a month. */
+export function rangeOfPeriod(period: UsagePeriod) {
+  if (period !== '12mo') return { window: period }
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS
-  return { ...filters, from: new Date(today - 364 * DAY_MS).toISOString() }
+  return { from: new Date(today - 364 * DAY_MS).toISOString() }
 }

@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useSeesAccount } from '../../api/key-rights.ts'
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
-import { USAGE_PERIODS, type UsagePeriod } from '../../api/usage.ts'
+import { USAGE_PERIODS } from '../../api/usage.ts'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
@@ -10,17 +10,18 @@ import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { Tabs } from '../../ui/layout/tabs.tsx'
 import { UsageLatency } from './usage-latency.tsx'
 import { UsageOverTime } from './usage-over-time.tsx'
-import { readUsageSearch, selectionOf, USAGE_GROUPS, USAGE_VIEWS, type UsageSearch } from './usage-search.ts'
+import {
+  readUsageSearch,
+  selectionOf,
+  USAGE_GROUPS,
+  USAGE_PERIOD_LABELS,
+  USAGE_VIEWS,
+  type UsageSearch,
+} from './usage-search.ts'
 import { UsageTotals } from './usage-totals.tsx'
 
 const route = getRouteApi('/shell/usage')
 
-const PERIODS: Readonly<Record<UsagePeriod, string>> = {
-  '24h': 'Last 24 hours',
-  '7d': 'Last 7 days',
-  '30d': 'Last 30 days',
-  '12mo': 'Last 12 months',
-}
 const GROUPS: Readonly<Record<(typeof USAGE_GROUPS)[number], string>> = {
   model: 'By model',
   key: 'By key',
@@ -64,7 +65,7 @@ export function UsagePage() {
           label="Period"
           isLabelHidden
           value={selection.period}
-          choices={USAGE_PERIODS.map((value) => ({ value, label: PERIODS[value] }))}
+          choices={USAGE_PERIODS.map((value) => ({ value, label: USAGE_PERIOD_LABELS[value] }))}
           onChange={(period) => change({ period })}
         />
         <SelectField

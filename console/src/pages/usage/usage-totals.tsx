@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { usageSummaryQuery, type UsageSelection } from '../../api/usage.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { formatCount, formatShare, formatShortCount } from '../../ui/format/format-count.ts'
+import { describeChange } from '../../ui/format/describe-change.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Section } from '../../ui/layout/section.tsx'
 import { Figure } from '../../ui/text/figure.tsx'
@@ -43,12 +44,6 @@ export function UsageTotals({ selection }: { readonly selection: UsageSelection 
       </div>
     </Section>
   )
-}
-
-function describeChange(change: number | null): string | null {
-  if (change === null) return null
-  const size = formatShare(Math.abs(change))
-  return change === 0 ? 'As in the period before' : `${size} ${change > 0 ? 'more' : 'less'} than before`
 }
 
 function averageOf(costUsd: number): string {

@@ -1,0 +1,139 @@
+import { useNavigate } from '@tanstack/react-router'
+import type { Analytics, AnalyticsGroup, AnalyticsSelection } from '../../api/analytics.ts'
+import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import { formatCount, formatShare, formatShortCount } from '../../ui/format/format-count.ts'
+import { formatDuration } from '../../ui/format/format-duration.ts'
+import { formatUsd } from '../../ui/format/format-usd.ts'
+import { RowLink } from '../../ui/text/row-link.tsx'
+import { requestsOf } from './analytics-search.ts'
+
+type Row = Omit<AnalyticsGroup, 'tenant_id' | 'previous' | 'change'> & {
+  /** Undefined for the groups that are not shown. */
+  readonly previous?: AnalyticsGroup['previous']
+}
+
+interface GroupsProps {
+  readonly data: Analytics
+  readonly selection: AnalyticsSelection
+}
+
+/** One row a group. A row opens its requests. */
+export function AnalyticsGroups({ data, selection }: GroupsProps) {
+  const navigate = useNavigate()
+  const open = ({ value }: Row): void => {
+    const search = requestsOf(selection, value)
+    if (search !== null) void navigate({ to: '/requests', search })
+  }
+  const { other } = data
+  const rest: Row[] = other.groups === 0 ? [] : [{ ...NOT_SHOWN, ...other, name: `${other.groups} others` }]
+  return (
+    <DataTable
+      label="Groups"
+      columns={columnsOf((row) => (requestsOf(selection, row.value) === null ? null : () => open(row)))}
+      rows={[...data.data, ...rest]}
+      rowId={({ value, name }) => `${value} ${name}`}
+      onOpen={open}
+      heightClass="max-h-[32rem]"
+    />
+  )
+}
+
+const NOT_SHOWN = {
+  value: '',
+  account_name: null,
+  cache_hit_rate: null,
+  errors: null,
+  error_rate: null,
+  latency: null,
+  ttft: null,
+} as const
+
+const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<Row>[] => [
+  {
+    id: 'name',
+    header: 'Name',
+    render: (row) => {
+      const open = openOf(row)
+      const { name, account_name: account } = row
+      const text = name || 'none'
+      return (
+        <span className="flex min-w-0 items-baseline gap-2">
+          {open === null ? (
+            <span className="truncate font-medium">{text}</span>
+          ) : (
+            <RowLink onOpen={open}>{text}</RowLink>
+          )}
+          {account !== null && account !== name && (
+            <span className="truncate text-xs text-ink-faint">{account}</span>
+          )}
+        </span>
+      )
+    },
+  },
+  {
+    id: 'cost',
+    header: 'Spend',
+    width: '104px',
+    align: 'right',
+    render: ({ cost_usd: costUsd }) => formatUsd(costUsd),
+  },
+  {
+    id: 'change',
+    header: 'Against before',
+    width: '128px',
+    align: 'right',
+    render: ({ cost_usd: costUsd, previous }) => (previous ? signedUsd(costUsd - previous.cost_usd) : ''),
+  },
+  {
+    id: 'requests',
+    header: 'Requests',
+    width: '104px',
+    align: 'right',
+    render: ({ requests }) => formatCount(requests),
+  },
+  {
+    id: 'tokens',
+    header: 'Tokens',
+    width: '96px',
+    align: 'right',
+    isMinor: true,
+    render: ({ total_tokens: tokens }) => formatShortCount(tokens),
+  },
+  {
+    id: 'errors',
+    header: 'Failed',
+    width: '112px',
+    align: 'right',
+    render: ({ errors, error_rate: rate }) =>
+      errors === null ? '' : `${formatCount(errors.failed)}${rate ? ` (${formatShare(rate)})` : ''}`,
+  },
+  {
+    id: 'latency',
+    header: 'Latency p95',
+    width: '104px',
+    align: 'right',
+    isMinor: true,
+    render: ({ latency }) => (latency === null ? '' : formatDuration(latency.p95_ms)),
+  },
+  {
+    id: 'ttft',
+    header: 'First token p50',
+    width: '128px',
+    align: 'right',
+    isMinor: true,
+    render: ({ ttft }) => (ttft === null ? '' : formatDuration(ttft.p50_ms)),
+  },
+  {
+    id: 'cache',
+    header: 'Cache hits',
+    width: '96px',
+    align: 'right',
+    isMinor: true,
+    render: ({ cache_hit_rate: rate }) => (rate === null ? '' : formatShare(rate)),
+  },
+]
+
+function signedUsd(amountUsd: number): string {
+  if (amountUsd === 0) return 'same'
+  return `${amountUsd > 0 ? '+' : '−'}${formatUsd(Math.abs(amountUsd))}`
+}
