@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CHAT, chatBody, modelEntry } from '../chat/start-chat-gateway.ts'
 import type { TestGateway } from '../support/start-test-gateway.ts'
+import { explainCharges } from '../support/unexplained-charges.ts'
 import { chunk, completion, heldBack, pacedStream, USAGE } from '../upstreams/openai-server.ts'
 import {
   addModel,
@@ -17,7 +18,9 @@ let gateway: TwoGateways['gateway']
 let second: TestGateway
 
 beforeAll(async () => {
-  both = await startTwoGateways([modelEntry('of-the-file', [{ provider: 'openai', model: 'm' }])])
+  both = await startTwoGateways(
+    ['of-the-file', 'returning'].map((id) => modelEntry(id, [{ provider: 'openai', model: 'm' }])),
+  )
   ;({ gateway, second } = both)
 })
 afterAll(() => both.close())
@@ -75,6 +78,38 @@ describe('a price list', () => {
     const refused = await gateway.request('DELETE', `${pricesOf('fixed-1')}/${model.price_version}`)
     expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
     expect((await gateway.request('DELETE', `${pricesOf('fixed-1')}/1`)).status).toBe(404)
+  })
+
+  test('ends when it is deleted if its model is of the file, which has the price of the file again in every process', async () => {
+    const { body: set } = await setPrice('returning', 3)
+    const { body: future } = await setPrice('returning', 5, { effective_from: inHours(2) })
+    const held = heldBack(completion())
+    gateway.upstream.respondWith(held.reply)
+    const asked = gateway.upstream.requests.length
+    const answer = askModel(second, 'returning')
+    await expect.poll(() => gateway.upstream.requests.length).toBe(asked + 1)
+    const path = `${pricesOf('returning')}/${set.id}`
+    expect((await gateway.request('DELETE', path)).body).toMatchObject({ id: set.id, deleted: true })
+    held.release()
+    expect((await answer).body.usage.cost_usd).toBe(3 * COST_USD)
+    gateway.upstream.respondWith(completion())
+    for (const one of [gateway, second]) expect(await costOf(one, 'returning')).toBe(COST_USD)
+    const { body: model } = await second.request('GET', `${MODELS}/returning`)
+    expect(model).toMatchObject({ price: PRICE, price_version: expect.stringMatching(/^file-/) })
+    expect(model.next_price_from).toBe(future.effective_from)
+    const { body: list } = await second.request('GET', pricesOf('returning'))
+    expect(list.data).toMatchObject([
+      { id: future.id, state: 'future', source: 'database' },
+      { state: 'current', source: 'file', price: PRICE, effective_from: expect.any(String) },
+      { id: set.id, state: 'past', source: 'database' },
+      { id: model.price_version, state: 'past', source: 'file', effective_from: null },
+    ])
+    for (const id of [set.id, list.data[1].id])
+      expect((await gateway.request('DELETE', `${pricesOf('returning')}/${id}`)).status).toBe(409)
+    await setPrice('returning', 7)
+    expect(await costOf(second, 'returning')).toBe(7 * COST_USD)
+    const { unexplained, withoutList } = await explainCharges(gateway.connectionString)
+    expect([unexplained, withoutList]).toEqual([[], 0])
   })
 
   test.each([

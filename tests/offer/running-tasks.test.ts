@@ -39,11 +39,29 @@ test('a task is charged by the price of when it was asked for, however the price
   expect([task.status, task.cost_usd]).toEqual(['completed', 2 * SECONDS * SECOND_USD])
 })
 
+test('a task keeps the price that it was asked for at, although that price is deleted while it runs', async () => {
+  const prices = `${MODELS}/kling-3/prices`
+  const ask = async (): Promise<string> => {
+    const { status, body } = await gateway.request('POST', '/v1/videos/generations', {
+      body: { model: 'kling-3', prompt: 'Waves', duration: SECONDS },
+    })
+    expect(status).toBe(202)
+    return body.task_id
+  }
+  const { body: file } = await gateway.request('GET', `${MODELS}/kling-3`)
+  const price = { unit: 'second', usd: 2 * file.price.usd }
+  const { body: set } = await gateway.request('POST', prices, { body: { price } })
+  const before = await ask()
+  expect((await gateway.request('DELETE', `${prices}/${set.id}`)).status).toBe(200)
+  const [dear, usual] = await Promise.all([before, await ask()].map((id) => waitForTask(gateway, id)))
+  expect([dear?.status, dear?.cost_usd]).toEqual(['completed', 2 * (usual?.cost_usd ?? Number.NaN)])
+})
+
 test('a task ends and is charged although its model was removed while it ran', async () => {
   const taskId = await startVideo('removed')
   expect((await gateway.request('DELETE', `${MODELS}/removed`)).status).toBe(200)
   const task = await waitForTask(gateway, taskId)
   expect([task.status, task.cost_usd]).toEqual(['completed', 2 * SECONDS * SECOND_USD])
   const { unexplained, checked, withoutList } = await explainCharges(gateway.connectionString)
-  expect([unexplained, checked, withoutList]).toEqual([[], 2, 0])
+  expect([unexplained, checked, withoutList]).toEqual([[], 4, 0])
 })

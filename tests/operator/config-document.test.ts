@@ -113,6 +113,16 @@ test('a document changes what differs and removes what it does not name, all tog
   expect(JSON.stringify(log.body)).toContain('config.apply')
 })
 
+test('a price of a model of the file ends if the document does not name it', async () => {
+  const document = { ...(await exportFrom(empty)), prices: [] }
+  const { status, body } = await apply(empty, { document })
+  expect([status, namesOf(body)]).toEqual([200, ['delete price gpt-5.4', 'delete price gpt-5.4']])
+  expect(await exportFrom(empty)).toEqual(document)
+  const { body: model } = await empty.request('GET', '/v1/admin/models/gpt-5.4')
+  expect(model.price_version).toMatch(/^file-/)
+  expect((await apply(empty, { document })).body).toMatchObject({ is_applied: false, changes: [] })
+})
+
 test('if one change is refused by the database, none is made', async () => {
   const before = await exportFrom(empty)
   const document = {

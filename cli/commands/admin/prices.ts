@@ -64,7 +64,7 @@ const set = clientCommand<SetOptions>({
 
 const withdraw = clientCommand({
   name: 'withdraw',
-  summary: 'Withdraw a price of the future.',
+  summary: 'Withdraw a price of the future, or return a model of the file to the price of the file.',
   example: 'parkway admin prices withdraw gpt-5.4 "$PRICE_VERSION"',
   define: (command) =>
     command.argument('<model>', 'its id').argument('<version>', 'the version of the price'),
@@ -73,7 +73,7 @@ const withdraw = clientCommand({
       routes.DELETE('/v1/admin/models/{id}/prices/{version}', { params: { path: { id, version } } }),
     )
     if (isJson) return printJson(removed)
-    output.line('It will not be charged.')
+    output.line('Requests from now on are not charged by it.')
   },
 })
 

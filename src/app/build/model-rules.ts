@@ -18,6 +18,8 @@ export function createModelRules(
   return {
     check: (entry, providers) => {
       const { model, rates } = catalog.checkEntry(entry)
+      // A file may name providers that are not there.
+      if (catalog.isOfFile(entry.id)) return { aliases: model.aliases, rates }
       for (const [index, { provider }] of model.routes.entries())
         if (!isKnown(provider) && providers?.has(provider) !== true)
           throw invalidValue(`routes.${index}.provider`, `There is no provider '${provider}'.`)

@@ -40,7 +40,12 @@ export function mergeOffered(
   const pricesOf = groupByModel(prices)
   const taken = new Set(ofFile.flatMap(({ id, aliases }) => [id, ...aliases]))
   const former = new Map<string, CatalogModel>()
-  const merged = ofFile.map((model) => addPrices(model, pricesOf.get(model.id) ?? []))
+  const removals = new Map(models.map(({ id, removedAtMs }) => [id, removedAtMs ?? 0]))
+  const merged = ofFile.map((model) => {
+    // Those of a removed model of this name went with it.
+    const isItsOwn = ({ effectiveFromMs }: OfferedPrice) => effectiveFromMs > (removals.get(model.id) ?? 0)
+    return addPrices(model, pricesOf.get(model.id)?.filter(isItsOwn) ?? [])
+  })
   for (const offered of models) {
     const [price, ...later] = pricesOf.get(offered.id) ?? []
     if (offered.removedAtMs !== null) {
@@ -103,7 +108,10 @@ function readOffered(
 function addPrices(first: CatalogModel, prices: readonly OfferedPrice[]): TimedModel {
   return {
     first,
-    later: prices.map((price) => ({ fromMs: price.effectiveFromMs, model: withPrice(first, price) })),
+    later: prices.map((price) => ({
+      fromMs: price.effectiveFromMs,
+      model: price.isOfFile && first.isOffered !== true ? first : withPrice(first, price),
+    })),
   }
 }
 

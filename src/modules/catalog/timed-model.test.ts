@@ -13,6 +13,7 @@ const priceFrom = (version: bigint, effectiveFromMs: number, amount: string) => 
   authorKeyId: null,
   reason: null,
   createdAtMs: 0,
+  isOfFile: false,
   withdrawnAtMs: null,
 })
 

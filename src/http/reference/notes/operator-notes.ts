@@ -77,7 +77,8 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/admin/models/{id}/prices':
     'Sets the price of a model, also of one of the file, at once or from `effective_from` on. Requests that began before are charged by the list of before.',
   'DELETE /v1/admin/models/{id}/prices/{version}':
-    'Withdraws a price list before its moment. One that has effect is never changed (409).',
+    'Withdraws a price list before its moment. If it is the current one of a model of the file, the price of the file is charged from now on. ' +
+    'Requests and tasks that began before keep theirs. One of a model that was added over the API, and one of the past, stay as they are (409).',
   'GET /v1/admin/deprecations':
     'Returns the models that are deprecated, those that will end soon, and those that ended while somebody used them, with how much all accounts used each in the last days.',
   'GET /v1/admin/deprecations/{id}/keys':

@@ -60,6 +60,10 @@ const PriceAnswer = Type.Object(
       'The moment from which it is charged. Null: the list of the catalog file, which is charged before the first of the others.',
     ),
     price: PriceList,
+    source: Type.Enum(['file', 'database'], {
+      description:
+        'Whether it is the price of the catalog file, or was set over the API. One of the file that has a moment was charged again from then on.',
+    }),
     created_by: orNull(Type.String(), 'The key that added it. Null for the list of the file.'),
     reason: orNull(Type.String(), 'Why it was added.'),
     created_at: orNull(
@@ -72,7 +76,7 @@ const PriceAnswer = Type.Object(
 const WithdrawnAnswer = Type.Object({
   id: Id,
   object: objectName('model_price.deleted'),
-  deleted: Type.Literal(true, { description: 'Whether it will not be charged.' }),
+  deleted: Type.Literal(true, { description: 'Whether requests from now on are not charged by it.' }),
 })
 
 interface PriceRouteOptions {
@@ -93,7 +97,11 @@ export const adminModelPriceRoutes = ({ catalog, offer, audit, clock }: PriceRou
     const nowMs = clock.nowMs()
     const prices = await models.listPrices(id)
     const current = prices.find((one) => one.withdrawnAtMs === null && one.effectiveFromMs <= nowMs)
-    const added = prices.map((one) => priceToWire(one, stateOf(one, current)))
+    const added = prices.map((one) => ({
+      ...priceToWire(one, stateOf(one, current)),
+      // As the file says it today.
+      ...(one === current && one.isOfFile ? { price: describeEntry(timed.first)['price'] } : {}),
+    }))
     return timed.first.isOffered === true
       ? added
       : [...added, filePriceToWire(timed.first, current === undefined)]
@@ -153,11 +161,17 @@ export const adminModelPriceRoutes = ({ catalog, offer, audit, clock }: PriceRou
       access: ofGateway('gateway.manage'),
       method: 'DELETE',
       path: '/v1/admin/models/:id/prices/:version',
-      summary: 'Withdraw a price of the future',
+      summary: 'Withdraw a price of the future, or return to that of the file',
       otherErrors: [404, 409],
-      responses: { 200: { description: 'It will not be charged.', schema: WithdrawnAnswer } },
+      responses: {
+        200: {
+          description: 'Requests that begin from now on are not charged by it.',
+          schema: WithdrawnAnswer,
+        },
+      },
       handle: async ({ caller, params }) => {
-        const change = await models.withdrawPrice(params.id, BigInt(params.version))
+        const author = { authorKeyId: caller.keyId, reason: null }
+        const change = await models.removePrice(params.id, BigInt(params.version), author)
         await make(caller, 'model.price_withdraw', params.id, change)
         return { id: params.version, object: 'model_price.deleted', deleted: true }
       },
@@ -181,6 +195,7 @@ function priceToWire(price: OfferedPrice, state: PriceState): Record<string, unk
     state,
     effective_from: toTimestamp(price.effectiveFromMs),
     price: price.price,
+    source: price.isOfFile ? 'file' : 'database',
     created_by: price.authorKeyId,
     reason: price.reason,
     created_at: toTimestamp(price.createdAtMs),
@@ -195,6 +210,7 @@ function filePriceToWire(model: CatalogModel, isCurrent: boolean): Record<string
     state: isCurrent ? 'current' : 'past',
     effective_from: null,
     price: describeEntry(model)['price'],
+    source: 'file',
     created_by: null,
     reason: null,
     created_at: null,

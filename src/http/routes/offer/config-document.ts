@@ -112,7 +112,7 @@ export const ConfigDocument = Type.Object(
       Type.Array(PriceDocument, {
         maxItems: 5_000,
         description:
-          'Prices of now that models of the catalog file got over the API, and prices of the future. Absent: they stay as they are.',
+          'Prices of now that models of the catalog file got over the API, and prices of the future. A model of the file that is not named has the price of the file. Absent: they stay as they are.',
       }),
     ),
   },
@@ -196,7 +196,9 @@ export function describeOffer(
     providers: offered.providers.map(providerToDocument),
     models: models.map((model) => modelToDocument(model, current.get(model.id)?.price)),
     prices: [
-      ...[...current.values()].filter(({ model }) => !own.has(model)).map((price) => priceToDocument(price)),
+      ...[...current.values()]
+        .filter(({ model, isOfFile }) => !own.has(model) && !isOfFile)
+        .map((price) => priceToDocument(price)),
       ...prices
         .filter(({ effectiveFromMs }) => effectiveFromMs > nowMs)
         .map((price) => ({ ...priceToDocument(price), effective_from: toTimestamp(price.effectiveFromMs) })),

@@ -62,15 +62,18 @@ export async function planPrices(
 ): Promise<readonly PlannedStep[]> {
   const future = prices.filter(({ effectiveFromMs }) => effectiveFromMs > nowMs)
   const kept = new Set<OfferedPrice>()
+  /** Models of the file that have a price of their own now. */
+  const priced = new Set<string>()
   const added: PlannedStep[] = []
   for (const [index, { model, price, effectiveFromMs }] of wanted.entries()) {
+    if (effectiveFromMs === null) priced.add(model)
     const known =
       effectiveFromMs === null
         ? currentOf(prices, model, nowMs)
         : future.find((one) => one.model === model && one.effectiveFromMs === effectiveFromMs)
     if (effectiveFromMs === null && (together.models.has(model) || models.some(({ id }) => id === model)))
       throw invalidValue(`prices.${index}`, `The price of '${model}' now stands with the model itself.`)
-    if (known !== undefined && isSameValue(known.price, price)) {
+    if (known !== undefined && !known.isOfFile && isSameValue(known.price, price)) {
       kept.add(known)
       continue
     }
@@ -78,18 +81,22 @@ export async function planPrices(
     const change = await changes.addPrice(model, input, together)
     added.push({ kind: 'price', action: 'create', name: model, change })
   }
-  const withdrawn: PlannedStep[] = []
-  for (const one of future)
+  const current = [...new Set(prices.map(({ model }) => model))].flatMap((model) => {
+    const one = changes.isOfFile(model) && !priced.has(model) ? currentOf(prices, model, nowMs) : undefined
+    return one === undefined || one.isOfFile ? [] : [one]
+  })
+  const ended: PlannedStep[] = []
+  for (const one of [...current, ...future])
     // Those of a model that is removed end with it.
     if (!kept.has(one) && !removed.has(one.model))
-      withdrawn.push({
+      ended.push({
         kind: 'price',
         action: 'delete',
         name: one.model,
-        change: await changes.withdrawPrice(one.model, one.version, together),
+        change: await changes.removePrice(one.model, one.version, { authorKeyId, reason }, together),
       })
   // One that takes the place of another comes after it.
-  return [...withdrawn, ...added]
+  return [...ended, ...added]
 }
 
 function currentOf(prices: readonly OfferedPrice[], model: string, nowMs: number): OfferedPrice | undefined {

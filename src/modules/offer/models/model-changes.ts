@@ -1,12 +1,13 @@
 import { AppError, invalidValue, notFound } from '../../../kernel/app-error.ts'
 import type { Clock } from '../../../kernel/clock.ts'
+import { isRecord } from '../../../kernel/is-record.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
 import { readOffer, type StoredOffer } from '../read-offer.ts'
 import { requireMoment } from '../require-moment.ts'
 import type { OfferedModel, OfferedPrice, OfferedVisibility } from './offered-model.ts'
 import { readPricesOf } from './read-models.ts'
 import { insertModel, removeModel, updateModel, type ModelDraft } from './write-model.ts'
-import { addPrice, withdrawPrice, type NewPrice } from './write-price.ts'
+import { addPrice, returnToFile, withdrawPrice, type NewPrice } from './write-price.ts'
 
 /** What the catalog knows of models. */
 export interface ModelRules {
@@ -76,8 +77,15 @@ export interface ModelChanges {
   remove(id: string, together?: AddedTogether): Promise<ModelChange>
   /** Of any model, also one of the file. */
   addPrice(id: string, input: PriceInput, together?: AddedTogether): Promise<ModelChange>
-  /** Only before it has effect. */
-  withdrawPrice(id: string, version: bigint, together?: AddedTogether): Promise<ModelChange>
+  /** Withdraws one before it has effect. Ends the current one of a model of the file: from now on it has the price of the file. */
+  removePrice(
+    id: string,
+    version: bigint,
+    author: Pick<PriceInput, 'authorKeyId' | 'reason'>,
+    together?: AddedTogether,
+  ): Promise<ModelChange>
+  /** Whether the catalog file has a model with this id. */
+  isOfFile(id: string): boolean
   /** The latest first. */
   listPrices(id: string): Promise<readonly OfferedPrice[]>
 }
@@ -195,12 +203,24 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
         return addPrice(transaction, { ...row, model: id, nowMs })
       })
     },
-    withdrawPrice: async (id, version, together) => {
-      const found = (await readPrices(id, together)).find((one) => one.version === version)
+    removePrice: async (id, version, author, together) => {
+      const prices = await readPrices(id, together)
+      const found = prices.find((one) => one.version === version)
       if (found === undefined) throw notFound('price list')
-      const difference = { price: { from: found.price, to: null }, effective_from: isoOf(found) }
-      return planned(difference, (transaction) => withdrawPrice(transaction, found, floorOf(clock)))
+      const entry = rules.fileEntryOf(id)
+      const nowMs = clock.nowMs()
+      const current = prices.find((one) => one.withdrawnAtMs === null && one.effectiveFromMs <= nowMs)
+      if (entry === null || found !== current || found.isOfFile) {
+        const difference = { price: { from: found.price, to: null }, effective_from: isoOf(found) }
+        return planned(difference, (transaction) => withdrawPrice(transaction, found, floorOf(clock)))
+      }
+      const price = isRecord(entry['price']) ? entry['price'] : {}
+      const { rates } = rules.check(entry, together?.providers)
+      return planned({ price: { from: found.price, to: price }, source: 'file' }, (transaction) =>
+        returnToFile(transaction, found, { ...author, price, rates, nowMs: floorOf(clock) }),
+      )
     },
+    isOfFile: (id) => rules.fileEntryOf(id) !== null,
     listPrices: (id) => readPricesOf(database, id),
   }
 }

@@ -29,6 +29,8 @@ export interface OfferedPrice {
   readonly price: Readonly<Record<string, unknown>>
   /** What is charged: exact integers. */
   readonly rates: unknown
+  /** Whether the price of the catalog file is charged instead, from this moment on. */
+  readonly isOfFile: boolean
   /** The key of the operator. Null if it is not known. */
   readonly authorKeyId: string | null
   readonly reason: string | null

@@ -20,6 +20,7 @@ export interface PriceJson {
   readonly effective_ms: number
   readonly price: unknown
   readonly rates: unknown
+  readonly is_of_file: boolean
   readonly author_key_id: string | null
   readonly reason: string | null
   readonly created_ms: number
@@ -42,15 +43,20 @@ export const MODELS_AS_JSON = `(
 
 const PRICE_AS_JSON = `jsonb_build_object(
   'version', p.version::text, 'model', p.model, 'effective_ms', ${milliseconds('effective_from')}, 'price', price,
-  'rates', rates, 'author_key_id', author_key_id, 'reason', reason, 'created_ms', ${milliseconds('created_at')},
+  'rates', rates, 'is_of_file', is_of_file, 'author_key_id', author_key_id, 'reason', reason, 'created_ms', ${milliseconds('created_at')},
   'withdrawn_ms', ${milliseconds('withdrawn_at')})`
 
-/** What can still be charged: the price lists of the last days and of the future, and for each model the one before. */
+/**
+ * What can still be charged: the price lists of the last days and of the future, and for each model the one before. Those of a model
+ * that was removed are not of a model that the file has by the same name.
+ */
 export const PRICES_AS_JSON = `(
-  SELECT jsonb_agg(${PRICE_AS_JSON} ORDER BY effective_from)
+  SELECT jsonb_agg(${PRICE_AS_JSON} ORDER BY effective_from, p.version)
   FROM model_prices p WHERE withdrawn_at IS NULL AND effective_from >= coalesce((
     SELECT max(effective_from) FROM model_prices before WHERE before.model = p.model AND before.withdrawn_at IS NULL
-      AND before.effective_from <= now() - interval '${RECENT_DAYS} days'), '-infinity'))`
+      AND before.effective_from <= now() - interval '${RECENT_DAYS} days'), '-infinity')
+    AND NOT EXISTS (SELECT FROM offered_models m WHERE m.id = p.model AND m.removed_at >= p.effective_from
+      AND m.removed_at <= now() - interval '${RECENT_DAYS} days'))`
 
 const PRICES_SHOWN_MAX = 1_000
 
@@ -86,6 +92,7 @@ export function toPrice(row: PriceJson): OfferedPrice {
     effectiveFromMs: row.effective_ms,
     price: isRecord(row.price) ? row.price : {},
     rates: row.rates,
+    isOfFile: row.is_of_file,
     authorKeyId: row.author_key_id,
     reason: row.reason,
     createdAtMs: row.created_ms,

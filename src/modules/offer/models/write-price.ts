@@ -7,7 +7,8 @@ import type { OfferedPrice } from './offered-model.ts'
 const FUTURE_MAX = 100
 
 /** A price list that is checked and not stored yet. */
-export type NewPrice = Pick<OfferedPrice, 'price' | 'rates' | 'effectiveFromMs' | 'authorKeyId' | 'reason'>
+export type NewPrice = Pick<OfferedPrice, 'price' | 'rates' | 'effectiveFromMs' | 'authorKeyId' | 'reason'> &
+  Partial<Pick<OfferedPrice, 'isOfFile'>>
 
 interface PriceRow extends NewPrice {
   readonly model: string
@@ -24,8 +25,8 @@ export async function insertPrice(transaction: Queryable, row: PriceRow): Promis
   if (Number(count?.count ?? 0) >= FUTURE_MAX)
     throw new AppError('conflict', `This model already has ${FUTURE_MAX} price lists of the future.`)
   const rows = await transaction.query(
-    `INSERT INTO model_prices (version, model, effective_from, price, rates, author_key_id, reason, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    `INSERT INTO model_prices (version, model, effective_from, price, rates, author_key_id, reason, created_at, is_of_file)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      ON CONFLICT (model, effective_from) WHERE withdrawn_at IS NULL DO NOTHING RETURNING 1`,
     [
       version,
@@ -36,6 +37,7 @@ export async function insertPrice(transaction: Queryable, row: PriceRow): Promis
       row.authorKeyId,
       row.reason,
       new Date(nowMs),
+      row.isOfFile ?? false,
     ],
   )
   if (rows.length === 0)
@@ -45,6 +47,30 @@ export async function insertPrice(transaction: Queryable, row: PriceRow): Promis
 export async function addPrice(transaction: Queryable, row: Omit<PriceRow, 'version'>): Promise<bigint> {
   const version = await takeVersion(transaction)
   await insertPrice(transaction, { ...row, version })
+  return version
+}
+
+/** Adds the price of the file after the price list that is in effect. */
+export async function returnToFile(
+  transaction: Queryable,
+  { version: known, model }: OfferedPrice,
+  price: Omit<NewPrice, 'effectiveFromMs'> & { readonly nowMs: number },
+): Promise<bigint> {
+  const version = await takeVersion(transaction)
+  const [current] = await transaction.query<{ version: bigint }>(
+    `SELECT version FROM model_prices WHERE model = $1 AND effective_from <= $2 AND withdrawn_at IS NULL
+     ORDER BY effective_from DESC LIMIT 1`,
+    [model, new Date(price.nowMs)],
+  )
+  if (current?.version !== known)
+    throw new AppError('conflict', 'This model got another price list meanwhile. Read it again.')
+  await insertPrice(transaction, {
+    ...price,
+    model,
+    version,
+    effectiveFromMs: price.nowMs,
+    isOfFile: true,
+  })
   return version
 }
 

@@ -56,7 +56,7 @@ export function PriceHistory({ model }: { readonly model: ConfiguredModel }) {
         className="flex flex-col divide-y divide-line rounded-md border border-line"
       >
         {prices.map((price) => (
-          <PriceRow key={price.id} modelId={model.id} list={price} />
+          <PriceRow key={price.id} model={model} list={price} />
         ))}
       </ul>
       {isSetting && <PriceDialog model={model} onClose={() => setIsSetting(false)} />}
@@ -71,24 +71,30 @@ const TONES: Readonly<Record<ModelPriceList['state'], Tone>> = {
   withdrawn: 'plain',
 }
 
-function PriceRow({ modelId, list }: { readonly modelId: string; readonly list: ModelPriceList }) {
+interface PriceRowProps {
+  readonly model: Pick<ConfiguredModel, 'id' | 'source'>
+  readonly list: ModelPriceList
+}
+
+function PriceRow({ model, list }: PriceRowProps) {
   const queryClient = useQueryClient()
   const withdrawal = useMutation({
-    mutationFn: () => withdrawModelPrice(modelId, list.id),
+    mutationFn: () => withdrawModelPrice(model.id, list.id),
     onSuccess: async () => {
       await queryClient.invalidateQueries()
-      showToast('The price is withdrawn', 'It will not be charged.')
+      showToast('The price is withdrawn', 'Requests from now on are not charged by it.')
     },
     onError: (failure) => showFailure('The price could not be withdrawn', failure),
   })
+  const isOverFile = list.state === 'current' && list.source === 'database' && model.source === 'file'
   return (
     <li className="flex flex-col gap-1 px-3 py-2 text-sm">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <Badge tone={TONES[list.state]}>{list.state}</Badge>
         <span className="min-w-0 grow">{formatPrice(list)}</span>
-        {list.state === 'future' && (
+        {(list.state === 'future' || isOverFile) && (
           <Button kind="quiet" isBusy={withdrawal.isPending} onClick={() => withdrawal.mutate()}>
-            Withdraw
+            {isOverFile ? 'Return to the file' : 'Withdraw'}
           </Button>
         )}
       </div>
@@ -98,6 +104,7 @@ function PriceRow({ modelId, list }: { readonly modelId: string; readonly list: 
         ) : (
           <>
             from <Time at={list.effective_from} form="short" />
+            {list.source === 'file' && ', the price of the file again'}
           </>
         )}
         {list.reason !== null && `, ${list.reason}`}
