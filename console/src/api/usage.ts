@@ -12,6 +12,13 @@ export const usageTodayQuery = queryOptions({
 export const USAGE_PERIODS = ['24h', '7d', '30d', '12mo'] as const
 export type UsagePeriod = (typeof USAGE_PERIODS)[number]
 
+export const USAGE_PERIOD_LABELS: Readonly<Record<UsagePeriod, string>> = {
+  '24h': 'Last 24 hours',
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
+  '12mo': 'Last 12 months',
+}
+
 export const USAGE_DIMENSIONS = ['model', 'key', 'provider', 'env'] as const
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number]
 
@@ -98,4 +105,9 @@ export function rangeOfPeriod(period: UsagePeriod) {
   if (period !== '12mo') return { window: period }
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS
   return { from: new Date(today - 364 * DAY_MS).toISOString() }
+}
+
+/** What the gateway takes as the name of a tag. */
+export function isTagName(name: string | undefined): name is string {
+  return name !== undefined && /^[a-z0-9_.-]{1,64}$/.test(name)
 }

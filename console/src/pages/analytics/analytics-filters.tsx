@@ -1,9 +1,8 @@
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
-import { USAGE_PERIODS } from '../../api/usage.ts'
+import { USAGE_PERIOD_LABELS, USAGE_PERIODS } from '../../api/usage.ts'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
-import { USAGE_PERIOD_LABELS } from '../usage/usage-search.ts'
 import { ANALYTICS_GROUPS, selectionOf, type AnalyticsSearch } from './analytics-search.ts'
 
 interface AnalyticsFiltersProps {

@@ -6,8 +6,7 @@ import {
   type AnalyticsSelection,
 } from '../../api/analytics.ts'
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
-import { USAGE_PERIODS } from '../../api/usage.ts'
-import { isTagName } from '../usage/usage-search.ts'
+import { isTagName, USAGE_PERIODS } from '../../api/usage.ts'
 
 export const ANALYTICS_VIEWS = ['spend', 'requests', 'tokens'] as const
 export type AnalyticsView = (typeof ANALYTICS_VIEWS)[number]

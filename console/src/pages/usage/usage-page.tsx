@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useSeesAccount } from '../../api/key-rights.ts'
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
-import { USAGE_PERIODS } from '../../api/usage.ts'
+import { USAGE_PERIOD_LABELS, USAGE_PERIODS } from '../../api/usage.ts'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
@@ -10,14 +10,7 @@ import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { Tabs } from '../../ui/layout/tabs.tsx'
 import { UsageLatency } from './usage-latency.tsx'
 import { UsageOverTime } from './usage-over-time.tsx'
-import {
-  readUsageSearch,
-  selectionOf,
-  USAGE_GROUPS,
-  USAGE_PERIOD_LABELS,
-  USAGE_VIEWS,
-  type UsageSearch,
-} from './usage-search.ts'
+import { readUsageSearch, selectionOf, USAGE_GROUPS, USAGE_VIEWS, type UsageSearch } from './usage-search.ts'
 import { UsageTotals } from './usage-totals.tsx'
 
 const route = getRouteApi('/shell/usage')

@@ -1,9 +1,9 @@
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
 import {
+  isTagName,
   USAGE_DIMENSIONS,
   USAGE_PERIODS,
   type UsageDimension,
-  type UsagePeriod,
   type UsageSelection,
 } from '../../api/usage.ts'
 
@@ -21,13 +21,6 @@ export interface UsageSearch extends Partial<Omit<UsageSelection, 'by'>> {
 const TEXTS = ['model', 'key', 'provider', 'tag', 'group_tag', 'project_id'] as const
 
 export const USAGE_GROUPS = [...USAGE_DIMENSIONS, 'tag'] as const
-
-export const USAGE_PERIOD_LABELS: Readonly<Record<UsagePeriod, string>> = {
-  '24h': 'Last 24 hours',
-  '7d': 'Last 7 days',
-  '30d': 'Last 30 days',
-  '12mo': 'Last 12 months',
-}
 
 export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
   const pick = <Value extends string>(known: readonly Value[], name: string): Value | undefined =>
@@ -56,9 +49,4 @@ export function selectionOf(search: UsageSearch): UsageSelection {
   if (by !== 'tag') return { ...filters, period, by }
   // Until a name is written, usage is shown by model.
   return { ...filters, period, by: isTagName(name) ? `tag:${name}` : 'model' }
-}
-
-/** What the gateway takes as the name of a tag. */
-export function isTagName(name: string | undefined): name is string {
-  return name !== undefined && /^[a-z0-9_.-]{1,64}$/.test(name)
 }
