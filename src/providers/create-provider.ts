@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { AiSdkProviderOptions } from './ai-sdk/lazy-provider.ts'
 import { createLazyMediaProvider } from './ai-sdk/media/lazy-media-provider.ts'
 import { createCredentialRing } from './connection/credential-ring.ts'
+import type { AllowanceOf, LimitedKey } from './connection/key-limits.ts'
 import type { NetworkPath } from './connection/network-path.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible/openai-compatible.ts'
 import { EVERY_OPERATION, type OpenAiCompatibleUpstream } from './openai-compatible/upstream.ts'
@@ -18,6 +19,8 @@ export interface ProviderSettings {
   readonly apiKeys: readonly string[]
   /** The weight of each key, in the order of the keys. All are equal without it. */
   readonly keyWeights?: readonly number[]
+  /** The limits of each key, in the order of the keys. Null for one without. */
+  readonly keyLimits?: readonly (LimitedKey | null)[]
   /** Sent with every request, as alternating names and values. */
   readonly headers?: readonly string[]
   readonly timeouts?: Partial<UpstreamTimeouts>
@@ -35,6 +38,8 @@ export type ClosableProvider = Provider & { close?(): Promise<void> }
 interface CreateOptions {
   readonly clock: Clock
   readonly connectTimeoutMs: number
+  /** Counts the keys with limits. Without it they have none. */
+  readonly allowanceOf?: AllowanceOf | undefined
 }
 
 /**
@@ -47,6 +52,7 @@ export function createProvider(
   options: CreateOptions,
 ): ClosableProvider | null {
   const { apiKeys, keyWeights, baseUrl, headers = [], timeouts, path, allowedMembers = [] } = settings
+  const keyAllowances = allowancesOf(settings, options)
   if (apiKeys.length === 0 && baseUrl === null) return null
   const vendor = vendorOf(settings.vendor ?? id)
   if (vendor !== undefined && baseUrl === null && needsAddress(vendor)) return null
@@ -56,6 +62,7 @@ export function createProvider(
   const adapterOptions = {
     apiKeys,
     ...(keyWeights === undefined ? {} : { keyWeights }),
+    ...(keyAllowances === undefined ? {} : { keyAllowances }),
     clock: options.clock,
     headers,
     path,
@@ -66,7 +73,7 @@ export function createProvider(
   }
   // A vendor with adapters always needs a key, even if an address is configured.
   const hasWire = upstream !== null && (adapters.length === 0 || apiKeys.length > 0)
-  const wire = hasWire ? createWireProvider(upstream, settings, { ...options, signIn }) : null
+  const wire = hasWire ? createWireProvider(upstream, settings, { ...options, signIn, keyAllowances }) : null
   const media =
     apiKeys.length > 0 && vendor !== undefined ? createMediaProvider(vendor.id, adapterOptions) : null
   const provider = combineProviders([
@@ -76,6 +83,12 @@ export function createProvider(
   ])
   const takenMembers = new Set([...(upstream?.takenMembers ?? []), ...allowedMembers])
   return provider && { ...provider, id, takenMembers, ...(timeouts === undefined ? {} : { timeouts }) }
+}
+
+/** Undefined if no key has a limit. */
+function allowancesOf({ keyLimits }: ProviderSettings, { allowanceOf }: CreateOptions) {
+  if (allowanceOf === undefined) return undefined
+  return keyLimits?.map((limited) => (limited === null ? null : allowanceOf(limited)))
 }
 
 /** Returns how the vendor speaks OpenAI's wire, or null if it does not. The provider may have a name of its own. */
@@ -101,7 +114,10 @@ export function createMediaProvider(id: string, options: AiSdkProviderOptions): 
 function createWireProvider(
   upstream: OpenAiCompatibleUpstream,
   settings: ProviderSettings,
-  options: CreateOptions & { readonly signIn: SignIn | undefined },
+  options: CreateOptions & {
+    readonly signIn: SignIn | undefined
+    readonly keyAllowances: ReturnType<typeof allowancesOf>
+  },
 ): ClosableProvider | null {
   const baseUrl = settings.baseUrl ?? upstream.defaultBaseUrl
   if (baseUrl === null) return null
@@ -115,7 +131,12 @@ function createWireProvider(
     baseUrl,
     credentials:
       settings.apiKeys.length > 0
-        ? createCredentialRing(settings.apiKeys, { clock: options.clock, weights: settings.keyWeights })
+        ? createCredentialRing(settings.apiKeys, {
+            provider: upstream.id,
+            clock: options.clock,
+            weights: settings.keyWeights,
+            allowances: options.keyAllowances,
+          })
         : null,
     headers: settings.headers ?? [],
     path: settings.path,

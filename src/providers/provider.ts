@@ -14,6 +14,7 @@ import type {
 import type { ModerationRequest } from '../wires/openai-moderations/moderation-request.ts'
 import type { NativeRequest, NativeWire } from './native-wire.ts'
 import type { RerankRequest } from '../wires/rerank/rerank-request.ts'
+import type { KeyUse } from './connection/key-limits.ts'
 import type { UpstreamTimeouts } from './connection/upstream-timeouts.ts'
 
 export type { UpstreamTimeouts } from './connection/upstream-timeouts.ts'
@@ -93,6 +94,8 @@ export interface InferenceCall<Body = ChatRequest> {
   readonly cancellation: Cancellation
   /** Called as soon as the upstream may have started to read the request. */
   readonly onSent?: (() => void) | undefined
+  /** Called with the use of a key that has limits. Whoever calls ends it; without it, it ends at once. */
+  readonly onKey?: ((use: KeyUse) => void) | undefined
   /** Calls a listener when the work is over: the answer was read to its end, or nobody reads it any more. Once or more often. */
   readonly onEnd?: ((listener: () => void) => void) | undefined
   /** The client's headers that belong to its wire, as alternating names and values. For upstreams that speak that wire. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock.ts'
 import { createProvider, type ClosableProvider, type ProviderSettings } from './create-provider.ts'
+import type { AllowanceOf } from './connection/key-limits.ts'
 import { rememberSecrets } from './failures/scrub-upstream-text.ts'
 import type { Provider } from './provider.ts'
 import { createRetiredProviders } from './retired-providers.ts'
@@ -25,7 +26,7 @@ export interface ProviderRegistry {
    * another vendor now.
    */
   replace(settings: ReadonlyMap<string, ProviderSettings>): boolean
-  /** Creates a provider that nobody uses, to try settings. Null if they lack something. Whoever gets it closes it. */
+  /** Creates a provider that nobody uses, to try settings, whatever the limits of its keys. Null if they lack something. Whoever gets it closes it. */
   create(id: string, settings: ProviderSettings): ClosableProvider | null
   /** Calls the listener with each provider that was removed or replaced. */
   onRetired(listener: (provider: Provider) => void): void
@@ -40,6 +41,7 @@ interface RegistryOptions {
   readonly sandbox: Provider
   readonly clock: Clock
   readonly connectTimeoutMs: number
+  readonly allowanceOf?: AllowanceOf
   /** How long a request may use a provider after it was removed. */
   readonly retireMs?: number
 }
@@ -67,9 +69,13 @@ interface ReplaceableProvider {
 /** Creates a registry of the sandbox and the configured providers. A provider that is absent is not configured. */
 export function createProviderRegistry(options: RegistryOptions): ProviderRegistry {
   const fixed = new Map<string, ClosableProvider>([[options.sandbox.id, options.sandbox]])
-  const create = (id: string, settings: ProviderSettings): ClosableProvider | null => {
+  const create = (
+    id: string,
+    settings: ProviderSettings,
+    { isTried = false } = {},
+  ): ClosableProvider | null => {
     rememberSecrets(secretsOf(settings))
-    return createProvider(id, settings, options)
+    return createProvider(id, settings, isTried ? { ...options, allowanceOf: undefined } : options)
   }
   for (const [id, settings] of options.settings) {
     const provider = create(id, settings)
@@ -101,7 +107,9 @@ export function createProviderRegistry(options: RegistryOptions): ProviderRegist
       const next = new Map<string, ReplaceableProvider>()
       const isRenamed = nameVendors(all)
       for (const [id, settings] of all) {
-        const text = JSON.stringify(settings)
+        const text = JSON.stringify(settings, (_, value: unknown) =>
+          typeof value === 'bigint' ? String(value) : value,
+        )
         const known = before.get(id)
         if (known?.settings === text) {
           next.set(id, known)
@@ -119,7 +127,7 @@ export function createProviderRegistry(options: RegistryOptions): ProviderRegist
       }
       return isRenamed
     },
-    create,
+    create: (id, settings) => create(id, settings, { isTried: true }),
     onRetired: (listener) => void listeners.push(listener),
     isFixed: (id) => fixed.has(id) || options.settings.has(id),
     close: async () => {

@@ -21,7 +21,7 @@ export async function startWireUpstream(id: string, keys = ['sk-1']): Promise<Wi
   const provider = createOpenAiCompatibleProvider({
     upstream,
     baseUrl: server.apiUrl,
-    credentials: createCredentialRing(keys, { clock: systemClock }),
+    credentials: createCredentialRing(keys, { provider: id, clock: systemClock }),
     connectTimeoutMs: 5_000,
   })
   return {

@@ -79,6 +79,43 @@ const test = clientCommand<{ readonly model?: string }>({
   },
 })
 
+const limits = clientCommand({
+  name: 'limits',
+  summary: 'List the keys of providers that have limits, with what they used.',
+  example: 'parkway admin providers limits',
+  define: (command) => command.argument('[provider]', 'only those of this one'),
+  async act({ output, isJson, connect, printJsonLines }, _options, name?: string) {
+    const { data } = await connect().call((routes) => routes.GET('/v1/admin/providers'))
+    const keys = data
+      .filter(({ id }) => name === undefined || id === name)
+      .flatMap(({ id: provider, limited_keys: limited }) => limited.map((key) => ({ provider, ...key })))
+    if (isJson) return printJsonLines(keys)
+    if (keys.length === 0) return output.note('No key of a provider has a limit.')
+    printTable(
+      output,
+      [
+        { title: 'provider', of: ({ provider }) => provider },
+        { title: 'key', of: nameOfKey, rank: 2, isText: true },
+        { title: 'requests/min', of: (key) => usedOf(key.requests_per_minute), isNumber: true, rank: 4 },
+        { title: 'tokens/min', of: (key) => usedOf(key.tokens_per_minute), isNumber: true, rank: 5 },
+        { title: '$ today', of: (key) => usedOf(key.budget_usd_per_day), isNumber: true, rank: 3 },
+        { title: 'state', of: (key) => (key.is_used_up ? 'used up' : 'in use'), rank: 6 },
+      ],
+      keys,
+    )
+  },
+})
+
+type LimitedKey = Schemas['ProviderStatus']['limited_keys'][number]
+
+function nameOfKey({ id, ends_with: end, secret_ref: reference }: LimitedKey): string {
+  return printable(reference ?? (end === null ? id : `…${end}`))
+}
+
+function usedOf(part: LimitedKey['requests_per_minute']): string {
+  return part === null ? '-' : `${part.used} of ${part.limit}`
+}
+
 function stateOf(provider: Schemas['ProviderStatus']): string {
   if (provider.problem !== null) return printable(provider.problem)
   if (!provider.is_enabled) return 'switched off'
@@ -94,5 +131,5 @@ export const providers = commandGroup({
   summary: 'List, add, test, change and remove providers.',
   example: 'parkway admin providers',
   byDefault: list,
-  others: [test, ...PROVIDER_CHANGES],
+  others: [test, limits, ...PROVIDER_CHANGES],
 })

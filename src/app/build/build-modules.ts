@@ -178,9 +178,11 @@ async function openModules(
   opened.defer(() => ledger.close())
   const outbound = createOutbound({ allowedHosts: config.outboundAllow })
   opened.defer(() => outbound.close())
+  const limits = await buildLimits(config, { database, messageBus, borrower, ledger, metrics, logger })
+  opened.defer(() => limits.close())
   const { providers, offer } = await buildOffer(
     config,
-    { database, messageBus, clock, logger, sealer, catalog },
+    { database, messageBus, clock, logger, sealer, catalog, limits },
     opened,
   )
   const billed = buildBilling(
@@ -188,8 +190,6 @@ async function openModules(
     { database, clock, ledger, outbound, logger, servesRealModels: servesRealModels(config, offer) },
     opened,
   )
-  const limits = await buildLimits(config, { database, messageBus, borrower, ledger, metrics, logger })
-  opened.defer(() => limits.close())
   const folding = startFoldingStoredBytes({ database, logger })
   opened.defer(() => folding.close())
   const { quotaOf } = limits
@@ -279,16 +279,7 @@ async function openModules(
     shortages,
     chat,
     responses,
-    ...buildCompare({
-      database,
-      clock,
-      messageBus,
-      inference,
-      catalog,
-      chat,
-      limits,
-      logger,
-    }),
+    ...buildCompare({ database, clock, messageBus, inference, catalog, chat, limits, logger }),
     generation,
     speech: createSpeech({ inference, catalog, ledger: credit, clock, timeouts: upstreamTimeouts(config) }),
     transcription: createTranscription({ inference, ledger: credit }),

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Sealer } from '../../kernel/seal-text.ts'
 import type { Billing } from '../../modules/billing/billing.ts'
+import type { Limits } from '../../modules/limits/limits.ts'
 import { createOffer, type Offer } from '../../modules/offer/offer.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../../providers/registry.ts'
 import { createSandboxProvider } from '../../providers/sandbox/sandbox.ts'
@@ -18,6 +19,7 @@ interface OfferParts {
   readonly logger: GatewayLogger
   readonly sealer: Sealer
   readonly catalog: OfferedCatalog
+  readonly limits: Pick<Limits, 'providerKeys'>
 }
 
 /** Requests that began before a provider was removed end within this time of their longest duration. */
@@ -26,7 +28,7 @@ const RETIRE_MARGIN_MS = 60_000
 /** Builds the providers: those of the configuration, and those that operators change while the gateway runs. */
 export async function buildOffer(
   config: Config,
-  { clock, catalog, ...parts }: OfferParts,
+  { clock, catalog, limits, ...parts }: OfferParts,
   opened: AsyncDisposableStack,
 ): Promise<{ providers: ProviderRegistry; offer: Offer }> {
   const providers = createProviderRegistry({
@@ -38,6 +40,7 @@ export async function buildOffer(
     }),
     clock,
     connectTimeoutMs: config.upstreamConnectTimeoutMs,
+    allowanceOf: limits.providerKeys.allowanceOf,
     retireMs: config.streamDurationMsMax + RETIRE_MARGIN_MS,
   })
   opened.defer(() => providers.close())

@@ -29,10 +29,10 @@ interface OverviewParts {
 
 export function buildOverview(config: Config, parts: OverviewParts): Overview {
   const { modules, isWorkerRunning, isShuttingDown } = parts
-  const { database, messageBus, metrics, pool, ledger, catalog, providers, offer, clock } = modules
+  const { database, messageBus, metrics, pool, ledger, catalog, providers, offer, clock, limits } = modules
   const recent = createRecentProviders(() => metrics.figures().byProvider)
   const readPool = () => pool.poolState
-  const createReport = createReporter({ config, metrics, recent, readPool, ledger, isWorkerRunning })
+  const createReport = createReporter({ config, metrics, recent, limits, readPool, ledger, isWorkerRunning })
   const reports = createProcessReports({ messageBus, createReport })
   const listPools = (): Map<string, number> =>
     new Map(listLocalModels(config, modules).map(({ pool, slots }) => [pool, slots]))
@@ -56,6 +56,7 @@ export function buildOverview(config: Config, parts: OverviewParts): Overview {
       providers,
       offer,
       reports,
+      limits,
       clock,
       listFirstProviderEnds: () => listFirstProviderEnds(config, modules),
     }),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { statfs } from 'node:fs/promises'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
+import type { Limits } from '../../modules/limits/limits.ts'
 import type { PoolState } from '../../storage/connection/connect-database.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Config } from '../settings/config.ts'
@@ -11,6 +12,7 @@ interface ReportSources {
   readonly config: Pick<Config, 'role' | 'dataDir' | 'workerConcurrency'>
   readonly metrics: Pick<Metrics, 'figures' | 'recentFailures'>
   readonly recent: ReturnType<typeof createRecentProviders>
+  readonly limits: Pick<Limits, 'providerKeys'>
   readonly readPool: () => PoolState
   readonly ledger: Pick<Ledger, 'isHealthy'>
   readonly isWorkerRunning: () => boolean
@@ -18,7 +20,7 @@ interface ReportSources {
 
 /** Returns a function that describes this process as it is now. */
 export function createReporter(sources: ReportSources): () => Promise<ProcessReport> {
-  const { config, metrics, recent, readPool, ledger, isWorkerRunning } = sources
+  const { config, metrics, recent, limits, readPool, ledger, isWorkerRunning } = sources
   const id = randomUUID()
   let before = performance.eventLoopUtilization()
   return async () => {
@@ -35,6 +37,7 @@ export function createReporter(sources: ReportSources): () => Promise<ProcessRep
       durations: [...figures.durations],
       providers: recent.list(),
       failures: metrics.recentFailures.list(),
+      keys: [...limits.providerKeys.listRecent()],
       pool: readPool(),
       isLedgerHealthy: ledger.isHealthy(),
       worker:

@@ -1,4 +1,5 @@
 import type { ProviderStatus } from '../../http/routes/operator/provider-answer.ts'
+import { keyLimitsToWire } from '../../http/routes/operator/key-limit-forms.ts'
 import { toTimestamp } from '../../kernel/clock.ts'
 import type { OfferedProvider, SecretProblem } from '../../modules/offer/offer.ts'
 import type { CatalogModel, ModelRoute } from '../../modules/catalog/catalog.ts'
@@ -30,6 +31,7 @@ interface KnownProvider {
   readonly models: readonly ModelOfProvider[]
   /** The latest of every process. */
   readonly reports: readonly ProcessReport[]
+  readonly limitedKeys: ProviderStatus['limited_keys']
 }
 
 /** Describes a provider for operators. The keys themselves are not part of it. */
@@ -57,6 +59,7 @@ export function describeProvider(known: KnownProvider): ProviderStatus {
       price_file: model.priceFile ?? 'built-in',
       breaker: breakerOf(reports, id, route.model),
     })),
+    limited_keys: known.limitedKeys,
     recent: describeRecent(reports, id),
   }
 }
@@ -106,11 +109,12 @@ function describeOffered({ settings, offered, problems }: KnownProvider): Stored
     certificate_authority: offered.certificateAuthority,
     regions: [...offered.regions],
     retention_days: offered.retentionDays,
-    credentials: offered.credentials.map(({ id, lastFour, reference, weight, createdAtMs }) => ({
+    credentials: offered.credentials.map(({ id, lastFour, reference, weight, limits, createdAtMs }) => ({
       id,
       ends_with: lastFour,
       secret_ref: reference,
       weight,
+      ...keyLimitsToWire(limits),
       problem: problems.find(({ credentialId }) => credentialId === id)?.problem ?? null,
       created_at: toTimestamp(createdAtMs),
     })),

@@ -38,6 +38,8 @@ const ProcessReport = Type.Object({
       }),
     ),
   ),
+  /** Keys of providers with limits, in the last minute. A process of an earlier release does not tell them. */
+  keys: Type.Optional(Type.Array(Type.Object({ id: Type.String(), requests: Count, tokens: Count }))),
   breakers: Type.Array(
     Type.Object({
       provider: Type.String(),
@@ -60,12 +62,13 @@ const validator = Compile(ProcessReport)
 
 const TEXT_BYTES_MAX = 7 * 1024
 
-/** Leaves the least busy providers and then breakers out if the text would not fit into a message. */
+/** Leaves the least busy providers and keys and then breakers out if the text would not fit into a message. */
 export function encodeReport(report: ProcessReport): string {
   for (const most of [40, 10, 3, 0]) {
     const providers = report.providers.toSorted((a, b) => b.attempts - a.attempts).slice(0, most)
     const [breakers, failures] = [report.breakers.slice(0, most), report.failures?.slice(0, most)]
-    const text = JSON.stringify({ ...report, providers, breakers, failures })
+    const keys = report.keys?.toSorted((a, b) => b.requests - a.requests).slice(0, most)
+    const text = JSON.stringify({ ...report, providers, breakers, failures, keys })
     if (Buffer.byteLength(text) <= TEXT_BYTES_MAX) return text
   }
   throw new Error('the report of a process is too large')

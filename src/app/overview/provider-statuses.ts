@@ -6,6 +6,7 @@ import type { ProviderStatuses } from '../../http/routes/operator/admin-provider
 import type { ProviderStatus } from '../../http/routes/operator/provider-answer.ts'
 import { CATEGORIES, type Catalog, type CatalogModel } from '../../modules/catalog/catalog.ts'
 import { isProbeable, PROBED_CATEGORIES, probeProvider } from '../../modules/inference/inference.ts'
+import type { Limits } from '../../modules/limits/limits.ts'
 import type { Offer } from '../../modules/offer/offer.ts'
 import type { ClosableProvider } from '../../providers/create-provider.ts'
 import { UpstreamError } from '../../providers/failures/upstream-error.ts'
@@ -15,6 +16,7 @@ import type { ProviderRegistry } from '../../providers/registry.ts'
 import { VENDORS } from '../../providers/vendors.ts'
 import type { Config } from '../settings/config.ts'
 import { describeProvider, type ModelOfProvider } from './describe-provider.ts'
+import { describeKeyLimits, listLimitedKeys, readSpent } from './describe-key-limits.ts'
 import { describeVendors } from './describe-vendors.ts'
 import type { ProcessReports } from './process-reports.ts'
 import { createTestTurns } from './test-turns.ts'
@@ -25,13 +27,14 @@ interface ProviderStatusesOptions {
   readonly providers: ProviderRegistry
   readonly offer: Pick<Offer, 'listProviders' | 'listProblems' | 'openedSettingsOf'>
   readonly reports: ProcessReports
+  readonly limits: Pick<Limits, 'providerKeys'>
   readonly clock: Clock
   /** What ends when the first provider is added. */
   readonly listFirstProviderEnds: () => Promise<readonly string[]>
 }
 
 export function createProviderStatuses(options: ProviderStatusesOptions): ProviderStatuses {
-  const { config, catalog, providers, offer, reports, clock } = options
+  const { config, catalog, providers, offer, reports, limits, clock } = options
   const requireTurn = createTestTurns()
   const listIds = (): string[] => [
     ...new Set([
@@ -43,10 +46,12 @@ export function createProviderStatuses(options: ProviderStatusesOptions): Provid
   const requireKnown = (name: string): void => {
     if (!listIds().includes(name)) throw notFound('provider')
   }
-  const describeAll = (ids: readonly string[]): ProviderStatus[] => {
+  const describeAll = async (ids: readonly string[]): Promise<ProviderStatus[]> => {
     const current = reports.list().flatMap((history) => history.slice(-1))
     const models = listAll(catalog)
     const offered = new Map(offer.listProviders().map((one) => [one.name, one]))
+    const limited = new Map(ids.map((id) => [id, listLimitedKeys(config.providers.get(id), offered.get(id))]))
+    const spent = await readSpent([...limited.values()].flat(), limits)
     return ids.map((id) =>
       describeProvider({
         id,
@@ -56,6 +61,7 @@ export function createProviderStatuses(options: ProviderStatusesOptions): Provid
         problems: offer.listProblems().filter(({ provider }) => provider === id),
         models: modelsOf(models, id),
         reports: current,
+        limitedKeys: describeKeyLimits(limited.get(id) ?? [], { reports: current, spent }),
       }),
     )
   }
@@ -83,7 +89,7 @@ export function createProviderStatuses(options: ProviderStatusesOptions): Provid
       await reports.gather()
       const isFirst = (status: { is_configured: boolean }) => (status.is_configured ? 0 : 1)
       return {
-        statuses: describeAll(listIds()).toSorted((a, b) => isFirst(a) - isFirst(b)),
+        statuses: (await describeAll(listIds())).toSorted((a, b) => isFirst(a) - isFirst(b)),
         processes: reports.list().length,
         vendors: describeVendors(),
         firstProviderEnds: await options.listFirstProviderEnds(),
@@ -93,7 +99,7 @@ export function createProviderStatuses(options: ProviderStatusesOptions): Provid
     async read(name) {
       requireKnown(name)
       await reports.gather()
-      const [status] = describeAll([name])
+      const [status] = await describeAll([name])
       if (status === undefined) throw notFound('provider')
       return status
     },

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { readFileKeys } from './provider-key-settings.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { readSignInDocument, writeSignInDocument } from '../../providers/sign-in/sign-in-document.ts'
 import { BILLED_MEMBERS } from '../../providers/requests/billed-members.ts'
@@ -82,7 +83,7 @@ export function readProviderSettings(
     // Other tools use the same variables for keys, without the address that is needed here.
     if (url === undefined && known === undefined && isAddressMissing(id)) continue
     settings.set(id, {
-      ...known,
+      ...(keys === undefined ? known : withoutKeys(known)),
       ...(wires === undefined || wires === ''
         ? {}
         : { wires: checkWires(variables.wires, splitList(wires), problems) }),
@@ -91,6 +92,13 @@ export function readProviderSettings(
     })
   }
   return settings
+}
+
+/** The keys of the environment stand in for those of the file, which have the weights and limits. */
+function withoutKeys(known: ProviderSettings | undefined) {
+  if (known === undefined) return {}
+  const { keyWeights: _weights, keyLimits: _limits, ...others } = known
+  return others
 }
 
 /** Whether a vendor, unlike a server of the operator's own, needs an address besides its key. */
@@ -113,17 +121,16 @@ function readFileEntry(id: string, entry: unknown, problems: string[]): Provider
   const {
     api_key: apiKey,
     sign_in: signIn,
-    api_keys: apiKeys = apiKey === undefined ? [] : [apiKey],
+    api_keys: entries = apiKey === undefined ? [] : [apiKey],
     base_url: baseUrl,
     allow_members: allowedMembers = [],
     wires,
     ...rest
   } = entry
   for (const key of Object.keys(rest)) problems.push(`${place} has the unknown key ${key}`)
-  if (!isTextList(apiKeys)) {
-    problems.push(`${place}: api_keys must be a list of texts`)
-    return null
-  }
+  const keys = readFileKeys(id, entries, place, problems)
+  if (keys === null) return null
+  const { apiKeys } = keys
   if (!isTextList(allowedMembers)) {
     problems.push(`${place}: allow_members must be a list of texts`)
     return null
@@ -142,6 +149,7 @@ function readFileEntry(id: string, entry: unknown, problems: string[]): Provider
     if (problem !== null) problems.push(`${place}: sign_in cannot be used: ${problem}`)
   }
   return {
+    ...keys,
     apiKeys: [...apiKeys, ...documents],
     ...(allowedMembers.length === 0 ? {} : { allowedMembers }),
     ...(wires === undefined ? {} : { wires: checkWires(`${place}: wires`, wires, problems) }),

@@ -98,6 +98,7 @@ export async function callCandidate<Body extends StreamableRequest>(
       timeouts: request.body.stream === true ? candidate.streamTimeouts : candidate.timeouts,
       cancellation: attempt.work.cancellation,
       onSent: attempt.work.noteSent,
+      onKey: attempt.noteKey,
       onEnd: attempt.work.onEnd,
       headers: request.headers,
       wakeTimeout: request.wakeTimeout,

@@ -26,7 +26,7 @@ interface Submission {
 /** Submits the work to the first upstream that accepts it. Throws `AppError` if none does. */
 export function submitWork(inference: Pick<Inference, 'answer'>, submission: Submission): Promise<Submitted> {
   const { work, candidates, request, notes } = submission
-  return inference.answer(candidates, request, async (candidate, cancellation) => {
+  return inference.answer(candidates, request, async (candidate, { cancellation, onKey }) => {
     const { provider, upstreamModel, timeouts } = candidate
     const operation = bindWork(provider, work)
     if (!operation) {
@@ -34,7 +34,7 @@ export function submitWork(inference: Pick<Inference, 'answer'>, submission: Sub
     }
     const target = { provider: provider.id, upstreamModel }
     await notes.noteSubmitting(target)
-    const call = { upstreamModel, requestId: request.requestId, timeouts, cancellation }
+    const call = { upstreamModel, requestId: request.requestId, timeouts, cancellation, onKey }
     const started = await startOrFind(operation, call).catch(async (error: unknown) => {
       if (error instanceof UpstreamError && NEVER_TAKEN.has(error.details.failure)) await notes.noteRefused()
       throw error

@@ -5,13 +5,20 @@ import type { MediaOutput } from '../../providers/media/media-operation.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
-import type { Candidate, CandidateSelector, Inference, InferenceRequest } from '../inference/inference.ts'
+import {
+  endKeyUses,
+  type Candidate,
+  type CandidateSelector,
+  type Inference,
+  type InferenceRequest,
+} from '../inference/inference.ts'
 import type { Media } from '../media/media.ts'
 import type { ClaimedTask, StoredJob, TaskControl } from '../tasks/tasks.ts'
 import type { FollowedJob, Pause } from './follow-job.ts'
 import type { GenerationKind } from './generation-kind.ts'
 import { loadInputs } from './input-files.ts'
 import type { StoredWork } from './stored-work.ts'
+import { estimateWork } from './price-work.ts'
 import { storedJob, submitWork } from './submit-work.ts'
 import { bindWork, jobOperationOf } from './work-operation.ts'
 
@@ -72,6 +79,8 @@ export async function takeUpWork(
       notes: control,
     }),
   )
+  // When it is submitted, because another process may follow it to its end.
+  endKeyUses(request.record, { tokens: 0, spentNanoUsd: estimateWork(plan.price, plan.work) })
   const { candidate } = submitted
   const provider = candidate.provider.id
   if (submitted.kind === 'done') return { kind: 'done', provider, output: submitted.output }

@@ -1,4 +1,5 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { KeyUse } from '../../providers/connection/key-limits.ts'
 import { UpstreamError } from '../../providers/failures/upstream-error.ts'
 import { attemptRoutes } from './attempts/attempt-routes.ts'
 import { beginAttempt, type AttemptOptions } from './attempts/begin-attempt.ts'
@@ -6,11 +7,18 @@ import { explainFailure } from './attempts/explain-failure.ts'
 import type { InferenceRequest } from './inference-request.ts'
 import type { Candidate } from './attempts/select-candidates.ts'
 
+/** What a provider gets with each call. */
+export interface UpstreamCall {
+  readonly cancellation: Cancellation
+  readonly onSent: () => void
+  readonly onKey: (use: KeyUse) => void
+}
+
 /** Tries the candidates until one returns a complete answer. Throws an `AppError` if none does. */
 export type AnswerWhole = <Answer>(
   candidates: readonly Candidate[],
   request: InferenceRequest<unknown>,
-  perform: (candidate: Candidate, cancellation: Cancellation, onSent: () => void) => Promise<Answer>,
+  perform: (candidate: Candidate, upstream: UpstreamCall) => Promise<Answer>,
 ) => Promise<Answer>
 
 export function createAnswerWhole(options: AttemptOptions): AnswerWhole {
@@ -21,7 +29,8 @@ export function createAnswerWhole(options: AttemptOptions): AnswerWhole {
       const beginning = beginAttempt(candidate, request, options)
       const begun = beginning instanceof Promise ? await beginning : beginning
       try {
-        const answer = await perform(candidate, begun.work.cancellation, begun.work.noteSent)
+        const { cancellation: stop, noteSent: onSent } = begun.work
+        const answer = await perform(candidate, { cancellation: stop, onSent, onKey: begun.noteKey })
         begun.work.release()
         candidate.breaker?.succeeded(accountId)
         begun.answered()

@@ -1,4 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
+import type { KeyUse } from '../../providers/connection/key-limits.ts'
 import type { UpstreamFailure } from '../../providers/failures/upstream-error.ts'
 import type { Counted } from '../catalog/catalog.ts'
 import type { ModelAdmission } from '../limits/limits.ts'
@@ -79,6 +80,8 @@ export interface InferenceRecord {
   isBilled: boolean
   /** The admission to the limits that its project has for the model. Finished with the admission of the key. */
   ofModel: ModelAdmission | null
+  /** The keys with limits that did its work. Ended with what is charged. */
+  readonly keyUses: KeyUse[]
 }
 
 export interface AttemptRecord {
@@ -119,5 +122,6 @@ export function createInferenceRecord(operation: OperationName): InferenceRecord
     errorCode: null,
     isBilled: false,
     ofModel: null,
+    keyUses: [],
   }
 }

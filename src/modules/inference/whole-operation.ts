@@ -1,5 +1,4 @@
 import { AppError } from '../../kernel/app-error.ts'
-import type { Cancellation } from '../../kernel/cancellation.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import { parseJson } from '../../kernel/json/parse-json.ts'
@@ -8,7 +7,7 @@ import type { InferenceOperation, Provider } from '../../providers/provider.ts'
 import { invalidAnswer } from '../../providers/failures/upstream-error.ts'
 import type { CatalogModel, Counted } from '../catalog/catalog.ts'
 import type { Hold } from '../ledger/ledger.ts'
-import type { AnswerWhole } from './answer-whole.ts'
+import type { AnswerWhole, UpstreamCall } from './answer-whole.ts'
 import type { InferenceRequest } from './inference-request.ts'
 import type { WholeAnswer } from './inference-result.ts'
 import type { ModelChoice, PaidCall, PaidOperation } from './payment/make-paid-call.ts'
@@ -63,8 +62,8 @@ export function createWholeOperation<Body extends ModelChoice>(
       return holding instanceof Promise ? holding.then(prepare) : prepare(holding)
     },
     perform: async (call) => {
-      const payload = await answer(call.candidates, call.request, (candidate, cancellation, onSent) =>
-        askForWhole(description, call, { candidate, cancellation, onSent }),
+      const payload = await answer(call.candidates, call.request, (candidate, upstream) =>
+        askForWhole(description, call, { ...upstream, candidate }),
       )
       return { kind: 'complete', payload }
     },
@@ -75,16 +74,14 @@ export function createWholeOperation<Body extends ModelChoice>(
   }
 }
 
-interface Asked {
+interface Asked extends UpstreamCall {
   readonly candidate: Candidate
-  readonly cancellation: Cancellation
-  readonly onSent: () => void
 }
 
 async function askForWhole<Body>(
   { of, finish }: WholeDescription<Body>,
   { model, requestedModel, request, bill }: PaidCall<Body>,
-  { candidate, cancellation, onSent }: Asked,
+  { candidate, ...upstream }: Asked,
 ): Promise<WholeAnswer['payload']> {
   const perform = of(candidate.provider)
   if (!perform) throw notServed(model.id)
@@ -95,8 +92,7 @@ async function askForWhole<Body>(
     canReason: false,
     requestId: request.requestId,
     timeouts: candidate.timeouts,
-    cancellation,
-    onSent,
+    ...upstream,
   })
   const provider = candidate.provider.id
   if (answer.kind !== 'complete') throw invalidAnswer(provider, 'it answered with a stream')

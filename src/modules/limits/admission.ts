@@ -9,6 +9,7 @@ export type LimitLayer =
   | 'tenant_concurrency'
   | 'tenant_refused'
   | 'project'
+  | 'provider_key'
   | 'model_queue'
   | 'address'
 

@@ -9,6 +9,7 @@ const DESCRIPTIONS: Readonly<Record<LimitLayer, (limit: number, unit: string) =>
   tenant_concurrency: (limit) => `This account may have ${limit} requests running at once.`,
   tenant_refused: (limit) => `This account may send ${limit} requests a minute that are refused.`,
   project: (limit, unit) => `This project may use ${limit} ${unit}.`,
+  provider_key: (limit, unit) => `This key of a provider may get ${limit} ${unit}.`,
   model_queue: () => 'The queue of the model is full.',
   address: () => 'Too many requests came from this address.',
 }

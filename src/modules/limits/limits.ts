@@ -13,6 +13,7 @@ import type { Caller } from '../keys/keys.ts'
 import { admit } from './admit.ts'
 import type { Admission, LimitLayer, Refusal } from './admission.ts'
 import { createDayRequests } from './day-requests.ts'
+import { createProviderKeys, type ProviderKeys } from './key-allowances.ts'
 import { createProjectRates, type AdmitModel } from './project-rates.ts'
 import { createGates, type Balances } from './gates.ts'
 import { RefusedBodies, type RefusedBody } from './refused-bodies.ts'
@@ -76,6 +77,8 @@ export interface Limits {
   /** Returns the account's storage quota for a kind of data. */
   readonly quotaOf: QuotaOf
   readStoredBytes(accountId: string): Promise<Readonly<Record<StoredKind, number>>>
+  /** Keys of providers with limits. */
+  readonly providerKeys: ProviderKeys
   /** The queues of these pools over all processes. */
   readQueues(pools: readonly string[]): Promise<PoolState[]>
   /** Call it after all requests have ended. */
@@ -120,6 +123,7 @@ export function createLimits(options: LimitsOptions): Limits {
   const refusedBodies = new RefusedBodies(gates)
   const days = createDayRequests(options)
   const admitModel = createProjectRates(rates, days)
+  const providerKeys = createProviderKeys({ ...options, rates })
   const { waitersMax, waitMsMax } = table.localModels
   const ticker = setInterval(
     () => observer.borrowed(rates.countLoans() + slots.countLoans()),
@@ -187,11 +191,12 @@ export function createLimits(options: LimitsOptions): Limits {
         : tier.storedBytesMax[kind]
     },
     readStoredBytes: (accountId) => readAllStoredBytes(options.database, accountId),
+    providerKeys,
     readQueues: (pools) => queues.readStates(pools),
     async close() {
       clearInterval(ticker)
       overrides.close()
-      await Promise.all([rates.close(), slots.close(), queues.close(), days.close()])
+      await Promise.all([rates.close(), slots.close(), queues.close(), days.close(), providerKeys.close()])
     },
   }
 }

@@ -1,3 +1,4 @@
+import { formatUsd } from '../../kernel/money.ts'
 import type { OfferedProvider, ProviderCredential } from './offered-provider.ts'
 
 /** What a change does to a provider, for the audit log. Without secrets. */
@@ -44,6 +45,15 @@ function describeProxy({ proxy }: OfferedProvider) {
   return { url, username, has_password: hasPassword, password_ref: passwordReference }
 }
 
-function describeCredential({ id, lastFour, reference, weight }: ProviderCredential) {
-  return { id, ends_with: lastFour, reference, weight }
+function describeCredential({ id, lastFour, reference, weight, limits }: ProviderCredential) {
+  const { requestsPerMinute, tokensPerMinute, budgetNanoUsdPerDay } = limits
+  return {
+    id,
+    ends_with: lastFour,
+    reference,
+    weight,
+    ...(requestsPerMinute !== null && { requests_per_minute: requestsPerMinute }),
+    ...(tokensPerMinute !== null && { tokens_per_minute: tokensPerMinute }),
+    ...(budgetNanoUsdPerDay !== null && { budget_usd_per_day: formatUsd(budgetNanoUsdPerDay) }),
+  }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { NO_KEY_LIMITS } from '../../providers/connection/key-limits.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { createSealer } from '../../kernel/seal-text.ts'
@@ -112,7 +113,7 @@ test('the second of two changes that began with the same state is refused', asyn
 })
 
 test('a secret that was sealed with another key is told, and does not keep others from serving', async () => {
-  const credentials = [{ source: { secret: 'sk-0123456789ab' }, weight: 1 }]
+  const credentials = [{ source: { secret: 'sk-0123456789ab' }, weight: 1, limits: NO_KEY_LIMITS }]
   const one = await startProcess()
   await (await one.offer.addProvider({ ...DRAFT, name: 'sealed', credentials })).make()
   expect(one.used().get('sealed')?.apiKeys).toEqual(['sk-0123456789ab'])

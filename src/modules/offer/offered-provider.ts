@@ -1,3 +1,4 @@
+import type { KeyLimits } from '../../providers/connection/key-limits.ts'
 import type { NativeWire } from '../../providers/native-wire.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
 import type { SealedColumn } from '../../storage/sealed-columns.ts'
@@ -43,6 +44,7 @@ export interface ProviderCredential {
   readonly reference: string | null
   /** Its share of the requests, in relation to the others. */
   readonly weight: number
+  readonly limits: KeyLimits
   readonly createdAtMs: number
 }
 

@@ -1,6 +1,7 @@
 import { openSecret } from '../../kernel/sealed-secret.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { Sealer } from '../../kernel/seal-text.ts'
+import { hasLimits, type LimitedKey } from '../../providers/connection/key-limits.ts'
 import type { NetworkPath } from '../../providers/connection/network-path.ts'
 import type { ProviderSettings } from '../../providers/create-provider.ts'
 import {
@@ -45,12 +46,15 @@ export function openProvider(stored: StoredProvider, options: OpenOptions): Open
   const problems: SecretProblem[] = []
   const apiKeys: string[] = []
   const keyWeights: number[] = []
+  const keyLimits: (LimitedKey | null)[] = []
   for (const credential of stored.credentials) {
     const { secret, problem } = checkSignIn(stored, credential, readCredential(stored, credential, options))
     if (problem !== null) problems.push({ provider, of: 'credential', credentialId: credential.id, problem })
     if (secret !== null && !apiKeys.includes(secret)) {
       apiKeys.push(secret)
       keyWeights.push(credential.weight)
+      const { id, limits } = credential
+      keyLimits.push(hasLimits(limits) ? { ...limits, id } : null)
     }
   }
   const headers = openHeaders(stored, options)
@@ -65,6 +69,7 @@ export function openProvider(stored: StoredProvider, options: OpenOptions): Open
       ...(vendor === null ? {} : { vendor }),
       apiKeys,
       keyWeights,
+      ...(keyLimits.every((limits) => limits === null) ? {} : { keyLimits }),
       baseUrl,
       ...(wires === null ? {} : { wires }),
       ...(allowedMembers.length === 0 ? {} : { allowedMembers }),

@@ -124,7 +124,7 @@ function changeCredentials(
     if (known === undefined || kept.has(known.id))
       throw invalidValue(`${param}.id`, 'This provider has no such credential, or it is named twice.')
     kept.add(known.id)
-    return { ...known, weight: draft.weight ?? known.weight }
+    return { ...known, weight: draft.weight ?? known.weight, limits: { ...known.limits, ...draft.limits } }
   })
 }
 
@@ -136,8 +136,8 @@ function createCredential(
 ): StoredCredential {
   checkCredential(draft, param, { vendor, references })
   const id = createId(nowMs)
-  const { source, weight } = draft
-  const shared = { id, weight, createdAtMs: nowMs }
+  const { source, weight, limits } = draft
+  const shared = { id, weight, limits, createdAtMs: nowMs }
   if ('reference' in source) return { ...shared, reference: source.reference, sealed: null, lastFour: null }
   const secret = toSecretLine(source.secret)
   const sealed = sealSecret(sealer, secret, credentialPlace(provider, id))

@@ -1,3 +1,4 @@
+import type { KeyLimits } from '../../providers/connection/key-limits.ts'
 import type { NativeWire } from '../../providers/native-wire.ts'
 
 /** A secret, or where to read it. */
@@ -6,10 +7,14 @@ type SecretSource = { readonly secret: string } | { readonly reference: string }
 export interface NewCredential {
   readonly source: SecretSource
   readonly weight: number
+  readonly limits: KeyLimits
 }
 
 /** A credential that stays, or a new one. */
-export type DraftCredential = NewCredential | { readonly id: string; readonly weight: number | null }
+export type DraftCredential =
+  | NewCredential
+  /** `weight` null: it stays; limits that are absent stay. */
+  | { readonly id: string; readonly weight: number | null; readonly limits: Partial<KeyLimits> }
 
 export interface TimeLimits {
   readonly connectMs?: number | null

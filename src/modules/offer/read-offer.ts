@@ -59,6 +59,10 @@ interface CredentialJson {
   readonly last_four: string | null
   readonly reference: string | null
   readonly weight: number
+  readonly requests_per_minute: number | null
+  readonly tokens_per_minute: number | null
+  /** As text, because it may be more than a number in JSON can say. */
+  readonly budget_nano_per_day: string | null
   readonly created_ms: number
 }
 
@@ -106,6 +110,8 @@ const READ = `
         SELECT jsonb_agg(jsonb_build_object(
           'id', c.id, 'sealed', encode(c.sealed, 'base64'), 'wrapped_key', encode(c.wrapped_key, 'base64'),
           'last_four', c.last_four, 'reference', c.reference, 'weight', c.weight,
+          'requests_per_minute', c.requests_per_minute, 'tokens_per_minute', c.tokens_per_minute,
+          'budget_nano_per_day', c.budget_nano_per_day::text,
           'created_ms', floor(extract(epoch FROM c.created_at) * 1000)
         ) ORDER BY c.position, c.id)
         FROM provider_credentials c WHERE c.provider = p.name), '[]')
@@ -159,6 +165,11 @@ function toCredential(row: CredentialJson): StoredCredential {
     lastFour: row.last_four,
     reference: row.reference,
     weight: row.weight,
+    limits: {
+      requestsPerMinute: row.requests_per_minute,
+      tokensPerMinute: row.tokens_per_minute,
+      budgetNanoUsdPerDay: row.budget_nano_per_day === null ? null : BigInt(row.budget_nano_per_day),
+    },
     createdAtMs: row.created_ms,
   }
 }

@@ -129,14 +129,17 @@ async function writeCredentials(
 async function writeCredential(
   transaction: Queryable,
   provider: string,
-  { id, sealed, lastFour, reference, weight, createdAtMs }: StoredCredential,
+  { id, sealed, lastFour, reference, weight, limits, createdAtMs }: StoredCredential,
   position: number,
 ): Promise<void> {
   await transaction.query(
     `INSERT INTO provider_credentials
-       (id, provider, sealed, wrapped_key, last_four, reference, weight, position, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-     ON CONFLICT (id) DO UPDATE SET weight = excluded.weight, position = excluded.position`,
+       (id, provider, sealed, wrapped_key, last_four, reference, weight, position, created_at,
+        requests_per_minute, tokens_per_minute, budget_nano_per_day)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+     ON CONFLICT (id) DO UPDATE SET weight = excluded.weight, position = excluded.position,
+       requests_per_minute = excluded.requests_per_minute, tokens_per_minute = excluded.tokens_per_minute,
+       budget_nano_per_day = excluded.budget_nano_per_day`,
     [
       id,
       provider,
@@ -147,6 +150,9 @@ async function writeCredential(
       weight,
       position,
       new Date(createdAtMs),
+      limits.requestsPerMinute,
+      limits.tokensPerMinute,
+      limits.budgetNanoUsdPerDay,
     ],
   )
 }

@@ -46,7 +46,8 @@ export async function openSpeech(
   try {
     const { cancellation } = attempt.work
     continuedWork.noteAsked(provider)
-    const answer = await operation.speak({ work, upstreamModel, requestId, timeouts, cancellation })
+    const onKey = attempt.noteKey
+    const answer = await operation.speak({ work, upstreamModel, requestId, timeouts, cancellation, onKey })
     upstream = answer.chunks[Symbol.asyncIterator]()
     const first = await nextChunk(upstream)
     if (first === null) throw empty(provider.id)

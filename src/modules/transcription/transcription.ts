@@ -10,6 +10,7 @@ import {
   type ContinuedWork,
   type PaidOperation,
   type PricedCount,
+  type UpstreamCall,
 } from '../inference/inference.ts'
 import { labelsOf, type Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -84,8 +85,8 @@ export function createTranscription({ inference, ledger }: TranscriptionOptions)
       }
     },
     perform: async ({ model, request, candidates, bill, plan }) => {
-      const transcript = await inference.answer(candidates, request, (candidate, work) =>
-        ask(candidate, request.body, plan, work),
+      const transcript = await inference.answer(candidates, request, (candidate, upstream) =>
+        ask(candidate, request.body, plan, upstream),
       )
       const durationSeconds = heardSeconds(plan.audio, transcript)
       request.record.units = Math.round(durationSeconds)
@@ -126,7 +127,7 @@ async function ask(
   { provider, upstreamModel, timeouts }: Candidate,
   order: TranscriptionOrder,
   { audio, continuedWork }: TranscriptionPlan,
-  cancellation: Cancellation,
+  { cancellation, onKey }: UpstreamCall,
 ): Promise<Transcript> {
   // Do not call the upstream for a client that has disconnected.
   order.cancellation.throwIfCancelled()
@@ -148,6 +149,7 @@ async function ask(
       requestId,
       timeouts,
       cancellation,
+      onKey,
     })
   } catch (error) {
     continuedWork.noteRefused()

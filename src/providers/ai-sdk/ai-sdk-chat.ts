@@ -3,6 +3,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provid
 import { systemClock } from '../../kernel/clock.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import type { CompleteAnswer, InferenceCall, InferenceOperation, StreamAnswer } from '../provider.ts'
+import { tokensInAdvance } from '../connection/key-limits.ts'
 import type { UpstreamError } from '../failures/upstream-error.ts'
 import type { AiSdkProviderOptions } from './lazy-provider.ts'
 import { openPartStream } from './answer/part-stream.ts'
@@ -28,6 +29,8 @@ export function createAiSdkChat(vendor: Vendor, options: AiSdkProviderOptions): 
         timeouts: call.timeouts,
         signal,
         onSent: call.onSent,
+        onKey: call.onKey,
+        tokens: tokensInAdvance(call.text),
         expectsEvents: call.body.stream === true,
         affinity: call.affinity,
       },

@@ -1,4 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
+import type { KeyOptions } from '../connection/credential-ring.ts'
+import type { KeyAllowance } from '../connection/key-limits.ts'
 import type { NetworkPath } from '../connection/network-path.ts'
 import type { InferenceOperation, Provider, OnDisconnect } from '../provider.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
@@ -8,6 +10,8 @@ export interface AiSdkProviderOptions {
   readonly apiKeys: readonly string[]
   /** The weight of each key, in the order of the keys. */
   readonly keyWeights?: readonly number[]
+  /** What each key may still take, in the order of the keys. Null for one without limits. */
+  readonly keyAllowances?: readonly (KeyAllowance | null)[]
   /** Sent with every request to the host of its address, as alternating names and values. */
   readonly headers?: readonly string[]
   readonly baseUrl?: string
@@ -18,6 +22,13 @@ export interface AiSdkProviderOptions {
   readonly connectTimeoutMs?: number
   readonly clock?: Clock
   readonly limits?: Partial<ExchangeLimits>
+}
+
+export function ringOptionsOf({
+  keyWeights,
+  keyAllowances,
+}: Pick<AiSdkProviderOptions, 'keyWeights' | 'keyAllowances'>): KeyOptions {
+  return { weights: keyWeights, allowances: keyAllowances }
 }
 
 /**

@@ -6,7 +6,13 @@ import { createCredentialRing } from './credential-ring.ts'
 
 function createRing(keys: string[]) {
   let nowMs = 1_000
-  const ring = createCredentialRing(keys, { clock: fakeClock(() => nowMs) })
+  const created = createCredentialRing(keys, { provider: 'test', clock: fakeClock(() => nowMs) })
+  const take = (affinity?: () => number | null): string => {
+    const taken = created.take(affinity)
+    if (taken instanceof Promise) throw new Error('a key without limits is taken at once')
+    return taken.key
+  }
+  const ring = { take, size: created.size, rest: (key: string, restMs: number) => created.rest(key, restMs) }
   return { ring, passMs: (ms: number) => (nowMs += ms) }
 }
 

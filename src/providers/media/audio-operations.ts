@@ -1,5 +1,6 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { SpeechWork } from './media-work.ts'
+import type { KeyUse } from '../connection/key-limits.ts'
 import type { UpstreamTimeouts } from '../connection/upstream-timeouts.ts'
 
 /** Converts text to audio. Its methods throw only `UpstreamError`. */
@@ -17,6 +18,8 @@ export interface SpeechCall {
   readonly cancellation: Cancellation
   /** Called as soon as the upstream may have started to read the request. */
   readonly onSent?: (() => void) | undefined
+  /** Called with the use of a key that has limits. Whoever calls ends it; without it, it ends at once. */
+  readonly onKey?: ((use: KeyUse) => void) | undefined
 }
 
 export interface SpeechAnswer {
@@ -58,6 +61,8 @@ export interface TranscriptionCall {
   readonly cancellation: Cancellation
   /** Called as soon as the upstream may have started to read the request. */
   readonly onSent?: (() => void) | undefined
+  /** Called with the use of a key that has limits. Whoever calls ends it; without it, it ends at once. */
+  readonly onKey?: ((use: KeyUse) => void) | undefined
 }
 
 /** An audio file on disk, not in memory: it may have 25 MB, and many clients may upload at the same time. */

@@ -1,4 +1,5 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { KeyUse } from '../connection/key-limits.ts'
 import type { UpstreamTimeouts } from '../connection/upstream-timeouts.ts'
 
 /** A client's file in memory: an image or short audio. */
@@ -29,6 +30,8 @@ export interface MediaCall<Work> {
   readonly requestId: string
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
+  /** Called with the use of a key that has limits. Whoever calls ends it; without it, it ends at once. */
+  readonly onKey?: ((use: KeyUse) => void) | undefined
 }
 
 export interface JobCall {

@@ -8,6 +8,7 @@ import { exchange, type ExchangeResponse, type WireRequest } from './post-to-ups
 import { createHttp1Client } from './upstream-http1/http1-client.ts'
 import { createConnector } from '../connection/create-connector.ts'
 import type { NetworkPath } from '../connection/network-path.ts'
+import { NOTHING_USED, tokensInAdvance, type KeyUse } from '../connection/key-limits.ts'
 import { createResendingPool } from '../connection/resending-pool.ts'
 import { openBytes, type BytesResponse } from './open-bytes.ts'
 
@@ -21,6 +22,7 @@ const PLAIN_KEEP_ALIVE_MS = 4_000
 /** How long a refused credential is not used while others are available. */
 const CREDENTIAL_REST_MS = 30_000
 const CREDENTIAL_TRIES_MAX = 4
+const NO_KEY = { key: null, use: null }
 
 interface WireClientOptions {
   readonly provider: string
@@ -54,6 +56,8 @@ interface WireCall {
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
   readonly onSent?: (() => void) | undefined
+  /** Called with the use of a key that has limits. Whoever calls ends it; without it, it ends at once. */
+  readonly onKey?: ((use: KeyUse) => void) | undefined
   /** Additional headers, as alternating names and values. */
   readonly headers?: readonly string[] | undefined
   readonly affinity?: (() => number | null) | undefined
@@ -69,11 +73,15 @@ export function createWireClient(options: WireClientOptions): WireClient {
     sendOnce: (request: WireRequest<Body>) => Promise<Response>,
     path: string,
     body: Body,
-    { requestId, timeouts, cancellation, onSent, headers: more, affinity }: WireCall,
+    { requestId, timeouts, cancellation, onSent, onKey, headers: more, affinity }: WireCall,
   ): Promise<Response> => {
     let hasRenewed = false
     for (let tries = 1; ; tries += 1) {
-      const credential = credentials?.take(affinity) ?? null
+      const tokens = typeof body === 'string' ? tokensInAdvance(body) : 0
+      const taking = credentials?.take(affinity, tokens) ?? NO_KEY
+      const { key: credential, use } = taking instanceof Promise ? await taking : taking
+      if (use !== null && onKey === undefined) use.end(NOTHING_USED)
+      if (use !== null) onKey?.(use)
       const headers = requestHeaders(requestId, typeof body === 'string', more)
       if (own.length > 0) headers.push(...own)
       let signed: readonly string[] = []
@@ -84,6 +92,7 @@ export function createWireClient(options: WireClientOptions): WireClient {
         } catch (error) {
           if (isRefusedSignIn(error)) credentials?.rest(credential, CREDENTIAL_REST_MS)
           if (!isRefusedSignIn(error) || tries >= triesMax) throw error
+          use?.end(NOTHING_USED)
           continue
         }
       } else if (credential !== null) pushCredential(headers, credential, options.credentialHeader)
@@ -107,11 +116,13 @@ export function createWireClient(options: WireClientOptions): WireClient {
         // The token may have ended early. A new one is tried once, which is not another credential.
         hasRenewed = true
         tries -= 1
+        use?.end(NOTHING_USED)
         continue
       }
       if (isRefused && credential !== null) credentials?.rest(credential, CREDENTIAL_REST_MS)
       // Another key of the same upstream may still work.
       if (!isRefused || tries >= triesMax) return response
+      use?.end(NOTHING_USED)
     }
   }
 

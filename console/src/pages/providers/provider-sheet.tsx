@@ -8,6 +8,7 @@ import { Button } from '../../ui/forms/button.tsx'
 import { Sheet } from '../../ui/overlays/sheet.tsx'
 import { Badge } from '../../ui/text/badge.tsx'
 import { DetailsList } from '../../ui/text/details-list.tsx'
+import { LimitedKeys } from './limited-keys.tsx'
 import { ManageProvider } from './manage-provider.tsx'
 import { TestResult } from './test-result.tsx'
 
@@ -43,6 +44,7 @@ export function ProviderSheet({ provider, onClose }: ProviderSheetProps) {
         />
         {provider.is_configured && <TestCall name={provider.id} />}
         {provider.source === 'database' && <ManageProvider provider={provider} onRemoved={onClose} />}
+        {provider.limited_keys.length > 0 && <LimitedKeys keys={provider.limited_keys} />}
         {provider.models.length > 0 && (
           <DataTable
             label="Models of the provider"

@@ -10,9 +10,11 @@ import type {
   WantedProvider,
 } from '../../../modules/offer/offer.ts'
 import { PriceList } from '../../../modules/catalog/catalog.ts'
+import { NO_KEY_LIMITS, type KeyLimits } from '../../../providers/connection/key-limits.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { ModelId } from '../../../wires/usual-members.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
+import { KeyLimitMembers, keyLimitsToWire, readKeyLimits } from '../operator/key-limit-forms.ts'
 import { ProviderCreateBody } from '../operator/provider-forms.ts'
 import { ModelCreateBody, readVisibility, visibilityToWire } from './model-wire.ts'
 
@@ -40,6 +42,7 @@ const CredentialDocument = Type.Object(
     weight: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1_000, description: 'Its share of the requests.' }),
     ),
+    ...KeyLimitMembers,
   },
   { additionalProperties: false },
 )
@@ -148,12 +151,19 @@ function providerToDocument(provider: OfferedProvider): ProviderDocument {
     ...(provider.credentials.length === 0
       ? {}
       : {
-          credentials: provider.credentials.map(({ reference, lastFour, weight }) => ({
+          credentials: provider.credentials.map(({ reference, lastFour, weight, limits }) => ({
             ...(reference === null ? { last_four: lastFour } : { secret_ref: reference }),
             ...(weight === 1 ? {} : { weight }),
+            ...limitsToDocument(limits),
           })),
         }),
   }
+}
+
+/** Without the limits that a key does not have. */
+function limitsToDocument(limits: KeyLimits) {
+  const members = keyLimitsToWire(limits)
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
 }
 
 function proxyToDocument({
@@ -273,12 +283,14 @@ function readProxy(
 }
 
 function readCredential(
-  { secret_ref: reference, last_four: lastFour, weight = 1 }: Static<typeof CredentialDocument>,
+  credential: Static<typeof CredentialDocument>,
   param: string,
 ): WantedProvider['credentials'][number] {
+  const { secret_ref: reference, last_four: lastFour, weight = 1 } = credential
+  const limits = { ...NO_KEY_LIMITS, ...readKeyLimits(credential, param) }
   if ((reference === undefined) === (lastFour === undefined))
     throw invalidValue(param, 'A credential has either secret_ref or last_four.')
-  return { weight, key: reference === undefined ? { lastFour: lastFour ?? null } : { reference } }
+  return { weight, limits, key: reference === undefined ? { lastFour: lastFour ?? null } : { reference } }
 }
 
 function readModel({ id, price, visibility = null, ...entry }: Static<typeof ModelDocument>): WantedModel {

@@ -36,8 +36,32 @@ const CredentialAnswer = Type.Object({
   ),
   secret_ref: orNull(Type.String(), 'Where the key is read: `env:NAME` or `file:/path`. Null: it is stored.'),
   weight: Type.Integer({ description: 'Its share of the requests, in relation to the others.' }),
+  requests_per_minute: orNull(Type.Integer(), 'How many requests a minute it gets. Null: no limit.'),
+  tokens_per_minute: orNull(Type.Integer(), 'How many tokens a minute it gets. Null: no limit.'),
+  budget_usd_per_day: orNull(Type.Number(), 'For how many dollars a day (UTC) it is used. Null: no limit.'),
   problem: orNull(Type.String(), 'Why this process cannot read the key. Null if it can.'),
   created_at: CreatedAt,
+})
+
+const taken = (unit: string, window: string) =>
+  orNull(
+    Type.Object({
+      limit: Type.Number({ description: `How many ${unit} it gets.` }),
+      used: Type.Number({ description: `How many ${unit} it got ${window}, over all processes.` }),
+    }),
+    'Null: no limit.',
+  )
+
+const LimitedKey = Type.Object({
+  id: Type.String({
+    description: 'Of the credential, or a name of the gateway for a key of the configuration.',
+  }),
+  ends_with: orNull(Type.String(), 'The last four characters of the key, if they are shown.'),
+  secret_ref: orNull(Type.String(), 'Where the key is read.'),
+  requests_per_minute: taken('requests', 'in the last minute'),
+  tokens_per_minute: taken('tokens', 'in the last minute'),
+  budget_usd_per_day: taken('dollars', 'today (UTC)'),
+  is_used_up: Type.Boolean({ description: 'Whether requests use other keys now.' }),
 })
 
 const time = (description: string) => orNull(Type.String({ format: 'date-time' }), description)
@@ -116,6 +140,9 @@ export const ProviderAnswer = Type.Object(
     ...Configured,
     operations: Type.Array(Type.String(), { description: 'What it can do here; empty if not configured.' }),
     models: Type.Array(ServedModel, { description: 'The models that have a route to it.' }),
+    limited_keys: Type.Array(LimitedKey, {
+      description: 'Its keys that have limits, with what they took of them.',
+    }),
     recent: Type.Object(
       {
         window_seconds: Type.Integer({ description: 'The time that the figures cover.' }),

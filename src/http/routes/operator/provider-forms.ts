@@ -5,9 +5,11 @@ import type {
   ProviderDraft,
   ProviderPatch,
 } from '../../../modules/offer/offer.ts'
+import { NO_KEY_LIMITS } from '../../../providers/connection/key-limits.ts'
 import { NATIVE_WIRES } from '../../../providers/native-wire.ts'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import { orNull } from '../../../wires/nullable.ts'
+import { KeyLimitMembers, readKeyLimits } from './key-limit-forms.ts'
 
 const TimeLimit = Type.Integer({ minimum: 1, maximum: 3_600_000 })
 const Weight = Type.Integer({
@@ -27,7 +29,12 @@ const Reference = Type.String({
 })
 
 const Credential = Type.Object(
-  { api_key: Type.Optional(Key), secret_ref: Type.Optional(Reference), weight: Type.Optional(Weight) },
+  {
+    api_key: Type.Optional(Key),
+    secret_ref: Type.Optional(Reference),
+    weight: Type.Optional(Weight),
+    ...KeyLimitMembers,
+  },
   { additionalProperties: false },
 )
 const ChangedCredential = Type.Object(
@@ -36,6 +43,7 @@ const ChangedCredential = Type.Object(
     api_key: Type.Optional(Key),
     secret_ref: Type.Optional(Reference),
     weight: Type.Optional(Weight),
+    ...KeyLimitMembers,
   },
   { additionalProperties: false },
 )
@@ -197,8 +205,9 @@ export function readDraft(body: Static<typeof ProviderCreateBody>): ProviderDraf
       ...[...(apiKey === undefined ? [] : [apiKey]), ...apiKeys].map((key) => ({
         source: { secret: key.trim() },
         weight: 1,
+        limits: NO_KEY_LIMITS,
       })),
-      ...(reference === undefined ? [] : [{ source: { reference }, weight: 1 }]),
+      ...(reference === undefined ? [] : [{ source: { reference }, weight: 1, limits: NO_KEY_LIMITS }]),
       ...credentials.map((one, index) => readNew(one, `credentials.${index}`)),
     ],
   }
@@ -262,21 +271,21 @@ function readProxy(proxy: SharedBody['proxy']): ProviderDraft['proxy'] {
 function readChanged(credential: Static<typeof ChangedCredential>, index: number): DraftCredential {
   const { id, weight = null, ...source } = credential
   const param = `credentials.${index}`
+  const limits = readKeyLimits(credential, param)
   if (id === undefined) return readNew(credential, param)
   if (source.api_key !== undefined || source.secret_ref !== undefined)
     throw invalidValue(
       param,
       'A credential that stays keeps its key. Add a new one and leave the old one out.',
     )
-  return { id, weight }
+  return { id, weight, limits }
 }
 
-function readNew(
-  { api_key: apiKey, secret_ref: reference, weight = 1 }: Static<typeof Credential>,
-  param: string,
-): NewCredential {
+function readNew(credential: Static<typeof Credential>, param: string): NewCredential {
+  const { api_key: apiKey, secret_ref: reference, weight = 1 } = credential
+  const limits = { ...NO_KEY_LIMITS, ...readKeyLimits(credential, param) }
   if ((apiKey === undefined) === (reference === undefined))
     throw invalidValue(param, 'A credential has either api_key or secret_ref.')
-  if (apiKey !== undefined) return { source: { secret: apiKey.trim() }, weight }
-  return { source: { reference: reference ?? '' }, weight }
+  if (apiKey !== undefined) return { source: { secret: apiKey.trim() }, weight, limits }
+  return { source: { reference: reference ?? '' }, weight, limits }
 }

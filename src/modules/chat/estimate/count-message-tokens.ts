@@ -42,7 +42,7 @@ export async function countMessageTokens(
   const countHere = () => ({ input_tokens: countChatPromptTokens(prompt, countTokens) })
   if (counting.length === 0) return countHere()
   try {
-    return await inference.answer(counting, request, async (candidate, stop, onSent) => {
+    return await inference.answer(counting, request, async (candidate, { cancellation: stop, onSent }) => {
       const { provider, upstreamModel, timeouts } = candidate
       const answer = await countAt(provider)({
         body: request.body,

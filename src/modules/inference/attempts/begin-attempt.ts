@@ -1,7 +1,8 @@
 import type { Cancellation } from '../../../kernel/cancellation.ts'
+import { NOTHING_USED, type KeyUse } from '../../../providers/connection/key-limits.ts'
 import type { Provider } from '../../../providers/provider.ts'
 import { UpstreamError } from '../../../providers/failures/upstream-error.ts'
-import type { Drains } from '../disconnect/drains.ts'
+import { AbandonedWork, type Drains } from '../disconnect/drains.ts'
 import type { AttemptRecord } from '../inference-record.ts'
 import type { InferenceRequest } from '../inference-request.ts'
 import { recordAttempt } from './record-attempt.ts'
@@ -32,6 +33,8 @@ export interface AttemptOptions {
 /** One attempt at one upstream, with its slot, its deadline and its record. */
 export interface Attempt {
   readonly work: UpstreamWork
+  /** Called with each key with limits that the upstream gets. */
+  readonly noteKey: (use: KeyUse) => void
   answered(): void
   /** Also releases the slot. */
   failed(error: unknown): void
@@ -54,11 +57,19 @@ export function beginAttempt(
       isBilledAfterDisconnect: provider.onDisconnect !== 'stops',
       onRelease: slot === null ? undefined : () => slot.release(),
     })
+    const uses: KeyUse[] = []
     return {
       work,
-      answered: () => attempt.answered(),
+      noteKey: (use) => void uses.push(use),
+      answered: () => {
+        request.record.keyUses.push(...uses)
+        attempt.answered()
+      },
       failed: (error) => {
         work.release()
+        // Work that was left is billed as an answer is.
+        if (error instanceof AbandonedWork) request.record.keyUses.push(...uses)
+        else for (const use of uses) use.end(NOTHING_USED)
         attempt.failed(error)
       },
     }

@@ -4,6 +4,7 @@ import { COUNTED_NOTHING, type Counted } from '../../catalog/catalog.ts'
 import type { Hold, UncoveredCost, UsageRecord } from '../../ledger/ledger.ts'
 import type { InferenceRequest } from '../inference-request.ts'
 import { packDetails } from '../request-details.ts'
+import { countForKey, endKeyUses } from './end-key-uses.ts'
 
 interface RequestBillOptions {
   readonly hold: Hold
@@ -101,6 +102,7 @@ export class RequestBill {
     const { hold, request, startedMs } = this.#options
     const { caller, record } = request
     record.isBilled = true
+    endKeyUses(record, countForKey(record))
     const { usage, uncoveredNanoUsd } = record
     const owedNanoUsd = this.#owedNanoUsd
     if (uncoveredNanoUsd > 0n) {
@@ -158,6 +160,7 @@ export class RequestBill {
   release(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
+    endKeyUses(this.#options.request.record)
     this.#options.hold.release()
   }
 

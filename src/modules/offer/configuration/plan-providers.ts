@@ -1,4 +1,5 @@
 import { invalidValue } from '../../../kernel/app-error.ts'
+import type { KeyLimits } from '../../../providers/connection/key-limits.ts'
 import type { OfferedProvider, ProviderCredential } from '../offered-provider.ts'
 import type {
   DraftCredential,
@@ -115,18 +116,22 @@ function matchCredentials(
   param: string,
 ): DraftCredential[] {
   const left = [...stored]
-  return credentials.map(({ key, weight }, index): DraftCredential => {
+  return credentials.map(({ key, weight, limits }, index): DraftCredential => {
     const at = left.findIndex(({ reference, lastFour }) =>
       'reference' in key ? reference === key.reference : reference === null && lastFour === key.lastFour,
     )
     const [found] = at === -1 ? [] : left.splice(at, 1)
-    if (found !== undefined) return { id: found.id, weight }
-    if ('reference' in key) return { source: key, weight }
+    if (found !== undefined) return { id: found.id, weight, limits }
+    if ('reference' in key) return { source: key, weight, limits }
     throw invalidValue(
       `${param}.credentials.${index}`,
       `This gateway has no stored key that ends with '${key.lastFour ?? '…'}' for this provider. Name where to read it with secret_ref, or add the key first.`,
     )
   })
+}
+
+function listLimits({ requestsPerMinute, tokensPerMinute, budgetNanoUsdPerDay }: KeyLimits) {
+  return [requestsPerMinute, tokensPerMinute, budgetNanoUsdPerDay?.toString() ?? null]
 }
 
 function isSame(wanted: WantedProvider, before: OfferedProvider): boolean {
@@ -145,10 +150,11 @@ function isSame(wanted: WantedProvider, before: OfferedProvider): boolean {
       wanted.regions,
       wanted.retentionDays,
       wanted.isEnabled,
-      wanted.credentials.map(({ key, weight }) => [
+      wanted.credentials.map(({ key, weight, limits }) => [
         'reference' in key ? key.reference : null,
         'reference' in key ? null : key.lastFour,
         weight,
+        ...listLimits(limits),
       ]),
     ],
     [
@@ -166,10 +172,11 @@ function isSame(wanted: WantedProvider, before: OfferedProvider): boolean {
       before.regions,
       before.retentionDays,
       before.isEnabled,
-      before.credentials.map(({ reference, lastFour, weight }) => [
+      before.credentials.map(({ reference, lastFour, weight, limits }) => [
         reference,
         reference === null ? lastFour : null,
         weight,
+        ...listLimits(limits),
       ]),
     ],
   )

@@ -1,3 +1,4 @@
+import type { KeyLimits } from '../../../providers/connection/key-limits.ts'
 import type { NativeWire } from '../../../providers/native-wire.ts'
 import type { OfferedVisibility } from '../models/offered-model.ts'
 import type { TimeLimits } from '../provider-draft.ts'
@@ -38,6 +39,7 @@ interface WantedProxy {
 
 interface WantedCredential {
   readonly weight: number
+  readonly limits: KeyLimits
   /** Where the key is read, or the last four characters of one that is stored here. */
   readonly key: { readonly reference: string } | { readonly lastFour: string | null }
 }

@@ -17,8 +17,9 @@ export function createElevenLabsMusic(options: AiSdkProviderOptions): MediaOpera
   const baseUrl = options.baseUrl ?? ELEVENLABS.packageUrl
   return {
     start: (call) =>
-      calls.attempt({ timeouts: call.timeouts, signal: call.cancellation.signal }, (session) =>
-        compose(baseUrl, call, session),
+      calls.attempt(
+        { timeouts: call.timeouts, signal: call.cancellation.signal, onKey: call.onKey },
+        (session) => compose(baseUrl, call, session),
       ),
   }
 }

@@ -42,9 +42,9 @@ export function createTranscriptionOperation(
     limits: { ...vendor.limits, ...options.limits },
   })
   return async (call) => {
-    const { audio, timeouts, upstreamModel: modelId, onSent } = call
+    const { audio, timeouts, upstreamModel: modelId, onSent, onKey } = call
     const signal = call.cancellation.signal
-    return calls.attempt({ timeouts, signal, onSent }, async ({ apiKey, exchange }) => {
+    return calls.attempt({ timeouts, signal, onSent, onKey }, async ({ apiKey, exchange }) => {
       if (call.isTranslation) throw new UntranslatableRequest('model', 'This model does not translate.')
       const fetch = redirectFetch(vendor, options.baseUrl, async (url, init) =>
         exchange.fetch(url, await putFile(init, audio)),

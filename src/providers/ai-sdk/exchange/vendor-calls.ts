@@ -6,9 +6,10 @@ import { createResendingPool } from '../../connection/resending-pool.ts'
 
 import { systemClock } from '../../../kernel/clock.ts'
 import { createCredentialRing } from '../../connection/credential-ring.ts'
+import { NOTHING_USED, type KeyUse } from '../../connection/key-limits.ts'
 import type { UpstreamTimeouts } from '../../provider.ts'
 import type { UpstreamError } from '../../failures/upstream-error.ts'
-import type { AiSdkProviderOptions } from '../lazy-provider.ts'
+import { ringOptionsOf, type AiSdkProviderOptions } from '../lazy-provider.ts'
 import { toUpstreamError } from './to-upstream-error.ts'
 import { defaultExchangeLimits, UpstreamExchange } from './upstream-exchange.ts'
 
@@ -27,6 +28,10 @@ interface VendorCall {
   readonly onSent?: (() => void) | undefined
   /** Treats a successful answer that is not an event stream as invalid. */
   readonly expectsEvents?: boolean
+  /** Called with the use of a key that has limits. Whoever calls ends it; without it, it ends at once. */
+  readonly onKey?: ((use: KeyUse) => void) | undefined
+  /** What a key takes in advance. */
+  readonly tokens?: number | undefined
   readonly affinity?: (() => number | null) | undefined
   /** The `markKey` of the key that submitted a job, because vendors show a job only to its own account. */
   readonly keyMark?: string | undefined
@@ -38,16 +43,23 @@ export interface VendorSession {
 }
 
 export function createVendorCalls(provider: string, options: AiSdkProviderOptions): VendorCalls {
-  const { apiKeys, keyWeights, headers = [], clock = systemClock, path = {} } = options
+  const { apiKeys, headers = [], clock = systemClock, path = {} } = options
   const limits = { ...defaultExchangeLimits, ...options.limits }
-  const keys = createCredentialRing(apiKeys, { clock, weights: keyWeights })
+  const keys = createCredentialRing(apiKeys, { ...ringOptionsOf(options), provider, clock })
   const agents = createKeepAliveAgents(path)
   return {
-    async attempt({ timeouts, signal, onSent, expectsEvents = false, keyMark, affinity }, run) {
+    async attempt(call, run) {
+      const { timeouts, signal, onSent, expectsEvents = false, keyMark } = call
       const markedKey = keyMark === undefined ? undefined : apiKeys.find((key) => markKey(key) === keyMark)
       for (let attempts = 1; ; attempts += 1) {
         signal.throwIfAborted()
-        const apiKey = markedKey ?? keys.take(affinity)
+        // A job is followed whatever the limits of its key.
+        const { key: apiKey, use } =
+          markedKey === undefined
+            ? await keys.take(call.affinity, call.tokens)
+            : { key: markedKey, use: null }
+        if (use !== null && call.onKey === undefined) use.end(NOTHING_USED)
+        if (use !== null) call.onKey?.(use)
         const dispatcher = agents.choose(timeouts.connectMs)
         const exchange = new UpstreamExchange({
           provider,
@@ -68,6 +80,7 @@ export function createVendorCalls(provider: string, options: AiSdkProviderOption
           exchange.cancel()
           signal.throwIfAborted()
           if (!isKeyAtFault(failure)) throw failure
+          use?.end(NOTHING_USED)
           keys.rest(apiKey, chooseRestMs(failure))
           if (markedKey !== undefined || attempts >= Math.min(keys.size, KEYS_TRIED_MAX)) throw failure
         }

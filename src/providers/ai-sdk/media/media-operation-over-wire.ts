@@ -28,11 +28,11 @@ export function createMediaOperation<Work>(
   const calls = createVendorCalls(provider, options)
 
   const attempt = <T>(
-    { timeouts, cancellation }: Pick<JobCall, 'timeouts' | 'cancellation'>,
+    { timeouts, cancellation, onKey }: Pick<MediaCall<Work>, 'timeouts' | 'cancellation' | 'onKey'>,
     keyMark: string | undefined,
     run: (session: WireSession) => Promise<T>,
   ): Promise<T> =>
-    calls.attempt({ timeouts, signal: cancellation.signal, keyMark }, ({ apiKey, exchange }) =>
+    calls.attempt({ timeouts, signal: cancellation.signal, onKey, keyMark }, ({ apiKey, exchange }) =>
       run({
         provider,
         apiKey,

@@ -114,8 +114,8 @@ async function embedBatch(
   values: string[],
   signal: AbortSignal,
 ): Promise<EmbeddedTexts> {
-  const { timeouts, upstreamModel: modelId, body, onSent } = call
-  return calls.attempt({ timeouts, signal, onSent }, async ({ apiKey, exchange }) => {
+  const { timeouts, upstreamModel: modelId, body, onSent, onKey } = call
+  return calls.attempt({ timeouts, signal, onSent, onKey }, async ({ apiKey, exchange }) => {
     const model = await vendor.createModel({ modelId, apiKey, baseUrl, fetch: exchange.fetch })
     const embedded = await model.doEmbed({
       values,

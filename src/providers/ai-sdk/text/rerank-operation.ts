@@ -36,10 +36,10 @@ export function createRerankOperation(
 ): InferenceOperation<RerankRequest> {
   const calls = createVendorCalls(vendor.provider, options)
   const baseUrl = options.baseUrl ?? vendor.defaultBaseUrl
-  return async ({ body, upstreamModel: modelId, timeouts, cancellation, onSent }) => {
+  return async ({ body, upstreamModel: modelId, timeouts, cancellation, onSent, onKey }) => {
     const documents = readDocuments(body)
     const signal = cancellation.signal
-    const attempt = { timeouts, signal, onSent }
+    const attempt = { timeouts, signal, onSent, onKey }
     const { ranking, response } = await calls.attempt(attempt, async ({ apiKey, exchange }) => {
       const model = await vendor.createModel({ modelId, apiKey, baseUrl, fetch: exchange.fetch })
       return model.doRerank({

@@ -1,7 +1,7 @@
 import { systemClock } from '../../../kernel/clock.ts'
 import type { EmbeddingRequest } from '../../../wires/openai-embeddings/embedding-request.ts'
 import { loadOnce } from '../../ai-sdk/load-once.ts'
-import type { AiSdkProviderOptions } from '../../ai-sdk/lazy-provider.ts'
+import { ringOptionsOf, type AiSdkProviderOptions } from '../../ai-sdk/lazy-provider.ts'
 import { createCredentialRing } from '../../connection/credential-ring.ts'
 import { createOpenAiCompatibleProvider } from '../../openai-compatible/openai-compatible.ts'
 import { createWireClient } from '../../openai-compatible/wire-client.ts'
@@ -16,9 +16,9 @@ import { isClaude, isOfPublisher } from './vertex-models.ts'
  */
 export function createVertexProvider(given: AiSdkProviderOptions): Provider & { close(): Promise<void> } {
   const options = requireCloudOptions(given)
-  const { id, apiKeys, keyWeights, clock = systemClock, headers = [], baseUrl, signIn } = options
+  const { id, apiKeys, clock = systemClock, headers = [], baseUrl, signIn } = options
   const shared = {
-    credentials: createCredentialRing(apiKeys, { clock, weights: keyWeights }),
+    credentials: createCredentialRing(apiKeys, { ...ringOptionsOf(options), provider: id, clock }),
     headers,
     connectTimeoutMs: options.connectTimeoutMs,
     path: options.path,

@@ -1,0 +1,34 @@
+import { NOTHING_USED, type KeyUsed } from '../../../providers/connection/key-limits.ts'
+import type { InferenceRecord } from '../inference-record.ts'
+
+/**
+ * What the limits of a key count of an answer: its tokens as they were measured, and its price, also the part of it that the account
+ * could not pay.
+ */
+export function countForKey({
+  usage,
+  costNanoUsd,
+  uncoveredNanoUsd,
+}: Pick<InferenceRecord, 'usage' | 'costNanoUsd' | 'uncoveredNanoUsd'>): KeyUsed {
+  return {
+    tokens: usage === null ? 0 : usage.promptTokens + usage.completionTokens,
+    spentNanoUsd: (costNanoUsd ?? 0n) + uncoveredNanoUsd,
+  }
+}
+
+/** Ends the uses of the keys that answered a request. Several keys that did parts of it share what it used. */
+export function endKeyUses(
+  { keyUses }: Pick<InferenceRecord, 'keyUses'>,
+  used: KeyUsed = NOTHING_USED,
+): void {
+  const uses = keyUses.splice(0)
+  if (uses.length === 0) return
+  const parts = BigInt(uses.length)
+  const part = { tokens: Math.floor(used.tokens / uses.length), spentNanoUsd: used.spentNanoUsd / parts }
+  const [first, ...others] = uses
+  for (const use of others) use.end(part)
+  first?.end({
+    tokens: used.tokens - part.tokens * others.length,
+    spentNanoUsd: used.spentNanoUsd - part.spentNanoUsd * BigInt(others.length),
+  })
+}
