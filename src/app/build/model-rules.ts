@@ -16,14 +16,14 @@ export function createModelRules(
 ): ModelRules & AdjustmentRules {
   const isKnown = (id: string) => isProvider(id) || VENDORS.some((vendor) => vendor.id === id)
   return {
-    check: (entry, providers) => {
-      const { model, rates } = catalog.checkEntry(entry)
+    check: (entry, { providers, costs = [] } = {}) => {
+      const { model, ...checked } = catalog.checkEntry(entry, costs)
       // A file may name providers that are not there.
-      if (catalog.isOfFile(entry.id)) return { aliases: model.aliases, rates }
+      if (catalog.isOfFile(entry.id)) return { aliases: model.aliases, ...checked }
       for (const [index, { provider }] of model.routes.entries())
         if (!isKnown(provider) && providers?.has(provider) !== true)
           throw invalidValue(`routes.${index}.provider`, `There is no provider '${provider}'.`)
-      return { aliases: model.aliases, rates }
+      return { aliases: model.aliases, ...checked }
     },
     checkTerms: (given, id) => {
       const model = id === null ? null : catalog.find(id)

@@ -16,7 +16,8 @@ const STATEMENT_MS_MAX = 600_000
 export const verifyLedger: Command = {
   usage: 'ledger verify [--month YYYY-MM] [--config FILE]',
   options: {
-    '--month YYYY-MM': 'Compute the charges of this month (UTC) again, each from its price list.',
+    '--month YYYY-MM':
+      'Compute the charges of this month (UTC) again, each from its price list, and the costs of vendors.',
     ...CONFIG_OPTION,
   },
   async run(words) {
@@ -59,7 +60,7 @@ interface Month {
 
 /** Names each charge as it is found, so that the memory does not grow with them. */
 async function checkPrices(database: Queryable, range: Month): Promise<boolean> {
-  const { checked, differing, withoutList } = await verifyPrices(database, {
+  const { checked, differing, withoutList, costs } = await verifyPrices(database, {
     range,
     onDifference: ({ id, accountId, problem }) =>
       process.stdout.write(`          record ${id} of account ${accountId} ${problem}\n`),
@@ -70,7 +71,9 @@ async function checkPrices(database: Queryable, range: Month): Promise<boolean> 
     process.stdout.write(
       `          ${withoutList} charges name no price list: of earlier releases, or time of GPUs. They are not computed again.\n`,
     )
-  return differing === 0
+  const ofCosts = `every known cost of a vendor is that of its list (${costs.checked} computed again)`
+  process.stdout.write(`${costs.differing === 0 ? 'holds ' : 'BROKEN'}  ${ofCosts}\n`)
+  return differing + costs.differing === 0
 }
 
 function readMonth(text: string): Month {

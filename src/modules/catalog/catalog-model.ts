@@ -120,6 +120,15 @@ export interface ModelRoute {
   readonly priority: number
   readonly weight: number
   readonly timeouts: Partial<UpstreamTimeouts>
+  /** What the provider charges. Absent: unknown. Only for operators. */
+  readonly cost?: RouteCost
+}
+
+export interface RouteCost {
+  /** Counts the same units as the price. */
+  readonly price: ModelPrice
+  /** Names it in usage records. */
+  readonly version: string
 }
 
 export type ModelPrice = TokenPrice | UnitPrice

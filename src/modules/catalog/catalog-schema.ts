@@ -41,7 +41,7 @@ const FACTORS: Readonly<Record<PriceTrait, string>> = {
 type Strictness = { additionalProperties?: false }
 
 /** The members of a price list. */
-const createPrice = (strictness: Strictness) =>
+const createPrice = (strictness: Strictness, description = 'The price list.') =>
   Type.Object(
     {
       unit: Type.Enum([...PRICE_UNITS], {
@@ -101,7 +101,14 @@ const createPrice = (strictness: Strictness) =>
         Type.Boolean({ description: 'False shows `See pricing` in the list of models.' }),
       ),
     },
-    { ...strictness, description: 'The price list.' },
+    { ...strictness, description },
+  )
+
+/** A list of the same form, for what a vendor charges. */
+const createCost = (strictness: Strictness) =>
+  createPrice(
+    strictness,
+    'What the provider charges for this route, in the unit of the price. Operators see it beside what was charged; accounts never do. Without it the cost is unknown, and not zero.',
   )
 
 const createRoute = (strictness: Strictness) =>
@@ -133,6 +140,7 @@ const createRoute = (strictness: Strictness) =>
           { ...strictness, description: 'Its own time limits.' },
         ),
       ),
+      cost: Type.Optional(createCost(strictness)),
     },
     strictness,
   )
@@ -245,6 +253,8 @@ const CLOSED: Strictness = { additionalProperties: false }
 export const MODEL_MEMBERS = createMembers(CLOSED)
 export const PriceList = createPrice(CLOSED)
 export type PriceList = Static<typeof PriceList>
+/** What a route costs, as an operator gives it over the API. */
+export const CostList = createCost(CLOSED)
 
 /** Checked before the entries are merged, so that each problem can name its place in its own file. */
 export const CatalogDocument = Type.Object({

@@ -1,3 +1,4 @@
+import type { GivenCost } from '../offer/offer.ts'
 import { createPriceAdjustments, NOT_ADJUSTED } from './adjustments/price-adjustments.ts'
 import { SERVICE_CATEGORIES, type CatalogModel } from './catalog-model.ts'
 import defaultSource from './catalog.json' with { type: 'json' }
@@ -9,7 +10,8 @@ import { findByLooseName } from './loose-names.ts'
 import type { ModelSource, ModelViewer } from './model-source.ts'
 import { mergeOffered, NOTHING_OFFERED, type CatalogOffer, type ReadModels } from './offered-catalog.ts'
 import { readCatalogFile } from './read-catalog-file.ts'
-import { toStoredPrice, type StoredPrice } from './stored-price.ts'
+import { listPricesToKeep } from './list-prices-to-keep.ts'
+import type { StoredPrice } from './stored-price.ts'
 import { modelAt, type TimedModel } from './timed-model.ts'
 import { watchCatalogFile } from './watch-catalog-file.ts'
 
@@ -30,11 +32,12 @@ export {
   type Counted,
   type PriceTraits,
 } from './counted.ts'
-export { fromStoredPrice } from './stored-price.ts'
+export { fromStoredPrice, toStoredPrice } from './stored-price.ts'
+export { costOfRoute, isOfRoute } from './route-cost.ts'
 export { adjustPrice, concernsUnit } from './adjustments/adjust-price.ts'
 export { fromStoredTerms, GIVEN_TERMS, type PriceTerms } from './adjustments/price-terms.ts'
 export { checkTerms } from './adjustments/check-terms.ts'
-export { MODEL_MEMBERS, PriceList } from './catalog-schema.ts'
+export { CostList, MODEL_MEMBERS, PriceList } from './catalog-schema.ts'
 export { describeEntry } from './describe-entry.ts'
 export { deprecationOf, endingOf, type Ending } from './life-cycle.ts'
 export { modelAt, type TimedModel } from './timed-model.ts'
@@ -72,10 +75,13 @@ export interface Catalog {
   /** Whether the file has a model with this id or alias. */
   isOfFile(name: string): boolean
   /** Checks a model or a price list that an operator gives. Throws `invalid_value`. */
-  checkEntry(entry: Readonly<Record<string, unknown>> & { readonly id: string }): CheckedEntry
+  checkEntry(
+    entry: Readonly<Record<string, unknown>> & { readonly id: string },
+    costs?: readonly GivenCost[],
+  ): CheckedEntry
   /** Uses these models and prices from now on, together with those of the file. */
   useOffer(offer: CatalogOffer): void
-  /** The price lists of the file by their version, for bills. */
+  /** The price lists of the file and the costs of routes by their version, for bills. */
   listFilePrices(): ReadonlyMap<string, StoredPrice>
   /** Calls the listener after each reload. Returns a function that removes it. */
   onChange(listener: () => void): () => void
@@ -256,8 +262,7 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
         log.error({ problems: adjustments.problems }, 'some price adjustments are not applied')
       replace()
     },
-    listFilePrices: () =>
-      new Map(ofFile.map(({ price, priceVersion = '' }) => [priceVersion, toStoredPrice(price)])),
+    listFilePrices: () => listPricesToKeep(ofFile, snapshot.models),
     addSource: (one) => void sources.push(one),
     onChange: (listener) => {
       listeners.add(listener)

@@ -66,7 +66,7 @@ test('units are priced again with their traits and input images, whatever a clie
           duration: new Map([[named.duration, 900_000n]]),
         },
       }
-      const counted = countUnits(thousandths / 1000, images, packTraits(price, named))
+      const counted = countUnits(thousandths / 1000, images, packTraits([price], named))
       expect(counted).toMatch(/^[^;]*$/)
       const cost = priceUnits(unitRate(price, named), thousandths / 1000) + 7n * BigInt(images)
       if (Object.values(named).every((value) => value.isWellFormed()))

@@ -38,13 +38,13 @@ export function countUnits(units: number, inputImages = 0, traits: Counted = '')
 /** As long as a name of the catalog. Longer values have no multiplier. */
 const VALUE_LENGTH_MAX = 256
 
-/** Packs the traits that the multipliers of a price know. */
-export function packTraits({ multipliers = {} }: UnitPrice, traits: PriceTraits): Counted {
-  const isPriced = Object.values(multipliers).length > 0
+/** Packs the traits that the multipliers of any of the lists know: those of a price, and of what vendors charge. */
+export function packTraits(lists: readonly Pick<UnitPrice, 'multipliers'>[], traits: PriceTraits): Counted {
+  const known = new Set(lists.flatMap(({ multipliers = {} }) => Object.keys(multipliers)))
   const values = PRICE_TRAITS.map((trait) => {
     const value = traits[trait]
     // A value of another trait may be for one size.
-    const isKnown = isPriced && (trait === 'size' || multipliers[trait] !== undefined)
+    const isKnown = known.size > 0 && (trait === 'size' || known.has(trait))
     return isKnown && typeof value === 'string' && value.length <= VALUE_LENGTH_MAX
       ? encodeURIComponent(value.toWellFormed())
       : ''

@@ -45,7 +45,7 @@ function toDay(date: Date): string {
   return date.toISOString().slice(0, 10)
 }
 
-function describeRoute({ provider, model, priority, weight, timeouts }: ModelRoute) {
+function describeRoute({ provider, model, priority, weight, timeouts, cost }: ModelRoute) {
   const { connectMs, firstByteMs, idleMs } = timeouts
   return {
     provider,
@@ -57,6 +57,7 @@ function describeRoute({ provider, model, priority, weight, timeouts }: ModelRou
       ...(firstByteMs === undefined ? {} : { first_byte_ms: firstByteMs }),
       ...(idleMs === undefined ? {} : { idle_ms: idleMs }),
     },
+    ...(cost === undefined ? {} : { cost: toPriceCard(cost.price) }),
   }
 }
 

@@ -5,6 +5,7 @@ import { findLifeCycleProblems, readLifeCycle } from './life-cycle.ts'
 import { mergeCatalogEntries, type PlacedEntry } from './merge-catalog-entries.ts'
 import { findBoundsProblems, readBounds } from './read-bounds.ts'
 import { readPrice } from './read-price.ts'
+import { findAmountProblems, findCostProblems, readRouteCost } from './route-cost.ts'
 import { filePriceVersion } from './stored-price.ts'
 
 // Compiled, because interpreting the schema for the default file takes a tenth of a second at every start.
@@ -94,12 +95,7 @@ function findEntryProblems(
     problems.push(
       `${place}.price.unit: a model of the category '${entry.category}' is not priced by the token`,
     )
-  const needed =
-    price.unit === 'token' ? (['input_usd_per_1m', 'output_usd_per_1m'] as const) : (['usd'] as const)
-  for (const field of needed) {
-    if (price[field] === undefined)
-      problems.push(`${place}.price.${field}: is required for the unit '${price.unit}'`)
-  }
+  problems.push(...findAmountProblems(price, `${place}.price`), ...findCostProblems(entry, place))
   for (const [index, { provider }] of routes.entries()) {
     if (isKnownProvider && !isKnownProvider(provider)) {
       problems.push(`${place}.routes[${index}].provider: there is no provider '${provider}'`)
@@ -171,7 +167,7 @@ function readModel(entry: CatalogEntry, place: string, problems: string[]): Cata
     price,
     priceVersion: filePriceVersion(price),
     isPriceListed: entry.price.unit === 'token' && entry.price.listed !== false,
-    routes: readRoutes(entry.routes),
+    routes: readRoutes(entry, place, problems),
     aliases: entry.aliases ?? [],
     delivery: entry.delivery ?? (isTask ? 'async' : 'sync'),
     bounds: readBounds(entry),
@@ -186,19 +182,24 @@ function readModel(entry: CatalogEntry, place: string, problems: string[]): Cata
 // The date of the catalog, for entries without a release date.
 const RELEASED_WHEN_UNKNOWN = '2026-08-01'
 
-function readRoutes(routes: CatalogEntry['routes']): ModelRoute[] {
-  return routes
-    .map(({ provider, model, priority, weight, timeouts = {} }, position) => ({
-      provider,
-      model,
-      priority: priority ?? position,
-      weight: weight ?? 1,
-      timeouts: {
-        ...(timeouts.connect_ms === undefined ? {} : { connectMs: timeouts.connect_ms }),
-        ...(timeouts.first_byte_ms === undefined ? {} : { firstByteMs: timeouts.first_byte_ms }),
-        ...(timeouts.idle_ms === undefined ? {} : { idleMs: timeouts.idle_ms }),
-      },
-    }))
+function readRoutes(entry: CatalogEntry, place: string, problems: string[]): ModelRoute[] {
+  return entry.routes
+    .map((route, position) => {
+      const { provider, model, priority, weight, timeouts = {} } = route
+      const cost = readRouteCost(route, entry, { place: `${place}.routes[${position}].cost`, problems })
+      return {
+        provider,
+        model,
+        priority: priority ?? position,
+        weight: weight ?? 1,
+        timeouts: {
+          ...(timeouts.connect_ms === undefined ? {} : { connectMs: timeouts.connect_ms }),
+          ...(timeouts.first_byte_ms === undefined ? {} : { firstByteMs: timeouts.first_byte_ms }),
+          ...(timeouts.idle_ms === undefined ? {} : { idleMs: timeouts.idle_ms }),
+        },
+        ...(cost === null ? {} : { cost }),
+      }
+    })
     .sort((left, right) => left.priority - right.priority)
 }
 

@@ -2,6 +2,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import type { OfferedAdjustment, OfferedModel, OfferedPrice } from '../offer/offer.ts'
 import type { CatalogModel } from './catalog-model.ts'
 import { readEntry } from './load-catalog.ts'
+import { withCosts } from './route-cost.ts'
 import { fromStoredPrice } from './stored-price.ts'
 import type { TimedModel } from './timed-model.ts'
 
@@ -44,7 +45,7 @@ export function mergeOffered(
   const merged = ofFile.map((model) => {
     // Those of a removed model of this name went with it.
     const isItsOwn = ({ effectiveFromMs }: OfferedPrice) => effectiveFromMs > (removals.get(model.id) ?? 0)
-    return addPrices(model, pricesOf.get(model.id)?.filter(isItsOwn) ?? [])
+    return addPrices(model, { first: model, later: pricesOf.get(model.id)?.filter(isItsOwn) ?? [] })
   })
   for (const offered of models) {
     const [price, ...later] = pricesOf.get(offered.id) ?? []
@@ -60,7 +61,7 @@ export function mergeOffered(
     const model = price === undefined ? null : readOffered(offered, price, { known, taken, problems })
     if (model === null || price === undefined)
       problems.push(`${offered.id}: it is not served as it is stored`)
-    else merged.push(addPrices(withPrice(model, price), later))
+    else merged.push(addPrices(model, { first: withPrice(model, price), later }))
   }
   for (const id of known.keys()) if (!models.some((one) => one.id === id)) known.delete(id)
   return { models: merged, former, problems }
@@ -105,22 +106,27 @@ function readOffered(
   return read
 }
 
-function addPrices(first: CatalogModel, prices: readonly OfferedPrice[]): TimedModel {
+/** Each list stands for itself: `model` has the routes as they are without any of them. */
+function addPrices(
+  model: CatalogModel,
+  { first, later }: { readonly first: CatalogModel; readonly later: readonly OfferedPrice[] },
+): TimedModel {
   return {
     first,
-    later: prices.map((price) => ({
+    later: later.map((price) => ({
       fromMs: price.effectiveFromMs,
-      model: price.isOfFile && first.isOffered !== true ? first : withPrice(first, price),
+      model: price.isOfFile && model.isOffered !== true ? model : withPrice(model, price),
     })),
   }
 }
 
-function withPrice(model: CatalogModel, { version, price: given, rates }: OfferedPrice): CatalogModel {
+function withPrice(model: CatalogModel, { version, price: given, rates, costs }: OfferedPrice): CatalogModel {
   const { priceFile: _, ...rest } = model
   const price = fromStoredPrice(rates)
   return Object.freeze({
     ...rest,
     price,
+    routes: costs === null ? model.routes : withCosts(model.routes, costs, String(version)),
     priceVersion: String(version),
     isPriceListed: price.unit === 'token' && !(isRecord(given) && given['listed'] === false),
   })

@@ -2,12 +2,25 @@ import { nanoUsdFromUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { CachePrices } from '../../providers/vendor-descriptor.ts'
 import { vendorOf } from '../../providers/vendors.ts'
 import type { ModelPrice, TokenPrice, TokenRates } from './catalog-model.ts'
-import type { CatalogEntry } from './catalog-schema.ts'
+import type { CatalogEntry, PriceList } from './catalog-schema.ts'
 import { readMultipliers } from './read-bounds.ts'
 
-/** Converts the dollars of a catalog file to nano-dollars. Amounts with a finer resolution are added to the problems. */
 export function readPrice(entry: CatalogEntry, place: string, problems: string[]): ModelPrice {
-  const { price } = entry
+  return readPriceList(entry.price, { cachePrices: cachePricesOf(entry), place, problems })
+}
+
+interface ReadListOptions {
+  /** For amounts of caches that the list does not say. */
+  readonly cachePrices: CachePrices | null
+  readonly place: string
+  readonly problems: string[]
+}
+
+/** Converts the dollars of a catalog file to nano-dollars. Amounts with a finer resolution are added to the problems. */
+export function readPriceList(
+  price: PriceList,
+  { cachePrices: defaults, place, problems }: ReadListOptions,
+): ModelPrice {
   const read: ReadAmount = (field, usd = 0) => {
     try {
       return nanoUsdFromUsd(usd)
@@ -26,7 +39,6 @@ export function readPrice(entry: CatalogEntry, place: string, problems: string[]
       ...(price.multipliers ? { multipliers: readMultipliers(price.multipliers) } : {}),
     }
   }
-  const defaults = cachePricesOf(entry)
   const longContext = (price.long_context ?? [])
     .map((rates, index) => ({
       aboveTokens: rates.above_tokens,

@@ -10,6 +10,7 @@ const priceFrom = (version: bigint, effectiveFromMs: number, amount: string) => 
   effectiveFromMs,
   price: { unit: 'token', input_usd_per_1m: 1, output_usd_per_1m: 1 },
   rates: { unit: 'token', input: amount, cached: amount, output: amount, longContext: [] },
+  costs: null,
   authorKeyId: null,
   reason: null,
   createdAtMs: 0,

@@ -6,10 +6,12 @@ import {
   COUNTED_NOTHING,
   countUnits,
   packTraits,
+  toStoredPrice,
   priceUnits,
   unitRate,
   type CatalogModel,
   type Counted,
+  type ModelPrice,
   type PriceTraits,
   type UnitPrice,
   type UnitRate,
@@ -25,6 +27,17 @@ export interface WorkPrice {
   readonly version: string | null
   /** What of the request has a price of its own, packed. */
   readonly traits: Counted
+  /** What the routes cost, as far as it is known. */
+  readonly costs: readonly WorkCost[]
+}
+
+/** What the vendor charges, on one route. */
+export interface WorkCost {
+  readonly provider: string
+  readonly model: string
+  readonly version: string
+  /** As for `fromStoredPrice`. */
+  readonly rates: unknown
 }
 
 /** What the work produced. */
@@ -43,8 +56,17 @@ export function priceOfWork(model: CatalogModel, work: MediaWork<unknown>): Work
     rate: unitRate(price, traits),
     nanoUsdPerInputImage: price.nanoUsdPerInputImage ?? 0n,
     version: model.priceVersion ?? null,
-    traits: packTraits(price, traits),
+    traits: packTraits([price, ...model.routes.flatMap(({ cost }) => unitPriceOf(cost?.price))], traits),
+    costs: model.routes.flatMap(({ provider, model: upstreamModel, cost }) =>
+      cost === undefined
+        ? []
+        : [{ provider, model: upstreamModel, version: cost.version, rates: toStoredPrice(cost.price) }],
+    ),
   }
+}
+
+function unitPriceOf(price: ModelPrice | undefined): readonly UnitPrice[] {
+  return price === undefined || price.unit === 'token' ? [] : [price]
 }
 
 /** Returns the maximum cost of what was requested. */

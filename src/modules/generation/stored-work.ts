@@ -76,6 +76,9 @@ const Stored = Type.Object({
     // Absent in tasks of versions whose price lists had none.
     version: Type.Optional(orNull(Text)),
     traits: Type.Optional(Text),
+    costs: Type.Optional(
+      Type.Array(Type.Object({ provider: Text, model: Text, version: Text, rates: Type.Unknown() })),
+    ),
   }),
 })
 
@@ -98,15 +101,23 @@ export function writeStoredWork({ work, price }: StoredWork): unknown {
       inputImageNanoUsd: price.nanoUsdPerInputImage.toString(),
       version: price.version,
       traits: price.traits,
+      ...(price.costs.length === 0 ? {} : { costs: price.costs }),
     },
   }
 }
 
 export function readStoredWork(value: unknown): StoredWork {
   if (!validator.Check(value)) throw new Error('a task is stored with work that this version does not know')
-  const { unit, rate, inputImageNanoUsd = '0', version = null, traits = '' } = value.price
+  const { unit, rate, inputImageNanoUsd = '0', version = null, traits = '', costs = [] } = value.price
   return {
     work: value.work,
-    price: { unit, rate: BigInt(rate), nanoUsdPerInputImage: BigInt(inputImageNanoUsd), version, traits },
+    price: {
+      unit,
+      rate: BigInt(rate),
+      nanoUsdPerInputImage: BigInt(inputImageNanoUsd),
+      version,
+      traits,
+      costs,
+    },
   }
 }

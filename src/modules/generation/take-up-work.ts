@@ -42,7 +42,7 @@ export interface TaskPlan extends StoredWork {
 }
 
 /** Work that an upstream has accepted as a job, or has already finished. */
-export type TakenWork = { readonly provider: string } & (
+export type TakenWork = { readonly provider: string; readonly upstreamModel: string } & (
   | { readonly kind: 'started'; readonly followed: FollowedJob; readonly pollAfterMs?: number | undefined }
   | { readonly kind: 'done'; readonly output: MediaOutput }
 )
@@ -60,7 +60,7 @@ export async function takeUpWork(
   const { task, kind, request } = plan
   if (task.job !== null) {
     const followed = attachTo(task.job, kind, task, options)
-    if (followed) return { kind: 'started', provider: task.job.provider, followed }
+    if (followed) return startedWith(followed)
     throw new AppError('provider_error', `The provider '${task.job.provider}' is not configured any more.`)
   }
   const candidates = options.selectorOf(kind).select(request.caller, plan.model, task.requestedModel)
@@ -69,7 +69,7 @@ export async function takeUpWork(
   if (found !== null) {
     await control.saveJob(found)
     const followed = requireAttached(attachTo(found, kind, task, options))
-    return { kind: 'started', provider: found.provider, followed }
+    return startedWith(followed)
   }
   const submitted = await withPatience(control.cancellation, options.pause, () =>
     submitWork(options.inference, {
@@ -82,11 +82,17 @@ export async function takeUpWork(
   // When it is submitted, because another process may follow it to its end.
   endKeyUses(request.record, { tokens: 0, spentNanoUsd: estimateWork(plan.price, plan.work) })
   const { candidate } = submitted
+  const { upstreamModel } = candidate
   const provider = candidate.provider.id
-  if (submitted.kind === 'done') return { kind: 'done', provider, output: submitted.output }
-  const job = storedJob({ provider, upstreamModel: candidate.upstreamModel }, submitted.job)
+  if (submitted.kind === 'done') return { kind: 'done', provider, upstreamModel, output: submitted.output }
+  const job = storedJob({ provider, upstreamModel }, submitted.job)
   const followed = requireAttached(attachTo(job, kind, task, options, candidate.timeouts))
-  return { kind: 'started', provider, followed, pollAfterMs: submitted.pollAfterMs }
+  return { ...startedWith(followed), pollAfterMs: submitted.pollAfterMs }
+}
+
+function startedWith(followed: FollowedJob) {
+  const { provider, upstreamModel } = followed
+  return { kind: 'started' as const, provider, upstreamModel, followed }
 }
 
 /** Looks up the job that a worker was submitting when it died, if the provider supports that. */

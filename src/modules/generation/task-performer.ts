@@ -13,6 +13,7 @@ import {
   type TaskOutcome,
   type TaskPerformer,
 } from '../tasks/tasks.ts'
+import { costOfWork } from './cost-of-work.ts'
 import { describeUsage } from './describe-output.ts'
 import { followJob, type FollowedJob } from './follow-job.ts'
 import { GENERATION_KINDS } from './generation-kind.ts'
@@ -134,7 +135,8 @@ async function performTask(
     storeWaitMs: Infinity,
     ...(taken.kind === 'started' ? { refresh: () => follow(taken.followed) } : {}),
   })
-  return describeOutcome(plan, { provider: taken.provider, kept, seconds: output.seconds })
+  const { provider, upstreamModel } = taken
+  return describeOutcome(plan, { provider, upstreamModel, kept, seconds: output.seconds })
 }
 
 /** The project may have lost the model since the task was ordered. Work that an upstream may have begun is followed to its end. */
@@ -150,12 +152,17 @@ async function requireModel(
 
 interface Made {
   readonly provider: string
+  readonly upstreamModel: string
   readonly kept: readonly KeptFile[]
   readonly seconds: number | undefined
 }
 
-function describeOutcome({ task, work, price }: TaskPlan, { provider, kept, seconds }: Made): TaskOutcome {
+function describeOutcome(
+  { task, work, price }: TaskPlan,
+  { provider, upstreamModel, kept, seconds }: Made,
+): TaskOutcome {
   const made = { files: kept.length, seconds }
+  const counted = countOutput(price, work, made)
   const costNanoUsd = priceOutput(price, work, made)
   return {
     result: {
@@ -167,7 +174,8 @@ function describeOutcome({ task, work, price }: TaskPlan, { provider, kept, seco
     },
     usage: describeUsage(work, made, costNanoUsd),
     costNanoUsd,
-    counted: countOutput(price, work, made),
+    counted,
+    vendorCost: costOfWork(price, { provider, upstreamModel }, counted),
     provider,
   }
 }

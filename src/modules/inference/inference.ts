@@ -27,6 +27,7 @@ import {
   type ResolvedCall,
 } from './payment/make-paid-call.ts'
 import { RequestBill } from './payment/request-bill.ts'
+import { vendorCostOf } from './payment/vendor-cost.ts'
 import type { MayUseSandbox } from './attempts/sandbox-policy.ts'
 import {
   createCandidateSelector,
@@ -182,6 +183,7 @@ export function createInference(options: InferenceOptions): Inference {
     new RequestBill({
       hold,
       ceilingNanoUsd: () => highestPrice(model),
+      vendorCostOf: (record, counted) => vendorCostOf(model, record, counted),
       request,
       startedMs,
       onCompleted,

@@ -54,7 +54,7 @@ export type { CreditClass } from './books/move-credit.ts'
 export type { LedgerEntry } from './books/read-ledger.ts'
 export type { BudgetPeriod } from './books/spend-caps.ts'
 export { VENDOR_COST_MAX, type UsageRecord, type VendorCost } from './books/usage-record.ts'
-export { COST_VERSION, COUNTED, PRICE_ADJUSTMENT, PRICE_VERSION } from './journal/journal-text.ts'
+export { COST_VERSION, COUNTED, PRICE_ADJUSTMENT, PRICE_VERSION } from './journal/charge-details.ts'
 export { postCharges } from './journal/post-charges.ts'
 export { verifyLedger } from './books/verify-ledger.ts'
 

@@ -57,7 +57,7 @@ async function startProcess(on: Database = database, sealingKey = 'a key'): Prom
     useModels: () => {},
     listFilePrices: () => new Map(),
     modelRules: {
-      check: () => ({ aliases: [], rates: {} }),
+      check: () => ({ aliases: [], rates: {}, costs: [] }),
       isOfFile: () => false,
       fileEntryOf: () => null,
       checkTerms: () => ({}),

@@ -39,6 +39,8 @@ export interface LogEntry {
   readonly costNanoUsd: NanoUsd
   readonly promotionalNanoUsd: NanoUsd
   readonly uncoveredNanoUsd: NanoUsd
+  /** What the vendor charges, for operators. Null: unknown. */
+  readonly vendorCostNanoUsd: NanoUsd | null
   readonly latencyMs: number
   readonly firstTokenMs: number | null
   /** The client's own name of its user. */
@@ -82,6 +84,7 @@ export interface LogRow {
   readonly cost_nano_usd: bigint
   readonly promotional_nano_usd: bigint
   readonly uncovered_nano_usd: bigint
+  readonly vendor_cost_nano_usd: bigint | null
   readonly latency_ms: number
   readonly first_token_ms: number | null
   readonly details: string | null
@@ -117,6 +120,7 @@ export function entryFromRow(row: LogRow): LogEntry {
     costNanoUsd: row.cost_nano_usd,
     promotionalNanoUsd: row.promotional_nano_usd,
     uncoveredNanoUsd: row.uncovered_nano_usd,
+    vendorCostNanoUsd: row.vendor_cost_nano_usd,
     latencyMs: row.latency_ms,
     firstTokenMs: row.first_token_ms,
     endUser: details?.endUser ?? null,

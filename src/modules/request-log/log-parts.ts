@@ -42,7 +42,7 @@ export const CHARGED: LogPart = {
     CASE outcome WHEN 'disconnected' THEN 499 ELSE 200 END AS http_status, nullif(split_part(details, ';', 3), '') AS error_code,
     NULL::text AS error_message, NULL::integer AS upstream_status, NULL::text AS upstream_code, NULL::text AS upstream_message,
     NULL::text AS error_key, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens, cost_nano_usd,
-    promotional_nano_usd, uncovered_nano_usd, latency_ms, first_token_ms, details, created_at, labels`,
+    promotional_nano_usd, uncovered_nano_usd, latency_ms, first_token_ms, details, created_at, labels, vendor_cost_nano_usd`,
 }
 
 /** Requests without a charge. */
@@ -52,7 +52,8 @@ export const FAILED: LogPart = {
     error_message, upstream_status, upstream_code, upstream_message, error_key,
     0::bigint AS prompt_tokens, 0::bigint AS cached_tokens, 0::bigint AS cache_write_tokens, 0::bigint AS completion_tokens,
     0::bigint AS reasoning_tokens, 0::bigint AS cost_nano_usd, 0::bigint AS promotional_nano_usd,
-    0::bigint AS uncovered_nano_usd, latency_ms, first_token_ms, details, created_at, labels`,
+    0::bigint AS uncovered_nano_usd, latency_ms, first_token_ms, details, created_at, labels,
+    NULL::bigint AS vendor_cost_nano_usd`,
 }
 
 /** SQL: whether an upstream was called. Attempts at the provider of the request itself are packed without its name. */

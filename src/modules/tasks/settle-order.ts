@@ -1,6 +1,6 @@
 import { uuidOfRequest } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { UsageRecord } from '../ledger/ledger.ts'
+import type { UsageRecord, VendorCost } from '../ledger/ledger.ts'
 import { holdKeyOf } from './new-task.ts'
 import type { ClaimedTask } from './work/task-performer.ts'
 
@@ -27,6 +27,7 @@ interface TaskCharge {
   readonly units?: number
   /** What was counted for the charge. */
   readonly counted: string | null
+  readonly vendorCost?: VendorCost | undefined
   /** The writer number of the process that charges. */
   readonly writer: number
 }
@@ -42,6 +43,7 @@ export function settleOrderOf(task: ChargedTask, charge: TaskCharge) {
     writer,
     units = 0,
     counted,
+    vendorCost,
   } = charge
   return {
     key: holdKeyOf(task.id),
@@ -68,6 +70,7 @@ export function settleOrderOf(task: ChargedTask, charge: TaskCharge) {
         firstTokenMs: null,
         createdAtMs: task.createdAtMs,
         ...(task.priceVersion !== null && counted !== null && { priceVersion: task.priceVersion, counted }),
+        ...(vendorCost !== undefined && { vendorCost }),
         ...(task.labels !== null && { labels: task.labels }),
       },
     },

@@ -52,7 +52,7 @@ export type { DescribedGatewayUsage, NamedGroup } from './gateway/read-gateway-u
 export type { GatewayUsage, GroupsQuery, UsageGroup } from './gateway/read-groups.ts'
 export type { KeyUse, KeyUseCursor, ModelUse } from './read-model-use.ts'
 export type { Budget, CreditReader } from './read-budget.ts'
-export { verifyPrices } from './verify-prices.ts'
+export { verifyPrices, type VerifiedPrices } from './verify-prices.ts'
 export type { Spending } from './read-spending.ts'
 export { BUCKETS_MAX, GRANULARITIES, SERIES_MAX } from './read-timeseries.ts'
 export type { Granularity, Timeseries, UsageBucket } from './read-timeseries.ts'

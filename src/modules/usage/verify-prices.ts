@@ -8,9 +8,10 @@ import {
   type ModelPrice,
   type PriceTerms,
 } from '../catalog/catalog.ts'
-import { COUNTED, PRICE_ADJUSTMENT, PRICE_VERSION } from '../ledger/ledger.ts'
+import { COST_VERSION, COUNTED, PRICE_ADJUSTMENT, PRICE_VERSION } from '../ledger/ledger.ts'
 import { ID_AGE_MS_MAX } from './list-records.ts'
 import { firstIdAt, type UsageRange } from './usage-range.ts'
+import { CostLists } from './verify-costs.ts'
 
 /** A charge that its price list, its adjustment and its counts do not explain. */
 interface UnexplainedCharge {
@@ -25,6 +26,8 @@ export interface VerifiedPrices {
   readonly differing: number
   /** Records that name no price list: of releases before it was recorded, and of deployments, whose price is that of their run. */
   readonly withoutList: number
+  /** What vendors charge for the requests. Those of unknown cost are in neither. */
+  readonly costs: { readonly checked: number; readonly differing: number }
 }
 
 interface VerifyOptions {
@@ -46,11 +49,22 @@ export async function verifyPrices(
 ): Promise<VerifiedPrices> {
   const lists = new PriceLists(queryable)
   const adjustments = new Adjustments(queryable)
+  const costLists = new CostLists(queryable)
   const sums = { checked: 0, differing: 0, withoutList: 0 }
+  const costs = { checked: 0, differing: 0 }
   for await (const rows of readCharges(queryable, range)) {
     await lists.load(rows)
     await adjustments.load(rows)
+    await costLists.load(rows)
     for (const row of rows) {
+      if (row.vendor_cost_nano_usd !== null) {
+        costs.checked += 1
+        const wrong = costLists.findProblem(row)
+        if (wrong !== null) {
+          costs.differing += 1
+          onDifference({ id: row.id, accountId: row.account_id, problem: wrong })
+        }
+      }
       if (row.price_version === null) {
         if (priceOf(row) > 0n) sums.withoutList += 1
         continue
@@ -62,7 +76,7 @@ export async function verifyPrices(
       onDifference({ id: row.id, accountId: row.account_id, problem })
     }
   }
-  return sums
+  return { ...sums, costs }
 }
 
 interface ChargeRow {
@@ -78,6 +92,8 @@ interface ChargeRow {
   readonly price_version: string | null
   readonly adjustment: string | null
   readonly counted: string | null
+  readonly vendor_cost_nano_usd: bigint | null
+  readonly cost_version: string | null
 }
 
 async function* readCharges(queryable: Queryable, { fromMs, toMs }: UsageRange): AsyncGenerator<ChargeRow[]> {
@@ -105,7 +121,7 @@ async function* readCharges(queryable: Queryable, { fromMs, toMs }: UsageRange):
 const READ = `
   SELECT id, account_id, model, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, cost_nano_usd,
     uncovered_nano_usd, ${PRICE_VERSION} AS price_version, ${PRICE_ADJUSTMENT} AS adjustment,
-    ${COUNTED} AS counted
+    ${COUNTED} AS counted, vendor_cost_nano_usd, ${COST_VERSION} AS cost_version
   FROM usage_records
   WHERE account_id = $1 AND id > $2 AND id < $3 AND created_at >= $4 AND created_at < $5
   ORDER BY id LIMIT ${BATCH}`

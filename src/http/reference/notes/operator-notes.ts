@@ -69,13 +69,13 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
     'Adds a model with its price. The members are those of an entry of the catalog file. The answer comes when every process serves it. Names of the file, and of other models, are taken (409).',
   'GET /v1/admin/models/{id}': 'Returns one model as it is configured, with the price that is charged now.',
   'PATCH /v1/admin/models/{id}':
-    'Changes the named members; null removes one. A `price` is charged from now on. Models of the file are changed there (409).',
+    'Changes the named members; null removes one. A `price` is charged from now on. `routes` replaces all routes with their costs. Models of the file are changed there (409).',
   'DELETE /v1/admin/models/{id}':
     'Removes a model that was added over this API. Requests, streams and tasks that use it end as usual, and its price lists stay for the bills that name them.',
   'GET /v1/admin/models/{id}/prices':
     'Returns the price lists of a model with the moments from which they are charged, who added them and why.',
   'POST /v1/admin/models/{id}/prices':
-    'Sets the price of a model, also of one of the file, at once or from `effective_from` on. Requests that began before are charged by the list of before.',
+    'Sets the price of a model, what its routes cost, or both, also of one of the file, at once or from `effective_from` on. Requests that began before are charged by the list of before. Without `price` the price stays, without `costs` the costs do.',
   'DELETE /v1/admin/models/{id}/prices/{version}':
     'Withdraws a price list before its moment. If it is the current one of a model of the file, the price of the file is charged from now on. ' +
     'Requests and tasks that began before keep theirs. One of a model that was added over the API, and one of the past, stay as they are (409).',

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { notFound } from '../../../kernel/app-error.ts'
+import { invalidValue, notFound } from '../../../kernel/app-error.ts'
 import { toTimestamp, type Clock } from '../../../kernel/clock.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
 import {
@@ -9,7 +9,12 @@ import {
   type CatalogModel,
 } from '../../../modules/catalog/catalog.ts'
 import type { Caller } from '../../../modules/keys/keys.ts'
-import type { ModelChange, Offer, OfferedPrice } from '../../../modules/offer/offer.ts'
+import {
+  withoutRates,
+  type ModelChange,
+  type Offer,
+  type OfferedPrice,
+} from '../../../modules/offer/offer.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { Id, ModelId, objectName } from '../../../wires/usual-members.ts'
 import { ofGateway } from '../../access.ts'
@@ -17,7 +22,7 @@ import { listSchema, wholeList } from '../../answers/list-page.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { ModelParams } from './admin-models.ts'
-import { Reason } from './model-wire.ts'
+import { Costs, Reason } from './model-wire.ts'
 
 const PriceParams = Type.Object({
   ...ModelParams.properties,
@@ -25,7 +30,8 @@ const PriceParams = Type.Object({
 })
 const PriceBody = Type.Object(
   {
-    price: PriceList,
+    price: Type.Optional(PriceList),
+    costs: Type.Optional(Costs),
     effective_from: Type.Optional(
       Type.String({
         format: 'date-time',
@@ -37,6 +43,7 @@ const PriceBody = Type.Object(
   },
   {
     additionalProperties: false,
+    minProperties: 1,
     examples: [
       {
         price: { unit: 'token', input_usd_per_1m: 2.5, output_usd_per_1m: 15 },
@@ -64,6 +71,10 @@ const PriceAnswer = Type.Object(
       description:
         'Whether it is the price of the catalog file, or was set over the API. One of the file that has a moment was charged again from then on.',
     }),
+    costs: orNull(
+      Costs,
+      'What providers charge while the list is charged. Null: what the routes themselves say.',
+    ),
     created_by: orNull(Type.String(), 'The key that added it. Null for the list of the file.'),
     reason: orNull(Type.String(), 'Why it was added.'),
     created_at: orNull(
@@ -140,10 +151,13 @@ export const adminModelPriceRoutes = ({ catalog, offer, audit, clock }: PriceRou
       otherErrors: [404, 409],
       responses: { 201: { description: 'Every process knows it.', schema: PriceAnswer } },
       handle: async ({ caller, params, body, reply }) => {
-        const { price, effective_from: from, reason = null } = body
+        const { price, costs, effective_from: from, reason = null } = body
+        if (price === undefined && costs === undefined)
+          throw invalidValue('price', 'Give a price, costs, or both.')
         const effectiveFromMs = from === undefined ? null : parseTimestamp('effective_from', from)
         const change = await models.addPrice(params.id, {
           price,
+          costs,
           effectiveFromMs,
           authorKeyId: caller.keyId,
           reason,
@@ -196,6 +210,7 @@ function priceToWire(price: OfferedPrice, state: PriceState): Record<string, unk
     effective_from: toTimestamp(price.effectiveFromMs),
     price: price.price,
     source: price.isOfFile ? 'file' : 'database',
+    costs: price.costs?.map(withoutRates) ?? null,
     created_by: price.authorKeyId,
     reason: price.reason,
     created_at: toTimestamp(price.createdAtMs),
@@ -211,6 +226,7 @@ function filePriceToWire(model: CatalogModel, isCurrent: boolean): Record<string
     effective_from: null,
     price: describeEntry(model)['price'],
     source: 'file',
+    costs: null,
     created_by: null,
     reason: null,
     created_at: null,

@@ -1,13 +1,15 @@
 import { Type, type Static } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import { toTimestamp } from '../../../kernel/clock.ts'
-import type {
-  OfferedModel,
-  OfferedPrice,
-  OfferedProvider,
-  WantedConfiguration,
-  WantedModel,
-  WantedProvider,
+import {
+  giveCosts,
+  withoutRates,
+  type OfferedModel,
+  type OfferedPrice,
+  type OfferedProvider,
+  type WantedConfiguration,
+  type WantedModel,
+  type WantedProvider,
 } from '../../../modules/offer/offer.ts'
 import { PriceList } from '../../../modules/catalog/catalog.ts'
 import { NO_KEY_LIMITS, type KeyLimits } from '../../../providers/connection/key-limits.ts'
@@ -16,7 +18,7 @@ import { ModelId } from '../../../wires/usual-members.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { KeyLimitMembers, keyLimitsToWire, readKeyLimits } from '../operator/key-limit-forms.ts'
 import { ProviderCreateBody } from '../operator/provider-forms.ts'
-import { ModelCreateBody, readVisibility, visibilityToWire } from './model-wire.ts'
+import { Costs, ModelCreateBody, readVisibility, visibilityToWire } from './model-wire.ts'
 
 const {
   api_key: _key,
@@ -85,6 +87,7 @@ const PriceDocument = Type.Object(
   {
     model: ModelId,
     price: PriceList,
+    costs: Type.Optional(Costs),
     effective_from: Type.Optional(
       Type.String({
         format: 'date-time',
@@ -204,7 +207,7 @@ export function describeOffer(
   return {
     parkway: 1,
     providers: offered.providers.map(providerToDocument),
-    models: models.map((model) => modelToDocument(model, current.get(model.id)?.price)),
+    models: models.map((model) => modelToDocument(model, current.get(model.id))),
     prices: [
       ...[...current.values()]
         .filter(({ model, isOfFile }) => !own.has(model) && !isOfFile)
@@ -216,18 +219,21 @@ export function describeOffer(
   }
 }
 
-/** `price` is the one of now. */
-function modelToDocument({ id, entry, visibility }: OfferedModel, price: unknown): Record<string, unknown> {
+/** `current` is the price list of now. */
+function modelToDocument(
+  { id, entry, visibility }: OfferedModel,
+  current: OfferedPrice | undefined,
+): Record<string, unknown> {
   return {
     id,
-    ...entry,
-    price,
+    ...giveCosts(entry, current?.costs ?? []),
+    price: current?.price,
     ...(visibility === null ? {} : { visibility: visibilityToWire(visibility) }),
   }
 }
 
-function priceToDocument({ model, price }: OfferedPrice): Record<string, unknown> {
-  return { model, price }
+function priceToDocument({ model, price, costs }: OfferedPrice): Record<string, unknown> {
+  return { model, price, ...(costs === null || costs.length === 0 ? {} : { costs: costs.map(withoutRates) }) }
 }
 
 export function readWanted({
@@ -238,9 +244,10 @@ export function readWanted({
   return {
     providers: providers?.map(readProvider),
     models: models?.map(readModel),
-    prices: prices?.map(({ model, price, effective_from: from }) => ({
+    prices: prices?.map(({ model, price, costs = [], effective_from: from }) => ({
       model,
       price,
+      costs,
       effectiveFromMs: from === undefined ? null : parseTimestamp('effective_from', from),
     })),
   }

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import {
+  CostList,
   describeEntry,
   MODEL_MEMBERS,
   modelAt,
@@ -38,6 +39,29 @@ export const Reason = Type.Optional(
     pattern: '^[^\\u0000-\\u001f\\u007f]*$',
     description: 'Why, for the audit log.',
   }),
+)
+
+/** What routes cost from the moment of a price list on. */
+export const Costs = Type.Array(
+  Type.Object(
+    {
+      provider: Type.String({ minLength: 1, maxLength: 256, description: 'The provider of a route.' }),
+      model: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 256,
+          description: "The provider's name of the model. All of its routes without it.",
+        }),
+      ),
+      cost: CostList,
+    },
+    { additionalProperties: false },
+  ),
+  {
+    maxItems: 32,
+    description:
+      'What providers charge for it, by route. A route that is not named costs what its configuration says; nothing said is unknown, and not zero.',
+  },
 )
 
 /** A vendor whose servers run anywhere. */

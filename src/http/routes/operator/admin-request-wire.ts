@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
+import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { ErrorGroup, LogEntry } from '../../../modules/request-log/request-log.ts'
 import type { TaskOfRequest } from '../../../modules/tasks/tasks.ts'
 import { orNull } from '../../../wires/nullable.ts'
@@ -13,6 +14,11 @@ import {
 } from '../account/request-log-wire.ts'
 
 const operatorFields = {
+  vendor_cost_usd: orNull(
+    Type.Number(),
+    'What the vendor charges, by the cost of the route that answered and the same counts as `cost_usd`. Accounts never see it. Null: nobody stated a cost.',
+  ),
+  margin_usd: orNull(Type.Number(), '`cost_usd` less `vendor_cost_usd`. Null if the cost is not known.'),
   account_id: AccountId,
   account_name: orNull(Type.String(), 'The name of the account now.'),
   error_key: orNull(
@@ -115,8 +121,11 @@ export function adminRequestToWire(
   }
 }
 
-function operatorFieldsOf({ accountId, accountName, errorKey, upstreamError }: LogEntry) {
+function operatorFieldsOf(entry: LogEntry) {
+  const { accountId, accountName, errorKey, upstreamError, costNanoUsd, vendorCostNanoUsd } = entry
   return {
+    vendor_cost_usd: vendorCostNanoUsd === null ? null : usdFromNanoUsd(vendorCostNanoUsd),
+    margin_usd: vendorCostNanoUsd === null ? null : usdFromNanoUsd(costNanoUsd - vendorCostNanoUsd),
     account_id: accountId,
     account_name: accountName,
     error_key: errorKey,

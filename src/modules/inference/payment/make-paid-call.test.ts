@@ -77,6 +77,7 @@ function call(steps: Partial<CallSteps<object, undefined, string>>, continuedWor
       new RequestBill({
         hold: held,
         ceilingNanoUsd: () => 1_000n,
+        vendorCostOf: () => undefined,
         request,
         startedMs,
         onCompleted: () => {},

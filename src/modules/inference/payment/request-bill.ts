@@ -1,8 +1,9 @@
 import { uuidOfRequest } from '../../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { COUNTED_NOTHING, type Counted } from '../../catalog/catalog.ts'
-import type { Hold, UncoveredCost, UsageRecord } from '../../ledger/ledger.ts'
+import type { Hold, UncoveredCost, UsageRecord, VendorCost } from '../../ledger/ledger.ts'
 import type { InferenceRequest } from '../inference-request.ts'
+import type { InferenceRecord } from '../inference-record.ts'
 import { packDetails } from '../request-details.ts'
 import { countForKey, endKeyUses } from './end-key-uses.ts'
 
@@ -11,6 +12,8 @@ interface RequestBillOptions {
   /** The most that one answer of the model can cost. Null if no upstream can report too much. */
   readonly ceilingNanoUsd: () => NanoUsd | null
   readonly request: InferenceRequest<unknown>
+  /** What the vendor charges for what was counted. Undefined if it is not known. */
+  readonly vendorCostOf: (record: InferenceRecord, counted: Counted) => VendorCost | undefined
   /** Since the epoch. */
   readonly startedMs: number
   /** Called with the usage of a complete answer. */
@@ -111,6 +114,8 @@ export class RequestBill {
       const { model } = record
       this.#options.onUncovered({ requestId, accountId, model, uncoveredNanoUsd, owedNanoUsd })
     }
+    const counted = record.counted ?? COUNTED_NOTHING
+    const vendorCost = this.#options.vendorCostOf(record, counted)
     const usageRecord: UsageRecord = {
       id: uuidOfRequest(request.requestId),
       accountId: caller.accountId,
@@ -131,8 +136,9 @@ export class RequestBill {
       details: packDetails(record),
       ...(record.priceVersion !== null && {
         priceVersion: record.priceVersion,
-        counted: record.counted ?? COUNTED_NOTHING,
+        counted,
       }),
+      ...(vendorCost !== undefined && { vendorCost }),
       ...(record.units !== undefined && { units: record.units }),
       ...(caller.labels !== undefined && { labels: caller.labels }),
     }

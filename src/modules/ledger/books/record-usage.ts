@@ -1,5 +1,6 @@
 import type { Queryable } from '../../../storage/database.ts'
-import { COST_SUMMED, RARELY_SUMMED, SUMMED, toJournalText } from '../journal/journal-text.ts'
+import { COST_SUMMED } from '../journal/cost-arrays.ts'
+import { RARELY_SUMMED, SUMMED, toJournalText } from '../journal/journal-text.ts'
 import { openJournal, unfoldCharges, unfoldSums } from '../journal/journal-sql.ts'
 import { sumByLabel } from './sum-by-label.ts'
 import { countSpending } from '../budgets/count-spending.ts'

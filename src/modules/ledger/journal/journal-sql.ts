@@ -1,11 +1,5 @@
-import {
-  COST_SUMMED,
-  JOURNAL_ARRAYS,
-  LABEL_SEPARATOR,
-  NO_FIRST_TOKEN_MS,
-  RARELY_SUMMED,
-  UNKNOWN_COST,
-} from './journal-text.ts'
+import { COST_SUMMED, UNKNOWN_COST } from './cost-arrays.ts'
+import { JOURNAL_ARRAYS, LABEL_SEPARATOR, NO_FIRST_TOKEN_MS, RARELY_SUMMED } from './journal-text.ts'
 
 type ArrayName = keyof typeof JOURNAL_ARRAYS
 

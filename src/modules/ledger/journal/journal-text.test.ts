@@ -2,7 +2,8 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createId } from '../../../kernel/identifiers.ts'
 import { recordUsage } from '../books/record-usage.ts'
-import { COST_VERSION, toJournalText } from './journal-text.ts'
+import { COST_VERSION } from './charge-details.ts'
+import { toJournalText } from './journal-text.ts'
 import { createLedgerStage, usageOf, type LedgerStage } from '../testing/ledger-stage.ts'
 
 let stage: LedgerStage

@@ -1,5 +1,8 @@
 import type { SpentPart } from '../memory/borrowed-balance.ts'
 import type { Charge, UsageRecord } from '../books/usage-record.ts'
+import { toDetails } from './charge-details.ts'
+import { COST_SUMMED, toCosts, toCostSums } from './cost-arrays.ts'
+import { quote, SEPARATOR } from './quote-text.ts'
 
 export interface PaidCharge extends Charge {
   /** The part that each lease pays. */
@@ -18,9 +21,6 @@ export const SUMMED = [
 
 /** Also added up, but in separate arrays that are written only if some charge needs them. */
 export const RARELY_SUMMED = ['cache_write_tokens', 'units'] as const
-
-/** Also added up for each hour. Written only if the cost of some charge is known. */
-export const COST_SUMMED = ['vendor_cost_nano_usd', 'costed_requests', 'costed_revenue_nano_usd'] as const
 
 /**
  * The arrays of a journal text. Each repeats its columns: once for each series (owners, names, sums, labels), for each charge (ids,
@@ -49,12 +49,6 @@ export const JOURNAL_ARRAYS = {
   vendor_costs: { type: 'bigint', columns: ['vendor_cost_nano_usd'] },
   vendor_cost_sums: { type: 'bigint', columns: COST_SUMMED },
 } as const
-
-/** Stands for the cost of a vendor that is unknown. */
-export const UNKNOWN_COST = -1
-
-/** Separates the arrays. The ASCII unit separator, which no name needs. */
-const SEPARATOR = '\u001F'
 
 /** Stands for null, which makes arrays slow in PostgreSQL. No valid time has this value. */
 export const NO_FIRST_TOKEN_MS = -2_147_483_648
@@ -130,7 +124,9 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   const counted = isCounted
     ? `${labelled}${S}{${toUnits(allSeries)}}${S}{${toUnitSums(allSeries)}}`
     : `${labelled}${S}{}${S}{}`
-  return isCosted ? `${counted}${S}{${toCosts(allSeries)}}${S}{${toCostSums(allSeries)}}` : counted
+  return isCosted
+    ? `${counted}${S}{${toCosts(allSeries.map(chargesOf))}}${S}{${toCostSums(allSeries.map(chargesOf))}}`
+    : counted
 }
 
 /** Separates labels, none of which has it. */
@@ -139,31 +135,6 @@ export const LABEL_SEPARATOR = ','
 function toLabels(allSeries: readonly Series[]): string {
   return allSeries.map(({ record: { labels = [] } }) => quote(labels.join(LABEL_SEPARATOR))).join()
 }
-
-/** Details that need no quotes in an array. */
-const PLAIN_DETAILS = /^[\w./:@%;|+-]+$/
-
-/** Fields of details, which the price list, what was counted and the list of the vendor's cost follow. */
-const NO_DETAILS = ';;;;;'
-
-/**
- * The price list, with its adjustment, what was counted and the list of the vendor's cost stand behind the details, and not in arrays of their own: a process of an earlier release that posts
- * the charge keeps them, and a commit costs no more.
- */
-function toDetails({ details, priceVersion, counted = '', vendorCost }: UsageRecord): string {
-  if (details === undefined && priceVersion === undefined) return '""'
-  const priced =
-    priceVersion === undefined ? (details ?? '') : `${details ?? NO_DETAILS};${priceVersion};${counted}`
-  const text =
-    vendorCost === undefined || priceVersion === undefined ? priced : `${priced};${vendorCost.version}`
-  return PLAIN_DETAILS.test(text) ? text : quote(text)
-}
-
-/** SQL: what a usage record names. Null for records of earlier releases. A price list that was adjusted stands before the adjustment. */
-export const PRICE_VERSION = "nullif(split_part(split_part(details, ';', 7), '+', 1), '')"
-export const PRICE_ADJUSTMENT = "nullif(split_part(split_part(details, ';', 7), '+', 2), '')"
-export const COUNTED = "nullif(split_part(details, ';', 8), '')"
-export const COST_VERSION = "nullif(split_part(details, ';', 9), '')"
 
 /** The largest value of its column. */
 const BIGINT_MAX = 2n ** 63n - 1n
@@ -191,30 +162,6 @@ function toUnits(allSeries: readonly Series[]): string {
   return toCounts(allSeries, ({ units = 0 }) => units)
 }
 
-function toCosts(allSeries: readonly Series[]): string {
-  return allSeries
-    .flatMap(({ charges }) => charges.map(({ record }) => record.vendorCost?.nanoUsd ?? UNKNOWN_COST))
-    .join()
-}
-
-/** The columns of `COST_SUMMED`. */
-function toCostSums(allSeries: readonly Series[]): string {
-  return allSeries
-    .map(({ charges }) => {
-      let known = 0
-      let sum = 0n
-      let revenue = 0n
-      for (const { record, costNanoUsd } of charges) {
-        if (record.vendorCost === undefined) continue
-        known += 1
-        sum += record.vendorCost.nanoUsd
-        revenue += costNanoUsd
-      }
-      return `${sum},${known},${revenue}`
-    })
-    .join()
-}
-
 function toCounts(allSeries: readonly Series[], read: (record: UsageRecord) => number): string {
   return allSeries.flatMap(({ charges }) => charges.map(({ record }) => read(record))).join()
 }
@@ -236,6 +183,10 @@ function toSumsOf(allSeries: readonly Series[], read: (record: UsageRecord) => n
 interface Series {
   readonly record: UsageRecord
   readonly charges: PaidCharge[]
+}
+
+function chargesOf({ charges }: Series): readonly PaidCharge[] {
+  return charges
 }
 
 /** Only the last few series are compared, so that the cost per charge stays constant. */
@@ -294,14 +245,6 @@ function toNames({ environment, operation, model, provider, outcome }: UsageReco
 
 /** Names that need no escaping: nearly all of them. */
 const PLAIN = /^[\w./:@-]*$/
-
-/** The separator, and the one character that PostgreSQL cannot store. */
-const UNFIT_LETTERS = [SEPARATOR, '\0']
-
-function quote(name: string): string {
-  const fit = UNFIT_LETTERS.reduce((text, letter) => text.replaceAll(letter, '\uFFFD'), name)
-  return `"${fit.replaceAll(/["\\]/g, String.raw`\$&`)}"`
-}
 
 function toSums({ record, charges }: Series): string {
   const [only] = charges

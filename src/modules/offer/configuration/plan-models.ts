@@ -1,4 +1,5 @@
 import { invalidValue } from '../../../kernel/app-error.ts'
+import { giveCosts, withoutRates } from '../models/costs-of-routes.ts'
 import type { AddedTogether, ModelChanges } from '../models/model-changes.ts'
 import type { OfferedModel, OfferedPrice } from '../models/offered-model.ts'
 import type { PlannedStep } from './planned-step.ts'
@@ -37,7 +38,8 @@ export async function planModels(
     }
     const current = currentOf(prices, id, nowMs)
     const isPriced = isSameValue(current?.price, price)
-    if (isPriced && isSameValue(before.entry, entry) && isSameValue(before.visibility, visibility)) continue
+    const beforeCosted = giveCosts(before.entry, current?.costs ?? [])
+    if (isPriced && isSameValue(beforeCosted, entry) && isSameValue(before.visibility, visibility)) continue
     const removed = Object.keys(before.entry).filter((name) => !(name in entry))
     const patch = {
       entry: { ...entry, ...Object.fromEntries(removed.map((name) => [name, null])) },
@@ -65,7 +67,7 @@ export async function planPrices(
   /** Models of the file that have a price of their own now. */
   const priced = new Set<string>()
   const added: PlannedStep[] = []
-  for (const [index, { model, price, effectiveFromMs }] of wanted.entries()) {
+  for (const [index, { model, price, costs, effectiveFromMs }] of wanted.entries()) {
     if (effectiveFromMs === null) priced.add(model)
     const known =
       effectiveFromMs === null
@@ -73,11 +75,12 @@ export async function planPrices(
         : future.find((one) => one.model === model && one.effectiveFromMs === effectiveFromMs)
     if (effectiveFromMs === null && (together.models.has(model) || models.some(({ id }) => id === model)))
       throw invalidValue(`prices.${index}`, `The price of '${model}' now stands with the model itself.`)
-    if (known !== undefined && !known.isOfFile && isSameValue(known.price, price)) {
+    const isCosted = isSameValue((known?.costs ?? []).map(withoutRates), costs)
+    if (known !== undefined && !known.isOfFile && isSameValue(known.price, price) && isCosted) {
       kept.add(known)
       continue
     }
-    const input = { price, effectiveFromMs, authorKeyId, reason }
+    const input = { price, costs, effectiveFromMs, authorKeyId, reason }
     const change = await changes.addPrice(model, input, together)
     added.push({ kind: 'price', action: 'create', name: model, change })
   }

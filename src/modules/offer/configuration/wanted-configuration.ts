@@ -1,6 +1,6 @@
 import type { KeyLimits } from '../../../providers/connection/key-limits.ts'
 import type { NativeWire } from '../../../providers/native-wire.ts'
-import type { OfferedVisibility } from '../models/offered-model.ts'
+import type { GivenCost, OfferedVisibility } from '../models/offered-model.ts'
 import type { TimeLimits } from '../provider-draft.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -55,6 +55,8 @@ export interface WantedModel {
 export interface WantedPrice {
   readonly model: string
   readonly price: Members
+  /** What the routes cost, unless they themselves say it. */
+  readonly costs: readonly GivenCost[]
   /** Null: the price of now, of a model of the file. */
   readonly effectiveFromMs: number | null
 }

@@ -1,10 +1,20 @@
-import { AppError, invalidValue, notFound } from '../../../kernel/app-error.ts'
+import { invalidValue, notFound } from '../../../kernel/app-error.ts'
 import type { Clock } from '../../../kernel/clock.ts'
-import { isRecord } from '../../../kernel/is-record.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
+import { isSameValue } from '../configuration/same-value.ts'
 import { readOffer, type StoredOffer } from '../read-offer.ts'
 import { requireMoment } from '../require-moment.ts'
-import type { OfferedModel, OfferedPrice, OfferedVisibility } from './offered-model.ts'
+import { isRecord } from '../../../kernel/is-record.ts'
+import type {
+  GivenCost,
+  OfferedCost,
+  OfferedModel,
+  OfferedPrice,
+  OfferedVisibility,
+} from './offered-model.ts'
+import { takeCosts, withoutRates } from './costs-of-routes.ts'
+import { differenceOf, mergeMembers } from './member-changes.ts'
+import { fixedByFile, requireId } from './model-names.ts'
 import { readPricesOf } from './read-models.ts'
 import { insertModel, removeModel, updateModel, type ModelDraft } from './write-model.ts'
 import { addPrice, returnToFile, withdrawPrice, type NewPrice } from './write-price.ts'
@@ -14,8 +24,13 @@ export interface ModelRules {
   /** Throws `invalid_value` unless this is an entry of the catalog with a price. */
   check(
     entry: Entry,
-    providers?: ReadonlySet<string>,
-  ): { readonly aliases: readonly string[]; readonly rates: unknown }
+    also?: { readonly providers?: ReadonlySet<string> | undefined; readonly costs?: readonly GivenCost[] },
+  ): {
+    readonly aliases: readonly string[]
+    readonly rates: unknown
+    /** The given ones, with what is computed with. */
+    readonly costs: readonly OfferedCost[]
+  }
   /** Whether the catalog file has a model with this id or alias. */
   isOfFile(name: string): boolean
   /** The entry of a model of the file, if there is one with this id. */
@@ -27,13 +42,16 @@ type Entry = Members & { readonly id: string }
 
 interface PriceInput {
   readonly price: Members
+  /** What routes cost from then on. Absent: what they cost before. */
+  readonly costs?: readonly GivenCost[] | undefined
   /** Null: at once. */
   readonly effectiveFromMs: number | null
   readonly authorKeyId: string | null
   readonly reason: string | null
 }
 
-export interface ModelInput extends Omit<PriceInput, 'effectiveFromMs'> {
+/** The costs of routes stand with the routes. */
+export interface ModelInput extends Omit<PriceInput, 'effectiveFromMs' | 'costs'> {
   readonly id: string
   /** As in the catalog file, without id and price. */
   readonly entry: Members
@@ -41,7 +59,7 @@ export interface ModelInput extends Omit<PriceInput, 'effectiveFromMs'> {
 }
 
 /** Members that are absent stay; null removes one. */
-export interface ModelPatch extends Omit<PriceInput, 'effectiveFromMs' | 'price'> {
+export interface ModelPatch extends Omit<PriceInput, 'effectiveFromMs' | 'price' | 'costs'> {
   readonly entry: Members
   readonly visibility?: OfferedVisibility | null | undefined
   /** Another price list from now on. */
@@ -75,8 +93,12 @@ export interface ModelChanges {
   add(input: ModelInput, together?: AddedTogether): Promise<ModelChange>
   change(id: string, patch: ModelPatch, together?: AddedTogether): Promise<ModelChange>
   remove(id: string, together?: AddedTogether): Promise<ModelChange>
-  /** Of any model, also one of the file. */
-  addPrice(id: string, input: PriceInput, together?: AddedTogether): Promise<ModelChange>
+  /** Of any model, also one of the file. Without a price, the one of that moment stays. */
+  addPrice(
+    id: string,
+    input: Omit<PriceInput, 'price'> & { readonly price?: Members | undefined },
+    together?: AddedTogether,
+  ): Promise<ModelChange>
   /** Withdraws one before it has effect. Ends the current one of a model of the file: from now on it has the price of the file. */
   removePrice(
     id: string,
@@ -94,6 +116,7 @@ interface Prepared {
   readonly id: string
   readonly members: Members
   readonly price: Members
+  readonly costs: readonly GivenCost[]
   readonly visibility: OfferedVisibility | null
 }
 
@@ -104,8 +127,6 @@ interface ModelChangesOptions {
   readonly change: (write: (transaction: Queryable) => Promise<bigint>) => Promise<bigint>
   readonly current: () => readonly OfferedModel[]
 }
-
-const ID = /^[A-Za-z0-9](?:[A-Za-z0-9._:/@+-]{0,198}[A-Za-z0-9])?$/
 
 export function createModelChanges(options: ModelChangesOptions): ModelChanges {
   const { database, clock, rules, change } = options
@@ -125,55 +146,83 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
   const readPriced = async (id: string, together?: AddedTogether): Promise<OfferedPrice[]> =>
     (await readPrices(id, together)).filter(({ withdrawnAtMs }) => withdrawnAtMs === null)
 
+  /** The price list that will be charged then, unless another is added. Undefined: that of the file. */
+  const priceAt = async (
+    id: string,
+    atMs: number,
+    together?: AddedTogether,
+  ): Promise<Members | undefined> => {
+    const found = (await readPriced(id, together)).find(({ effectiveFromMs }) => effectiveFromMs <= atMs)
+    return found?.isOfFile === true ? undefined : found?.price
+  }
+
   const planned = (difference: Members, write: ModelChange['write']): ModelChange => ({
     difference,
     write,
     make: () => change(write),
   })
   const prepare = (
-    { id, members, price, visibility }: Prepared,
+    { id, members, price, costs: given, visibility }: Prepared,
     providers: ReadonlySet<string> | undefined,
   ) => {
-    const { aliases, rates } = rules.check({ ...members, id, price }, providers)
+    const { aliases, rates, costs } = rules.check({ ...members, id, price }, { providers, costs: given })
     for (const alias of aliases) requireId(alias, 'aliases')
     const other = aliases.find((alias) => rules.isOfFile(alias))
     if (other !== undefined) throw fixedByFile(other)
     if (new Set([id, ...aliases]).size <= aliases.length)
       throw invalidValue('aliases', 'A name is given twice.')
     const draft: ModelDraft = { id, entry: members, visibility, aliases }
-    return { draft, rates }
+    return { draft, rates, costs }
   }
 
   return {
     find: (id) => options.current().find((model) => model.id === id && model.removedAtMs === null),
     add: async ({ id, entry, visibility, price, authorKeyId, reason }, together) => {
       requireId(id, 'id')
-      const { draft, rates } = prepare({ id, members: entry, price, visibility }, together?.providers)
+      const { members, costs: given } = takeCosts(entry)
+      const { draft, rates, costs } = prepare(
+        { id, members, price, costs: given, visibility },
+        together?.providers,
+      )
       if (rules.isOfFile(id)) throw fixedByFile(id)
       return planned(differenceOf({}, { ...entry, visibility, price }), (transaction) => {
         const nowMs = floorOf(clock)
-        const first = { price, rates, effectiveFromMs: nowMs, authorKeyId, reason }
+        const first = { price, rates, costs, effectiveFromMs: nowMs, authorKeyId, reason }
         return insertModel(transaction, draft, { price: first, nowMs })
       })
     },
     change: async (id, { entry, visibility, price, authorKeyId, reason }, together) => {
       const before = await readStored(id, together)
-      const members = mergeMembers(before.entry, entry)
+      const taken = takeCosts(entry)
+      const members = mergeMembers(before.entry, taken.members)
       const prices = await readPriced(id, together)
       const nowMs = floorOf(clock)
       const current = prices.find(({ effectiveFromMs }) => effectiveFromMs <= nowMs) ?? prices.at(-1)
       const seen = visibility === undefined ? before.visibility : visibility
-      const prepareWith = (list: Members) =>
-        prepare({ id, members, price: list, visibility: seen }, together?.providers)
-      const { draft, rates } = prepareWith(price ?? current?.price ?? {})
+      const known = (current?.costs ?? []).map(withoutRates)
+      const isRouted = entry['routes'] !== undefined
+      const areCostsNew = isRouted && !isSameValue(taken.costs, known)
+      const prepareWith = (list: Members, given: readonly GivenCost[] = []) =>
+        prepare({ id, members, price: list, costs: given, visibility: seen }, together?.providers)
+      const list = price ?? current?.price ?? {}
+      const { draft, rates, costs } = prepareWith(list, isRouted ? taken.costs : [])
       // Those of the future have to suit the model, too.
       for (const one of prices) if (one.effectiveFromMs > nowMs) prepareWith(one.price)
-      const from = { ...before.entry, visibility: before.visibility, price: current?.price }
-      const to = { ...members, visibility: seen, price: price ?? current?.price }
+      const from = { ...before.entry, visibility: before.visibility, price: current?.price, costs: known }
+      const to = { ...members, visibility: seen, price: list, costs: areCostsNew ? taken.costs : known }
       return planned(differenceOf(from, to), (transaction) => {
         const atMs = floorOf(clock)
         const next: NewPrice | null =
-          price === undefined ? null : { price, rates, effectiveFromMs: atMs, authorKeyId, reason }
+          price === undefined && !areCostsNew
+            ? null
+            : {
+                price: list,
+                rates,
+                costs: isRouted ? costs : null,
+                effectiveFromMs: atMs,
+                authorKeyId,
+                reason,
+              }
         return updateModel(transaction, draft, { known: before.version, price: next, nowMs: atMs })
       })
     },
@@ -183,23 +232,34 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
         removeModel(transaction, before, floorOf(clock)),
       )
     },
-    addPrice: async (id, { price, effectiveFromMs, authorKeyId, reason }, together) => {
+    addPrice: async (id, { price: given, costs, effectiveFromMs, authorKeyId, reason }, together) => {
       const entry = rules.fileEntryOf(id) ?? {
         ...(together?.models.get(id) ?? (await readStored(id, together)).entry),
         id,
       }
-      const { rates } = rules.check({ ...entry, price }, together?.providers)
+      const price =
+        given ?? (await priceAt(id, effectiveFromMs ?? floorOf(clock), together)) ?? membersOf(entry['price'])
+      const checked = rules.check({ ...entry, price }, { providers: together?.providers, costs: costs ?? [] })
+      const { rates } = checked
       requireMoment('effective_from', effectiveFromMs, clock.nowMs())
       const from = effectiveFromMs === null ? null : new Date(effectiveFromMs).toISOString()
       const difference = {
-        price: { from: null, to: price },
+        ...(given === undefined ? {} : { price: { from: null, to: price } }),
+        ...(costs === undefined ? {} : { costs: { from: null, to: costs } }),
         effective_from: { from: null, to: from },
         reason,
       }
       return planned(difference, (transaction) => {
         const nowMs = floorOf(clock)
         requireMoment('effective_from', effectiveFromMs, nowMs)
-        const row = { price, rates, effectiveFromMs: effectiveFromMs ?? nowMs, authorKeyId, reason }
+        const row = {
+          price,
+          rates,
+          costs: costs === undefined ? null : checked.costs,
+          effectiveFromMs: effectiveFromMs ?? nowMs,
+          authorKeyId,
+          reason,
+        }
         return addPrice(transaction, { ...row, model: id, nowMs })
       })
     },
@@ -214,15 +274,19 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
         const difference = { price: { from: found.price, to: null }, effective_from: isoOf(found) }
         return planned(difference, (transaction) => withdrawPrice(transaction, found, floorOf(clock)))
       }
-      const price = isRecord(entry['price']) ? entry['price'] : {}
-      const { rates } = rules.check(entry, together?.providers)
+      const price = membersOf(entry['price'])
+      const { rates } = rules.check(entry)
       return planned({ price: { from: found.price, to: price }, source: 'file' }, (transaction) =>
-        returnToFile(transaction, found, { ...author, price, rates, nowMs: floorOf(clock) }),
+        returnToFile(transaction, found, { ...author, price, rates, costs: [], nowMs: floorOf(clock) }),
       )
     },
     isOfFile: (id) => rules.fileEntryOf(id) !== null,
     listPrices: (id) => readPricesOf(database, id),
   }
+}
+
+function membersOf(value: unknown): Members {
+  return isRecord(value) ? value : {}
 }
 
 /** Without parts of a millisecond, as it is stored. */
@@ -232,32 +296,4 @@ function floorOf(clock: Clock): number {
 
 function isoOf({ effectiveFromMs }: OfferedPrice): string {
   return new Date(effectiveFromMs).toISOString()
-}
-
-function requireId(id: string, param: string): void {
-  if (!ID.test(id))
-    throw invalidValue(param, 'A name has up to 200 letters, digits and any of . _ : / @ + - between them.')
-}
-
-function mergeMembers(before: Members, changes: Members): Members {
-  const merged = { ...before, ...changes }
-  return Object.fromEntries(
-    Object.entries(merged).filter(([, value]) => value !== null && value !== undefined),
-  )
-}
-
-function differenceOf(before: Members, after: Members): Members {
-  const difference: Record<string, unknown> = {}
-  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const [from, to] = [before[name] ?? null, after[name] ?? null]
-    if (JSON.stringify(from) !== JSON.stringify(to)) difference[name] = { from, to }
-  }
-  return difference
-}
-
-function fixedByFile(name: string): AppError {
-  return new AppError(
-    'conflict',
-    `The model '${name}' is from the file: the built-in catalog or the catalog file of the gateway. It can only be changed there.`,
-  )
 }

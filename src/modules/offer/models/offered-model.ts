@@ -31,10 +31,26 @@ export interface OfferedPrice {
   readonly rates: unknown
   /** Whether the price of the catalog file is charged instead, from this moment on. */
   readonly isOfFile: boolean
+  /** What routes of the model cost while the list is charged. Null: what the routes of the catalog file say. */
+  readonly costs: readonly OfferedCost[] | null
   /** The key of the operator. Null if it is not known. */
   readonly authorKeyId: string | null
   readonly reason: string | null
   readonly createdAtMs: number
   /** When it was withdrawn before it had effect. */
   readonly withdrawnAtMs: number | null
+}
+
+/** What the vendor charges for a route, or for all routes of a provider. */
+export interface GivenCost {
+  readonly provider: string
+  /** The provider's name of the model. Absent: all of its routes. */
+  readonly model?: string | undefined
+  /** As it was given, like a price. */
+  readonly cost: Readonly<Record<string, unknown>>
+}
+
+export interface OfferedCost extends GivenCost {
+  /** What is computed with: exact integers. */
+  readonly rates: unknown
 }

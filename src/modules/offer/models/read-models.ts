@@ -1,6 +1,6 @@
 import { isRecord } from '../../../kernel/is-record.ts'
 import type { Queryable } from '../../../storage/database.ts'
-import type { OfferedModel, OfferedPrice } from './offered-model.ts'
+import type { OfferedCost, OfferedModel, OfferedPrice } from './offered-model.ts'
 
 /** As JSON, so that one statement reads one state of all tables. */
 export interface ModelJson {
@@ -21,6 +21,7 @@ export interface PriceJson {
   readonly price: unknown
   readonly rates: unknown
   readonly is_of_file: boolean
+  readonly costs: readonly unknown[] | null
   readonly author_key_id: string | null
   readonly reason: string | null
   readonly created_ms: number
@@ -43,7 +44,7 @@ export const MODELS_AS_JSON = `(
 
 const PRICE_AS_JSON = `jsonb_build_object(
   'version', p.version::text, 'model', p.model, 'effective_ms', ${milliseconds('effective_from')}, 'price', price,
-  'rates', rates, 'is_of_file', is_of_file, 'author_key_id', author_key_id, 'reason', reason, 'created_ms', ${milliseconds('created_at')},
+  'rates', rates, 'is_of_file', is_of_file, 'costs', costs, 'author_key_id', author_key_id, 'reason', reason, 'created_ms', ${milliseconds('created_at')},
   'withdrawn_ms', ${milliseconds('withdrawn_at')})`
 
 /**
@@ -93,9 +94,17 @@ export function toPrice(row: PriceJson): OfferedPrice {
     price: isRecord(row.price) ? row.price : {},
     rates: row.rates,
     isOfFile: row.is_of_file,
+    costs: row.costs?.flatMap(toCost) ?? null,
     authorKeyId: row.author_key_id,
     reason: row.reason,
     createdAtMs: row.created_ms,
     withdrawnAtMs: row.withdrawn_ms,
   }
+}
+
+function toCost(stored: unknown): OfferedCost[] {
+  if (!isRecord(stored)) return []
+  const { provider, model, cost, rates } = stored
+  if (typeof provider !== 'string' || !isRecord(cost)) return []
+  return [{ provider, ...(typeof model === 'string' ? { model } : {}), cost, rates }]
 }

@@ -1,14 +1,20 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import { takeVersion } from '../write-provider.ts'
-import type { OfferedPrice } from './offered-model.ts'
+import type { OfferedCost, OfferedPrice } from './offered-model.ts'
 
 /** Price lists of one model that are not in effect yet. */
 const FUTURE_MAX = 100
 
 /** A price list that is checked and not stored yet. */
-export type NewPrice = Pick<OfferedPrice, 'price' | 'rates' | 'effectiveFromMs' | 'authorKeyId' | 'reason'> &
-  Partial<Pick<OfferedPrice, 'isOfFile'>>
+export interface NewPrice extends Pick<
+  OfferedPrice,
+  'price' | 'rates' | 'effectiveFromMs' | 'authorKeyId' | 'reason'
+> {
+  readonly isOfFile?: boolean
+  /** Null: those of the list before stay. */
+  readonly costs: readonly OfferedCost[] | null
+}
 
 interface PriceRow extends NewPrice {
   readonly model: string
@@ -25,8 +31,10 @@ export async function insertPrice(transaction: Queryable, row: PriceRow): Promis
   if (Number(count?.count ?? 0) >= FUTURE_MAX)
     throw new AppError('conflict', `This model already has ${FUTURE_MAX} price lists of the future.`)
   const rows = await transaction.query(
-    `INSERT INTO model_prices (version, model, effective_from, price, rates, author_key_id, reason, created_at, is_of_file)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    `INSERT INTO model_prices (version, model, effective_from, price, rates, author_key_id, reason, created_at, is_of_file, costs)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10::jsonb, (
+       SELECT costs FROM model_prices WHERE model = $2 AND effective_from <= $3 AND withdrawn_at IS NULL
+       ORDER BY effective_from DESC LIMIT 1)))
      ON CONFLICT (model, effective_from) WHERE withdrawn_at IS NULL DO NOTHING RETURNING 1`,
     [
       version,
@@ -38,6 +46,7 @@ export async function insertPrice(transaction: Queryable, row: PriceRow): Promis
       row.reason,
       new Date(nowMs),
       row.isOfFile ?? false,
+      row.costs === null ? null : JSON.stringify(row.costs),
     ],
   )
   if (rows.length === 0)

@@ -116,6 +116,7 @@ async function closeHolds(
       writer,
       units: unitsOf(end.usage),
       counted: end.counted ?? null,
+      vendorCost: end.vendorCost,
     }
     return [settleOrderOf(task, charge)]
   })

@@ -1,6 +1,7 @@
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Caller } from '../../keys/keys.ts'
+import type { VendorCost } from '../../ledger/ledger.ts'
 import type { TaskType } from '../task.ts'
 
 /** Does the work of tasks. Passed to the worker. */
@@ -90,5 +91,7 @@ export interface TaskOutcome {
   readonly costNanoUsd: NanoUsd
   /** What was counted for that. */
   readonly counted?: string
+  /** What the vendor charges for that. Absent: unknown. */
+  readonly vendorCost?: VendorCost | undefined
   readonly provider: string
 }

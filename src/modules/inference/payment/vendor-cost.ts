@@ -1,0 +1,28 @@
+import { costOfRoute, priceCounted, type CatalogModel, type Counted } from '../../catalog/catalog.ts'
+import { VENDOR_COST_MAX, type VendorCost } from '../../ledger/ledger.ts'
+import type { TokenUsage } from '../../../wires/token-usage.ts'
+import type { InferenceRecord } from '../inference-record.ts'
+
+const NO_TOKENS: TokenUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 }
+
+/**
+ * What the vendor charges for a request, by the same counts as the charge and the cost of the route that served it. Undefined if
+ * nobody stated a cost, or if it does not suit what was counted: what is unknown is not zero. On the hot path.
+ */
+export function vendorCostOf(
+  model: Pick<CatalogModel, 'routes'>,
+  { provider, attempts, usage }: Pick<InferenceRecord, 'provider' | 'attempts' | 'usage'>,
+  counted: Counted,
+): VendorCost | undefined {
+  if (provider === null || !model.routes.some(hasCost)) return undefined
+  const upstreamModel = attempts.findLast((attempt) => attempt.provider === provider)?.upstreamModel
+  const cost = costOfRoute(model, provider, upstreamModel)
+  const nanoUsd = cost === undefined ? null : priceCounted(cost.price, counted, usage ?? NO_TOKENS)
+  return cost === undefined || nanoUsd === null || nanoUsd > VENDOR_COST_MAX
+    ? undefined
+    : { nanoUsd, version: cost.version }
+}
+
+function hasCost({ cost }: CatalogModel['routes'][number]): boolean {
+  return cost !== undefined
+}

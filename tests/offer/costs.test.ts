@@ -1,0 +1,162 @@
+import { parse } from 'yaml'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { modelEntry } from '../chat/start-chat-gateway.ts'
+import { explainCharges } from '../support/unexplained-charges.ts'
+import { completion, USAGE } from '../upstreams/openai-server.ts'
+import { addModel, askModel, MODELS, PRICE, startTwoGateways, type TwoGateways } from './offered-model.ts'
+
+let both: TwoGateways
+let gateway: TwoGateways['gateway']
+
+/** So much for a million tokens of input, and four times of output. */
+const costing = (usd: number) => ({ unit: 'token', input_usd_per_1m: usd, output_usd_per_1m: 4 * usd })
+const routeOf = (model: string, usd?: number) => ({
+  provider: 'openai',
+  model,
+  ...(usd === undefined ? {} : { cost: costing(usd) }),
+})
+/** What an answer of the upstream costs then. */
+const costUsd = (usd: number) =>
+  Number(((usd * (USAGE.prompt_tokens + 4 * USAGE.completion_tokens)) / 1e6).toFixed(9))
+const PRICE_USD = (USAGE.prompt_tokens + 10 * USAGE.completion_tokens) / 1e6
+
+beforeAll(async () => {
+  both = await startTwoGateways([
+    modelEntry('of-the-file', [{ provider: 'openai', model: 'm' }]),
+    { ...modelEntry('costed-file', [{ provider: 'openai', model: 'm' }]), routes: [routeOf('m', 0.5)] },
+  ])
+  ;({ gateway } = both)
+})
+afterAll(() => both.close())
+beforeEach(() => gateway.upstream.respondWith(completion()))
+
+interface Entry {
+  readonly cost_usd: number
+  readonly vendor_cost_usd: number | null
+  readonly margin_usd: number | null
+}
+
+/** The last request of the model, as operators see it. */
+async function lastOf(model: string): Promise<Entry> {
+  const { body } = await gateway.request('GET', `/v1/admin/requests?model=${model}&limit=1`)
+  return body.data[0]
+}
+
+async function costOf(model: string): Promise<number | null> {
+  expect((await askModel(both.second, model)).status).toBe(200)
+  return (await lastOf(model)).vendor_cost_usd
+}
+
+const setCosts = (id: string, body: object) => gateway.request('POST', `${MODELS}/${id}/prices`, { body })
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+
+describe('the cost of a request', () => {
+  test('is that of the route that answered, beside what was charged, and their difference is the margin', async () => {
+    const made = await addModel(gateway, 'costed-1', { routes: [routeOf('first', 0.3)] })
+    expect(made.body.routes).toMatchObject([routeOf('first', 0.3)])
+    await askModel(both.second, 'costed-1')
+    const entry = await lastOf('costed-1')
+    expect(entry).toMatchObject({ cost_usd: PRICE_USD, vendor_cost_usd: costUsd(0.3) })
+    expect(entry.margin_usd).toBeCloseTo(PRICE_USD - costUsd(0.3), 9)
+  })
+
+  test('is unknown if nobody stated it, and not zero; and zero if that was stated', async () => {
+    await addModel(gateway, 'unknown-1')
+    expect(await costOf('unknown-1')).toBe(null)
+    expect((await lastOf('unknown-1')).margin_usd).toBe(null)
+    await addModel(gateway, 'free-1', { routes: [routeOf('m', 0)] })
+    expect(await costOf('free-1')).toBe(0)
+    expect((await lastOf('free-1')).margin_usd).toBe(PRICE_USD)
+  })
+
+  test('is read from the catalog file too', async () => {
+    expect(await costOf('costed-file')).toBe(costUsd(0.5))
+    expect(await costOf('of-the-file')).toBe(null)
+  })
+
+  test('is that of the route that answered at last', async () => {
+    gateway.upstream.respondWith(({ text }) =>
+      text.includes('"broken"') ? { status: 500, chunks: ['{}'] } : completion(),
+    )
+    await addModel(gateway, 'fallback-1', { routes: [routeOf('broken', 9), routeOf('whole', 0.2)] })
+    expect(await costOf('fallback-1')).toBe(costUsd(0.2))
+  })
+})
+
+describe('costs have dates, as prices do', () => {
+  test('and are set alone or with a price, for a model of the file too', async () => {
+    const { body: before } = await gateway.request('GET', `${MODELS}/of-the-file`)
+    const set = await setCosts('of-the-file', { costs: [{ provider: 'openai', cost: costing(0.1) }] })
+    expect(set.status).toBe(201)
+    expect(set.body.costs).toEqual([{ provider: 'openai', cost: costing(0.1) }])
+    const { body: after } = await gateway.request('GET', `${MODELS}/of-the-file`)
+    expect([after.price, after.routes]).toEqual([
+      before.price,
+      [{ ...before.routes[0], cost: expect.anything() }],
+    ])
+    expect(await costOf('of-the-file')).toBe(costUsd(0.1))
+    await setCosts('of-the-file', { price: { ...PRICE, input_usd_per_1m: 2 } })
+    expect(await costOf('of-the-file')).toBe(costUsd(0.1))
+    await setCosts('of-the-file', { costs: [] })
+    expect(await costOf('of-the-file')).toBe(null)
+  })
+
+  test('and those of the future can be withdrawn', async () => {
+    await addModel(gateway, 'dated-1', { routes: [routeOf('m', 0.3)] })
+    const costs = [{ provider: 'openai', model: 'm', cost: costing(0.7) }]
+    const set = await setCosts('dated-1', { costs, effective_from: inHours(1) })
+    expect(set.body).toMatchObject({ state: 'future', price: PRICE, costs })
+    expect(await costOf('dated-1')).toBe(costUsd(0.3))
+    const withdrawn = await gateway.request('DELETE', `${MODELS}/dated-1/prices/${set.body.id}`)
+    expect(withdrawn.status).toBe(200)
+  })
+
+  test('and a change of the routes is one of the costs, which leaves the price as it is', async () => {
+    await addModel(gateway, 'routed-1', { routes: [routeOf('m', 0.3)] })
+    const change = (routes: object[]) => gateway.request('PATCH', `${MODELS}/routed-1`, { body: { routes } })
+    expect((await change([routeOf('m', 0.4)])).body).toMatchObject({
+      price: PRICE,
+      routes: [routeOf('m', 0.4)],
+    })
+    expect(await costOf('routed-1')).toBe(costUsd(0.4))
+    expect((await change([routeOf('m')])).status).toBe(200)
+    expect(await costOf('routed-1')).toBe(null)
+    const { body } = await gateway.request('GET', `${MODELS}/routed-1/prices`)
+    expect(body.data.map(({ costs }: { costs: object[] }) => costs.length)).toEqual([0, 1, 1])
+  })
+
+  test.each([
+    ['of another unit', [{ provider: 'openai', cost: { unit: 'request', usd: 1 } }]],
+    ['without an amount', [{ provider: 'openai', cost: { unit: 'token', input_usd_per_1m: 1 } }]],
+    ['below zero', [{ provider: 'openai', cost: costing(-1) }]],
+    ['of a route that it has not', [{ provider: 'anthropic', cost: costing(1) }]],
+    ['that are given twice', [1, 2].map((usd) => ({ provider: 'openai', cost: costing(usd) }))],
+  ])('and %s are refused', async (_, costs) => {
+    expect((await setCosts('of-the-file', { costs })).status).toBe(400)
+  })
+})
+
+test('a configuration carries costs from one gateway to another, and applied twice it changes nothing', async () => {
+  await addModel(gateway, 'carried-1', { routes: [routeOf('m', 0.3)] })
+  const later = [{ provider: 'openai', cost: costing(0.6) }]
+  await setCosts('carried-1', { costs: later, effective_from: inHours(2) })
+  await setCosts('costed-file', { costs: [{ provider: 'openai', cost: costing(0.8) }] })
+  const document = parse(await (await gateway.fetch('GET', '/v1/admin/config/export')).text())
+  const apply = (wanted: object) =>
+    gateway.request('POST', '/v1/admin/config/apply', { body: { document: wanted } })
+  expect((await apply(document)).body.changes).toEqual([])
+  const changed = structuredClone(document)
+  for (const model of changed.models) if (model.id === 'carried-1') model.routes[0].cost = costing(0.9)
+  for (const price of changed.prices) if (price.model === 'costed-file') delete price.costs
+  expect((await apply(changed)).status).toBe(200)
+  expect([await costOf('carried-1'), await costOf('costed-file')]).toEqual([costUsd(0.9), costUsd(0.5)])
+  expect((await apply(document)).status).toBe(200)
+  expect([await costOf('carried-1'), await costOf('costed-file')]).toEqual([costUsd(0.3), costUsd(0.8)])
+})
+
+test('costs are computed again from what the records name', async () => {
+  const { unexplained, checked, costs } = await explainCharges(gateway.connectionString)
+  expect(unexplained).toEqual([])
+  expect(checked).toBeGreaterThan(costs.checked)
+  expect(costs.checked).toBeGreaterThan(5)
+})
