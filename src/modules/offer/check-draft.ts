@@ -37,11 +37,14 @@ const OWN_HEADERS = new Set([
   'via',
   'x-request-id',
 ])
+/** Those for proxies, and those that a signature for AWS consists of. */
+const OWN_PREFIXES = ['proxy-', 'x-amz-']
 /** Headers that carry a credential. They may be given in place of a key. */
 const CREDENTIAL_HEADERS = new Set([
   'authorization',
   'api-key',
   'x-api-key',
+  'xi-api-key',
   'x-goog-api-key',
   'x-key',
   'cookie',
@@ -120,7 +123,7 @@ export function checkHeaders<Value extends string | null>(
     const name = given.toLowerCase()
     const param = `headers.${HEADER_NAME.test(name) ? name : 'name'}`
     if (!HEADER_NAME.test(name)) throw invalidValue(param, 'This is not the name of a header.')
-    if (OWN_HEADERS.has(name) || name.startsWith('proxy-'))
+    if (OWN_HEADERS.has(name) || OWN_PREFIXES.some((prefix) => name.startsWith(prefix)))
       throw invalidValue(param, 'The gateway itself sets this header.')
     if (value !== null && CREDENTIAL_HEADERS.has(name) && hasKeys)
       throw invalidValue(param, 'This header carries the key. Give either it or keys.')
