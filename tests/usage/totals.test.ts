@@ -47,10 +47,32 @@ describe('GET /v1/usage/budget', () => {
       period_start: expect.stringMatching(/-01T00:00:00\.000Z$/),
       period_end: expect.stringMatching(/-01T00:00:00\.000Z$/),
       budgets: [],
+      outlook: {
+        summary: 'At the rate of the last hour the balance lasts 39 h.',
+        limit: 'balance',
+        reached_at: expect.stringMatching(/Z$/),
+        resets_at: null,
+        balance_lasts_until: expect.stringMatching(/Z$/),
+      },
+      forecast: null,
       updated_at: expect.stringMatching(/Z$/),
       version: expect.any(Number),
     })
     expect(Number.isInteger(body.version)).toBe(true)
+  })
+
+  test('200: the month is forecast from the days before, and today says what ends first as the budget does', async () => {
+    for (const days of [1, 2, 3, 4])
+      await gateway.write([{ at: ago(days * 24 * HOUR_MS), costNanoUsd: 1_000_000_000n }])
+    await gateway.write([{ at: ago(0), costNanoUsd: 20_000_000_000n }])
+    const { body } = await gateway.get('/v1/usage/budget')
+    const { forecast, period_end: end, spent_usd: spent } = body
+    const daysLeft = (Date.parse(end) - Date.now()) / 24 / HOUR_MS
+    expect([forecast.days, forecast.confidence]).toEqual([4, 0.8])
+    expect(forecast.spent_usd).toBeCloseTo(spent + daysLeft, 2)
+    expect([forecast.low_usd, forecast.high_usd]).toEqual([forecast.spent_usd, forecast.spent_usd])
+    const { body: today } = await gateway.get('/v1/usage/today')
+    expect(today.outlook).toMatchObject({ summary: body.outlook.summary, limit: body.outlook.limit })
   })
 
   test('200: the version changes with a charge and not without', async () => {

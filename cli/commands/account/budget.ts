@@ -1,3 +1,4 @@
+import type { Schemas } from '../../api/gateway-client.ts'
 import { clientCommand } from '../../client-command.ts'
 import { commandGroup } from '../../command-group.ts'
 import { CommandFailure } from '../../command-failure.ts'
@@ -28,6 +29,8 @@ const show = clientCommand({
       }),
       ['may be spent', describeRemaining(budget)],
       ['burn rate', `${formatUsd(burnRate)} an hour`],
+      ['outlook', budget.outlook.summary],
+      ['forecast', describeForecast(budget.forecast)],
     ])
   },
 })
@@ -37,6 +40,12 @@ function describeRemaining({ remaining_usd: remaining, held_usd: held }: BudgetA
   return held === null
     ? `${formatUsd(remaining)} by this key`
     : `${formatUsd(remaining)}, ${formatUsd(held)} of it held`
+}
+
+function describeForecast(forecast: Schemas['UsageForecast'] | null): string {
+  if (forecast === null) return 'none yet: it needs three whole days of use'
+  const { spent_usd: spent, low_usd: low, high_usd: high, confidence } = forecast
+  return `${formatUsd(spent)} at the end of the month, ${formatUsd(low)} to ${formatUsd(high)} with ${Math.round(confidence * 100)} % confidence`
 }
 
 interface BudgetAmounts {

@@ -45,7 +45,7 @@ export function ProjectUsage({ id }: ProjectPartProps) {
         }
       >
         <div className="grid grid-cols-1 gap-6 sm:grid-cols-3">
-          <Figure label="Spend" value={formatUsd(data.cost_usd)} unit="USD" />
+          <Figure label="Spend" value={formatUsd(data.cost_usd)} />
           <Figure label="Requests" value={formatCount(data.requests)} />
           <Figure label="Tokens" value={formatShortCount(data.total_tokens)} />
         </div>

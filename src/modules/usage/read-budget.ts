@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { readerOfAccount, type Reader } from '../keys/keys.ts'
+import { FORECAST_DAYS, forecastMonth, type DaySpend, type MonthForecast } from './forecast/forecast-month.ts'
+import { readOutlook, type Outlook } from './forecast/read-outlook.ts'
 import { readTotals } from './read-totals.ts'
 import { readSpent } from './read-spent.ts'
-import { lastHourAt, type UsageRange } from './usage-range.ts'
+import { DAY_MS, floorDay, lastHourAt, type UsageRange } from './usage-range.ts'
 
 /** The part of the ledger that usage needs: it has the balances and writes the usage. */
 export interface CreditReader {
@@ -41,7 +43,10 @@ export interface Budget {
   readonly month: UsageRange
   readonly readAtMs: number
   readonly budgets: readonly SpendBudget[]
-  /** A hash that changes with every amount except the burn rate, which changes with the clock. */
+  readonly outlook: Outlook
+  /** Null before there are some days to tell it from. */
+  readonly forecast: MonthForecast | null
+  /** A hash that changes with every amount except the burn rate and what follows from it, which change with the clock. */
   readonly version: number
 }
 
@@ -64,11 +69,12 @@ async function readAccountBudget(
 ): Promise<Budget> {
   const month = monthAt(nowMs)
   const scope = `month:${accountId}:${new Date(month.fromMs).toISOString().slice(0, 7)}`
-  const [{ balanceNanoUsd, heldNanoUsd }, budgets, spentTotals, lastHour] = await Promise.all([
+  const [{ balanceNanoUsd, heldNanoUsd }, budgets, spentTotals, lastHour, days] = await Promise.all([
     ledger.readBalance(accountId),
     ledger.readBudgets(accountId),
     readSpent(database, [scope]),
     readTotals(database, { ...readerOfAccount(accountId), range: lastHourAt(nowMs) }),
+    readDays(database, { accountId, keyId: null, nowMs }),
   ])
   const spentNanoUsd = spentTotals.get(scope) ?? 0n
   const spendableNanoUsd = largest(0n, balanceNanoUsd)
@@ -89,6 +95,15 @@ async function readAccountBudget(
     month,
     readAtMs: nowMs,
     budgets,
+    outlook: readOutlook({
+      rateNanoUsdPerHour: lastHour.costNanoUsd,
+      balanceNanoUsd,
+      keyRestNanoUsd: null,
+      budgets,
+      monthEndsMs: month.toMs,
+      nowMs,
+    }),
+    forecast: forecastMonth({ days, spentNanoUsd, monthEndsMs: month.toMs, nowMs }),
     version: hashAmounts([
       scope,
       ...Object.values(amounts),
@@ -104,28 +119,57 @@ async function readKeyBudget(
 ): Promise<Budget> {
   const month = monthAt(nowMs)
   const scope = `key:${reader.ownKeyId}`
-  const [[key], spentTotals, thisMonth, lastHour] = await Promise.all([
+  const [[key], spentTotals, thisMonth, lastHour, days] = await Promise.all([
     database.query<{ limit_nano_usd: bigint | null }>('SELECT limit_nano_usd FROM api_keys WHERE id = $1', [
       reader.ownKeyId,
     ]),
     readSpent(database, [scope]),
     readTotals(database, { ...reader, range: month }),
     readTotals(database, { ...reader, range: lastHourAt(nowMs) }),
+    readDays(database, { accountId: reader.accountId, keyId: reader.ownKeyId, nowMs }),
   ])
   const limitNanoUsd = key?.limit_nano_usd ?? null
   const spentEverNanoUsd = spentTotals.get(scope) ?? 0n
+  const keyRestNanoUsd = limitNanoUsd === null ? null : largest(0n, limitNanoUsd - spentEverNanoUsd)
   return {
     limitNanoUsd,
     spentNanoUsd: thisMonth.costNanoUsd,
-    remainingNanoUsd: limitNanoUsd === null ? null : largest(0n, limitNanoUsd - spentEverNanoUsd),
+    remainingNanoUsd: keyRestNanoUsd,
     heldNanoUsd: null,
     balanceNanoUsd: null,
     burnRateNanoUsdPerHour: lastHour.costNanoUsd,
     month,
     readAtMs: nowMs,
     budgets: [],
+    outlook: readOutlook({
+      rateNanoUsdPerHour: lastHour.costNanoUsd,
+      balanceNanoUsd: null,
+      keyRestNanoUsd,
+      budgets: [],
+      monthEndsMs: month.toMs,
+      nowMs,
+    }),
+    forecast: forecastMonth({ days, spentNanoUsd: thisMonth.costNanoUsd, monthEndsMs: month.toMs, nowMs }),
     version: hashAmounts([scope, limitNanoUsd ?? '', spentEverNanoUsd, thisMonth.costNanoUsd]),
   }
+}
+
+/** What the whole days before today cost, those without spending left out. */
+async function readDays(
+  database: Queryable,
+  { accountId, keyId, nowMs }: { accountId: string; keyId: string | null; nowMs: number },
+): Promise<DaySpend[]> {
+  const toMs = floorDay(nowMs)
+  const rows = await database.query<{ day_ms: number; spent: bigint }>(
+    `SELECT extract(epoch FROM day)::float8 * 1000 AS day_ms, sum(spent_nano_usd)::bigint AS spent FROM spend_by_day
+     WHERE account_id = $1 AND day >= $2::date AND day < $3::date AND ($4::uuid IS NULL OR key_id = $4) GROUP BY day`,
+    [accountId, dayText(toMs - FORECAST_DAYS * DAY_MS), dayText(toMs), keyId],
+  )
+  return rows.map(({ day_ms: dayMs, spent }) => ({ dayMs, spentNanoUsd: spent }))
+}
+
+function dayText(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 'YYYY-MM-DD'.length)
 }
 
 function monthAt(nowMs: number): UsageRange {

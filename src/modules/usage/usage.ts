@@ -35,6 +35,7 @@ import { keepUsageSummed } from './sums/keep-usage-summed.ts'
 import { lastHourAt, type UsageRange } from './usage-range.ts'
 import type { UsageTotals } from './usage-totals.ts'
 
+export type { Outlook, OutlookLimit } from './forecast/read-outlook.ts'
 export { BUCKET_WIDTHS_MS } from './buckets/buckets-query.ts'
 export type { BucketFilter, BucketsQuery, BucketWidth, Grouping } from './buckets/buckets-query.ts'
 export type { Bucket, BucketResult } from './buckets/read-buckets.ts'

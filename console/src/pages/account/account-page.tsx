@@ -67,7 +67,7 @@ export function AccountPage() {
       <Section>
         <div className="grid grid-cols-2 gap-6 lg:grid-cols-4">
           <Figure label="State" value={account.data?.status} />
-          <Figure label="Balance" value={account.data && formatUsd(account.data.balance_usd)} unit="USD" />
+          <Figure label="Balance" value={account.data && formatUsd(account.data.balance_usd)} />
           <Figure
             label="Budget a month"
             value={budget.data && limitOf(budget.data.monthly_usd)}

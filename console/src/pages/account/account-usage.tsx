@@ -62,7 +62,7 @@ function UsageCharts({ usage }: { readonly usage: UsageSeries }) {
     <Section>
       <div className="flex flex-col gap-6">
         <div className="grid grid-cols-2 gap-6 lg:grid-cols-4">
-          <Figure label="Spent" value={formatUsd(sum(({ cost_usd: costUsd }) => costUsd))} unit="USD" />
+          <Figure label="Spent" value={formatUsd(sum(({ cost_usd: costUsd }) => costUsd))} />
           <Figure label="Requests" value={formatCount(sum((bucket) => bucket.requests))} />
           <Figure label="Tokens" value={formatShortCount(sum(({ total_tokens: tokens }) => tokens))} />
           <Figure label="Models" value={formatCount(usage.series.length)} />

@@ -1,46 +1,54 @@
 import { useQuery } from '@tanstack/react-query'
 import { budgetQuery } from '../../api/account.ts'
+import type { Schemas } from '../../api/client.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
-import { formatDuration } from '../../ui/format/format-duration.ts'
+import { formatShare } from '../../ui/format/format-count.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Section } from '../../ui/layout/section.tsx'
 import { Figure } from '../../ui/text/figure.tsx'
 import { SpendBar } from './spend-bar.tsx'
 
-const HOUR_MS = 3_600_000
-const DAY_HOURS = 24
+const DAY_MS = 86_400_000
 
 /** What may still be spent, and how long that lasts. */
 export function BudgetSection() {
   const { data, error, refetch } = useQuery(budgetQuery)
   if (error)
     return <ErrorPanel title="The balance could not be loaded" error={error} onRetry={() => void refetch()} />
-  const hoursLeft =
-    data && data.remaining_usd !== null && data.burn_rate_usd_per_hour > 0
-      ? data.remaining_usd / data.burn_rate_usd_per_hour
-      : null
+  const outlook = data?.outlook
+  const isSoon =
+    data && outlook?.reached_at
+      ? Date.parse(outlook.reached_at) - Date.parse(data.updated_at) < DAY_MS
+      : false
   const isOfKey = data?.balance_usd === null
   return (
     <Section>
       <div className="flex flex-col gap-6">
-        {data && hoursLeft !== null && hoursLeft < DAY_HOURS && <LowCredit hoursLeft={hoursLeft} />}
+        {outlook && isSoon && <LowCredit summary={outlook.summary} />}
         <div className="grid grid-cols-2 gap-6 lg:grid-cols-4">
-          {!isOfKey && <Figure label="Balance" value={data && formatAmount(data.balance_usd)} unit="USD" />}
+          {!isOfKey && (
+            <Figure
+              label="Balance"
+              value={data && formatAmount(data.balance_usd)}
+              note={isSoon ? undefined : outlook?.summary}
+            />
+          )}
           <Figure
             label={isOfKey ? 'This key can spend' : 'Can be spent'}
             value={data && formatAmount(data.remaining_usd)}
-            unit={data?.remaining_usd === null ? undefined : 'USD'}
             note={data && describeHeld(data.held_usd)}
           />
-          <Figure label="Spent this month" value={data && formatUsd(data.spent_usd)} unit="USD" />
+          <Figure
+            label="Spent this month (UTC)"
+            value={data && formatUsd(data.spent_usd)}
+            note={data && describeForecast(data.forecast)}
+          />
           <Figure
             label="Rate of the last hour"
             value={data && formatUsd(data.burn_rate_usd_per_hour)}
-            unit="USD/h"
-            note={
-              hoursLeft === null ? undefined : `Lasts ${formatDuration(hoursLeft * HOUR_MS)} at this rate`
-            }
+            unit="an hour"
+            note={isOfKey && !isSoon ? outlook?.summary : undefined}
           />
         </div>
         {data && data.budgets.length > 0 && (
@@ -75,12 +83,19 @@ function describeHeld(heldUsd: number | null): string {
   return heldUsd === 0 ? 'By balance and budgets' : `${formatUsd(heldUsd)} of it held for work in progress`
 }
 
-function LowCredit({ hoursLeft }: { readonly hoursLeft: number }) {
+type Forecast = Schemas['UsageForecast'] | null
+
+function describeForecast(forecast: Forecast): string {
+  if (forecast === null) return 'A forecast needs three whole days of use'
+  const { spent_usd: spent, low_usd: low, high_usd: high, confidence } = forecast
+  return `Probably ${formatUsd(spent)} at the month’s end; ${formatUsd(low)} to ${formatUsd(high)} with ${formatShare(confidence)} confidence`
+}
+
+function LowCredit({ summary }: { readonly summary: string }) {
   return (
     <p role="alert" className="flex items-center gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm">
       <Icon name="warn" className="text-warn" />
-      At the present rate nothing can be spent in {formatDuration(hoursLeft * HOUR_MS)}. Requests are then
-      refused.
+      {summary}
     </p>
   )
 }

@@ -71,7 +71,7 @@ function Loaded({ run }: { readonly run: CompareRun }) {
             <span>{formatCountOf(run.cells_total, 'answer')}</span>
             <span>
               {formatUsd(run.cost_usd)}
-              {run.budget_usd !== null && ` of ${formatUsd(run.budget_usd)}`} USD
+              {run.budget_usd !== null && ` of ${formatUsd(run.budget_usd)}`}
             </span>
             <CopyableId id={run.id} label="run id" isShort />
           </span>

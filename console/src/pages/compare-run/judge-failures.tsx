@@ -10,7 +10,7 @@ export function JudgeFailures({ run }: { readonly run: CompareRun }) {
   return (
     <p role="alert" className="rounded-lg bg-warn-soft px-4 py-3 text-sm break-words">
       {failed === total ? 'All' : formatCount(failed)} of {formatCountOf(total, 'judgement')} by{' '}
-      {judge?.model} failed and cost {formatUsd(cost)} USD with the others. The first reason: {error.message}{' '}
+      {judge?.model} failed and cost {formatUsd(cost)} with the others. The first reason: {error.message}{' '}
       <span className="font-mono text-xs text-ink-soft">{error.code}</span>
     </p>
   )

@@ -19,7 +19,7 @@ export function RunEstimate({ order, budgetUsd }: RunEstimateProps) {
   const isShort = budgetUsd !== null && costUsd > budgetUsd
   return (
     <p role="status" className="tabular text-sm text-ink-soft">
-      {formatCountOf(data.cells_total, 'answer')}: about {formatUsd(costUsd)} USD
+      {formatCountOf(data.cells_total, 'answer')}: about {formatUsd(costUsd)}
       {judgeUsd > 0 && `, ${formatUsd(judgeUsd)} of it for the judge`}, and{' '}
       {formatDuration(data.estimated_duration_seconds * 1000)}.
       {isShort && <span className="text-warn"> The budget will probably end the run before.</span>}

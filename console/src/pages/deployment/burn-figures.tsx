@@ -28,19 +28,17 @@ export function BurnFigures({ deployment }: { readonly deployment: Deployment })
         <Figure
           label="Burn now"
           value={data && formatUsd(data.burn_rate_usd_per_hour)}
-          unit="USD per hour"
+          unit="an hour"
           note={`${formatUsd(deployment.hourly_cost)} while it has a GPU`}
         />
         <Figure
           label="Spent"
           value={data && formatUsd(data.accrued_usd)}
-          unit="USD"
           note={data && gpuTimeNote(data.billed_seconds)}
         />
         <Figure
           label="Budget"
           value={limit === null ? 'none' : formatUsd(limit)}
-          unit={limit === null ? undefined : 'USD'}
           note={data && limitNote(data)}
         >
           {limit !== null && data && (

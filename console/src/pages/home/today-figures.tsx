@@ -5,9 +5,12 @@ import { usageTodayQuery } from '../../api/usage.ts'
 import { Sparkline } from '../../ui/data/sparkline.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { formatCount, formatShare, formatShortCount } from '../../ui/format/format-count.ts'
+import { describeChange } from '../../ui/format/describe-change.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Figure } from '../../ui/text/figure.tsx'
-import { describeDaysLeft } from './days-left.ts'
+
+const BEFORE = 'yesterday until this time'
+const NOTHING_BEFORE = 'nothing yesterday until this time'
 
 /** Balance, requests, spending and tokens of today. */
 export function TodayFigures() {
@@ -26,13 +29,13 @@ export function TodayFigures() {
   return (
     <div className="grid grid-cols-1 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-2 lg:grid-cols-4">
       <Cell>
-        <BalanceFigure account={account.data} burnRateUsdPerHour={today.data?.burn_rate_usd_per_hour} />
+        <BalanceFigure account={account.data} summary={today.data?.outlook.summary} />
       </Cell>
       <Cell>
         <Figure
           label="Spent today"
           value={today.data && formatUsd(today.data.cost_usd)}
-          note={today.data && describeChange(today.data.change.cost_usd)}
+          note={today.data && (describeChange(today.data.change.cost_usd, BEFORE) ?? NOTHING_BEFORE)}
         >
           <Sparkline label="Spend by hour" values={hours.map(({ cost_usd }) => cost_usd)} />
         </Figure>
@@ -41,7 +44,7 @@ export function TodayFigures() {
         <Figure
           label="Requests today"
           value={today.data && formatCount(today.data.requests)}
-          note={today.data && describeChange(today.data.change.requests)}
+          note={today.data && (describeChange(today.data.change.requests, BEFORE) ?? NOTHING_BEFORE)}
         >
           <Sparkline label="Requests by hour" values={hours.map(({ requests }) => requests)} />
         </Figure>
@@ -61,33 +64,25 @@ export function TodayFigures() {
 
 interface BalanceFigureProps {
   readonly account: { readonly balance_usd: number | null } | undefined
-  readonly burnRateUsdPerHour: number | undefined
+  /** What ends spending first. The page Billing has the same sentence. */
+  readonly summary: string | undefined
 }
 
-function BalanceFigure({ account, burnRateUsdPerHour }: BalanceFigureProps) {
+function BalanceFigure({ account, summary }: BalanceFigureProps) {
   const balanceUsd = account?.balance_usd
   if (balanceUsd === null)
     return <Figure label="Figures of" value="This key" note="Those of the account need the scope manage" />
-  const note =
-    balanceUsd === undefined || burnRateUsdPerHour === undefined
-      ? undefined
-      : describeDaysLeft(balanceUsd, burnRateUsdPerHour)
   return (
     <Figure
       label="Balance"
       value={balanceUsd === undefined ? undefined : formatUsd(balanceUsd)}
-      note={note}
+      note={summary}
     />
   )
 }
 
 function Cell({ children }: { readonly children: ReactNode }) {
   return <div className="bg-surface p-4">{children}</div>
-}
-
-function describeChange(change: number | null): string {
-  if (change === null) return 'nothing at this time yesterday'
-  return `${change >= 0 ? '+' : '−'}${formatShare(Math.abs(change))} from yesterday at this time`
 }
 
 function describeCache(rate: number | null): string {

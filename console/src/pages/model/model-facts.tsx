@@ -15,7 +15,13 @@ export function ModelFacts({ model }: { readonly model: Model }) {
         </Fact>
         {model.aliases.length > 0 && <Fact name="Also called">{model.aliases.join(', ')}</Fact>}
         <Fact name="State">
-          {model.is_ready ? <Badge tone="good">ready</Badge> : <Badge tone="warn">not ready</Badge>}{' '}
+          {model.is_ready ? (
+            <Badge tone={model.provider === 'sandbox' ? 'plain' : 'good'}>
+              {model.provider === 'sandbox' ? 'sandbox' : 'ready'}
+            </Badge>
+          ) : (
+            <Badge tone="warn">not ready</Badge>
+          )}{' '}
           <span className="text-ink-soft">{model.not_ready_reason}</span>
         </Fact>
         <Fact name="Served by">

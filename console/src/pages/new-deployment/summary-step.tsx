@@ -27,7 +27,7 @@ export function SummaryStep({ plan, tier, etaMinutes, isBusy, onCreate }: Summar
           <Figure
             label="Price"
             value={price === undefined ? '' : formatUsd(price)}
-            unit="USD per hour"
+            unit="an hour"
             note="Billed by the second."
           />
           <Figure
@@ -39,7 +39,7 @@ export function SummaryStep({ plan, tier, etaMinutes, isBusy, onCreate }: Summar
             <Figure
               label="Budget lasts"
               value={formatDuration((budgetUsd / price) * HOUR_MS)}
-              note={`${formatUsd(budgetUsd)} USD of running time.`}
+              note={`${formatUsd(budgetUsd)} of running time.`}
             />
           )}
         </div>

@@ -173,7 +173,7 @@ function Rates({ events }: { readonly events: readonly LiveOverview[] }) {
         <Figure
           label="Spend"
           value={now && formatUsd(now.spend_usd_per_second * 3600)}
-          unit="USD/h"
+          unit="an hour"
           note={
             now &&
             `${formatShortCount(now.tokens_per_second.prompt)} tokens/s in, ${formatShortCount(now.tokens_per_second.completion)} out`

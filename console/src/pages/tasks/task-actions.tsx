@@ -21,7 +21,7 @@ export function TaskActions({
       const { refund_amount_usd: refunded } = cancelled
       showToast(
         'The task was cancelled',
-        refunded === undefined ? undefined : `${formatUsd(refunded)} USD were given back.`,
+        refunded === undefined ? undefined : `${formatUsd(refunded)} were given back.`,
       )
       void refresh()
     },

@@ -18,7 +18,6 @@ export function UsageTotals({ selection }: { readonly selection: UsageSelection 
         <Figure
           label="Spend"
           value={data && formatUsd(data.cost_usd)}
-          unit="USD"
           note={
             data && (describeChange(data.change.cost_usd) ?? averageOf(data.averages.cost_usd_per_request))
           }

@@ -1,8 +1,14 @@
-import { formatShare } from './format-count.ts'
+import { formatShare, formatShortCount } from './format-count.ts'
+
+/** From this factor on a change is told as a factor, because nobody reads thousands of per cent. */
+const FACTOR_MIN = 3
 
 /** Says how a figure compares with the period before. Null if there is nothing to compare with. */
-export function describeChange(change: number | null): string | null {
+export function describeChange(change: number | null, before = 'before'): string | null {
   if (change === null) return null
-  const size = formatShare(Math.abs(change))
-  return change === 0 ? 'As in the period before' : `${size} ${change > 0 ? 'more' : 'less'} than before`
+  if (change === 0) return `As much as ${before}`
+  const factor = change + 1
+  if (factor >= FACTOR_MIN)
+    return `${formatShortCount(Number(factor.toPrecision(2)))} times as much as ${before}`
+  return `${formatShare(Math.abs(change))} ${change > 0 ? 'more' : 'less'} than ${before}`
 }

@@ -6,6 +6,7 @@ import type { Budget } from '../../../modules/usage/usage.ts'
 import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { AccountId, objectName } from '../../../wires/usual-members.ts'
+import { OutlookAnswer, outlookToWire } from './outlook-wire.ts'
 
 const Time = Type.String({ format: 'date-time' })
 
@@ -40,9 +41,24 @@ export const BudgetAnswer = Type.Object({
     }),
     { description: 'The budgets of the account.' },
   ),
+  outlook: OutlookAnswer,
+  forecast: orNull(
+    Type.Object(
+      {
+        spent_usd: Type.Number({ description: 'What the month will probably have cost at its end.' }),
+        low_usd: Type.Number({ description: 'The lower end of the interval.' }),
+        high_usd: Type.Number({ description: 'The upper end of the interval.' }),
+        confidence: Type.Number({ description: 'How often the sum is within the interval, from 0 to 1.' }),
+        days: Type.Integer({ description: 'From how many whole days before today it is told.' }),
+      },
+      { title: 'UsageForecast' },
+    ),
+    'What `spent_usd` will be at the end of the month if days go on as they were. Null before three whole days of history.',
+  ),
   updated_at: Type.String({ format: 'date-time', description: 'When these amounts were read.' }),
   version: Type.Integer({
-    description: 'The same number means that no amount but the burn rate has changed.',
+    description:
+      'The same number means that no amount but the burn rate, and what follows from it, has changed.',
   }),
 })
 
@@ -68,6 +84,17 @@ export function budgetToWire(
       spent_usd: usdFromNanoUsd(spentNanoUsd),
       alerted_percent: reached[period],
     })),
+    outlook: outlookToWire(budget.outlook),
+    forecast:
+      budget.forecast === null
+        ? null
+        : {
+            spent_usd: usdFromNanoUsd(budget.forecast.spentNanoUsd),
+            low_usd: usdFromNanoUsd(budget.forecast.lowNanoUsd),
+            high_usd: usdFromNanoUsd(budget.forecast.highNanoUsd),
+            confidence: budget.forecast.confidence,
+            days: budget.forecast.days,
+          },
     updated_at: toTimestamp(budget.readAtMs),
     version: budget.version,
   }

@@ -11,6 +11,7 @@ import type {
 import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { AccountId, CostUsd, objectName } from '../../../wires/usual-members.ts'
+import { OutlookAnswer } from './outlook-wire.ts'
 
 const Time = Type.String({ format: 'date-time' })
 
@@ -101,6 +102,7 @@ export const TodayAnswer = Type.Object({
   object: objectName('usage.today'),
   date: Type.String({ format: 'date', description: 'The day of UTC.' }),
   burn_rate_usd_per_hour: Type.Number({ description: 'What the last sixty minutes cost.' }),
+  outlook: OutlookAnswer,
   hours: Type.Array(Bucket, { description: 'Every hour of the day so far.' }),
   deprecated_models: Type.Array(Type.String(), {
     description:

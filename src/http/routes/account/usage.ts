@@ -25,6 +25,7 @@ import {
 } from './usage-query.ts'
 import { readDeprecationQuery } from '../offer/deprecation-wire.ts'
 import { BudgetAnswer, budgetToWire } from './budget-wire.ts'
+import { outlookToWire } from './outlook-wire.ts'
 import { shiftRange, summaryToWire } from './usage-summary.ts'
 import { RecordAnswer, recordToWire } from './usage-record-wire.ts'
 import {
@@ -105,10 +106,11 @@ const totalRoutes = ({ usage, clock, budgetAlerts, deprecations }: UsageRoutePar
       const previousRange = shiftRange(range, DAY_MS)
       refuseBesideTags(query)
       const filter = parseFilter(query)
-      const [comparison, { buckets }, burnRate, deprecated] = await Promise.all([
+      const [comparison, { buckets }, burnRate, { outlook }, deprecated] = await Promise.all([
         usage.compareTotals({ ...reader, range, filter }, previousRange),
         usage.readTimeseries({ ...reader, range, filter, granularity: 'hour', by: null }),
         usage.readBurnRate({ ...reader, filter }),
+        usage.readBudget(reader),
         deprecations.listUsed(reader, readDeprecationQuery({})),
       ])
       return {
@@ -116,6 +118,7 @@ const totalRoutes = ({ usage, clock, budgetAlerts, deprecations }: UsageRoutePar
         date: toTimestamp(range.fromMs).slice(0, 10),
         ...summaryToWire({ accountId: reader.accountId, window: null, range, previousRange, comparison }),
         burn_rate_usd_per_hour: usdFromNanoUsd(burnRate),
+        outlook: outlookToWire(outlook),
         hours: buckets.map(bucketToWire),
         deprecated_models: deprecated.map(({ model }) => model.id),
       }
