@@ -1,6 +1,7 @@
 import type { AiSdkProviderOptions } from './ai-sdk/lazy-provider.ts'
 import type { MediaLoaders } from './ai-sdk/media/lazy-media-provider.ts'
 import type { OpenAiCompatibleUpstream } from './openai-compatible/upstream.ts'
+import type { ModelPage } from './model-page.ts'
 import type { Provider } from './provider.ts'
 import type { SignInKind } from './sign-in/sign-in.ts'
 
@@ -27,6 +28,10 @@ export interface VendorDescriptor {
   readonly wire?: Omit<OpenAiCompatibleUpstream, 'id'>
   /** How the vendor lists the models of a key, if not in OpenAI's wire at its own address. */
   readonly modelList?: ModelListWire
+  /** The same for vendors with a `signIn`: the first pages of its lists, for an address that the operator configured. */
+  readonly modelPages?: (baseUrl: string) => readonly ModelPage[]
+  /** Why a key cannot list the names that routes need. */
+  readonly lacksModelList?: string
   /** Operations in the vendor's own wire. If two adapters offer the same operation, the earlier is used. `wire` precedes both. */
   readonly adapters?: readonly ((options: AiSdkProviderOptions) => Provider)[]
   /** Images and videos in the vendor's own wire. */

@@ -10,7 +10,7 @@ import type { Limits } from '../../modules/limits/limits.ts'
 import type { Offer } from '../../modules/offer/offer.ts'
 import type { ClosableProvider } from '../../providers/create-provider.ts'
 import { UpstreamError } from '../../providers/failures/upstream-error.ts'
-import { canListModels, listModels } from '../../providers/list-models.ts'
+import { listModels, whyUnlisted } from '../../providers/list-models.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import { VENDORS } from '../../providers/vendors.ts'
@@ -145,11 +145,12 @@ export function createProviderStatuses(options: ProviderStatusesOptions): Provid
       requireKnown(name)
       const settings = config.providers.get(name) ?? offer.openedSettingsOf(name)
       if (settings === undefined) throw notConfigured(name)
-      if (!canListModels(name, settings))
-        throw new AppError('invalid_request', `The models of '${name}' cannot be listed.`)
+      const reason = whyUnlisted(name, settings)
+      if (reason !== null)
+        throw new AppError('invalid_request', `The models of '${name}' cannot be listed: ${reason}.`)
       requireTurn()
       try {
-        return await listModels(name, settings, cancellation.signal)
+        return await listModels(name, settings, { clock, signal: cancellation.signal })
       } catch (error) {
         if (!(error instanceof UpstreamError) || cancellation.isCancelled) throw error
         throw new AppError('provider_error', `${error.message}.`)

@@ -32,7 +32,7 @@ const MEMBERS: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 const REGION = /^[a-z]{2,4}(?:-[a-z0-9]{1,12}){1,4}$/
 /** Also of endpoints within a network, `vpce-….bedrock-runtime.eu-west-1.vpce.amazonaws.com`. */
-const REGION_OF_HOST = /(?:^|\.)bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\./
+const REGION_OF_HOST = /(?:^|\.)bedrock(?:-runtime)?(?:-fips)?\.([a-z0-9-]+)\./
 
 function createAwsSignIn({ provider, clock, path }: SignInOptions): SignIn {
   const keepers = createCredentialKeepers<AwsCredentials>(clock)

@@ -27,9 +27,11 @@ export async function signAwsRequest(
   { service, credentials, region, nowMs }: SigningContext,
 ): Promise<readonly string[]> {
   const { protocol, host, hostname } = new URL(origin)
+  const [pathname = '', search = ''] = path.split('?', 2)
+  const query = Object.fromEntries(new URLSearchParams(search))
   const signer = new SignatureV4({ credentials, region, service, sha256: Sha256 })
   const signed = await signer.sign(
-    { method, protocol, hostname, path, query: {}, headers: { ...headers, host }, body },
+    { method, protocol, hostname, path: pathname, query, headers: { ...headers, host }, body },
     { signingDate: new Date(nowMs) },
   )
   // The client itself writes the host.

@@ -12,6 +12,8 @@ export const azure: VendorDescriptor = {
   keys: { prefix: 'AZURE_OPENAI' },
   traceName: 'azure.ai.openai',
   signIn: entraSignIn,
+  // https://learn.microsoft.com/rest/api/azureopenai/models/list tells models, and only the management API deployments.
+  lacksModelList: 'Azure tells no key the names of deployments, which routes need',
   wire: {
     defaultBaseUrl: 'https://{resource}.openai.azure.com/openai/v1',
     onDisconnect: 'continues',

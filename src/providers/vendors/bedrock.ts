@@ -1,3 +1,4 @@
+import { listBedrockModels } from '../clouds/bedrock/bedrock-model-pages.ts'
 import { createBedrockProvider } from '../clouds/bedrock/bedrock-provider.ts'
 import { awsSignIn } from '../sign-in/aws-sign-in.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
@@ -9,6 +10,7 @@ export const bedrock: VendorDescriptor = {
   traceName: 'aws.bedrock',
   signIn: awsSignIn,
   addressForm: 'https://bedrock-runtime.{region}.amazonaws.com',
+  modelPages: listBedrockModels,
   lacksChoices: true,
   // The factors of Claude are those of Anthropic.
   cachePrices: { read: 10n, write: 125n, hourWrite: 200n },

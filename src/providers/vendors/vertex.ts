@@ -1,3 +1,4 @@
+import { listVertexModels } from '../clouds/vertex/vertex-model-pages.ts'
 import { createVertexProvider } from '../clouds/vertex/vertex-provider.ts'
 import { googleSignIn } from '../sign-in/google-sign-in.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
@@ -9,6 +10,7 @@ export const vertex: VendorDescriptor = {
   traceName: 'gcp.vertex_ai',
   signIn: googleSignIn,
   addressForm: 'https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}',
+  modelPages: listVertexModels,
   lacksChoices: true,
   // The factors of Claude. Gemini is not charged for writing.
   cachePrices: { read: 10n, write: 125n, hourWrite: 200n },

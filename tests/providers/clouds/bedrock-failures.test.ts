@@ -2,8 +2,8 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { CHAT } from '../../chat/start-chat-gateway.ts'
 import { readEvents } from '../../chat/read-events.ts'
 import { awsChunk, awsException } from '../../upstreams/clouds/aws-event-stream.ts'
-import { BEDROCK_STREAM, refuse } from '../../upstreams/clouds/bedrock-replies.ts'
-import { ACCOUNT, claudeEvents } from '../../upstreams/clouds/bedrock-server.ts'
+import { ACCOUNT, BEDROCK_STREAM, refuse } from '../../upstreams/clouds/bedrock-replies.ts'
+import { claudeEvents } from '../../upstreams/clouds/bedrock-server.ts'
 import { KEYS, message, PROFILE_ARN, startBedrockStage } from './bedrock-stage.ts'
 
 const { bedrock, gateway, ask, streamChat, add, reset, close } = await startBedrockStage()

@@ -3,8 +3,7 @@ import { PNG_BASE64, PNG_DATA_URI } from '../../clients/sample-inputs.ts'
 import { readEvents } from '../../chat/read-events.ts'
 import { awsEvent, awsException } from '../../upstreams/clouds/aws-event-stream.ts'
 import { converseEvents } from '../../upstreams/clouds/bedrock-converse.ts'
-import { BEDROCK_STREAM, refuse } from '../../upstreams/clouds/bedrock-replies.ts'
-import { ACCOUNT } from '../../upstreams/clouds/bedrock-server.ts'
+import { ACCOUNT, BEDROCK_STREAM, refuse } from '../../upstreams/clouds/bedrock-replies.ts'
 import { message, NOVA, PROFILE_ARN, startBedrockStage } from './bedrock-stage.ts'
 
 /** Models of Bedrock that are neither Claude nor of OpenAI. */

@@ -105,4 +105,21 @@ describe.each(CLOUDS)('%s', (id, cloud) => {
     expect(answer.status).toBe(502)
     expect(JSON.stringify(answer.body)).not.toMatch(cloud.secrets)
   })
+
+  test('lists what its routes may name, or says why it cannot', async () => {
+    const { status, body } = await gateway.request('GET', `/v1/admin/providers/${id}/models`)
+    if (typeof cloud.listed === 'string') {
+      expect([status, body.error.message]).toEqual([400, expect.stringContaining(cloud.listed)])
+      return
+    }
+    expect([status, body.data.map((model: { id: string }) => model.id)]).toEqual([200, cloud.listed])
+    // It is signed as all requests are.
+    await addNew(cloud, { address: cloud.address, members: cloud.elsewhere.members ?? {} })
+    if (cloud.elsewhere.members === undefined) return
+    const refused = await gateway.request('GET', `/v1/admin/providers/new-${id}/models`)
+    expect([refused.status, refused.body.error.message]).toEqual([
+      502,
+      expect.stringContaining('answered 403'),
+    ])
+  })
 })

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ROLE, startAwsIdentityServer } from '../../upstreams/clouds/aws-identity-server.ts'
 import { answerAzure, startAzureServer } from '../../upstreams/clouds/azure-server.ts'
-import { refuse } from '../../upstreams/clouds/bedrock-replies.ts'
-import { ACCOUNT, REGION, startBedrockServer } from '../../upstreams/clouds/bedrock-server.ts'
+import { ACCOUNT, REGION, refuse } from '../../upstreams/clouds/bedrock-replies.ts'
+import { startBedrockServer } from '../../upstreams/clouds/bedrock-server.ts'
 import { CLIENT, CLIENT_SECRET, startEntraServer, TENANT } from '../../upstreams/clouds/entra-server.ts'
 import {
   PROJECT,
@@ -35,7 +35,9 @@ export interface TestedCloud {
   /** The address that an operator configures, and the document that signs in. */
   readonly address: string
   document(directory: string): Promise<object>
-  /** The same for a place that the credential is not for, and what the cloud says of it. */
+  /** The models that it lists, or why it lists none. */
+  readonly listed: readonly string[] | string
+  /** A place that the credential is not for, and what the cloud says of it. */
   readonly elsewhere: { readonly address?: string; readonly members?: object; readonly said: RegExp }
 }
 
@@ -56,6 +58,7 @@ export async function createAzure(): Promise<TestedCloud> {
       failure(429, { code: '429', message: `Deployment of ${TENANT} is busy` }, retryHeader(retryAfter)),
     secrets: new RegExp([TENANT, CLIENT, server.baseUrl].join('|')),
     address: `${server.baseUrl}/openai/v1`,
+    listed: 'deployments',
     // The token is that of another service.
     elsewhere: {
       members: { scope: 'https://management.azure.com/.default' },
@@ -85,6 +88,14 @@ export async function createBedrock(nowMs: () => number): Promise<TestedCloud> {
       refuse(429, 'ThrottlingException', `Too many tokens of ${ACCOUNT}`, retryHeader(retryAfter)),
     secrets: new RegExp(`${ACCOUNT}|arn:|ASIA`),
     address: server.baseUrl,
+    listed: [
+      'amazon.nova-pro-v1:0',
+      'amazon.titan-embed-text-v2:0',
+      'eu.amazon.nova-pro-v1:0',
+      'eu.meta.llama3-2-3b-instruct-v1:0',
+      `anthropic/arn:aws:bedrock:${REGION}:${ACCOUNT}:application-inference-profile/team-a`,
+      `arn:aws:bedrock:${REGION}:${ACCOUNT}:application-inference-profile/team-b`,
+    ],
     elsewhere: { members: { region: 'us-east-1' }, said: /scoped to a valid region/ },
     document: async (directory) => {
       const file = join(directory, 'web-token')
@@ -120,6 +131,7 @@ export async function createVertex(): Promise<TestedCloud> {
     },
     secrets: new RegExp(`${PROJECT}|gserviceaccount`),
     address: server.address,
+    listed: ['gemini-3-pro', 'gemini-embedding-001', 'claude-sonnet-4-5@20250929', 'claude-opus-5'],
     elsewhere: {
       address: server.address.replace('europe-west1', 'us-east5'),
       said: /Permission denied on resource project/,

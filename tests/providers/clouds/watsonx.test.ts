@@ -26,6 +26,7 @@ const iam = await startTokenServer({
 })
 const watsonx = await startScriptedServer(({ path, headers }) => {
   if (!iam.accepts(headers.authorization, AUDIENCE)) return failure(401)
+  if (path === '/ml/gateway/v1/models') return json({ data: [{ id: 'ibm/granite-4' }] })
   return path === '/ml/gateway/v1/chat/completions' ? completion() : failure(404)
 })
 const document = { type: 'ibm_api_key', api_key: KEY, token_url: `${iam.baseUrl}/identity/token` }
@@ -50,6 +51,11 @@ test('a key of IBM Cloud is exchanged once for a token, with which watsonx answe
   expect(watsonx.requests.some(({ text, headers }) => `${text}${headers.authorization}`.includes(KEY))).toBe(
     false,
   )
+})
+
+test('the models of the gateway of watsonx are listed with a token', async () => {
+  const { status, body } = await gateway.request('GET', '/v1/admin/providers/watsonx/models')
+  expect([status, body.data]).toEqual([200, [{ id: 'ibm/granite-4', object: 'provider_model' }]])
 })
 
 test('a document that sends the key of IBM Cloud to another host is refused over the API', async () => {

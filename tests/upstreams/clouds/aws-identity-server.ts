@@ -1,3 +1,4 @@
+import { ACCOUNT } from './bedrock-replies.ts'
 import { json } from '../openai-server.ts'
 import {
   startScriptedServer,
@@ -5,7 +6,6 @@ import {
   type ScriptedReply,
   type ScriptedServer,
 } from '../scripted-server.ts'
-import { ACCOUNT } from './bedrock-server.ts'
 import type { AwsIdentity } from './verify-sigv4.ts'
 
 export const ROLE = `arn:aws:iam::${ACCOUNT}:role/gateway`

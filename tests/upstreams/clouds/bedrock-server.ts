@@ -7,12 +7,11 @@ import {
 } from '../scripted-server.ts'
 import { awsChunk } from './aws-event-stream.ts'
 import { answerConverse } from './bedrock-converse.ts'
-import { BEDROCK_STREAM, refuse } from './bedrock-replies.ts'
+import { answerList } from './bedrock-lists.ts'
+import { BEDROCK_STREAM, REGION, refuse } from './bedrock-replies.ts'
 import { findSignatureProblem, type AwsIdentity } from './verify-sigv4.ts'
 
-export const REGION = 'eu-central-1'
 export const BEDROCK_KEY = 'ABSKQmVkcm9ja0FQSUtleS0wMTIzNDU2Nzg5'
-export const ACCOUNT = '123456789012'
 
 /** Tests move the clock of the gateway. */
 const SKEW_MS_MAX = 24 * 60 * 60_000
@@ -40,7 +39,7 @@ export async function startBedrockServer(): Promise<BedrockServer> {
       const problem = findSignatureProblem(request, verification)
       if (problem !== null) return refuse(403, ...problem)
     }
-    return answerModel(request)
+    return answerList(request) ?? answerModel(request)
   }
   const server = await startScriptedServer(answer)
   return { ...server, requests: server.requests, identities, answer }

@@ -48,10 +48,12 @@ export function findSignatureProblem(
   const signedNames = names.split(';')
   if (!signedNames.includes('host') || !signedNames.includes('x-amz-date'))
     return ['InvalidSignatureException', 'host and x-amz-date must be signed']
+  const [path = '', search = ''] = request.path.split('?', 2)
+  const query = [...new URLSearchParams(search)].map((pair) => pair.map(encodeStrictly).join('=')).toSorted()
   const canonical = [
     request.method,
-    request.path.split('/').map(encodeStrictly).join('/'),
-    '',
+    path.split('/').map(encodeStrictly).join('/'),
+    query.join('&'),
     ...signedNames.map((name) => `${name}:${String(request.headers[name]).trim().replace(/ +/g, ' ')}`),
     '',
     names,

@@ -32,6 +32,7 @@ export async function startVertexServer(tokens: TokenServer): Promise<VertexServ
     const { authorization, 'x-goog-api-key': key, 'x-api-key': otherKey } = request.headers
     if (!tokens.accepts(authorization, CLOUD_SCOPE) || key !== undefined || otherKey !== undefined)
       return googleError(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.')
+    if (request.path.startsWith('/v1beta1/publishers/')) return answerList(request.path)
     if (!request.path.startsWith(`${PLACE}/`))
       return googleError(403, 'PERMISSION_DENIED', `Permission denied on resource project ${PROJECT}.`)
     return answerModel(request)
@@ -53,6 +54,30 @@ function answerModel(request: RecordedRequest): ScriptedReply {
   if (publisher === 'anthropic') return answerClaude(operation, body)
   if (publisher !== 'google') return googleError(404, 'NOT_FOUND', 'Not found')
   return operation === 'predict' ? answerEmbedding(model, body) : answerGemini(operation, body)
+}
+
+/** https://cloud.google.com/vertex-ai/docs/reference/rest/v1beta1/publishers.models/list, in two pages. */
+function answerList(path: string): ScriptedReply {
+  const { pathname, searchParams } = new URL(path, 'http://vertex')
+  const token = searchParams.get('pageToken')
+  const listed = PUBLISHED[pathname.split('/').at(-2) ?? ''] ?? []
+  const models = listed.slice(token === null ? 0 : 1, token === null ? 1 : undefined)
+  return googleBody({
+    publisherModels: models.map(([id, versionId]) => ({ name: `publishers/google/models/${id}`, versionId })),
+    ...(token === null ? { nextPageToken: 'second page' } : {}),
+  })
+}
+
+const PUBLISHED: Readonly<Record<string, readonly (readonly [id: string, version: string])[]>> = {
+  google: [
+    ['gemini-3-pro', 'default'],
+    ['gemini-embedding-001', 'default'],
+    ['imagen-4.0-generate-001', 'default'],
+  ],
+  anthropic: [
+    ['claude-sonnet-4-5', '20250929'],
+    ['claude-opus-5', 'default'],
+  ],
 }
 
 function answerGemini(operation: string, body: Body): ScriptedReply {

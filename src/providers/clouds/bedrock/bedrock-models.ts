@@ -21,6 +21,12 @@ export function isOpenAi(upstreamModel: string): boolean {
   return upstreamModel.startsWith(OPENAI_PREFIX) || /(?:^|[./])openai\./.test(upstreamModel)
 }
 
+/** Returns what a route writes before the ARN of a profile that leads to the model. */
+export function prefixOf(upstreamModel: string): string {
+  if (isClaude(upstreamModel)) return CLAUDE_PREFIX
+  return isOpenAi(upstreamModel) ? OPENAI_PREFIX : ''
+}
+
 /** Returns the name that Bedrock knows. */
 export function idOfModel(upstreamModel: string): string {
   const prefix = [CLAUDE_PREFIX, OPENAI_PREFIX].find((known) => upstreamModel.startsWith(known)) ?? ''
