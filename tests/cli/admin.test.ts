@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { modelEntry, startChatGateway } from '../chat/start-chat-gateway.ts'
 import { createOther } from '../deployments/deploy.ts'
@@ -102,6 +104,10 @@ test('providers are added, get new keys and are removed, and no key is an argume
   expect(gateway.upstream.requests.at(-1)?.headers['authorization']).toBe('Bearer key-of-the-basement')
   const rotated = await typing('another-key-of-it\n', 'rotate', 'basement')
   expect([rotated.code, rotated.stdout]).toEqual([0, 'basement uses the new key.\n'])
+  const changes = join(home.directory, 'network.yaml')
+  await writeFile(changes, 'timeouts: { first_byte_ms: 30000 }\n')
+  expect((await admin('providers', 'set', 'basement', changes)).stdout).toBe('basement is changed.\n')
+  expect(await read('/v1/admin/providers/basement')).toMatchObject({ timeouts: { first_byte_ms: 30_000 } })
   expect((await admin('providers', 'remove', 'basement')).code).toBe(2)
   expect((await admin('providers', 'remove', '--yes', 'basement')).stdout).toBe('basement is removed.\n')
   expect((await typing('', 'add', 'basement', '--own', '--url', apiUrl)).code).toBe(2)

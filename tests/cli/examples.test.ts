@@ -28,6 +28,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'parkway admin providers add': 'the sandbox would give way; tests/cli/admin.test.ts runs it',
   'parkway admin providers rotate': 'needs a provider; tests/cli/admin.test.ts runs it',
   'parkway admin providers remove': 'needs a provider; tests/cli/admin.test.ts runs it',
+  'parkway admin providers set': 'needs a provider; tests/cli/admin.test.ts runs it',
   'parkway admin providers test': 'needs the key of a provider; tests/cli/admin.test.ts runs it',
 }
 

@@ -52,12 +52,13 @@ describe('a pinned model', () => {
   test('is known for every route of the API that takes a model', () => {
     const api = describeApi() as unknown as Api
     const taking = Object.keys(api.paths).filter((path) => takesModel(api, api.paths[path]?.post))
-    // Their path names the model, and the provider that is tested.
+    // Their path names the model, or they are about one: a provider that is tested, a price that is adjusted.
     const others = [
       '/v1/deployments/{id}/chat',
       '/v1/deployments/{id}/chat/completions',
       '/v1/admin/providers/{name}/test',
       '/v1/admin/providers/test',
+      '/v1/admin/price_adjustments',
     ]
     expect(taking.filter((path) => !isModelRoute(path))).toEqual(others)
   })
