@@ -1,5 +1,4 @@
 import { joinAccount } from '../organization/join-account.ts'
-import { spawn } from 'node:child_process'
 import { chmod, cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
@@ -9,7 +8,8 @@ import { eventually } from '../support/eventually.ts'
 import { longOr } from '../support/long-or.ts'
 import { DOCUMENTED_COMMANDS, wordsOf } from './documented-commands.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
-import { homeEnvironment, signIn } from './run-parkway.ts'
+import { runInShell } from './run-in-shell.ts'
+import { signIn } from './run-parkway.ts'
 import { OUR_LLAMA, writeExampleFiles } from './example-files.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -44,7 +44,7 @@ beforeAll(async () => {
   await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'cli/main.ts')}' "$@"\n`)
   await chmod(program, 0o755)
   await writeExampleFiles(directory, home)
-  await promised('git', ['init', '-q'], directory)
+  await runInShell(home, ['git', 'init', '-q'], { directory })
 })
 
 /** What an example needs: an id instead of the one in the help, and variables. */
@@ -164,6 +164,7 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   'parkway login': async () => ({ variables: { PARKWAY_API_KEY: gateway.key } }),
   'parkway logout': () => signIn(home, gateway, ['--profile', 'work']).then(() => ({})),
   'parkway profiles': () => signIn(home, gateway, ['--profile', 'work']).then(() => ({})),
+  'parkway keys rotate': async () => ({ id: (await post('/v1/tenants/me/api-keys')).id }),
   'parkway keys revoke': async () => ({ id: (await post('/v1/tenants/me/api-keys')).id }),
   'parkway redeem': () =>
     post('/v1/admin/promo-codes', { amount_usd: 1, code: 'WELCOME-2030' }).then(() => ({})),
@@ -271,7 +272,7 @@ test.each(DOCUMENTED_COMMANDS.filter(([name]) => NOT_RUN[name] === undefined))(
       .replaceAll('https://gateway.example.com', gateway.baseUrl)
     const { code, stderr } =
       NEEDS_SHELL.test(line) || others.onOutput !== undefined || EVERY_ONE_IN_A_SHELL
-        ? await promised('bash', ['-c', `set -o pipefail; ${line}`], directory, others)
+        ? await runInShell(home, ['bash', '-c', `set -o pipefail; ${line}`], { directory, ...others })
         : await home.run(
             wordsOf(line, (variable) => others.variables?.[variable] ?? ''),
             { directory },
@@ -283,26 +284,3 @@ test.each(DOCUMENTED_COMMANDS.filter(([name]) => NOT_RUN[name] === undefined))(
       await gateway.request('DELETE', `/v1/deployments/${deployment}`)
   },
 )
-
-function promised(
-  program: string,
-  words: readonly string[],
-  cwd: string,
-  { variables = {}, onOutput }: Pick<Preparation, 'variables' | 'onOutput'> = {},
-): Promise<{ code: number | null; stderr: string }> {
-  return new Promise((done, fail) => {
-    const own = homeEnvironment(home)
-    const env = {
-      ...own,
-      PATH: `${join(home.directory, 'bin')}:${own.PATH}`,
-      SHELL: '/bin/bash',
-      ...variables,
-    }
-    const child = spawn(program, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-    let stderr = ''
-    child.stdout.on('data', (part: Buffer) => onOutput?.(part.toString()))
-    child.stderr.on('data', (part: Buffer) => (stderr += part.toString()))
-    child.on('error', fail)
-    child.on('close', (code) => done({ code, stderr }))
-  })
-}

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { createOther } from '../deployments/deploy.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
-import { createHome } from './run-parkway.ts'
+import { createHome, signIn } from './run-parkway.ts'
 
 const { gateway, home } = await startGatewayAndHome(startTestGateway)
 
@@ -66,6 +66,9 @@ test.each([
   [['keys', 'create', '--models', 'gpt-5.4-mnii'], 1, "Did you mean 'gpt-5.4-mini'?"],
   [['keys', 'create', '--limit', 'much'], 2, '--limit'],
   [['keys', 'create', '--rate', '0'], 2, '--rate'],
+  [['keys', 'create', '--daily', 'much'], 2, '--daily'],
+  [['keys', 'rotate', '--overlap', 'long', MISSING], 2, '--overlap'],
+  [['keys', 'rotate', MISSING], 4, 'No such API key'],
   [['keys', 'create', '--expires', 'soon'], 2, '--expires'],
   [['keys', 'create', '--scopes', 'root'], 1, 'scopes'],
   [['keys', 'list', '--limit', '-1'], 2, '--limit'],
@@ -74,6 +77,56 @@ test.each([
   const { code, stdout, stderr } = await home.run(words)
   expect([code, stdout]).toEqual([exitCode, ''])
   expect(stderr).toContain(reason)
+})
+
+describe('keys rotate', () => {
+  test('prints the new secret alone, and the old one works until the overlap ends', async () => {
+    const { body: made } = await gateway.request('POST', '/v1/tenants/me/api-keys', { body: {} })
+    const { code, stdout, stderr } = await home.run(['keys', 'rotate', '--overlap', '2h', made.id])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^pk-dev-\w+\n$/)])
+    expect(stderr).toContain(made.key_prefix)
+    for (const key of [made.key, stdout.trim()])
+      expect((await gateway.request('GET', '/v1/tenants/me', { key })).body.key.id).toBe(made.id)
+    // It would end what still works.
+    const refused = await home.run(['keys', 'rotate', made.id])
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--yes')])
+    const again = JSON.parse(
+      (await home.run(['keys', 'rotate', '-y', '--json', '--overlap', '0', made.id])).stdout,
+    )
+    expect((await gateway.request('GET', '/v1/tenants/me', { key: again.key })).status).toBe(200)
+    expect((await gateway.request('GET', '/v1/tenants/me', { key: made.key })).status).toBe(401)
+  })
+
+  test('keeps the profile signed in that has the key', async () => {
+    const { body: made } = await gateway.request('POST', '/v1/tenants/me/api-keys', { body: {} })
+    await signIn(home, { baseUrl: gateway.baseUrl, key: made.key }, ['--profile', 'own'])
+    const words = ['keys', 'rotate', '--yes', '--overlap', '0', '--profile', 'own', made.id]
+    expect(await home.run(words)).toMatchObject({ code: 0, stderr: expect.stringContaining('profile "own"') })
+    expect((await home.run(['whoami', '--profile', 'own'])).code).toBe(0)
+    await home.run(['login', '--url', gateway.baseUrl], { stdin: gateway.key })
+  })
+})
+
+test('keys create --daily --monthly limits what the key may spend in a day and a month', async () => {
+  const words = ['keys', 'create', '--json', '--daily', '0', '--monthly', '50']
+  const made = JSON.parse((await home.run(words)).stdout)
+  const { body } = await gateway.request(
+    'GET',
+    `/v1/organization/budgets?subject_type=key&subject_id=${made.id}`,
+  )
+  const budgets = body.data.map((budget: { window: string; limit_usd: number }) => [
+    budget.window,
+    budget.limit_usd,
+  ])
+  expect(budgets.toSorted()).toEqual([
+    ['day', 0],
+    ['month', 50],
+  ])
+  const refused = await gateway.request('POST', '/v1/embeddings', {
+    key: made.key,
+    body: { model: 'text-embedding-3-small', input: 'tea' },
+  })
+  expect(refused.status).toBe(402)
 })
 
 test('revoking needs --yes without a terminal, and changes nothing before', async () => {

@@ -12,7 +12,7 @@ const isActive = async (id: string): Promise<boolean> =>
   (await gateway.request('GET', `/v1/tenants/me/api-keys/${id}`)).body.is_active
 
 describe('the beginning of an id', () => {
-  test('that several have is refused with the candidates, and nothing is done', async () => {
+  test('is refused if several have it, with the candidates, and nothing is done', async () => {
     const [one, other] = [await makeKey(), await makeKey()]
     const { code, stdout, stderr } = await home.run(['keys', 'revoke', '--yes', one.slice(0, 6)])
     expect([code, stdout]).toEqual([2, ''])
@@ -21,7 +21,7 @@ describe('the beginning of an id', () => {
     expect([await isActive(one), await isActive(other)]).toEqual([true, true])
   })
 
-  test('that only one has means it, in arguments and options', async () => {
+  test('means the only one that has it, in arguments and options', async () => {
     const id = await makeKey()
     const beginning = id.slice(0, -2)
     const usage = JSON.parse((await home.run(['usage', '--json', '--key', beginning])).stdout)
@@ -47,7 +47,7 @@ describe('the beginning of an id', () => {
       )
   })
 
-  test('that none has is not found, and so is a whole id', async () => {
+  test('is not found if none has it, and so is a whole id', async () => {
     for (const word of ['ffff0000', MISSING])
       expect(await home.run(['tasks', 'show', word])).toMatchObject({ code: 4, stdout: '' })
   })

@@ -10,6 +10,7 @@ import { parseUsd, parseWhole } from '../../input/parse-number.ts'
 import { formatUsd } from '../../output/format-usd.ts'
 import { printTable } from '../../output/tables/print-table.ts'
 import { printable } from '../../output/printable.ts'
+import { rotate } from './rotate-key.ts'
 
 const list = clientCommand<{ readonly limit: string; readonly all?: boolean }>({
   name: 'list',
@@ -60,6 +61,8 @@ interface CreateOptions {
   readonly scopes?: string
   readonly models?: string
   readonly limit?: string
+  readonly daily?: string
+  readonly monthly?: string
   readonly rate?: string
   readonly expires?: string
 }
@@ -75,11 +78,16 @@ const create = clientCommand<CreateOptions>({
       .option('--scopes <list>', 'of inference, manage and admin, separated by commas')
       .option('--models <list>', 'the only models it may use, separated by commas')
       .option('--limit <dollars>', 'what it may spend in all')
+      .option('--daily <dollars>', 'what it may spend in a day of UTC')
+      .option('--monthly <dollars>', 'what it may spend in a month of UTC')
       .option('--rate <number>', 'how many requests it may make a minute')
       .option('--expires <time>', 'when it ends: a number of days such as 90d, or a date'),
   async act({ output, isJson, connect, printJson }, options) {
     const body = describeKey(options)
-    const key = await requireKey(connect).call((routes) => routes.POST('/v1/tenants/me/api-keys', { body }))
+    const budgets = describeBudgets(options)
+    const gateway = requireKey(connect)
+    const key = await gateway.call((routes) => routes.POST('/v1/tenants/me/api-keys', { body }))
+    await setBudgets(gateway, key.id, budgets)
     if (isJson) return printJson(key)
     // Only the key is data, so that scripts can read it.
     output.note(
@@ -137,6 +145,32 @@ function describeKey({ name, env, scopes, models, limit, rate, expires }: Create
   }
 }
 
+type KeyBudget = { readonly window: 'day' | 'month'; readonly limit_usd: number }
+
+function describeBudgets({ daily, monthly }: CreateOptions): KeyBudget[] {
+  return [
+    ...(daily === undefined ? [] : [{ window: 'day' as const, limit_usd: parseUsd('--daily', daily) }]),
+    ...(monthly === undefined
+      ? []
+      : [{ window: 'month' as const, limit_usd: parseUsd('--monthly', monthly) }]),
+  ]
+}
+
+/** Limits what a new key may spend in a day and a month. A key without its limits is revoked before anybody has it. */
+async function setBudgets(gateway: GatewayClient, id: string, budgets: readonly KeyBudget[]): Promise<void> {
+  try {
+    for (const budget of budgets) {
+      const body = { ...budget, subject: { type: 'key' as const, id } }
+      await gateway.call((routes) => routes.POST('/v1/organization/budgets', { body }))
+    }
+  } catch (error) {
+    await gateway.call((routes) =>
+      routes.DELETE('/v1/tenants/me/api-keys/{id}', { params: { path: { id } } }),
+    )
+    throw error
+  }
+}
+
 function split(list: string): string[] {
   return list
     .split(',')
@@ -152,8 +186,8 @@ function parseExpiry(text: string): string {
 
 export const keys = commandGroup({
   name: 'keys',
-  summary: 'List, make and revoke keys of the account.',
+  summary: 'List, make, rotate and revoke keys of the account.',
   example: 'parkway keys',
   byDefault: list,
-  others: [create, revoke],
+  others: [create, rotate, revoke],
 })

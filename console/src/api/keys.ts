@@ -29,6 +29,8 @@ export interface KeyActions {
   readonly queryKey: readonly string[]
   readonly create: (body: KeySettings & { env: KeyEnvironment }) => Promise<{ name: string; key: string }>
   readonly update: (id: string, body: Partial<KeySettings>) => Promise<ApiKey>
+  /** Absent for keys of others, whose secrets are not the operator's. */
+  readonly rotate?: (id: string, overlapSeconds: number) => Promise<{ name: string; key: string }>
   readonly revoke: (id: string) => Promise<unknown>
 }
 
@@ -41,6 +43,13 @@ export const OWN_KEYS: KeyActions = {
   create: createKey,
   update: (id, body) =>
     call(() => client.PATCH('/v1/tenants/me/api-keys/{id}', { params: { path: { id } }, body })),
+  rotate: (id, overlapSeconds) =>
+    call(() =>
+      client.POST('/v1/tenants/me/api-keys/{id}/rotate', {
+        params: { path: { id } },
+        body: { overlap_seconds: overlapSeconds },
+      }),
+    ),
   revoke: (id) => call(() => client.DELETE('/v1/tenants/me/api-keys/{id}', { params: { path: { id } } })),
 }
 

@@ -14,6 +14,7 @@ import { Time } from '../ui/text/time.tsx'
 import { changedSettings, draftOfKey } from './key-draft.ts'
 import { KeyFields } from './key-fields.tsx'
 import { KeyState } from './key-state.tsx'
+import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 
 interface KeySheetProps {
   readonly apiKey: ApiKey
@@ -26,6 +27,7 @@ export function KeySheet({ apiKey, actions, onClose }: KeySheetProps) {
   const queryClient = useQueryClient()
   const mayChange = useHasScope(actions.scope)
   const [isRevoking, setIsRevoking] = useState(false)
+  const [isRotating, setIsRotating] = useState(false)
   return (
     <Sheet title={apiKey.name} isOpen onClose={onClose} side="right">
       <div className="flex flex-col gap-6">
@@ -33,6 +35,14 @@ export function KeySheet({ apiKey, actions, onClose }: KeySheetProps) {
           details={{
             State: <KeyState apiKey={apiKey} />,
             Key: <span className="font-mono text-xs">{apiKey.key_prefix}</span>,
+            ...(apiKey.former_key && {
+              'Former secret': (
+                <span>
+                  <span className="font-mono text-xs">{apiKey.former_key.key_prefix}</span> until{' '}
+                  <Time at={apiKey.former_key.ends_at} form="short" />
+                </span>
+              ),
+            }),
             Id: <CopyableId id={apiKey.id} label="key id" />,
             Environment: apiKey.env,
             Made: <Time at={apiKey.created_at} form="short" />,
@@ -53,13 +63,24 @@ export function KeySheet({ apiKey, actions, onClose }: KeySheetProps) {
             <KeySettingsForm key={apiKey.id} apiKey={apiKey} actions={actions} />
             <div className="flex flex-wrap items-center justify-between gap-3 border-t border-line pt-4">
               <p className="text-sm text-ink-soft">Programs that use a revoked key are refused at once.</p>
-              <Button kind="danger" icon="trash" onClick={() => setIsRevoking(true)}>
-                Revoke
-              </Button>
+              <span className="flex gap-2">
+                {actions.rotate && <Button onClick={() => setIsRotating(true)}>Rotate</Button>}
+                <Button kind="danger" icon="trash" onClick={() => setIsRevoking(true)}>
+                  Revoke
+                </Button>
+              </span>
             </div>
           </>
         )}
       </div>
+      {isRotating && actions.rotate && (
+        <RotateKeyDialog
+          apiKey={apiKey}
+          rotate={actions.rotate}
+          queryKey={actions.queryKey}
+          onClose={() => setIsRotating(false)}
+        />
+      )}
       {isRevoking && (
         <ConfirmDialog
           title={`Revoke “${apiKey.name}”?`}

@@ -4,6 +4,11 @@ import { isEnded } from './authenticate/is-ended.ts'
 import { ownerRoles } from './permissions/owner-roles.ts'
 import type { TagSettings } from './tags/tag-rules.ts'
 
+interface FormerSecret {
+  readonly keyPrefix: string
+  readonly endsAtMs: number
+}
+
 /** A key as its owner may see it: everything but the secret. */
 export interface KeyRecord extends TagSettings {
   readonly id: string
@@ -16,6 +21,8 @@ export interface KeyRecord extends TagSettings {
   readonly name: string
   readonly environment: Environment
   readonly keyPrefix: string
+  /** The secret before the last rotation, which works until its end. Null if the key was never rotated. */
+  readonly former: FormerSecret | null
   readonly scopes: readonly Scope[]
   /** Null allows every model. */
   readonly allowedModels: readonly string[] | null
@@ -46,6 +53,8 @@ export interface KeyRow {
   readonly name: string
   readonly environment: string
   readonly key_prefix: string
+  readonly former_key_prefix: string | null
+  readonly former_ends_at: Date | null
   readonly scopes: readonly string[]
   readonly allowed_models: readonly string[] | null
   readonly limit_nano_usd: bigint | null
@@ -64,7 +73,7 @@ export interface KeyRow {
   readonly fixed_tags: Readonly<Record<string, string>> | null
 }
 
-export const KEY_COLUMNS = `id, account_id, project_id, user_id, service_account_id, name, environment, key_prefix, scopes, allowed_models, limit_nano_usd,
+export const KEY_COLUMNS = `id, account_id, project_id, user_id, service_account_id, name, environment, key_prefix, former_key_prefix, former_ends_at, scopes, allowed_models, limit_nano_usd,
   requests_per_minute, expires_at, revoked_at, created_at, last_used_at, is_root, parent_id, is_of_sessions, is_of_tokens, required_tags, fixed_tags,
   ${isEnded('api_keys')} AS is_ended, ${ownerRoles('api_keys')} AS owner_roles`
 
@@ -78,6 +87,7 @@ export function keyRecordFromRow(row: KeyRow): KeyRecord {
     name: row.name,
     environment: parseEnvironment(row.environment),
     keyPrefix: row.key_prefix,
+    former: formerOf(row),
     scopes: parseScopes(row.scopes),
     allowedModels: row.allowed_models,
     limitNanoUsd: row.limit_nano_usd,
@@ -94,6 +104,10 @@ export function keyRecordFromRow(row: KeyRow): KeyRecord {
     requiredTags: row.required_tags,
     fixedTags: row.fixed_tags,
   }
+}
+
+function formerOf({ former_key_prefix: keyPrefix, former_ends_at: endsAt }: KeyRow): FormerSecret | null {
+  return keyPrefix === null || endsAt === null ? null : { keyPrefix, endsAtMs: endsAt.getTime() }
 }
 
 export function isActive(key: KeyRecord, nowMs: number): boolean {

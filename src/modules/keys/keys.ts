@@ -2,12 +2,14 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { OpenPage, OrderedPageRequest, Page, PageRequest } from '../../kernel/page.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { KeyAuthenticator } from './authenticate/authenticate-key.ts'
-import { SCOPES, type Caller } from './authenticate/caller.ts'
+import type { Caller } from './authenticate/caller.ts'
+import { findEndedGrants } from './authenticate/find-ended-grants.ts'
 import { enterProject, listEnterableProjects, type EnterableProjects } from './change/enter-project.ts'
 import { revokeKey, updateKey, type KeyChanges } from './change/change-key.ts'
 import type { FindUnknownModel } from './change/allowed-models.ts'
 import { createKey, type KeyRequest } from './change/create-key.ts'
-import { issueKey, type IssuedKey, type KeyDraft } from './change/issue-key.ts'
+import { issueFirstKey } from './change/issue-first-key.ts'
+import type { IssuedKey } from './change/issue-key.ts'
 import {
   announceKeyChange,
   KEY_CHANGE_TOPIC,
@@ -16,8 +18,8 @@ import {
   type KeyChangeBus,
 } from './change/key-change.ts'
 import { requireFutureExpiry } from './change/future-expiry.ts'
+import { rotateKey, type KeyRotation } from './change/rotate-key.ts'
 import { ensureSessionKey, type SessionKeyOrder } from './change/session-key.ts'
-import { createKeyToken, environmentOfKey, KEY_FORM } from './key-form.ts'
 import { isActive, type KeyRecord } from './key-record.ts'
 import { keepOwner } from './permissions/keep-owner.ts'
 import { isOfAccountItself, requireMayGive, type Gift } from './permissions/require-may-give.ts'
@@ -117,8 +119,12 @@ export interface Keys {
   update(caller: Caller, accountId: string, keyId: string, changes: KeyChanges): Promise<KeyRecord>
   /** Returns after every process refuses the key. */
   revoke(caller: Caller, accountId: string, keyId: string): Promise<KeyRecord>
+  /** Returns after every process knows the new secret. The former one works as long as the overlap says. */
+  rotate(caller: Caller, accountId: string, rotation: KeyRotation): Promise<IssuedKey>
   /** Whether the key is usable now: neither revoked nor expired. */
   isActive(key: KeyRecord): boolean
+  /** Whether the secret before the last rotation still works. */
+  isFormerActive(former: { readonly endsAtMs: number }): boolean
   /** Throws for a restricted key, which must not change limits that it has itself. */
   requireUnrestricted(caller: Caller): Promise<void>
   /** Throws unless the caller may give these roles and take them away. A restricted key may not. */
@@ -242,7 +248,13 @@ export function createKeys({
       await announce({ keyId: key.id })
       return key
     },
+    rotate: async (caller, accountId, rotation) => {
+      const issued = await rotateKey(database, { caller, accountId, nowMs: clock.nowMs(), ...rotation })
+      await announce({ keyId: issued.record.id })
+      return issued
+    },
     isActive: (key) => isActive(key, clock.nowMs()),
+    isFormerActive: ({ endsAtMs }) => clock.nowMs() < endsAtMs,
     requireUnrestricted: (caller) =>
       requireMayGive(database, caller, { projectId: null, roles: [] }, clock.nowMs()),
     requireMayGive: (queryable, caller, gift) => requireMayGive(queryable, caller, gift, clock.nowMs()),
@@ -262,18 +274,11 @@ export function createKeys({
     },
     enterProject: (transaction, place) => enterProject(transaction, place, clock.nowMs()),
     listEnterableProjects: (key, filter) => listEnterableProjects(database, key, filter),
-    issueFirstKey: (transaction, accountId, token = createKeyToken('dev')) =>
-      issueKey(transaction, { accountId, draft: draftFirstKey(token), token, nowMs: clock.nowMs() }),
+    issueFirstKey: (transaction, accountId, token) =>
+      issueFirstKey(transaction, { accountId, ...(token !== undefined && { token }), nowMs: clock.nowMs() }),
     announceNewKeys,
     announceKeyChange: (keyId) => announce({ keyId }),
-    findEndedGrants: async (grantIds) => {
-      const found = await database.query<{ id: string }>(
-        'SELECT id FROM grants WHERE id = ANY ($1::uuid[])',
-        [grantIds],
-      )
-      const existing = new Set(found.map(({ id }) => id))
-      return grantIds.filter((id) => !existing.has(id))
-    },
+    findEndedGrants: (grantIds) => findEndedGrants(database, grantIds),
     announceAccountChange: (accountId) => announce({ accountId }),
     announcePeopleChange: async (accountId, people) => {
       const rows = await database.query<{ user_id: string }>(
@@ -289,11 +294,4 @@ export function createKeys({
     flushLastUsed: () => lastUsed.flush(),
     close: () => lastUsed.close(),
   }
-}
-
-// The message omits the key, because even a mistyped key contains most of the secret.
-function draftFirstKey(token: string): KeyDraft {
-  const environment = environmentOfKey(token)
-  if (environment === null) throw new Error(`The bootstrap key does not have the form ${KEY_FORM}.`)
-  return { name: 'First key', environment, scopes: SCOPES }
 }

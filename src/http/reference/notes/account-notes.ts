@@ -13,6 +13,10 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/tenants/me/api-keys/{id}': 'Returns one key without its secret.',
   'PATCH /v1/tenants/me/api-keys/{id}':
     'Changes a key. The answer comes when every process of the gateway knows the change.',
+  'POST /v1/tenants/me/api-keys/{id}/rotate':
+    'Gives a key a new secret and returns it, this once. Its id, rights, limits and usage stay. The former secret works as the same key until the ' +
+    'overlap ends, a day unless told otherwise; a secret that is left from an earlier rotation ends at once. Sessions that began with the key end with its ' +
+    'former secret. The answer comes when every process of the gateway knows the new one.',
   'DELETE /v1/tenants/me/api-keys/{id}':
     'Revokes a key. The answer comes when every process of the gateway refuses it; its running streams end.',
   'POST /v1/sessions':

@@ -7,6 +7,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   },
   'PATCH /v1/compare/conversations/{id}': { name: 'Tone of voice', system: 'Answer in one sentence.' },
   'POST /v1/tenants/me/api-keys': { name: 'laptop', scopes: ['inference'], limit_usd: 10 },
+  'POST /v1/tenants/me/api-keys/{id}/rotate': { overlap_seconds: 86_400 },
   'PATCH /v1/tenants/me/api-keys/{id}': { name: 'laptop, old', limit_usd: 5 },
   'POST /v1/payments/checkout': { amount_usd: 25 },
   'POST /v1/promo/redeem': { code: 'WELCOME' },

@@ -87,11 +87,37 @@ export const KeyUpdateBody = Type.Object(
   CLOSED,
 )
 
+const OVERLAP_SECONDS_USUAL = 86_400
+const OVERLAP_SECONDS_MAX = 30 * 86_400
+
+export const KeyRotateBody = Type.Object(
+  {
+    overlap_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: OVERLAP_SECONDS_MAX,
+        default: OVERLAP_SECONDS_USUAL,
+        description: 'How long the former secret still works. 0 ends it at once.',
+      }),
+    ),
+  },
+  CLOSED,
+)
+
 const keyFields = {
   id: UuidId,
   name: Type.String({ description: 'The name that people gave it.' }),
   env: Env,
   key_prefix: Type.String({ description: 'The beginning of the key, to recognise it by.' }),
+  former_key: Type.Optional(
+    Type.Object(
+      {
+        key_prefix: Type.String({ description: 'Its beginning.' }),
+        ends_at: Type.String({ format: 'date-time', description: 'When it stops working.' }),
+      },
+      { description: 'The secret before the last rotation. Absent if it does not work any more.' },
+    ),
+  ),
   is_active: Type.Boolean({ description: 'False once revoked or expired.' }),
   created_at: CreatedAt,
   last_used_at: orNull(Type.String({ format: 'date-time' }), 'Within a minute.'),
@@ -131,7 +157,7 @@ export interface KeyWire {
 /** Formats keys for clients, with the amount that each has spent. */
 export function createKeyWire({ keys, usage }: { keys: Keys; usage: Usage }): KeyWire {
   const toWire = (key: KeyRecord, spentNanoUsd: NanoUsd = 0n) =>
-    keyToWire({ key, isActive: keys.isActive(key), spentNanoUsd })
+    keyToWire({ key, isActive: keys.isActive(key), former: formerToWire(key, keys), spentNanoUsd })
   return {
     fresh: (key) => toWire(key),
     one: async (key) => toWire(key, (await usage.spentByKeys([key.id])).get(key.id)),
@@ -142,13 +168,21 @@ export function createKeyWire({ keys, usage }: { keys: Keys; usage: Usage }): Ke
   }
 }
 
+/** The former secret while it works. */
+function formerToWire({ former }: KeyRecord, { isFormerActive }: Pick<Keys, 'isFormerActive'>) {
+  if (former === null || !isFormerActive(former)) return null
+  return { key_prefix: former.keyPrefix, ends_at: toTimestamp(former.endsAtMs) }
+}
+
 function keyToWire({
   key,
   isActive,
+  former,
   spentNanoUsd,
 }: {
   key: KeyRecord
   isActive: boolean
+  former: { key_prefix: string; ends_at: string } | null
   spentNanoUsd: NanoUsd
 }): Static<typeof KeyAnswer> {
   return {
@@ -156,6 +190,7 @@ function keyToWire({
     name: key.name,
     env: key.environment,
     key_prefix: key.keyPrefix,
+    ...(isActive && former !== null && { former_key: former }),
     is_active: isActive,
     created_at: toTimestamp(key.createdAtMs),
     last_used_at: key.lastUsedAtMs === null ? null : toTimestamp(key.lastUsedAtMs),
@@ -187,6 +222,10 @@ function projectIdOf(text: string): string {
   const id = parseWireId('project', text)
   if (id === null) throw notFound('project')
   return id
+}
+
+export function parseOverlap({ overlap_seconds: seconds }: Static<typeof KeyRotateBody>): number {
+  return (seconds ?? OVERLAP_SECONDS_USUAL) * 1000
 }
 
 export function parseKeyChanges(body: Static<typeof KeyUpdateBody>): KeyChanges {

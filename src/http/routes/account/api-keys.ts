@@ -10,8 +10,10 @@ import {
   KeyCreateBody,
   KeyCreatedAnswer,
   KeyRevokedAnswer,
+  KeyRotateBody,
   KeyUpdateBody,
   parseKeyChanges,
+  parseOverlap,
   parseKeyRequest,
 } from './api-key-wire.ts'
 
@@ -74,6 +76,24 @@ export const apiKeyRoutes = (modules: { keys: Keys; usage: Usage }): Route[] => 
       responses: { 200: { description: 'The key as it now is, on every process.', schema: KeyAnswer } },
       handle: async ({ caller, params, body }) =>
         wire.one(await keys.update(caller, caller.accountId, params.id, parseKeyChanges(body))),
+    }),
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path: '/v1/tenants/me/api-keys/:id/rotate',
+      access: inProject('keys.own'),
+      summary: 'Rotate an API key',
+      params: KeyParams,
+      body: KeyRotateBody,
+      otherErrors: [409],
+      responses: {
+        200: { description: 'The key with its new secret, shown this once.', schema: KeyCreatedAnswer },
+      },
+      handle: async ({ caller, params, body }) => {
+        const rotation = { keyId: params.id, overlapMs: parseOverlap(body) }
+        const { record, token } = await keys.rotate(caller, caller.accountId, rotation)
+        return { ...(await wire.one(record)), key: token }
+      },
     }),
     defineRoute({
       ...shared,

@@ -26,6 +26,7 @@ export interface KnownKey {
 
 interface HashRow extends CallerRow {
   readonly key_hash: Buffer
+  readonly former_key_hash: Buffer | null
   readonly token_hash?: Buffer
 }
 
@@ -34,7 +35,9 @@ interface TokenRow extends HashRow {
   readonly token_expires_at: Date
 }
 
-const READ_KEYS = `${SELECT_CALLER} WHERE k.key_hash = ANY ($1::bytea[]) AND NOT k.is_of_sessions`
+/** Also by the secret that a key had before its last rotation. */
+const READ_KEYS = `${SELECT_CALLER}
+  WHERE (k.key_hash = ANY ($1::bytea[]) OR k.former_key_hash = ANY ($1::bytea[])) AND NOT k.is_of_sessions`
 const READ_TOKENS = `
   SELECT c.*, t.token_hash, t.grant_id, t.expires_at AS token_expires_at FROM access_tokens t
   CROSS JOIN LATERAL (${SELECT_CALLER} WHERE k.id = t.key_id AND k.account_id = t.account_id AND k.is_of_tokens) c
@@ -50,7 +53,11 @@ export async function readKnownKeys(
   const ofKeys = keyHashes.filter((keyHash) => !isHashOfToken(keyHash))
   const known = new Map<string, KnownKey>()
   const keyRows = await readRows<HashRow>(database, READ_KEYS, new Map(ofKeys.map((hash) => [hash, hash])))
-  for (const [keyHash, row] of keyRows) known.set(keyHash, knownKeyOf(row, clock))
+  for (const [keyHash, row] of keyRows)
+    known.set(
+      keyHash,
+      row.key_hash.toString('hex') === keyHash ? knownKeyOf(row, clock) : knownFormerOf(row, clock),
+    )
   const hexOfTokens = new Map(ofTokens.map((hash) => [hash.slice(TOKEN_HASH_PREFIX.length), hash]))
   for (const [keyHash, row] of await readRows<TokenRow>(database, READ_TOKENS, hexOfTokens))
     known.set(keyHash, knownTokenOf(row, clock))
@@ -69,15 +76,22 @@ async function readRows<Row extends HashRow>(
   if (asked.size === 0) return []
   const hashes = new Map([...asked.keys()].map((hex) => [hex, Buffer.from(hex, 'hex')]))
   const rows = await database.query<Row>(statement, [[...hashes.values()]])
-  return rows.flatMap((row): [string, Row][] => {
-    const rowHash = row.token_hash ?? row.key_hash
-    const hex = rowHash.toString('hex')
-    const name = asked.get(hex)
-    const hashBytes = hashes.get(hex)
-    // The index found the row by its hash. The final comparison takes constant time.
-    const isAsked = name !== undefined && hashBytes !== undefined && timingSafeEqual(rowHash, hashBytes)
-    return isAsked ? [[name, row]] : []
-  })
+  return rows.flatMap((row): [string, Row][] =>
+    hashesOf(row).flatMap((rowHash): [string, Row][] => {
+      const hex = rowHash.toString('hex')
+      const name = asked.get(hex)
+      const hashBytes = hashes.get(hex)
+      // The index found the row by its hash. The final comparison takes constant time.
+      const isAsked = name !== undefined && hashBytes !== undefined && timingSafeEqual(rowHash, hashBytes)
+      return isAsked ? [[name, row]] : []
+    }),
+  )
+}
+
+/** A row that was read by its token is found by it only. */
+function hashesOf({ token_hash: token, key_hash: key, former_key_hash: former }: HashRow): Buffer[] {
+  if (token !== undefined) return [token]
+  return former === null ? [key] : [key, former]
 }
 
 function knownKeyOf(row: CallerRow, clock: Clock): KnownKey {
@@ -90,6 +104,13 @@ function knownKeyOf(row: CallerRow, clock: Clock): KnownKey {
     refreshAtMs: clock.monotonicMs() + REFRESH_AFTER_MS,
     noteUseAtMs: lastUsedAtMs === null ? 0 : Math.min(lastUsedAtMs, clock.nowMs()) + NOTE_USE_AFTER_MS,
   }
+}
+
+/** Both secrets are one key. The former one ends before it. */
+function knownFormerOf(row: CallerRow, clock: Clock): KnownKey {
+  const known = knownKeyOf(row, clock)
+  const endsAtMs = row.former_ends_at?.getTime() ?? 0
+  return { ...known, expiresAtMs: Math.min(endsAtMs, known.expiresAtMs ?? Infinity) }
 }
 
 /** The caller has no expiry: a request that began with a valid token may end after it. */

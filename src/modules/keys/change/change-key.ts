@@ -116,7 +116,7 @@ export async function revokeKey(options: ChangeKeyOptions, request: KeyChangeReq
 /**
  * A restricted key may manage only itself and the keys it created, because other keys may have more rights than it could restore.
  */
-function requireManaged(authority: Authority, target: KeyRecord): void {
+export function requireManaged(authority: Authority, target: KeyRecord): void {
   if (authority.kind === 'operator') return
   const { key } = authority
   if (!isOwn(key, target)) requirePermissions(authority, ['keys.manage'])
