@@ -25,8 +25,15 @@ export interface MergedCatalog {
   readonly problems: readonly string[]
 }
 
-/** Keeps models that did not change from one version to the next. */
-export type ReadModels = Map<string, { readonly version: bigint; readonly model: CatalogModel }>
+/** Keeps models that did not change from one version to the next, also with the price lists that they have, by version. */
+export type ReadModels = Map<
+  string,
+  {
+    readonly version: bigint
+    readonly model: CatalogModel
+    readonly priced: Map<bigint, CatalogModel>
+  }
+>
 
 /**
  * Puts what operators added behind the models of the file, whose names come first, and gives every model its price lists. A model
@@ -45,13 +52,13 @@ export function mergeOffered(
   const merged = ofFile.map((model) => {
     // Those of a removed model of this name went with it.
     const isItsOwn = ({ effectiveFromMs }: OfferedPrice) => effectiveFromMs > (removals.get(model.id) ?? 0)
-    return addPrices(model, { first: model, later: pricesOf.get(model.id)?.filter(isItsOwn) ?? [] })
+    return addPrices(model, pricesOf.get(model.id)?.filter(isItsOwn) ?? [])
   })
   for (const offered of models) {
     const [price, ...later] = pricesOf.get(offered.id) ?? []
     if (offered.removedAtMs !== null) {
       const model = price && readOffered(offered, price, { known, taken, problems: [] })
-      if (model && price) former.set(offered.id, withPrice(model, price))
+      if (model && price) former.set(offered.id, withKnownPrice(known, model, price))
       continue
     }
     if (taken.has(offered.id)) {
@@ -61,9 +68,16 @@ export function mergeOffered(
     const model = price === undefined ? null : readOffered(offered, price, { known, taken, problems })
     if (model === null || price === undefined)
       problems.push(`${offered.id}: it is not served as it is stored`)
-    else merged.push(addPrices(model, { first: withPrice(model, price), later }))
+    else {
+      const priced = (one: OfferedPrice) => withKnownPrice(known, model, one)
+      merged.push({
+        first: priced(price),
+        later: later.map((one) => ({ fromMs: one.effectiveFromMs, model: priced(one) })),
+      })
+    }
   }
-  for (const id of known.keys()) if (!models.some((one) => one.id === id)) known.delete(id)
+  const stored = new Set(models.map(({ id }) => id))
+  for (const id of known.keys()) if (!stored.has(id)) known.delete(id)
   return { models: merged, former, problems }
 }
 
@@ -102,20 +116,30 @@ function readOffered(
           },
         }),
   })
-  known.set(id, { version, model: read })
+  known.set(id, { version, model: read, priced: new Map() })
   return read
 }
 
+/** More than a model usually has between two changes of itself. */
+const PRICED_MAX = 100
+
 /** Each list stands for itself: `model` has the routes as they are without any of them. */
-function addPrices(
-  model: CatalogModel,
-  { first, later }: { readonly first: CatalogModel; readonly later: readonly OfferedPrice[] },
-): TimedModel {
+function withKnownPrice(known: ReadModels, model: CatalogModel, price: OfferedPrice): CatalogModel {
+  const priced = known.get(model.id)?.priced
+  const before = priced?.get(price.version)
+  if (before !== undefined) return before
+  const made = withPrice(model, price)
+  if (priced !== undefined && priced.size >= PRICED_MAX) priced.clear()
+  priced?.set(price.version, made)
+  return made
+}
+
+function addPrices(model: CatalogModel, prices: readonly OfferedPrice[]): TimedModel {
   return {
-    first,
-    later: later.map((price) => ({
+    first: model,
+    later: prices.map((price) => ({
       fromMs: price.effectiveFromMs,
-      model: price.isOfFile && model.isOffered !== true ? model : withPrice(model, price),
+      model: price.isOfFile ? model : withPrice(model, price),
     })),
   }
 }

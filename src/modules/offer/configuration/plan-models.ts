@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import { giveCosts, withoutRates } from '../models/costs-of-routes.ts'
 import type { AddedTogether, ModelChanges } from '../models/model-changes.ts'
@@ -19,6 +20,8 @@ export interface ModelPlanning {
   readonly reason: string | null
 }
 
+const AT_ONCE = 50
+
 /** Returns what makes the offered models the wanted ones. */
 export async function planModels(
   wanted: readonly WantedModel[],
@@ -27,16 +30,20 @@ export async function planModels(
   const { authorKeyId, reason, nowMs } = given
   const steps: PlannedStep[] = []
   const seen = new Set<string>()
+  const known = new Map(models.map((model) => [model.id, model]))
+  const pricesOf = Map.groupBy(prices, ({ model }) => model)
   for (const [index, { id, entry, price, visibility }] of wanted.entries()) {
+    // Requests are served between parts of a long document.
+    if (index % AT_ONCE === AT_ONCE - 1) await setImmediate()
     if (seen.has(id)) throw invalidValue(`models.${index}.id`, `The document has '${id}' twice.`)
     seen.add(id)
-    const before = models.find((model) => model.id === id)
+    const before = known.get(id)
     if (before === undefined) {
       const input = { id, entry, price, visibility, authorKeyId, reason }
       steps.push({ kind: 'model', action: 'create', name: id, change: await changes.add(input, together) })
       continue
     }
-    const current = currentOf(prices, id, nowMs)
+    const current = currentOf(pricesOf.get(id) ?? [], id, nowMs)
     const isPriced = isSameValue(current?.price, price)
     const beforeCosted = giveCosts(before.entry, current?.costs ?? [])
     if (isPriced && isSameValue(beforeCosted, entry) && isSameValue(before.visibility, visibility)) continue

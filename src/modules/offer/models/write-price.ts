@@ -2,9 +2,12 @@ import { AppError } from '../../../kernel/app-error.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import { takeVersion } from '../write-provider.ts'
 import type { OfferedCost, OfferedPrice } from './offered-model.ts'
+import { RECENT_DAYS } from './read-models.ts'
 
 /** Price lists of one model that are not in effect yet. */
 const FUTURE_MAX = 100
+/** Price lists of one model that began lately, which every process holds. */
+const RECENT_MAX = 1_000
 
 /** A price list that is checked and not stored yet. */
 export interface NewPrice extends Pick<
@@ -24,12 +27,19 @@ interface PriceRow extends NewPrice {
 
 export async function insertPrice(transaction: Queryable, row: PriceRow): Promise<void> {
   const { model, version, effectiveFromMs, nowMs } = row
-  const [count] = await transaction.query<{ count: bigint }>(
-    'SELECT count(*) AS count FROM model_prices WHERE model = $1 AND effective_from > $2 AND withdrawn_at IS NULL',
+  const [count] = await transaction.query<{ future: bigint; recent: bigint }>(
+    `SELECT count(*) FILTER (WHERE effective_from > $2) AS future, count(*) FILTER (WHERE effective_from <= $2) AS recent
+     FROM model_prices WHERE model = $1 AND withdrawn_at IS NULL
+       AND effective_from > $2::timestamptz - interval '${RECENT_DAYS} days'`,
     [model, new Date(nowMs)],
   )
-  if (Number(count?.count ?? 0) >= FUTURE_MAX)
+  if (Number(count?.future ?? 0) >= FUTURE_MAX)
     throw new AppError('conflict', `This model already has ${FUTURE_MAX} price lists of the future.`)
+  if (Number(count?.recent ?? 0) >= RECENT_MAX)
+    throw new AppError(
+      'conflict',
+      `This model already got ${RECENT_MAX} price lists in the last ${RECENT_DAYS} days.`,
+    )
   const rows = await transaction.query(
     `INSERT INTO model_prices (version, model, effective_from, price, rates, author_key_id, reason, created_at, is_of_file, costs)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10::jsonb, (
