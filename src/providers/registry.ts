@@ -56,8 +56,10 @@ function secretsOf({ apiKeys, baseUrl, headers = [], path = {} }: ProviderSettin
   const { username = '', password = '' } = path.proxy ?? {}
   const ofProxy = password === '' ? [] : [password, Buffer.from(`${username}:${password}`).toString('base64')]
   const values = headers.filter((_, index) => index % 2 === 1)
+  // A vendor may repeat a credential without the scheme before it.
+  const credentials = values.flatMap((value) => /^[\w-]+ (\S+)$/.exec(value)?.[1] ?? [])
   const parts = apiKeys.flatMap((key) => (key.startsWith('{') ? listDocumentTexts(key) : key.split(':')))
-  return [...apiKeys, ...parts, ...hosts, ...ofProxy, ...values]
+  return [...apiKeys, ...parts, ...hosts, ...ofProxy, ...values, ...credentials]
 }
 
 interface ReplaceableProvider {

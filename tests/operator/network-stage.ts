@@ -26,7 +26,7 @@ export interface NetworkStage {
 }
 
 /** Starts a gateway whose hosts are behind proxies. */
-export async function startNetworkStage(): Promise<NetworkStage> {
+export async function startNetworkStage(settings: Record<string, string> = {}): Promise<NetworkStage> {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-network-'))
   await mkdir(join(directory, 'secrets'))
   const model = (id: string, provider: string, members = {}) =>
@@ -42,7 +42,11 @@ export async function startNetworkStage(): Promise<NetworkStage> {
         price: { unit: 'second', usd: 0.0001 },
       }),
     ],
-    settings: { PARKWAY_REFERENCE_DIRECTORIES: join(directory, 'secrets'), LOG_LEVEL: 'debug' },
+    settings: {
+      PARKWAY_REFERENCE_DIRECTORIES: join(directory, 'secrets'),
+      LOG_LEVEL: 'debug',
+      ...settings,
+    },
     logFile: join(directory, 'log'),
   })
   const anthropic = await startAnthropicServer()
