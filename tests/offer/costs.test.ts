@@ -160,3 +160,21 @@ test('costs are computed again from what the records name', async () => {
   expect(checked).toBeGreaterThan(costs.checked)
   expect(costs.checked).toBeGreaterThan(5)
 })
+
+test('operators see cost and margin of groups, of the requests whose cost is known', async () => {
+  await addModel(gateway, 'summed-1', { routes: [routeOf('m')] })
+  expect(await costOf('summed-1')).toBe(null)
+  await setCosts('summed-1', { costs: [{ provider: 'openai', cost: costing(0.3) }] })
+  expect(await costOf('summed-1')).toBe(costUsd(0.3))
+  const { body } = await gateway.request('GET', '/v1/admin/usage?by=model&model=summed-1')
+  const summed = { requests: 2, costed_requests: 1, vendor_cost_usd: costUsd(0.3) }
+  expect(body).toMatchObject(summed)
+  expect(body.data).toMatchObject([{ value: 'summed-1', ...summed }])
+  expect(body.margin_usd).toBeCloseTo(PRICE_USD - costUsd(0.3), 9)
+  const csv = await (await gateway.fetch('GET', '/v1/admin/usage?by=model&model=summed-1&format=csv')).text()
+  expect(csv.split('\n')[1]).toMatch(
+    new RegExp(`,${costUsd(0.3).toFixed(9).replace(/0+$/, '')},[\\d.]+,1\\r?$`),
+  )
+  const { body: byTag } = await gateway.request('GET', '/v1/admin/usage?by=tag:team&model=summed-1')
+  expect(byTag).toMatchObject({ vendor_cost_usd: null, margin_usd: null, costed_requests: null })
+})

@@ -1,6 +1,7 @@
 import type { Environment, Reader } from '../keys/keys.ts'
 import { firstIdAt, floorHour, type SplitRange, type UsageRange } from './usage-range.ts'
 import { valueOfTag } from './value-of-tag.ts'
+import { RECORD_COSTS, ROLLUP_COSTS } from './usage-costs.ts'
 import { COUNT_COLUMNS, RECORD_COUNTS, ROLLUP_COUNTS } from './usage-totals.ts'
 
 /** Filters for usage. */
@@ -52,6 +53,8 @@ export function selectUsage(
   filter: UsageFilter = {},
   tagName: string | null = null,
   values: unknown[] = [],
+  /** Also what vendors charge. Not by label. */
+  hasCosts = false,
 ): UsageSelection {
   const bind = (value: unknown): string => `$${values.push(value)}`
   const owner = typeof account === 'string' ? account : `${bind(account.accountId)}::uuid`
@@ -66,7 +69,7 @@ export function selectUsage(
   const { label, hasLabel, tag } = tagParts(filter, tagName, bind)
   const fromHours = ({ fromMs, toMs }: UsageRange): string => {
     const within = `account_id = ${owner} AND hour >= ${bind(new Date(fromMs))} AND hour < ${bind(new Date(toMs))}${narrowed}`
-    const all = `SELECT hour, ${ATTRIBUTES}, NULL::text AS tag, ${ROLLUP_COUNTS} FROM usage_rollups WHERE ${within}`
+    const all = `SELECT hour, ${ATTRIBUTES}, NULL::text AS tag, ${ROLLUP_COUNTS}${hasCosts ? ROLLUP_COSTS : ''} FROM usage_rollups WHERE ${within}`
     const tagged = (value: string, counts: string, condition: string): string =>
       `SELECT hour, key_id, NULL::text AS environment, model, NULL::text AS provider, ${value} AS tag, ${counts}
        FROM usage_by_label WHERE ${within} AND ${condition}`
@@ -85,7 +88,7 @@ export function selectUsage(
   const labelled = label === null ? '' : ` AND labels @> ARRAY[${label}]`
   // Selected by id, because an id begins with the time of its request and the index ends with the id.
   const fromRecords = ({ fromMs, toMs }: UsageRange): string =>
-    `SELECT ${bind(new Date(floorHour(fromMs)))}::timestamptz AS hour, ${ATTRIBUTES}, ${tagOfRecord} AS tag, ${RECORD_COUNTS} FROM usage_records
+    `SELECT ${bind(new Date(floorHour(fromMs)))}::timestamptz AS hour, ${ATTRIBUTES}, ${tagOfRecord} AS tag, ${RECORD_COUNTS}${hasCosts ? RECORD_COSTS : ''} FROM usage_records
      WHERE account_id = ${owner} AND id >= ${bind(firstIdAt(fromMs))} AND id < ${bind(firstIdAt(toMs))}${narrowed}${labelled}`
 
   const [first = NO_EDGE, last = NO_EDGE] = range.edges

@@ -26,6 +26,7 @@ import {
   totalsFields,
   totalsToWire,
 } from '../account/usage-wire.ts'
+import { costCells, costFields, costsToWire } from './usage-costs-wire.ts'
 
 const errorFields = {
   errors: orNull(
@@ -67,6 +68,7 @@ export const GatewayUsageAnswer = Type.Object({
   ...totalsFields,
   ...hitRateField,
   ...errorFields,
+  ...costFields,
   error_kinds: Type.Array(
     Type.Object({
       outcome: Type.String({ description: '`failed`, `refused` or `disconnected`.' }),
@@ -84,6 +86,7 @@ export const GatewayUsageAnswer = Type.Object({
       ...groupFields,
       ...hitRateField,
       ...errorFields,
+      ...costFields,
       latency: orNull(
         SpreadAnswer,
         'Of completed requests, within 5 %. Null if none was measured, and by tag.',
@@ -135,6 +138,7 @@ export function gatewayUsageToWire(
     ...now,
     cache_hit_rate: hitRateOf(totals),
     ...errorsToWire(usage),
+    ...costsToWire(usage),
     error_kinds: errorKinds.map((kind) => ({
       outcome: kind.outcome,
       http_status: kind.httpStatus,
@@ -160,6 +164,7 @@ function groupToWire(
     share,
     cache_hit_rate: hitRateOf(totals),
     ...errorsToWire(group),
+    ...costsToWire(group),
     latency: spreadToWire(group.latency),
     ttft: spreadToWire(group.firstToken),
     previous: { ...before, cache_hit_rate: hitRateOf(previous) },
@@ -244,12 +249,13 @@ const CSV_COLUMNS = [
   'previous_requests',
   'previous_total_tokens',
   'previous_cost_usd',
+  ...Object.keys(costFields),
 ]
 
 function groupToCsv(
   { range, asked }: { readonly range: UsageRange; readonly asked: string },
   { value, name, tenant_id: accountId, account_name: accountName }: ReturnType<typeof valueToWire>,
-  { totals, previous, errors }: Pick<GatewayUsage, 'totals' | 'previous' | 'errors'>,
+  { totals, previous, errors, costs }: Pick<GatewayUsage, 'totals' | 'previous' | 'errors' | 'costs'>,
 ): string {
   const { from, to } = rangeToWire(range)
   return csvRow([
@@ -274,5 +280,6 @@ function groupToCsv(
     previous.requests,
     previous.promptTokens + previous.completionTokens,
     { nanoUsd: previous.costNanoUsd },
+    ...costCells(costs),
   ])
 }

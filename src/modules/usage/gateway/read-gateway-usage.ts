@@ -73,7 +73,7 @@ export async function readGatewayTimeseries(
   query: GatewayTimeseriesQuery,
 ): Promise<Timeseries & { readonly names: ReadonlyMap<string, GroupName> }> {
   const values: unknown[] = []
-  const sql = selectAllAccounts({ ...query, by: query.by ?? 'account' }, values, true)
+  const sql = selectAllAccounts({ ...query, by: query.by ?? 'account' }, values, { isByHour: true })
   const timeseries = await readSeries(queryable, { sql, values }, query)
   const names =
     query.by === null

@@ -17,6 +17,14 @@ import {
   type GatewayQuery,
   type GroupOrder,
 } from './gateway-query.ts'
+import {
+  addCosts,
+  COST_COLUMNS,
+  costsFromRow,
+  NO_COSTS,
+  type UsageCosts,
+  type UsageCostsRow,
+} from '../usage-costs.ts'
 import { selectAllAccounts } from './select-all-accounts.ts'
 
 export interface GroupsQuery extends GatewayQuery {
@@ -38,6 +46,8 @@ interface GroupFigures {
   readonly previous: UsageTotals
   /** Null by tag, because errors have none. */
   readonly errors: ErrorCounts | null
+  /** Null by tag. */
+  readonly costs: UsageCosts | null
 }
 
 export interface UsageGroup extends GroupFigures {
@@ -54,7 +64,7 @@ export interface GatewayUsage extends GroupFigures {
 
 type Previous<Row> = { readonly [Column in keyof Row & string as `before_${Column}`]: Row[Column] }
 
-interface GroupRow extends UsageTotalsRow, Previous<UsageTotalsRow> {
+interface GroupRow extends UsageTotalsRow, UsageCostsRow, Previous<UsageTotalsRow> {
   /** Null for the rest. */
   readonly value: string | null
   /** Of the rest. One for a group. */
@@ -96,11 +106,12 @@ const ERROR_COLUMNS = ['failed', 'refused', 'disconnected'] as const
 /** In one statement, so that neither period is missing what is posted meanwhile. */
 function rankGroups(query: GroupsQuery, values: unknown[], hasErrors: boolean): string {
   const { previousRange, order, limit } = query
-  const before = selectAllAccounts({ ...query, range: previousRange }, values, false)
+  const before = selectAllAccounts({ ...query, range: previousRange }, values)
   const renamed = COUNT_COLUMNS.map((column) => `${column} AS before_${column}`).join(', ')
-  const now = selectAllAccounts(query, values, false)
+  const now = selectAllAccounts(query, values, { hasCosts: hasErrors })
   const errors = hasErrors ? countErrors(query, values) : NO_ERRORS
-  const columns = [...COUNT_COLUMNS, ...BEFORE, ...ERROR_COLUMNS]
+  const others = [...BEFORE, ...ERROR_COLUMNS, ...(hasErrors ? COST_COLUMNS : [])]
+  const columns = [...COUNT_COLUMNS, ...others]
   const last = `$${values.push(limit)}::bigint`
   return `WITH groups AS (
       SELECT value, ${columns.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')}
@@ -112,7 +123,7 @@ function rankGroups(query: GroupsQuery, values: unknown[], hasErrors: boolean): 
       WHERE requests > 0 OR cost_nano_usd > 0 OR before_requests > 0 OR failed + refused + disconnected > 0
     )
     SELECT min(value) FILTER (WHERE place <= ${last}) AS value, count(*) AS groups, ${SUMS},
-      ${[...BEFORE, ...ERROR_COLUMNS].map((column) => `sum(${column})::bigint AS ${column}`).join(', ')}
+      ${others.map((column) => `sum(${column})::bigint AS ${column}`).join(', ')}
     FROM ranked GROUP BY least(place, ${last} + 1) ORDER BY least(place, ${last} + 1)`
 }
 
@@ -142,6 +153,7 @@ function figuresOf(row: GroupRow, hasErrors: boolean): GroupFigures {
     errors: hasErrors
       ? { failed: Number(row.failed), refused: Number(row.refused), disconnected: Number(row.disconnected) }
       : null,
+    costs: hasErrors ? costsFromRow(row) : null,
   }
 }
 
@@ -164,6 +176,7 @@ function noFigures(hasErrors: boolean): GroupFigures {
     totals: NO_USAGE,
     previous: NO_USAGE,
     errors: hasErrors ? { failed: 0, refused: 0, disconnected: 0 } : null,
+    costs: hasErrors ? NO_COSTS : null,
   }
 }
 
@@ -177,5 +190,6 @@ function addFigures(a: GroupFigures, b: GroupFigures): GroupFigures {
         refused: a.errors.refused + b.errors.refused,
         disconnected: a.errors.disconnected + b.errors.disconnected,
       },
+    costs: a.costs && b.costs && addCosts(a.costs, b.costs),
   }
 }
