@@ -106,9 +106,29 @@ test('a price is set for later, listed and withdrawn', async () => {
   expect(listed.stdout).toMatch(/current/)
   const version = /version is (\d+)/.exec(made.stdout)?.[1] ?? ''
   expect((await home.run(['admin', 'prices', 'withdraw', 'gpt-5.4', version])).stdout).toBe(
-    'It will not be charged.\n',
+    'Requests from now on are not charged by it.\n',
   )
   expect((await home.run(['admin', 'prices', 'set', 'gpt-5.4', path, '--from', '2020-01-01'])).code).toBe(1)
+})
+
+test('what a vendor charges is set beside the price, and a markup is added, listed and ended', async () => {
+  const path = await write('cost.yaml', 'unit: token\ninput_usd_per_1m: 1.25\noutput_usd_per_1m: 7.5\n')
+  const set = await home.run(['admin', 'prices', 'cost', 'gpt-5.4-mini', 'openai', path])
+  expect([set.stderr, set.stdout]).toEqual([
+    '',
+    expect.stringContaining('openai charges $1.25 in, $7.50 out'),
+  ])
+  const listed = await home.run(['admin', 'prices', 'list', 'gpt-5.4-mini'])
+  expect(listed.stdout).toMatch(/current.*openai \$1\.25 in/)
+  const adjust = (...words: string[]) => home.run(['admin', 'prices', 'adjust', ...words])
+  const added = await adjust('add', '12.5', '-m', 'gpt-5.4-mini', '--reason', 'Our markup')
+  expect([added.stderr, added.stdout]).toEqual([
+    '',
+    expect.stringContaining('+12.5 % for everybody, gpt-5.4-mini'),
+  ])
+  expect((await adjust('list')).stdout).toMatch(/in force +everybody, gpt-5\.4-mini +\+12\.5 %.*Our markup/)
+  const id = /its id is (\d+)/.exec(added.stdout)?.[1] ?? ''
+  expect((await adjust('end', id)).stdout).toBe('Requests from now on are not adjusted by it.\n')
 })
 
 test('a price list is compared, and what is named is taken', async () => {

@@ -204,6 +204,10 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
     const { id } = await post('/v1/admin/models/gpt-5.4/prices', { price, effective_from: from })
     return { variables: { PRICE_VERSION: id } }
   },
+  'parkway admin prices adjust end': async () => {
+    const { id } = await post('/v1/admin/price_adjustments', { model: 'gpt-5.4', percent: 1 })
+    return { variables: { ADJUSTMENT_ID: id } }
+  },
   'parkway trust': makeServiceAccount,
   'parkway trust list': makeServiceAccount,
   'parkway trust show': trustIssuer,

@@ -5,6 +5,8 @@ import type { Schemas } from '../../api/gateway-client.ts'
 import { parseDate } from '../../input/parse-date.ts'
 import { printTable } from '../../output/tables/print-table.ts'
 import { printable } from '../../output/printable.ts'
+import { adjustPrices } from './adjust-prices.ts'
+import { describeCosts, setCost } from './cost-of-route.ts'
 import { describePrice } from './describe-price.ts'
 import { importPrices } from './import-prices.ts'
 
@@ -25,6 +27,7 @@ const list = clientCommand({
         { title: 'state', of: ({ state }) => state },
         { title: 'from', of: (price) => price.effective_from?.slice(0, 19) ?? '-', rank: 1 },
         { title: 'price', of: ({ price }) => describePrice(price), rank: 2, isText: true },
+        { title: 'cost', of: ({ costs }) => describeCosts(costs), rank: 5, isText: true },
         { title: 'reason', of: ({ reason }) => reason ?? '-', rank: 4, isText: true },
       ],
       data,
@@ -81,5 +84,5 @@ export const prices = commandGroup({
   name: 'prices',
   summary: 'Prices of models, with the dates from which they are charged.',
   example: 'parkway admin prices list gpt-5.4',
-  others: [list, set, withdraw, importPrices],
+  others: [list, set, setCost, withdraw, adjustPrices, importPrices],
 })
