@@ -43,6 +43,11 @@ describe('usage', () => {
     expect(JSON.parse(hours.stdout)).toMatchObject({ object: 'usage.timeseries', granularity: 'hour' })
   })
 
+  test('of a month in a time zone', async () => {
+    const zoned = await home.run(['usage', '--window', 'this_month', '--time-zone', 'Asia/Tokyo', '--json'])
+    expect([zoned.code, JSON.parse(zoned.stdout).requests]).toEqual([0, 3])
+  })
+
   test('is comma-separated with --csv, and filtered by model', async () => {
     const { stdout } = await home.run(['usage', '--csv', '--model', 'gpt-4o-mini'])
     expect(stdout).toMatch(

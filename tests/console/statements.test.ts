@@ -47,4 +47,23 @@ describe.skipIf(NO_BROWSER !== null)('statements in the console', () => {
     await page.getByText('Closing balance').waitFor()
     await close()
   })
+
+  test('usage of a month is read in UTC or in the time zone of the browser, which the address keeps', async () => {
+    const user = await createUser(gateway)
+    const { page, goto, close } = await openConsole(user)
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname === '/v1/usage/summary')
+        asked.push(`${searchParams.get('window')} ${searchParams.get('time_zone')}`)
+    })
+    await goto('/usage?period=this_month')
+    await page.getByLabel('Time zone of the period').selectOption('Europe/Zurich')
+    await page.waitForURL(/zone=Europe/)
+    await page.waitForLoadState('networkidle')
+    expect(asked).toEqual(['this_month null', 'this_month Europe/Zurich'])
+    await takeScreenshots(page, 'usage-of-month')
+    await expectAccessible(page)
+    await close()
+  })
 })

@@ -67,6 +67,8 @@ export const BAD_RANGES = [
   ['window', 'window=1h'],
   ['window', 'window=24h&window=7d'],
   ['window', 'window=24h&from=2026-11-01T00:00:00Z'],
+  ['time_zone', 'window=today&time_zone=Mars/Olympus'],
+  ['time_zone', 'window=24h&time_zone=UTC'],
   ['from', 'from=yesterday'],
   ['from', 'from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z'],
   ['from', 'from=2026-11-02T00:00:00Z&to=2026-11-02T00:00:00Z'],

@@ -97,6 +97,18 @@ describe('GET /v1/usage/budget', () => {
 })
 
 describe('GET /v1/usage/summary', () => {
+  test('200: a part of the calendar, in UTC and in a time zone', async () => {
+    await gateway.write([{ at: ago(0), costNanoUsd: 5_000n }])
+    for (const zone of ['', '&time_zone=Pacific/Auckland']) {
+      const { body } = await gateway.get(`/v1/usage/summary?window=this_month${zone}`)
+      const first = zone === '' ? 'UTC' : 'Pacific/Auckland'
+      const text = new Date(body.from).toLocaleString('sv-SE', { timeZone: first })
+      expect([body.window, body.requests, text.slice(7)]).toEqual(['this_month', 1, '-01 00:00:00'])
+    }
+    const { body } = await gateway.get('/v1/usage/summary?window=last_month')
+    expect([body.requests, body.to.slice(7)]).toEqual([0, '-01T00:00:00.000Z'])
+  })
+
   test('200: totals, averages and the previous period', async () => {
     await gateway.write([
       { at: '2026-11-10T23:59:59.999Z', costNanoUsd: 5_000n, promptTokens: 100, completionTokens: 50 },

@@ -12,6 +12,7 @@ import { sparkline } from '../../output/bars/sparkline.ts'
 interface UsageOptions {
   readonly by: string
   readonly window: string
+  readonly timeZone?: string
   readonly from?: string
   readonly to?: string
   readonly key?: string
@@ -25,7 +26,7 @@ interface UsageOptions {
 
 const GROUPS = ['model', 'key', 'provider', 'env'] as const
 const SPANS = ['day', 'hour'] as const
-const WINDOWS = ['24h', '7d', '30d'] as const
+const WINDOWS = ['24h', '7d', '30d', 'today', 'yesterday', 'this_week', 'this_month', 'last_month'] as const
 
 type Group = (typeof GROUPS)[number] | `tag:${string}`
 type Span = (typeof SPANS)[number]
@@ -45,7 +46,12 @@ export const usage = clientCommand<UsageOptions>({
   define: (command) =>
     command
       .option('--by <name>', [...GROUPS, 'tag:<name>', ...SPANS].join(', '), 'model')
-      .option('--window <time>', `the time up to now: ${WINDOWS.join(', ')}`, '30d')
+      .option(
+        '--window <time>',
+        `the time up to now, or a part of the calendar: ${WINDOWS.join(', ')}`,
+        '30d',
+      )
+      .option('--time-zone <name>', 'of today, this_week and so on, such as Europe/Zurich; UTC unless told')
       .option('--from <time>', 'the beginning instead, such as 2030-01-31 or 2030-01-31T08:00:00Z')
       .option('--to <time>', 'the end; now unless told')
       .option('--key <id>', 'only requests of this key')
@@ -73,12 +79,12 @@ function groupOf(text: string): Group | undefined {
   return GROUPS.find((known) => known === text)
 }
 
-function describeQuery({ window, from, to, key, model, env, tag, ofProject }: UsageOptions) {
+function describeQuery({ window, timeZone, from, to, key, model, env, tag, ofProject }: UsageOptions) {
   const known = WINDOWS.find((name) => name === window)
   if (known === undefined) throw new CommandFailure(EXIT.usage, `--window takes ${WINDOWS.join(', ')}.`)
   const range =
     from === undefined
-      ? { window: known }
+      ? { window: known, ...(timeZone !== undefined && { time_zone: timeZone }) }
       : { from: parseDate('--from', from), ...(to === undefined ? {} : { to: parseDate('--to', to) }) }
   // The gateway refuses environments that it does not know, and names them.
   return { ...range, key, model, env: env as 'live' | undefined, tag, project_id: ofProject }

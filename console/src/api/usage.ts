@@ -19,12 +19,35 @@ export const USAGE_PERIOD_LABELS: Readonly<Record<UsagePeriod, string>> = {
   '12mo': 'Last 12 months',
 }
 
+/** Parts of the calendar of a time zone. Weeks begin on Monday. */
+export const CALENDAR_PERIOD_LABELS = {
+  today: 'Today',
+  yesterday: 'Yesterday',
+  this_week: 'This week',
+  this_month: 'This month',
+  last_month: 'Last month',
+} as const
+export type CalendarPeriod = keyof typeof CALENDAR_PERIOD_LABELS
+export const CALENDAR_PERIODS: readonly CalendarPeriod[] = [
+  'today',
+  'yesterday',
+  'this_week',
+  'this_month',
+  'last_month',
+]
+
+export function isOfCalendar(period: UsagePeriod | CalendarPeriod): period is CalendarPeriod {
+  return period in CALENDAR_PERIOD_LABELS
+}
+
 export const USAGE_DIMENSIONS = ['model', 'key', 'provider', 'env'] as const
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number]
 
 /** What is asked of usage. */
 export interface UsageSelection {
-  readonly period: UsagePeriod
+  readonly period: UsagePeriod | CalendarPeriod
+  /** The time zone of a part of the calendar; UTC unless told. */
+  readonly zone?: string | undefined
   /** Also the values of one tag: `tag:team`. */
   readonly by: UsageDimension | `tag:${string}`
   readonly model?: string | undefined
@@ -85,7 +108,8 @@ function fetchSpending(selection: UsageSelection, signal: AbortSignal) {
   return call(() => client.GET('/v1/usage/spending', { params: { query }, signal }))
 }
 
-const granularityOf = ({ period }: UsageSelection): 'hour' | 'day' => (period === '24h' ? 'hour' : 'day')
+const granularityOf = ({ period }: UsageSelection): 'hour' | 'day' =>
+  period === '24h' || period === 'today' || period === 'yesterday' ? 'hour' : 'day'
 
 const DAY_MS = 86_400_000
 
@@ -96,8 +120,11 @@ function latencyOf(selection: UsageSelection) {
   return { ...range, by, granularity: granularityOf(selection) }
 }
 
-function rangeOf({ period, model, key, provider, env, tag, project_id }: UsageSelection) {
-  return { model, key, provider, env, tag, project_id, ...rangeOfPeriod(period) }
+function rangeOf({ period, zone, model, key, provider, env, tag, project_id }: UsageSelection) {
+  const filters = { model, key, provider, env, tag, project_id }
+  return isOfCalendar(period)
+    ? { ...filters, window: period, time_zone: zone }
+    : { ...filters, ...rangeOfPeriod(period) }
 }
 
 /** The API names the periods up to a month. */

@@ -1,7 +1,13 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useSeesAccount } from '../../api/key-rights.ts'
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
-import { USAGE_PERIOD_LABELS, USAGE_PERIODS } from '../../api/usage.ts'
+import {
+  CALENDAR_PERIOD_LABELS,
+  CALENDAR_PERIODS,
+  isOfCalendar,
+  USAGE_PERIOD_LABELS,
+  USAGE_PERIODS,
+} from '../../api/usage.ts'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
@@ -33,6 +39,17 @@ const NO_FILTERS = {
   project_id: undefined,
 } as const
 
+const PERIODS = [
+  ...USAGE_PERIODS.map((value) => ({ value, label: USAGE_PERIOD_LABELS[value] })),
+  ...CALENDAR_PERIODS.map((value) => ({ value, label: CALENDAR_PERIOD_LABELS[value] })),
+]
+
+/** UTC, the time zone of the browser, and that of the address. */
+function zonesWith(zone: string | undefined): string[] {
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
+  return [...new Set(['UTC', own, ...(zone === undefined ? [] : [zone])])]
+}
+
 export function UsagePage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
@@ -47,7 +64,7 @@ export function UsagePage() {
     <Page>
       <PageHeader
         title="Usage"
-        description={`What this ${seesAccount ? 'account' : 'key'} used and what it cost. Days and hours are those of UTC.`}
+        description={`What this ${seesAccount ? 'account' : 'key'} used and what it cost. Days and hours of charts are those of UTC.`}
       />
       <FilterBar
         {...(isFiltered && {
@@ -58,9 +75,18 @@ export function UsagePage() {
           label="Period"
           isLabelHidden
           value={selection.period}
-          choices={USAGE_PERIODS.map((value) => ({ value, label: USAGE_PERIOD_LABELS[value] }))}
+          choices={PERIODS}
           onChange={(period) => change({ period })}
         />
+        {isOfCalendar(selection.period) && (
+          <SelectField
+            label="Time zone of the period"
+            isLabelHidden
+            value={search.zone ?? 'UTC'}
+            choices={zonesWith(search.zone).map((zone) => ({ value: zone, label: `in ${zone}` }))}
+            onChange={(zone) => change({ zone: zone === 'UTC' ? undefined : zone })}
+          />
+        )}
         <SelectField
           label="Groups"
           isLabelHidden

@@ -1,5 +1,6 @@
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
 import {
+  CALENDAR_PERIODS,
   isTagName,
   USAGE_DIMENSIONS,
   USAGE_PERIODS,
@@ -18,7 +19,7 @@ export interface UsageSearch extends Partial<Omit<UsageSelection, 'by'>> {
   readonly view?: UsageView | undefined
 }
 
-const TEXTS = ['model', 'key', 'provider', 'tag', 'group_tag', 'project_id'] as const
+const TEXTS = ['zone', 'model', 'key', 'provider', 'tag', 'group_tag', 'project_id'] as const
 
 export const USAGE_GROUPS = [...USAGE_DIMENSIONS, 'tag'] as const
 
@@ -26,7 +27,7 @@ export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
   const pick = <Value extends string>(known: readonly Value[], name: string): Value | undefined =>
     known.find((value) => value === search[name])
   const [period, by, view, env] = [
-    pick(USAGE_PERIODS, 'period'),
+    pick([...CALENDAR_PERIODS, ...USAGE_PERIODS], 'period'),
     pick(USAGE_GROUPS, 'by'),
     pick(USAGE_VIEWS, 'view'),
     pick(KEY_ENVIRONMENTS, 'env'),

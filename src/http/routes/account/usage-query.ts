@@ -15,11 +15,14 @@ import {
 } from '../../../modules/usage/usage.ts'
 import { parseWireId } from '../../../wires/organization-ids.ts'
 import { ListQuery } from '../../answers/list-page.ts'
+import { CALENDAR_WINDOWS, calendarRange, type CalendarWindow } from '../../parameters/calendar-range.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 
 const WINDOWS_MS = { '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS } as const
-export type Window = keyof typeof WINDOWS_MS
-const WINDOWS = ['24h', '7d', '30d'] as const satisfies readonly Window[]
+type RollingWindow = keyof typeof WINDOWS_MS
+export type Window = RollingWindow | CalendarWindow
+const ROLLING_WINDOWS = ['24h', '7d', '30d'] as const satisfies readonly RollingWindow[]
+const WINDOWS = [...ROLLING_WINDOWS, ...CALENDAR_WINDOWS] as const satisfies readonly Window[]
 const RANGE_DAYS_MAX = 1_100
 // Ranges up to this length are grouped by hour by default.
 const HOURLY_RANGE_MS_MAX = 3 * DAY_MS
@@ -37,7 +40,13 @@ const Time = (description: string) => Type.String({ maxLength: 64, description }
 
 export const rangeFields = {
   window: Type.Optional(
-    Type.Enum([...WINDOWS], { description: 'The time up to now. Instead of `from` and `to`.' }),
+    Type.Enum([...WINDOWS], {
+      description:
+        'The time up to now, or a part of the calendar of `time_zone`; weeks begin on Monday. Instead of `from` and `to`.',
+    }),
+  ),
+  time_zone: Type.Optional(
+    Text('The time zone of a part of the calendar, such as `Europe/Zurich`; UTC unless told.'),
   ),
   from: Type.Optional(Time('The beginning, RFC 3339. What began at this instant is counted.')),
   to: Type.Optional(Time('The end, RFC 3339; now unless told. What began at this instant is not counted.')),
@@ -130,13 +139,18 @@ export interface ParsedRange {
 
 /** Returns the requested range, or the default window of the route. */
 export function parseRange(
-  { window, from, to }: Static<typeof RangeQuery>,
-  { usual, nowMs }: { usual: Window; nowMs: number },
+  { window, from, to, time_zone: timeZone }: Static<typeof RangeQuery>,
+  { usual, nowMs }: { usual: RollingWindow; nowMs: number },
 ): ParsedRange {
   if (from === undefined && to === undefined) {
-    const chosen = window ?? usual
+    const calendar = CALENDAR_WINDOWS.find((name) => name === window)
+    if (calendar !== undefined)
+      return { window: calendar, range: calendarRange(calendar, timeZone ?? 'UTC', nowMs) }
+    refuseTimeZone(timeZone)
+    const chosen = ROLLING_WINDOWS.find((name) => name === window) ?? usual
     return { window: chosen, range: { fromMs: nowMs - WINDOWS_MS[chosen], toMs: nowMs, isUntilNow: true } }
   }
+  refuseTimeZone(timeZone)
   if (window !== undefined) throw invalidValue('window', 'Give either window or from and to, not both.')
   if (from === undefined) {
     throw new AppError('missing_required_parameter', "Missing required parameter: 'from'.", { param: 'from' })
@@ -151,6 +165,11 @@ export function parseRange(
     throw invalidValue('from', `from and to may be at most ${RANGE_DAYS_MAX} days apart.`)
   }
   return { window: null, range }
+}
+
+function refuseTimeZone(timeZone: string | undefined): void {
+  if (timeZone !== undefined)
+    throw invalidValue('time_zone', `time_zone is for ${CALENDAR_WINDOWS.join(', ')} only.`)
 }
 
 /** Returns the requested range. Without `since` and `until` it covers the whole history. */
