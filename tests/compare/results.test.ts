@@ -77,11 +77,13 @@ describe('results', () => {
   test('have the prompts of the page, once each', async () => {
     const { body: page } = await results('?limit=8')
     expect(page.prompts).toEqual([
-      { prompt_index: 0, id: 'case 0', text: NASTY[0], is_cut: false },
-      { prompt_index: 1, id: 'case 1', text: NASTY[1], is_cut: false },
+      { prompt_index: 0, id: 'case 0', text: NASTY[0], is_cut: false, judgements: [] },
+      { prompt_index: 1, id: 'case 1', text: NASTY[1], is_cut: false, judgements: [] },
     ])
     const { body: one } = await results('?prompt_index=7')
-    expect(one.prompts).toEqual([{ prompt_index: 7, id: 'case 7', text: NASTY[7], is_cut: false }])
+    expect(one.prompts).toEqual([
+      { prompt_index: 7, id: 'case 7', text: NASTY[7], is_cut: false, judgements: [] },
+    ])
     expect((await results('?status=failed')).body.prompts).toEqual([])
   })
 

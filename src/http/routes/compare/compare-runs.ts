@@ -19,7 +19,7 @@ import { compareEstimateRoutes } from './compare-estimates.ts'
 import { Budget, readRunOrder, RunCreateBody, type PromptSources } from './compare-run-request.ts'
 import { CellAnswer, PromptAnswer, toCellAnswer, toPromptAnswer } from './compare-cell-wire.ts'
 import type { FirstAnswers, LaneAnswers } from './compare-lane-wire.ts'
-import { RunAnswer, toRunAnswer } from './compare-wire.ts'
+import { RunAnswer, toRunAnswer, type RunDetails } from './compare-wire.ts'
 
 const RunParams = Type.Object({ run_id: Type.String({ description: 'The id of a run.' }) })
 
@@ -125,12 +125,7 @@ export const compareRunRoutes = ({
         const run = await compare.read(caller, params.run_id)
         const view = await judging.viewRun(run, caller.keyId)
         const answers = await readFirstAnswers(compare, run, view)
-        const isDecided = run.completedAt !== null && !view.isHidden()
-        return toRunAnswer(run, {
-          answers,
-          judging: await judging.readProgress(run),
-          decision: isDecided ? await judging.decideRun(caller, run) : null,
-        })
+        return toRunAnswer(run, { answers, ...(await readJudged(judging, caller, run, view)) })
       },
     }),
     defineRoute({
@@ -190,9 +185,11 @@ export const compareRunRoutes = ({
       },
       handle: async ({ caller, params, query, headers, reply, exchange }) => {
         const run = await compare.read(caller, params.run_id)
+        const view = await judging.viewRun(run, caller.keyId)
+        const judged = await readJudged(judging, caller, run, view)
         const format = query.format ?? (isCsvAsked(headers['accept']) ? 'csv' : 'json')
-        const parts = presentParts(compare.streamCells(run), await judging.viewRun(run, caller.keyId))
-        await sendExport(reply, { run, parts, format }, (error) => onBroken(error, exchange.id))
+        const parts = presentParts(compare.streamCells(run), view)
+        await sendExport(reply, { run, judged, parts, format }, (error) => onBroken(error, exchange.id))
       },
     }),
     ...changeRoutes(compare),
@@ -277,4 +274,18 @@ function changeRoutes(compare: Compare): Route[] {
       handle: async ({ caller, params }) => toRunAnswer(await compare.pin(caller, params.run_id)),
     }),
   ]
+}
+
+/** What a judge has done, and which lane to take: only once the run has ended, and never while its lanes are hidden. */
+async function readJudged(
+  judging: Judging,
+  caller: Parameters<Judging['decideRun']>[0],
+  run: Run,
+  view: BlindView,
+): Promise<Pick<RunDetails, 'judging' | 'decision'>> {
+  const isDecided = run.completedAt !== null && !view.isHidden()
+  return {
+    judging: await judging.readProgress(run),
+    decision: isDecided ? await judging.decideRun(caller, run) : null,
+  }
 }

@@ -145,7 +145,8 @@ export function toRunAnswer(
   }
 }
 
-const NO_DETAILS: RunDetails = { answers: new Map(), judging: null, decision: null }
+export const NO_ANSWERS: RunDetails['answers'] = new Map()
+const NO_DETAILS: RunDetails = { answers: NO_ANSWERS, judging: null, decision: null }
 
 /** Counts answers and judgements alike. */
 function progressOf(run: Run, judging: JudgingProgress | null): number {
