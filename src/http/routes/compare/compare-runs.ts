@@ -278,7 +278,7 @@ function changeRoutes(compare: Compare): Route[] {
 
 /** What a judge has done, and which lane to take: only once the run has ended, and never while its lanes are hidden. */
 async function readJudged(
-  judging: Judging,
+  judging: Pick<Judging, 'readProgress' | 'decideRun'>,
   caller: Parameters<Judging['decideRun']>[0],
   run: Run,
   view: BlindView,
