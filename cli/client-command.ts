@@ -47,10 +47,10 @@ export function clientCommand<Options extends object = object>(definition: Clien
   const { name, summary, example, define, act } = definition
   const command = new Command(name)
     .description(summary)
-    .option('--json', 'print exactly the JSON of the API')
+    .option('--json', 'print the JSON of the API')
     .option('--profile <name>', 'use another profile than the current one')
     .option('--project <id>', 'refuse to work in another project than this one')
-    .option('--wait', 'wait as long as rate limits tell, instead of ending with 6')
+    .option('--wait', 'wait for rate limits instead of ending with exit code 6')
     .addHelpText('after', `\nExample:\n  ${example}`)
   const defined = define === undefined ? command : define(command)
   return defined.action(async (...passed: unknown[]) => {

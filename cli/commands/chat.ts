@@ -39,7 +39,7 @@ export const chat = clientCommand<ChatOptions>({
       .option('-f, --file <path>', 'a text file, more than once for several', collect)
       .option('--json-schema <file or JSON>', 'the JSON Schema that the answer must follow')
       .option('--think <effort>', `how long to reason: ${EFFORTS.join(', ')}`)
-      .option('--max-tokens <number>', 'the longest answer'),
+      .option('--max-tokens <number>', 'the most tokens of an answer'),
   async act(context, options, ...words) {
     const settings = describeRequest(options)
     const attached = readAttachments(options)

@@ -85,7 +85,7 @@ const follow = clientCommand({
 
 const cancel = clientCommand({
   name: 'cancel',
-  summary: 'Cancel a task, and say what was given back.',
+  summary: 'Cancel a task, and show the refund.',
   example: 'parkway tasks cancel 01a1e900-0fc9-7eff-b14c-dd4471e0969d',
   define: (command) => command.argument('<task>', 'its id'),
   async act({ output, isJson, connect, printJson }, _, id = '') {
@@ -93,7 +93,7 @@ const cancel = clientCommand({
       routes.POST('/v1/tasks/{id}/cancel', { params: { path: { id } } }),
     )
     if (isJson) return printJson(task)
-    output.line(`Cancelled. ${formatUsd(task.refund_amount_usd ?? 0)} were given back.`)
+    output.line(`Cancelled. ${formatUsd(task.refund_amount_usd ?? 0)} was refunded.`)
   },
 })
 

@@ -79,7 +79,7 @@ export async function followStart(
     if (deployment.status === 'running') return deployment
     throw new CommandFailure(
       EXIT.failed,
-      `The deployment ${id} is ${deployment.status}: ${deployment.error_message ?? deployment.status_reason ?? 'no reason was told'}`,
+      `The deployment ${id} is ${deployment.status}: ${deployment.error_message ?? deployment.status_reason ?? 'no reason given'}`,
       `See "parkway deploy logs ${id}".`,
     )
   } catch (error) {
@@ -87,7 +87,7 @@ export async function followStart(
       ? new CommandFailure(
           error.exitCode,
           error.message,
-          `The deployment ${id} goes on without you, and costs money. Look at it with "parkway deploy show ${id}".`,
+          `The deployment ${id} keeps running and costs money. Show it with "parkway deploy show ${id}".`,
         )
       : error
   } finally {

@@ -13,8 +13,8 @@ export async function requireConsent(question: string, isGiven: boolean): Promis
   if (!isInteractive())
     throw new CommandFailure(
       EXIT.usage,
-      'This needs your agreement, and there is no terminal to ask on.',
-      'Agree with --yes.',
+      'This needs a confirmation, and there is no terminal to ask on.',
+      'Confirm with --yes.',
     )
   const { confirm } = await import('@clack/prompts')
   const answer = await confirm({ message: printable(question), initialValue: false, output: process.stderr })

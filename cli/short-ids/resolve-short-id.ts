@@ -51,7 +51,7 @@ export async function resolveShortId(gateway: GatewayClient, kind: IdKind, word:
   if (!isComplete) throw unsure(kind, word)
   const [only] = found
   if (only === undefined)
-    throw new CommandFailure(EXIT.notFound, `None of the ${kind.things} begins with "${word}".`)
+    throw new CommandFailure(EXIT.notFound, `No id of the ${kind.things} begins with "${word}".`)
   return only.id
 }
 

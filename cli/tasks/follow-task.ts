@@ -91,6 +91,6 @@ async function cancel(gateway: GatewayClient, id: string): Promise<CommandFailur
   const refunded = formatUsd(task.refund_amount_usd ?? 0)
   return new CommandFailure(
     EXIT.interrupted,
-    `The task ${id} was cancelled. ${refunded} of its hold were given back, ${formatUsd(task.cost_usd ?? 0)} charged.`,
+    `The task ${id} was cancelled. ${refunded} of its hold was refunded, ${formatUsd(task.cost_usd ?? 0)} charged.`,
   )
 }

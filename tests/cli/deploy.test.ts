@@ -143,7 +143,7 @@ describe('deploy', () => {
     const words = 'deploy Qwen/Qwen3-8B --tier l40s_48gb --yes'.split(' ')
     const { code, stdout, stderr } = await home.run(words, { environment })
     expect([code, stdout]).toEqual([7, ''])
-    expect(stderr).toMatch(/goes on without you.*parkway deploy show /)
+    expect(stderr).toMatch(/keeps running and costs money.*parkway deploy show /)
     await stopAll()
   })
 

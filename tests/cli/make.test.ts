@@ -83,7 +83,7 @@ describe('a task', () => {
     expect([followed.code, followed.stdout]).toEqual([0, 'waited.png\n'])
   })
 
-  test('is cancelled by an interruption, with what was given back', async () => {
+  test('is cancelled by an interruption, with the refund', async () => {
     let child: ChildProcess | undefined
     const running = home.run(['music', '-o', 'rain.mp3', '[[sandbox:hang]] rain'], {
       onStart: (started) => (child = started),
@@ -139,7 +139,7 @@ test('a video shows its progress, its cost and the time it takes at once, and a 
   await terminal.waitFor(/^[█░]{24} +\d+ % +[\w.-]+, about \$0\.26, \d+ s/m)
   await terminal.waitFor(/, [1-9] s/)
   terminal.type(`${KEY.interrupt}${KEY.interrupt}`)
-  await terminal.waitFor(/was cancelled\. \$0\.26 of its hold were given back/)
+  await terminal.waitFor(/was cancelled\. \$0\.26 of its hold was refunded/)
   expect(await terminal.ended()).toBe(130)
 })
 

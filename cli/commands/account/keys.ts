@@ -77,7 +77,7 @@ const create = clientCommand<CreateOptions>({
       .option('--env <name>', 'live, prod, staging, test or dev')
       .option('--scopes <list>', 'of inference, manage and admin, separated by commas')
       .option('--models <list>', 'the only models it may use, separated by commas')
-      .option('--limit <dollars>', 'what it may spend in all')
+      .option('--limit <dollars>', 'what it may spend in total')
       .option('--daily <dollars>', 'what it may spend in a day of UTC')
       .option('--monthly <dollars>', 'what it may spend in a month of UTC')
       .option('--rate <number>', 'how many requests it may make a minute')

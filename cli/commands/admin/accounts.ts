@@ -17,7 +17,7 @@ interface ListOptions {
 
 const list = clientCommand<ListOptions>({
   name: 'list',
-  summary: 'List accounts with their balance.',
+  summary: 'List accounts with their balances.',
   example: 'parkway admin accounts list --search acme',
   define: (command) =>
     command

@@ -82,7 +82,7 @@ const withdraw = clientCommand({
 
 export const prices = commandGroup({
   name: 'prices',
-  summary: 'Prices of models, with the dates from which they are charged.',
+  summary: 'List and set prices of models, with the dates from which they are charged.',
   example: 'parkway admin prices list gpt-5.4',
   others: [list, set, setCost, withdraw, adjustPrices, importPrices],
 })

@@ -57,7 +57,7 @@ const create = clientCommand<CreateOptions>({
       .option('--code <text>', 'the code; a random one unless told')
       .option('--expires <date>', 'until when it can be redeemed')
       .option('--credit-days <number>', 'for how many days the credit can be spent')
-      .option('--max <number>', 'how often it can be redeemed in all')
+      .option('--max <number>', 'how often it can be redeemed in total')
       .option('--per-account <number>', 'how often one account can redeem it'),
   async act({ output, isJson, connect, printJson }, options, dollars = '') {
     const { code, expires, creditDays, max, perAccount } = options

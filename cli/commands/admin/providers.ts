@@ -57,7 +57,7 @@ const list = clientCommand<{ readonly all?: boolean }>({
 
 const test = clientCommand<{ readonly model?: string }>({
   name: 'test',
-  summary: 'Make a small call to a provider, charged to nobody. Fails if the call does.',
+  summary: 'Make a small call to a provider, which no account pays for. Fails if the call fails.',
   example: 'parkway admin providers test openai',
   define: (command) =>
     command.argument('<provider>', 'its name').option('-m, --model <id>', 'with this model'),

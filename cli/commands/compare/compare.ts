@@ -99,7 +99,7 @@ const vote = clientCommand<VoteOptions>({
       .argument('<lane>', 'the id, the name or the model of the better lane')
       .option('--prompt <number>', 'only for the prompt at this position, from 0')
       .option('--tie', 'no lane is better')
-      .option('--both-bad', 'no lane is any good')
+      .option('--both-bad', 'both lanes are bad')
       .option('--reason <text>', 'why'),
   async act({ output, isJson, connect, printJson }, options, id = '', lane = '') {
     const gateway = connect()
@@ -165,7 +165,7 @@ const exportRun = clientCommand<ExportOptions>({
 
 export const compare = commandGroup({
   name: 'compare',
-  summary: 'Ask several models the same, compare their answers, and vote.',
+  summary: 'Ask several models the same questions, compare their answers, and vote.',
   example: 'parkway compare',
   byDefault: list,
   others: [run, show, vote, exportRun],

@@ -142,7 +142,7 @@ const remove = clientCommand({
 
 export const datasets = commandGroup({
   name: 'datasets',
-  summary: 'Keep prompts for comparisons.',
+  summary: 'List, make and delete datasets: prompts for comparisons.',
   example: 'parkway datasets',
   byDefault: list,
   others: [create, show, remove],

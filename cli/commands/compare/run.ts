@@ -50,7 +50,7 @@ export const run = clientCommand<RunOptions>({
       .option('--dataset <id>', 'the prompts of a dataset')
       .option('--name <text>', 'the name of the run')
       .option('--repeats <number>', 'how often each model answers each prompt')
-      .option('--budget <usd>', 'what the run may cost at most, with the judge')
+      .option('--budget <usd>', 'the most that the run may cost, including the judge')
       .option('--judge <model>', 'a model that judges the answers')
       .option('--rubric <text>', 'what the judge looks at')
       .option('--blind', 'hide which lane is which until you vote')

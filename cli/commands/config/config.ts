@@ -57,7 +57,7 @@ interface ApplyOptions {
 
 const apply = clientCommand<ApplyOptions>({
   name: 'apply',
-  summary: 'Make a gateway that of a document: shows what differs, asks, and changes all of it or nothing.',
+  summary: 'Apply a document to a gateway: shows the differences, asks, and changes all of it or nothing.',
   example: 'parkway config apply --yes wanted.yaml',
   define: (command) =>
     command

@@ -137,7 +137,7 @@ export const logs = clientCommand<LogsOptions>({
     for await (const data of readEvents(response.body ?? new ReadableStream())) {
       if (data === '[DONE]') return
       const event = JSON.parse(data) as LogEvent
-      if (event.error !== undefined) throw logCutOff(event.error.message ?? 'No reason was told.')
+      if (event.error !== undefined) throw logCutOff(event.error.message ?? 'No reason given.')
       if (isJson) printJsonLines([event])
       else if (event.type === 'line') print(event.line ?? '')
       else output.note(`The log ended: ${printable(event.reason ?? 'unknown reason')}.`)

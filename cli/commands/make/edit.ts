@@ -10,7 +10,7 @@ interface EditOptions extends MakeOptions {
 
 export const edit = clientCommand<EditOptions>({
   name: 'edit',
-  summary: 'Change images as a text says.',
+  summary: 'Edit images as a text describes.',
   example: 'parkway edit -i room.png -o blue-room.png "Paint the walls blue"',
   define: (command) =>
     withMakeOptions(command.argument('<prompt...>', 'what to change'))

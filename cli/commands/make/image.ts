@@ -17,7 +17,7 @@ export const image = clientCommand<ImageOptions>({
     withMakeOptions(command.argument('<prompt...>', 'what to show'))
       .option('--size <size>', 'such as 1024x1536')
       .option('--quality <name>', 'low, medium or high, where the model knows it')
-      .option('-n, --count <number>', 'how many images'),
+      .option('-n, --count <number>', 'the number of images'),
   async act(context, options, ...words) {
     const { size, quality } = options
     const count = options.count === undefined ? undefined : parseWhole('--count', options.count)

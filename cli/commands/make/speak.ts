@@ -28,7 +28,7 @@ export const speak = clientCommand<SpeakOptions>({
     command
       .argument('[text...]', 'what to say; stdin if there is none')
       .option('-m, --model <id>', 'the model; by default the cheapest one that is ready')
-      .option('--voice <name>', 'whose voice')
+      .option('--voice <name>', 'the voice')
       .option('--format <name>', 'mp3, wav, opus, flac, aac or pcm', 'mp3')
       .option('-o, --output <path>', 'the file to save to; - is stdout')
       .option('--force', 'replace a file that exists')

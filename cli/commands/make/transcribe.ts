@@ -14,7 +14,7 @@ interface TranscribeOptions {
 
 export const transcribe = clientCommand<TranscribeOptions>({
   name: 'transcribe',
-  summary: 'Write down what is said in a recording.',
+  summary: 'Transcribe a recording.',
   example: 'parkway transcribe --format srt talk.mp3 > talk.srt',
   define: (command) =>
     command

@@ -14,7 +14,7 @@ interface VideoOptions extends MakeOptions {
 
 export const video = clientCommand<VideoOptions>({
   name: 'video',
-  summary: 'Make a video from a text, and an image if you like.',
+  summary: 'Make a video from a text, and optionally an image.',
   example: 'parkway video --duration 4 -o waves.mp4 "Waves from above"',
   define: (command) =>
     withMakeOptions(command.argument('<prompt...>', 'what happens'))

@@ -15,7 +15,7 @@ const at = (id: string) => ({ params: { path: { request_id: id } } })
 /** Who asked for more than a budget allows. */
 export const requests = clientCommand<{ readonly status: string; readonly limit: string }>({
   name: 'requests',
-  summary: 'List who asked for more than a budget allows, for what and why.',
+  summary: 'List requests for more than a budget allows, with their reasons.',
   example: 'parkway budgets requests',
   define: (command) =>
     command
@@ -55,7 +55,7 @@ export const requests = clientCommand<{ readonly status: string; readonly limit:
 
 export const approve = clientCommand<{ readonly amount?: string }>({
   name: 'approve',
-  summary: 'Raise a budget as somebody asked, or by less.',
+  summary: 'Approve a request for more, with the amount asked for or another one.',
   example: 'parkway budgets approve 01a1e900-0fc9-7eff-b14c-dd4471e0969d',
   define: (command) =>
     command

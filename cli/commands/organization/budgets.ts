@@ -97,18 +97,18 @@ const set = clientCommand({
       routes.POST('/v1/organization/budgets/{budget_id}', { ...at(id), body }),
     )
     if (isJson) return printJson(budget)
-    output.line(`The limit is ${formatUsd(budget.limit_usd)}, ${formatUsd(budget.remaining_usd)} are left.`)
+    output.line(`The limit is ${formatUsd(budget.limit_usd)}, ${formatUsd(budget.remaining_usd)} is left.`)
   },
 })
 
 const raise = clientCommand<{ readonly until: string }>({
   name: 'raise',
-  summary: 'Let more be spent for a while.',
+  summary: 'Raise a budget for a limited time.',
   example: 'parkway budgets raise 01a1e900-0fc9-7eff-b14c-dd4471e0969d 50 --until 7d',
   define: (command) =>
     command
       .argument('<id>', 'the id of the budget')
-      .argument('<dollars>', 'what may be spent beside the limit')
+      .argument('<dollars>', 'how much more may be spent')
       .option('--until <time>', 'a number of days such as 7d, or a date', '7d'),
   async act({ output, isJson, connect, printJson }, { until }, id = '', dollars = '') {
     const body = { amount_usd: parseUsd('<dollars>', dollars), until: parseUntil(until) }
@@ -116,7 +116,7 @@ const raise = clientCommand<{ readonly until: string }>({
       routes.POST('/v1/organization/budgets/{budget_id}/raise', { ...at(id), body }),
     )
     if (isJson) return printJson(budget)
-    output.line(`${formatUsd(budget.remaining_usd)} are left, with the raise until ${body.until}.`)
+    output.line(`${formatUsd(budget.remaining_usd)} is left, with the raise until ${body.until}.`)
   },
 })
 
@@ -143,7 +143,7 @@ const request = clientCommand<{ readonly until: string; readonly reason: string 
   define: (command) =>
     command
       .argument('<id>', 'the id of a budget that limits you')
-      .argument('<dollars>', 'what you need beside the limit')
+      .argument('<dollars>', 'how much you need above the limit')
       .requiredOption('--reason <text>', 'why')
       .option('--until <time>', 'a number of days such as 7d, or a date', '7d'),
   async act({ output, isJson, connect, printJson }, { until, reason }, id = '', dollars = '') {

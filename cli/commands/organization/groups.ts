@@ -94,7 +94,7 @@ const add = clientCommand({
 
 const remove = clientCommand({
   name: 'remove',
-  summary: 'Take a person out of a group.',
+  summary: 'Remove a person from a group.',
   example: 'parkway groups remove 01a1e900-0fc9-7eff-b14c-dd4471e0969d "$USER_ID"',
   define: (command) =>
     command.argument('<id>', 'the id of the group').argument('<user>', 'the id of the person'),
@@ -111,7 +111,7 @@ const remove = clientCommand({
 
 const rm = clientCommand<{ readonly yes?: boolean }>({
   name: 'rm',
-  summary: 'Delete a group. Its members lose what they have only by it.',
+  summary: 'Delete a group. Its members lose the roles that only the group gave them.',
   example: 'parkway groups rm --yes 01a1e900-0fc9-7eff-b14c-dd4471e0969d',
   define: (command) => command.argument('<id>', 'the id of the group').option('-y, --yes', 'do not ask'),
   async act({ output, isJson, connect, printJson }, { yes }, id = '') {

@@ -56,7 +56,7 @@ const show = clientCommand({
 
 const set = clientCommand<{ readonly file: string; readonly group?: string; readonly priority?: string }>({
   name: 'set',
-  summary: 'Set what agents get, for everybody or one group, in the place of what was there.',
+  summary: 'Replace the settings that agents get, for everybody or for one group.',
   example: 'echo \'{"permissions": {"deny": ["WebFetch"]}}\' | parkway managed-settings set',
   define: (command) =>
     command

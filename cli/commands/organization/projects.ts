@@ -120,7 +120,7 @@ const archive = clientCommand<{ readonly yes?: boolean }>({
 
 const use = clientCommand({
   name: 'use',
-  summary: 'Name the project of a profile in all its requests, or "none". It must be that of the key.',
+  summary: 'Set the project that all requests of a profile name, or "none". It must be that of the key.',
   example: 'parkway projects use none',
   define: (command) => command.argument('<id>', 'the id of the project, or none'),
   async act({ output, isJson, profile, connectTo, printJson }, _, id = '') {
@@ -129,7 +129,11 @@ const use = clientCommand({
     const { profile: name, ...connection } = findConnection(profile, process.env, stored)
     const kept = name === null ? undefined : stored.profiles[name]
     if (name === null || kept === undefined)
-      throw new CommandFailure(EXIT.usage, 'The key is of the environment and no profile.', 'Use --project.')
+      throw new CommandFailure(
+        EXIT.usage,
+        'The key comes from PARKWAY_API_KEY, not from a profile.',
+        'Use --project.',
+      )
     const projectId = id === 'none' ? null : id
     // A project that is not that of the key would refuse every request.
     await connectTo({ ...connection, profile: name, projectId }).call((routes) =>

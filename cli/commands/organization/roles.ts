@@ -81,7 +81,7 @@ const change = clientCommand({
 
 const rm = clientCommand<{ readonly yes?: boolean }>({
   name: 'rm',
-  summary: 'Delete a role. Whoever has it loses what only it allows.',
+  summary: 'Delete a role. Who has it loses the permissions that no other role gives.',
   example: 'parkway roles rm --yes 01a1e900-0fc9-7eff-b14c-dd4471e0969d',
   define: (command) => command.argument('<id>', 'the id of the role').option('-y, --yes', 'do not ask'),
   async act({ output, isJson, connect, printJson }, { yes }, id = '') {
@@ -125,7 +125,7 @@ const give = clientCommand({
 
 const take = clientCommand({
   name: 'take',
-  summary: 'Take a role from a person or a group.',
+  summary: 'Remove a role from a person or a group.',
   example: 'parkway roles take 01a1e900-0fc9-7eff-b14c-dd4471e0969d "$USER_ID"',
   define: (command) =>
     command

@@ -137,7 +137,7 @@ const set = clientCommand<{ readonly file: string }>({
 
 const rm = clientCommand<{ readonly yes?: boolean }>({
   name: 'rm',
-  summary: 'Trust an issuer no longer. Its tokens are refused at once.',
+  summary: 'Stop trusting an issuer. Its tokens are refused at once.',
   example: 'parkway trust rm --yes "$PROJECT_ID" 01a1e900-0fc9-7eff-b14c-dd4471e0969d',
   define: (command) =>
     command

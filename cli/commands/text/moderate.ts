@@ -17,7 +17,7 @@ type Judgement = Schemas['Moderation']['results'][number]
 
 export const moderate = clientCommand<ModerateOptions>({
   name: 'moderate',
-  summary: 'Tell which texts are harmful, one line each.',
+  summary: 'Check texts for harmful content, one line each.',
   example: 'parkway moderate "I will plant a tree."',
   define: (command) =>
     command

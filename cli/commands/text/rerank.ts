@@ -27,7 +27,7 @@ export const rerank = clientCommand<RerankOptions>({
       .argument('[document...]', 'the documents; else lines of stdin, as text or as JSON with "text"')
       .option('-f, --file <path>', 'a file of such lines, more than once for several', collect)
       .option('-m, --model <id>', 'the model')
-      .option('--top <number>', 'only the best'),
+      .option('--top <number>', 'only this many of the best'),
   async act({ output, isJson, connect, printJson }, options, query = '', ...words) {
     const { model, top, file = [] } = options
     const best = top === undefined ? undefined : parseWhole('--top', top)

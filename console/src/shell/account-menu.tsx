@@ -29,7 +29,7 @@ export function AccountMenu({ trigger }: { readonly trigger: ReactElement<Record
         Dark
       </MenuItem>
       <MenuItem icon="screen" onSelect={() => setTheme('system')}>
-        As the system
+        Same as the system
       </MenuItem>
       <MenuLine />
       <MenuItem icon="people" onSelect={() => void navigate({ to: '/profile' })}>

@@ -74,7 +74,7 @@ const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
   },
   {
     id: 'key',
-    header: 'Happened once as',
+    header: 'Idempotency key',
     width: '200px',
     isMinor: true,
     render: ({ key }) => <CopyableId id={key} label="entry key" isShort />,

@@ -51,7 +51,7 @@ export function LaneDrafts({ lanes, onChange }: LaneDraftsProps) {
           <TextField
             label={`System prompt ${index + 1}`}
             isLabelHidden
-            placeholder="none of its own"
+            placeholder="none"
             value={lane.system}
             onChange={(system) => change(index, { system })}
             className="min-w-0 grow"

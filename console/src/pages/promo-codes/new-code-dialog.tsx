@@ -39,7 +39,7 @@ export function NewCodeDialog({ onClose }: { readonly onClose: () => void }) {
     >
       <TextField
         label="Code"
-        placeholder="Made up if empty"
+        placeholder="Generated if empty"
         minLength={4}
         maxLength={64}
         pattern="[A-Za-z0-9_\-]*"

@@ -29,7 +29,7 @@ export function TaskDeliveries({ id }: { readonly id: string }) {
         />
       )}
       {deliveries.data?.length === 0 && (
-        <p className="text-sm text-ink-faint">The request named no webhook_url, so nobody was told.</p>
+        <p className="text-sm text-ink-faint">The request had no webhook_url, so nothing was delivered.</p>
       )}
       {deliveries.data?.map((delivery) => (
         <DeliveryView key={delivery.id} delivery={delivery} />

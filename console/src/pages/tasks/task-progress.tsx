@@ -6,7 +6,7 @@ export function TaskProgress({ task }: { readonly task: Task }) {
   if (task.status === 'pending') return <ProgressBar label={queueLabel(task.queue_position)} percent={null} />
   return (
     <ProgressBar
-      label="In work"
+      label="Running"
       percent={task.progress}
       startedAtMs={task.started_at === null ? null : Date.parse(task.started_at)}
     />
