@@ -109,12 +109,60 @@ describe('suspending', () => {
     expect((await gateway.request('GET', '/v1/tenants/me', { key })).status).toBe(200)
   })
 
+  test('200: the account is told the reason until it is activated, and nobody else', async () => {
+    const { accountId, key } = await createAccountWithKey()
+    const suspend = (body?: object) =>
+      gateway.request('POST', `${ACCOUNTS}/${accountId}/suspend`, body === undefined ? {} : { body })
+    const messageOf = async () => {
+      const { status, body } = await gateway.request('GET', '/v1/tenants/me', { key })
+      return [status, body.error?.message]
+    }
+    expect((await suspend({ reason: 'Invoice 17 is not paid.' })).body.suspended_reason).toBe(
+      'Invoice 17 is not paid.',
+    )
+    expect(await messageOf()).toEqual([403, 'This account is suspended. Reason: Invoice 17 is not paid.'])
+    // Without a new reason, the reason stays.
+    expect((await suspend()).body.suspended_reason).toBe('Invoice 17 is not paid.')
+    expect((await suspend({ reason: 'Write to us.' })).status).toBe(200)
+    expect(await messageOf()).toEqual([403, 'This account is suspended. Reason: Write to us.'])
+    const { body: activated } = await gateway.request('POST', `${ACCOUNTS}/${accountId}/activate`)
+    expect([activated.status, activated.suspended_reason]).toEqual(['active', null])
+    await suspend()
+    expect(await messageOf()).toEqual([403, 'This account is suspended.'])
+    for (const reason of ['', 'x'.repeat(501), 'a\nb', 7])
+      expect((await suspend({ reason })).status).toBe(400)
+    const { body: audit } = await gateway.request('GET', `/v1/admin/audit?target_id=${accountId}`)
+    expect(JSON.stringify(audit.data)).toContain('Invoice 17 is not paid.')
+  })
+
   test('409: the operator cannot lock itself out', async () => {
     const { body: own } = await gateway.request('GET', '/v1/tenants/me')
     const { status, body } = await gateway.request('POST', `${ACCOUNTS}/${own.id}/suspend`)
     expect([status, body.error.code]).toEqual([409, 'conflict'])
     expect((await gateway.request('GET', '/v1/tenants/me')).status).toBe(200)
   })
+})
+
+test('a note about an account is for operators only', async () => {
+  const { accountId, key } = await createAccountWithKey()
+  const write = (note: unknown, as?: string) =>
+    gateway.request('PATCH', `${ACCOUNTS}/${accountId}`, {
+      body: { note },
+      ...(as !== undefined && { key: as }),
+    })
+  const { status, body } = await write('Calls on Mondays.\nPays late.')
+  expect([status, body.note]).toEqual([200, 'Calls on Mondays.\nPays late.'])
+  expect((await gateway.request('GET', `${ACCOUNTS}/${accountId}`)).body.note).toBe(body.note)
+  const { body: own } = await gateway.request('GET', '/v1/tenants/me', { key })
+  expect(JSON.stringify(own)).not.toContain('Mondays')
+  expect((await write('mine', key)).status).toBe(403)
+  for (const note of ['', 'x'.repeat(4_001), 'a\u0000b', undefined])
+    expect((await write(note)).status).toBe(400)
+  expect((await write(null)).body.note).toBeNull()
+  const missing = await gateway.request('PATCH', `${ACCOUNTS}/${crypto.randomUUID()}`, {
+    body: { note: 'x' },
+  })
+  expect(missing.status).toBe(404)
 })
 
 describe('keys of an account', () => {

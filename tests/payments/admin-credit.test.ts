@@ -186,8 +186,12 @@ describe('refunding', () => {
 
   test('200: in parts and then the rest, and no more', async () => {
     const { paymentId, key, accountId } = await pay()
-    const part = await refund(paymentId, { amount_usd: 5 })
+    const part = await refund(paymentId, { amount_usd: 5, reason: 'Half of it failed.' })
     expect([part.status, part.body.status]).toEqual([200, 'partially_refunded'])
+    const { body: audit } = await gateway.request('GET', `/v1/admin/audit?target_id=${paymentId}`)
+    expect(audit.data).toMatchObject([
+      { action: 'payment.refund', details: { reason: 'Half of it failed.' } },
+    ])
     const rest = await refund(paymentId)
     expect([rest.status, rest.body.status]).toEqual([200, 'refunded'])
     const again = await refund(paymentId)

@@ -100,10 +100,23 @@ export const accountUsageQuery = (id: string, window: AccountUsagePeriod) =>
 export const createAccount = (name: string, creditUsd: number) =>
   call(() => client.POST('/v1/admin/accounts', { body: { name, credit_usd: creditUsd } }))
 
-export const changeAccountState = (id: string, action: 'suspend' | 'activate') =>
-  action === 'suspend'
-    ? call(() => client.POST('/v1/admin/accounts/{id}/suspend', { params: { path: { id } } }))
-    : call(() => client.POST('/v1/admin/accounts/{id}/activate', { params: { path: { id } } }))
+/** The account is told the reason. */
+export const suspendAccount = (id: string, reason: string) =>
+  call(() =>
+    client.POST('/v1/admin/accounts/{id}/suspend', {
+      params: { path: { id } },
+      body: reason === '' ? {} : { reason },
+    }),
+  )
+
+export const activateAccount = (id: string) =>
+  call(() => client.POST('/v1/admin/accounts/{id}/activate', { params: { path: { id } } }))
+
+/** For operators only. An empty text deletes the note. */
+export const writeAccountNote = (id: string, note: string) =>
+  call(() =>
+    client.PATCH('/v1/admin/accounts/{id}', { params: { path: { id } }, body: { note: note || null } }),
+  )
 
 /** Gives credit, or deducts it if negative. The idempotency key makes a repeated click the same adjustment. */
 export const adjustCredit = (

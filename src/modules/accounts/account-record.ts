@@ -7,6 +7,10 @@ export interface Account {
   readonly id: string
   readonly name: string
   readonly status: AccountStatus
+  /** Why it is suspended, as it is told. */
+  readonly suspendedReason: string | null
+  /** Of operators. The account does not see it. */
+  readonly note: string | null
   /** The sum of paid and promotional credit. Negative while a reversal is not covered. */
   readonly balanceNanoUsd: NanoUsd
   readonly createdAtMs: number
@@ -17,11 +21,13 @@ export interface AccountRow {
   readonly id: string
   readonly name: string
   readonly status: string
+  readonly suspended_reason: string | null
+  readonly note: string | null
   readonly created_at: Date
   readonly updated_at: Date
 }
 
-export const ACCOUNT_COLUMNS = 'id, name, status, created_at, updated_at'
+export const ACCOUNT_COLUMNS = 'id, name, status, suspended_reason, note, created_at, updated_at'
 
 export function accountFromRow(row: AccountRow, balanceNanoUsd: NanoUsd): Account {
   const status = STATUSES.find((candidate) => candidate === row.status)
@@ -30,6 +36,8 @@ export function accountFromRow(row: AccountRow, balanceNanoUsd: NanoUsd): Accoun
     id: row.id,
     name: row.name,
     status,
+    suspendedReason: status === 'suspended' ? row.suspended_reason : null,
+    note: row.note,
     balanceNanoUsd,
     createdAtMs: row.created_at.getTime(),
     updatedAtMs: row.updated_at.getTime(),

@@ -46,9 +46,14 @@ export interface Accounts {
   insert(transaction: Queryable, draft: { name: string; nowMs: number }): Promise<{ id: string }>
   read(accountId: string): Promise<Account>
   list(page: PageRequest, filter?: AccountFilter): Promise<Page<Account>>
-  /** Returns after every process refuses the account's keys. The caller's own account cannot be suspended. */
-  suspend(operator: ChangeActor, accountId: string): Promise<Account>
+  /**
+   * Returns after every process refuses the account's keys, with the reason. Without a new one the reason stays. The caller's own
+   * account cannot be suspended.
+   */
+  suspend(operator: ChangeActor, accountId: string, reason?: string | null): Promise<Account>
   activate(operator: ChangeActor, accountId: string): Promise<Account>
+  /** Null deletes the note. */
+  setNote(accountId: string, note: string | null): Promise<Account>
   bootstrapFirstAccount(request: BootstrapRequest): Promise<BootstrapOutcome>
 }
 
@@ -77,9 +82,10 @@ export function createAccounts({
     operator: ChangeActor,
     accountId: string,
     status: AccountStatus,
+    reason: string | null,
   ): Promise<Account> => {
     const account = await withBalance(
-      await writeStatus(database, { operator, accountId, status, nowMs: clock.nowMs() }),
+      await writeStatus(database, { operator, accountId, status, reason, nowMs: clock.nowMs() }),
     )
     await keys.announceAccountChange(account.id)
     return account
@@ -105,13 +111,15 @@ export function createAccounts({
         hasMore: rows.length > page.limit,
       }
     },
-    suspend: async (operator, accountId) => {
+    suspend: async (operator, accountId, reason = null) => {
       if (operator.accountId === accountId.toLowerCase()) {
         throw new AppError('conflict', 'An account cannot suspend itself: nobody could activate it again.')
       }
-      return setStatus(operator, accountId, 'suspended')
+      return setStatus(operator, accountId, 'suspended', reason)
     },
-    activate: (operator, accountId) => setStatus(operator, accountId, 'active'),
+    activate: (operator, accountId) => setStatus(operator, accountId, 'active', null),
+    setNote: async (accountId, note) =>
+      withBalance(await writeNote(database, { accountId, note, nowMs: clock.nowMs() })),
     bootstrapFirstAccount: (request) => bootstrapFirstAccount({ database, clock, keys, credit }, request),
   }
 }
@@ -155,18 +163,22 @@ interface StatusChange {
   readonly operator: ChangeActor
   readonly accountId: string
   readonly status: AccountStatus
+  /** Null: as before. */
+  readonly reason: string | null
   readonly nowMs: number
 }
 
 async function writeStatus(
   database: Database,
-  { operator, accountId, status, nowMs }: StatusChange,
+  { operator, accountId, status, reason, nowMs }: StatusChange,
 ): Promise<AccountRow | undefined> {
   if (!isUuid(accountId)) return undefined
   return database.transaction(async (transaction) => {
     const [changed] = await transaction.query<AccountRow>(
-      `UPDATE accounts SET status = $2, updated_at = $3 WHERE id = $1 AND status <> $2 RETURNING ${ACCOUNT_COLUMNS}`,
-      [accountId, status, new Date(nowMs)],
+      `UPDATE accounts SET status = $2, updated_at = $3,
+         suspended_reason = CASE WHEN $2 = 'suspended' THEN coalesce($4, CASE WHEN status = 'suspended' THEN suspended_reason END) END
+       WHERE id = $1 AND (status <> $2 OR $4 <> coalesce(suspended_reason, '')) RETURNING ${ACCOUNT_COLUMNS}`,
+      [accountId, status, new Date(nowMs), reason],
     )
     if (changed === undefined) return readAccount(transaction, accountId)
     await recordChange(transaction, {
@@ -175,10 +187,22 @@ async function writeStatus(
       type: 'organization.updated',
       projectId: null,
       resourceId: wireId('organization', changed.id),
-      details: { changes_requested: { status } },
+      details: { changes_requested: { status, ...(reason !== null && { reason }) } },
     })
     return changed
   })
+}
+
+async function writeNote(
+  database: Database,
+  { accountId, note, nowMs }: { accountId: string; note: string | null; nowMs: number },
+): Promise<AccountRow | undefined> {
+  if (!isUuid(accountId)) return undefined
+  const [row] = await database.query<AccountRow>(
+    `UPDATE accounts SET note = $2, updated_at = $3 WHERE id = $1 RETURNING ${ACCOUNT_COLUMNS}`,
+    [accountId, note, new Date(nowMs)],
+  )
+  return row
 }
 
 interface FoundAccount {

@@ -20,6 +20,8 @@ export interface RefundRequest {
   readonly paymentId: string
   /** Null for the rest of the payment. */
   readonly amountNanoUsd: NanoUsd | null
+  /** For the audit log of the account. */
+  readonly reason: string | null
   readonly idempotencyKey: OperatorKey | null
   readonly operator: ChangeActor
 }
@@ -75,7 +77,13 @@ async function refundOnce(
     type: 'credit.removed',
     projectId: null,
     resourceId: paymentId,
-    details: { data: { amount_usd: -usdFromNanoUsd(amountNanoUsd), is_refund: true } },
+    details: {
+      data: {
+        amount_usd: -usdFromNanoUsd(amountNanoUsd),
+        is_refund: true,
+        ...(request.reason !== null && { reason: request.reason }),
+      },
+    },
   })
   if (idempotencyKey !== null) await completeRefundRequest(database, idempotencyKey)
   return readPayment(database, paymentId, null)

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { accountBudgetQuery, changeAccountState, oneAccountQuery } from '../../api/accounts.ts'
+import { accountBudgetQuery, activateAccount, oneAccountQuery } from '../../api/accounts.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Button, buttonClass } from '../../ui/forms/button.tsx'
@@ -15,6 +15,8 @@ import { Figure } from '../../ui/text/figure.tsx'
 import { AccountLists } from './account-lists.tsx'
 import { BudgetDialog } from './budget-dialog.tsx'
 import { CreditDialog } from './credit-dialog.tsx'
+import { NoteDialog } from './note-dialog.tsx'
+import { SuspendDialog } from './suspend-dialog.tsx'
 
 const route = getRouteApi('/shell/accounts/$id')
 
@@ -34,7 +36,7 @@ export function AccountPage() {
   const queryClient = useQueryClient()
   const account = useQuery(oneAccountQuery(id))
   const budget = useQuery(accountBudgetQuery(id))
-  const [opened, setOpened] = useState<'credit' | 'budget' | 'state' | null>(null)
+  const [opened, setOpened] = useState<'credit' | 'budget' | 'note' | 'state' | null>(null)
   const action = account.data?.status === 'suspended' ? 'activate' : 'suspend'
   const close = (): void => setOpened(null)
   return (
@@ -47,6 +49,7 @@ export function AccountPage() {
             <Link to="/audit" search={{ target: id }} className={buttonClass('quiet')}>
               Audit
             </Link>
+            <Button onClick={() => setOpened('note')}>Note</Button>
             <Button kind="danger" onClick={() => setOpened('state')}>
               {action === 'suspend' ? 'Suspend' : 'Activate'}
             </Button>
@@ -66,7 +69,7 @@ export function AccountPage() {
       )}
       <Section>
         <div className="grid grid-cols-2 gap-6 lg:grid-cols-4">
-          <Figure label="State" value={account.data?.status} />
+          <Figure label="State" value={account.data?.status} note={account.data?.suspended_reason} />
           <Figure label="Balance" value={account.data && formatUsd(account.data.balance_usd)} />
           <Figure
             label="Budget a month"
@@ -80,6 +83,11 @@ export function AccountPage() {
           />
         </div>
       </Section>
+      {account.data?.note && (
+        <Section title="Note">
+          <p className="text-sm whitespace-pre-wrap">{account.data.note}</p>
+        </Section>
+      )}
       <Tabs
         label="Lists"
         value={tab}
@@ -97,17 +105,15 @@ export function AccountPage() {
           onClose={close}
         />
       )}
-      {opened === 'state' && (
+      {opened === 'note' && <NoteDialog id={id} note={account.data?.note ?? ''} onClose={close} />}
+      {opened === 'state' && action === 'suspend' && <SuspendDialog id={id} onClose={close} />}
+      {opened === 'state' && action === 'activate' && (
         <ConfirmDialog
-          title={action === 'suspend' ? 'Suspend this account?' : 'Activate this account?'}
-          description={
-            action === 'suspend'
-              ? 'All of its keys are refused until it is activated again.'
-              : 'Its keys work again.'
-          }
-          action={action === 'suspend' ? 'Suspend the account' : 'Activate the account'}
+          title="Activate this account?"
+          description="Its keys work again."
+          action="Activate the account"
           onConfirm={async () => {
-            await changeAccountState(id, action)
+            await activateAccount(id)
             await queryClient.invalidateQueries({ queryKey: ['accounts'] })
           }}
           onClose={close}

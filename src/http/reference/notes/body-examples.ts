@@ -13,6 +13,8 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   'POST /v1/promo/redeem': { code: 'WELCOME' },
   'POST /v1/admin/accounts': { name: 'Example GmbH' },
   'POST /v1/admin/accounts/{id}/api-keys': { name: 'first key', scopes: ['inference', 'manage'] },
+  'PATCH /v1/admin/accounts/{id}': { note: 'Pays by invoice.' },
+  'POST /v1/admin/accounts/{id}/suspend': { reason: 'Invoice 17 is not paid.' },
   'POST /v1/admin/accounts/{id}/credit': { amount_usd: 20, reason: 'Paid by invoice 17' },
   'PATCH /v1/admin/accounts/{id}/api-keys/{key_id}': { name: 'first key, old', requests_per_minute: 60 },
   'PATCH /v1/admin/accounts/{id}/budget': { monthly_usd: 500, daily_usd: 50 },

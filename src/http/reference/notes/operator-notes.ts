@@ -23,8 +23,10 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/admin/accounts': 'Lists all accounts, or those that the filters find, newest first.',
   'POST /v1/admin/accounts': 'Makes an account. It has no key and no credit yet.',
   'GET /v1/admin/accounts/{id}': 'Returns one account with its balance.',
+  'PATCH /v1/admin/accounts/{id}':
+    'Writes a note about an account for operators, or deletes it. The account does not see it.',
   'POST /v1/admin/accounts/{id}/suspend':
-    'Suspends an account. The answer comes when every process of the gateway refuses its keys.',
+    'Suspends an account. The answer comes when every process of the gateway refuses its keys. A reason is in the message of every refusal, so that the account reads it.',
   'POST /v1/admin/accounts/{id}/activate': 'Activates a suspended account. Its keys work again.',
   'GET /v1/admin/accounts/{id}/api-keys': 'Lists the keys of an account, newest first.',
   'POST /v1/admin/accounts/{id}/api-keys': 'Makes a key for an account and returns its secret, this once.',

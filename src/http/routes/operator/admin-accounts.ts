@@ -1,16 +1,19 @@
-import { Type, type Static } from 'typebox'
-import { toTimestamp } from '../../../kernel/clock.ts'
-import { usdFromNanoUsd } from '../../../kernel/money.ts'
-import type { Account, Accounts } from '../../../modules/accounts/accounts.ts'
+import { Type } from 'typebox'
+import type { Accounts } from '../../../modules/accounts/accounts.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
 import type { Keys } from '../../../modules/keys/keys.ts'
 import type { Usage } from '../../../modules/usage/usage.ts'
-import { described } from '../../../wires/described.ts'
-import { CreatedAt, UpdatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
-import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
+import { parseUsd } from '../../parameters/parse-usd.ts'
 import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import {
+  AccountAnswer,
+  AccountCreateBody,
+  accountToWire,
+  AccountUpdateBody,
+  SuspendBody,
+} from './admin-account-wire.ts'
 import {
   createKeyWire,
   KeyAnswer,
@@ -18,7 +21,6 @@ import {
   KeyCreatedAnswer,
   KeyRevokedAnswer,
   KeyUpdateBody,
-  Name,
   parseKeyChanges,
   parseKeyRequest,
 } from '../account/api-key-wire.ts'
@@ -27,27 +29,6 @@ const AccountParams = Type.Object({ id: Type.String({ description: 'The id of an
 const AccountKeyParams = Type.Object({
   id: Type.String({ description: 'The id of an account.' }),
   key_id: Type.String({ description: 'The id of the API key.' }),
-})
-
-// Unknown members are refused, so that a misspelt limit is not ignored.
-const AccountCreateBody = Type.Object(
-  {
-    name: described(Name, 'A name for people, without control characters.'),
-    credit_usd: Type.Optional(
-      Type.Number({ minimum: 0, maximum: USD_MAX, default: 0, description: 'What the account starts with.' }),
-    ),
-  },
-  { additionalProperties: false },
-)
-
-const AccountAnswer = Type.Object({
-  id: UuidId,
-  object: objectName('account'),
-  name: Type.String({ description: 'The name of the account.' }),
-  status: Type.Enum(['active', 'suspended'], { description: 'The state it is in.' }),
-  balance_usd: Type.Number({ description: 'The balance of the account in US dollars.' }),
-  created_at: CreatedAt,
-  updated_at: UpdatedAt,
 })
 
 const AccountsQuery = Type.Object({
@@ -130,13 +111,32 @@ const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
     access: ofGateway('gateway.manage'),
     summary: 'Suspend an account',
     params: AccountParams,
+    body: SuspendBody,
     responses: {
       200: { description: 'Every process refuses the keys of the account.', schema: AccountAnswer },
     },
-    handle: async ({ caller, params }) =>
+    handle: async ({ caller, params, body }) =>
       accountToWire(
-        await audit.run({ actor: caller, action: 'account.suspend', target: accountTarget(params.id) }, () =>
-          accounts.suspend(caller, params.id),
+        await audit.run(
+          { actor: caller, action: 'account.suspend', target: accountTarget(params.id), details: body },
+          () => accounts.suspend(caller, params.id, body.reason ?? null),
+        ),
+      ),
+  }),
+  defineRoute({
+    ...shared,
+    method: 'PATCH',
+    path: '/v1/admin/accounts/:id',
+    access: ofGateway('gateway.manage'),
+    summary: 'Write a note about an account',
+    params: AccountParams,
+    body: AccountUpdateBody,
+    responses: { 200: { description: 'The account with its note.', schema: AccountAnswer } },
+    handle: async ({ caller, params, body }) =>
+      accountToWire(
+        await audit.run(
+          { actor: caller, action: 'account.update', target: accountTarget(params.id), details: body },
+          () => accounts.setNote(params.id, body.note),
         ),
       ),
   }),
@@ -254,16 +254,4 @@ const accountKeyRoutes = (modules: AdminAccountModules): Route[] => {
       },
     }),
   ]
-}
-
-function accountToWire(account: Account): Static<typeof AccountAnswer> {
-  return {
-    id: account.id,
-    object: 'account',
-    name: account.name,
-    status: account.status,
-    balance_usd: usdFromNanoUsd(account.balanceNanoUsd),
-    created_at: toTimestamp(account.createdAtMs),
-    updated_at: toTimestamp(account.updatedAtMs),
-  }
 }

@@ -52,6 +52,14 @@ const RefundBody = Type.Object(
     amount_usd: Type.Optional(
       Type.Number({ minimum: 0, maximum: USD_MAX, description: 'What is left of the payment when absent.' }),
     ),
+    reason: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+        description: 'Why, in words. It is in the audit logs of the gateway and of the account.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -114,7 +122,14 @@ export const adminPaymentRoutes = ({ accounts, billing, audit }: AdminPaymentMod
       const target = { kind: 'payment', id: params.id }
       const payment = await audit.run(
         { actor: caller, action: 'payment.refund', target, details: body },
-        () => billing.refund({ paymentId: params.id, amountNanoUsd, idempotencyKey, operator: caller }),
+        () =>
+          billing.refund({
+            paymentId: params.id,
+            amountNanoUsd,
+            reason: body.reason ?? null,
+            idempotencyKey,
+            operator: caller,
+          }),
       )
       return paymentToWire(payment)
     },

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../../kernel/app-error.ts'
+import { accountSuspended } from './read-caller.ts'
 import { Batches } from '../../../kernel/batches.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Queryable } from '../../../storage/database.ts'
@@ -128,7 +129,7 @@ export class KeyAuthenticator {
 
   #admit(keyHash: string, known: KnownKey, nowMs: number): Caller {
     if (known.expiresAtMs !== null && nowMs >= known.expiresAtMs) throw refusal(keyHash, 'expired')
-    if (known.isAccountSuspended) throw new AppError('account_suspended', 'This account is suspended.')
+    if (known.suspension !== null) throw accountSuspended(known.suspension.reason)
     // A clock that was set back must not stop the recording of uses.
     if (nowMs >= known.noteUseAtMs || nowMs < known.noteUseAtMs - NOTE_USE_AFTER_MS) {
       known.noteUseAtMs = nowMs + NOTE_USE_AFTER_MS

@@ -15,6 +15,7 @@ const NO_TAGS: Tags = new Map()
 /** A key with the state of its account and the limits of its parent key. */
 export interface CallerRow extends KeyRow, ProjectPolicyRow {
   readonly account_status: string
+  readonly suspended_reason: string | null
   readonly is_operator: boolean
   readonly is_zero_retention: boolean
   /** The restricted key that made this one, or the key that a session began with, of which this is the key in another project. */
@@ -29,7 +30,7 @@ export interface CallerRow extends KeyRow, ProjectPolicyRow {
 }
 
 export const SELECT_CALLER = `
-  SELECT k.*, a.status AS account_status, a.is_zero_retention OR coalesce(r.is_zero_retention, false) AS is_zero_retention, p.id AS limiting_key_id, p.limit_nano_usd AS parent_limit_nano_usd,
+  SELECT k.*, a.status AS account_status, a.suspended_reason, a.is_zero_retention OR coalesce(r.is_zero_retention, false) AS is_zero_retention, p.id AS limiting_key_id, p.limit_nano_usd AS parent_limit_nano_usd,
     p.requests_per_minute AS parent_requests_per_minute,
     EXISTS (SELECT FROM api_keys o WHERE o.account_id = k.account_id AND o.revoked_at IS NULL AND 'admin' = ANY (o.scopes))
       AS is_operator,
@@ -51,8 +52,14 @@ export async function readCaller(
 ): Promise<Caller> {
   const row = await readRow(queryable, key)
   if (row === undefined || !isActive(keyRecordFromRow(row), nowMs)) throw revoked()
-  if (row.account_status !== 'active') throw new AppError('account_suspended', 'This account is suspended.')
+  if (row.account_status !== 'active') throw accountSuspended(row.suspended_reason)
   return callerOf(row)
+}
+
+/** Tells the account why, in the words of the operator. */
+export function accountSuspended(reason: string | null): AppError {
+  const message = 'This account is suspended.'
+  return new AppError('account_suspended', reason === null ? message : `${message} Reason: ${reason}`)
 }
 
 /** Returns the caller of a key that may be revoked or suspended meanwhile, to charge work that is already done. */

@@ -18,7 +18,8 @@ export const NOTE_USE_AFTER_MS = 60_000
 export interface KnownKey {
   readonly caller: Caller
   readonly expiresAtMs: number | null
-  readonly isAccountSuspended: boolean
+  /** Null if the account is not suspended. */
+  readonly suspension: { readonly reason: string | null } | null
   readonly isRevoked: boolean
   refreshAtMs: number
   noteUseAtMs: number
@@ -99,7 +100,7 @@ function knownKeyOf(row: CallerRow, clock: Clock): KnownKey {
   return {
     caller: callerOf(row),
     expiresAtMs: row.expires_at?.getTime() ?? null,
-    isAccountSuspended: row.account_status !== 'active',
+    suspension: row.account_status === 'active' ? null : { reason: row.suspended_reason },
     isRevoked: row.revoked_at !== null || row.is_ended,
     refreshAtMs: clock.monotonicMs() + REFRESH_AFTER_MS,
     noteUseAtMs: lastUsedAtMs === null ? 0 : Math.min(lastUsedAtMs, clock.nowMs()) + NOTE_USE_AFTER_MS,
