@@ -158,6 +158,16 @@ test('a budget of a day counts what requests cost, in every process, and ends wi
   await eventually(async () => expect((await ask(name)).status).toBe(200))
 })
 
+test('a budget counts what the vendor charges where that is known', async () => {
+  const name = await offer([{ budget_usd_per_day: 0.0001 }])
+  const cost = { unit: 'token', input_usd_per_1m: 2, output_usd_per_1m: 20 }
+  const routes = [{ provider: name, model: 'm', cost }]
+  const changed = await gateway.request('PATCH', `/v1/admin/models/${name}`, { body: { routes } })
+  expect([changed.status, changed.body.error?.message]).toEqual([200, undefined])
+  expect(await askOften(name, 2)).toEqual([200, 503])
+  await expectUsed(name, [{ budget_usd_per_day: { limit: 0.0001, used: 2 * PRICE_USD } }])
+})
+
 test('keys that have room keep their weights', async () => {
   const name = await offer([{ weight: 3 }, { weight: 1 }, { weight: 4, requests_per_minute: 1 }])
   await askOften(name, 17)

@@ -21,7 +21,7 @@ export const KeyLimitMembers = {
   budget_usd_per_day: Type.Optional(
     orNull(
       Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }),
-      'For how many dollars a day (UTC) requests get this key, at the prices that accounts pay. Null: no limit.',
+      'For how many dollars a day (UTC) requests get this key, by the cost of the route, or by the price if that is unknown. Null: no limit.',
     ),
   ),
 } satisfies TProperties

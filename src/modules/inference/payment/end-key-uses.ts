@@ -1,18 +1,22 @@
 import { NOTHING_USED, type KeyUsed } from '../../../providers/connection/key-limits.ts'
+import type { VendorCost } from '../../ledger/ledger.ts'
 import type { InferenceRecord } from '../inference-record.ts'
 
 /**
- * What the limits of a key count of an answer: its tokens as they were measured, and its price, also the part of it that the account
- * could not pay.
+ * What the limits of a key count of an answer: its tokens as they were measured, and what the vendor charges. If that is unknown, its
+ * price, also the part of it that the account could not pay.
  */
-export function countForKey({
-  usage,
-  costNanoUsd,
-  uncoveredNanoUsd,
-}: Pick<InferenceRecord, 'usage' | 'costNanoUsd' | 'uncoveredNanoUsd'>): KeyUsed {
+export function countForKey(
+  {
+    usage,
+    costNanoUsd,
+    uncoveredNanoUsd,
+  }: Pick<InferenceRecord, 'usage' | 'costNanoUsd' | 'uncoveredNanoUsd'>,
+  vendorCost: Pick<VendorCost, 'nanoUsd'> | undefined,
+): KeyUsed {
   return {
     tokens: usage === null ? 0 : usage.promptTokens + usage.completionTokens,
-    spentNanoUsd: (costNanoUsd ?? 0n) + uncoveredNanoUsd,
+    spentNanoUsd: vendorCost?.nanoUsd ?? (costNanoUsd ?? 0n) + uncoveredNanoUsd,
   }
 }
 

@@ -105,7 +105,6 @@ export class RequestBill {
     const { hold, request, startedMs } = this.#options
     const { caller, record } = request
     record.isBilled = true
-    endKeyUses(record, countForKey(record))
     const { usage, uncoveredNanoUsd } = record
     const owedNanoUsd = this.#owedNanoUsd
     if (uncoveredNanoUsd > 0n) {
@@ -116,6 +115,7 @@ export class RequestBill {
     }
     const counted = record.counted ?? COUNTED_NOTHING
     const vendorCost = this.#options.vendorCostOf(record, counted)
+    endKeyUses(record, countForKey(record, vendorCost))
     const usageRecord: UsageRecord = {
       id: uuidOfRequest(request.requestId),
       accountId: caller.accountId,
