@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { statementQuery } from '../../api/statements.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
 
-export const STATEMENT_GROUPS = ['model', 'project', 'key', 'day', 'movements'] as const
+const STATEMENT_GROUPS = ['model', 'project', 'key', 'day', 'movements'] as const
 export type StatementGroup = (typeof STATEMENT_GROUPS)[number]
 
 export interface StatementSearch {

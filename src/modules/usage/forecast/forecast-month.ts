@@ -31,7 +31,7 @@ export const FORECAST_DAYS = 28
 const DAYS_MIN = 3
 /** From two of each weekday on, weekends are told from working days. */
 const WEEKDAY_DAYS_MIN = 14
-export const FORECAST_CONFIDENCE = 0.8
+const FORECAST_CONFIDENCE = 0.8
 /** The 90th percentile of Student's t by degrees of freedom, from 2 on. */
 const T_90 = [1.886, 1.638, 1.533, 1.476, 1.44, 1.415, 1.397, 1.383, 1.372, 1.363, 1.356, 1.35, 1.345]
 const T_90_MANY = 1.32
