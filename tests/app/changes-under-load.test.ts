@@ -92,6 +92,14 @@ test(`no request fails and every charge has one price while ${CLIENTS} clients a
       true,
     ])
   }
+  // What an earlier try may have left.
+  for (const path of [
+    `${MODELS}/${PRICED}`,
+    `${MODELS}/${PASSING}`,
+    `${PROVIDERS}/changing`,
+    `${PROVIDERS}/passing`,
+  ])
+    await call('DELETE', `${urls[0]}${path}`, { key: fleet.key })
   await send('POST', MODELS, offeredModel(PRICED, { max_output_tokens: 100 }))
   await send('POST', PROVIDERS, {
     name: 'changing',
@@ -190,4 +198,26 @@ test(`no request fails and every charge has one price while ${CLIENTS} clients a
   expect([unexplained, withoutList]).toEqual([[], 0])
   expect(checked).toBeGreaterThanOrEqual(load.paid)
   expect(fleet.findDefects()).toEqual([])
+})
+
+test('the command for operators computes the charges of the month again, and names one that was altered', async () => {
+  const verify = async () => {
+    const month = new Date().toISOString().slice(0, 7)
+    const environment = { DATABASE_URL: fleet.connectionString }
+    return fleet.workplace.run(['ledger', 'verify', '--month', month], { environment })
+  }
+  const explained = await verify()
+  expect([explained.code, explained.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^holds {3}every charge of the month .*\([1-9]\d* computed again\)$/m),
+  ])
+  const [altered] = await fleet.database.query<{ id: string }>(
+    `UPDATE usage_records SET cost_nano_usd = cost_nano_usd + 1
+     WHERE id = (SELECT max(id::text)::uuid FROM usage_records WHERE cost_nano_usd > 0) RETURNING id::text`,
+  )
+  const { code, stdout } = await verify()
+  await fleet.database.query('UPDATE usage_records SET cost_nano_usd = cost_nano_usd - 1 WHERE id = $1', [
+    altered?.id,
+  ])
+  expect([code, stdout]).toEqual([1, expect.stringContaining(`record ${altered?.id} of account`)])
 })
