@@ -101,7 +101,7 @@ export interface Usage {
 }
 
 /** Reads the usage of all accounts, in groups. */
-export interface GatewayUsageReader {
+interface GatewayUsageReader {
   read(query: GroupsQuery): Promise<DescribedGatewayUsage>
   readTimeseries(query: GatewayTimeseriesQuery): ReturnType<typeof readGatewayTimeseries>
   /** Returns many groups, some at a time. */

@@ -35,7 +35,7 @@ export interface GroupsQuery extends GatewayQuery {
 }
 
 /** Requests that did not complete, also those that were not charged. */
-export interface ErrorCounts {
+interface ErrorCounts {
   readonly failed: number
   readonly refused: number
   readonly disconnected: number
