@@ -18,7 +18,7 @@ const LATE_MS_MAX = 15 * 60_000
 const PAGES_MAX = 10
 /** Other looks end at the first page without a new request; this one reads all of that time. */
 const THOROUGH_EVERY = 10
-/** For a gateway that starts again. */
+/** Two minutes, for a gateway that starts again. */
 const FAILED_LOOKS_MAX = 60
 
 /** Calls back with the last requests and with each that ends from now on, oldest first, until the signal is aborted. */
