@@ -33,7 +33,7 @@ export {
   type PriceTraits,
 } from './counted.ts'
 export { fromStoredPrice, toStoredPrice } from './stored-price.ts'
-export { costOfRoute, isOfRoute } from './route-cost.ts'
+export { costOfRoute } from './route-cost.ts'
 export { adjustPrice, concernsUnit } from './adjustments/adjust-price.ts'
 export { fromStoredTerms, GIVEN_TERMS, type PriceTerms } from './adjustments/price-terms.ts'
 export { checkTerms } from './adjustments/check-terms.ts'

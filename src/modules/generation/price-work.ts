@@ -32,7 +32,7 @@ export interface WorkPrice {
 }
 
 /** What the vendor charges, on one route. */
-export interface WorkCost {
+interface WorkCost {
   readonly provider: string
   readonly model: string
   readonly version: string

@@ -35,13 +35,7 @@ export type {
   WantedProvider,
 } from './configuration/wanted-configuration.ts'
 export type { ModelChange, ModelInput, ModelPatch, ModelRules } from './models/model-changes.ts'
-export type {
-  GivenCost,
-  OfferedCost,
-  OfferedModel,
-  OfferedPrice,
-  OfferedVisibility,
-} from './models/offered-model.ts'
+export type { GivenCost, OfferedModel, OfferedPrice, OfferedVisibility } from './models/offered-model.ts'
 export { giveCosts, withoutRates } from './models/costs-of-routes.ts'
 export { SEALED_PROVIDER_SECRETS, type OfferedProvider } from './offered-provider.ts'
 export type { SecretProblem } from './open-provider.ts'
