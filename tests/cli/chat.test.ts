@@ -40,7 +40,7 @@ describe('chat', () => {
     const { code, stdout, stderr } = await home.run([
       'chat',
       '-m',
-      'gpt-4o-mini',
+      'gpt-6-luna',
       '-s',
       'Be short.',
       '-f',

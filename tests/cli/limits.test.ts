@@ -67,6 +67,12 @@ describe('a gateway that is limited once', () => {
     body: { error: { message: 'Too many requests.', code: 'rate_limit_exceeded' } },
   })
 
+  /** The price of a model that is named is asked for first. */
+  const noSuchModel = () => ({
+    status: 404,
+    body: { error: { message: 'No such model.', code: 'model_not_found' } },
+  })
+
   test('answers after the time that it told, with --wait before or after the words', async () => {
     answers = [refused('1'), refused('0'), () => ({ status: 200, body: { object: 'list', data: [] } })]
     const { code, stderr } = await home.run(['models', 'list', '--json', '--wait'], { environment })
@@ -77,7 +83,7 @@ describe('a gateway that is limited once', () => {
     ['--wait', '--no-wait'],
     ['--no-wait', '--wait'],
   ])('takes an order with %s %s: waits for the limit, and not for the task', async (...flags) => {
-    answers = [refused('0'), () => ({ status: 202, body: { id: 'task-1', status: 'pending' } })]
+    answers = [noSuchModel, refused('0'), () => ({ status: 202, body: { id: 'task-1', status: 'pending' } })]
     const { code, stdout, stderr } = await home.run(['image', '-m', 'any', ...flags, 'A tree'], {
       environment,
     })
@@ -85,7 +91,7 @@ describe('a gateway that is limited once', () => {
   })
 
   test('is not waited for with --no-wait alone', async () => {
-    answers = [refused('0'), () => ({ status: 202, body: { id: 'task-1', status: 'pending' } })]
+    answers = [noSuchModel, refused('0'), () => ({ status: 202, body: { id: 'task-1', status: 'pending' } })]
     const { code, stdout } = await home.run(['image', '-m', 'any', '--no-wait', 'A tree'], { environment })
     expect([code, stdout]).toEqual([6, ''])
   })

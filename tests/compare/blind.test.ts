@@ -52,7 +52,9 @@ describe('a blind run', () => {
     expect(new Set(orders).size).toBeGreaterThan(2)
     // The prompts are not secret, and say nothing of lanes.
     const { body: page } = await gateway.request('GET', `${RUNS}/${id}/results?limit=1`)
-    expect(page.prompts).toEqual([{ prompt_index: 0, id: null, text: PROMPTS[0], is_cut: false }])
+    expect(page.prompts).toEqual([
+      { prompt_index: 0, id: null, text: PROMPTS[0], is_cut: false, judgements: [] },
+    ])
     expect(new Set(cells.map((cell) => cell.lane_id)).size).toBe(36)
   })
 
