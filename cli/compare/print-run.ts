@@ -29,6 +29,12 @@ export function printRun(output: Output, run: Run): void {
         of: ({ stats }) => interval(stats.confidence?.score, formatShare) ?? formatShare(stats.score),
         rank: 2,
       },
+      ...run.scores.map((score) => ({
+        title: String(score['name']),
+        of: ({ stats }: Lane) => formatShare(stats.scores[String(score['name'])]?.mean ?? null),
+        isNumber: true,
+        rank: 2,
+      })),
       {
         title: 'latency ms',
         of: ({ stats }) =>

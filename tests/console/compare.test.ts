@@ -198,6 +198,11 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
     await dialog.getByLabel('Model 2', { exact: true }).selectOption(MODELS[0] ?? '')
     await dialog.getByLabel('Temperature 2').fill('0.2')
     await dialog.getByLabel('System prompt 2').fill('Answer in one word.')
+    await dialog.getByLabel('One prompt a line').fill('Which river?')
+    await dialog.getByText(/^2 answers: about \$0\.\d+/).waitFor()
+    await dialog.getByRole('button', { name: 'Add a score' }).click()
+    await dialog.getByLabel('Value of score 1').fill('river')
+    await takeScreenshots(page, 'compare-new-run')
     await dialog.getByLabel('Prompts', { exact: true }).selectOption('file')
     expect(await dialog.getByRole('button', { name: 'Start the run' }).isDisabled()).toBe(true)
     await dialog.getByLabel('File', { exact: true }).setInputFiles({
@@ -214,6 +219,13 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
       new URL(page.url()).pathname.replace('/compare', '/v1/compare/runs'),
     )
     expect(run.cells_total).toBe(4)
+    expect(run.scores).toEqual([{ type: 'contains', name: 'contains', value: 'river' }])
+    await page.getByRole('columnheader', { name: 'contains' }).waitFor()
+    await page
+      .getByText(/^Prompt 1/)
+      .first()
+      .waitFor()
+    await takeScreenshots(page, 'compare-scores')
     expect(run.lanes[1]).toMatchObject({ params: { temperature: 0.2, system: 'Answer in one word.' } })
     const { body: datasets } = await gateway.request('GET', '/v1/compare/datasets')
     expect(datasets.data.map(({ name }: { name: string }) => name)).toContain('rivers')

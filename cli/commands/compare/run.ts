@@ -2,6 +2,7 @@ import type { Schemas } from '../../api/gateway-client.ts'
 import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { cancelRun, followRun } from '../../compare/follow-run.ts'
+import { parseScore } from '../../compare/parse-score.ts'
 import { printRun, printVerdict } from '../../compare/print-run.ts'
 import { readPrompts } from '../../compare/read-prompts.ts'
 import { EXIT } from '../../exit-codes.ts'
@@ -10,6 +11,7 @@ import { confirmCost } from '../../input/confirm-cost.ts'
 import { interruptible } from '../../interruption.ts'
 import { formatSeconds } from '../../output/format-seconds.ts'
 import { formatUsd } from '../../output/format-usd.ts'
+import { printable } from '../../output/printable.ts'
 
 interface RunOptions {
   readonly model?: string[]
@@ -23,6 +25,7 @@ interface RunOptions {
   readonly budget?: string
   readonly judge?: string
   readonly rubric?: string
+  readonly score?: string[]
   readonly blind?: boolean
   readonly yes?: boolean
   readonly follow?: boolean
@@ -53,6 +56,11 @@ export const run = clientCommand<RunOptions>({
       .option('--budget <usd>', 'the most that the run may cost, including the judge')
       .option('--judge <model>', 'a model that judges the answers')
       .option('--rubric <text>', 'what the judge looks at')
+      .option(
+        '--score <type=value>',
+        'a score of each answer: exact, contains, similarity, regex, json_schema, latency (ms), cost (USD), webhook, or JSON',
+        collect,
+      )
       .option('--blind', 'hide which lane is which until you vote')
       .option('-y, --yes', 'do not ask, whatever it costs')
       .option('--no-follow', 'print the id of the run and end'),
@@ -79,6 +87,7 @@ export const run = clientCommand<RunOptions>({
     else {
       printRun(output, ended)
       if (ended.judge !== null) await printVerdict(output, gateway, ended.id)
+      else if (ended.verdict !== null) output.line(`\nVerdict: ${printable(ended.verdict.text)}`)
     }
     if (ended.status === 'failed')
       throw new CommandFailure(EXIT.failed, ended.error?.message ?? 'The run has failed.')
@@ -125,6 +134,7 @@ async function describeOrder(options: RunOptions, prompt: string) {
     ...(repeats === undefined ? {} : { repeats }),
     ...(budget === undefined ? {} : { budget_usd: budget }),
     ...(judge === undefined ? {} : { judge: { model: judge, ...(rubric === undefined ? {} : { rubric }) } }),
+    ...(options.score === undefined ? {} : { scores: options.score.map(parseScore) }),
     ...(blind === undefined ? {} : { blind }),
   }
 }

@@ -15,8 +15,11 @@ import type { Catalog } from '../../modules/catalog/catalog.ts'
 import type { Inference } from '../../modules/inference/inference.ts'
 import { createJudging, type Judging } from '../../modules/judging/judging.ts'
 import type { Limits } from '../../modules/limits/limits.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
 import type { Database } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
+import type { Config } from '../settings/config.ts'
+import { webhookHosts } from './build-tasks.ts'
 
 interface CompareParts {
   readonly database: Database
@@ -27,6 +30,7 @@ interface CompareParts {
   readonly chat: Chat
   readonly limits: Limits
   readonly logger: Logger
+  readonly outbound: Outbound
 }
 
 interface BuiltCompare {
@@ -37,10 +41,10 @@ interface BuiltCompare {
   readonly judging: Judging
 }
 
-export function buildCompare(parts: CompareParts): BuiltCompare {
-  const { limits } = parts
+export function buildCompare(config: Config, parts: CompareParts): BuiltCompare {
+  const { limits, outbound } = parts
   return {
-    compare: createCompare(parts),
+    compare: createCompare({ ...parts, webhookHosts: webhookHosts(config, outbound) }),
     datasets: createDatasets({ ...parts, quotaOf: limits.quotaOf }),
     ask: createAskChat(parts),
     conversations: createConversations(parts),

@@ -279,7 +279,7 @@ async function openModules(
     shortages,
     chat,
     responses,
-    ...buildCompare({ database, clock, messageBus, inference, catalog, chat, limits, logger }),
+    ...buildCompare(config, { ...filed, messageBus, inference, catalog, chat, limits }),
     generation,
     speech: createSpeech({ inference, catalog, ledger: credit, clock, timeouts: upstreamTimeouts(config) }),
     transcription: createTranscription({ inference, ledger: credit }),

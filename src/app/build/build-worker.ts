@@ -14,7 +14,7 @@ import { sweepChallenges } from '../../modules/passkeys/passkeys.ts'
 import { sweepDirectory } from '../../modules/directory/directory.ts'
 import { sweepExchangedTokens } from '../../modules/trust/trust.ts'
 import { sweepSessions } from '../../modules/sessions/sessions.ts'
-import { sweepRuns, createRunner, type Runner } from '../../modules/compare/compare.ts'
+import { createAskScorer, createRunner, sweepRuns, type Runner } from '../../modules/compare/compare.ts'
 import {
   createTaskChanges,
   createTaskQueue,
@@ -125,7 +125,7 @@ function buildRunner(
   config: Config,
   { modules, borrower, logger }: { modules: Modules; borrower: Borrower; logger: GatewayLogger },
 ): Runner {
-  const { database, clock, messageBus, ask, keys } = modules
+  const { database, clock, messageBus, ask, keys, outbound } = modules
   return createRunner({
     database,
     clock,
@@ -136,6 +136,7 @@ function buildRunner(
     isBilled: config.billing,
     judge: createRunJudge({ database, clock, ask, keys, isBilled: config.billing }),
     findInterval: bootstrapInterval,
+    askScorer: createAskScorer({ database, outbound, clock }),
     logger,
   })
 }

@@ -6,6 +6,7 @@ import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { Place } from '../../storage/place.ts'
 import type { Inference } from '../inference/inference.ts'
 import type { Reader } from '../keys/keys.ts'
+import type { WebhookHosts } from '../tasks/tasks.ts'
 import { cancelRun, pinRun, resumeRun, type ResumeChanges } from './runs/change-run.ts'
 import { createRun, estimateOrder } from './runs/create-run.ts'
 import type { RunEstimate } from './runs/estimate-run.ts'
@@ -40,6 +41,8 @@ export type { AskedCell } from './cells/read-cells.ts'
 export { EXCERPT_LENGTH_MAX, type PromptExcerpt } from './datasets/read-prompts.ts'
 export { CELL_STATUSES, RUN_STATUSES } from './runs/run.ts'
 export type { Cell, Lane, Run } from './runs/run.ts'
+export { createAskScorer } from './scores/ask-scorer.ts'
+export { ScoreInputs, toScoreOrders } from './scores/score-order.ts'
 export { createRunner, type Runner } from './runs/runner.ts'
 export { sweepRuns } from './runs/sweep-runs.ts'
 
@@ -70,13 +73,15 @@ export interface CompareOptions {
   readonly messageBus: Pick<MessageBus, 'subscribe' | 'publish'>
   readonly inference: Pick<Inference, 'selectorFor'>
   readonly clock: Clock
+  readonly webhookHosts: WebhookHosts
   readonly logger: Logger
 }
 
-export function createCompare({ database, messageBus, inference, clock, logger }: CompareOptions): Compare {
+export function createCompare(options: CompareOptions): Compare {
+  const { database, messageBus, inference, clock, webhookHosts, logger } = options
   const selector = inference.selectorFor(['llm'], ({ chat }) => chat !== undefined)
   return {
-    create: (order) => createRun({ database, selector, clock }, order),
+    create: (order) => createRun({ database, selector, clock, webhookHosts }, order),
     estimate: (order) => estimateOrder({ selector }, order),
     read: (place, runId) => readRun(database, place, runId),
     list: (reader, filter, page) => listRuns(database, reader, filter, page),

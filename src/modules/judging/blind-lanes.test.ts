@@ -17,6 +17,7 @@ const cellOf = (laneId: string, promptIndex = 0) => ({
   provider: 'p',
   reasoning: 'hm',
   judge: {},
+  scores: {},
   startedAt: new Date(0),
   completedAt: new Date(0),
   output: 'kept',

@@ -27,6 +27,7 @@ interface TellingCell {
   readonly provider: string | null
   readonly reasoning: string | null
   readonly judge: unknown
+  readonly scores: unknown
   readonly startedAt: Date | null
   readonly completedAt: Date | null
 }
@@ -59,6 +60,7 @@ export function presentBlind<Cell extends TellingCell>(run: BlindRun, cell: Cell
     provider: null,
     reasoning: null,
     judge: null,
+    scores: null,
     startedAt: null,
     completedAt: null,
   }

@@ -28,6 +28,7 @@ import { messageOf } from '../../storage/storage-error.ts'
 import type { Place } from '../../storage/place.ts'
 import { deliverWebhook, type DeliverOptions } from './webhooks/deliver-webhook.ts'
 
+export { signWebhook } from './webhooks/sign-webhook.ts'
 export { checkWebhookUrl, type WebhookHosts } from './webhooks/check-webhook-url.ts'
 export type { Claim, TaskLimits } from './work/claim-tasks.ts'
 export type { TaskOfRequest } from './read-tasks.ts'

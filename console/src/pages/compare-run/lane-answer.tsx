@@ -52,6 +52,7 @@ export function LaneAnswer({ cell, name, comparedWith, isChosen, onVote, onOpen 
           <MarkedText text={cell.output} other={comparedWith} />
         )}
       </div>
+      {cell.scores && <AnswerScores scores={cell.scores} />}
       <footer className="tabular flex flex-wrap items-center justify-between gap-2 border-t border-line px-3 py-1 text-xs text-ink-faint">
         <span>
           {[
@@ -74,6 +75,24 @@ export function LaneAnswer({ cell, name, comparedWith, isChosen, onVote, onOpen 
         </span>
       </footer>
     </article>
+  )
+}
+
+function AnswerScores({ scores }: { readonly scores: NonNullable<CompareCell['scores']> }) {
+  return (
+    <dl
+      aria-label="Scores"
+      className="tabular flex flex-wrap gap-x-3 gap-y-1 border-t border-line px-3 py-1 text-xs"
+    >
+      {Object.entries(scores).map(([name, { score, reason }]) => (
+        <div key={name} className="flex min-w-0 gap-1" title={reason ?? undefined}>
+          <dt className="truncate text-ink-soft">{name}</dt>
+          <dd className={score === null ? 'text-ink-faint' : score < 0.5 ? 'text-warn' : 'text-good'}>
+            {score === null ? 'none' : formatShare(score)}
+          </dd>
+        </div>
+      ))}
+    </dl>
   )
 }
 

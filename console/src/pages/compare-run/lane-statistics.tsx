@@ -8,26 +8,19 @@ import { Badge } from '../../ui/text/badge.tsx'
 
 type Mean = Schemas['CompareMean'] | null | undefined
 
-const HEADERS = [
-  'Lane',
-  'Answers',
-  'Score',
-  'Latency',
-  'First token',
-  'Tokens/s',
-  'Cost of an answer',
-  'Wins',
-]
+const MEASURES = ['Latency', 'First token', 'Tokens/s', 'Cost of an answer', 'Wins']
 
 /** The mean of each measure by lane, with its 95 % interval once the run has ended. */
 export function LaneStatistics({ run }: { readonly run: CompareRun }) {
+  const scores = run.scores.map(({ name }) => String(name))
+  const headers = ['Lane', 'Answers', 'Score', ...scores, ...MEASURES]
   return (
     <Section title="Lanes">
       <div role="region" aria-label="Lanes" tabIndex={0} className="overflow-x-auto">
         <table className="w-full text-sm">
           <thead>
             <tr className="border-b border-line text-xs text-ink-soft">
-              {HEADERS.map((header, index) => (
+              {headers.map((header, index) => (
                 <th
                   key={header}
                   scope="col"
@@ -52,6 +45,14 @@ export function LaneStatistics({ run }: { readonly run: CompareRun }) {
                     {stats.failed > 0 && <span className="text-bad"> + {stats.failed} failed</span>}
                   </td>
                   <Measure value={stats.score} mean={known?.score} format={formatShare} />
+                  {scores.map((name) => (
+                    <Measure
+                      key={name}
+                      value={stats.scores[name]?.mean ?? null}
+                      mean={null}
+                      format={formatShare}
+                    />
+                  ))}
                   <Measure value={stats.latency_ms.p50} mean={known?.latency_ms} format={formatDuration} />
                   <Measure value={stats.ttft_ms.p50} mean={known?.ttft_ms} format={formatDuration} />
                   <Measure

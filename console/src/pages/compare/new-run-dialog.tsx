@@ -9,6 +9,7 @@ import { TextField } from '../../ui/forms/text-field.tsx'
 import { Dialog } from '../../ui/overlays/dialog.tsx'
 import { LaneDrafts, newLane, toLane, type LaneDraft } from './lane-drafts.tsx'
 import { useChatModels } from './model-lanes.tsx'
+import { ScoreDrafts, toScores, type ScoreDraft } from './score-drafts.tsx'
 import { hasPrompts, knownPrompts, NO_PROMPTS, preparePrompts, PromptSource } from './prompt-source.tsx'
 import { RunEstimate } from './run-estimate.tsx'
 
@@ -23,6 +24,7 @@ export function NewRunDialog({ onClose }: { readonly onClose: () => void }) {
   const [budget, setBudget] = useState('1')
   const [repeats, setRepeats] = useState('1')
   const [judge, setJudge] = useState('')
+  const [scores, setScores] = useState<readonly ScoreDraft[]>([])
   const lanes = entered.length > 0 ? entered : choices.slice(0, 2).map(({ value }) => newLane(value))
   const budgetUsd = budget.trim() === '' ? null : Number(budget)
   const order = {
@@ -34,7 +36,12 @@ export function NewRunDialog({ onClose }: { readonly onClose: () => void }) {
   const known = knownPrompts(prompts)
   const create = useMutation({
     mutationFn: async () =>
-      createRun({ ...order, ...(name !== '' && { name }), ...(await preparePrompts(prompts)) }),
+      createRun({
+        ...order,
+        scores: toScores(scores),
+        ...(name !== '' && { name }),
+        ...(await preparePrompts(prompts)),
+      }),
     onSuccess: ({ id }) => {
       void queryClient.invalidateQueries({ queryKey: ['compare'] })
       void navigate({ to: '/compare/$id', params: { id } })
@@ -77,6 +84,7 @@ export function NewRunDialog({ onClose }: { readonly onClose: () => void }) {
           onChange={setJudge}
         />
       </div>
+      <ScoreDrafts scores={scores} onChange={setScores} />
       <RunEstimate order={known === null ? null : { ...order, ...known }} budgetUsd={budgetUsd} />
       {create.error && <ErrorPanel title="The run was not created" error={create.error} />}
     </Dialog>

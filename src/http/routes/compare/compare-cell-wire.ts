@@ -73,6 +73,16 @@ export const CellAnswer = Type.Object(
     output_tokens_per_second: orNull(Type.Number(), 'Output tokens a second, after the first one.'),
     provider: orNull(Type.String(), 'The upstream that served it.'),
     score: orNull(Type.Number(), 'How well the answer fits what was expected, from 0 to 1.'),
+    scores: orNull(
+      Type.Record(
+        Type.String(),
+        Type.Object({
+          score: orNull(Type.Number(), 'From 0 to 1. `null`: it could not be decided.'),
+          reason: orNull(Type.String(), 'Why: of a webhook, or why nothing could be decided.'),
+        }),
+      ),
+      'The scores of the run, by name. `null` without any, and while the lanes must not be told apart.',
+    ),
     judge: Type.Unknown({ description: 'What the judge said. `null` without a judge.' }),
     error: orNull(ErrorAnswer, 'Why it failed. `null` when it did not.'),
     request_id: orNull(Type.String(), 'The id of the request. The log of the gateway knows it by this.'),
@@ -164,6 +174,7 @@ export function toCellAnswer(run: Run, cell: Cell): Record<string, unknown> {
     output_tokens_per_second: outputTokensPerSecond(cell),
     provider: cell.provider,
     score: cell.score,
+    scores: cell.scores,
     judge: cell.judge,
     error: errorAnswer(cell.error),
     request_id: cell.requestId,

@@ -97,10 +97,21 @@ function toExportedCell(run: Run, { cell, prompt }: AskedCell): Record<string, u
 }
 
 async function* writeCsv(run: Run, parts: Export['parts']): AsyncGenerator<string> {
-  yield csvRow(Object.keys(COLUMNS))
-  const columns = Object.values(COLUMNS)
+  const { names, columns } = columnsOf(run)
+  yield csvRow(names)
   for await (const part of parts)
     yield part.map((asked) => csvRow(columns.map((read) => read(asked, run)))).join('')
+}
+
+/** The columns of every run, and one for each score of this one. */
+function columnsOf({ scores }: Run) {
+  const names = scores.map(({ name }) => `score ${name}`)
+  const reads = scores.map(
+    ({ name }) =>
+      ({ cell }: AskedCell): CsvValue =>
+        cell.scores?.[name]?.score,
+  )
+  return { names: [...Object.keys(COLUMNS), ...names], columns: [...Object.values(COLUMNS), ...reads] }
 }
 
 type CsvValue = string | number | null | undefined

@@ -35,6 +35,14 @@ const LaneSummary = Type.Object(
     output_tokens_per_second: orNull(Type.Number({ description: 'The median.' })),
     score: orNull(Type.Number({ description: 'The mean, between 0 and 1, where something was expected.' })),
     scored: Type.Integer({ description: 'How many answers have a score.' }),
+    scores: Type.Record(
+      Type.String(),
+      Type.Object({
+        mean: orNull(Type.Number(), 'The mean, between 0 and 1. `null`: no answer has it.'),
+        scored: Type.Integer({ description: 'How many answers have it.' }),
+      }),
+      { description: 'The scores of the run, by name.' },
+    ),
     confidence: orNull(
       Type.Object(
         {
@@ -140,6 +148,7 @@ export function summarizeLane(lane: Lane): Record<string, unknown> {
     output_tokens_per_second: stats?.outputTokensPerSecond ?? null,
     score: stats?.score ?? null,
     scored: stats?.scored ?? 0,
+    scores: stats?.scores ?? {},
     confidence: stats?.intervals === undefined ? null : toConfidence(stats.intervals),
   }
 }

@@ -3,7 +3,9 @@ import { Type, type Static } from 'typebox'
 import { AppError, invalidValue } from '../../../kernel/app-error.ts'
 import {
   PromptInputs,
+  ScoreInputs,
   toPromptCases,
+  toScoreOrders,
   type LaneOrder,
   type PromptCase,
   type RunOrder,
@@ -54,6 +56,7 @@ export const RunCreateBody = Type.Object(
       }),
       'The model that judges the answers.',
     ),
+    scores: nullable(ScoreInputs, 'What each answer is scored by. Each is a column of the results.'),
     seed: nullable(Type.Integer({ minimum: 0, maximum: SEED_MAX, description: 'Of the order of lanes.' })),
     concurrency: nullable(
       Type.Integer({ minimum: 1, maximum: CONCURRENCY_MAX, default: CONCURRENCY_DEFAULT }),
@@ -111,6 +114,7 @@ export async function readRunOrder(
     concurrency: body.concurrency ?? CONCURRENCY_DEFAULT,
     isBlind: body.blind ?? false,
     judge: body.judge ?? null,
+    scores: toScoreOrders(body.scores ?? [], 'scores'),
     datasetId: body.dataset_id ?? null,
     datasetVersion,
     conversationId: body.conversation_id ?? null,

@@ -51,6 +51,9 @@ export const RunAnswer = Type.Object(
       }),
       'The model that judges the answers. `null`: none.',
     ),
+    scores: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+      description: 'What each answer is scored by, as it was ordered, with the name of each.',
+    }),
     seed: Type.Integer({ description: 'Decides the order of the lanes in every prompt.' }),
     dataset_id: orNull(Uuid, 'The dataset that the prompts come from.'),
     dataset_version: orNull(Type.String(), 'The version of the dataset.'),
@@ -114,6 +117,7 @@ export function toRunAnswer(
     concurrency: run.concurrency,
     blind: run.isBlind,
     judge: run.judge,
+    scores: run.scores,
     seed: run.seed,
     dataset_id: run.datasetId,
     dataset_version: run.datasetVersion,

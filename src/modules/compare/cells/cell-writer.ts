@@ -4,6 +4,7 @@ import { createRequestId } from '../../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { toStorableJson } from '../../../kernel/storable-text.ts'
 import type { Database } from '../../../storage/database.ts'
+import type { CellScores } from '../scores/cell-scores.ts'
 import type { ChatAnswer } from './ask-chat.ts'
 
 /** A claim on a run. Writes under a lost claim have no effect. */
@@ -25,6 +26,7 @@ export type CellEnd =
       readonly status: 'completed'
       readonly answer: ChatAnswer
       readonly score: number | null
+      readonly scores: CellScores | null
     })
   | (ChargedEnd & { readonly status: 'failed'; readonly code: string; readonly message: string } & Asked)
   /** Ask the cell again, under a new id if this id must not be reused. */
@@ -121,7 +123,7 @@ function endColumns(end: CellEnd): KeyRow {
     const columns = { error_code: code, error_message: message, model, provider }
     return { ...shared, ...columns }
   }
-  const { answer, score } = end
+  const { answer, score, scores } = end
   const columns = {
     output: answer.output,
     reasoning: answer.reasoning,
@@ -134,6 +136,7 @@ function endColumns(end: CellEnd): KeyRow {
     model: answer.model,
     provider: answer.provider,
     score,
+    ...(scores !== null && { scores }),
   }
   return { ...shared, ...columns }
 }
@@ -160,10 +163,10 @@ const END = `
       output = given.output, reasoning = given.reasoning, tool_calls = given.tool_calls,
       finish_reason = given.finish_reason, usage = given.usage, latency_ms = given.latency_ms, ttft_ms = given.ttft_ms,
       model = given.model, provider = given.provider, error_code = given.error_code, error_message = given.error_message,
-      score = given.score, completed_at = CASE WHEN given.status = 'pending' THEN NULL ELSE now() END
+      score = given.score, scores = given.scores, completed_at = CASE WHEN given.status = 'pending' THEN NULL ELSE now() END
     FROM json_to_recordset($3::json) AS given (${KEY_TYPES}, status text, charged bigint, is_id_spent boolean, output text,
       reasoning text, tool_calls json, finish_reason text, usage jsonb, latency_ms integer, ttft_ms integer, model text, provider text,
-      error_code text, error_message text, score real)
+      error_code text, error_message text, score real, scores jsonb)
     WHERE ${IS_THE_CELL} AND cell.status = 'running' AND cell.claim = $2
     RETURNING ${KEY}, cell.lane_id, cell.status, charged, coalesce((cell.usage ->> 'promptTokens')::bigint, 0) AS prompt_tokens,
       coalesce((cell.usage ->> 'completionTokens')::bigint, 0) AS completion_tokens

@@ -27,9 +27,15 @@ const REFRESH = `
       'outputTokensPerSecond', round((percentile_cont(0.5) WITHIN GROUP (
         ORDER BY (usage ->> 'completionTokens')::numeric * 1000 / ${OUTPUT_MS}))::numeric, 2),
       'score', round(avg(score)::numeric, 4),
-      'scored', count(score)
+      'scored', count(score),
+      'scores', (
+        SELECT jsonb_object_agg(name, jsonb_build_object('mean', mean, 'scored', scored)) FROM (
+          SELECT name, round(avg((told ->> 'score')::numeric), 4) AS mean, count(told ->> 'score') AS scored
+          FROM compare_cells AS own, jsonb_each(own.scores) AS one (name, told)
+          WHERE own.run_id = $1 AND own.lane_id = cell.lane_id AND own.status = 'completed' GROUP BY name
+        ) AS of_scores)
     ) AS stats
-    FROM compare_cells WHERE run_id = $1 AND status = 'completed' GROUP BY lane_id
+    FROM compare_cells AS cell WHERE run_id = $1 AND status = 'completed' GROUP BY lane_id
   ) AS measured
   WHERE lane.id = measured.lane_id`
 

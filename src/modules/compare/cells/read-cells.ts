@@ -1,6 +1,7 @@
 import { invalidValue } from '../../../kernel/app-error.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import type { PromptCase } from '../prompt-case.ts'
+import type { CellScores } from '../scores/cell-scores.ts'
 import type { Cell, CellStatus, CellUsage, Run } from '../runs/run.ts'
 
 /** Filters for the cells of a run. */
@@ -185,13 +186,14 @@ interface CellRow {
   readonly error_code: string | null
   readonly error_message: string | null
   readonly score: number | null
+  readonly scores: CellScores | null
   readonly judge: unknown
   readonly started_at: Date | null
   readonly completed_at: Date | null
 }
 
 const CELL_COLUMNS = `run_id, prompt_index, repeat, lane_position, lane_id, turn, status, request_id, cost_nano_usd, output,
-  reasoning, tool_calls, finish_reason, usage, latency_ms, ttft_ms, model, provider, error_code, error_message, score, judge,
+  reasoning, tool_calls, finish_reason, usage, latency_ms, ttft_ms, model, provider, error_code, error_message, score, scores, judge,
   started_at, completed_at`
 
 function cellFromRow(row: CellRow): Cell {
@@ -216,6 +218,7 @@ function cellFromRow(row: CellRow): Cell {
     provider: row.provider,
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     score: row.score,
+    scores: row.scores,
     judge: row.judge,
     startedAt: row.started_at,
     completedAt: row.completed_at,

@@ -18,6 +18,7 @@ import type { CellEnd, CellWriter } from './cell-writer.ts'
 import type { LiveRun } from '../live/live-sender.ts'
 import { BUDGET_REACHED_CODE } from '../runs/budget-reached.ts'
 import type { Lane } from '../runs/run.ts'
+import type { ScoredCell } from '../scores/cell-scores.ts'
 import { scoreOutput } from '../scores/score-output.ts'
 
 export interface RunCellOptions {
@@ -31,6 +32,8 @@ export interface RunCellOptions {
   readonly readCaller: () => Promise<Caller>
   /** The ledger's record of a request. Null if billing is off. */
   readonly findCharge: ((requestId: string) => Promise<FoundCharge | null>) | null
+  /** Computes the scores of the run for an answer. */
+  readonly score: (cell: WaitingCell, lane: Lane, answer: ChatAnswer) => Promise<ScoredCell>
   /** Resolves when another cell of the run has ended. False at once if no other cell is running. */
   readonly waitForAnother: () => Promise<boolean>
   /** The most that the cell may cost, over all tries. Null: no limit of the run. */
@@ -86,7 +89,15 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
     }
     if ('answer' in outcome) {
       const score = await scoreOutput(cell.prompt.expected, outcome.answer.output, options.accountId)
-      return end({ key, status: 'completed', chargedNanoUsd, answer: outcome.answer, score })
+      const scored = await options.score(cell, lane, outcome.answer)
+      return end({
+        key,
+        status: 'completed',
+        chargedNanoUsd,
+        answer: outcome.answer,
+        score: score ?? scored.quality,
+        scores: scored.scores,
+      })
     }
     const { error, isIdSpent } = outcome
     const back = { key, status: 'pending', chargedNanoUsd, isIdSpent } as const

@@ -5,6 +5,7 @@ import type { Database, Queryable } from '../../../storage/database.ts'
 import { errorCodeOf } from '../../../storage/storage-error.ts'
 import { toModelCard, type CatalogModel } from '../../catalog/catalog.ts'
 import type { CandidateSelector } from '../../inference/inference.ts'
+import { checkWebhookUrl, type WebhookHosts } from '../../tasks/tasks.ts'
 import { estimateRun, type RunEstimate } from './estimate-run.ts'
 import { insertRun, type RunOrder } from './new-run.ts'
 import { readRun } from './read-runs.ts'
@@ -14,6 +15,7 @@ export interface CreateRunOptions {
   readonly database: Database
   readonly selector: Pick<CandidateSelector, 'resolveModel'>
   readonly clock: Clock
+  readonly webhookHosts: WebhookHosts
 }
 
 /** Waiting and running runs of one account. */
@@ -23,6 +25,9 @@ const QUEUE_FULL_RETRY_SECONDS = 30
 export async function createRun(options: CreateRunOptions, order: RunOrder): Promise<Run> {
   const { database, clock } = options
   const { lanes: models, judge } = resolveModels(options, order)
+  for (const [index, score] of order.scores.entries())
+    if (score.type === 'webhook')
+      await checkWebhookUrl(score.url, options.webhookHosts, `scores.${index}.url`)
   const estimate = estimateRun(order, { lanes: models, judge })
   const nowMs = clock.nowMs()
   const id = createId(nowMs)

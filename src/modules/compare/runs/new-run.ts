@@ -4,6 +4,7 @@ import type { Queryable } from '../../../storage/database.ts'
 import { addJob } from '../../../storage/job-queue.ts'
 import type { Caller } from '../../keys/keys.ts'
 import type { PromptCase } from '../prompt-case.ts'
+import type { ScoreOrder } from '../scores/score-order.ts'
 import type { JudgeSettings, LaneParams } from './run.ts'
 import { createRandom, shuffle } from '../../../kernel/seeded-random.ts'
 
@@ -17,6 +18,7 @@ export interface RunOrder {
   readonly concurrency: number
   readonly isBlind: boolean
   readonly judge: JudgeSettings | null
+  readonly scores: readonly ScoreOrder[]
   readonly datasetId: string | null
   readonly datasetVersion: string | null
   readonly conversationId: string | null
@@ -67,6 +69,7 @@ export async function insertRun(transaction: Queryable, run: PlannedRun): Promis
     run.estimatedJudgeNanoUsd,
     caller.projectId,
     caller.labels ?? null,
+    run.scores.length === 0 ? null : JSON.stringify(run.scores),
   ])
   await transaction.query(INSERT_LANES, [id, JSON.stringify(nameLanes(run).map(toLaneColumns))])
   await transaction.query(INSERT_PROMPTS, [
@@ -124,8 +127,8 @@ const INSERT_RUN = `
   INSERT INTO compare_runs (id, account_id, key_id, environment, name, repeats, concurrency, is_blind, judge, dataset_id,
     dataset_version, conversation_id, seed, models, prompts_total, cells_total, budget_nano_usd, estimated_cost_nano_usd,
     estimated_ms, created_at, updated_at, estimated_judge_nano_usd, project_id,
-    labels)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $20, $21, $22, $23)`
+    labels, scores)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $20, $21, $22, $23, $24)`
 
 const INSERT_LANES = `
   INSERT INTO compare_lanes (id, run_id, position, model, name, params, price)

@@ -16,6 +16,7 @@ import { endRun, handBackRun, leaveRun, wasCancelled, type ClaimedRun } from './
 import type { LiveRun, LiveSender } from '../live/live-sender.ts'
 import { measureLanes, refreshLaneStats, type FindInterval } from '../cells/lane-stats.ts'
 import { runCell, type RanCell, type RunCellOptions } from '../cells/run-cell.ts'
+import { scoreAnswer, type AskScorer } from '../scores/score-cell.ts'
 import type { Lane, Run, RunError } from './run.ts'
 import { budgetReached } from './budget-reached.ts'
 import { SpendPlan, type Allowance } from './spend-plan.ts'
@@ -28,6 +29,7 @@ export interface ExecutionOptions {
   /** False if billing is off. */
   readonly isBilled: boolean
   readonly judge: RunJudge | null
+  readonly askScorer: AskScorer
   readonly findInterval: FindInterval
   readonly live: Pick<LiveSender, 'open'>
   readonly logger: Logger
@@ -214,7 +216,7 @@ export class RunExecution implements LeasedItem {
   }
 
   #cellOptions(): Omit<RunCellOptions, 'amountNanoUsd'> {
-    const { ask, isBilled, database } = this.#options
+    const { ask, askScorer, isBilled, database } = this.#options
     const { run } = this.claimed
     const findCharge = async (requestId: string) =>
       (await keepTrying(() => findCharges(database, run.accountId, [requestId]), this.#isGivenUp)).get(
@@ -226,6 +228,7 @@ export class RunExecution implements LeasedItem {
       writer: this.#writer,
       live: this.#live,
       readCaller: () => this.#readCaller(),
+      score: (cell, lane, answer) => scoreAnswer(run, { ...cell, lane, answer }, askScorer),
       findCharge: isBilled ? findCharge : null,
       waitForAnother: () => this.#waitForAnother(),
       cancellation: this.#cancellation,

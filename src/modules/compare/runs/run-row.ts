@@ -1,4 +1,5 @@
 import { ENVIRONMENTS, type Environment } from '../../keys/keys.ts'
+import type { ScoreOrder } from '../scores/score-order.ts'
 import type { JudgeSettings, Lane, LaneParams, LaneStats, Run, RunStatus } from './run.ts'
 
 export interface RunRow {
@@ -14,6 +15,7 @@ export interface RunRow {
   readonly concurrency: number
   readonly is_blind: boolean
   readonly judge: JudgeSettings | null
+  readonly scores: readonly ScoreOrder[] | null
   readonly dataset_id: string | null
   readonly dataset_version: string | null
   readonly conversation_id: string | null
@@ -37,7 +39,7 @@ export interface RunRow {
   readonly completed_at: Date | null
 }
 
-export const RUN_COLUMNS = `id, account_id, project_id, key_id, environment, labels, name, status, repeats, concurrency, is_blind, judge, dataset_id,
+export const RUN_COLUMNS = `id, account_id, project_id, key_id, environment, labels, name, status, repeats, concurrency, is_blind, judge, scores, dataset_id,
   dataset_version, conversation_id, seed, prompts_total, cells_total, cells_done, cells_failed, budget_nano_usd,
   cost_nano_usd, estimated_cost_nano_usd, estimated_judge_nano_usd, estimated_ms, winner_lane_id, is_pinned, error_code,
   error_message, created_at, updated_at, started_at, completed_at`
@@ -56,6 +58,7 @@ export function runFromRow(row: RunRow, lanes: readonly Lane[]): Run {
     concurrency: row.concurrency,
     isBlind: row.is_blind,
     judge: row.judge,
+    scores: row.scores ?? [],
     datasetId: row.dataset_id,
     datasetVersion: row.dataset_version,
     conversationId: row.conversation_id,

@@ -1,4 +1,6 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
+import type { CellScores } from '../scores/cell-scores.ts'
+import type { ScoreOrder } from '../scores/score-order.ts'
 import type { Environment } from '../../keys/keys.ts'
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const
@@ -20,6 +22,8 @@ export interface Run {
   readonly concurrency: number
   readonly isBlind: boolean
   readonly judge: JudgeSettings | null
+  /** Scores of every answer. */
+  readonly scores: readonly ScoreOrder[]
   readonly datasetId: string | null
   readonly datasetVersion: string | null
   readonly conversationId: string | null
@@ -89,6 +93,8 @@ export interface LaneStats {
   /** The mean score, between 0 and 1. */
   readonly score: number | null
   readonly scored: number
+  /** Of the scores of the run, by name. Missing without any. */
+  readonly scores?: Readonly<Record<string, { readonly mean: number | null; readonly scored: number }>> | null
   /** Means with their 95 % confidence intervals, for runs that have ended. */
   readonly intervals?: Readonly<Record<Measure, MeasuredMean | null>>
 }
@@ -131,6 +137,8 @@ export interface Cell {
   readonly error: RunError | null
   /** Between 0 and 1, or null without an expectation. */
   readonly score: number | null
+  /** Null without any. */
+  readonly scores: CellScores | null
   readonly judge: unknown
   readonly startedAt: Date | null
   readonly completedAt: Date | null

@@ -18,13 +18,17 @@ const pool = new ThreadPool<Comparison>({
 const slowPatterns = new Set<string>()
 
 /** Compares in a worker thread, with fair turns between accounts. Null if it takes too long. */
-export async function compareInThread(comparison: Comparison, accountId: string): Promise<boolean | null> {
-  const isPattern = comparison.type === 'regex'
-  const name = isPattern ? `${accountId} /${comparison.value}/${comparison.flags}` : ''
+export async function compareInThread(
+  comparison: Comparison,
+  accountId: string,
+): Promise<boolean | number | null> {
+  const isPattern = comparison.type === 'regex' || comparison.type === 'json_schema'
+  const flags = comparison.type === 'regex' ? comparison.flags : ''
+  const name = isPattern ? `${accountId} /${comparison.value}/${flags}` : ''
   if (slowPatterns.has(name)) return null
   const timeMsMax = isPattern ? PATTERN_MS_MAX : COMPARISON_MS_MAX
-  const isFound = await pool.ask(comparison, { owner: accountId, timeMsMax })
-  if (typeof isFound === 'boolean') return isFound
+  const found = await pool.ask(comparison, { owner: accountId, timeMsMax })
+  if (typeof found === 'boolean' || typeof found === 'number') return found
   if (slowPatterns.size >= SLOW_PATTERNS_MAX) slowPatterns.clear()
   if (isPattern) slowPatterns.add(name)
   return null

@@ -16,16 +16,20 @@ const URL_LENGTH_MAX = 2_048
  * Refuses an address that could never be called when a client gives it. Allows https, and http to hosts that the operator
  * permits. Deliveries check again, because a name may lead elsewhere by then.
  */
-export async function checkWebhookUrl(text: string, hosts: WebhookHosts): Promise<void> {
+export async function checkWebhookUrl(
+  text: string,
+  hosts: WebhookHosts,
+  param = 'webhook_url',
+): Promise<void> {
   const url = parseWebAddress(text)
   if (url === null || text.length > URL_LENGTH_MAX || url.username !== '' || url.password !== '')
-    throw invalidValue('webhook_url', 'webhook_url must be an address such as https://example.com/hook.')
+    throw invalidValue(param, `${param} must be an address such as https://example.com/hook.`)
   if (url.protocol !== 'https:' && !hosts.isAllowed(url))
-    throw invalidValue('webhook_url', 'webhook_url must begin with https://.')
+    throw invalidValue(param, `${param} must begin with https://.`)
   try {
     await hosts.requirePublic(url)
   } catch (error) {
     if (!(error instanceof OutboundRefused)) throw error
-    throw invalidValue('webhook_url', 'webhook_url must lead to a public host.')
+    throw invalidValue(param, `${param} must lead to a public host.`)
   }
 }

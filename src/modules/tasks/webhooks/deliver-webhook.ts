@@ -1,4 +1,3 @@
-import { Webhook } from 'standardwebhooks'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Clock } from '../../../kernel/clock.ts'
@@ -8,7 +7,7 @@ import type { Database } from '../../../storage/database.ts'
 import { addJob } from '../../../storage/job-queue.ts'
 import { messageOf } from '../../../storage/storage-error.ts'
 import { recordAttempt, type DueDelivery, type WebhookAttempt } from './webhook-delivery.ts'
-import { readSigningSecrets } from './webhook-secret.ts'
+import { signWebhook } from './sign-webhook.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
@@ -104,18 +103,11 @@ async function callWebhook(
 ): Promise<number> {
   const { database, outbound } = options
   const body = JSON.stringify(await describeSubject(options, delivery))
-  const secrets = await readSigningSecrets(database, delivery.accountId)
-  const signatures = secrets.map((secret) => new Webhook(secret).sign(delivery.id, new Date(startedMs), body))
+  const { accountId, id } = delivery
   const answer = await outbound.fetch({
     url: delivery.url,
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'webhook-id': delivery.id,
-      'webhook-timestamp': String(Math.floor(startedMs / SECOND_MS)),
-      'webhook-signature': signatures.join(' '),
-      'user-agent': 'Parkway-Webhooks/1',
-    },
+    headers: await signWebhook(database, { accountId, id, atMs: startedMs, body }),
     body,
     bytesMax: ANSWER_BYTES_MAX,
     timeoutMs: ANSWER_MS_MAX,
