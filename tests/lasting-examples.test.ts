@@ -33,7 +33,8 @@ interface Entry {
 
 /** What may be copied from a text. Sentences and tables of a document also tell about models that end. */
 function namesIn(path: string): string {
-  const text = read(path)
+  // The example of a model that ends names one.
+  const text = read(path).replaceAll(/^"Deprecation": .*$/gm, '')
   if (!path.endsWith('.md')) return text
   const commands = text.match(/`parkway [^`]*`|`curl [^`]*`/g) ?? []
   return [...(text.match(/^```[^]*?^```/gm) ?? []), ...commands].join('\n')

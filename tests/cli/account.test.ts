@@ -43,7 +43,7 @@ describe('usage', () => {
     expect(JSON.parse(hours.stdout)).toMatchObject({ object: 'usage.timeseries', granularity: 'hour' })
   })
 
-  test('of a month in a time zone', async () => {
+  test('covers a month of the calendar in a time zone', async () => {
     const zoned = await home.run(['usage', '--window', 'this_month', '--time-zone', 'Asia/Tokyo', '--json'])
     expect([zoned.code, JSON.parse(zoned.stdout).requests]).toEqual([0, 3])
   })

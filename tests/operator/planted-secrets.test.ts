@@ -1,18 +1,15 @@
 import { once } from 'node:events'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
-import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SETTINGS } from '../../src/app/settings/settings.ts'
-import { silentLogger } from '../../src/kernel/logger.ts'
-import { backupDatabase } from '../../src/storage/backup/backup.ts'
 import { CHAT, chatBody, type ChatGateway } from '../chat/start-chat-gateway.ts'
 import { eventually } from '../support/eventually.ts'
 import { failure, htmlPage, json, stream } from '../upstreams/openai-server.ts'
 import { OWN, PASSWORD, startNetworkStage, type NetworkStage } from './network-stage.ts'
+import { readBackup, readDatabase, readPages, type Found } from './read-what-is-stored.ts'
 
 const PROVIDERS = '/v1/admin/providers'
 
@@ -45,7 +42,7 @@ const OF_WEBHOOKS = new Set([
 ])
 
 /** What came out of the gateway, by where it was found. */
-const found: [string, string][] = []
+const found: Found[] = []
 const spans: Buffer[] = []
 
 let collector: Server
@@ -249,45 +246,14 @@ async function walkEveryRead(): Promise<void> {
   await note('GET', '/v1/admin/requests?limit=100')
 }
 
-async function dumpDatabase(): Promise<void> {
-  const client = new Client({ connectionString: gateway.connectionString })
-  await client.connect()
-  const { rows: tables } = await client.query<{ name: string }>(
-    `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
-     WHERE table_schema NOT IN ('pg_catalog', 'information_schema') AND table_type = 'BASE TABLE'`,
-  )
-  expect(tables.length).toBeGreaterThan(50)
-  for (const { name } of tables) {
-    const { rows } = await client.query<{ text: string }>(`SELECT t::text AS text FROM ${name} t`)
-    found.push([`the table ${name}`, rows.map(({ text }) => text).join('\n')])
-  }
-  await client.end()
-  const file = join(stage.directory, 'backup')
-  await backupDatabase({
-    connectionString: gateway.connectionString,
-    file,
-    overwrite: false,
-    logger: silentLogger,
-  })
-  const bytes = await readFile(file)
-  found.push(['the backup', (bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString('latin1')])
-}
-
-async function readConsole(): Promise<void> {
-  const directory = join(import.meta.dirname, '../../console')
-  for (const part of ['src', 'dist'])
-    for (const file of await readdir(join(directory, part), { recursive: true }).catch(() => []))
-      if (/\.(?:html|js|ts|tsx)$/.test(file))
-        found.push([`the page source ${file}`, await readFile(join(directory, part, file), 'utf8')])
-}
-
 test('secrets of every place are in no answer, error, log, trace, metric, export, table, backup or page', async () => {
   await addProviders()
   await addOthers()
   await meetAnEchoingVendor()
   await walkEveryRead()
-  await dumpDatabase()
-  await readConsole()
+  found.push(...(await readDatabase(gateway.connectionString)))
+  found.push(await readBackup(gateway.connectionString, join(stage.directory, 'backup')))
+  found.push(...(await readPages()))
   await eventually(() => expect(Buffer.concat(spans).includes('chat own-model')).toBe(true))
   found.push(['the traces', Buffer.concat(spans).toString('latin1')])
   const log = await readFile(join(stage.directory, 'log'), 'utf8')

@@ -46,6 +46,9 @@ const NOT_SHOWN = {
   error_rate: null,
   latency: null,
   ttft: null,
+  vendor_cost_usd: null,
+  margin_usd: null,
+  costed_requests: null,
 } as const
 
 const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<Row>[] => [
@@ -76,6 +79,15 @@ const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<R
     width: '104px',
     align: 'right',
     render: ({ cost_usd: costUsd }) => formatUsd(costUsd),
+  },
+  {
+    id: 'margin',
+    header: 'Margin',
+    width: '104px',
+    align: 'right',
+    isMinor: true,
+    // Of the requests whose cost is known.
+    render: ({ margin_usd: marginUsd }) => (marginUsd === null ? '' : formatUsd(marginUsd)),
   },
   {
     id: 'change',

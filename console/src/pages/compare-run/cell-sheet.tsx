@@ -21,7 +21,7 @@ export function CellSheet({ cell, prompt, onClose }: CellSheetProps) {
     Latency: cell.latency_ms === null ? null : formatDuration(cell.latency_ms),
     'First token': cell.ttft_ms === null ? null : formatDuration(cell.ttft_ms),
     Tokens: usage === null ? null : `${usage.prompt_tokens} in, ${usage.completion_tokens} out`,
-    Cost: `${formatUsd(cell.cost_usd)}`,
+    Cost: formatUsd(cell.cost_usd),
     Score: cell.score,
     Request: cell.request_id === null ? null : <CopyableId id={cell.request_id} label="request id" />,
   }

@@ -58,7 +58,7 @@ export function LaneAnswer({ cell, name, comparedWith, isChosen, onVote, onOpen 
           {[
             cell.latency_ms === null ? null : formatDuration(cell.latency_ms),
             cell.usage === null ? null : `${cell.usage.completion_tokens} tokens`,
-            cell.model === '' ? null : `${formatUsd(cell.cost_usd)}`,
+            cell.model === '' ? null : formatUsd(cell.cost_usd),
           ]
             .filter((part) => part !== null)
             .join(' · ')}

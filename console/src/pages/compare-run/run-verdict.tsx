@@ -47,7 +47,7 @@ export function RunVerdict({ run }: { readonly run: CompareRun }) {
             <TradeOffChart
               title="Quality against the cost of an answer"
               points={points('cost_usd')}
-              formatAmount={(usd) => `${formatUsd(usd)}`}
+              formatAmount={formatUsd}
             />
             <TradeOffChart
               title="Quality against the time of an answer"

@@ -64,8 +64,8 @@ function detailsOf(task: Task) {
   return {
     Id: <CopyableId id={task.id} label="task id" />,
     Model: task.model,
-    Cost: task.cost_usd === null ? 'none' : `${formatUsd(task.cost_usd)}`,
-    'Given back': refund === undefined ? null : `${formatUsd(refund)}`,
+    Cost: task.cost_usd === null ? 'none' : formatUsd(task.cost_usd),
+    'Given back': refund === undefined ? null : formatUsd(refund),
     Created: <Time at={task.created_at} form="short" />,
     Waited: from === null ? null : formatDuration(Date.parse(from) - Date.parse(task.created_at)),
     Took: from === null || to === null ? null : formatDuration(Date.parse(to) - Date.parse(from)),

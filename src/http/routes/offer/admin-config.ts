@@ -7,7 +7,8 @@ import type { Offer } from '../../../modules/offer/offer.ts'
 import { objectName } from '../../../wires/usual-members.ts'
 import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
-import { ConfigDocument, describeOffer, readWanted } from './config-document.ts'
+import { ConfigDocument } from './config-document-form.ts'
+import { describeOffer, readWanted } from './config-document.ts'
 import { Reason } from './model-wire.ts'
 
 /** The audit log names this many of the changes. */

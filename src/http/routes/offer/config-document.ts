@@ -1,4 +1,3 @@
-import { Type, type Static } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import {
@@ -11,123 +10,17 @@ import {
   type WantedModel,
   type WantedProvider,
 } from '../../../modules/offer/offer.ts'
-import { PriceList } from '../../../modules/catalog/catalog.ts'
 import { NO_KEY_LIMITS, type KeyLimits } from '../../../providers/connection/key-limits.ts'
-import { orNull } from '../../../wires/nullable.ts'
-import { ModelId } from '../../../wires/usual-members.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
-import { KeyLimitMembers, keyLimitsToWire, readKeyLimits } from '../operator/key-limit-forms.ts'
-import { ProviderCreateBody } from '../operator/provider-forms.ts'
-import { Costs, ModelCreateBody, readVisibility, visibilityToWire } from './model-wire.ts'
-
-const {
-  api_key: _key,
-  api_keys: _keys,
-  secret_ref: _ref,
-  headers: _headers,
-  proxy: _proxy,
-  ...ofProvider
-} = ProviderCreateBody.properties
-const { reason: _reason, ...ofModel } = ModelCreateBody.properties
-
-const CredentialDocument = Type.Object(
-  {
-    secret_ref: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1024, description: 'Where the key is read.' }),
-    ),
-    last_four: Type.Optional(
-      orNull(
-        Type.String({ maxLength: 4 }),
-        'A key that is stored in this gateway, by its last four characters. It is in no file.',
-      ),
-    ),
-    weight: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1_000, description: 'Its share of the requests.' }),
-    ),
-    ...KeyLimitMembers,
-  },
-  { additionalProperties: false },
-)
-
-const ProxyDocument = Type.Object(
-  {
-    url: Type.String({ minLength: 1, maxLength: 500, description: 'Its address.' }),
-    username: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'Who signs in to it.' }),
-    ),
-    password_ref: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1024, description: 'Where the password is read.' }),
-    ),
-    has_password: Type.Optional(
-      Type.Literal(true, { description: 'A password that is stored in this gateway. It is in no file.' }),
-    ),
-  },
-  { additionalProperties: false, description: 'The proxy through which all its hosts are reached.' },
-)
-
-const ProviderDocument = Type.Object(
-  {
-    ...ofProvider,
-    credentials: Type.Optional(Type.Array(CredentialDocument, { maxItems: 50, description: 'Its keys.' })),
-    proxy: Type.Optional(ProxyDocument),
-    header_names: Type.Optional(
-      Type.Array(Type.String({ maxLength: 64 }), {
-        maxItems: 50,
-        description: 'Its further headers. Their values may be secrets, so that they are in no file.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
-type ProviderDocument = Static<typeof ProviderDocument>
-
-const ModelDocument = Type.Object(ofModel, { additionalProperties: false })
-
-const PriceDocument = Type.Object(
-  {
-    model: ModelId,
-    price: PriceList,
-    costs: Type.Optional(Costs),
-    effective_from: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: 'Of a price of the future. Without it, the price of now.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
-
-/** Everything that operators can change while the gateway runs, without secrets. */
-export const ConfigDocument = Type.Object(
-  {
-    parkway: Type.Literal(1, { description: 'The form of this document.' }),
-    providers: Type.Optional(
-      Type.Array(ProviderDocument, {
-        maxItems: 500,
-        description: 'All providers that were added over the API. Absent: they stay as they are.',
-      }),
-    ),
-    models: Type.Optional(
-      Type.Array(ModelDocument, {
-        maxItems: 2_000,
-        description: 'All models that were added over the API. Absent: they stay as they are.',
-      }),
-    ),
-    prices: Type.Optional(
-      Type.Array(PriceDocument, {
-        maxItems: 5_000,
-        description:
-          'Prices of now that models of the catalog file got over the API, and prices of the future. A model of the file that is not named has the price of the file. Absent: they stay as they are.',
-      }),
-    ),
-  },
-  {
-    additionalProperties: false,
-    title: 'ConfigDocument',
-    description: 'Everything that operators add over the API, without secrets.',
-  },
-)
+import { keyLimitsToWire, readKeyLimits } from '../operator/key-limit-forms.ts'
+import type {
+  ConfigDocument,
+  CredentialDocument,
+  ModelDocument,
+  ProviderDocument,
+  ProxyDocument,
+} from './config-document-form.ts'
+import { readVisibility, visibilityToWire } from './model-wire.ts'
 
 function providerToDocument(provider: OfferedProvider): ProviderDocument {
   const { connectMs, firstByteMs, idleMs } = provider.timeouts
@@ -174,7 +67,7 @@ function proxyToDocument({
   username,
   hasPassword,
   passwordReference,
-}: NonNullable<OfferedProvider['proxy']>): Static<typeof ProxyDocument> {
+}: NonNullable<OfferedProvider['proxy']>): ProxyDocument {
   return {
     url,
     ...(username === null ? {} : { username }),
@@ -236,11 +129,7 @@ function priceToDocument({ model, price, costs }: OfferedPrice): Record<string, 
   return { model, price, ...(costs === null || costs.length === 0 ? {} : { costs: costs.map(withoutRates) }) }
 }
 
-export function readWanted({
-  providers,
-  models,
-  prices,
-}: Static<typeof ConfigDocument>): WantedConfiguration {
+export function readWanted({ providers, models, prices }: ConfigDocument): WantedConfiguration {
   return {
     providers: providers?.map(readProvider),
     models: models?.map(readModel),
@@ -280,7 +169,7 @@ function readProvider(document: ProviderDocument, index: number): WantedProvider
 }
 
 function readProxy(
-  { url, username, password_ref: reference, has_password: isStored }: Static<typeof ProxyDocument>,
+  { url, username, password_ref: reference, has_password: isStored }: ProxyDocument,
   param: string,
 ): WantedProvider['proxy'] {
   if (reference !== undefined && isStored !== undefined)
@@ -290,7 +179,7 @@ function readProxy(
 }
 
 function readCredential(
-  credential: Static<typeof CredentialDocument>,
+  credential: CredentialDocument,
   param: string,
 ): WantedProvider['credentials'][number] {
   const { secret_ref: reference, last_four: lastFour, weight = 1 } = credential
@@ -300,6 +189,6 @@ function readCredential(
   return { weight, limits, key: reference === undefined ? { lastFour: lastFour ?? null } : { reference } }
 }
 
-function readModel({ id, price, visibility = null, ...entry }: Static<typeof ModelDocument>): WantedModel {
+function readModel({ id, price, visibility = null, ...entry }: ModelDocument): WantedModel {
   return { id, entry, price, visibility: readVisibility(visibility) }
 }

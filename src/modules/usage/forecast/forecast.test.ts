@@ -56,7 +56,7 @@ describe('what ends spending first', () => {
     expect(of({ rateNanoUsdPerHour: 1n })).toMatchObject(nothing)
   })
 
-  test('of a key is its own limit', () => {
+  test('is the own limit of a key', () => {
     expect(of({ balanceNanoUsd: null, keyRestNanoUsd: usd(2.7) })).toMatchObject({
       limit: 'key',
       reachedAtMs: NOW + 3_600_000,

@@ -1,7 +1,7 @@
 import type { PriceBody } from '../../../api/model-settings.ts'
 import { readJson } from '../../../ui/forms/read-json.ts'
 
-type Price = PriceBody['price']
+type Price = NonNullable<PriceBody['price']>
 export type PriceUnit = Price['unit']
 
 /** The amounts in the order of the form. */
