@@ -75,7 +75,8 @@ export async function walkOperator(call: MakeCall): Promise<void> {
   await call('GET /v1/admin/usage/timeseries', { query: '?by=model' })
   const { id: accountId } = await call('GET /v1/tenants/me')
   const query = `?account_id=${accountId}`
-  const { data: requests } = await call('GET /v1/admin/requests', { query })
+  // That of the account whose bodies are stored.
+  const { data: requests } = await call('GET /v1/admin/requests', { query: `${query}&operation=rerank` })
   await call('GET /v1/admin/requests/{request_id}', {
     params: { request_id: requests[0].request_id },
     query,
