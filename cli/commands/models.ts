@@ -37,7 +37,7 @@ const list = clientCommand<ListOptions>({
         { title: 'ready', of: (model) => (model.is_ready ? 'yes' : 'no'), rank: 2 },
         { title: 'price', of: formatPrice, rank: 4, isText: true },
         ...(shown.some((model) => describeEnd(model) !== '')
-          ? [{ title: 'ends', of: describeEnd, rank: 1 }]
+          ? [{ title: 'ends', of: describeEnd, rank: 2 }]
           : []),
       ],
       shown,
