@@ -104,7 +104,9 @@ describe('costs have dates, as prices do', () => {
   test('and those of the future can be withdrawn', async () => {
     await addModel(gateway, 'dated-1', { routes: [routeOf('m', 0.3)] })
     const costs = [{ provider: 'openai', model: 'm', cost: costing(0.7) }]
-    const set = await setCosts('dated-1', { costs, effective_from: inHours(1) })
+    const alone = await setCosts('dated-1', { costs, effective_from: inHours(1) })
+    expect([alone.status, alone.body.error.param]).toEqual([400, 'price'])
+    const set = await setCosts('dated-1', { price: PRICE, costs, effective_from: inHours(1) })
     expect(set.body).toMatchObject({ state: 'future', price: PRICE, costs })
     expect(await costOf('dated-1')).toBe(costUsd(0.3))
     const withdrawn = await gateway.request('DELETE', `${MODELS}/dated-1/prices/${set.body.id}`)
@@ -139,7 +141,7 @@ describe('costs have dates, as prices do', () => {
 test('a configuration carries costs from one gateway to another, and applied twice it changes nothing', async () => {
   await addModel(gateway, 'carried-1', { routes: [routeOf('m', 0.3)] })
   const later = [{ provider: 'openai', cost: costing(0.6) }]
-  await setCosts('carried-1', { costs: later, effective_from: inHours(2) })
+  await setCosts('carried-1', { price: PRICE, costs: later, effective_from: inHours(2) })
   await setCosts('costed-file', { costs: [{ provider: 'openai', cost: costing(0.8) }] })
   const document = parse(await (await gateway.fetch('GET', '/v1/admin/config/export')).text())
   const apply = (wanted: object) =>

@@ -134,6 +134,19 @@ describe('a price list', () => {
     expect((await setPrice('twice-1', 3, { effective_from: at })).status).toBe(409)
   })
 
+  test('of another kind is charged at once, if its model was removed and added again as another', async () => {
+    await addModel(gateway, 'turned-1')
+    await gateway.request('DELETE', `${MODELS}/turned-1`)
+    const price = { unit: 'image', usd: 0.02 }
+    const image = { category: 'image', capabilities: [], context_tokens: null, price }
+    const { context_tokens: _, ...members } = image
+    expect((await addModel(gateway, 'turned-1', members)).status).toBe(201)
+    for (const one of [gateway, second]) {
+      const { status, body } = await one.request('GET', '/v1/models/turned-1')
+      expect([status, body.price]).toEqual([200, expect.objectContaining(price)])
+    }
+  })
+
   test('is seen and set by operators only', async () => {
     const key = await createOther(gateway)
     expect((await gateway.request('GET', pricesOf('of-the-file'), { key })).status).toBe(403)

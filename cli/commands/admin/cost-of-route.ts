@@ -1,7 +1,6 @@
 import { clientCommand } from '../../client-command.ts'
 import type { Schemas } from '../../api/gateway-client.ts'
 import { readYamlObject } from '../../files/read-yaml-object.ts'
-import { parseDate } from '../../input/parse-date.ts'
 import { printable } from '../../output/printable.ts'
 import { describePrice } from './describe-price.ts'
 
@@ -10,14 +9,13 @@ type Costs = NonNullable<ListedPrice['costs']>
 
 interface CostOptions {
   readonly route?: string
-  readonly from?: string
   readonly reason?: string
 }
 
 /** Sets one cost. Those of other routes stay. */
 export const setCost = clientCommand<CostOptions>({
   name: 'cost',
-  summary: 'Set what a provider charges for a model, from a file, now or later. Only operators see it.',
+  summary: 'Set what a provider charges for a model, from a file, from now on. Only operators see it.',
   example: 'parkway admin prices cost gpt-5.4 openai price.yaml',
   define: (command) =>
     command
@@ -25,15 +23,8 @@ export const setCost = clientCommand<CostOptions>({
       .argument('<provider>', 'of a route of the model')
       .argument('<file>', 'the cost in the form of a price: unit, input_usd_per_1m, output_usd_per_1m, …')
       .option('--route <name>', "the provider's name of the model, if it has several routes")
-      .option('--from <date>', 'the moment from which it counts; at once without it')
       .option('--reason <text>', 'why, for the audit log'),
-  async act(
-    { output, isJson, connect, printJson },
-    { route, from, reason },
-    id = '',
-    provider = '',
-    path = '',
-  ) {
+  async act({ output, isJson, connect, printJson }, { route, reason }, id = '', provider = '', path = '') {
     const cost = (await readYamlObject(path)) as Costs[number]['cost']
     const gateway = connect()
     const params = { path: { id } }
@@ -43,7 +34,6 @@ export const setCost = clientCommand<CostOptions>({
     )
     const body = {
       costs: [{ provider, ...(route === undefined ? {} : { model: route }), cost }, ...others],
-      ...(from === undefined ? {} : { effective_from: parseDate('--from', from) }),
       ...(reason === undefined ? {} : { reason }),
     }
     const made = await gateway.call((routes) => routes.POST('/v1/admin/models/{id}/prices', { params, body }))

@@ -56,8 +56,10 @@ export function mergeOffered(
   })
   for (const offered of models) {
     const [price, ...later] = pricesOf.get(offered.id) ?? []
+    // The newest suits the model as it is. Older ones may be of a time when it was of another kind.
+    const newest = later.at(-1) ?? price
     if (offered.removedAtMs !== null) {
-      const model = price && readOffered(offered, price, { known, taken, problems: [] })
+      const model = newest && readOffered(offered, newest, { known, taken, problems: [] })
       if (model && price) former.set(offered.id, withKnownPrice(known, model, price))
       continue
     }
@@ -65,7 +67,7 @@ export function mergeOffered(
       problems.push(`${offered.id}: the catalog file has a model of this name`)
       continue
     }
-    const model = price === undefined ? null : readOffered(offered, price, { known, taken, problems })
+    const model = newest === undefined ? null : readOffered(offered, newest, { known, taken, problems })
     if (model === null || price === undefined)
       problems.push(`${offered.id}: it is not served as it is stored`)
     else {

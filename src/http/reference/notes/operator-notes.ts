@@ -77,7 +77,7 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/admin/models/{id}/prices':
     'Returns the price lists of a model with the moments from which they are charged, who added them and why.',
   'POST /v1/admin/models/{id}/prices':
-    'Sets the price of a model, what its routes cost, or both, also of one of the file, at once or from `effective_from` on. Requests that began before are charged by the list of before. Without `price` the price stays, without `costs` the costs do.',
+    'Sets the price of a model, what its routes cost, or both, also of one of the file, at once or from `effective_from` on. Requests that began before are charged by the list of before. Without `price`, which `effective_from` needs, the price stays; without `costs` the costs do.',
   'DELETE /v1/admin/models/{id}/prices/{version}':
     'Withdraws a price list before its moment. If it is the current one of a model of the file, the price of the file is charged from now on. ' +
     'Requests and tasks that began before keep theirs. One of a model that was added over the API, and one of the past, stay as they are (409).',

@@ -93,7 +93,7 @@ export interface ModelChanges {
   add(input: ModelInput, together?: AddedTogether): Promise<ModelChange>
   change(id: string, patch: ModelPatch, together?: AddedTogether): Promise<ModelChange>
   remove(id: string, together?: AddedTogether): Promise<ModelChange>
-  /** Of any model, also one of the file. Without a price, the one of that moment stays. */
+  /** Of any model, also one of the file. At once, it may be without a price: that of now stays. */
   addPrice(
     id: string,
     input: Omit<PriceInput, 'price'> & { readonly price?: Members | undefined },
@@ -146,13 +146,10 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
   const readPriced = async (id: string, together?: AddedTogether): Promise<OfferedPrice[]> =>
     (await readPrices(id, together)).filter(({ withdrawnAtMs }) => withdrawnAtMs === null)
 
-  /** The price list that will be charged then, unless another is added. Undefined: that of the file. */
-  const priceAt = async (
-    id: string,
-    atMs: number,
-    together?: AddedTogether,
-  ): Promise<Members | undefined> => {
-    const found = (await readPriced(id, together)).find(({ effectiveFromMs }) => effectiveFromMs <= atMs)
+  /** The price list that is charged now. Undefined: that of the file. */
+  const priceNow = async (id: string, together?: AddedTogether): Promise<Members | undefined> => {
+    const nowMs = floorOf(clock)
+    const found = (await readPriced(id, together)).find(({ effectiveFromMs }) => effectiveFromMs <= nowMs)
     return found?.isOfFile === true ? undefined : found?.price
   }
 
@@ -233,12 +230,14 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
       )
     },
     addPrice: async (id, { price: given, costs, effectiveFromMs, authorKeyId, reason }, together) => {
+      // The price of now is not that of then: another may be set for the time between.
+      if (given === undefined && effectiveFromMs !== null)
+        throw invalidValue('price', 'Costs of the future need the price of that moment.')
       const entry = rules.fileEntryOf(id) ?? {
         ...(together?.models.get(id) ?? (await readStored(id, together)).entry),
         id,
       }
-      const price =
-        given ?? (await priceAt(id, effectiveFromMs ?? floorOf(clock), together)) ?? membersOf(entry['price'])
+      const price = given ?? (await priceNow(id, together)) ?? membersOf(entry['price'])
       const checked = rules.check({ ...entry, price }, { providers: together?.providers, costs: costs ?? [] })
       const { rates } = checked
       requireMoment('effective_from', effectiveFromMs, clock.nowMs())

@@ -151,7 +151,7 @@ function membersOf(draft: ModelDraft, before: ConfiguredModel | null): Members {
   }
 }
 
-/** Time limits of a route have no field and stay as they are. */
+/** Time limits and the cost of a route have no field and stay as they are. */
 function routeOf({ provider, model, priority, weight }: RouteDraft, before: ConfiguredModel | null) {
   const same = before?.routes.find((route) => route.provider === provider && route.model === model)
   return {
@@ -160,6 +160,7 @@ function routeOf({ provider, model, priority, weight }: RouteDraft, before: Conf
     ...(priority === '' ? {} : { priority: Number(priority) }),
     ...(weight === '' ? {} : { weight: Number(weight) }),
     ...(same?.timeouts === undefined ? {} : { timeouts: same.timeouts }),
+    ...(same?.cost === undefined ? {} : { cost: same.cost }),
   }
 }
 
