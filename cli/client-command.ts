@@ -114,7 +114,7 @@ function createContext({ json, profile, project, wait }: SharedOptions): Command
       await freshenOwn()
       return find().apiKey
     },
-    printJson: (value) => output.line(toJson(value, 2)),
+    printJson: (value) => output.text(toJson(value, 2)),
     printJsonLines: (values) => {
       for (const value of values) output.line(toJson(value))
     },

@@ -129,7 +129,17 @@ describe('suspending', () => {
     expect([activated.status, activated.suspended_reason]).toEqual(['active', null])
     await suspend()
     expect(await messageOf()).toEqual([403, 'This account is suspended.'])
-    for (const reason of ['', 'x'.repeat(501), 'a\nb', 7])
+    for (const reason of [
+      '',
+      'x'.repeat(501),
+      'a\nb',
+      'a\u0085b',
+      'a\u200fb',
+      'a\u2028b',
+      'a\u202eb',
+      'a\u2066b',
+      7,
+    ])
       expect((await suspend({ reason })).status).toBe(400)
     const { body: audit } = await gateway.request('GET', `/v1/admin/audit?target_id=${accountId}`)
     expect(JSON.stringify(audit.data)).toContain('Invoice 17 is not paid.')
@@ -156,9 +166,15 @@ test('a note about an account is for operators only', async () => {
   const { body: own } = await gateway.request('GET', '/v1/tenants/me', { key })
   expect(JSON.stringify(own)).not.toContain('Mondays')
   expect((await write('mine', key)).status).toBe(403)
-  for (const note of ['', 'x'.repeat(4_001), 'a\u0000b', undefined])
+  for (const note of ['', 'x'.repeat(4_001), 'a\u0000b', 'a\u202eb', undefined])
     expect((await write(note)).status).toBe(400)
   expect((await write(null)).body.note).toBeNull()
+  const { body: audit } = await gateway.request('GET', `/v1/admin/audit?target_id=${accountId}`)
+  const details = audit.data
+    .filter((entry: { action: string }) => entry.action === 'account.update')
+    .map((entry: { details: object }) => entry.details)
+  expect(details).toEqual(expect.arrayContaining([{ note: 'removed' }, { note: 'written' }]))
+  expect(JSON.stringify(audit)).not.toContain('Mondays')
   const missing = await gateway.request('PATCH', `${ACCOUNTS}/${crypto.randomUUID()}`, {
     body: { note: 'x' },
   })

@@ -82,7 +82,7 @@ function explainCursor({ output, connect: open }: CommandContext, { undo }: Conn
     )
   const { baseUrl } = open().connection
   output.note('Cursor keeps these settings in its own database, so there is no file to write. In Cursor:')
-  output.line(`1. Open Settings → Models → API Keys.
+  output.text(`1. Open Settings → Models → API Keys.
 2. Paste a key of this gateway as "OpenAI API Key" (parkway keys create --scopes inference).
 3. Turn on "Override OpenAI Base URL" and enter ${baseUrl}/v1
 4. Add the models that you want under "Models", by their ids (parkway models --category llm).

@@ -1,8 +1,8 @@
 import type { GatewayClient } from '../api/gateway-client.ts'
 import { formatUsd } from '../output/format-usd.ts'
 import { printPairs } from '../output/tables/print-pairs.ts'
-import { printTable } from '../output/tables/print-table.ts'
-import { printable } from '../output/printable.ts'
+import { printTable, type Column } from '../output/tables/print-table.ts'
+import { printableInLine } from '../output/printable.ts'
 import type { Output } from '../output/terminal.ts'
 import type { Run } from './follow-run.ts'
 
@@ -29,12 +29,7 @@ export function printRun(output: Output, run: Run): void {
         of: ({ stats }) => interval(stats.confidence?.score, formatShare) ?? formatShare(stats.score),
         rank: 2,
       },
-      ...run.scores.map((score) => ({
-        title: String(score['name']),
-        of: ({ stats }: Lane) => formatShare(stats.scores[String(score['name'])]?.mean ?? null),
-        isNumber: true,
-        rank: 2,
-      })),
+      ...run.scores.map((score) => scoreColumn(String(score['name']))),
       {
         title: 'latency ms',
         of: ({ stats }) =>
@@ -61,6 +56,17 @@ export function printRun(output: Output, run: Run): void {
   )
 }
 
+/** Names are those of people, so that one may be that of a member of every object. */
+function scoreColumn(name: string): Column<Lane> {
+  return {
+    title: name,
+    of: ({ stats: { scores } }) =>
+      formatShare(Object.hasOwn(scores, name) ? (scores[name]?.mean ?? null) : null),
+    isNumber: true,
+    rank: 2,
+  }
+}
+
 /** Prints what votes and the judge say of a run, in words. */
 export async function printVerdict(output: Output, gateway: GatewayClient, runId: string): Promise<void> {
   const path = { run_id: runId }
@@ -68,7 +74,8 @@ export async function printVerdict(output: Output, gateway: GatewayClient, runId
     routes.GET('/v1/compare/runs/{run_id}/verdict', { params: { path } }),
   )
   const counted = votes.total === 0 ? '' : ` (${votes.human} votes of people, ${votes.judge} of the judge)`
-  output.line(`\nVerdict: ${printable(verdict.text)}${counted}`)
+  output.line('')
+  output.line(`Verdict: ${printableInLine(verdict.text)}${counted}`)
 }
 
 function interval(mean: Mean, format: (value: number) => string): string | null {

@@ -1,7 +1,7 @@
 import type { Schemas } from '../api/gateway-client.ts'
 import { formatUsd } from '../output/format-usd.ts'
 import { createLiveLines } from '../output/live-lines.ts'
-import { printable } from '../output/printable.ts'
+import { printable, printableInLine } from '../output/printable.ts'
 import { cutToWidth, widthOf } from '../output/text-width.ts'
 
 type Run = Schemas['CompareRun']
@@ -61,7 +61,7 @@ function createPlainLines(stream: NodeJS.WriteStream): RunGrid {
 
 function describeLanes(run: Run, texts: ReadonlyMap<string, string>, columns: number): string[] {
   const cells = run.cells_total / Math.max(1, run.lanes.length)
-  const names = run.lanes.map(({ name }) => cutToWidth(printable(name), NAME_WIDTH_MAX))
+  const names = run.lanes.map(({ name }) => cutToWidth(printableInLine(name), NAME_WIDTH_MAX))
   const width = Math.max(...names.map((name) => widthOf(name)))
   const lanes = run.lanes.map(({ id, stats }, index) => {
     const name = names[index] ?? ''
@@ -82,7 +82,7 @@ function describeLanes(run: Run, texts: ReadonlyMap<string, string>, columns: nu
 
 /** Returns the end of a text as far as there is room in the line. */
 function describeText(text: string, columns: number): string {
-  const words = printable(text.replaceAll(/\s+/g, ' ').trimEnd())
+  const words = printableInLine(text.trimEnd())
   if (words === '' || columns < TEXT_WIDTH_MIN) return ''
   const characters = Array.from(graphemes.segment(words), ({ segment }) => segment)
   let first = characters.length

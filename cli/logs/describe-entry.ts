@@ -1,4 +1,5 @@
 import { formatUsd } from '../output/format-usd.ts'
+import { printableInLine } from '../output/printable.ts'
 import type { Column } from '../output/tables/print-table.ts'
 import type { LogEntry } from './read-log.ts'
 
@@ -22,20 +23,22 @@ export function logColumns(isOfAll: boolean): Column<LogEntry>[] {
   ]
 }
 
-/** One line of a log that is followed. Rows come one by one, so that their columns have fixed widths. */
+/** One line of a log that is followed. Rows come one by one, so that their columns have fixed widths, and texts of clients make no line. */
 export function describeEntry(entry: LogEntry, isOfAll: boolean): string {
   return [
     entry.created_at,
     describeStatus(entry).padEnd(12),
-    entry.operation.padEnd(10),
-    (entry.model ?? entry.requested_model ?? '-').padEnd(24),
+    printableInLine(entry.operation).padEnd(10),
+    printableInLine(entry.model ?? entry.requested_model ?? '-').padEnd(24),
     formatMs(entry.latency_ms).padStart(8),
     formatUsd(entry.cost_usd).padStart(9),
     entry.request_id,
-    ...(isOfAll ? [entry.account_name ?? '-'] : []),
+    ...(isOfAll ? [printableInLine(entry.account_name ?? '-')] : []),
     ...(entry.error_code === null
       ? []
-      : [[entry.error_code, entry.error_message].filter((part) => part !== null).join(': ')]),
+      : [
+          printableInLine([entry.error_code, entry.error_message].filter((part) => part !== null).join(': ')),
+        ]),
   ].join('  ')
 }
 

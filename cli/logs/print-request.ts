@@ -62,10 +62,10 @@ export function printRequest(output: Output, request: LoggedRequest): void {
 /** Prints what was sent in both directions. The text of a stream replaces its events. */
 export function printBodies(output: Output, { request, answer }: LoggedBodies): void {
   output.line(output.style('bold', 'request'))
-  output.line(request.text)
+  output.text(request.text)
   output.line('')
   output.line(output.style('bold', 'answer'))
-  output.line(answer.assembled_text ?? answer.text)
+  output.text(answer.assembled_text ?? answer.text)
 }
 
 function describeError({ error_code: code, error_message: message }: LoggedRequest): string {

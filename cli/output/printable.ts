@@ -10,9 +10,17 @@ export function printable(text: string): string {
   return text.replaceAll(CONTROLS, '')
 }
 
-/** Bold, dim and the eight colours, with their ends: what our own output is styled with, and what does no harm in foreign text. */
+/** Makes text from outside safe to print within a line: it begins no line of its own, and fakes no column by its spaces. */
+export function printableInLine(text: string): string {
+  return printable(text).replaceAll(/\s+/g, ' ')
+}
+
+/**
+ * Bold, dim and colours, with their ends: what our own output is styled with, and what does no harm in foreign text. Black and white
+ * are not among them: on a screen of that colour they hide text.
+ */
 // oxlint-disable-next-line no-control-regex
-const STYLES = /(\u001b\[(?:[0-4]|2[1-4]|3[0-79]|9[0-7])m)/
+const STYLES = /(\u001b\[(?:[0-4]|2[1-4]|3[1-69]|9[1-6])m)/
 
 /** Like `printable`, and keeps styles. */
 export function printableStyled(text: string): string {

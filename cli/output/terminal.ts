@@ -21,8 +21,10 @@ export interface Output {
   copy(text: string): void
   /** Writes orders to the terminal, such as a picture. Nothing from outside may be in them. */
   control(sequence: string): void
-  /** Writes a line of data. */
+  /** Writes a line of data: a line end in it becomes a space, so that no text from outside adds a line. */
   line(text: string): void
+  /** Writes data that may have several lines, with a line end. */
+  text(text: string): void
   /** Writes a line for the person, not for the next program. */
   note(text: string): void
   style(style: Style, text: string): string
@@ -42,14 +44,19 @@ export function createOutput(streams: { stdout: NodeJS.WriteStream; stderr: Node
     write: (text) => void stdout.write(printableStyled(text)),
     copy: (text) => void stdout.write(isTerminal ? printableStyled(text) : text),
     control: (sequence) => void stdout.write(sequence),
-    line: (text) => void stdout.write(`${printableStyled(text)}\n`),
-    note: (text) => void stderr.write(`${printableStyled(text)}\n`),
+    line: (text) => void stdout.write(`${inOneLine(text)}\n`),
+    text: (text) => void stdout.write(`${printableStyled(text)}\n`),
+    note: (text) => void stderr.write(`${inOneLine(text)}\n`),
     style: (style, text) => styleText(style, text, { stream: stdout, validateStream: true }),
     time: (timestamp) => {
       if (timestamp === null || timestamp === undefined) return '-'
       return isTerminal ? formatRelative(timestamp, Date.now()) : timestamp
     },
   }
+}
+
+function inOneLine(text: string): string {
+  return printableStyled(text).replaceAll('\n', ' ')
 }
 
 /** Ends the program quietly if its reader has gone (`parkway models | head`), and with a reason if its output cannot be written. */

@@ -48,11 +48,16 @@ const BY_NAME: Readonly<Record<string, IdKind>> = {
   'managed-settings': KINDS.settings,
 }
 
+/** Arguments that take ids of several kinds, which the prefix tells. All others are names, amounts or texts, and never looked up. */
+const OF_ANY_KIND: ReadonlySet<string> = new Set(['id', 'holder', 'thing'])
+
 /** Options that take the id of something. */
 export const ID_OPTIONS = ['key', 'account', 'ofProject'] as const
 
-/** Returns the kind of id that a word is meant to be: that of its prefix, or of the place where it stands. */
+/** Returns the kind of id that a word is meant to be: that of its prefix, or of the place where it stands. Null where no id stands. */
 export function findIdKind(word: string, place: string, group: string): IdKind | null {
+  const ofPlace = BY_NAME[place === 'id' ? group : place] ?? null
+  if (ofPlace === null && !OF_ANY_KIND.has(place)) return null
   const ofPrefix = Object.values<IdKind>(KINDS).find(({ prefix }) => prefix !== '' && word.startsWith(prefix))
-  return ofPrefix ?? BY_NAME[place === 'id' ? group : place] ?? null
+  return ofPrefix ?? ofPlace
 }

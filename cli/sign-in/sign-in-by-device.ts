@@ -19,7 +19,9 @@ export async function signInByDevice(
   const { device_code: deviceCode, user_code: userCode, verification_uri: page } = started.body
   const link = started.body['verification_uri_complete']
   output.note(`Open ${printable(String(page))} and enter the code`)
-  output.note(`\n    ${printable(String(userCode))}\n`)
+  output.note('')
+  output.note(`    ${printable(String(userCode))}`)
+  output.note('')
   output.note('Sign in there as yourself, and approve it only if the code is the same.')
   if (mayOpenBrowser && typeof link === 'string') openBrowser(link)
   let seconds = bounded(started.body['interval'], INTERVAL_SECONDS, INTERVAL_SECONDS_MAX)

@@ -47,6 +47,15 @@ describe('the beginning of an id', () => {
       )
   })
 
+  test('is never looked for in a name, though it may look like one', async () => {
+    const make = async (group: string, name: string) =>
+      JSON.parse((await home.run([group, 'create', '--json', name])).stdout)
+    expect((await make('groups', 'role_beef')).name).toBe('role_beef')
+    const { id } = await make('projects', 'user-cafe')
+    expect((await home.run(['projects', 'rename', id, 'proj_cafe'])).code).toBe(0)
+    expect(JSON.parse((await home.run(['projects', 'show', '--json', id])).stdout).name).toBe('proj_cafe')
+  })
+
   test('is not found if none has it, and so is a whole id', async () => {
     for (const word of ['ffff0000', MISSING])
       expect(await home.run(['tasks', 'show', word])).toMatchObject({ code: 4, stdout: '' })

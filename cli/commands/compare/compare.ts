@@ -68,8 +68,9 @@ const show = clientCommand<ShowOptions>({
     if (answers !== true) return
     for (const lane of found.lanes)
       for (const cell of found.results[lane.id]?.answers?.data ?? []) {
-        output.line(output.style('bold', `\n${printable(lane.name)}, prompt ${cell.prompt_index}`))
-        output.line(printable(cell.output ?? cell.error?.message ?? '-'))
+        output.line('')
+        output.line(output.style('bold', `${printable(lane.name)}, prompt ${cell.prompt_index}`))
+        output.text(printable(cell.output ?? cell.error?.message ?? '-'))
       }
   },
 })

@@ -11,7 +11,7 @@ import { confirmCost } from '../../input/confirm-cost.ts'
 import { interruptible } from '../../interruption.ts'
 import { formatSeconds } from '../../output/format-seconds.ts'
 import { formatUsd } from '../../output/format-usd.ts'
-import { printable } from '../../output/printable.ts'
+import { printableInLine } from '../../output/printable.ts'
 
 interface RunOptions {
   readonly model?: string[]
@@ -87,7 +87,10 @@ export const run = clientCommand<RunOptions>({
     else {
       printRun(output, ended)
       if (ended.judge !== null) await printVerdict(output, gateway, ended.id)
-      else if (ended.verdict !== null) output.line(`\nVerdict: ${printable(ended.verdict.text)}`)
+      else if (ended.verdict !== null) {
+        output.line('')
+        output.line(`Verdict: ${printableInLine(ended.verdict.text)}`)
+      }
     }
     if (ended.status === 'failed')
       throw new CommandFailure(EXIT.failed, ended.error?.message ?? 'The run has failed.')

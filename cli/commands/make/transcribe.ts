@@ -34,6 +34,6 @@ export const transcribe = clientCommand<TranscribeOptions>({
     const message = { method: 'POST', body: form }
     const response = await sendUpload(gateway, '/v1/audio/transcriptions', message, basename(path))
     if (context.isJson) return context.printJson(await readJson(response))
-    context.output.line(printable((await readText(response)).trimEnd()))
+    context.output.text(printable((await readText(response)).trimEnd()))
   },
 })

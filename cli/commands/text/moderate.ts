@@ -4,7 +4,7 @@ import { CommandFailure } from '../../command-failure.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { collect } from '../../input/collect.ts'
 import { inBatches, readInputs } from '../../input/read-inputs.ts'
-import { printable } from '../../output/printable.ts'
+import { printableInLine } from '../../output/printable.ts'
 
 interface ModerateOptions {
   readonly model?: string
@@ -36,7 +36,7 @@ export const moderate = clientCommand<ModerateOptions>({
         for (const [index, judgement] of answer.results.entries()) {
           const { text = '', id } = batch[index] ?? {}
           output.line(
-            `${describe(judgement)}\t${id === undefined ? '' : `${JSON.stringify(id)}\t`}${oneLine(text)}`,
+            `${describe(judgement)}\t${id === undefined ? '' : `${JSON.stringify(id)}\t`}${printableInLine(text)}`,
           )
         }
     }
@@ -48,9 +48,5 @@ function describe({ flagged, categories, category_scores: scores }: Judgement): 
   if (!flagged) return 'ok'
   const found = Object.entries(categories).filter(([, isFound]) => isFound)
   const names = found.map(([name]) => `${name} ${(scores[name as keyof typeof scores] ?? 0).toFixed(2)}`)
-  return printable(`flagged: ${names.join(', ')}`)
-}
-
-function oneLine(text: string): string {
-  return printable(text).replaceAll(/\s+/g, ' ')
+  return printableInLine(`flagged: ${names.join(', ')}`)
 }

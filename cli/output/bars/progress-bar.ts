@@ -1,6 +1,6 @@
 import { canRedraw, sizeOf } from '../can-redraw.ts'
 import { formatSeconds } from '../format-seconds.ts'
-import { printable } from '../printable.ts'
+import { printableInLine } from '../printable.ts'
 import { cutToWidth } from '../text-width.ts'
 
 const WIDTH = 24
@@ -33,7 +33,7 @@ export function createProgressBar(
       const bar = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)}`
       const elapsedMs = Math.max(0, nowMs() - beganAtMs)
       const elapsed = tells === 'time' ? `, ${formatSeconds(Math.floor(elapsedMs / 1_000))}` : ''
-      const line = `${bar} ${String(Math.round(share * 100)).padStart(3)} %  ${printable(note)}${elapsed}${timeLeft(share, elapsedMs)}`
+      const line = `${bar} ${String(Math.round(share * 100)).padStart(3)} %  ${printableInLine(note)}${elapsed}${timeLeft(share, elapsedMs)}`
       stream.write(`\r\u001b[2K${cutToWidth(line, Math.max(1, sizeOf(stream).columns - 1))}`)
     },
     clear() {

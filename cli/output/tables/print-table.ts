@@ -1,7 +1,7 @@
 import { formatRelative } from '../format-time.ts'
 import { fitColumns, GAP, LEFT_OUT } from './fit-columns.ts'
 import { shortenIds } from '../../short-ids/shorten-ids.ts'
-import { printable } from '../printable.ts'
+import { printableInLine } from '../printable.ts'
 import type { Output } from '../terminal.ts'
 import { cutToWidth, widthOf } from '../text-width.ts'
 
@@ -43,13 +43,14 @@ export function formatTable<Row>(
   rows: readonly Row[],
   screen: number,
 ): FormattedTable {
-  const titles = columns.map(({ title }) => title)
+  const titles = columns.map(({ title }) => printableInLine(title))
   const texts = columns.map((column) => showColumn(column, rows, screen))
-  const cells = rows.map((_, row) =>
-    texts.map((column) => printable(column[row] ?? '').replaceAll(/\s+/g, ' ')),
-  )
-  const sizes = columns.map(({ title, isText = false, rank }, index) => ({
-    width: cells.reduce((width, row) => Math.max(width, widthOf(row[index] ?? '')), title.length),
+  const cells = rows.map((_, row) => texts.map((column) => printableInLine(column[row] ?? '')))
+  const sizes = columns.map(({ isText = false, rank }, index) => ({
+    width: cells.reduce(
+      (width, row) => Math.max(width, widthOf(row[index] ?? '')),
+      widthOf(titles[index] ?? ''),
+    ),
     rank: rank ?? (index === 0 ? 1 : USUAL_RANK),
     isText,
   }))

@@ -4,7 +4,14 @@ import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { Account } from '../../../modules/accounts/accounts.ts'
 import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
-import { CreatedAt, UpdatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
+import {
+  CreatedAt,
+  SHOWN_LINE,
+  SHOWN_LINES,
+  UpdatedAt,
+  UuidId,
+  objectName,
+} from '../../../wires/usual-members.ts'
 import { USD_MAX } from '../../parameters/parse-usd.ts'
 import { Name } from '../account/api-key-wire.ts'
 
@@ -19,9 +26,6 @@ export const AccountCreateBody = Type.Object(
   { additionalProperties: false },
 )
 
-const TEXT = '^[^\\u0000-\\u001f\\u007f]*$'
-const TEXT_OF_LINES = '^[^\\u0000-\\u0009\\u000b-\\u001f\\u007f]*$'
-
 // Unknown members are refused, so that a misspelt reason is not ignored.
 export const SuspendBody = Type.Object(
   {
@@ -29,7 +33,7 @@ export const SuspendBody = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 500,
-        pattern: TEXT,
+        pattern: SHOWN_LINE,
         description:
           'Why, for the account: it is in the message of every refusal. Without one the reason stays.',
       }),
@@ -40,7 +44,7 @@ export const SuspendBody = Type.Object(
 
 export const AccountUpdateBody = Type.Object(
   {
-    note: Type.Union([Type.String({ minLength: 1, maxLength: 4_000, pattern: TEXT_OF_LINES }), Type.Null()], {
+    note: Type.Union([Type.String({ minLength: 1, maxLength: 4_000, pattern: SHOWN_LINES }), Type.Null()], {
       description: 'For operators. The account does not see it. Null deletes it.',
     }),
   },

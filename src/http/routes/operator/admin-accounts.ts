@@ -135,7 +135,13 @@ const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
     handle: async ({ caller, params, body }) =>
       accountToWire(
         await audit.run(
-          { actor: caller, action: 'account.update', target: accountTarget(params.id), details: body },
+          {
+            actor: caller,
+            action: 'account.update',
+            target: accountTarget(params.id),
+            // A note may hold what is not meant for all who read the log.
+            details: { note: body.note === null ? 'removed' : 'written' },
+          },
           () => accounts.setNote(params.id, body.note),
         ),
       ),

@@ -8,7 +8,7 @@ import type { Audit } from '../../../modules/audit/audit.ts'
 import type { Billing } from '../../../modules/billing/billing.ts'
 import type { BudgetPeriod, Ledger, LedgerEntry } from '../../../modules/ledger/ledger.ts'
 import { orNull } from '../../../wires/nullable.ts'
-import { AccountId, CreatedAt, Id, objectName } from '../../../wires/usual-members.ts'
+import { AccountId, CreatedAt, Id, objectName, SHOWN_LINE } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
@@ -16,8 +16,6 @@ import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { PaymentAnswer, paymentToWire } from '../account/payment-wire.ts'
 import { readOperatorKey } from './read-operator-key.ts'
-
-const TEXT = '^[^\\u0000-\\u001f\\u007f]*$'
 
 const AccountParams = Type.Object({ id: Type.String({ description: 'The id of an account.' }) })
 
@@ -32,7 +30,7 @@ const CreditBody = Type.Object(
     reason: Type.String({
       minLength: 1,
       maxLength: 500,
-      pattern: TEXT,
+      pattern: SHOWN_LINE,
       description: 'Why, in words, without control characters.',
     }),
     class: Type.Optional(

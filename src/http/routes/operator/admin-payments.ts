@@ -10,7 +10,7 @@ import {
   type Billing,
   type PaymentFilter,
 } from '../../../modules/billing/billing.ts'
-import { AccountId } from '../../../wires/usual-members.ts'
+import { AccountId, SHOWN_LINE } from '../../../wires/usual-members.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
@@ -56,7 +56,7 @@ const RefundBody = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 500,
-        pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+        pattern: SHOWN_LINE,
         description: 'Why, in words. It is in the audit logs of the gateway and of the account.',
       }),
     ),
