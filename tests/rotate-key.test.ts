@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectDatabase } from '../src/storage/connection/connect-database.ts'
+import type { Database } from '../src/storage/database.ts'
 import { joinAccount } from './organization/join-account.ts'
 import { createKey, createStranger, signIn } from './sessions/sign-in.ts'
 import { eventually } from './support/eventually.ts'
@@ -9,14 +11,18 @@ const EMBEDDING = { model: 'text-embedding-3-small', input: 'tea' }
 
 let gateway: TestGateway
 let other: TestGateway
+let database: Database
 
 beforeAll(async () => {
   gateway = await startTestGateway()
   // A second process on the same database.
-  other = await startTestGateway({ connectionString: gateway.connectionString })
+  const { connectionString } = gateway
+  other = await startTestGateway({ connectionString })
+  database = connectDatabase({ connectionString, poolSize: 1, statementTimeoutMs: 30_000 })
 })
 
 afterAll(async () => {
+  await database.close()
   await other.close()
   await gateway.close()
 })
@@ -73,7 +79,14 @@ describe('a rotated key', () => {
   test('has one former secret: another rotation ends the one before', async () => {
     const made = await make()
     const second = (await rotate(made.id)).body
-    const third = (await rotate(made.id)).body
+    // A request that is repeated must not end the secret in use.
+    const repeated = await rotate(made.id)
+    expect([repeated.status, repeated.body.error.message]).toEqual([
+      409,
+      expect.stringContaining('end_former'),
+    ])
+    expect(await Promise.all([made, second].map(({ key }) => use(key)))).toEqual([200, 200])
+    const third = (await rotate(made.id, { end_former: true })).body
     expect(third.former_key.key_prefix).toBe(second.key_prefix)
     expect(await Promise.all([made, second, third].map(({ key }) => use(key)))).toEqual([401, 200, 200])
   })
@@ -118,8 +131,33 @@ describe('a rotated key', () => {
     expect([tooSoon.status, tooSoon.body.error.param]).toEqual([400, 'overlap_seconds'])
     expect((await ask('POST', `${KEYS}/${made.id}/rotate`, {})).status).toBe(200)
     expect((await ask('GET', '/v1/tenants/me')).status).toBe(200)
-    await rotate(made.id, { overlap_seconds: 0 })
+    await rotate(made.id, { overlap_seconds: 0, end_former: true })
     expect((await ask('GET', '/v1/tenants/me')).status).toBe(401)
+  })
+
+  test('is not rotated with its former secret, which gives no session beyond its end', async () => {
+    const made = await make()
+    const { body } = await rotate(made.id, { overlap_seconds: 3600 })
+    const taken = await rotate(made.id, { end_former: true }, made.key)
+    expect([taken.status, taken.body.error.code]).toEqual([403, 'forbidden'])
+    const { ask } = await signIn(gateway, made.key)
+    const [session] = await database.query<{ expires_at: Date }>(
+      'SELECT expires_at FROM sessions WHERE key_id = $1',
+      [made.id],
+    )
+    expect(session?.expires_at.toISOString()).toBe(body.former_key.ends_at)
+    await rotate(made.id, { overlap_seconds: 0, end_former: true }, body.key)
+    expect((await ask('GET', '/v1/tenants/me')).status).toBe(401)
+  })
+
+  test('is rotated in a session only if the key was entered in the last minutes', async () => {
+    const made = await createKey(gateway)
+    const { ask } = await signIn(gateway, made.key)
+    const hourAgo = `UPDATE sessions SET confirmed_at = now() - interval '1 hour' WHERE key_id = $1`
+    await database.query(hourAgo, [made.id])
+    const other = await make()
+    const refused = await ask('POST', `${KEYS}/${other.id}/rotate`, {})
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'confirmation_required'])
   })
 
   test.each([

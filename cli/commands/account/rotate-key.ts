@@ -32,7 +32,7 @@ export const rotate = clientCommand<RotateOptions>({
     const ended = describeEnded(key, seconds)
     if (ended !== null) await requireConsent(printable(`${ended} Rotate "${key.name}"?`), yes === true)
     const account = await gateway.call((routes) => routes.GET('/v1/tenants/me'))
-    const body = { overlap_seconds: seconds }
+    const body = { overlap_seconds: seconds, end_former: key.former_key !== undefined }
     const rotated = await gateway.call((routes) =>
       routes.POST('/v1/tenants/me/api-keys/{id}/rotate', { ...path, body }),
     )

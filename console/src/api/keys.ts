@@ -30,7 +30,7 @@ export interface KeyActions {
   readonly create: (body: KeySettings & { env: KeyEnvironment }) => Promise<{ name: string; key: string }>
   readonly update: (id: string, body: Partial<KeySettings>) => Promise<ApiKey>
   /** Absent for keys of others, whose secrets are not the operator's. */
-  readonly rotate?: (id: string, overlapSeconds: number) => Promise<{ name: string; key: string }>
+  readonly rotate?: (key: ApiKey, overlapSeconds: number) => Promise<{ name: string; key: string }>
   readonly revoke: (id: string) => Promise<unknown>
 }
 
@@ -43,11 +43,11 @@ export const OWN_KEYS: KeyActions = {
   create: createKey,
   update: (id, body) =>
     call(() => client.PATCH('/v1/tenants/me/api-keys/{id}', { params: { path: { id } }, body })),
-  rotate: (id, overlapSeconds) =>
+  rotate: ({ id, former_key: former }, overlapSeconds) =>
     call(() =>
       client.POST('/v1/tenants/me/api-keys/{id}/rotate', {
         params: { path: { id } },
-        body: { overlap_seconds: overlapSeconds },
+        body: { overlap_seconds: overlapSeconds, end_former: former !== undefined },
       }),
     ),
   revoke: (id) => call(() => client.DELETE('/v1/tenants/me/api-keys/{id}', { params: { path: { id } } })),

@@ -25,7 +25,7 @@ export function RotateKeyDialog({ apiKey, rotate, queryKey, onClose }: RotateKey
   const queryClient = useQueryClient()
   const [overlap, setOverlap] = useState<(typeof OVERLAPS)[number]['value']>('86400')
   const rotation = useMutation({
-    mutationFn: () => rotate(apiKey.id, Number(overlap)),
+    mutationFn: () => rotate(apiKey, Number(overlap)),
     onSuccess: () => queryClient.invalidateQueries({ queryKey }),
   })
   if (rotation.data) return <KeyShownOnce created={rotation.data} onClose={onClose} />

@@ -41,6 +41,7 @@ import { recordLastUsed } from './authenticate/record-last-used.ts'
 
 export { ENVIRONMENTS, SCOPES } from './authenticate/caller.ts'
 export type { Caller, Environment, Scope } from './authenticate/caller.ts'
+export { lockSecret } from './authenticate/secret-mark.ts'
 export { tagCaller } from './tags/tag-caller.ts'
 export { checkTagSettings, type TagSettings } from './tags/tag-rules.ts'
 export { parseTagLabel, TAGS_HEADER, tagsOf } from './tags/tags.ts'
@@ -250,7 +251,8 @@ export function createKeys({
     },
     rotate: async (caller, accountId, rotation) => {
       const issued = await rotateKey(database, { caller, accountId, nowMs: clock.nowMs(), ...rotation })
-      await announce({ keyId: issued.record.id })
+      // The new secret exists only in this answer. A process that does not hear of it reads the key again within half a minute.
+      await announceNewKeys({ keyId: issued.record.id })
       return issued
     },
     isActive: (key) => isActive(key, clock.nowMs()),

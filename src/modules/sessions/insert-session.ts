@@ -1,7 +1,8 @@
+import { AppError } from '../../kernel/app-error.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { recordChange } from '../audit/audit.ts'
-import type { Caller } from '../keys/keys.ts'
+import { lockSecret, type Caller } from '../keys/keys.ts'
 import { requireAllowedMethod, type SignInMethod } from './sign-in-policy.ts'
 import { SESSION_COLUMNS, sessionFromRow, type Session, type SessionRow } from './session-record.ts'
 import { createSessionToken, hashSessionToken } from './session-token.ts'
@@ -22,7 +23,7 @@ export interface SignIn {
   readonly note?: Readonly<Record<string, string>>
 }
 
-export type SessionKey = Pick<Caller, 'accountId' | 'projectId' | 'keyId'>
+export type SessionKey = Pick<Caller, 'accountId' | 'projectId' | 'keyId' | 'secretMark'>
 
 const LIFE = `interval '7 days'`
 const SESSIONS_OF_KEY_MAX = 20
@@ -33,15 +34,17 @@ const SESSIONS_OF_KEY_MAX = 20
  */
 export async function insertSession(
   transaction: Queryable,
-  { accountId, projectId, keyId }: SessionKey,
+  key: SessionKey,
   { method, userAgent, ipAddress, issuer, note }: SignIn,
   { isBreakGlass = false }: { readonly isBreakGlass?: boolean } = {},
 ): Promise<StartedSession> {
+  const { accountId, projectId, keyId } = key
   if (!isBreakGlass) await requireAllowedMethod(transaction, accountId, method)
+  const secretEndsAt = await endOfSecret(transaction, key)
   const token = createSessionToken()
   const [row] = await transaction.query<SessionRow>(
     `INSERT INTO sessions (id, token_hash, account_id, key_id, user_agent, method, ip_address, issuer_id, issuer_session, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + ${LIFE}) RETURNING ${SESSION_COLUMNS}`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, least(now() + ${LIFE}, $10)) RETURNING ${SESSION_COLUMNS}`,
     [
       createId(),
       hashSessionToken(token),
@@ -52,6 +55,7 @@ export async function insertSession(
       ipAddress,
       issuer?.id ?? null,
       issuer?.session ?? null,
+      secretEndsAt,
     ],
   )
   await transaction.query(
@@ -64,4 +68,11 @@ export async function insertSession(
   const details = note === undefined ? {} : { data: { method, ...note } }
   await recordChange(transaction, { actor, type: 'login.succeeded', projectId, resourceId: row.id, details })
   return { ...sessionFromRow(row), token }
+}
+
+/** A session lasts no longer than the secret that was entered. Null for one that has no end. */
+async function endOfSecret(transaction: Queryable, key: SessionKey): Promise<Date | null> {
+  const secret = await lockSecret(transaction, key)
+  if (secret === null) throw new AppError('invalid_api_key', 'This secret of the key has ended.')
+  return secret.isCurrent ? null : secret.endsAt
 }

@@ -100,6 +100,13 @@ export const KeyRotateBody = Type.Object(
         description: 'How long the former secret still works. 0 ends it at once.',
       }),
     ),
+    end_former: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Whether a secret that still works from an earlier rotation ends now. Without it such a rotation is refused.',
+      }),
+    ),
   },
   CLOSED,
 )

@@ -83,6 +83,8 @@ export const apiKeyRoutes = (modules: { keys: Keys; usage: Usage }): Route[] => 
       path: '/v1/tenants/me/api-keys/:id/rotate',
       access: inProject('keys.own'),
       summary: 'Rotate an API key',
+      // Otherwise a stolen session would get a secret with which it confirms itself.
+      needsConfirmation: true,
       params: KeyParams,
       body: KeyRotateBody,
       otherErrors: [409],
@@ -90,7 +92,11 @@ export const apiKeyRoutes = (modules: { keys: Keys; usage: Usage }): Route[] => 
         200: { description: 'The key with its new secret, shown this once.', schema: KeyCreatedAnswer },
       },
       handle: async ({ caller, params, body }) => {
-        const rotation = { keyId: params.id, overlapMs: parseOverlap(body) }
+        const rotation = {
+          keyId: params.id,
+          overlapMs: parseOverlap(body),
+          endsFormer: body.end_former === true,
+        }
         const { record, token } = await keys.rotate(caller, caller.accountId, rotation)
         return { ...(await wire.one(record)), key: token }
       },

@@ -48,6 +48,8 @@ export interface Caller {
    * apply to both keys together.
    */
   readonly parent?: ParentKey | null
+  /** Which secret of the key the request has, which is no secret itself. Absent if it has none: a session, a token, work that goes on. */
+  readonly secretMark?: string
   /** The session of a person in a browser. Absent if the request has the key itself. */
   readonly session?: CallerSession
   /** Where the request comes from, for the audit log. Absent for requests that only read, and on hot routes. */

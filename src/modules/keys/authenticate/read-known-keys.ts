@@ -4,6 +4,7 @@ import type { Queryable } from '../../../storage/database.ts'
 import { isHashOfToken, TOKEN_HASH_PREFIX } from '../key-form.ts'
 import type { Permission } from '../permissions/permissions.ts'
 import type { Caller } from './caller.ts'
+import { markOfSecret } from './secret-mark.ts'
 import { callerOf, SELECT_CALLER, type CallerRow } from './read-caller.ts'
 
 /** Limits the effect of a change that was committed but not announced, because its process died in between. */
@@ -95,10 +96,10 @@ function hashesOf({ token_hash: token, key_hash: key, former_key_hash: former }:
   return former === null ? [key] : [key, former]
 }
 
-function knownKeyOf(row: CallerRow, clock: Clock): KnownKey {
+function knownKeyOf(row: HashRow, clock: Clock): KnownKey {
   const lastUsedAtMs = row.last_used_at?.getTime() ?? null
   return {
-    caller: callerOf(row),
+    caller: Object.freeze({ ...callerOf(row), secretMark: markOfSecret(row.key_hash) }),
     expiresAtMs: row.expires_at?.getTime() ?? null,
     suspension: row.account_status === 'active' ? null : { reason: row.suspended_reason },
     isRevoked: row.revoked_at !== null || row.is_ended,
@@ -108,17 +109,20 @@ function knownKeyOf(row: CallerRow, clock: Clock): KnownKey {
 }
 
 /** Both secrets are one key. The former one ends before it. */
-function knownFormerOf(row: CallerRow, clock: Clock): KnownKey {
+function knownFormerOf(row: HashRow, clock: Clock): KnownKey {
   const known = knownKeyOf(row, clock)
   const endsAtMs = row.former_ends_at?.getTime() ?? 0
-  return { ...known, expiresAtMs: Math.min(endsAtMs, known.expiresAtMs ?? Infinity) }
+  const secretMark = row.former_key_hash === null ? '' : markOfSecret(row.former_key_hash)
+  const caller = Object.freeze({ ...known.caller, secretMark })
+  return { ...known, caller, expiresAtMs: Math.min(endsAtMs, known.expiresAtMs ?? Infinity) }
 }
 
 /** The caller has no expiry: a request that began with a valid token may end after it. */
 function knownTokenOf(row: TokenRow, clock: Clock): KnownKey {
   const known = knownKeyOf(row, clock)
   const permissions = withoutMoney(known.caller.permissions)
-  const caller = Object.freeze({ ...known.caller, permissions, accessToken: { grantId: row.grant_id } })
+  const { secretMark: _, ...ofKey } = known.caller
+  const caller = Object.freeze({ ...ofKey, permissions, accessToken: { grantId: row.grant_id } })
   return { ...known, caller, expiresAtMs: row.token_expires_at.getTime() }
 }
 

@@ -60,8 +60,15 @@ export async function createKey(
   const isShared =
     authority.kind === 'key' &&
     !liftsRestrictions(authority) &&
-    (isRestricted(authority.key) || (await hasBudget(transaction, accountId, authority.key.id)))
+    (isRestricted(authority.key) ||
+      (await hasBudget(transaction, accountId, caller.session?.keyId ?? authority.key.id)))
   if (isShared) {
+    if (
+      caller.session !== undefined &&
+      caller.session.keyId !== authority.key.id &&
+      !isRestricted(authority.key)
+    )
+      throw new AppError('forbidden', 'A key with a budget makes keys only where it works itself.')
     // One level is enough to share a limit, and keeps each request under two limits at most.
     if (authority.key.parentId !== null)
       throw new AppError('forbidden', 'A key that was made by a restricted key cannot make keys.')

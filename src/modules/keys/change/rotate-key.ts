@@ -3,6 +3,7 @@ import type { Database, Queryable } from '../../../storage/database.ts'
 import { recordChange } from '../../audit/audit.ts'
 import type { Caller } from '../authenticate/caller.ts'
 import { authorityIn, readAuthority } from '../authenticate/read-authority.ts'
+import { lockSecret } from '../authenticate/secret-mark.ts'
 import { createKeyToken, hashKey, shownPrefixOfKey } from '../key-form.ts'
 import { isActive, KEY_COLUMNS, keyRecordFromRow, type KeyRecord, type KeyRow } from '../key-record.ts'
 import { liftsRestrictions, requirePermissions, requireRights, type Authority } from '../key-rights.ts'
@@ -17,6 +18,8 @@ export interface KeyRotation {
   readonly keyId: string
   /** How long the secret of before still works. */
   readonly overlapMs: number
+  /** Whether a secret that is still left from an earlier rotation may end for this. */
+  readonly endsFormer: boolean
 }
 
 /** A session must not end before the person has seen the new secret and kept it. */
@@ -24,11 +27,12 @@ const OWN_OVERLAP_MS_MIN = 5 * 60_000
 
 /**
  * Gives a key a new secret. Everything else stays: its id, rights, limits, budgets and what it has spent, which both secrets share while
- * the former one works. A secret that is still left from an earlier rotation ends.
+ * the former one works. A secret that is still left from an earlier rotation ends,
+ * if the caller says so: a request that is repeated because its answer was lost must not end the secret in use.
  */
 export async function rotateKey(
   database: Database,
-  { caller, accountId, keyId, nowMs, overlapMs }: KeyChangeRequest & KeyRotation,
+  { caller, accountId, keyId, nowMs, overlapMs, endsFormer }: KeyChangeRequest & KeyRotation,
 ): Promise<IssuedKey> {
   refuseAccessToken(caller)
   return database.transaction(async (transaction) => {
@@ -45,6 +49,12 @@ export async function rotateKey(
       throw new AppError(
         'conflict',
         'A key that was revoked or has expired cannot be rotated. Create a new one.',
+      )
+    await requireCurrentSecret(transaction, caller, keyId)
+    if (!endsFormer && before.former !== null && nowMs < before.former.endsAtMs)
+      throw new AppError(
+        'conflict',
+        `The secret of before the last rotation, ${before.former.keyPrefix}, still works. Send end_former: true to end it now.`,
       )
     if (caller.session?.keyId === keyId && overlapMs < OWN_OVERLAP_MS_MIN)
       throw invalidValue(
@@ -83,8 +93,17 @@ async function requireMayHold(
   requireRights(authority, target)
   requirePermissions(authority, heldPermissions(target))
   if (liftsRestrictions(authority) || target.parentId === key.id) return
-  if (await hasBudget(transaction, key.accountId, key.id))
+  // A session in a project has a key of its own there, and the budget is that of the key that it began with.
+  if (await hasBudget(transaction, key.accountId, caller.session?.keyId ?? key.id))
     throw new AppError('forbidden', 'A key with a budget can only rotate itself and the keys that it made.')
+}
+
+/** Whoever still has the former secret, of which the owner wants to be rid, must not get the next one. */
+async function requireCurrentSecret(transaction: Queryable, caller: Caller, keyId: string): Promise<void> {
+  if (caller.keyId !== keyId) return
+  const secret = await lockSecret(transaction, caller)
+  if (secret?.isCurrent !== true)
+    throw new AppError('forbidden', 'Only the current secret of a key can rotate it.')
 }
 
 async function writeSecret(
