@@ -91,6 +91,14 @@ describe('a backup', () => {
     expect(migrated.applied).toBe(0)
   })
 
+  test('restores into a database that was only migrated', async () => {
+    await addAccount(sourceDatabase, 'one')
+    await backup()
+    await migrate({ connectionString: target.connectionString, logger: silentLogger })
+    await restore()
+    expect(await readAll(targetDatabase)).toEqual(await readAll(sourceDatabase))
+  })
+
   test('a backup of a running gateway is consistent as of one moment', async () => {
     const payer = await addAccount(sourceDatabase, 'payer', 1_000_000n)
     const payee = await addAccount(sourceDatabase, 'payee')

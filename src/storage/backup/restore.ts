@@ -111,6 +111,7 @@ const FILLED_BY_MIGRATIONS: ReadonlySet<string> = new Set([
   'installation',
   'offer_state',
   'statement_numbers',
+  'uncounted_entries',
 ])
 
 async function requireEmpty(client: Client): Promise<void> {
