@@ -134,7 +134,7 @@ describe('a price list', () => {
     expect((await setPrice('twice-1', 3, { effective_from: at })).status).toBe(409)
   })
 
-  test('of another kind is charged at once, if its model was removed and added again as another', async () => {
+  test('is charged at once if it is of another kind, because its model was removed and added again as another', async () => {
     await addModel(gateway, 'turned-1')
     await gateway.request('DELETE', `${MODELS}/turned-1`)
     const price = { unit: 'image', usd: 0.02 }

@@ -4,6 +4,7 @@ import { receiveWebhooks, type WebhookReceiver } from '../budget-alerts/receive-
 import { createAccount, type TestAccount } from '../payments/accounts.ts'
 import { openTestDatabase, type OpenDatabase } from '../payments/open-test-database.ts'
 import { eventually } from '../support/eventually.ts'
+import { expectMailBounds } from './expect-mail-bounds.ts'
 import { startSmtpServer, type SmtpServer } from '../upstreams/smtp-server.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 
@@ -239,7 +240,7 @@ describe('a month that has ended', () => {
     expect(mail).toContain(`Subject: Statement ST-000001 of ${lastMonth}`)
     expect(mail).toContain('Content-Type: application/pdf')
     expect(mail).toContain(`statement-${lastMonth}-ST-000001.pdf`)
-    await expectMailBounds(accountId, key, email)
+    await expectMailBounds({ gateway, database, smtp }, { accountId, key, email })
     const { body: next } = await read(key, `/${month}`)
     expect(next.balance.opening_balance).toEqual(closed.balance.closing_balance)
     const { body: deliveries } = await gateway.request('GET', '/v1/webhook-deliveries', {
@@ -254,48 +255,6 @@ describe('a month that has ended', () => {
     ])
   })
 })
-
-/** A mail is sent again once an hour, at most 10 times, and only to an address that is still in the settings. */
-async function expectMailBounds(accountId: string, key: string, email: string): Promise<void> {
-  const find = async () => {
-    const { body } = await gateway.request('GET', '/v1/webhook-deliveries', { key })
-    return body.data.find(({ url }: { url: string }) => url === `mailto:${email}`)
-  }
-  const { id } = await eventually(async () => {
-    const found = await find()
-    expect(found.status).toBe('delivered')
-    return found
-  })
-  const again = async () => {
-    const { status, headers, body } = await gateway.request(
-      'POST',
-      `/v1/webhook-deliveries/${id}/redeliver`,
-      {
-        key,
-      },
-    )
-    return [status, headers.get('retry-after'), body.error?.message]
-  }
-  const setAttempts = (count: number, minutes: number) =>
-    database.query(
-      `UPDATE webhook_deliveries SET attempts = (
-         SELECT jsonb_agg(jsonb_build_object('at', now() - interval '${minutes} minutes', 'status', 250, 'error', null, 'duration_ms', 1))
-         FROM generate_series(1, ${count})) WHERE id = '${id}'`,
-    )
-  const bound = 'A mail is sent again once an hour, and at most 10 times.'
-  await setAttempts(9, 59)
-  expect(await again()).toEqual([429, '3600', `${bound} Try again in an hour.`])
-  await setAttempts(10, 61)
-  expect(await again()).toEqual([409, null, `${bound} This one was sent 10 times.`])
-  await setAttempts(9, 61)
-  const setEmails = (emails: string[]) =>
-    gateway.request('PATCH', '/v1/budget-alerts/settings', { key, body: { statement_emails: emails } })
-  await setEmails([`other-${accountId}@example.com`])
-  expect(await again()).toEqual([409, null, 'The address of the mail is not in the settings any more.'])
-  await setEmails([email])
-  expect((await again())[0]).toBe(200)
-  await eventually(() => expect(smtp.received.filter(({ to }) => to.includes(email))).toHaveLength(2))
-}
 
 async function keyWith(accountId: string, scopes: string[]): Promise<{ key: string }> {
   const path = `/v1/admin/accounts/${accountId}/api-keys`
