@@ -23,7 +23,7 @@ describe('every POST that changes something', () => {
     ['an account', () => '/v1/admin/accounts', { name: 'new' }],
     ['a key', () => '/v1/tenants/me/api-keys', { name: 'new', env: 'dev' }],
     ["another account's key", () => `/v1/admin/accounts/${accountId}/api-keys`, { env: 'test' }],
-    ['a suspension', () => `/v1/admin/accounts/${accountId}/suspend`, undefined],
+    ['a suspension', () => `/v1/admin/accounts/${accountId}/suspend`, undefined, { reason: 'else' }],
     ['an activation', () => `/v1/admin/accounts/${accountId}/activate`, undefined],
     [
       'credit',

@@ -220,6 +220,7 @@ const WITHOUT_ONE = [
   '/v1/deployments/{id}/chat',
   '/v1/deployments/{id}/chat/completions',
   '/v1/admin/models',
+  '/v1/admin/models/{id}/prices',
   '/v1/admin/price_adjustments',
   '/v1/admin/config/apply',
   '/v1/admin/providers/test',
