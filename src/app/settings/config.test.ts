@@ -147,7 +147,7 @@ describe('the file', () => {
       'dataDir in the configuration file is not a setting',
       'providers.openai in the configuration file has the unknown key key',
       'providers.groq in the configuration file must be an object with api_key, api_keys or base_url',
-      'providers.mistral in the configuration file: api_keys must be a list of texts',
+      'providers.mistral in the configuration file: api_keys must be a list of texts, or of objects with api_key',
       'providers.xai in the configuration file: base_url must be a text',
       'providers.zai in the configuration file: allow_members must be a list of texts',
       "providers.moonshot in the configuration file: allow_members names 'temperature', which is not held back",
