@@ -45,6 +45,21 @@ test('a question that hangs or crashes its thread is given up, and the next one 
   expect([hung, broke, next]).toEqual([undefined, undefined, 'answer to me'])
 })
 
+test('only a question that took too long is told to be late', async () => {
+  const pool = createPool(3)
+  const late: string[] = []
+  const ask = (question: string, timeMsMax: number) =>
+    pool.ask(question, { owner: 'a', timeMsMax, onTooLate: () => late.push(question) })
+  await Promise.all([
+    ask('hang', 10),
+    ask('die', UNHURRIED),
+    ask('me', UNHURRIED),
+    ask('you', UNHURRIED),
+    ask('one too many', 10),
+  ])
+  expect(late).toEqual(['hang'])
+})
+
 test('an owner with too many questions gets no answer, while others do', async () => {
   const pool = createPool(2)
   const ask = (owner: string) => pool.ask('q', { owner, timeMsMax: UNHURRIED })

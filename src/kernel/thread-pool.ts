@@ -12,7 +12,15 @@ interface ThreadPoolOptions {
 interface Asked<Question> {
   readonly question: Question
   readonly timeMsMax: number
+  readonly onTooLate: (() => void) | undefined
   readonly resolve: (answer: unknown) => void
+}
+
+interface AskOptions {
+  readonly owner: string
+  readonly timeMsMax: number
+  /** Called if the thread took too long, and not for other failures. */
+  readonly onTooLate?: () => void
 }
 
 /**
@@ -31,9 +39,9 @@ export class ThreadPool<Question> {
   }
 
   /** Returns the answer of the thread, or undefined if it timed out, failed, or the owner has too many questions queued. */
-  ask(question: Question, { owner, timeMsMax }: { owner: string; timeMsMax: number }): Promise<unknown> {
+  ask(question: Question, { owner, timeMsMax, onTooLate }: AskOptions): Promise<unknown> {
     return new Promise((resolve) => {
-      const isQueued = this.#waiting.add(owner, { question, timeMsMax, resolve })
+      const isQueued = this.#waiting.add(owner, { question, timeMsMax, onTooLate, resolve })
       if (!isQueued) resolve(undefined)
       else if (this.#idle.length > 0 || this.#threads < this.#options.threadsMax) void this.#work()
     })
@@ -58,10 +66,16 @@ export class ThreadPool<Question> {
   }
 }
 
-async function answerInTime(thread: Worker, { question, timeMsMax }: Asked<unknown>): Promise<unknown> {
+async function answerInTime(
+  thread: Worker,
+  { question, timeMsMax, onTooLate }: Asked<unknown>,
+): Promise<unknown> {
   // The timer keeps the process alive while a caller waits; an idle thread does not.
   const tooLate = new AbortController()
-  const timer = setTimeout(() => tooLate.abort(), timeMsMax)
+  const timer = setTimeout(() => {
+    tooLate.abort()
+    onTooLate?.()
+  }, timeMsMax)
   try {
     const answered = once(thread, 'message', { signal: tooLate.signal })
     thread.postMessage(question, [])
