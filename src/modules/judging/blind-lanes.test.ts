@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { blindLaneId, createBlindView, findLane, presentBlind } from './blind-lanes.ts'
 
 const lanes = ['a', 'b', 'c', 'd'].map((letter) => ({ id: `00000000-0000-7000-8000-00000000000${letter}` }))
-const blindRun = (seed: number) => ({ isBlind: true, seed, lanes })
+const blindRun = (seed: number) => ({ isBlind: true, seed, lanes, promptsTotal: 2 })
 const cellOf = (laneId: string, promptIndex = 0) => ({
   promptIndex,
   laneId,
@@ -17,6 +17,7 @@ const cellOf = (laneId: string, promptIndex = 0) => ({
   provider: 'p',
   reasoning: 'hm',
   judge: {},
+  score: 1,
   scores: {},
   startedAt: new Date(0),
   completedAt: new Date(0),
@@ -62,6 +63,8 @@ describe('lanes of a blind run', () => {
       provider: null,
       costNanoUsd: 0n,
       latencyMs: null,
+      score: null,
+      scores: null,
     })
     expect(shown.laneId).not.toBe(cell.laneId)
     expect(presentBlind(run, cell, { isAll: false, prompts: new Set([0]) })).toBe(cell)
@@ -69,5 +72,9 @@ describe('lanes of a blind run', () => {
     expect(presentBlind({ ...run, isBlind: false }, cell, HIDDEN)).toBe(cell)
     const view = createBlindView(run, { isAll: false, prompts: new Set([3]) })
     expect([view.isHidden(), view.isHidden(3), view.isHidden(4)]).toEqual([true, false, true])
+    const lane = { costNanoUsd: 5n, promptTokens: 1, completionTokens: 2, stats: { score: 1 }, wins: 1 }
+    const told = { costNanoUsd: 0n, promptTokens: 0, completionTokens: 0, stats: null, wins: 1 }
+    expect(view.presentLane(lane)).toEqual(told)
+    expect(createBlindView(run, { isAll: false, prompts: new Set([0, 1]) }).presentLane(lane)).toBe(lane)
   })
 })

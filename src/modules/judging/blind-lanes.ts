@@ -27,9 +27,18 @@ interface TellingCell {
   readonly provider: string | null
   readonly reasoning: string | null
   readonly judge: unknown
+  readonly score: number | null
   readonly scores: unknown
   readonly startedAt: Date | null
   readonly completedAt: Date | null
+}
+
+/** The fields of a lane that could reveal which answers it gave. */
+interface TellingLane {
+  readonly costNanoUsd: bigint
+  readonly promptTokens: number
+  readonly completionTokens: number
+  readonly stats: unknown
 }
 
 /** Returns the alias of a lane in one prompt of a blind run. It differs between prompts and is the same for all readers. */
@@ -60,6 +69,7 @@ export function presentBlind<Cell extends TellingCell>(run: BlindRun, cell: Cell
     provider: null,
     reasoning: null,
     judge: null,
+    score: null,
     scores: null,
     startedAt: null,
     completedAt: null,
@@ -71,14 +81,24 @@ export interface BlindView {
   /** Whether the lanes of this prompt are hidden, or, without an index, whether the lanes of any prompt are hidden. */
   isHidden(promptIndex?: number): boolean
   present<Cell extends TellingCell>(cell: Cell): Cell
+  /** Returns the lane without what its answers come to, until all of them are revealed. */
+  presentLane<Lane extends TellingLane>(lane: Lane): Lane
   /** Returns the name of a lane in the results of one prompt. */
   nameLane(promptIndex: number, laneId: string): string
 }
 
-export function createBlindView(run: BlindRun, revealed: Revealed): BlindView {
+export interface ViewedRun extends BlindRun {
+  readonly promptsTotal: number
+}
+
+export function createBlindView(run: ViewedRun, revealed: Revealed): BlindView {
+  const isAnyHidden = run.isBlind && !revealed.isAll
+  const areLanesHidden = isAnyHidden && revealed.prompts.size < run.promptsTotal
   return {
     isHidden: (promptIndex) =>
-      promptIndex === undefined ? run.isBlind && !revealed.isAll : isHidden(run, promptIndex, revealed),
+      promptIndex === undefined ? isAnyHidden : isHidden(run, promptIndex, revealed),
+    presentLane: (lane) =>
+      areLanesHidden ? { ...lane, costNanoUsd: 0n, promptTokens: 0, completionTokens: 0, stats: null } : lane,
     present: (cell) => presentBlind(run, cell, revealed),
     nameLane: (promptIndex, laneId) =>
       isHidden(run, promptIndex, revealed) ? blindLaneId(run, promptIndex, laneId) : laneId,

@@ -5,7 +5,7 @@ import type { Place } from '../../storage/place.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { AskChat } from './ask-judge.ts'
-import { createBlindView, type BlindRun, type BlindView } from './blind-lanes.ts'
+import { createBlindView, type BlindView, type ViewedRun } from './blind-lanes.ts'
 import { decideRun, type DecidedRun } from './decide-run.ts'
 import type { RunDecision } from './run-decision.ts'
 import { diffRuns, type RunDiff } from './diff-runs.ts'
@@ -30,7 +30,9 @@ export type { Vote, VoteOrder } from './votes.ts'
 export interface Judging {
   vote(order: VoteOrder): Promise<Vote>
   /** Returns what this key may see of a run. In a blind run, lanes are visible only for prompts that the key has voted on. */
-  viewRun(run: BlindRun & { readonly id: string }, voterId: string): Promise<BlindView>
+  viewRun(run: StoredRun, voterId: string): Promise<BlindView>
+  /** The same for several runs at once. */
+  viewRuns(runs: readonly StoredRun[], voterId: string): Promise<(run: StoredRun) => BlindView>
   /** Returns what the judge of a run said about the answers to some prompts. */
   readJudgements(runId: string, promptIndexes: readonly number[]): Promise<readonly ToldJudgement[]>
   /** Returns which lane of an ended run to take. */
@@ -45,7 +47,7 @@ export interface Judging {
   diffRuns(place: Place, runs: { runId: string; againstRunId: string }): Promise<RunDiff>
 }
 
-const NOTHING_HIDDEN = { isAll: true, prompts: new Set<number>() }
+type StoredRun = ViewedRun & { readonly id: string }
 
 interface JudgingOptions {
   readonly database: Database
@@ -55,10 +57,15 @@ interface JudgingOptions {
 
 export function createJudging({ database, catalog, clock }: JudgingOptions): Judging {
   const modelIdOf = (model: string): string => catalog.resolve(model)?.id ?? model
+  const viewRuns: Judging['viewRuns'] = async (runs, voterId) => {
+    const blindIds = runs.filter(({ isBlind }) => isBlind).map(({ id }) => id)
+    const revealedOf = await readRevealed(database, blindIds, voterId)
+    return (run) => createBlindView(run, revealedOf(run.id))
+  }
   return {
     vote: (order) => castVote(database, order, clock.nowMs()),
-    viewRun: async (run, voterId) =>
-      createBlindView(run, run.isBlind ? await readRevealed(database, run.id, voterId) : NOTHING_HIDDEN),
+    viewRun: async (run, voterId) => (await viewRuns([run], voterId))(run),
+    viewRuns,
     readJudgements: (runId, promptIndexes) => readJudgements(database, runId, promptIndexes),
     decideRun: (place, run) => decideRun(database, place, run),
     readProgress: (run) => readProgress(database, run),

@@ -127,17 +127,26 @@ export async function writeVote(
 const IS_THE_QUESTION = `run_id = $1 AND source = $2 AND voter_id = $3 AND coalesce(prompt_index, -1) = $4
   AND coalesce(repeat, -1) = $5 AND lane_ids = $6::uuid[]`
 
-/** Reads which prompts of a blind run this voter has voted on. A vote on the whole run reveals all prompts. */
-export async function readRevealed(queryable: Queryable, runId: string, voterId: string): Promise<Revealed> {
-  const rows = await queryable.query<{ prompt_index: number | null }>(
-    `SELECT DISTINCT prompt_index FROM compare_votes WHERE run_id = $1 AND source = 'human' AND voter_id = $2`,
-    [runId, voterId],
+/** Reads which prompts of blind runs this voter has voted on. A vote on the whole run reveals all prompts. */
+export async function readRevealed(
+  queryable: Queryable,
+  runIds: readonly string[],
+  voterId: string,
+): Promise<(runId: string) => Revealed> {
+  if (runIds.length === 0) return () => NOTHING_REVEALED
+  const rows = await queryable.query<{ run_id: string; prompt_index: number | null }>(
+    `SELECT DISTINCT run_id, prompt_index FROM compare_votes
+     WHERE run_id = ANY ($1::uuid[]) AND source = 'human' AND voter_id = $2`,
+    [runIds, voterId],
   )
-  return {
-    isAll: rows.some(({ prompt_index: index }) => index === null),
-    prompts: new Set(rows.flatMap(({ prompt_index: index }) => index ?? [])),
+  const ofRuns = Map.groupBy(rows, ({ run_id: runId }) => runId)
+  return (runId) => {
+    const indexes = (ofRuns.get(runId) ?? []).map(({ prompt_index: index }) => index)
+    return { isAll: indexes.includes(null), prompts: new Set(indexes.filter((index) => index !== null)) }
   }
 }
+
+const NOTHING_REVEALED: Revealed = { isAll: false, prompts: new Set() }
 
 /** Selects votes. Null members select all. */
 export interface VoteFilter {

@@ -6,6 +6,7 @@ import { csvRow } from '../../answers/csv-row.ts'
 import { writeHeadOf } from '../../answers/send-event-reply.ts'
 import { drained } from '../../answers/send-events.ts'
 import { CellAnswer, outputTokensPerSecond, timestampOf, toCellAnswer } from './compare-cell-wire.ts'
+import type { BlindView } from '../../../modules/judging/judging.ts'
 import { NO_ANSWERS, RunAnswer, toRunAnswer, type RunDetails } from './compare-wire.ts'
 import { lookupTable } from '../../../kernel/lookup-table.ts'
 import { described } from '../../../wires/described.ts'
@@ -26,6 +27,7 @@ export const ExportAnswer = Type.Object(
 
 interface Export {
   readonly run: Run
+  readonly view: BlindView
   readonly judged: Pick<RunDetails, 'judging' | 'decision'>
   readonly parts: AsyncIterable<readonly AskedCell[]>
   readonly format: 'json' | 'csv'
@@ -36,7 +38,7 @@ const CONTENT_TYPES = { json: 'application/json; charset=utf-8', csv: 'text/csv;
 /** Streams a whole run at the client's pace. An interrupted export closes the connection without a proper end. */
 export async function sendExport(
   reply: FastifyReply,
-  { run, judged, parts, format }: Export,
+  { run, view, judged, parts, format }: Export,
   onBroken: (error: unknown) => void,
 ): Promise<void> {
   const response = reply.raw
@@ -46,7 +48,8 @@ export async function sendExport(
     .header('cache-control', 'no-store')
   writeHeadOf(reply)
   try {
-    for await (const piece of format === 'csv' ? writeCsv(run, parts) : writeJson(run, judged, parts)) {
+    const pieces = format === 'csv' ? writeCsv(run, parts) : writeJson({ run, view, judged, parts })
+    for await (const piece of pieces) {
       if (response.destroyed) return
       if (!response.write(piece)) await drained(response)
     }
@@ -62,16 +65,12 @@ export function isCsvAsked(accept: string | string[] | undefined): boolean {
   return accept?.toString().toLowerCase().includes('text/csv') === true
 }
 
-async function* writeJson(
-  run: Run,
-  judged: Export['judged'],
-  parts: Export['parts'],
-): AsyncGenerator<string> {
+async function* writeJson({ run, view, judged, parts }: Omit<Export, 'format'>): AsyncGenerator<string> {
   const prices = Object.fromEntries(run.lanes.map(({ id, price }) => [id, price]))
   const head = {
     object: 'compare.export',
     exported_at: new Date().toISOString(),
-    run: toRunAnswer(run, { answers: NO_ANSWERS, ...judged }),
+    run: toRunAnswer(run, view, { answers: NO_ANSWERS, ...judged }),
     prices,
   }
   yield `${JSON.stringify(head).slice(0, -1)},"cells":[`

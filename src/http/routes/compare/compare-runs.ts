@@ -61,7 +61,7 @@ const ResumeBody = Type.Object(
 
 interface CompareRunRouteOptions {
   readonly compare: Compare
-  readonly judging: Pick<Judging, 'viewRun' | 'readProgress' | 'readJudgements' | 'decideRun'>
+  readonly judging: Pick<Judging, 'viewRun' | 'viewRuns' | 'readProgress' | 'readJudgements' | 'decideRun'>
   readonly sources: PromptSources
   /** Called when an export breaks off. */
   readonly onBroken: (error: unknown, requestId: string) => void
@@ -92,7 +92,7 @@ export const compareRunRoutes = ({
       handle: async ({ caller, body, reply }) => {
         const run = await compare.create(await readRunOrder(caller, body, sources))
         reply.code(201)
-        return toRunAnswer(run)
+        return toRunAnswer(run, await judging.viewRun(run, caller.keyId))
       },
     }),
     defineRoute({
@@ -105,7 +105,8 @@ export const compareRunRoutes = ({
       handle: async ({ caller, query }) => {
         const filter = { status: query.status, datasetId: query.dataset_id, search: query.search }
         const page = await compare.list(readerOf(caller, 'log.read'), filter, parsePageRequest(query))
-        return listAnswer('runs', page, (run) => toRunAnswer(run))
+        const viewOf = await judging.viewRuns(page.items, caller.keyId)
+        return listAnswer('runs', page, (run) => toRunAnswer(run, viewOf(run)))
       },
     }),
     defineRoute({
@@ -125,7 +126,7 @@ export const compareRunRoutes = ({
         const run = await compare.read(caller, params.run_id)
         const view = await judging.viewRun(run, caller.keyId)
         const answers = await readFirstAnswers(compare, run, view)
-        return toRunAnswer(run, { answers, ...(await readJudged(judging, caller, run, view)) })
+        return toRunAnswer(run, view, { answers, ...(await readJudged(judging, caller, run, view)) })
       },
     }),
     defineRoute({
@@ -189,10 +190,10 @@ export const compareRunRoutes = ({
         const judged = await readJudged(judging, caller, run, view)
         const format = query.format ?? (isCsvAsked(headers['accept']) ? 'csv' : 'json')
         const parts = presentParts(compare.streamCells(run), view)
-        await sendExport(reply, { run, judged, parts, format }, (error) => onBroken(error, exchange.id))
+        await sendExport(reply, { run, view, judged, parts, format }, (error) => onBroken(error, exchange.id))
       },
     }),
-    ...changeRoutes(compare),
+    ...changeRoutes({ compare, judging }),
   ]
 }
 
@@ -238,7 +239,14 @@ async function* presentParts(
   }
 }
 
-function changeRoutes(compare: Compare): Route[] {
+interface ChangeRouteOptions {
+  readonly compare: Compare
+  readonly judging: Pick<Judging, 'viewRun'>
+}
+
+function changeRoutes({ compare, judging }: ChangeRouteOptions): Route[] {
+  const toAnswer = async (run: Run, { keyId }: { readonly keyId: string }) =>
+    toRunAnswer(run, await judging.viewRun(run, keyId))
   const shared = {
     method: 'POST',
     tag: 'Compare',
@@ -251,7 +259,7 @@ function changeRoutes(compare: Compare): Route[] {
       path: '/v1/compare/runs/:run_id/cancel',
       summary: 'Cancel a run',
       responses: { 200: { description: 'What is done stays.', schema: RunAnswer } },
-      handle: async ({ caller, params }) => toRunAnswer(await compare.cancel(caller, params.run_id)),
+      handle: async ({ caller, params }) => toAnswer(await compare.cancel(caller, params.run_id), caller),
     }),
     defineRoute({
       ...shared,
@@ -263,7 +271,7 @@ function changeRoutes(compare: Compare): Route[] {
       handle: async ({ caller, params, body }) => {
         const budget = body.budget_usd
         const changes = typeof budget === 'number' ? { budgetNanoUsd: parseUsd('budget_usd', budget) } : {}
-        return toRunAnswer(await compare.resume(caller, params.run_id, changes))
+        return toAnswer(await compare.resume(caller, params.run_id, changes), caller)
       },
     }),
     defineRoute({
@@ -271,7 +279,7 @@ function changeRoutes(compare: Compare): Route[] {
       path: '/v1/compare/runs/:run_id/save',
       summary: 'Keep a run',
       responses: { 200: { description: 'It is not removed when it is old.', schema: RunAnswer } },
-      handle: async ({ caller, params }) => toRunAnswer(await compare.pin(caller, params.run_id)),
+      handle: async ({ caller, params }) => toAnswer(await compare.pin(caller, params.run_id), caller),
     }),
   ]
 }

@@ -76,7 +76,7 @@ export const compareVoteRoutes = ({ judging, compare }: CompareVoteRouteOptions)
           ...readVote(body),
         })
         const run = await compare.read(caller, vote.runId)
-        return { ...toRunAnswer(run), vote: toVoteAnswer(vote) }
+        return { ...toRunAnswer(run, await judging.viewRun(run, caller.keyId)), vote: toVoteAnswer(vote) }
       },
     }),
     defineRoute({

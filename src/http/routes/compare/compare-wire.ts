@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import { RUN_STATUSES, type Run } from '../../../modules/compare/compare.ts'
-import type { JudgingProgress, RunDecision } from '../../../modules/judging/judging.ts'
+import type { BlindView, JudgingProgress, RunDecision } from '../../../modules/judging/judging.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { CostUsd, CreatedAt, ModelId, UpdatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
 import { ErrorAnswer, errorAnswer, Timestamp, timestampOf, Uuid } from './compare-cell-wire.ts'
@@ -102,17 +102,20 @@ export interface RunDetails {
   readonly decision: RunDecision | null
 }
 
+/** Shows the run as this voter may see it. */
 export function toRunAnswer(
   run: Run,
+  view: BlindView,
   { answers, judging, decision }: RunDetails = NO_DETAILS,
 ): Record<string, unknown> {
+  const lanes = run.lanes.map((lane) => view.presentLane(lane))
   return {
     id: run.id,
     object: 'compare.run',
     name: run.name,
     status: run.status,
     models: run.lanes.map(({ model }) => model),
-    lanes: run.lanes.map((lane) => toLaneAnswer(run, lane)),
+    lanes: lanes.map((lane) => toLaneAnswer(run, lane)),
     repeats: run.repeats,
     concurrency: run.concurrency,
     blind: run.isBlind,
@@ -141,7 +144,7 @@ export function toRunAnswer(
     completed_at: timestampOf(run.completedAt),
     winner_lane_id: run.winnerLaneId,
     results: Object.fromEntries(
-      run.lanes.map((lane) => [
+      lanes.map((lane) => [
         lane.id,
         { ...summarizeLane(lane), answers: toAnswers(run, lane.id, answers.get(lane.id)) },
       ]),
