@@ -4,6 +4,7 @@ import { createRequestId } from '../../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { toStorableJson } from '../../../kernel/storable-text.ts'
 import type { Database } from '../../../storage/database.ts'
+import { errorCodeOf } from '../../../storage/storage-error.ts'
 import type { CellScores } from '../scores/cell-scores.ts'
 import type { ChatAnswer } from './ask-chat.ts'
 
@@ -86,7 +87,32 @@ async function beginCells(
   return columns.map((row) => ({ requestId: requestIds.get(nameOf(row)) ?? null }))
 }
 
-function endCells(database: Database, claim: RunClaim, ends: readonly CellEnd[]): Promise<boolean[]> {
+/** A result that the database refuses is written as a failure, so that its cell is not asked again and others are kept. */
+async function endCells(database: Database, claim: RunClaim, ends: readonly CellEnd[]): Promise<boolean[]> {
+  try {
+    return await writeEnds(database, claim, ends)
+  } catch (error) {
+    const [end, ...others] = ends
+    if (!isRefusedData(error) || end === undefined) throw error
+    if (others.length > 0) {
+      const written: boolean[] = []
+      for (const one of ends) written.push(...(await endCells(database, claim, [one])))
+      return written
+    }
+    if (end.status === 'pending') throw error
+    const { key, chargedNanoUsd } = end
+    return writeEnds(database, claim, [{ key, status: 'failed', chargedNanoUsd, ...UNSTORABLE }])
+  }
+}
+
+const UNSTORABLE = { code: 'internal_error', message: 'The answer could not be stored.' }
+
+/** A value that does not fit its column, or exceeds a limit of PostgreSQL: another try would not help. */
+function isRefusedData(error: unknown): boolean {
+  return /^(22|54)/.test(errorCodeOf(error) ?? '')
+}
+
+function writeEnds(database: Database, claim: RunClaim, ends: readonly CellEnd[]): Promise<boolean[]> {
   const columns = ends.map(endColumns)
   return database.transaction(async (transaction) => {
     // Lock the run before its cells, as all writers do.

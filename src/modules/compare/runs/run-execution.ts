@@ -16,7 +16,8 @@ import { endRun, handBackRun, leaveRun, wasCancelled, type ClaimedRun } from './
 import type { LiveRun, LiveSender } from '../live/live-sender.ts'
 import { measureLanes, refreshLaneStats, type FindInterval } from '../cells/lane-stats.ts'
 import { runCell, type RanCell, type RunCellOptions } from '../cells/run-cell.ts'
-import { scoreAnswer, type AskScorer } from '../scores/score-cell.ts'
+import type { AskScorer } from '../scores/ask-scorer.ts'
+import { scoreAnswer } from '../scores/score-cell.ts'
 import type { Lane, Run, RunError } from './run.ts'
 import { budgetReached } from './budget-reached.ts'
 import { SpendPlan, type Allowance } from './spend-plan.ts'
@@ -228,7 +229,8 @@ export class RunExecution implements LeasedItem {
       writer: this.#writer,
       live: this.#live,
       readCaller: () => this.#readCaller(),
-      score: (cell, lane, answer) => scoreAnswer(run, { ...cell, lane, answer }, askScorer),
+      score: (cell, lane, answer) =>
+        scoreAnswer(run, { ...cell, lane, answer }, { askScorer, cancellation: this.#cancellation }),
       findCharge: isBilled ? findCharge : null,
       waitForAnother: () => this.#waitForAnother(),
       cancellation: this.#cancellation,

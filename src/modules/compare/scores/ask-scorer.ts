@@ -1,24 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
+import type { Cancellation } from '../../../kernel/cancellation.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import { parseJson } from '../../../kernel/json/parse-json.ts'
-import { usdFromNanoUsd } from '../../../kernel/money.ts'
+import { FairTurns } from '../../../kernel/turns/fair-turns.ts'
 import { OutboundFailed, OutboundRefused, type Outbound } from '../../../outbound/outbound.ts'
 import type { Database } from '../../../storage/database.ts'
 import { signWebhook } from '../../tasks/tasks.ts'
 import type { CellScore } from './cell-scores.ts'
-import type { AskScorer, ScoredAnswer } from './score-cell.ts'
 
 const ANSWER_MS_MAX = 15_000
 const ANSWER_BYTES_MAX = 64 * 1024
+const BODY_BYTES_MAX = 1024 * 1024
 const REASON_LENGTH_MAX = 1_000
 const TRIES_MAX = 2
+const PAUSE_MS = 1_000
+const CALLS_AT_ONCE = 32
+const ACCOUNT_CALLS_AT_ONCE = 8
+const ACCOUNT_WAITING_MAX = 10_000
 
 const ScorerAnswer = Type.Object({
   score: Type.Number({ minimum: 0, maximum: 1 }),
   reason: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 })
+
+/** One answer that an address of its account scores. */
+export interface ScorerQuestion {
+  readonly accountId: string
+  /** Describes the answer as JSON. All addresses get the same text. */
+  readonly body: () => string
+  readonly cancellation: Cancellation
+}
+
+/** Asks an address of the account. Never throws. */
+export type AskScorer = (url: string, question: ScorerQuestion) => Promise<CellScore>
 
 interface AskScorerOptions {
   readonly database: Database
@@ -28,65 +45,91 @@ interface AskScorerOptions {
 
 /** Sends an answer to an address of its account, signed like a webhook, and returns the score that it answers. */
 export function createAskScorer(options: AskScorerOptions): AskScorer {
-  return async (url, scored) => {
-    let failure: CellScore = { score: null, reason: null }
-    for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
-      const said = await askOnce(options, url, scored)
-      if (said.score !== null) return said
-      failure = said
+  const turns = new FairTurns({
+    runningMax: CALLS_AT_ONCE,
+    ownerRunningMax: ACCOUNT_CALLS_AT_ONCE,
+    ownerWaitingMax: ACCOUNT_WAITING_MAX,
+  })
+  return async (url, question) => {
+    const { accountId, cancellation } = question
+    for (let tries = 1; ; tries += 1) {
+      const said = await (turns.take(accountId, () => askOnce(options, url, question)) ?? TOO_MANY)
+      if (said.mayPass !== true || tries === TRIES_MAX) return said.score
+      await delay(PAUSE_MS, undefined, { signal: cancellation.signal }).catch(() => {})
+      if (cancellation.isCancelled) return said.score
     }
-    return failure
   }
 }
 
-async function askOnce(
-  { database, outbound, clock }: AskScorerOptions,
-  url: string,
-  scored: ScoredAnswer,
-): Promise<CellScore> {
-  const atMs = clock.nowMs()
-  const body = JSON.stringify(describe(scored))
+interface Said {
+  readonly score: CellScore
+  /** Another try may succeed. */
+  readonly mayPass?: boolean
+}
+
+const TOO_MANY = failed('Too many answers of the account wait for a webhook.')
+
+async function askOnce(options: AskScorerOptions, url: string, question: ScorerQuestion): Promise<Said> {
+  const { outbound } = options
+  const { cancellation } = question
+  if (cancellation.isCancelled) return failed(STOPPED)
+  const body = question.body()
+  if (Buffer.byteLength(body) > BODY_BYTES_MAX) return failed('The answer is too long for a webhook.')
+  const headers = await sign(options, question.accountId, body)
+  if (headers === null) return failed('The request to the webhook could not be signed.', true)
   try {
-    const signed = { accountId: scored.accountId, id: createId(atMs), atMs, body }
     const response = await outbound.fetch({
       url,
       method: 'POST',
-      headers: await signWebhook(database, signed),
+      headers,
       body,
       bytesMax: ANSWER_BYTES_MAX,
       timeoutMs: ANSWER_MS_MAX,
+      cancellation,
     })
+    const { status } = response
+    if (status < 200 || status > 299) {
+      response.discard()
+      return failed(`The webhook answered with the status ${status}.`, status === 429 || status >= 500)
+    }
     const parts: Uint8Array[] = []
     for await (const part of response.body) parts.push(part)
-    if (response.status < 200 || response.status > 299)
-      return failed(`The webhook answered with the status ${response.status}.`)
-    const said: unknown = parseJson(Buffer.concat(parts).toString())
-    if (!Value.Check(ScorerAnswer, said))
-      return failed('The webhook did not answer {"score": a number from 0 to 1}.')
-    return { score: said.score, reason: said.reason?.slice(0, REASON_LENGTH_MAX) ?? null }
+    return readScore(Buffer.concat(parts).toString())
   } catch (error) {
-    const isTold = error instanceof OutboundFailed || error instanceof OutboundRefused
-    return failed(isTold ? error.message : 'The webhook did not answer with JSON.')
+    if (cancellation.isCancelled) return failed(STOPPED)
+    if (error instanceof OutboundRefused) return failed(error.message)
+    if (error instanceof OutboundFailed) return failed(error.message, error.reason === 'unreachable')
+    return failed('The webhook could not be asked.')
   }
 }
 
-function failed(reason: string): CellScore {
-  return { score: null, reason }
+const STOPPED = 'The run was stopped before the webhook answered.'
+
+async function sign(
+  { database, clock }: AskScorerOptions,
+  accountId: string,
+  body: string,
+): Promise<Record<string, string> | null> {
+  const atMs = clock.nowMs()
+  try {
+    return await signWebhook(database, { accountId, id: createId(atMs), atMs, body })
+  } catch {
+    return null
+  }
 }
 
-function describe({ runId, key, lane, prompt, answer }: ScoredAnswer): unknown {
-  return {
-    type: 'compare.score',
-    run_id: runId,
-    prompt_index: key.promptIndex,
-    repeat: key.repeat,
-    lane_id: lane.id,
-    lane_name: lane.name,
-    model: lane.model,
-    messages: prompt.messages,
-    expected: prompt.expected,
-    output: answer.output,
-    latency_ms: answer.latencyMs,
-    cost_usd: usdFromNanoUsd(answer.costNanoUsd),
+function readScore(text: string): Said {
+  let said: unknown
+  try {
+    said = parseJson(text)
+  } catch {
+    return failed('The webhook did not answer with JSON.')
   }
+  if (!Value.Check(ScorerAnswer, said))
+    return failed('The webhook did not answer {"score": a number from 0 to 1}.')
+  return { score: { score: said.score, reason: said.reason?.slice(0, REASON_LENGTH_MAX) ?? null } }
+}
+
+function failed(reason: string, mayPass = false): Said {
+  return { score: { score: null, reason }, mayPass }
 }

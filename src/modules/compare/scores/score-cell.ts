@@ -1,13 +1,16 @@
+import type { Cancellation } from '../../../kernel/cancellation.ts'
 import { isRecord } from '../../../kernel/is-record.ts'
+import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { ChatMessage } from '../../../wires/openai-chat/chat-request.ts'
 import type { Lane, Run } from '../runs/run.ts'
 import type { ChatAnswer } from '../cells/ask-chat.ts'
 import type { CellKey } from '../cells/cell-writer.ts'
+import type { AskScorer } from './ask-scorer.ts'
 import type { CellScore, CellScores, ScoredCell } from './cell-scores.ts'
 import { compareInThread } from './compare-in-thread.ts'
 import type { ScoreOrder } from './score-order.ts'
 
-export interface ScoredAnswer {
+interface ScoredAnswer {
   readonly accountId: string
   readonly runId: string
   readonly key: CellKey
@@ -16,26 +19,61 @@ export interface ScoredAnswer {
   readonly answer: Pick<ChatAnswer, 'output' | 'latencyMs' | 'costNanoUsd'>
 }
 
-/** Asks an address of the account. Never throws. */
-export type AskScorer = (url: string, scored: ScoredAnswer) => Promise<CellScore>
+/** How the webhooks of a run are asked. */
+interface Asking {
+  readonly askScorer: AskScorer
+  readonly cancellation: Cancellation
+}
 
 /** Computes all scores of an answer. They are its quality where nothing is expected of the prompt. */
 export async function scoreAnswer(
   { id, accountId, scores: orders }: Pick<Run, 'id' | 'accountId' | 'scores'>,
   answered: Omit<ScoredAnswer, 'accountId' | 'runId'>,
-  askScorer: AskScorer,
+  { askScorer, cancellation }: Asking,
 ): Promise<ScoredCell> {
   if (orders.length === 0) return { scores: null, quality: null }
   const scored = { ...answered, accountId, runId: id }
+  let text: string | null = null
+  const body = (): string => (text ??= JSON.stringify(describe(scored)))
+  const ask = (url: string) => askScorer(url, { accountId, body, cancellation })
   const scores = Object.fromEntries(
     await Promise.all(
-      orders.map(async (order) => [order.name, await scoreOne(order, scored, askScorer)] as const),
+      orders.map(async (order) => {
+        const { score, reason } = await scoreOne(order, scored, ask)
+        return [order.name, { score: score === null ? null : round(score), reason }] as const
+      }),
     ),
   )
   return { scores, quality: answered.prompt.expected === null ? qualityOf(orders, scores) : null }
 }
 
-async function scoreOne(order: ScoreOrder, scored: ScoredAnswer, askScorer: AskScorer): Promise<CellScore> {
+/** Finer than any score means, and far from what a `real` of the database cannot hold. */
+function round(score: number): number {
+  return Math.round(score * 1e6) / 1e6
+}
+
+function describe({ runId, key, lane, prompt, answer }: ScoredAnswer): unknown {
+  return {
+    type: 'compare.score',
+    run_id: runId,
+    prompt_index: key.promptIndex,
+    repeat: key.repeat,
+    lane_id: lane.id,
+    lane_name: lane.name,
+    model: lane.model,
+    messages: prompt.messages,
+    expected: prompt.expected,
+    output: answer.output,
+    latency_ms: answer.latencyMs,
+    cost_usd: usdFromNanoUsd(answer.costNanoUsd),
+  }
+}
+
+async function scoreOne(
+  order: ScoreOrder,
+  scored: ScoredAnswer,
+  ask: (url: string) => Promise<CellScore>,
+): Promise<CellScore> {
   const { answer, accountId, prompt } = scored
   const { output } = answer
   switch (order.type) {
@@ -59,7 +97,7 @@ async function scoreOne(order: ScoreOrder, scored: ScoredAnswer, askScorer: AskS
     case 'cost':
       return decided(Number(answer.costNanoUsd) <= order.max_usd * NANO)
     case 'webhook':
-      return askScorer(order.url, scored)
+      return ask(order.url)
   }
 }
 
@@ -83,5 +121,5 @@ function qualityOf(orders: readonly ScoreOrder[], scores: CellScores): number | 
     const score = scores[name]?.score ?? null
     return type === 'latency' || type === 'cost' || score === null ? [] : [score]
   })
-  return known.length === 0 ? null : known.reduce((sum, score) => sum + score, 0) / known.length
+  return known.length === 0 ? null : round(known.reduce((sum, score) => sum + score, 0) / known.length)
 }

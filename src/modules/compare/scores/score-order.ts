@@ -4,6 +4,7 @@ import { nullable } from '../../../wires/nullable.ts'
 import { checkExpected } from './score-output.ts'
 
 const SCORES_MAX = 10
+const WEBHOOKS_MAX = 2
 const VALUE_LENGTH_MAX = 20_000
 const SCHEMA_LENGTH_MAX = 20_000
 
@@ -53,7 +54,11 @@ const ScoreInput = Type.Union([
   Type.Object({
     ...named,
     type: Type.Literal('webhook', { description: OF_TYPE }),
-    url: Type.String({ minLength: 1, maxLength: 2_048, description: 'Is sent each answer, and scores it.' }),
+    url: Type.String({
+      minLength: 1,
+      maxLength: 2_048,
+      description: `Is sent each answer of up to 1 MiB, and scores it. A run has ${WEBHOOKS_MAX} webhooks at most.`,
+    }),
   }),
 ])
 
@@ -65,10 +70,14 @@ export type ScoreOrder = Static<typeof ScoreInput> & { readonly name: string }
 /** Names all scores. Throws with the name of the field for those that can never be computed. */
 export function toScoreOrders(inputs: Static<typeof ScoreInputs>, param: string): ScoreOrder[] {
   const names = new Set<string>()
+  let webhooks = 0
   return inputs.map((input, index) => {
     const name = input.name ?? input.type
     if (names.has(name)) throw invalidValue(`${param}.${index}.name`, `Two scores are named '${name}'.`)
     names.add(name)
+    webhooks += input.type === 'webhook' ? 1 : 0
+    if (webhooks > WEBHOOKS_MAX)
+      throw invalidValue(`${param}.${index}`, `A run has ${WEBHOOKS_MAX} webhooks at most.`)
     if (input.type === 'regex')
       checkExpected({ type: 'regex', value: input.value, flags: input.flags ?? '' }, `${param}.${index}`)
     if (input.type === 'json_schema' && JSON.stringify(input.schema).length > SCHEMA_LENGTH_MAX)
