@@ -1,3 +1,4 @@
+import { Client } from 'pg'
 import { parse } from 'yaml'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { modelEntry } from '../chat/start-chat-gateway.ts'
@@ -23,6 +24,7 @@ const PRICE_USD = (USAGE.prompt_tokens + 10 * USAGE.completion_tokens) / 1e6
 beforeAll(async () => {
   both = await startTwoGateways([
     modelEntry('of-the-file', [{ provider: 'openai', model: 'm' }]),
+    modelEntry('reused-file', [{ provider: 'openai', model: 'm' }]),
     { ...modelEntry('costed-file', [{ provider: 'openai', model: 'm' }]), routes: [routeOf('m', 0.5)] },
   ])
   ;({ gateway } = both)
@@ -99,6 +101,34 @@ describe('costs have dates, as prices do', () => {
     expect(await costOf('of-the-file')).toBe(costUsd(0.1))
     await setCosts('of-the-file', { costs: [] })
     expect(await costOf('of-the-file')).toBe(null)
+  })
+
+  test('and end with a price in another unit', async () => {
+    await addModel(gateway, 'turned-1', { routes: [routeOf('m', 0.3)] })
+    const set = await setCosts('turned-1', { price: { unit: 'request', usd: 0.01 } })
+    expect([set.status, set.body.costs]).toEqual([201, []])
+    expect(await costOf('turned-1')).toBe(null)
+  })
+
+  test('and those of a removed model, and its price, are not of one that the file has by its name', async () => {
+    await addModel(gateway, 'removed-1', { routes: [routeOf('m', 0.3)] })
+    await gateway.request('DELETE', `${MODELS}/removed-1`)
+    // As if the file had got a model of its name.
+    const database = new Client({ connectionString: gateway.connectionString })
+    await database.connect()
+    const written = 'UPDATE model_prices SET model = $1 WHERE model = $2'
+    await database.query(
+      `INSERT INTO offered_models (id, entry, version, created_at, updated_at, removed_at)
+       SELECT 'reused-file', entry, version, created_at, updated_at, removed_at FROM offered_models WHERE id = 'removed-1'
+       ON CONFLICT (id) DO UPDATE SET removed_at = excluded.removed_at`,
+    )
+    await database.query(written, ['reused-file', 'removed-1'])
+    await database.end()
+    const price = { ...PRICE, input_usd_per_1m: 2 }
+    const priced = await setCosts('reused-file', { price })
+    expect([priced.status, priced.body.costs]).toEqual([201, null])
+    const { body } = await gateway.request('GET', `${MODELS}/reused-file/prices`)
+    expect(body.data).toMatchObject([{ id: priced.body.id }, { source: 'file', effective_from: null }])
   })
 
   test('and those of the future can be withdrawn', async () => {

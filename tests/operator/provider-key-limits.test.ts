@@ -131,6 +131,21 @@ test('tokens are counted as they were measured, of whole answers and of streams'
   await expectUsed(name, [{ tokens_per_minute: { limit: 30, used: 2 * TOKENS }, is_used_up: true }])
 })
 
+test('a key that was refused takes no share of what the next one used', async () => {
+  const name = await offer(
+    [1, 2].map(() => ({ requests_per_minute: 10, tokens_per_minute: 100, budget_usd_per_day: 1 })),
+  )
+  upstream.respondWith(failure(401, { message: 'no' }), completion())
+  expect((await ask(name)).status).toBe(200)
+  expect(keysUsed()).toEqual(['0', '1'])
+  const used = (tokens: number, usd: number) => ({
+    requests_per_minute: { used: 1 },
+    tokens_per_minute: { used: tokens },
+    budget_usd_per_day: { used: usd },
+  })
+  await expectUsed(name, [used(0, 0), used(TOKENS, PRICE_USD)])
+})
+
 test('a failed call takes a request and no tokens', async () => {
   const name = await offer([{ requests_per_minute: 100, tokens_per_minute: 100 }])
   upstream.respondWith(failure(400, { message: 'no' }))

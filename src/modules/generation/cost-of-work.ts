@@ -1,4 +1,10 @@
-import { fromStoredPrice, priceCounted, type Counted } from '../catalog/catalog.ts'
+import {
+  COUNTED_NOTHING,
+  fromStoredPrice,
+  priceCounted,
+  type Counted,
+  type ModelPrice,
+} from '../catalog/catalog.ts'
 import { VENDOR_COST_MAX, type VendorCost } from '../ledger/ledger.ts'
 import type { WorkPrice } from './price-work.ts'
 
@@ -12,7 +18,17 @@ export function costOfWork(
   counted: Counted,
 ): VendorCost | undefined {
   const cost = costs.find((one) => one.provider === provider && one.model === upstreamModel)
-  if (cost === undefined) return undefined
-  const nanoUsd = priceCounted(fromStoredPrice(cost.rates), counted, NO_TOKENS)
+  const price = cost === undefined || counted === COUNTED_NOTHING ? null : readCost(cost.rates)
+  if (cost === undefined || price === null) return undefined
+  const nanoUsd = priceCounted(price, counted, NO_TOKENS)
   return nanoUsd === null || nanoUsd > VENDOR_COST_MAX ? undefined : { nanoUsd, version: cost.version }
+}
+
+/** Null for what another release stored: the work is charged all the same. */
+function readCost(rates: unknown): ModelPrice | null {
+  try {
+    return fromStoredPrice(rates)
+  } catch {
+    return null
+  }
 }

@@ -103,6 +103,9 @@ function useOf(
   let hasEnded = false
   recent.note(id, { requests: 1, tokens: 0 })
   return {
+    get isOpen() {
+      return !hasEnded
+    },
     end: (used) => {
       if (hasEnded) return
       hasEnded = true

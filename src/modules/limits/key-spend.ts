@@ -22,8 +22,8 @@ interface DaySpend {
 }
 
 interface KnownSpend {
-  /** Of all processes, as last read. */
-  writtenNanoUsd: NanoUsd
+  /** Of all processes, as last read. Null before it was read. */
+  writtenNanoUsd: NanoUsd | null
   /** What this process has not written yet. */
   addedNanoUsd: NanoUsd
   /** By the monotonic clock. */
@@ -39,6 +39,7 @@ const SWEEP_EXCHANGES = 3_600
 /** Spends from memory: what was spent is written and read together, every second, by one statement each for all keys. */
 export function createKeySpend({ database, logger }: { database: Queryable; logger: Logger }): KeySpend {
   const keys = new Map<string, KnownSpend>()
+  const reading = new Map<string, Promise<void>>()
   let exchanging: Promise<void> | null = null
   let exchanges = 0
 
@@ -51,7 +52,7 @@ export function createKeySpend({ database, logger }: { database: Queryable; logg
       const spend = keys.get(id)
       if (spend === undefined) continue
       spend.addedNanoUsd -= amount
-      spend.writtenNanoUsd += amount
+      if (spend.writtenNanoUsd !== null) spend.writtenNanoUsd += amount
     }
   }
   const readAll = async (ids: readonly string[]): Promise<void> => {
@@ -66,6 +67,14 @@ export function createKeySpend({ database, logger }: { database: Queryable; logg
         usedAtMs: before?.usedAtMs ?? sentAtMs,
       })
     }
+  }
+  /** Requests that come while a key is read wait for the same answer. */
+  const readOnce = (id: string): Promise<void> => {
+    const running = reading.get(id)
+    if (running !== undefined) return running
+    const started = readAll([id]).finally(() => reading.delete(id))
+    reading.set(id, started)
+    return started
   }
   const exchange = async (): Promise<void> => {
     await write()
@@ -88,7 +97,7 @@ export function createKeySpend({ database, logger }: { database: Queryable; logg
 
   const known = (id: string): DaySpend | null => {
     const spend = keys.get(id)
-    if (spend === undefined) return null
+    if (spend === undefined || spend.writtenNanoUsd === null) return null
     const nowMs = performance.now()
     spend.usedAtMs = nowMs
     // Another day has begun; what it has spent is read within a second.
@@ -99,7 +108,7 @@ export function createKeySpend({ database, logger }: { database: Queryable; logg
   return {
     known,
     read: async (id) => {
-      await readAll([id])
+      await readOnce(id)
       return known(id) ?? { spentNanoUsd: 0n, leftMs: EXCHANGE_MS }
     },
     readNow: async (ids) => {
@@ -111,7 +120,7 @@ export function createKeySpend({ database, logger }: { database: Queryable; logg
       if (spentNanoUsd <= 0n) return
       const nowMs = performance.now()
       const spend = keys.get(id) ?? {
-        writtenNanoUsd: 0n,
+        writtenNanoUsd: null,
         addedNanoUsd: 0n,
         dayEndsMs: nowMs,
         usedAtMs: nowMs,

@@ -37,6 +37,7 @@ export type {
 export type { ModelChange, ModelInput, ModelPatch, ModelRules } from './models/model-changes.ts'
 export type { GivenCost, OfferedModel, OfferedPrice, OfferedVisibility } from './models/offered-model.ts'
 export { giveCosts, withoutRates } from './models/costs-of-routes.ts'
+export { withoutRemoved } from './models/read-models.ts'
 export { SEALED_PROVIDER_SECRETS, type OfferedProvider } from './offered-provider.ts'
 export type { SecretProblem } from './open-provider.ts'
 export type { DraftCredential, NewCredential, ProviderDraft, ProviderPatch } from './provider-draft.ts'

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { fakeClock } from '../../kernel/testing/fake-clock.ts'
 import { createCredentialRing } from './credential-ring.ts'
+import { KEY_LIMITS_UNKNOWN, type KeyAllowance } from './key-limits.ts'
 
 function createRing(keys: string[]) {
   let nowMs = 1_000
@@ -83,6 +84,16 @@ describe('a credential ring', () => {
 
   test('refuses to return a key if it has none', () => {
     expect(() => createRing([]).ring.take()).toThrow(RangeError)
+  })
+
+  test('returns a key without limits while the limits of another cannot be read, and fails if there is none', async () => {
+    const unread = { take: () => Promise.reject(new Error('the database is away')) }
+    const takeOf = (...allowances: (KeyAllowance | null)[]) =>
+      createCredentialRing(['a', 'b'], { provider: 'test', clock: fakeClock(() => 0), allowances }).take()
+    expect(await takeOf(unread, null)).toEqual({ key: 'b', use: null })
+    await expect(takeOf(unread, unread)).rejects.toMatchObject({
+      details: { failure: 'local', upstreamCode: KEY_LIMITS_UNKNOWN },
+    })
   })
 
   test('never returns a resting key while another is available, and shares the work evenly', () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { drawFor, hashText, scoreOf } from '../../kernel/rendezvous.ts'
 import { UpstreamError } from '../failures/upstream-error.ts'
-import type { KeyAllowance, KeyGrant, KeyUse } from './key-limits.ts'
+import { KEY_LIMITS_UNKNOWN, type KeyAllowance, type KeyGrant, type KeyUse } from './key-limits.ts'
 
 /** A key for one request. */
 interface TakenKey {
@@ -16,7 +16,7 @@ export interface CredentialRing {
   /**
    * Returns a key that is not resting and within its limits: the same key for the same affinity, or the next key in turn without an
    * affinity. If all of them are resting, returns the one whose rest ends first, because it may work although it was refused
-   * before. Throws an `UpstreamError` if every key is at its limit.
+   * before. If the limits of one cannot be read, returns one without limits. Throws an `UpstreamError` if every key is at its limit.
    */
   take(affinity?: () => number | null, tokens?: number): TakenKey | Promise<TakenKey>
   /** Excludes a key for a while after the upstream refused or throttled it. */
@@ -103,7 +103,12 @@ export function createCredentialRing(
     }
     const grant = chosen.allowance?.take(tokens) ?? null
     return grant instanceof Promise
-      ? grant.then(conclude, (error: unknown) => fail(provider, error))
+      ? grant.then(conclude, (error: unknown) => {
+          // Those that have no limits are not to be asked about.
+          const others = left.filter(({ allowance }) => allowance === null)
+          if (others.length === 0) fail(provider, error)
+          return takeFrom(others, wanted, tokens, [])
+        })
       : conclude(grant)
   }
 
@@ -143,7 +148,7 @@ function fail(provider: string, cause: unknown): never {
   throw new UpstreamError(`${provider}: the limits of its keys cannot be read`, {
     failure: 'local',
     provider,
-    upstreamCode: 'limits_of_keys_unknown',
+    upstreamCode: KEY_LIMITS_UNKNOWN,
     cause,
   })
 }

@@ -29,6 +29,8 @@ export const NOTHING_USED: KeyUsed = { tokens: 0, spentNanoUsd: 0n }
 
 /** One request of a key with limits. */
 export interface KeyUse {
+  /** Until `end` is called. A use whose key was refused ends before its request does. */
+  readonly isOpen: boolean
   /** Corrects what was taken in advance. Only the first call counts. */
   end(used: KeyUsed): void
 }
@@ -56,3 +58,6 @@ const CHARACTERS_PER_TOKEN = 4
 export function hasLimits({ requestsPerMinute, tokensPerMinute, budgetNanoUsdPerDay }: KeyLimits): boolean {
   return requestsPerMinute !== null || tokensPerMinute !== null || budgetNanoUsdPerDay !== null
 }
+
+/** Says that the limits of keys could not be read. Another route may have keys without limits. */
+export const KEY_LIMITS_UNKNOWN = 'limits_of_keys_unknown'

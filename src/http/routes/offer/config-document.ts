@@ -3,6 +3,7 @@ import { toTimestamp } from '../../../kernel/clock.ts'
 import {
   giveCosts,
   withoutRates,
+  withoutRemoved,
   type OfferedModel,
   type OfferedPrice,
   type OfferedProvider,
@@ -90,9 +91,8 @@ export function describeOffer(
 ): Record<string, unknown> {
   const models = offered.models.filter(({ removedAtMs }) => removedAtMs === null)
   const own = new Set(models.map(({ id }) => id))
-  const removed = new Set(offered.models.flatMap(({ id }) => (own.has(id) ? [] : [id])))
-  const prices = offered.prices.filter(
-    ({ withdrawnAtMs, model }) => withdrawnAtMs === null && !removed.has(model),
+  const prices = withoutRemoved(offered.prices, offered.models).filter(
+    ({ withdrawnAtMs }) => withdrawnAtMs === null,
   )
   const current = new Map<string, OfferedPrice>()
   for (const price of prices.toSorted((left, right) => left.effectiveFromMs - right.effectiveFromMs))

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { Cancellation } from '../../../kernel/cancellation.ts'
+import { KEY_LIMITS_UNKNOWN } from '../../../providers/connection/key-limits.ts'
 import { UpstreamError, type UpstreamErrorDetails } from '../../../providers/failures/upstream-error.ts'
 import { attemptRoutes } from './attempt-routes.ts'
 import { createCircuitBreaker, type CircuitBreaker } from '../circuit/circuit-breaker.ts'
@@ -93,6 +94,15 @@ describe('attemptRoutes', () => {
       asked: ['a'],
       result: error,
     })
+  })
+
+  it('tries another upstream if the limits of keys are not known, and none after another shortage in this process', async () => {
+    const asked = async (upstreamCode: string) => {
+      const outcomes = [failing({ failure: 'local', upstreamCode }), 'yes']
+      return (await run({ candidates: ['a', 'b'], outcomes })).asked
+    }
+    expect(await asked(KEY_LIMITS_UNKNOWN)).toEqual(['a', 'b'])
+    expect(await asked('EMFILE')).toEqual(['a'])
   })
 
   it('throws errors that are not an upstream’s failure', async () => {

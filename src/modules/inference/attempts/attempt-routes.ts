@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Cancellation } from '../../../kernel/cancellation.ts'
 import { AppError } from '../../../kernel/app-error.ts'
+import { KEY_LIMITS_UNKNOWN } from '../../../providers/connection/key-limits.ts'
 import { UpstreamError, type UpstreamFailure } from '../../../providers/failures/upstream-error.ts'
 import type { CircuitBreaker } from '../circuit/circuit-breaker.ts'
 
@@ -145,7 +146,7 @@ class RouteAttempts<Candidate extends Attemptable, Answer> {
     if (error instanceof UpstreamError) {
       // The client has left, so no retry is needed.
       cancellation.throwIfCancelled()
-      if (error.isRequestAtFault || error.details.failure === 'local') throw error
+      if (error.isRequestAtFault || isShortage(error)) throw error
       const pauseMs = pauseBeforeRetry(error, trial.tries, random)
       if (pauseMs !== null && !trial.isSingle) this.#again.push(Object.assign(trial, { pauseMs }))
     } else if (!isQueueFull(error)) {
@@ -176,6 +177,11 @@ function isUpstreamAtFault({ details: { failure, status } }: UpstreamError): boo
 export function isBreakerFailure(failure: UpstreamFailure, status: number | null): boolean {
   if (failure !== 'status') return failure !== 'local'
   return status !== null && status >= 500 && status !== 501 && status !== 529
+}
+
+/** Of this process: every attempt would fail. */
+function isShortage({ details: { failure, upstreamCode } }: UpstreamError): boolean {
+  return failure === 'local' && upstreamCode !== KEY_LIMITS_UNKNOWN
 }
 
 /** Another upstream may have a free slot. */

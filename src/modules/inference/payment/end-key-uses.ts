@@ -20,12 +20,15 @@ export function countForKey(
   }
 }
 
-/** Ends the uses of the keys that answered a request. Several keys that did parts of it share what it used. */
+/**
+ * Ends the uses of the keys that answered a request. Several keys that did parts of it share what it used. Those that were refused have
+ * ended and take no part.
+ */
 export function endKeyUses(
   { keyUses }: Pick<InferenceRecord, 'keyUses'>,
   used: KeyUsed = NOTHING_USED,
 ): void {
-  const uses = keyUses.splice(0)
+  const uses = keyUses.splice(0).filter(({ isOpen }) => isOpen)
   if (uses.length === 0) return
   const parts = BigInt(uses.length)
   const part = { tokens: Math.floor(used.tokens / uses.length), spentNanoUsd: used.spentNanoUsd / parts }

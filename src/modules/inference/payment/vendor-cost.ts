@@ -1,4 +1,10 @@
-import { costOfRoute, priceCounted, type CatalogModel, type Counted } from '../../catalog/catalog.ts'
+import {
+  COUNTED_NOTHING,
+  costOfRoute,
+  priceCounted,
+  type CatalogModel,
+  type Counted,
+} from '../../catalog/catalog.ts'
 import { VENDOR_COST_MAX, type VendorCost } from '../../ledger/ledger.ts'
 import type { TokenUsage } from '../../../wires/token-usage.ts'
 import type { InferenceRecord } from '../inference-record.ts'
@@ -7,14 +13,14 @@ const NO_TOKENS: TokenUsage = { promptTokens: 0, cachedTokens: 0, completionToke
 
 /**
  * What the vendor charges for a request, by the same counts as the charge and the cost of the route that served it. Undefined if
- * nobody stated a cost, or if it does not suit what was counted: what is unknown is not zero. On the hot path.
+ * nobody stated a cost, if nothing was counted, or if it does not suit what was counted: what is unknown is not zero. On the hot path.
  */
 export function vendorCostOf(
   model: Pick<CatalogModel, 'routes'>,
   { provider, attempts, usage }: Pick<InferenceRecord, 'provider' | 'attempts' | 'usage'>,
   counted: Counted,
 ): VendorCost | undefined {
-  if (provider === null || !model.routes.some(hasCost)) return undefined
+  if (provider === null || counted === COUNTED_NOTHING || !model.routes.some(hasCost)) return undefined
   const upstreamModel = attempts.findLast((attempt) => attempt.provider === provider)?.upstreamModel
   const cost = costOfRoute(model, provider, upstreamModel)
   const nanoUsd = cost === undefined ? null : priceCounted(cost.price, counted, usage ?? NO_TOKENS)

@@ -1,6 +1,7 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import type { ModelChanges } from '../models/model-changes.ts'
+import { withoutRemoved } from '../models/read-models.ts'
 import type { StoredOffer } from '../read-offer.ts'
 import { planModels, planPrices, type ModelPlanning } from './plan-models.ts'
 import { planProviders, type ProviderChanges } from './plan-providers.ts'
@@ -26,9 +27,10 @@ interface PlanOptions {
 
 /** Compares what is offered with what is wanted. */
 export async function planConfiguration(
-  { providers, models, prices }: WantedConfiguration,
+  { providers, models, prices: wantedPrices }: WantedConfiguration,
   { stored, offer, nowMs, author, change }: PlanOptions,
 ): Promise<ConfigurationPlan> {
+  const prices = withoutRemoved(stored.prices, stored.models)
   const living = stored.models.filter(({ removedAtMs }) => removedAtMs === null)
   const wanted = new Set(models?.map(({ id }) => id) ?? living.map(({ id }) => id))
   const planning: ModelPlanning = {
@@ -37,9 +39,9 @@ export async function planConfiguration(
     changes: offer.models,
     models: living,
     removed: new Set(living.flatMap(({ id }) => (wanted.has(id) ? [] : [id]))),
-    prices: stored.prices.filter(({ withdrawnAtMs }) => withdrawnAtMs === null),
+    prices: prices.filter(({ withdrawnAtMs }) => withdrawnAtMs === null),
     together: {
-      stored,
+      stored: { models: stored.models, prices },
       providers: new Set(providers?.map(({ name }) => name)),
       models: new Map(models?.map(({ id, entry }) => [id, entry])),
     },
@@ -47,7 +49,7 @@ export async function planConfiguration(
   const steps = [
     ...(providers === undefined ? [] : await planProviders(providers, stored.providers, offer)),
     ...(models === undefined ? [] : await planModels(models, planning)),
-    ...(prices === undefined ? [] : await planPrices(prices, planning)),
+    ...(wantedPrices === undefined ? [] : await planPrices(wantedPrices, planning)),
   ]
   return {
     version: stored.version,

@@ -61,14 +61,24 @@ export const PRICES_AS_JSON = `(
 
 const PRICES_SHOWN_MAX = 1_000
 
-/** All price lists of a model, the latest first. */
+/** All price lists of a model, the latest first. Those of a removed one are not of a model that the file has by the same name. */
 export async function readPricesOf(queryable: Queryable, model: string): Promise<OfferedPrice[]> {
   const rows = await queryable.query<{ price: PriceJson }>(
     `SELECT ${PRICE_AS_JSON} AS price FROM model_prices p WHERE model = $1
+       AND NOT EXISTS (SELECT FROM offered_models m WHERE m.id = p.model AND m.removed_at >= p.effective_from)
      ORDER BY effective_from DESC, version DESC LIMIT ${PRICES_SHOWN_MAX}`,
     [model],
   )
   return rows.map(({ price }) => toPrice(price))
+}
+
+/** Without those of removed models, which are not of a model that the file has by the same name. */
+export function withoutRemoved(
+  prices: readonly OfferedPrice[],
+  models: readonly OfferedModel[],
+): OfferedPrice[] {
+  const removals = new Map(models.map(({ id, removedAtMs }) => [id, removedAtMs ?? 0]))
+  return prices.filter(({ model, effectiveFromMs }) => effectiveFromMs > (removals.get(model) ?? 0))
 }
 
 export function toModel(row: ModelJson): OfferedModel {

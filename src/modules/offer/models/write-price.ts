@@ -42,9 +42,7 @@ export async function insertPrice(transaction: Queryable, row: PriceRow): Promis
     )
   const rows = await transaction.query(
     `INSERT INTO model_prices (version, model, effective_from, price, rates, author_key_id, reason, created_at, is_of_file, costs)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10::jsonb, (
-       SELECT costs FROM model_prices WHERE model = $2 AND effective_from <= $3 AND withdrawn_at IS NULL
-       ORDER BY effective_from DESC LIMIT 1)))
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10::jsonb, ${COSTS_BEFORE}))
      ON CONFLICT (model, effective_from) WHERE withdrawn_at IS NULL DO NOTHING RETURNING 1`,
     [
       version,
@@ -116,3 +114,15 @@ export async function withdrawFuture(transaction: Queryable, model: string, nowM
     [model, new Date(nowMs)],
   )
 }
+
+/**
+ * Those of the price list before: not of a model of this name that was removed, and none of them if they are in another unit than the
+ * price, because they cannot be compared with it.
+ */
+const COSTS_BEFORE = `(
+  SELECT CASE WHEN EXISTS (
+      SELECT FROM jsonb_array_elements(p.costs) given WHERE given -> 'cost' ->> 'unit' IS DISTINCT FROM $4::jsonb ->> 'unit')
+    THEN '[]'::jsonb ELSE p.costs END
+  FROM model_prices p WHERE p.model = $2 AND p.effective_from <= $3 AND p.withdrawn_at IS NULL
+    AND NOT EXISTS (SELECT FROM offered_models m WHERE m.id = p.model AND m.removed_at >= p.effective_from)
+  ORDER BY p.effective_from DESC LIMIT 1)`
