@@ -78,6 +78,24 @@ describe('two runs of one dataset', () => {
     expect(back.lanes[0].measures.score).toMatchObject({ difference: -1, verdict: 'worse' })
   })
 
+  test('are not compared while one of them hides its lanes', async () => {
+    const { id: datasetId } = await makeDataset()
+    gateway.upstream.respondWith(speakers({ red: () => 'no idea', blue: solve }))
+    const order = { models: ['red', 'blue'], dataset_id: datasetId }
+    const before = await makeRun(gateway, order)
+    const blind = await makeRun(gateway, { ...order, blind: true })
+    for (const [runId, against] of [
+      [blind.id, before.id],
+      [before.id, blind.id],
+    ]) {
+      const { status, body } = await diff(runId, against)
+      expect([status, body.error.param]).toEqual([400, 'against'])
+    }
+    const winner = `${RUNS}/${blind.id}/lanes/${blind.lanes[1].id}/winner`
+    await gateway.request('POST', winner, { body: {} })
+    expect((await diff(blind.id, before.id)).status).toBe(200)
+  })
+
   test('two runs of one dataset of different versions are compared over the unchanged prompts', async () => {
     const dataset = await makeDataset()
     gateway.upstream.respondWith(speakers({ red: solve, blue: solve }))

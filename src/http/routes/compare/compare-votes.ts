@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import type { Compare } from '../../../modules/compare/compare.ts'
 import type { Judging, VoteOrder } from '../../../modules/judging/judging.ts'
+import type { Caller } from '../../../modules/keys/keys.ts'
 import { described } from '../../../wires/described.ts'
 import { nullable } from '../../../wires/nullable.ts'
 import { inProject } from '../../access.ts'
@@ -104,10 +105,24 @@ export const compareVoteRoutes = ({ judging, compare }: CompareVoteRouteOptions)
       },
       handle: async ({ caller, params, query }) => {
         const runs = { runId: params.run_id, againstRunId: query.against }
-        return toRunDiffAnswer(await judging.diffRuns(caller, runs))
+        const diff = await judging.diffRuns(caller, runs)
+        await requireShown({ judging, compare }, caller, [runs.runId, runs.againstRunId])
+        return toRunDiffAnswer(diff)
       },
     }),
   ]
+}
+
+/** Refuses runs whose lanes are hidden from this key. */
+async function requireShown(
+  { judging, compare }: CompareVoteRouteOptions,
+  caller: Caller,
+  runIds: readonly string[],
+): Promise<void> {
+  const runs = await Promise.all(runIds.map((runId) => compare.read(caller, runId)))
+  const viewOf = await judging.viewRuns(runs, caller.keyId)
+  if (runs.some((run) => viewOf(run).isHidden()))
+    throw invalidValue('against', 'The lanes of a blind run cannot be compared until you vote on the run.')
 }
 
 function readVote(

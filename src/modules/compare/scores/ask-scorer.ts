@@ -27,7 +27,7 @@ const ScorerAnswer = Type.Object({
 })
 
 /** One answer that an address of its account scores. */
-export interface ScorerQuestion {
+interface ScorerQuestion {
   readonly accountId: string
   /** Describes the answer as JSON. All addresses get the same text. */
   readonly body: () => string
