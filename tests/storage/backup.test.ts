@@ -85,18 +85,12 @@ describe('a backup', () => {
     await backup()
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect(await readdir(directory)).toEqual(['backup.tar.gz'])
+    // A database that was only migrated counts as empty.
+    await migrate({ connectionString: target.connectionString, logger: silentLogger })
     await restore()
     expect(await readAll(targetDatabase)).toEqual(await readAll(sourceDatabase))
     const migrated = await migrate({ connectionString: target.connectionString, logger: silentLogger })
     expect(migrated.applied).toBe(0)
-  })
-
-  test('restores into a database that was only migrated', async () => {
-    await addAccount(sourceDatabase, 'one')
-    await backup()
-    await migrate({ connectionString: target.connectionString, logger: silentLogger })
-    await restore()
-    expect(await readAll(targetDatabase)).toEqual(await readAll(sourceDatabase))
   })
 
   test('a backup of a running gateway is consistent as of one moment', async () => {
