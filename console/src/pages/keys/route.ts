@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { ownDeprecationsQuery } from '../../api/deprecations.ts'
 import { keysQuery } from '../../api/keys.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
 
@@ -21,6 +22,7 @@ export const keysRoute = createRoute({
   }),
   loader: ({ context }) => {
     void context.queryClient.prefetchInfiniteQuery(keysQuery())
+    void context.queryClient.prefetchQuery(ownDeprecationsQuery)
   },
   component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
 })

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { ownDeprecationsQuery } from '../../api/deprecations.ts'
 import { modelsQuery } from '../../api/models.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
 import type { ModelsSearch } from './models-search.ts'
@@ -18,6 +19,7 @@ export const modelsRoute = createRoute({
   }),
   loader: ({ context }) => {
     void context.queryClient.prefetchQuery(modelsQuery)
+    void context.queryClient.prefetchQuery(ownDeprecationsQuery)
   },
   component: lazyRouteComponent(() => import('./models-page.tsx'), 'ModelsPage'),
 })
