@@ -36,6 +36,7 @@ describe('a new key', () => {
       userId: null,
       serviceAccountId: null,
       keyId: record.id,
+      secretMark: expect.stringMatching(/^[0-9a-f]{16}$/),
       environment: 'staging',
       scopes: new Set(['inference']),
       permissions: new Set(PERMISSIONS_OF_SCOPES.inference),
