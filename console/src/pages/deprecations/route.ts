@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { USE_DAYS, type UseDays } from '../../api/use-days.ts'
+import { deprecationsQuery } from '../../api/deprecations.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
 
 interface DeprecationsSearch {
@@ -25,10 +26,7 @@ export const deprecationsRoute = createRoute({
   },
   loaderDeps: ({ search: { days = DAYS_DEFAULT, all = false } }) => ({ days, all }),
   loader: ({ context, deps }) => {
-    // Imported here, because what only operators need is not in the first script.
-    void import('../../api/deprecations.ts').then(({ deprecationsQuery }) =>
-      context.queryClient.prefetchInfiniteQuery(deprecationsQuery(deps)),
-    )
+    void context.queryClient.prefetchInfiniteQuery(deprecationsQuery(deps))
   },
   component: lazyRouteComponent(() => import('./deprecations-page.tsx'), 'DeprecationsPage'),
 })

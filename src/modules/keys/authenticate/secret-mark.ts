@@ -3,15 +3,18 @@ import type { Caller } from './caller.ts'
 
 const MARK_BYTES = 8
 
-/** Tells the secrets of one key apart. Nobody can derive a secret from it. */
+/** The beginning of the hash of a secret. It tells two secrets of a key apart, and nobody can compute a secret from it. */
 export function markOfSecret(hash: Buffer): string {
   return hash.subarray(0, MARK_BYTES).toString('hex')
 }
 
-/** Until when a secret of a key works, with the lock that keeps it from being replaced meanwhile. */
+/** Whether it is the secret of now, or else when it stops working. */
 export type SecretState = { readonly isCurrent: true } | { readonly isCurrent: false; readonly endsAt: Date }
 
-/** Returns null if the secret that the caller has works no more. A caller without one has the rights of the key as it is. */
+/**
+ * Returns null if the secret of the caller has ended. It cannot be replaced before the transaction ends. A caller without a secret, such as a
+ * session, counts as one with the secret of now.
+ */
 export async function lockSecret(
   transaction: Queryable,
   { keyId, secretMark }: Pick<Caller, 'keyId' | 'secretMark'>,
