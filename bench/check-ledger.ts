@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { verifyLedger } from '../src/modules/ledger/ledger.ts'
+import { pathToFileURL } from 'node:url'
+import type { verifyLedger } from '../src/modules/ledger/ledger.ts'
 import type { Queryable } from '../src/storage/database.ts'
 import { formatCount } from './format-figure.ts'
 import { withGatewayDatabase } from './gateway-database.ts'
@@ -27,7 +29,8 @@ export async function checkLedger({
   const { answers, cutOff, cutOffWithin } = ledger.isCharging ? withProbe(traffic) : NO_TRAFFIC
   return withGatewayDatabase(ledger.dataDirectory, async (database) => {
     const rows = (await countSettledRows(database, rowsBefore + answers + cutOff)) - rowsBefore
-    const checks = await verifyLedger(database)
+    const verify = await loadVerification(ledger.checkout)
+    const checks = await verify(database)
     const broken = checks.filter(({ differences }) => differences.length > 0)
     const cuts = `, ${formatCount(cutOff)} cut off (${formatCount(cutOffWithin)} of them within the answer)`
     const counts = `${formatCount(answers)} answers${cutOff > 0 ? cuts : ''}, ${formatCount(rows)} usage rows`
@@ -41,6 +44,13 @@ export async function checkLedger({
       },
     ]
   })
+}
+
+/** Another checkout may have made other tables than this one knows. */
+async function loadVerification(checkout: string): Promise<typeof verifyLedger> {
+  const module = pathToFileURL(join(checkout, 'src/modules/ledger/ledger.ts')).href
+  const loaded = (await import(module)) as { verifyLedger: typeof verifyLedger }
+  return loaded.verifyLedger
 }
 
 function withProbe({ answers, ...cut }: Traffic): Traffic {

@@ -35,6 +35,8 @@ export interface ContestantLaunch {
 /** The ledger of a gateway, which is checked after the load. */
 export interface BenchedLedger {
   readonly dataDirectory: string
+  /** The checkout that wrote it, which knows the tables that it made. */
+  readonly checkout: string
   /** False if it answers without charging. */
   readonly isCharging: boolean
 }

@@ -46,7 +46,7 @@ export function createParkway({
         requestHeaders: { authorization: `Bearer ${key}` },
         readyPath: '/readyz',
         startTimeoutMs: 30_000,
-        ledger: { dataDirectory, isCharging: environment['PARKWAY_BILLING'] !== 'off' },
+        ledger: { dataDirectory, checkout, isCharging: environment['PARKWAY_BILLING'] !== 'off' },
       }
     },
   }
