@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { Client } from 'pg'
 import { parse } from 'yaml'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -24,6 +25,7 @@ const PRICE_USD = (USAGE.prompt_tokens + 10 * USAGE.completion_tokens) / 1e6
 beforeAll(async () => {
   both = await startTwoGateways([
     modelEntry('of-the-file', [{ provider: 'openai', model: 'm' }]),
+    modelEntry('followed-file', [{ provider: 'openai', model: 'm' }]),
     modelEntry('reused-file', [{ provider: 'openai', model: 'm' }]),
     { ...modelEntry('costed-file', [{ provider: 'openai', model: 'm' }]), routes: [routeOf('m', 0.5)] },
   ])
@@ -101,6 +103,35 @@ describe('costs have dates, as prices do', () => {
     expect(await costOf('of-the-file')).toBe(costUsd(0.1))
     await setCosts('of-the-file', { costs: [] })
     expect(await costOf('of-the-file')).toBe(null)
+  })
+
+  test('and set alone they leave a model of the file with the price of the file, whatever the file says later', async () => {
+    const costs = [{ provider: 'openai', cost: costing(0.1) }]
+    const { body: set } = await setCosts('followed-file', { costs })
+    expect(set).toMatchObject({ state: 'current', source: 'file', costs })
+    const readModel = async () => (await gateway.request('GET', `${MODELS}/followed-file`)).body
+    const { price_version: before } = await readModel()
+    expect(before).toMatch(/^file-/)
+    const { models } = JSON.parse(await readFile(gateway.catalogFile, 'utf8'))
+    for (const model of models)
+      if (model.id === 'followed-file') model.price = { ...model.price, input_usd_per_1m: 2 }
+    await writeFile(gateway.catalogFile, JSON.stringify({ models }))
+    await expect.poll(async () => (await readModel()).price_version, { timeout: 10_000 }).not.toBe(before)
+    const { price, price_version: after, routes } = await readModel()
+    expect([price.input_usd_per_1m, after, routes[0].cost]).toEqual([
+      2,
+      expect.stringMatching(/^file-/),
+      expect.objectContaining(costing(0.1)),
+    ])
+    expect(await costOf('followed-file')).toBe(costUsd(0.1))
+    const document = parse(await (await gateway.fetch('GET', '/v1/admin/config/export')).text())
+    expect(document.prices).toContainEqual({ model: 'followed-file', costs })
+    const removed = await gateway.request('DELETE', `${MODELS}/followed-file/prices/${set.id}`)
+    expect(removed.status).toBe(200)
+    expect(await costOf('followed-file')).toBe(null)
+    const applied = await gateway.request('POST', '/v1/admin/config/apply', { body: { document } })
+    expect(applied.body.changes).toMatchObject([{ kind: 'price', action: 'create', name: 'followed-file' }])
+    expect([await costOf('followed-file'), (await readModel()).price_version]).toEqual([costUsd(0.1), after])
   })
 
   test('and end with a price in another unit', async () => {

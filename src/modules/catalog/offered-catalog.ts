@@ -141,9 +141,17 @@ function addPrices(model: CatalogModel, prices: readonly OfferedPrice[]): TimedM
     first: model,
     later: prices.map((price) => ({
       fromMs: price.effectiveFromMs,
-      model: price.isOfFile ? model : withPrice(model, price),
+      model: price.isOfFile ? withCostsOf(model, price) : withPrice(model, price),
     })),
   }
+}
+
+/** The price of the file, whatever it is now. What routes cost counts while it is in the same unit. */
+function withCostsOf(model: CatalogModel, { version, costs }: OfferedPrice): CatalogModel {
+  if (costs === null || costs.length === 0) return model
+  const routes = withCosts(model.routes, costs, String(version))
+  const areComparable = routes.every(({ cost }) => cost === undefined || cost.price.unit === model.price.unit)
+  return areComparable ? Object.freeze({ ...model, routes }) : model
 }
 
 function withPrice(model: CatalogModel, { version, price: given, rates, costs }: OfferedPrice): CatalogModel {

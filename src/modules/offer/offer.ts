@@ -17,7 +17,8 @@ import { describeChange, type ProviderDifference } from './describe-change.ts'
 import { followOffer } from './follow-offer.ts'
 import type { OfferedProvider, StoredProvider } from './offered-provider.ts'
 import { createFilePriceKeeper } from './models/keep-file-prices.ts'
-import { createModelChanges, type ModelChanges, type ModelRules } from './models/model-changes.ts'
+import { createModelChanges, type ModelChanges } from './models/model-changes.ts'
+import type { ModelRules } from './models/model-rules.ts'
 import type { OfferedModel, OfferedPrice } from './models/offered-model.ts'
 import type { CertificateAuthorities } from './network/certificate-authorities.ts'
 import { openProvider, type SecretProblem } from './open-provider.ts'
@@ -34,8 +35,16 @@ export type {
   WantedModel,
   WantedProvider,
 } from './configuration/wanted-configuration.ts'
-export type { ModelChange, ModelInput, ModelPatch, ModelRules } from './models/model-changes.ts'
-export type { GivenCost, OfferedModel, OfferedPrice, OfferedVisibility } from './models/offered-model.ts'
+export type { ModelChange } from './models/model-change.ts'
+export type { ModelInput, ModelPatch } from './models/model-changes.ts'
+export type { ModelRules } from './models/model-rules.ts'
+export {
+  isAsInFile,
+  type GivenCost,
+  type OfferedModel,
+  type OfferedPrice,
+  type OfferedVisibility,
+} from './models/offered-model.ts'
 export { giveCosts, withoutRates } from './models/costs-of-routes.ts'
 export { withoutRemoved } from './models/read-models.ts'
 export { SEALED_PROVIDER_SECRETS, type OfferedProvider } from './offered-provider.ts'

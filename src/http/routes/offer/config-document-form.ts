@@ -71,7 +71,7 @@ const ModelDocument = Type.Object(ofModel, { additionalProperties: false })
 const PriceDocument = Type.Object(
   {
     model: ModelId,
-    price: PriceList,
+    price: Type.Optional(PriceList),
     costs: Type.Optional(Costs),
     effective_from: Type.Optional(
       Type.String({
@@ -103,7 +103,7 @@ export const ConfigDocument = Type.Object(
       Type.Array(PriceDocument, {
         maxItems: 5_000,
         description:
-          'Prices of now that models of the catalog file got over the API, and prices of the future. A model of the file that is not named has the price of the file. Absent: they stay as they are.',
+          'Prices of now that models of the catalog file got over the API, and prices of the future. A model of the file that is named without a price has the price of the file with these costs, and one that is not named has the price and the costs of the file. Absent: they stay as they are.',
       }),
     ),
   },

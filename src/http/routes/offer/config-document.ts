@@ -2,6 +2,7 @@ import { invalidValue } from '../../../kernel/app-error.ts'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import {
   giveCosts,
+  isAsInFile,
   withoutRates,
   withoutRemoved,
   type OfferedModel,
@@ -103,7 +104,7 @@ export function describeOffer(
     models: models.map((model) => modelToDocument(model, current.get(model.id))),
     prices: [
       ...[...current.values()]
-        .filter(({ model, isOfFile }) => !own.has(model) && !isOfFile)
+        .filter((price) => !own.has(price.model) && !isAsInFile(price))
         .map((price) => priceToDocument(price)),
       ...prices
         .filter(({ effectiveFromMs }) => effectiveFromMs > nowMs)
@@ -125,8 +126,12 @@ function modelToDocument(
   }
 }
 
-function priceToDocument({ model, price, costs }: OfferedPrice): Record<string, unknown> {
-  return { model, price, ...(costs === null || costs.length === 0 ? {} : { costs: costs.map(withoutRates) }) }
+function priceToDocument({ model, price, isOfFile, costs }: OfferedPrice): Record<string, unknown> {
+  return {
+    model,
+    ...(isOfFile ? {} : { price }),
+    ...(costs === null || costs.length === 0 ? {} : { costs: costs.map(withoutRates) }),
+  }
 }
 
 export function readWanted({ providers, models, prices }: ConfigDocument): WantedConfiguration {

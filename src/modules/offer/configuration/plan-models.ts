@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import { giveCosts, withoutRates } from '../models/costs-of-routes.ts'
-import type { AddedTogether, ModelChanges } from '../models/model-changes.ts'
-import type { OfferedModel, OfferedPrice } from '../models/offered-model.ts'
+import type { AddedTogether } from '../models/model-change.ts'
+import type { ModelChanges } from '../models/model-changes.ts'
+import { isAsInFile, type OfferedModel, type OfferedPrice } from '../models/offered-model.ts'
 import type { PlannedStep } from './planned-step.ts'
 import { isSameValue } from './same-value.ts'
 import type { WantedModel, WantedPrice } from './wanted-configuration.ts'
@@ -83,17 +84,18 @@ export async function planPrices(
     if (effectiveFromMs === null && (together.models.has(model) || models.some(({ id }) => id === model)))
       throw invalidValue(`prices.${index}`, `The price of '${model}' now stands with the model itself.`)
     const isCosted = isSameValue((known?.costs ?? []).map(withoutRates), costs)
-    if (known !== undefined && !known.isOfFile && isSameValue(known.price, price) && isCosted) {
-      kept.add(known)
+    const isPriced = isPricedAs(known, price)
+    if (isPriced && isCosted) {
+      if (known !== undefined) kept.add(known)
       continue
     }
-    const input = { price, costs, effectiveFromMs, authorKeyId, reason }
+    const input = { price: price ?? ('of-file' as const), costs, effectiveFromMs, authorKeyId, reason }
     const change = await changes.addPrice(model, input, together)
     added.push({ kind: 'price', action: 'create', name: model, change })
   }
   const current = [...new Set(prices.map(({ model }) => model))].flatMap((model) => {
     const one = changes.isOfFile(model) && !priced.has(model) ? currentOf(prices, model, nowMs) : undefined
-    return one === undefined || one.isOfFile ? [] : [one]
+    return one === undefined || isAsInFile(one) ? [] : [one]
   })
   const ended: PlannedStep[] = []
   for (const one of [...current, ...future])
@@ -107,6 +109,12 @@ export async function planPrices(
       })
   // One that takes the place of another comes after it.
   return [...ended, ...added]
+}
+
+/** Undefined: that of the file. */
+function isPricedAs(known: OfferedPrice | undefined, price: WantedPrice['price']): boolean {
+  if (price === undefined) return known?.isOfFile !== false
+  return known?.isOfFile === false && isSameValue(known.price, price)
 }
 
 function currentOf(prices: readonly OfferedPrice[], model: string, nowMs: number): OfferedPrice | undefined {

@@ -54,7 +54,8 @@ export interface WantedModel {
 
 export interface WantedPrice {
   readonly model: string
-  readonly price: Members
+  /** Absent: that of the catalog file. */
+  readonly price?: Members | undefined
   /** What the routes cost, unless they themselves say it. */
   readonly costs: readonly GivenCost[]
   /** Null: the price of now, of a model of the file. */

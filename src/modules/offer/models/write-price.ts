@@ -67,27 +67,22 @@ export async function addPrice(transaction: Queryable, row: Omit<PriceRow, 'vers
   return version
 }
 
-/** Adds the price of the file after the price list that is in effect. */
-export async function returnToFile(
+/** Adds a price list at once, after the one that is in effect. Null: that of the file. */
+export async function replacePrice(
   transaction: Queryable,
-  { version: known, model }: OfferedPrice,
-  price: Omit<NewPrice, 'effectiveFromMs'> & { readonly nowMs: number },
+  known: bigint | null,
+  row: Omit<PriceRow, 'version' | 'effectiveFromMs'>,
 ): Promise<bigint> {
   const version = await takeVersion(transaction)
+  const { model, nowMs } = row
   const [current] = await transaction.query<{ version: bigint }>(
-    `SELECT version FROM model_prices WHERE model = $1 AND effective_from <= $2 AND withdrawn_at IS NULL
+    `SELECT version FROM model_prices p WHERE model = $1 AND effective_from <= $2 AND withdrawn_at IS NULL AND ${IS_OF_THIS_MODEL}
      ORDER BY effective_from DESC LIMIT 1`,
-    [model, new Date(price.nowMs)],
+    [model, new Date(nowMs)],
   )
-  if (current?.version !== known)
+  if ((current?.version ?? null) !== known)
     throw new AppError('conflict', 'This model got another price list meanwhile. Read it again.')
-  await insertPrice(transaction, {
-    ...price,
-    model,
-    version,
-    effectiveFromMs: price.nowMs,
-    isOfFile: true,
-  })
+  await insertPrice(transaction, { ...row, version, effectiveFromMs: nowMs })
   return version
 }
 
@@ -115,6 +110,10 @@ export async function withdrawFuture(transaction: Queryable, model: string, nowM
   )
 }
 
+/** Not of a model of this name that was removed. */
+const IS_OF_THIS_MODEL =
+  'NOT EXISTS (SELECT FROM offered_models m WHERE m.id = p.model AND m.removed_at >= p.effective_from)'
+
 /**
  * Those of the price list before: not of a model of this name that was removed, and none of them if they are in another unit than the
  * price, because they cannot be compared with it.
@@ -124,5 +123,5 @@ const COSTS_BEFORE = `(
       SELECT FROM jsonb_array_elements(p.costs) given WHERE given -> 'cost' ->> 'unit' IS DISTINCT FROM $4::jsonb ->> 'unit')
     THEN '[]'::jsonb ELSE p.costs END
   FROM model_prices p WHERE p.model = $2 AND p.effective_from <= $3 AND p.withdrawn_at IS NULL
-    AND NOT EXISTS (SELECT FROM offered_models m WHERE m.id = p.model AND m.removed_at >= p.effective_from)
+    AND ${IS_OF_THIS_MODEL}
   ORDER BY p.effective_from DESC LIMIT 1)`

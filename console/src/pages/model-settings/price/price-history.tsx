@@ -86,7 +86,9 @@ function PriceRow({ model, list }: PriceRowProps) {
     },
     onError: (failure) => showFailure('The price could not be withdrawn', failure),
   })
-  const isOverFile = list.state === 'current' && list.source === 'database' && model.source === 'file'
+  const hasCosts = (list.costs ?? []).length > 0
+  const isOverFile =
+    list.state === 'current' && model.source === 'file' && (list.source === 'database' || hasCosts)
   return (
     <li className="flex flex-col gap-1 px-3 py-2 text-sm">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -104,7 +106,8 @@ function PriceRow({ model, list }: PriceRowProps) {
         ) : (
           <>
             from <Time at={list.effective_from} form="short" />
-            {list.source === 'file' && ', the price of the file again'}
+            {list.source === 'file' &&
+              (hasCosts ? ', the price of the file' : ', the price of the file again')}
           </>
         )}
         {list.reason !== null && `, ${list.reason}`}
