@@ -47,7 +47,7 @@ export function beginAttempt(
 ): Attempt | Promise<Attempt> {
   const { accountId } = request.caller
   const begin = (slot: Slot | null): Attempt => {
-    const attempt = recordAttempt({ ...options, request, provider: provider.id, upstreamModel })
+    const attempt = recordAttempt(options, request, { provider: provider.id, upstreamModel })
     const work = new UpstreamWork({
       parent: request.cancellation,
       durationMs: request.record.startedMs + options.durationMsMax - performance.now(),
@@ -57,19 +57,23 @@ export function beginAttempt(
       isBilledAfterDisconnect: provider.onDisconnect !== 'stops',
       onRelease: slot === null ? undefined : () => slot.release(),
     })
-    const uses: KeyUse[] = []
+    // Few keys have limits.
+    let uses: KeyUse[] | null = null
     return {
       work,
-      noteKey: (use) => void uses.push(use),
+      noteKey: (use) => {
+        uses ??= []
+        uses.push(use)
+      },
       answered: () => {
-        request.record.keyUses.push(...uses)
+        if (uses !== null) request.record.keyUses.push(...uses)
         attempt.answered()
       },
       failed: (error) => {
         work.release()
         // Work that was left is billed as an answer is.
-        if (error instanceof AbandonedWork) request.record.keyUses.push(...uses)
-        else for (const use of uses) use.end(NOTHING_USED)
+        if (error instanceof AbandonedWork) request.record.keyUses.push(...(uses ?? []))
+        else for (const use of uses ?? []) use.end(NOTHING_USED)
         attempt.failed(error)
       },
     }

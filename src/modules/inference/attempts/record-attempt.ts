@@ -1,35 +1,37 @@
 import { UpstreamError } from '../../../providers/failures/upstream-error.ts'
 import { AbandonedWork } from '../disconnect/drains.ts'
-import type { AttemptRecord, InferenceRecord } from '../inference-record.ts'
+import type { AttemptRecord } from '../inference-record.ts'
 import type { InferenceRequest } from '../inference-request.ts'
 
-interface RecordAttemptOptions {
-  readonly request: InferenceRequest<unknown>
-  readonly provider: string
-  readonly upstreamModel: string
+interface AttemptObserver {
   readonly onAttempt: (attempt: AttemptRecord, request: InferenceRequest<unknown>) => void
   /** This process lacks a resource. `code` is the system's error code. */
   readonly onShortage: (code: string) => void
 }
 
-/** Starts timing one attempt. The returned object records how it ended. */
-export function recordAttempt(options: RecordAttemptOptions) {
-  const { request, provider, upstreamModel, onAttempt } = options
+/** Starts timing one attempt. The returned object records how it ended. On the hot path. */
+export function recordAttempt(
+  observer: AttemptObserver,
+  request: InferenceRequest<unknown>,
+  { provider, upstreamModel }: Pick<AttemptRecord, 'provider' | 'upstreamModel'>,
+) {
   const { record, cancellation } = request
   const beganMs = performance.now()
-  const note = (outcome: AttemptRecord['outcome'], status: number | null, said: Said = {}): void => {
-    const attempt = describeAttempt(record, {
+  const note = (outcome: AttemptRecord['outcome'], status: number | null, said?: Said): void => {
+    const attempt: AttemptRecord = {
       provider,
       upstreamModel,
       outcome,
       status,
-      ...said,
+      upstreamCode: said?.upstreamCode,
+      upstreamMessage: said?.upstreamMessage,
       startedMs: beganMs - record.startedMs,
       durationMs: performance.now() - beganMs,
-    })
+      previousProvider: record.attempts.at(-1)?.provider ?? null,
+    }
     record.upstreamMs += attempt.durationMs
     record.attempts.push(attempt)
-    onAttempt(attempt, request)
+    observer.onAttempt(attempt, request)
   }
   return {
     answered(): void {
@@ -41,7 +43,7 @@ export function recordAttempt(options: RecordAttemptOptions) {
       if (error instanceof AbandonedWork) record.provider = provider
       if (error instanceof UpstreamError) {
         const { failure, status = null, upstreamCode = '' } = error.details
-        if (failure === 'local') options.onShortage(upstreamCode)
+        if (failure === 'local') observer.onShortage(upstreamCode)
         note(failure, status, saidBy(error, request.caller.isZeroRetention === true))
       }
       if (cancellation.isCancelled && !(error instanceof UpstreamError)) note('aborted', null)
@@ -62,11 +64,4 @@ function saidBy({ details, message }: UpstreamError, isZeroRetention: boolean): 
       ? undefined
       : (details.upstreamMessage ?? message).slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
   }
-}
-
-function describeAttempt(
-  record: InferenceRecord,
-  attempt: Omit<AttemptRecord, 'previousProvider'>,
-): AttemptRecord {
-  return { ...attempt, previousProvider: record.attempts.at(-1)?.provider ?? null }
 }

@@ -28,6 +28,7 @@ export function endKeyUses(
   { keyUses }: Pick<InferenceRecord, 'keyUses'>,
   used: KeyUsed = NOTHING_USED,
 ): void {
+  if (keyUses.length === 0) return
   const uses = keyUses.splice(0).filter(({ isOpen }) => isOpen)
   if (uses.length === 0) return
   const parts = BigInt(uses.length)

@@ -115,7 +115,7 @@ export class RequestBill {
     }
     const counted = record.counted ?? COUNTED_NOTHING
     const vendorCost = this.#options.vendorCostOf(record, counted)
-    endKeyUses(record, countForKey(record, vendorCost))
+    if (record.keyUses.length > 0) endKeyUses(record, countForKey(record, vendorCost))
     const usageRecord: UsageRecord = {
       id: uuidOfRequest(request.requestId),
       accountId: caller.accountId,
@@ -134,13 +134,11 @@ export class RequestBill {
       firstTokenMs: record.firstTokenMs === null ? null : toMilliseconds(record.firstTokenMs),
       createdAtMs: toTime(startedMs),
       details: packDetails(record),
-      ...(record.priceVersion !== null && {
-        priceVersion: record.priceVersion,
-        counted,
-      }),
-      ...(vendorCost !== undefined && { vendorCost }),
-      ...(record.units !== undefined && { units: record.units }),
-      ...(caller.labels !== undefined && { labels: caller.labels }),
+      priceVersion: record.priceVersion ?? undefined,
+      counted: record.priceVersion === null ? undefined : counted,
+      vendorCost,
+      units: record.units,
+      labels: caller.labels,
     }
     if (usageRecord.outcome === 'completed') this.#options.onCompleted(usageRecord)
     const settled = hold.settle({

@@ -18,7 +18,7 @@ export interface UsageRecord {
   readonly completionTokens: number
   readonly reasoningTokens: number
   /** Images, characters or seconds, of operations that are counted so; zero by default. */
-  readonly units?: number
+  readonly units?: number | undefined
   readonly latencyMs: number
   readonly firstTokenMs: number | null
   /** Start of the request; decides the hour, day and month it counts for. */
@@ -26,12 +26,12 @@ export interface UsageRecord {
   /** What the request log shows beside usage, packed. */
   readonly details?: string
   /** The version of the price list, and what was counted: together they give the charge again. Without `;`. */
-  readonly priceVersion?: string
-  readonly counted?: string
+  readonly priceVersion?: string | undefined
+  readonly counted?: string | undefined
   /** What the vendor charges, by the cost list of this version. Absent: unknown. */
   readonly vendorCost?: VendorCost | undefined
   /** What sums are kept for, beside the key and the model: `tag:name=value`, `group:<id>`. Distinct, absent without any. */
-  readonly labels?: readonly string[]
+  readonly labels?: readonly string[] | undefined
 }
 
 /** At most `VENDOR_COST_MAX`, so that sums of an hour have room in their columns. */
