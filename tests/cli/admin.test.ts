@@ -90,7 +90,12 @@ test('the audit log tells what was done', async () => {
   const { data } = await read(`/v1/admin/audit?target_id=${account}`)
   const shown = await admin('audit', '--target', account, '--json')
   expect(parseLines(shown.stdout)).toEqual(data)
-  expect((await admin('audit', '--target', account)).stdout).toMatch(/ account\.suspend +done +account /)
+  expect((await admin('audit', '--target', account)).stdout).toMatch(
+    / account\.suspend +done +account Initech .*status: "active" → "suspended"/,
+  )
+  expect((await admin('audit', '--account', account, '--action', 'account.create', '--csv')).stdout).toMatch(
+    /^time,id,action[^\r]*\r\n[^\r]*,account\.create,done,[^\r]*\r\n$/,
+  )
   expect((await admin('audit', '--target', UNTOUCHED)).stderr).toBe('Nothing was done.\n')
 })
 

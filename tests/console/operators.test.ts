@@ -40,7 +40,7 @@ describe.skipIf(NO_BROWSER !== null)('the pages of operators', () => {
     await takeScreenshots(page, 'account')
     await page.getByRole('link', { name: 'Audit', exact: true }).click()
     await page.getByRole('heading', { name: 'Audit log' }).waitFor()
-    expect(new URL(page.url()).searchParams.get('target')).toBe(accountId)
+    expect(new URL(page.url()).searchParams.get('account')).toBe(accountId)
     await page
       .getByRole('button', { name: /credit/ })
       .first()

@@ -170,3 +170,99 @@ test.each(ROUTES)('404: %s %s of an unknown account', async (method, path, body)
     expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
   }
 })
+
+describe('the audit log', () => {
+  test('200: says what was changed, before and after', async () => {
+    const { accountId, keyId } = await createAccountNamed('Changed')
+    const account = `/v1/admin/accounts/${accountId}`
+    await gateway.request('POST', `${account}/suspend`, { body: { reason: 'unpaid' } })
+    await gateway.request('PATCH', `${account}/budget`, { body: { monthly_usd: 7 } })
+    await gateway.request('PATCH', `${account}/budget`, { body: { monthly_usd: 9, daily_usd: null } })
+    await gateway.request('PATCH', `${account}/limits`, { body: { tier: 'no-such' } })
+    await gateway.request('PATCH', `${account}/api-keys/${keyId}`, { body: { name: 'renamed' } })
+    const { body } = await gateway.request('GET', `/v1/admin/audit?account_id=${accountId}`)
+    expect(body.entries.map((entry: Entry) => [entry.action, entry.changes])).toEqual([
+      ['api_key.update', [{ member: 'name', from: 'first', to: 'renamed' }]],
+      ['budget.set', [{ member: 'monthly_usd', from: 7, to: 9 }]],
+      ['budget.set', [{ member: 'monthly_usd', from: null, to: 7 }]],
+      [
+        'account.suspend',
+        [
+          { member: 'status', from: 'active', to: 'suspended' },
+          { member: 'suspended_reason', from: null, to: 'unpaid' },
+        ],
+      ],
+      ['api_key.create', []],
+      ['account.create', []],
+    ])
+    expect(body.entries.map((entry: Entry) => entry.account_name)).toEqual(Array(6).fill('Changed'))
+    expect(body.entries[3].details).toEqual({ reason: 'unpaid' })
+  })
+
+  test('200: is filtered by actor, action, outcome, time and text, and saved as a file', async () => {
+    const { accountId, keyId } = await createAccountNamed('Filtered, Inc.')
+    const account = `/v1/admin/accounts/${accountId}`
+    await gateway.request('POST', `${account}/credit`, { body: { amount_usd: 2, reason: '=Grüße "x"' } })
+    await gateway.request('POST', `${account}/credit`, { body: { amount_usd: -99, reason: 'oops' } })
+    const { body: me } = await gateway.request('GET', '/v1/tenants/me')
+    const find = async (query: Record<string, string>) => {
+      const given = new URLSearchParams({ account_id: accountId, ...query })
+      const { body } = await gateway.request('GET', `/v1/admin/audit?${given.toString()}`)
+      expect(body.total).toBe(body.entries.length)
+      return body.entries.map(({ action }: Entry) => action)
+    }
+    const all = ['credit.deduct', 'credit.grant', 'api_key.create', 'account.create']
+    const later = '2999-01-01'
+    for (const [query, found] of [
+      [{}, all],
+      [{ actor: me.key.id }, all],
+      [{ actor: me.id.toUpperCase() }, all],
+      [{ actor: accountId }, []],
+      [{ actor: 'nobody@example.com' }, []],
+      [{ action: 'credit' }, all.slice(0, 2)],
+      [{ action: 'credit.grant' }, ['credit.grant']],
+      [{ action: 'cred' }, []],
+      [{ outcome: 'failed' }, ['credit.deduct']],
+      [{ search: 'GRÜß' }, ['credit.grant']],
+      [{ search: '%' }, []],
+      [{ search: 'filtered, inc' }, all],
+      [{ since: later }, []],
+      [{ until: later }, all],
+      [{ target_id: keyId }, ['api_key.create']],
+    ] as const)
+      expect([query, await find(query)]).toEqual([query, found])
+
+    const file = await gateway.request('GET', `/v1/admin/audit?format=csv&limit=1&account_id=${accountId}`)
+    expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    const [head, ...rows] = file.body.trimEnd().split('\r\n')
+    expect(head).toBe(
+      'time,id,action,outcome,actor,actor_account_id,actor_account,actor_key_id,target_kind,target_id,target,account_id,account,changes,details',
+    )
+    expect(rows.map((row: string) => row.split(',')[2])).toEqual(all)
+    expect(rows[1]).toContain('"Filtered, Inc."')
+  })
+
+  test.each([
+    'action=A',
+    'since=yesterday',
+    'since=2030-01-02&until=2030-01-01',
+    'search=%00',
+    'outcome=good',
+  ])('400: %s', async (query) => {
+    expect((await gateway.request('GET', `/v1/admin/audit?${query}`)).status).toBe(400)
+  })
+})
+
+interface Entry {
+  readonly action: string
+  readonly account_name: string | null
+  readonly changes: readonly object[]
+}
+
+async function createAccountNamed(name: string): Promise<{ accountId: string; keyId: string }> {
+  const { body: account } = await gateway.request('POST', ACCOUNTS, { body: { name } })
+  const { body: key } = await gateway.request('POST', `${ACCOUNTS}/${account.id}/api-keys`, {
+    body: { name: 'first' },
+  })
+  return { accountId: account.id, keyId: key.id }
+}

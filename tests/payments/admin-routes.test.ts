@@ -113,7 +113,13 @@ describe('promo codes', () => {
 describe('the audit log', () => {
   test('200: has actor, target and outcome of every operator action', async () => {
     const { body: me } = await gateway.request('GET', '/v1/tenants/me')
-    const actor = { account_id: me.id, key_id: me.key.id }
+    const actor = {
+      account_id: me.id,
+      account_name: me.name,
+      key_id: me.key.id,
+      name: expect.any(String),
+      user_id: null,
+    }
     const account = `/v1/admin/accounts/${(await createAccount(gateway, { creditUsd: 3 })).accountId}`
     const accountId = account.split('/').at(-1)
     const { body: key } = await gateway.request('POST', `${account}/api-keys`, { body: { name: 'theirs' } })
@@ -137,19 +143,19 @@ describe('the audit log', () => {
       ],
     )
     expect(summary.slice(-11)).toEqual([
-      ['api_key.create', { kind: 'api_key', id: expect.any(String) }, 'done'],
-      ['api_key.create', { kind: 'api_key', id: key.id }, 'done'],
-      ['api_key.revoke', { kind: 'api_key', id: key.id }, 'done'],
-      ['account.suspend', { kind: 'account', id: accountId }, 'done'],
-      ['account.activate', { kind: 'account', id: accountId }, 'done'],
-      ['credit.grant', { kind: 'account', id: accountId }, 'done'],
-      ['credit.deduct', { kind: 'account', id: accountId }, 'failed'],
-      ['budget.set', { kind: 'account', id: accountId }, 'done'],
-      ['promo_code.create', { kind: 'promo_code', id: code.id }, 'done'],
-      ['promo_code.disable', { kind: 'promo_code', id: code.id }, 'done'],
-      ['payment.refund', { kind: 'payment', id: 'no-such' }, 'failed'],
+      ['api_key.create', { kind: 'api_key', id: expect.any(String), name: expect.any(String) }, 'done'],
+      ['api_key.create', { kind: 'api_key', id: key.id, name: 'theirs' }, 'done'],
+      ['api_key.revoke', { kind: 'api_key', id: key.id, name: 'theirs' }, 'done'],
+      ['account.suspend', { kind: 'account', id: accountId, name: 'Ada' }, 'done'],
+      ['account.activate', { kind: 'account', id: accountId, name: 'Ada' }, 'done'],
+      ['credit.grant', { kind: 'account', id: accountId, name: 'Ada' }, 'done'],
+      ['credit.deduct', { kind: 'account', id: accountId, name: 'Ada' }, 'failed'],
+      ['budget.set', { kind: 'account', id: accountId, name: 'Ada' }, 'done'],
+      ['promo_code.create', { kind: 'promo_code', id: code.id, name: null }, 'done'],
+      ['promo_code.disable', { kind: 'promo_code', id: code.id, name: null }, 'done'],
+      ['payment.refund', { kind: 'payment', id: 'no-such', name: null }, 'failed'],
     ])
-    expect(summary[0]).toEqual(['account.create', { kind: 'account', id: accountId }, 'done'])
+    expect(summary[0]).toEqual(['account.create', { kind: 'account', id: accountId, name: 'Ada' }, 'done'])
     for (const entry of entries) expect(entry.actor).toEqual(actor)
     expect(entries[0].details).toEqual({ name: 'Ada', credit_usd: 3 })
     expect(entries.at(-5).details).toEqual({ amount_usd: -99, reason: 'oops', error: 'conflict' })

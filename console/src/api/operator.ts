@@ -2,19 +2,12 @@ import { queryOptions } from '@tanstack/react-query'
 import { call, client, type Schemas } from './client.ts'
 import { cursorPages } from './cursor-pages.ts'
 
-export type AuditEntry = Awaited<ReturnType<typeof fetchAudit>>['data'][number]
 export type PromoCode = Schemas['PromoCode']
 export type Redemption = Awaited<ReturnType<typeof fetchRedemptions>>['data'][number]
 export type ProviderStatus = Schemas['ProviderStatus']
 export type ProviderTest = Schemas['ProviderTest']
 export type Vendor = Awaited<ReturnType<typeof fetchProviders>>['vendors'][number]
 export type LiveOverview = Schemas['LiveOverview']
-
-export const auditQuery = (targetId: string | undefined) =>
-  cursorPages({
-    queryKey: ['audit', targetId ?? null],
-    fetchPage: (after, signal) => fetchAudit(targetId, after, signal),
-  })
 
 export const promoCodesQuery = () =>
   cursorPages({
@@ -98,11 +91,5 @@ function fetchRedemptions(id: string, after: string | undefined, signal: AbortSi
       params: { path: { id }, query: { after, limit: 100 } },
       signal,
     }),
-  )
-}
-
-function fetchAudit(targetId: string | undefined, after: string | undefined, signal: AbortSignal) {
-  return call(() =>
-    client.GET('/v1/admin/audit', { params: { query: { target_id: targetId, after, limit: 100 } }, signal }),
   )
 }

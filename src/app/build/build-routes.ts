@@ -250,7 +250,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     }),
     ...adminPaymentRoutes({ accounts, billing, audit }),
     ...adminPromoRoutes({ promoCodes, audit }),
-    ...adminAuditRoutes({ audit }),
+    ...adminAuditRoutes({ audit, logger }),
     ...adminLiveRoutes({ live: options.overview.live }),
     ...adminProviderRoutes({ providers: options.overview.providers, audit }),
     ...buildOfferRoutes({ modules, providers: options.overview.providers }),

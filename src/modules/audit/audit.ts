@@ -1,12 +1,14 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
-import { ID_AFTER_ALL, type OpenPage, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { OpenPage, Page, PageRequest } from '../../kernel/page.ts'
 import type { Database } from '../../storage/database.ts'
-import { AUDIT_COLUMNS, auditEntryFromRow, type AuditEntry, type AuditRow } from './audit-entry.ts'
+import { differenceBetween, type AuditEntry } from './audit-entry.ts'
 import { listChanges, type ChangeFilter, type ChangePage, type RecordedChange } from './list-changes.ts'
+import { exportEntries, listEntries, type EntryFilter } from './list-entries.ts'
 
 export type { AuditEntry } from './audit-entry.ts'
+export type { EntryFilter } from './list-entries.ts'
 export { AUDIT_EVENT_TYPES } from './event-types.ts'
 export type { RecordedChange, RecordedKey } from './list-changes.ts'
 export { recordFailedSignIn, type FailedSignIn } from './record-failed-sign-in.ts'
@@ -20,6 +22,11 @@ interface OperatorAction {
   readonly target: { readonly kind: string; readonly id: string | null }
   /** The parameters of the request. Never secrets. */
   readonly details?: Readonly<Record<string, unknown>>
+  /**
+   * Reads what the action may change, right before and right after it, so that the entry has the difference. Without it the details
+   * are all that is known. Never secrets.
+   */
+  readonly readState?: () => Promise<Readonly<Record<string, unknown>>>
 }
 
 export interface Audit {
@@ -31,8 +38,10 @@ export interface Audit {
     action: OperatorAction,
     work: () => Promise<Result>,
   ): Promise<Result>
-  /** Returns entries, newest first, optionally for one target. */
-  list(page: PageRequest, filter: { targetId: string | null }): Promise<Page<AuditEntry>>
+  /** Returns entries, newest first. */
+  list(page: PageRequest, filter: EntryFilter): Promise<Page<AuditEntry>>
+  /** Returns all entries that match, newest first, some at a time. */
+  export(filter: EntryFilter): AsyncIterable<readonly AuditEntry[]>
   /** Returns what `recordChange` wrote for this account, newest first. */
   listChanges(accountId: string, page: ChangePage, filter: ChangeFilter): Promise<OpenPage<RecordedChange>>
 }
@@ -42,17 +51,26 @@ export function createAudit({ database, clock }: { database: Database; clock: Cl
     run: async (action, work) => {
       const id = createId(clock.nowMs())
       await insertEntry(database, { ...action, id, nowMs: clock.nowMs() })
+      const before = await readStateOf(action)
       const result = await work().catch(async (error: unknown) => {
         const code = error instanceof AppError ? error.code : 'internal_error'
         await closeEntry(database, id, { outcome: 'failed', targetId: null, details: { error: code } })
         throw error
       })
-      await closeEntry(database, id, { outcome: 'done', targetId: result.id ?? null, details: {} })
+      const details = differenceBetween(before, before && (await readStateOf(action)))
+      await closeEntry(database, id, { outcome: 'done', targetId: result.id ?? null, details })
       return result
     },
     list: (page, filter) => listEntries(database, page, filter),
+    export: (filter) => exportEntries(database, filter),
     listChanges: (accountId, page, filter) => listChanges(database, accountId, page, filter),
   }
+}
+
+/** What cannot be read does not keep the action from being done or refused. */
+async function readStateOf({ readState }: OperatorAction): Promise<Readonly<Record<string, unknown>> | null> {
+  if (readState === undefined) return null
+  return readState().catch(() => null)
 }
 
 async function insertEntry(
@@ -86,27 +104,4 @@ async function closeEntry(
      WHERE id = $1 AND outcome IS NULL`,
     [id, outcome, targetId, JSON.stringify(details)],
   )
-}
-
-async function listEntries(
-  database: Database,
-  { limit, afterId }: PageRequest,
-  { targetId }: { targetId: string | null },
-): Promise<Page<AuditEntry>> {
-  const [rows, [count]] = await Promise.all([
-    database.query<AuditRow>(
-      `SELECT ${AUDIT_COLUMNS} FROM audit_entries
-       WHERE id < $1 AND ($2::text IS NULL OR target_id = $2) ORDER BY id DESC LIMIT $3`,
-      [afterId ?? ID_AFTER_ALL, targetId, limit + 1],
-    ),
-    database.query<{ total: bigint }>(
-      'SELECT count(*) AS total FROM audit_entries WHERE $1::text IS NULL OR target_id = $1',
-      [targetId],
-    ),
-  ])
-  return {
-    items: rows.slice(0, limit).map(auditEntryFromRow),
-    total: Number(count?.total ?? 0),
-    hasMore: rows.length > limit,
-  }
 }

@@ -46,7 +46,7 @@ export function AccountPage() {
         description={<CopyableId id={id} label="account id" />}
         actions={
           <>
-            <Link to="/audit" search={{ target: id }} className={buttonClass('quiet')}>
+            <Link to="/audit" search={{ account: id }} className={buttonClass('quiet')}>
               Audit
             </Link>
             <Button onClick={() => setOpened('note')}>Note</Button>

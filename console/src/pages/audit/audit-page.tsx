@@ -1,51 +1,55 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { auditQuery, type AuditEntry } from '../../api/operator.ts'
+import {
+  auditFileUrl,
+  auditQuery,
+  type AuditEntry,
+  type OperatorAuditFilters,
+} from '../../api/operator-audit.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
-import { Button } from '../../ui/forms/button.tsx'
-import { SearchField } from '../../ui/forms/search-field.tsx'
-import { FilterBar } from '../../ui/layout/filter-bar.tsx'
+import { Button, buttonClass } from '../../ui/forms/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
-import { Sheet } from '../../ui/overlays/sheet.tsx'
 import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
-import { Badge, type Tone } from '../../ui/text/badge.tsx'
-import { CodeBlock } from '../../ui/text/code-block.tsx'
+import { Badge } from '../../ui/text/badge.tsx'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
-import { DetailsList } from '../../ui/text/details-list.tsx'
 import { RowLink } from '../../ui/text/row-link.tsx'
 import { Time } from '../../ui/text/time.tsx'
+import { AuditFilterBar } from './audit-filter-bar.tsx'
+import { filtersOf } from './audit-search.ts'
+import { EntrySheet, OUTCOME_TONES } from './entry-sheet.tsx'
 
 const route = getRouteApi('/shell/audit')
 
 export function AuditPage() {
-  const { target, entry: openedId } = route.useSearch()
+  const search = route.useSearch()
+  const filters = filtersOf(search)
   const navigate = route.useNavigate()
-  const entries = useInfiniteQuery(auditQuery(target))
-  const opened = entries.data?.pages.flatMap(({ data }) => data).find(({ id }) => id === openedId)
+  const entries = useInfiniteQuery(auditQuery(filters))
+  const opened = entries.data?.pages.flatMap(({ data }) => data).find(({ id }) => id === search.entry)
   const open = ({ id }: AuditEntry): void =>
     void navigate({ search: (old) => ({ ...old, entry: id }), ...AS_DETAIL })
   const close = useCloseDetail(
     () => void navigate({ search: (old) => ({ ...old, entry: undefined }), replace: true }),
   )
-  const filter = (id: string): void =>
-    void navigate({ search: id === '' ? {} : { target: id }, replace: true })
+  const filter = (next: OperatorAuditFilters): void => void navigate({ search: next, replace: true })
+  const isFiltered = Object.keys(filters).length > 0
   return (
-    <Page>
+    <Page isWide>
       <PageHeader
         title="Audit log"
         description="Who did what to which object. Entries are written before the action and cannot be changed."
+        actions={
+          <a href={auditFileUrl(filters)} download className={buttonClass()}>
+            <Icon name="download" />
+            CSV
+          </a>
+        }
       />
-      <FilterBar {...(target && { onClear: () => filter('') })}>
-        <SearchField
-          label="Id of what was changed"
-          className="w-80 max-sm:w-full"
-          value={target ?? ''}
-          onChange={(id) => filter(id.trim())}
-        />
-      </FilterBar>
+      <AuditFilterBar filters={filters} total={entries.data?.pages[0]?.total} onChange={filter} />
       <PagedTable
         label="Audit entries"
         query={entries}
@@ -53,17 +57,17 @@ export function AuditPage() {
         rowId={({ id }) => id}
         onOpen={open}
         empty={
-          target === undefined ? (
-            <EmptyState icon="book" title="No entry yet">
-              What operators change, such as credit, accounts and promo codes, appears here.
-            </EmptyState>
-          ) : (
+          isFiltered ? (
             <EmptyState
               icon="book"
               title="No entry matches"
-              action={<Button onClick={() => filter('')}>Clear the filter</Button>}
+              action={<Button onClick={() => filter({})}>Clear the filters</Button>}
             >
-              Nothing was done to the object with this id.
+              Change or clear the filters.
+            </EmptyState>
+          ) : (
+            <EmptyState icon="book" title="No entry yet">
+              What operators change, such as credit, accounts and promo codes, appears here.
             </EmptyState>
           )
         }
@@ -72,8 +76,6 @@ export function AuditPage() {
     </Page>
   )
 }
-
-const TONES: Readonly<Record<AuditEntry['outcome'], Tone>> = { done: 'good', failed: 'bad', unknown: 'warn' }
 
 function columnsOf(onOpen: (entry: AuditEntry) => void): Column<AuditEntry>[] {
   return [
@@ -91,47 +93,38 @@ function columnsOf(onOpen: (entry: AuditEntry) => void): Column<AuditEntry>[] {
     {
       id: 'target',
       header: 'Target',
-      width: '240px',
+      width: '264px',
       isMinor: true,
-      render: ({ target: { kind, id } }) => (
+      render: ({ target: { kind, id, name } }) => (
         <span className="flex items-center gap-2">
-          <span className="text-ink-soft">{kind}</span>
-          {id && <CopyableId id={id} label="target id" isShort />}
+          <span className="text-ink-soft">{kind?.replaceAll('_', ' ')}</span>
+          {name === null ? (
+            id && <CopyableId id={id} label="target id" isShort />
+          ) : (
+            <span className="truncate">{name}</span>
+          )}
         </span>
       ),
     },
     {
-      id: 'actor',
-      header: 'Key of the actor',
-      width: '176px',
+      id: 'account',
+      header: 'Account',
+      width: '160px',
       isMinor: true,
-      render: ({ actor }) => <CopyableId id={actor.key_id} label="key id" isShort />,
+      render: ({ account_name: name }) => name ?? <span className="text-ink-faint">none</span>,
+    },
+    {
+      id: 'actor',
+      header: 'Done by',
+      width: '200px',
+      isMinor: true,
+      render: ({ actor }) => actor.name ?? <CopyableId id={actor.key_id} label="key id" isShort />,
     },
     {
       id: 'outcome',
       header: 'Outcome',
       width: '104px',
-      render: ({ outcome }) => <Badge tone={TONES[outcome]}>{outcome}</Badge>,
+      render: ({ outcome }) => <Badge tone={OUTCOME_TONES[outcome]}>{outcome}</Badge>,
     },
   ]
-}
-
-function EntrySheet({ entry, onClose }: { readonly entry: AuditEntry; readonly onClose: () => void }) {
-  return (
-    <Sheet title={entry.action} isOpen onClose={onClose} side="right">
-      <div className="flex flex-col gap-4">
-        <DetailsList
-          details={{
-            Outcome: <Badge tone={TONES[entry.outcome]}>{entry.outcome}</Badge>,
-            Time: <Time at={entry.created_at} form="short" />,
-            Account: <CopyableId id={entry.actor.account_id} label="account id" />,
-            Key: <CopyableId id={entry.actor.key_id} label="key id" />,
-            Target: entry.target.kind,
-            'Target id': entry.target.id && <CopyableId id={entry.target.id} label="target id" />,
-          }}
-        />
-        <CodeBlock label="What was asked for" language="json" code={JSON.stringify(entry.details, null, 2)} />
-      </div>
-    </Sheet>
-  )
 }

@@ -1,24 +1,15 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { auditQuery } from '../../api/operator.ts'
+import { auditQuery } from '../../api/operator-audit.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
-
-interface AuditSearch {
-  /** The id of what was changed. */
-  readonly target?: string | undefined
-  /** The id of the entry that is open. */
-  readonly entry?: string | undefined
-}
+import { filtersOf, readAuditSearch } from './audit-search.ts'
 
 export const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/audit',
-  validateSearch: ({ target, entry }: Record<string, unknown>): AuditSearch => ({
-    target: typeof target === 'string' && target !== '' ? target : undefined,
-    entry: typeof entry === 'string' && entry !== '' ? entry : undefined,
-  }),
-  loaderDeps: ({ search: { target } }) => ({ target }),
+  validateSearch: readAuditSearch,
+  loaderDeps: ({ search }) => filtersOf(search),
   loader: ({ context, deps }) => {
-    void context.queryClient.prefetchInfiniteQuery(auditQuery(deps.target))
+    void context.queryClient.prefetchInfiniteQuery(auditQuery(deps))
   },
   component: lazyRouteComponent(() => import('./audit-page.tsx'), 'AuditPage'),
 })

@@ -60,7 +60,8 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/admin/promo-codes/{id}': 'Returns one promo code.',
   'POST /v1/admin/promo-codes/{id}/disable': 'Disables a promo code. Credit that was redeemed stays.',
   'GET /v1/admin/promo-codes/{id}/redemptions': 'Lists the accounts that redeemed a code, newest first.',
-  'GET /v1/admin/audit': 'Lists the actions of operators, newest first.',
+  'GET /v1/admin/audit':
+    'Lists the actions of operators, newest first: who did what to which object, what is different since, and how it ended, also as CSV. The filters are combined.',
   'GET /v1/admin/live':
     'Streams the figures of all processes as events, one every two seconds: requests, errors, latency, tokens and spend a second, ' +
     'tasks, queues, workers, the database and providers, and what needs attention first. It ends with the key or the session, and ' +

@@ -122,6 +122,8 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
     'at,kind,description,project_id,project,key_id,key,model,requests,amount_usd\r\n2026-10-01T00:00:00.000Z,opening_balance,,,,,,,,5\r\n',
   'GET /v1/admin/usage 200 text/csv':
     'from,to,by,value,name,account_id,account,requests,cost_usd,previous_cost_usd\r\n2026-10-01T00:00:00.000Z,2026-11-01T00:00:00.000Z,model,gpt-5.4,gpt-5.4,,,120,4.5,3.9\r\n',
+  'GET /v1/admin/audit 200 text/csv':
+    'time,id,action,outcome,actor,target_kind,target,account,changes\r\n2026-11-17T16:51:58.675Z,01a1ea6c-2653-7167-8fd4-30e6d667493c,account.suspend,done,ada@example.com,account,Acme,Acme,"[{""member"":""status"",""from"":""active"",""to"":""suspended""}]"\r\n',
   'GET /v1/admin/statements 200 text/csv':
     'month,status,number,account_id,account,opening_balance_usd,closing_balance_usd\r\n2026-10,closed,ST-000042,01a1ea6c-2653-7167-8fd4-30e6d667493c,Ada,5,4.5\r\n',
   'GET /metrics 200 text/plain':

@@ -6,6 +6,7 @@ import type { Caller, Keys } from '../../../modules/keys/keys.ts'
 import type { BodyPolicy, StoredBodies } from '../../../modules/request-log/request-log.ts'
 import { AccountId, objectName } from '../../../wires/usual-members.ts'
 import { inAccount, ofGateway } from '../../access.ts'
+import { pickMembers } from '../../parameters/pick-members.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const RETENTION_DAYS_DEFAULT = 7
@@ -137,6 +138,8 @@ const operatorRoutes = (parts: BodyStorageParts): Route[] => [
         action: 'account.body_storage',
         target: { kind: 'account', id },
         details: body,
+        readState: async () =>
+          pickMembers(await describeStorage(parts, id), ['enabled', 'retention_days', 'keys']),
       }
       await parts.audit.run(entry, async () => {
         await changeStorage(parts, caller, { accountId: id, ...body })

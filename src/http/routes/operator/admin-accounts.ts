@@ -5,6 +5,7 @@ import type { Keys } from '../../../modules/keys/keys.ts'
 import type { Usage } from '../../../modules/usage/usage.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseUsd } from '../../parameters/parse-usd.ts'
+import { pickMembers } from '../../parameters/pick-members.ts'
 import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
@@ -118,7 +119,13 @@ const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
     handle: async ({ caller, params, body }) =>
       accountToWire(
         await audit.run(
-          { actor: caller, action: 'account.suspend', target: accountTarget(params.id), details: body },
+          {
+            actor: caller,
+            action: 'account.suspend',
+            target: accountTarget(params.id),
+            details: body,
+            readState: () => readStatus(accounts, params.id),
+          },
           () => accounts.suspend(caller, params.id, body.reason ?? null),
         ),
       ),
@@ -156,12 +163,23 @@ const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
     responses: { 200: { description: 'The keys of the account work again.', schema: AccountAnswer } },
     handle: async ({ caller, params }) =>
       accountToWire(
-        await audit.run({ actor: caller, action: 'account.activate', target: accountTarget(params.id) }, () =>
-          accounts.activate(caller, params.id),
+        await audit.run(
+          {
+            actor: caller,
+            action: 'account.activate',
+            target: accountTarget(params.id),
+            readState: () => readStatus(accounts, params.id),
+          },
+          () => accounts.activate(caller, params.id),
         ),
       ),
   }),
 ]
+
+async function readStatus(accounts: Accounts, id: string) {
+  const { status, suspendedReason } = await accounts.read(id)
+  return { status, suspended_reason: suspendedReason }
+}
 
 const accountKeyRoutes = (modules: AdminAccountModules): Route[] => {
   const { accounts, keys, audit } = modules
@@ -230,6 +248,8 @@ const accountKeyRoutes = (modules: AdminAccountModules): Route[] => {
             action: 'api_key.update',
             target: { kind: 'api_key', id: params.key_id },
             details: { account_id: params.id, ...body },
+            readState: async () =>
+              pickMembers(await wire.one(await keys.read(params.id, params.key_id)), Object.keys(body)),
           },
           () => keys.update(caller, params.id, params.key_id, changes),
         )

@@ -12,6 +12,7 @@ import { AccountId, CreatedAt, Id, objectName, SHOWN_LINE } from '../../../wires
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
+import { pickMembers } from '../../parameters/pick-members.ts'
 import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { PaymentAnswer, paymentToWire } from '../account/payment-wire.ts'
@@ -194,12 +195,16 @@ const budgetRoutes = ({ accounts, ledger, audit }: AdminCreditModules): Route[] 
         ] as const
         const { id: accountId } = await accounts.read(params.id)
         const target = { kind: 'account', id: accountId }
-        await audit.run({ actor: caller, action: 'budget.set', target, details: body }, async () => {
-          for (const [period, limit] of limits) {
-            if (limit !== undefined) await ledger.setBudget(accountId, period, limit, caller)
-          }
-          return {}
-        })
+        const readState = async () => pickMembers(await readBudgets(accountId), Object.keys(body))
+        await audit.run(
+          { actor: caller, action: 'budget.set', target, details: body, readState },
+          async () => {
+            for (const [period, limit] of limits) {
+              if (limit !== undefined) await ledger.setBudget(accountId, period, limit, caller)
+            }
+            return {}
+          },
+        )
         return readBudgets(accountId)
       },
     }),

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Audit } from '../../../modules/audit/audit.ts'
 import type { Directory, ProviderDraft } from '../../../modules/directory/directory.ts'
 import { objectName, UuidId } from '../../../wires/usual-members.ts'
+import { pickMembers } from '../../parameters/pick-members.ts'
 import { ofGateway } from '../../access.ts'
 import { listSchema, wholeList } from '../../answers/list-page.ts'
 import { originOf } from '../../parameters/origin-of.ts'
@@ -134,7 +135,17 @@ export const adminIdentityProviderRoutes = (options: IdentityProviderRouteOption
           ...(body.client_id !== undefined && { clientId: body.client_id }),
         }
         const changed = await audit.run(
-          { actor: caller, action: 'identity_provider.update', target: target(params.id), details },
+          {
+            actor: caller,
+            action: 'identity_provider.update',
+            target: target(params.id),
+            details,
+            readState: async () =>
+              pickMembers(
+                providerToWire(await providers.read(params.id), baseUrl(request)),
+                Object.keys(others),
+              ),
+          },
           () => providers.change(params.id, change),
         )
         return providerToWire(changed, baseUrl(request))

@@ -70,7 +70,9 @@ export const adminLimitRoutes = (modules: AdminLimitModules): Route[] => {
           throw invalidValue('tier', `tier must be one of ${limits.tierNames.join(', ')}, or null.`)
         const { id } = await accounts.read(params.id)
         const target = { kind: 'account', id }
-        await audit.run({ actor: caller, action: 'limits.set', target, details: { tier } }, async () => {
+        const readState = async () => ({ tier: (await limits.describeAccount(id)).setTier })
+        const entry = { actor: caller, action: 'limits.set', target, details: { tier }, readState }
+        await audit.run(entry, async () => {
           await limits.setTier(caller, id, tier)
           return {}
         })

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
+import type { Caller } from '../../../modules/keys/keys.ts'
 import { OPERATOR_ROLES, type Operator, type People } from '../../../modules/people/people.ts'
 import { CreatedAt, Id, objectName } from '../../../wires/usual-members.ts'
 import { parseWireId, wireId } from '../../../wires/organization-ids.ts'
@@ -76,6 +77,7 @@ export const adminOperatorRoutes = ({ people, audit }: { people: People; audit: 
         action: 'operator.name',
         target: { kind: 'user', id: userId },
         details: { role: body.role },
+        readState: () => readRole(people, caller, userId),
       } as const
       return operatorToWire(await audit.run(entry, () => people.operators.name(caller, userId, body.role)))
     },
@@ -97,6 +99,7 @@ export const adminOperatorRoutes = ({ people, audit }: { people: People; audit: 
         action: 'operator.remove',
         target: { kind: 'user', id: userId },
         details: {},
+        readState: () => readRole(people, caller, userId),
       } as const
       await audit.run(entry, async () => {
         await people.operators.remove(caller, userId)
@@ -106,6 +109,11 @@ export const adminOperatorRoutes = ({ people, audit }: { people: People; audit: 
     },
   }),
 ]
+
+async function readRole(people: Pick<People, 'operators'>, caller: Caller, userId: string) {
+  const operators = await people.operators.list(caller)
+  return { role: operators.find(({ id }) => id === userId)?.role ?? null }
+}
 
 function userIdOf(text: string): string {
   const id = parseWireId('user', text)
