@@ -1,6 +1,7 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { createGatewayClient, type GatewayClient } from './api/gateway-client.ts'
 import { createDeprecationWarner } from './api/warn-of-deprecation.ts'
+import type { OutputFilter } from './filter/start-filter.ts'
 import { createOutput, type Output } from './output/terminal.ts'
 import { findConnection, findProfileName, type Connection } from './profile/find-connection.ts'
 import { profilePath, readProfiles } from './profile/profile-file.ts'
@@ -8,7 +9,7 @@ import { profilePath, readProfiles } from './profile/profile-file.ts'
 /** What every client command can use. */
 export interface CommandContext {
   readonly output: Output
-  /** Whether to print exactly the API's JSON. */
+  /** Whether to print exactly the API's JSON, or what a filter makes of it. */
   readonly isJson: boolean
   /** The name given with `--profile`. */
   readonly profile: string | undefined
@@ -22,8 +23,10 @@ export interface CommandContext {
   readonly connectTo: (connection: Connection) => GatewayClient
   /** Prints one JSON document. */
   readonly printJson: (value: unknown) => void
-  /** Prints a list as JSON lines. */
+  /** Prints a list as JSON lines. A filter gets it as one array. */
   readonly printJsonLines: (values: readonly unknown[]) => void
+  /** Prints one of several things that come one after the other. */
+  readonly printJsonLine: (value: unknown) => void
 }
 
 /** Rates are per minute, so that longer waits mean that other clients take everything. */
@@ -48,6 +51,8 @@ export function clientCommand<Options extends object = object>(definition: Clien
   const command = new Command(name)
     .description(summary)
     .option('--json', 'print the JSON of the API')
+    .option('--jq <filter>', 'filter the JSON with jq')
+    .addOption(new Option('--template <text>', 'print the JSON by a template').conflicts('jq'))
     .option('--profile <name>', 'use another profile than the current one')
     .option('--project <id>', 'refuse to work in another project than this one')
     .option('--wait', 'wait for rate limits instead of ending with exit code 6')
@@ -57,17 +62,31 @@ export function clientCommand<Options extends object = object>(definition: Clien
     // commander passes the arguments, the options and the command itself.
     const words = passed.slice(0, -2).flat() as string[]
     if (!WITHOUT_FRESH_TOKEN.has(name)) await freshen(command.opts<SharedOptions>())
-    const context = createContext(command.opts())
-    const given = { words, options: command.opts<Options>() }
-    if (words.length === 0 && Object.keys(given.options).length === 0) return act(context, given.options)
-    const { resolveWords } = await import('./short-ids/resolve-words.ts')
-    const whole = await resolveWords(command, given, context.connect)
-    await act(context, whole.options, ...(whole.words as string[]))
+    const output = createOutput(process)
+    const filter = await openFilter(command.opts(), output)
+    const context = createContext(command.opts(), output, filter)
+    try {
+      const given = { words, options: command.opts<Options>() }
+      if (words.length === 0 && Object.keys(given.options).length === 0) {
+        await act(context, given.options)
+      } else {
+        const { resolveWords } = await import('./short-ids/resolve-words.ts')
+        const whole = await resolveWords(command, given, context.connect)
+        await act(context, whole.options, ...(whole.words as string[]))
+      }
+    } catch (error) {
+      // Some commands print first what they then fail for. The failure of the command tells more than one of the filter.
+      await filter?.end().catch(() => {})
+      throw error
+    }
+    await filter?.end()
   })
 }
 
 interface SharedOptions {
   readonly json?: boolean
+  readonly jq?: string
+  readonly template?: string
   readonly profile?: string
   readonly project?: string
   readonly wait?: boolean
@@ -86,8 +105,19 @@ async function freshen({ profile }: SharedOptions): Promise<void> {
   await freshenProfile(path, name)
 }
 
-function createContext({ json, profile, project, wait }: SharedOptions): CommandContext {
-  const output = createOutput(process)
+/** Starts what the JSON goes through before it is printed, if anything. */
+async function openFilter({ jq, template }: SharedOptions, output: Output): Promise<OutputFilter | null> {
+  const text = jq ?? template
+  if (text === undefined) return null
+  const { startFilter } = await import('./filter/start-filter.ts')
+  return startFilter(jq === undefined ? 'template' : 'jq', text, output)
+}
+
+function createContext(
+  { json, profile, project, wait }: SharedOptions,
+  output: Output,
+  filter: OutputFilter | null,
+): CommandContext {
   const patience =
     wait === true
       ? { waitMsMax: LIMIT_WAIT_MS_MAX, onWait: (sentence: string) => output.note(sentence) }
@@ -102,7 +132,7 @@ function createContext({ json, profile, project, wait }: SharedOptions): Command
   const freshenOwn = () => freshen({ ...(profile !== undefined && { profile }) })
   return {
     output,
-    isJson: json === true,
+    isJson: json === true || filter !== null,
     profile,
     connect,
     freshConnect: async () => {
@@ -114,10 +144,22 @@ function createContext({ json, profile, project, wait }: SharedOptions): Command
       await freshenOwn()
       return find().apiKey
     },
+    ...createPrinters(output, filter),
+  }
+}
+
+type Printers = Pick<CommandContext, 'printJson' | 'printJsonLines' | 'printJsonLine'>
+
+function createPrinters(output: Output, filter: OutputFilter | null): Printers {
+  if (filter !== null) {
+    const take = (value: unknown): void => filter.take(JSON.stringify(value))
+    return { printJson: take, printJsonLines: take, printJsonLine: take }
+  }
+  const printJsonLine = (value: unknown): void => output.line(toJson(value))
+  return {
     printJson: (value) => output.text(toJson(value, 2)),
-    printJsonLines: (values) => {
-      for (const value of values) output.line(toJson(value))
-    },
+    printJsonLines: (values) => values.forEach(printJsonLine),
+    printJsonLine,
   }
 }
 

@@ -8,7 +8,8 @@ const INTRODUCTION = `# The command line
 \`parkway\` is one program: the commands of the operator (see [operations](operations.md)) and a client for everybody who uses a
 gateway. In a checkout it is \`npx parkway\`. The client talks to the HTTP API only.
 
-Data goes to stdout, everything else to stderr. \`--json\` prints exactly the JSON of the API, lists as JSON lines. Colour is used
+Data goes to stdout, everything else to stderr. \`--json\` prints exactly the JSON of the API, lists as JSON lines.
+\`--jq\` filters it with jq, and \`--template\` prints it by a template: see [output for scripts](cli-output.md). Colour is used
 only on a terminal, and not with \`NO_COLOR\`. \`--wait\` waits for rate limits up to ten minutes in all. Profiles are in \`~/.config/parkway/profiles.json\`, readable only for their user.
 An id may be given by its beginning, of at least four digits, if no other one begins so. On a terminal tables show ids so, and how long ago something was;
 in a pipe they have whole ids and times.

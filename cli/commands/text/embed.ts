@@ -51,16 +51,16 @@ export const embed = clientCommand<EmbedOptions>({
 })
 
 function printVectors(
-  { output, isJson, printJsonLines }: CommandContext,
+  { output, isJson, printJsonLine }: CommandContext,
   list: Schemas['EmbeddingList'],
   { batch, done }: { batch: readonly TextInput[]; done: number },
 ): void {
-  if (isJson) return printJsonLines([list])
+  if (isJson) return printJsonLine(list)
   for (const { index, embedding } of list.data) {
     const { id, text } = batch[index] ?? { id: undefined, text: '' }
     if (output.isTerminal && Array.isArray(embedding)) {
       const shown = embedding.slice(0, SHOWN_NUMBERS).map((number) => number.toFixed(4))
       output.line(`${embedding.length} numbers [${shown.join(', ')}, …]  ${printable(text).slice(0, 40)}`)
-    } else printJsonLines([{ index: done + index, ...(id === undefined ? {} : { id }), embedding }])
+    } else printJsonLine({ index: done + index, ...(id === undefined ? {} : { id }), embedding })
   }
 }

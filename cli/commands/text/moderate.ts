@@ -24,14 +24,14 @@ export const moderate = clientCommand<ModerateOptions>({
       .argument('[text...]', 'the texts; else lines of stdin, as text or as JSON with "text" and "id"')
       .option('-f, --file <path>', 'a file of such lines, more than once for several', collect)
       .option('-m, --model <id>', 'the model'),
-  async act({ output, isJson, connect, printJsonLines }, { model, file = [] }, ...words) {
+  async act({ output, isJson, connect, printJsonLine }, { model, file = [] }, ...words) {
     const gateway = connect()
     let done = 0
     for await (const batch of inBatches(readInputs(words, file), BATCH)) {
       const body = { input: batch.map(({ text }) => text), ...(model === undefined ? {} : { model }) }
       const answer = await gateway.call((routes) => routes.POST('/v1/moderations', { body }))
       done += batch.length
-      if (isJson) printJsonLines([answer])
+      if (isJson) printJsonLine(answer)
       else
         for (const [index, judgement] of answer.results.entries()) {
           const { text = '', id } = batch[index] ?? {}
