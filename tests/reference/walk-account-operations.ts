@@ -39,6 +39,7 @@ export async function walkAccount(call: MakeCall): Promise<void> {
   const code = await call('POST /v1/admin/promo-codes')
   await call('POST /v1/promo/redeem')
   await call('GET /v1/payments/history')
+  await call('GET /v1/ledger')
   const params = { id: code.id }
   await call('GET /v1/admin/promo-codes')
   await call('GET /v1/admin/promo-codes/{id}', { params })

@@ -4,7 +4,6 @@ import { cursorPages } from './cursor-pages.ts'
 import type { KeyActions } from './keys.ts'
 
 export type Account = Awaited<ReturnType<typeof fetchAccounts>>['data'][number]
-export type LedgerEntry = Awaited<ReturnType<typeof fetchLedger>>['data'][number]
 export type AccountLimits = Schemas['AccountLimits']
 
 export interface AccountFilters {
@@ -42,12 +41,6 @@ export const accountKeysQuery = (id: string) =>
           signal,
         }),
       ),
-  })
-
-export const accountLedgerQuery = (id: string) =>
-  cursorPages({
-    queryKey: ['accounts', id, 'ledger'],
-    fetchPage: (after, signal) => fetchLedger(id, after, signal),
   })
 
 export const accountPaymentsQuery = (id: string) =>
@@ -163,14 +156,5 @@ export const accountKeyActions = (id: string): KeyActions => ({
 function fetchAccounts(filters: AccountFilters, after: string | undefined, signal: AbortSignal) {
   return call(() =>
     client.GET('/v1/admin/accounts', { params: { query: { ...filters, after, limit: 100 } }, signal }),
-  )
-}
-
-function fetchLedger(id: string, after: string | undefined, signal: AbortSignal) {
-  return call(() =>
-    client.GET('/v1/admin/accounts/{id}/ledger', {
-      params: { path: { id }, query: { after, limit: 100 } },
-      signal,
-    }),
   )
 }

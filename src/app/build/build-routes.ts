@@ -238,7 +238,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...adminAccountRoutes({ accounts, keys, usage, audit }),
     ...adminUserRoutes({ people, audit }),
     ...adminOperatorRoutes({ people, audit }),
-    ...adminCreditRoutes({ accounts, billing, ledger: modules.ledger, audit }),
+    ...adminCreditRoutes({ accounts, billing, ledger: modules.ledger, audit, logger }),
     ...adminLimitRoutes({ accounts, limits: modules.limits, audit }),
     ...adminUsageRoutes({
       accounts,

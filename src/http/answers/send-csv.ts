@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { drained } from './send-events.ts'
 import { writeHeadOf } from './send-event-reply.ts'
@@ -8,10 +9,15 @@ interface CsvFile {
   /** Lines with their ends, some at a time. */
   readonly pieces: AsyncIterable<string>
   readonly logger: Logger
+  /** Of the request: the file ends where the right to read it ends. */
+  readonly cancellation?: Cancellation
 }
 
 /** Streams a file at the client's pace. An interrupted one closes the connection without a proper end. */
-export async function sendCsv(reply: FastifyReply, { name, pieces, logger }: CsvFile): Promise<void> {
+export async function sendCsv(
+  reply: FastifyReply,
+  { name, pieces, logger, cancellation }: CsvFile,
+): Promise<void> {
   const response = reply.raw
   reply
     .header('content-type', 'text/csv; charset=utf-8')
@@ -21,6 +27,10 @@ export async function sendCsv(reply: FastifyReply, { name, pieces, logger }: Csv
   try {
     for await (const piece of pieces) {
       if (response.destroyed) return
+      if (cancellation?.isCancelled) {
+        response.destroy()
+        return
+      }
       if (piece.length > 0 && !response.write(piece)) await drained(response)
     }
     response.end()

@@ -24,7 +24,8 @@ import {
   type GrantOrder,
   type ReverseOrder,
 } from './books/move-credit.ts'
-import { listEntries, readBalances, type Balance, type LedgerEntry } from './books/read-ledger.ts'
+import { listEntries, walkEntries, type EntryFilter, type LedgerEntry } from './books/list-entries.ts'
+import { readBalances, type Balance } from './books/read-ledger.ts'
 import type { Cap } from './books/lend-credit.ts'
 import { readCaps } from './budgets/read-path-budgets.ts'
 import { readBudgets, recordBudget, writeBudget, type Budget, type BudgetPeriod } from './books/spend-caps.ts'
@@ -51,7 +52,8 @@ export { freeCredit } from './memory/free-credit.ts'
 export type { Charged, Hold, Payer } from './memory/memory-hold.ts'
 export { reclaimLeases } from './books/lend-credit.ts'
 export type { CreditClass } from './books/move-credit.ts'
-export type { LedgerEntry } from './books/read-ledger.ts'
+export type { EntryCharge } from './books/entry-charges.ts'
+export { ENTRY_KINDS, type EntryFilter, type LedgerEntry } from './books/list-entries.ts'
 export type { BudgetPeriod } from './books/spend-caps.ts'
 export { VENDOR_COST_MAX, type UsageRecord, type VendorCost } from './books/usage-record.ts'
 export { COST_VERSION, COUNTED, PRICE_ADJUSTMENT, PRICE_VERSION } from './journal/charge-details.ts'
@@ -98,7 +100,10 @@ export interface Ledger {
 
   readBalance(accountId: string): Promise<Balance>
   readBalances(accountIds: readonly string[]): Promise<ReadonlyMap<string, Balance>>
-  listEntries(accountId: string, page: PageRequest): Promise<Page<LedgerEntry>>
+  /** Newest first, each with the balance after it. */
+  listEntries(accountId: string, page: PageRequest, filter?: EntryFilter): Promise<Page<LedgerEntry>>
+  /** The same in pages, to the first one. */
+  walkEntries(accountId: string, filter: EntryFilter): AsyncIterable<readonly LedgerEntry[]>
   setBudget(
     accountId: string,
     period: BudgetPeriod,
@@ -189,9 +194,13 @@ export function createLedger(options: LedgerOptions): Ledger {
       await posting.post()
       return readBalances(database, accountIds)
     },
-    listEntries: async (accountId, page) => {
+    listEntries: async (accountId, page, filter) => {
       await posting.post()
-      return listEntries(database, accountId, page)
+      return listEntries(database, accountId, page, filter)
+    },
+    walkEntries: async function* (accountId, filter) {
+      await posting.post()
+      yield* walkEntries(database, accountId, filter)
     },
     setBudget: async (accountId, period, limitNanoUsd, operator) => {
       await database.transaction(async (transaction) => {

@@ -1,7 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { accountLedgerQuery, accountRequestsQuery, type LedgerEntry } from '../../api/accounts.ts'
+import { accountRequestsQuery } from '../../api/accounts.ts'
+import { ledgerFileUrl, ledgerQuery } from '../../api/ledger.ts'
 import type { LoggedRequest } from '../../api/requests.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
+import { LEDGER_COLUMNS } from '../../ui/data/ledger-columns.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { formatDuration } from '../../ui/format/format-duration.ts'
@@ -38,7 +40,7 @@ const LISTS = {
 const rowId = ({ id }: { readonly id: string }): string => id
 
 function LedgerList({ id }: { readonly id: string }) {
-  const entries = useInfiniteQuery(accountLedgerQuery(id))
+  const entries = useInfiniteQuery(ledgerQuery({}, id))
   const empty = <EmptyState icon="card" title="Nothing has moved the credit yet" />
   return <PagedTable label="Ledger" query={entries} columns={LEDGER_COLUMNS} rowId={rowId} empty={empty} />
 }
@@ -57,36 +59,6 @@ const timeColumn = {
   width: '128px',
   render: ({ created_at: at }: { readonly created_at: string }) => <Time at={at} form="short" />,
 }
-
-const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
-  timeColumn,
-  {
-    id: 'kind',
-    header: 'Kind',
-    width: '136px',
-    isMinor: true,
-    render: ({ kind }) => kind.replaceAll('_', ' '),
-  },
-  {
-    id: 'reason',
-    header: 'Reason',
-    render: ({ reason }) => <span className="text-ink-soft">{reason}</span>,
-  },
-  {
-    id: 'key',
-    header: 'Idempotency key',
-    width: '200px',
-    isMinor: true,
-    render: ({ key }) => <CopyableId id={key} label="entry key" isShort />,
-  },
-  {
-    id: 'amount',
-    header: 'Amount',
-    width: '120px',
-    align: 'right',
-    render: ({ amount_usd: amountUsd }) => formatUsd(amountUsd),
-  },
-]
 
 const REQUEST_COLUMNS: readonly Column<LoggedRequest>[] = [
   timeColumn,

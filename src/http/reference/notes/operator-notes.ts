@@ -37,7 +37,9 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/admin/accounts/{id}/credit':
     'Adds credit to an account, paid or promotional, or deducts some. The movement and its reason stand in the ledger and ' +
     'in the audit log.',
-  'GET /v1/admin/accounts/{id}/ledger': 'Lists the movements of the credit of an account, newest first.',
+  'GET /v1/admin/accounts/{id}/ledger':
+    'Lists the movements of the credit of an account, newest first, each with the balance after it and what a charge is for. `format=csv` ' +
+    'streams all of them as a file.',
   'GET /v1/admin/statements':
     'Lists a month of all accounts with a movement or a balance: the balances before and after and what is between, also as CSV.',
   'GET /v1/admin/accounts/{id}/statements/{month}':

@@ -120,6 +120,10 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
     'at,kind,description,project_id,project,key_id,key,model,requests,amount_usd\r\n2026-10-01T00:00:00.000Z,opening_balance,,,,,,,,5\r\n',
   'GET /v1/admin/accounts/{id}/statements/{month} 200 text/csv':
     'at,kind,description,project_id,project,key_id,key,model,requests,amount_usd\r\n2026-10-01T00:00:00.000Z,opening_balance,,,,,,,,5\r\n',
+  'GET /v1/ledger 200 text/csv':
+    'at,id,kind,description,project_id,project,key_id,key,model,requests,amount_usd,balance_usd\r\n2026-11-17T16:20:29.000Z,1702,charge,,proj_01a1b2c3d4e5f60718293a4b5c6d7e8f,Default,01a1b2c3-d4e5-7f60-8182-93a4b5c6d7e8,search,gpt-5.4,120,-0.45,19.55\r\n',
+  'GET /v1/admin/accounts/{id}/ledger 200 text/csv':
+    'at,id,kind,description,project_id,project,key_id,key,model,requests,amount_usd,balance_usd\r\n2026-11-17T16:20:29.000Z,1702,charge,,proj_01a1b2c3d4e5f60718293a4b5c6d7e8f,Default,01a1b2c3-d4e5-7f60-8182-93a4b5c6d7e8,search,gpt-5.4,120,-0.45,19.55\r\n',
   'GET /v1/admin/usage 200 text/csv':
     'from,to,by,value,name,account_id,account,requests,cost_usd,previous_cost_usd\r\n2026-10-01T00:00:00.000Z,2026-11-01T00:00:00.000Z,model,gpt-5.4,gpt-5.4,,,120,4.5,3.9\r\n',
   'GET /v1/admin/audit 200 text/csv':

@@ -1,20 +1,19 @@
 import { Type, type Static } from 'typebox'
-import { invalidValue } from '../../../kernel/app-error.ts'
-import { toTimestamp } from '../../../kernel/clock.ts'
+import type { Logger } from '../../../kernel/logger.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../../kernel/money.ts'
-import type { PageRequest } from '../../../kernel/page.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
 import type { Billing } from '../../../modules/billing/billing.ts'
-import type { BudgetPeriod, Ledger, LedgerEntry } from '../../../modules/ledger/ledger.ts'
+import type { BudgetPeriod, Ledger } from '../../../modules/ledger/ledger.ts'
 import { orNull } from '../../../wires/nullable.ts'
-import { AccountId, CreatedAt, Id, objectName, SHOWN_LINE } from '../../../wires/usual-members.ts'
-import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
+import { AccountId, SHOWN_LINE } from '../../../wires/usual-members.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
 import { pickMembers } from '../../parameters/pick-members.ts'
 import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import { sendEntries } from '../account/ledger.ts'
+import { LEDGER_RESPONSE, LedgerQuery } from '../account/ledger-wire.ts'
 import { PaymentAnswer, paymentToWire } from '../account/payment-wire.ts'
 import { readOperatorKey } from './read-operator-key.ts'
 
@@ -70,21 +69,12 @@ const BudgetAnswer = Type.Object({
   daily_spent_usd: orNull(Type.Number(), 'What is spent on the current day.'),
 })
 
-const EntryAnswer = Type.Object({
-  id: Id,
-  object: objectName('ledger_entry'),
-  key: Type.String({ description: 'What happened, by the name that makes it happen once.' }),
-  kind: Type.String({ description: 'What changed the balance.' }),
-  amount_usd: Type.Number({ description: 'Negative when credit went.' }),
-  reason: Type.Union([Type.String(), Type.Null()], { description: 'Why, in words.' }),
-  created_at: CreatedAt,
-})
-
 interface AdminCreditModules {
   readonly accounts: Accounts
   readonly billing: Billing
-  readonly ledger: Pick<Ledger, 'readBalance' | 'listEntries' | 'setBudget' | 'readBudgets'>
+  readonly ledger: Pick<Ledger, 'readBalance' | 'listEntries' | 'walkEntries' | 'setBudget' | 'readBudgets'>
   readonly audit: Audit
+  readonly logger: Logger
 }
 
 const shared = { tag: 'Operator' } as const
@@ -95,7 +85,7 @@ export const adminCreditRoutes = (modules: AdminCreditModules): Route[] => [
   ...budgetRoutes(modules),
 ]
 
-const creditRoutes = ({ accounts, billing, ledger, audit }: AdminCreditModules): Route[] => [
+const creditRoutes = ({ accounts, billing, ledger, audit, logger }: AdminCreditModules): Route[] => [
   defineRoute({
     ...shared,
     method: 'POST',
@@ -143,14 +133,11 @@ const creditRoutes = ({ accounts, billing, ledger, audit }: AdminCreditModules):
     access: ofGateway('gateway.read'),
     summary: 'Read the ledger of an account',
     params: AccountParams,
-    query: ListQuery,
-    responses: {
-      200: { description: 'Every movement, newest first.', schema: listSchema('entries', EntryAnswer) },
-    },
-    handle: async ({ params, query }) => {
-      const page = parseEntryPage(query)
-      const { id: accountId } = await accounts.read(params.id)
-      return listAnswer('entries', await ledger.listEntries(accountId, page), entryToWire)
+    query: LedgerQuery,
+    responses: { 200: LEDGER_RESPONSE },
+    handle: async (request) => {
+      const { id: accountId } = await accounts.read(request.params.id)
+      return sendEntries({ ledger, logger }, request, accountId)
     },
   }),
 ]
@@ -217,26 +204,4 @@ function parseLimit(param: string, usd: number | null | undefined): NanoUsd | nu
 
 function usdOrNull(amount: NanoUsd | undefined): number | null {
   return amount === undefined ? null : usdFromNanoUsd(amount)
-}
-
-const ENTRY_ID = /^\d{1,18}$/
-
-/** Parses a page request whose cursor is the number of a ledger entry. Entries have no public id. */
-function parseEntryPage({ after, ...query }: Static<typeof ListQuery>): PageRequest {
-  if (after !== undefined && !ENTRY_ID.test(after)) {
-    throw invalidValue('after', 'after must be a cursor from the next_cursor of an earlier page.')
-  }
-  return { ...parsePageRequest(query), afterId: after ?? null }
-}
-
-function entryToWire(entry: LedgerEntry): Static<typeof EntryAnswer> {
-  return {
-    id: entry.id,
-    object: 'ledger_entry',
-    key: entry.key,
-    kind: entry.kind,
-    amount_usd: usdFromNanoUsd(entry.amountNanoUsd),
-    reason: entry.reason,
-    created_at: toTimestamp(entry.createdAtMs),
-  }
 }

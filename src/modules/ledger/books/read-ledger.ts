@@ -1,5 +1,4 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
-import type { Page, PageRequest } from '../../../kernel/page.ts'
 import type { Queryable } from '../../../storage/database.ts'
 
 export interface Balance {
@@ -10,16 +9,6 @@ export interface Balance {
   /** Held for running tasks. */
   readonly heldNanoUsd: NanoUsd
   readonly debtNanoUsd: NanoUsd
-}
-
-/** A movement of an account's credit, as its owner sees it. */
-export interface LedgerEntry {
-  readonly id: string
-  readonly key: string
-  readonly kind: string
-  readonly amountNanoUsd: NanoUsd
-  readonly reason: string | null
-  readonly createdAtMs: number
 }
 
 export async function readBalances(
@@ -39,31 +28,6 @@ export async function readBalances(
     ]),
   )
 }
-
-export async function listEntries(
-  queryable: Queryable,
-  accountId: string,
-  { limit, afterId }: PageRequest,
-): Promise<Page<LedgerEntry>> {
-  const [rows, [count]] = await Promise.all([
-    queryable.query<EntryRow>(
-      `SELECT id, key, kind, amount_nano_usd, reason, created_at FROM ledger_entries
-       WHERE account_id = $1 AND book = 'credit' AND id < $2 ORDER BY id DESC LIMIT $3`,
-      [accountId, afterId ?? ENTRY_AFTER_ALL, limit + 1],
-    ),
-    queryable.query<{ total: bigint }>(
-      `SELECT count(*) AS total FROM ledger_entries WHERE account_id = $1 AND book = 'credit'`,
-      [accountId],
-    ),
-  ])
-  return {
-    items: rows.slice(0, limit).map(entryFromRow),
-    total: Number(count?.total ?? 0),
-    hasMore: rows.length > limit,
-  }
-}
-
-const ENTRY_AFTER_ALL = '9223372036854775807'
 
 interface BalanceRow {
   readonly account_id: string
@@ -89,23 +53,3 @@ const READ_BALANCES = `
     FROM credit_leases WHERE account_id = account.account_id AND lot_id IS NOT NULL
   ) leases
   WHERE account.account_id = ANY ($1::uuid[])`
-
-interface EntryRow {
-  readonly id: bigint
-  readonly key: string
-  readonly kind: string
-  readonly amount_nano_usd: bigint
-  readonly reason: string | null
-  readonly created_at: Date
-}
-
-function entryFromRow(row: EntryRow): LedgerEntry {
-  return {
-    id: String(row.id),
-    key: row.key,
-    kind: row.kind,
-    amountNanoUsd: row.amount_nano_usd,
-    reason: row.reason,
-    createdAtMs: row.created_at.getTime(),
-  }
-}

@@ -46,7 +46,10 @@ interface RecordedCharges {
   readonly writer: string
 }
 
-/** CTEs of a statement: `charged` writes the requests, and `grouped` adds them up for all sums. */
+/**
+ * CTEs of a statement: `charged` writes the requests, `grouped` adds them up for all sums, and `charge_parts` has what was charged by
+ * account, key and model.
+ */
 export function recordCharges({ charge, sums, labelled, writer }: RecordedCharges): string {
   return `charged AS (
     INSERT INTO usage_records (${COLUMNS}, created_at)
@@ -70,11 +73,14 @@ export function recordCharges({ charge, sums, labelled, writer }: RecordedCharge
     ON CONFLICT (account_id, day, key_id, writer) DO UPDATE SET
       spent_nano_usd = spend_by_day.spent_nano_usd + excluded.spent_nano_usd
     RETURNING account_id, day
+  ), charge_parts AS MATERIALIZED (
+    SELECT account_id, key_id, model, sum(requests)::bigint AS requests, sum(cost_nano_usd)::bigint AS amount_nano_usd
+    FROM grouped WHERE cost_nano_usd > 0 GROUP BY account_id, key_id, model
   ), booked AS (
     -- The day of the entry, which this transaction writes too: what a statement says about charges agrees with the ledger.
     INSERT INTO charges_by_day (account_id, day, key_id, model, requests, amount_nano_usd, writer)
-    SELECT account_id, (now() AT TIME ZONE 'UTC')::date AS day, key_id, model, sum(requests), sum(cost_nano_usd), ${writer}
-    FROM grouped WHERE cost_nano_usd > 0 GROUP BY account_id, key_id, model
+    SELECT account_id, (now() AT TIME ZONE 'UTC')::date AS day, key_id, model, requests, amount_nano_usd, ${writer}
+    FROM charge_parts
     ON CONFLICT (account_id, day, key_id, model, writer) DO UPDATE SET
       requests = charges_by_day.requests + excluded.requests,
       amount_nano_usd = charges_by_day.amount_nano_usd + excluded.amount_nano_usd

@@ -17,6 +17,8 @@ export async function settleHolds(transaction: Queryable, orders: readonly Settl
     keys,
     toArray(orders, ({ chargedNanoUsd }) => chargedNanoUsd),
     orders.map(({ reason }) => reason),
+    orders.map(({ usage }) => usage.record.keyId),
+    orders.map(({ usage }) => usage.record.model),
   ])
   const promotional = new Map(closed.map((row) => [row.key, row.promotional]))
   if (closed.length < orders.length) {
@@ -59,11 +61,11 @@ const LOCK = `
 // The leases end in this statement, so their spent amount is stored only in the entries and the lots.
 const SETTLE = `
   WITH asked AS (
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[]) AS asked (key, charged, reason)
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::uuid[], $5::text[]) AS asked (key, charged, reason, key_id, model)
   ), closed AS (
     UPDATE credit_holds hold SET status = 'settled', charged_nano_usd = asked.charged, closed_at = now()
     FROM asked WHERE hold.key = asked.key AND hold.status = 'open'
-    RETURNING hold.key, hold.account_id, asked.charged, asked.reason
+    RETURNING hold.key, hold.account_id, asked.charged, asked.reason, asked.key_id, asked.model
   ), ended AS (
     DELETE FROM credit_leases lease USING closed WHERE lease.hold_key = closed.key
     RETURNING lease.hold_key, lease.lot_id, lease.amount_nano_usd AS amount, closed.charged
@@ -76,8 +78,9 @@ const SETTLE = `
     FROM (SELECT lot_id, sum(amount - spent)::bigint AS amount FROM parts GROUP BY lot_id) AS back
     WHERE credit_lots.id = back.lot_id AND back.amount > 0
   ), entered AS (
-    INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd, reason)
-    SELECT 'hold:' || key, account_id, book, 'charge', sign * charged, reason
+    INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd, reason, charges)
+    SELECT 'hold:' || key, account_id, book, 'charge', sign * charged, reason,
+      CASE book WHEN 'credit' THEN jsonb_build_array(jsonb_build_array(key_id, model, 1, charged::text)) END
     FROM closed CROSS JOIN (VALUES ('credit', -1), ('revenue', 1)) AS sides (book, sign) WHERE charged > 0
   )
   SELECT key, coalesce((SELECT sum(spent) FROM parts WHERE hold_key = key AND class = 'promotional'), 0)::bigint

@@ -59,6 +59,7 @@ export async function settleHold(transaction: Queryable, order: SettleOrder): Pr
     order.key,
     order.chargedNanoUsd,
   ])
+  const { writer, record } = order.usage
   if (order.chargedNanoUsd > 0n) {
     await writeEntries(transaction, {
       key: `hold:${order.key}`,
@@ -67,9 +68,9 @@ export async function settleHold(transaction: Queryable, order: SettleOrder): Pr
       gainNanoUsd: -order.chargedNanoUsd,
       book: 'revenue',
       reason: order.reason,
+      charged: record,
     })
   }
-  const { writer, record } = order.usage
   const charge = {
     record,
     costNanoUsd: order.chargedNanoUsd,

@@ -1,5 +1,6 @@
 import { HOUR_MS } from './journal-text.ts'
 import { recordCharges } from '../books/record-usage.ts'
+import { CHARGES_OF_ENTRY } from '../books/write-entries.ts'
 import { openJournal, unfoldCharges, unfoldPayments, unfoldSums } from './journal-sql.ts'
 
 /** The writer number of all postings, which run one after another. No process has this number. */
@@ -103,13 +104,14 @@ function postStatement({ prepared, charge, sums, labelled, paid, owing }: Posted
     FROM (SELECT lot_id, sum(repeated)::bigint AS amount FROM spent WHERE repeated > 0 GROUP BY lot_id) AS back
     WHERE credit_lots.id = back.lot_id
   ), entered AS (
-    -- The second of the sets is all accounts: the side of revenue.
-    INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd)
-    SELECT concat_ws(':', 'charge', $1::uuid, (SELECT max(sequence) FROM taken)), account_id,
-      CASE grouping(account_id) WHEN 0 THEN 'credit' ELSE 'revenue' END, 'charge',
-      CASE grouping(account_id) WHEN 0 THEN -sum(cost_nano_usd) ELSE sum(cost_nano_usd) END
-    FROM grouped WHERE cost_nano_usd > 0
-    GROUP BY GROUPING SETS ((account_id), ()) HAVING sum(cost_nano_usd) > 0
+    INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd, charges)
+    SELECT concat_ws(':', 'charge', $1::uuid, (SELECT max(sequence) FROM taken)), side.*
+    FROM (
+      SELECT account_id, 'credit', 'charge', -sum(amount_nano_usd)::bigint, ${CHARGES_OF_ENTRY} FROM charge_parts GROUP BY account_id
+      UNION ALL
+      -- The side of revenue is one entry for all accounts.
+      SELECT NULL, 'revenue', 'charge', sum(amount_nano_usd)::bigint, NULL FROM charge_parts HAVING count(*) > 0
+    ) AS side
   ), owed_entries AS (
     INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd, reason)
     SELECT 'uncovered:' || id, account_id, book, 'reverse', sign * owed_nano_usd, 'Cost that the balance did not cover'

@@ -1,0 +1,79 @@
+import { ENTRY_KIND_NAMES, type LedgerEntry } from '../../api/ledger.ts'
+import { formatUsd } from '../format/format-usd.ts'
+import { CopyableId } from '../text/copyable-id.tsx'
+import { Time } from '../text/time.tsx'
+import type { Column } from './data-table.tsx'
+
+/** The columns of a ledger, of one's own account or of any. */
+export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
+  {
+    id: 'time',
+    header: 'Time',
+    width: '128px',
+    render: ({ created_at: at }) => <Time at={at} form="short" />,
+  },
+  { id: 'kind', header: 'Kind', width: '112px', isMinor: true, render: ({ kind }) => ENTRY_KIND_NAMES[kind] },
+  { id: 'what', header: 'What for', render: WhatFor },
+  {
+    id: 'keys',
+    header: 'Key, project',
+    width: '184px',
+    isMinor: true,
+    render: ({ charges }) => <Names names={charges?.map(describeKey) ?? []} />,
+  },
+  {
+    id: 'requests',
+    header: 'Requests',
+    width: '88px',
+    align: 'right',
+    isMinor: true,
+    render: ({ charges }) => charges?.reduce((sum, { requests }) => sum + requests, 0),
+  },
+  {
+    id: 'key',
+    header: 'Idempotency key',
+    width: '176px',
+    isMinor: true,
+    render: ({ key }) => <CopyableId id={key} label="entry key" isShort />,
+  },
+  {
+    id: 'amount',
+    header: 'Amount',
+    width: '120px',
+    align: 'right',
+    render: ({ amount_usd: amountUsd }) => formatUsd(amountUsd),
+  },
+  {
+    id: 'balance',
+    header: 'Balance after',
+    width: '120px',
+    align: 'right',
+    render: ({ balance_usd: balanceUsd }) => formatUsd(balanceUsd),
+  },
+]
+
+type Charge = NonNullable<LedgerEntry['charges']>[number]
+
+function WhatFor({ kind, reason, charges }: LedgerEntry) {
+  if (charges !== null) return <Names names={charges.map(({ model }) => model ?? 'others')} />
+  return <span className="text-ink-soft">{reason ?? (kind === 'charge' ? 'requests' : '')}</span>
+}
+
+function describeKey({ key_id: id, key_name: key, project_name: project }: Charge): string {
+  if (id === null) return 'others'
+  return project === null ? (key ?? id) : `${key ?? id}, ${project}`
+}
+
+const NAMES_SHOWN_MAX = 2
+
+/** The first names, each once, with all of them as a tooltip. */
+function Names({ names }: { readonly names: readonly string[] }) {
+  const all = [...new Set(names)]
+  const rest = all.length - NAMES_SHOWN_MAX
+  return (
+    <span title={all.join('\n')} className="text-ink-soft">
+      {all.slice(0, NAMES_SHOWN_MAX).join(', ')}
+      {rest > 0 && ` and ${rest} more`}
+    </span>
+  )
+}
