@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { certificate } from '../../src/providers/openai-compatible/upstream-http1/testing/certificate.ts'
+import { longOr } from '../support/long-or.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 
 const APPLY = '/v1/admin/config/apply'
@@ -144,6 +146,72 @@ test('if one change is refused by the database, none is made', async () => {
   expect([refused.status, refused.body.error.param]).toEqual([400, 'visibility.accounts'])
   expect(await exportFrom(empty)).toEqual(before)
 })
+
+/** What operators do with the prices of a model. */
+const costs = fc.constantFrom<unknown>(undefined, undefined, [], [0], [1], [0, 1])
+const step = fc.record({
+  model: fc.constantFrom('mine', 'gpt-5.4'),
+  price: fc.constantFrom(undefined, 1, 2),
+  costs,
+  inHours: fc.constantFrom(null, null, 24, 48),
+  routes: fc.constantFrom(undefined, undefined, [0], [1], [0, 1]),
+})
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
+
+test.each(fc.sample(fc.array(step, { minLength: 4, maxLength: 12 }), { numRuns: longOr(30, 4), seed: 7 }))(
+  'what is exported is applied to the same gateway without a change, and makes an emptied one the same (%#)',
+  async (...steps: Step[]) => {
+    const nothing = { parkway: 1, models: [], prices: [] }
+    for (const gateway of [first, empty])
+      expect((await apply(gateway, { document: nothing })).status).toBe(200)
+    const token = (usd: number) => ({ unit: 'token', input_usd_per_1m: usd, output_usd_per_1m: 9 })
+    const [known] = (await first.request('GET', '/v1/admin/models/gpt-5.4')).body.routes
+    const pairs = { mine: ['m0', 'm1'], 'gpt-5.4': [known.model, known.model] }
+    const provider = (model: Step['model']) => (model === 'mine' ? 'openai' : known.provider)
+    const routesOf = (indexes: readonly number[]) =>
+      indexes.map((index) => ({ provider: 'openai', model: `m${index}`, cost: token(0.1 * (index + 1)) }))
+    const model = { id: 'mine', name: 'x', vendor: 'x', category: 'llm', capabilities: ['chat'] }
+    await first.request('POST', '/v1/admin/models', {
+      body: { ...model, price: token(1), routes: routesOf([0, 1]) },
+    })
+    for (const { model: id, price, costs: given, inHours, routes } of steps) {
+      const from =
+        inHours === null ? {} : { effective_from: new Date(dayMs + inHours * 3_600_000).toISOString() }
+      const body = {
+        ...(price === undefined ? {} : { price: token(price) }),
+        ...(Array.isArray(given)
+          ? {
+              costs: [...new Set(given.map((index) => pairs[id][index]))].map((name) => ({
+                provider: provider(id),
+                model: name,
+                cost: token(0.3),
+              })),
+            }
+          : {}),
+        ...from,
+      }
+      if (Object.keys(body).length > 0) await first.request('POST', `/v1/admin/models/${id}/prices`, { body })
+      if (routes !== undefined)
+        await first.request('PATCH', '/v1/admin/models/mine', { body: { routes: routesOf(routes) } })
+    }
+    const document = { ...(await exportFrom(first)), providers: [] }
+    const { providers: _, ...wanted } = document
+    for (const gateway of [first, first, empty, empty]) {
+      const { status, body } = await apply(gateway, { document: wanted })
+      expect([status, body.error?.message]).toEqual([200, undefined])
+      if (gateway === first) expect(body.changes).toEqual([])
+    }
+    expect({ ...(await exportFrom(empty)), providers: [] }).toEqual(document)
+    // A document of a release that knew no costs.
+    const prices = wanted.prices
+      .map(({ costs: _costs, ...rest }) => rest)
+      .filter(({ price }) => price !== undefined)
+    const named = new Set(prices.map(({ model }) => model))
+    if (wanted.prices.every((one) => named.has(one['model'])))
+      expect((await apply(first, { document: { ...wanted, prices } })).body.changes).toEqual([])
+  },
+)
+const dayMs = Math.ceil(Date.now() / 86_400_000) * 86_400_000
 
 test('an edit in between is noticed', async () => {
   const document = await exportFrom(first)

@@ -1,7 +1,7 @@
 import { boundResamples, intervalOf, type Interval } from './bootstrap-interval.ts'
 import { createRandom } from '../../kernel/seeded-random.ts'
 import { countLeads } from './rank-contestants.ts'
-import { ShortTurns } from './short-turns.ts'
+import { ShortTurns } from '../../kernel/turns/short-turns.ts'
 
 /** How good one lane is, compared with the others on the same prompts. */
 export interface LaneQuality {

@@ -1,7 +1,7 @@
 import { boundResamples, intervalOf, type Interval } from './bootstrap-interval.ts'
 import { addDuel, createWinTable, fitStrengths, type WinTable } from './fit-strengths.ts'
 import { createRandom } from '../../kernel/seeded-random.ts'
-import { ShortTurns } from './short-turns.ts'
+import { ShortTurns } from '../../kernel/turns/short-turns.ts'
 
 /** One comparison of two contestants. */
 export interface Duel {

@@ -38,14 +38,8 @@ export type {
 export type { ModelChange } from './models/model-change.ts'
 export type { ModelInput, ModelPatch } from './models/model-changes.ts'
 export type { ModelRules } from './models/model-rules.ts'
-export {
-  isAsInFile,
-  type GivenCost,
-  type OfferedModel,
-  type OfferedPrice,
-  type OfferedVisibility,
-} from './models/offered-model.ts'
-export { giveCosts, withoutRates } from './models/costs-of-routes.ts'
+export type { GivenCost, OfferedModel, OfferedPrice, OfferedVisibility } from './models/offered-model.ts'
+export { costsInUse, giveCosts, isAsInFile, withoutRates } from './models/costs-of-routes.ts'
 export { withoutRemoved } from './models/read-models.ts'
 export { SEALED_PROVIDER_SECRETS, type OfferedProvider } from './offered-provider.ts'
 export type { SecretProblem } from './open-provider.ts'

@@ -1,4 +1,3 @@
-import { stringify } from 'yaml'
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Clock } from '../../../kernel/clock.ts'
@@ -10,6 +9,7 @@ import { defineRoute, type Route } from '../../route.ts'
 import { ConfigDocument } from './config-document-form.ts'
 import { describeOffer, readWanted } from './config-document.ts'
 import { Reason } from './model-wire.ts'
+import { stringifyInTurns } from './stringify-in-turns.ts'
 
 /** The audit log names this many of the changes. */
 const AUDITED_MAX = 200
@@ -55,7 +55,7 @@ const ApplyAnswer = Type.Object(
 )
 
 interface ConfigRouteOptions {
-  readonly offer: Pick<Offer, 'readAll' | 'planConfiguration'>
+  readonly offer: Pick<Offer, 'readAll' | 'planConfiguration' | 'models'>
   readonly audit: Audit
   readonly clock: Clock
 }
@@ -76,7 +76,11 @@ export const adminConfigRoutes = ({ offer, audit, clock }: ConfigRouteOptions): 
       },
     },
     handle: async ({ reply }) => {
-      const text = stringify(describeOffer(await offer.readAll(), clock.nowMs()), { lineWidth: 0 })
+      const described = describeOffer(await offer.readAll(), {
+        nowMs: clock.nowMs(),
+        fileEntryOf: offer.models.fileEntryOf,
+      })
+      const text = await stringifyInTurns(described)
       reply.header('content-type', 'application/yaml; charset=utf-8')
       reply.header('content-disposition', 'attachment; filename="parkway.yaml"')
       return text

@@ -1,10 +1,12 @@
 import { invalidValue } from '../../../kernel/app-error.ts'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import {
+  costsInUse,
   giveCosts,
   isAsInFile,
   withoutRates,
   withoutRemoved,
+  type Offer,
   type OfferedModel,
   type OfferedPrice,
   type OfferedProvider,
@@ -88,24 +90,29 @@ export function describeOffer(
     readonly models: readonly OfferedModel[]
     readonly prices: readonly OfferedPrice[]
   },
-  nowMs: number,
+  { nowMs, fileEntryOf }: { readonly nowMs: number; readonly fileEntryOf: Offer['models']['fileEntryOf'] },
 ): Record<string, unknown> {
   const models = offered.models.filter(({ removedAtMs }) => removedAtMs === null)
-  const own = new Set(models.map(({ id }) => id))
+  const own = new Map(models.map((model) => [model.id, model]))
   const prices = withoutRemoved(offered.prices, offered.models).filter(
     ({ withdrawnAtMs }) => withdrawnAtMs === null,
   )
   const current = new Map<string, OfferedPrice>()
   for (const price of prices.toSorted((left, right) => left.effectiveFromMs - right.effectiveFromMs))
     if (price.effectiveFromMs <= nowMs) current.set(price.model, price)
+  const priceToDocument = (list: OfferedPrice): Record<string, unknown> => {
+    const { model, price, isOfFile } = list
+    const costs = costsInUse(list, () => own.get(model)?.entry ?? fileEntryOf(model)).map(withoutRates)
+    return { model, ...(isOfFile ? {} : { price }), costs }
+  }
   return {
     parkway: 1,
     providers: offered.providers.map(providerToDocument),
     models: models.map((model) => modelToDocument(model, current.get(model.id))),
     prices: [
       ...[...current.values()]
-        .filter((price) => !own.has(price.model) && !isAsInFile(price))
-        .map((price) => priceToDocument(price)),
+        .filter((price) => !own.has(price.model) && !isAsInFile(price, fileEntryOf(price.model)))
+        .map(priceToDocument),
       ...prices
         .filter(({ effectiveFromMs }) => effectiveFromMs > nowMs)
         .map((price) => ({ ...priceToDocument(price), effective_from: toTimestamp(price.effectiveFromMs) })),
@@ -126,19 +133,11 @@ function modelToDocument(
   }
 }
 
-function priceToDocument({ model, price, isOfFile, costs }: OfferedPrice): Record<string, unknown> {
-  return {
-    model,
-    ...(isOfFile ? {} : { price }),
-    ...(costs === null || costs.length === 0 ? {} : { costs: costs.map(withoutRates) }),
-  }
-}
-
 export function readWanted({ providers, models, prices }: ConfigDocument): WantedConfiguration {
   return {
     providers: providers?.map(readProvider),
     models: models?.map(readModel),
-    prices: prices?.map(({ model, price, costs = [], effective_from: from }) => ({
+    prices: prices?.map(({ model, price, costs, effective_from: from }) => ({
       model,
       price,
       costs,

@@ -1,9 +1,13 @@
 import { AppError } from '../../../kernel/app-error.ts'
+import { ShortTurns } from '../../../kernel/turns/short-turns.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import type { ModelChanges } from '../models/model-changes.ts'
+import type { OfferedPrice } from '../models/offered-model.ts'
+import type { Author } from '../models/price-changes.ts'
 import { withoutRemoved } from '../models/read-models.ts'
 import type { StoredOffer } from '../read-offer.ts'
-import { planModels, planPrices, type ModelPlanning } from './plan-models.ts'
+import { planModels, type ListsOfModel, type ModelPlanning } from './plan-models.ts'
+import { planPrices } from './plan-prices.ts'
 import { planProviders, type ProviderChanges } from './plan-providers.ts'
 import type { PlannedStep } from './planned-step.ts'
 import type { WantedConfiguration } from './wanted-configuration.ts'
@@ -21,34 +25,37 @@ interface PlanOptions {
   readonly stored: StoredOffer
   readonly offer: ProviderChanges & { readonly models: ModelChanges }
   readonly nowMs: number
-  readonly author: Pick<ModelPlanning, 'authorKeyId' | 'reason'>
+  readonly author: Author
   readonly change: (write: (transaction: Queryable) => Promise<bigint>) => Promise<bigint>
 }
 
 /** Compares what is offered with what is wanted. */
 export async function planConfiguration(
-  { providers, models, prices: wantedPrices }: WantedConfiguration,
+  { providers, models: wantedModels, prices: wantedPrices }: WantedConfiguration,
   { stored, offer, nowMs, author, change }: PlanOptions,
 ): Promise<ConfigurationPlan> {
-  const prices = withoutRemoved(stored.prices, stored.models)
-  const living = stored.models.filter(({ removedAtMs }) => removedAtMs === null)
-  const wanted = new Set(models?.map(({ id }) => id) ?? living.map(({ id }) => id))
+  const models = new Map(
+    stored.models.flatMap((model) => (model.removedAtMs === null ? [[model.id, model] as const] : [])),
+  )
+  const prices = Map.groupBy(withoutRemoved(stored.prices, stored.models), ({ model }) => model)
+  for (const list of prices.values()) list.sort((left, right) => right.effectiveFromMs - left.effectiveFromMs)
+  const wanted = wantedModels && new Set(wantedModels.map(({ id }) => id))
   const planning: ModelPlanning = {
-    ...author,
-    nowMs,
+    author,
     changes: offer.models,
-    models: living,
-    removed: new Set(living.flatMap(({ id }) => (wanted.has(id) ? [] : [id]))),
-    prices: prices.filter(({ withdrawnAtMs }) => withdrawnAtMs === null),
+    models,
+    removed: new Set([...models.keys()].filter((id) => wanted?.has(id) === false)),
+    lists: new Map([...prices].map(([model, list]) => [model, splitByNow(list, nowMs)])),
     together: {
-      stored: { models: stored.models, prices },
+      stored: { models, prices },
       providers: new Set(providers?.map(({ name }) => name)),
-      models: new Map(models?.map(({ id, entry }) => [id, entry])),
+      models: new Map(wantedModels?.map(({ id, entry }) => [id, entry])),
     },
+    turns: new ShortTurns(),
   }
   const steps = [
     ...(providers === undefined ? [] : await planProviders(providers, stored.providers, offer)),
-    ...(models === undefined ? [] : await planModels(models, planning)),
+    ...(wantedModels === undefined ? [] : await planModels(wantedModels, planning)),
     ...(wantedPrices === undefined ? [] : await planPrices(wantedPrices, planning)),
   ]
   return {
@@ -63,6 +70,16 @@ export async function planConfiguration(
         return version
       })
     },
+  }
+}
+
+/** The latest is the first. */
+function splitByNow(prices: readonly OfferedPrice[], nowMs: number): ListsOfModel {
+  const charged = prices.filter(({ withdrawnAtMs }) => withdrawnAtMs === null)
+  const future = charged.filter(({ effectiveFromMs }) => effectiveFromMs > nowMs)
+  return {
+    current: charged.find(({ effectiveFromMs }) => effectiveFromMs <= nowMs),
+    future: new Map(future.toReversed().map((price) => [price.effectiveFromMs, price])),
   }
 }
 

@@ -56,8 +56,8 @@ export interface WantedPrice {
   readonly model: string
   /** Absent: that of the catalog file. */
   readonly price?: Members | undefined
-  /** What the routes cost, unless they themselves say it. */
-  readonly costs: readonly GivenCost[]
+  /** What the routes cost, unless they themselves say it. Absent: what they cost by this list, or by the one before. */
+  readonly costs?: readonly GivenCost[] | undefined
   /** Null: the price of now, of a model of the file. */
   readonly effectiveFromMs: number | null
 }

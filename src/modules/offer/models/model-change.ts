@@ -1,5 +1,5 @@
 import type { Queryable } from '../../../storage/database.ts'
-import type { StoredOffer } from '../read-offer.ts'
+import type { OfferedModel, OfferedPrice } from './offered-model.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -16,7 +16,12 @@ export interface ModelChange {
 /** What belongs to the same change of many parts. */
 export interface AddedTogether {
   /** The state that the whole change begins with, which is read once. */
-  readonly stored: Pick<StoredOffer, 'models' | 'prices'>
+  readonly stored: {
+    /** Those that are not removed, by id. */
+    readonly models: ReadonlyMap<string, OfferedModel>
+    /** By the ids of models, the latest first. */
+    readonly prices: ReadonlyMap<string, readonly OfferedPrice[]>
+  }
   /** Those that are added, and therefore not known yet. */
   readonly providers: ReadonlySet<string>
   /** The entries of models, by id. */

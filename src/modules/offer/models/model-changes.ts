@@ -2,7 +2,7 @@ import { invalidValue, notFound } from '../../../kernel/app-error.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
 import { isSameValue } from '../configuration/same-value.ts'
-import { readOffer, type StoredOffer } from '../read-offer.ts'
+import { readOffer } from '../read-offer.ts'
 import type {
   GivenCost,
   OfferedCost,
@@ -46,8 +46,8 @@ export interface ModelChanges extends PriceChanges {
   add(input: ModelInput, together?: AddedTogether): Promise<ModelChange>
   change(id: string, patch: ModelPatch, together?: AddedTogether): Promise<ModelChange>
   remove(id: string, together?: AddedTogether): Promise<ModelChange>
-  /** Whether the catalog file has a model with this id. */
-  isOfFile(id: string): boolean
+  /** The entry of a model of the catalog file. Null: it has none with this id. */
+  fileEntryOf(id: string): Members | null
   /** The latest first. */
   listPrices(id: string): Promise<readonly OfferedPrice[]>
 }
@@ -72,17 +72,15 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
   const { database, clock, rules, change } = options
   /** Read from the database, because another process may just have changed it. */
   const readStored = async (id: string, together?: AddedTogether): Promise<OfferedModel> => {
-    const { models } = together?.stored ?? (await readOffer(database))
-    const stored = models.find((model) => model.id === id && model.removedAtMs === null)
+    const stored =
+      together === undefined
+        ? (await readOffer(database)).models.find((model) => model.id === id && model.removedAtMs === null)
+        : together.stored.models.get(id)
     if (stored !== undefined) return stored
     throw rules.isOfFile(id) ? fixedByFile(id) : notFound('model')
   }
   const readPrices = async (id: string, together?: AddedTogether): Promise<readonly OfferedPrice[]> =>
-    together === undefined
-      ? readPricesOf(database, id)
-      : together.stored.prices
-          .filter(({ model }) => model === id)
-          .toSorted((left, right) => right.effectiveFromMs - left.effectiveFromMs)
+    together === undefined ? readPricesOf(database, id) : (together.stored.prices.get(id) ?? [])
   const readPriced = async (id: string, together?: AddedTogether): Promise<OfferedPrice[]> =>
     (await readPrices(id, together)).filter(({ withdrawnAtMs }) => withdrawnAtMs === null)
 
@@ -163,7 +161,7 @@ export function createModelChanges(options: ModelChangesOptions): ModelChanges {
       )
     },
     ...createPriceChanges({ clock, rules, planned, readStored, readPrices }),
-    isOfFile: (id) => rules.fileEntryOf(id) !== null,
+    fileEntryOf: (id) => rules.fileEntryOf(id),
     listPrices: (id) => readPricesOf(database, id),
   }
 }

@@ -41,11 +41,6 @@ export interface OfferedPrice {
   readonly withdrawnAtMs: number | null
 }
 
-/** Whether nothing of the price list differs from the catalog file. */
-export function isAsInFile({ isOfFile, costs }: Pick<OfferedPrice, 'isOfFile' | 'costs'>): boolean {
-  return isOfFile && (costs ?? []).length === 0
-}
-
 /** What the vendor charges for a route, or for all routes of a provider. */
 export interface GivenCost {
   readonly provider: string

@@ -5,7 +5,8 @@ import type { Queryable } from '../../../storage/database.ts'
 import { requireMoment } from '../require-moment.ts'
 import type { AddedTogether, ModelChange } from './model-change.ts'
 import type { ModelRules } from './model-rules.ts'
-import { isAsInFile, type GivenCost, type OfferedModel, type OfferedPrice } from './offered-model.ts'
+import { isAsInFile } from './costs-of-routes.ts'
+import type { GivenCost, OfferedModel, OfferedPrice } from './offered-model.ts'
 import { addPrice, replacePrice, withdrawPrice } from './write-price.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -110,7 +111,7 @@ export function createPriceChanges(options: PriceChangesOptions): PriceChanges {
       if (found === undefined) throw notFound('price list')
       const entry = rules.fileEntryOf(id)
       const current = await readCurrent(id, together)
-      if (entry === null || current?.version !== version || isAsInFile(found)) {
+      if (entry === null || current?.version !== version || isAsInFile(found, entry)) {
         const difference = { price: { from: found.price, to: null }, effective_from: isoOf(found) }
         return planned(difference, (transaction) => withdrawPrice(transaction, found, floorOf(clock)))
       }
