@@ -9,6 +9,7 @@ export const CLIENT_COMMANDS: Readonly<Record<string, Load>> = {
   login: async () => (await import('./commands/login.ts')).login,
   logout: async () => (await import('./commands/logout.ts')).logout,
   whoami: async () => (await import('./commands/whoami.ts')).whoami,
+  sessions: async () => (await import('./commands/sessions.ts')).sessions,
   token: async () => (await import('./commands/token.ts')).token,
   profiles: async () => (await import('./commands/profiles.ts')).profiles,
   env: async () => (await import('./commands/env.ts')).env,

@@ -3,6 +3,7 @@ export interface IdKind {
   /** What the ids belong to, in the plural. */
   readonly things: string
   readonly prefix: string
+  /** `{project}` stands for the project that the command names before it. */
   readonly path: string
   /** Whether the list begins with the newest id, so that the search can end early: ids begin with their time. */
   readonly isNewestFirst?: boolean
@@ -31,6 +32,17 @@ const KINDS = {
   },
   budget: { things: 'budgets', prefix: 'budget_', path: '/v1/organization/budgets' },
   scimToken: { things: 'tokens', prefix: 'scim_token_', path: '/v1/organization/scim_tokens' },
+  issuer: {
+    things: 'issuers',
+    prefix: 'issuer_',
+    path: '/v1/organization/projects/{project}/trusted_issuers',
+  },
+  serviceAccount: {
+    things: 'service accounts',
+    prefix: 'svc_acct_',
+    path: '/v1/organization/projects/{project}/service_accounts',
+  },
+  session: { things: 'sessions', prefix: '', path: '/v1/sessions', isNewestFirst: true },
   settings: { things: 'settings', prefix: 'settings_', path: '/v1/organization/managed_settings' },
 } as const satisfies Record<string, IdKind>
 
@@ -46,17 +58,33 @@ const BY_NAME: Readonly<Record<string, IdKind>> = {
   budgets: KINDS.budget,
   scim: KINDS.scimToken,
   'managed-settings': KINDS.settings,
+  trust: KINDS.issuer,
+  forAccount: KINDS.account,
+  forProject: KINDS.project,
+}
+
+/** Places that mean another kind in one group. */
+const BY_GROUP: Readonly<Record<string, Readonly<Record<string, IdKind>>>> = {
+  trust: { account: KINDS.serviceAccount },
 }
 
 /** Arguments that take ids of several kinds, which the prefix tells. All others are names, amounts or texts, and never looked up. */
 const OF_ANY_KIND: ReadonlySet<string> = new Set(['id', 'holder', 'thing'])
 
 /** Options that take the id of something. */
-export const ID_OPTIONS = ['key', 'account', 'ofProject'] as const
+export const ID_OPTIONS = [
+  'key',
+  'account',
+  'ofProject',
+  'forAccount',
+  'forProject',
+  'dataset',
+  'group',
+] as const
 
 /** Returns the kind of id that a word is meant to be: that of its prefix, or of the place where it stands. Null where no id stands. */
 export function findIdKind(word: string, place: string, group: string): IdKind | null {
-  const ofPlace = BY_NAME[place === 'id' ? group : place] ?? null
+  const ofPlace = BY_GROUP[group]?.[place] ?? BY_NAME[place === 'id' ? group : place] ?? null
   if (ofPlace === null && !OF_ANY_KIND.has(place)) return null
   const ofPrefix = Object.values<IdKind>(KINDS).find(({ prefix }) => prefix !== '' && word.startsWith(prefix))
   return ofPrefix ?? ofPlace

@@ -38,6 +38,7 @@ import { tasksRoute } from './pages/tasks/route.ts'
 import { usageRoute } from './pages/usage/route.ts'
 import { FailedPage } from './shell/failed-page.tsx'
 import { rootRoute } from './shell/root-route.tsx'
+import { notFoundRoute } from './shell/not-found-route.ts'
 import { shellRoute } from './shell/shell-route.tsx'
 
 /** The pages that need a session. */
@@ -75,6 +76,7 @@ const pages = {
   paymentsRoute,
   promoCodesRoute,
   auditRoute,
+  notFoundRoute,
 }
 
 const routeTree = rootRoute.addChildren({

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { click } from '../payments/open-checkout.ts'
 import { createOther } from '../deployments/deploy.ts'
+import { signIn as openSession } from '../sessions/sign-in.ts'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
 
@@ -11,6 +12,20 @@ const { gateway, home } = await startGatewayAndHome(startTestGateway)
 
 beforeAll(async () => {
   for (const model of ['gpt-4o', 'gpt-4o-mini', 'gpt-4o-mini']) await home.run(['chat', '-m', model, 'Hi'])
+})
+
+describe('sessions', () => {
+  test('are listed with device, address and last use, and end one by one or all at once', async () => {
+    const [first] = [await openSession(gateway), await openSession(gateway), await openSession(gateway)]
+    const table = await home.run(['sessions'])
+    expect(table.stdout.split('\n')[0]).toMatch(/^session +last use +signed in +with +address +device$/)
+    expect(table.stdout.trim().split('\n')).toHaveLength(4)
+    expect((await home.run(['sessions', 'end', first.id.slice(0, -1)])).stdout).toBe('Ended the session.\n')
+    expect((await first.ask('GET', '/v1/tenants/me')).status).toBe(401)
+    expect((await home.run(['sessions', 'end'])).code).toBe(2)
+    expect((await home.run(['sessions', 'end', '--all', '--yes'])).stdout).toBe('Ended 2 sessions.\n')
+    expect((await home.run(['sessions'])).stderr).toBe('You are signed in with no browser.\n')
+  })
 })
 
 describe('usage', () => {

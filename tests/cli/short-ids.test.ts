@@ -1,9 +1,22 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { exportJWK, generateKeyPair } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { shortenIds } from '../../cli/short-ids/shorten-ids.ts'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
 
 const { gateway, home } = await startGatewayAndHome(startTestGateway)
+
+const writeKeys = async (): Promise<string> => {
+  const { publicKey } = await generateKeyPair('RS256')
+  const path = join(home.directory, 'keys.json')
+  await writeFile(
+    path,
+    JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256' }] }),
+  )
+  return path
+}
 
 const MISSING = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
 const makeKey = async (): Promise<string> =>
@@ -45,6 +58,35 @@ describe('the beginning of an id', () => {
       expect(JSON.parse((await home.run(['projects', 'show', '--json', word])).stdout).id).toBe(
         project.body.id,
       )
+  })
+
+  test('works for issuers and service accounts of a project, and for the project before them', async () => {
+    const project = (await gateway.request('POST', '/v1/organization/projects', { body: { name: 'CI' } }))
+      .body
+    const at = `/v1/organization/projects/${project.id}`
+    const account = (await gateway.request('POST', `${at}/service_accounts`, { body: { name: 'deploy' } }))
+      .body
+    const words = ['--issuer', 'https://ci.example.com', '--audience', 'a', '--claim', 'repository=acme/site']
+    const jwks = ['--jwks', await writeKeys()]
+    const added = await home.run([
+      'trust',
+      'add',
+      project.id.slice(0, -2),
+      ...words,
+      ...jwks,
+      '--account',
+      account.id.slice('svc_acct_'.length, -2),
+      '--json',
+    ])
+    expect(added.stderr).toBe('')
+    expect(JSON.parse(added.stdout).rules[0].service_account_id).toBe(account.id)
+    const { id } = JSON.parse(added.stdout)
+    const shown = await home.run(['trust', 'show', project.id.slice(0, -2), id.slice(0, -2), '--json'])
+    expect(JSON.parse(shown.stdout).id).toBe(id)
+    const other = await home.run(['trust', 'show', project.id, 'issuer_ffff0000'])
+    expect([other.code, other.stderr]).toEqual([4, expect.stringContaining('issuers')])
+    const budget = await home.run(['budgets', 'create', `project=${project.id.slice(0, -2)}`, '5', '--json'])
+    expect(JSON.parse(budget.stdout).subject.id).toBe(project.id)
   })
 
   test('is never looked for in a name, though it may look like one', async () => {

@@ -65,6 +65,15 @@ describe.skipIf(NO_BROWSER !== null)('around every page of the console', () => {
     await close()
   })
 
+  test('an address without a page says so beside the navigation', async () => {
+    const { page, goto, close } = await openConsole(gateway)
+    await goto('/models/a/b/no-such-page')
+    await page.getByText('There is no such page').waitFor()
+    await page.getByRole('link', { name: 'Playground' }).click()
+    await page.waitForURL('**/playground*')
+    await close()
+  })
+
   test('signing out ends the session', async () => {
     const { page, context, goto, close } = await openConsole(gateway)
     await goto('/')

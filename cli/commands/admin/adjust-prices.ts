@@ -89,7 +89,7 @@ const end = clientCommand({
   name: 'end',
   summary: 'End a markup or discount now, or withdraw one before its moment.',
   example: 'parkway admin prices adjust end "$ADJUSTMENT_ID"',
-  define: (command) => command.argument('<id>', 'of the list'),
+  define: (command) => command.argument('<id>', 'its id'),
   async act({ output, isJson, connect, printJson }, _, id = '') {
     const ended = await connect().call((routes) =>
       routes.DELETE('/v1/admin/price_adjustments/{id}', { params: { path: { id } } }),

@@ -26,7 +26,7 @@ const list = clientCommand({
     printTable(
       output,
       [
-        { title: 'id', of: ({ id }) => id, rank: 2 },
+        { title: 'id', of: ({ id }) => id, rank: 2, isId: true },
         { title: 'name', of: ({ name }) => name, rank: 1, isText: true },
         { title: 'rules', of: ({ rules }) => String(rules.length), isNumber: true, rank: 4 },
         { title: 'issuer', of: ({ issuer }) => issuer, rank: 3, isText: true },
