@@ -4,9 +4,10 @@ import type { Database, Queryable } from '../../../storage/database.ts'
 import { lockAccount, payDebt, readCreditState, readCreditStates, type CreditState } from './lock-account.ts'
 import {
   endLeases,
-  lendFromCap,
+  lendFromCaps,
   lendFromLots,
-  readCapRoom,
+  readCapLeases,
+  readCapRooms,
   readLeases,
   shortenLeases,
   type Cap,
@@ -116,6 +117,12 @@ async function lendSlices(
   return borrowed
 }
 
+/** A cap to borrow from, different from the others of one call. */
+export interface CapRequest {
+  readonly cap: Cap
+  readonly neededNanoUsd: NanoUsd
+}
+
 export interface CapLending {
   readonly lent: readonly LentAmount[]
   readonly roomNanoUsd: NanoUsd
@@ -123,24 +130,37 @@ export interface CapLending {
   readonly isOverdrawn: boolean
 }
 
-/** Borrows a slice of a cap. Returns how much is left of it for other processes. */
-export function borrowFromCap(
+/** Borrows a slice of each of these caps in one transaction. Returns how much is left of them for other processes. */
+export function borrowFromCaps(
   database: Database,
-  request: BorrowRequest & { readonly cap: Cap },
-): Promise<CapLending> {
-  const { accountId, borrowerId, neededNanoUsd, cap } = request
+  { accountId, borrowerId }: Borrowing,
+  requests: readonly CapRequest[],
+): Promise<CapLending[]> {
   return database.transaction(async (transaction) => {
     await requireOpenBorrower(transaction, borrowerId)
     await lockAccount(transaction, accountId)
-    const room = await readCapRoom(transaction, cap)
-    if (room <= 0n) {
-      const lent = await readLeases(transaction, accountId, { borrowerId, cap: cap.scope })
-      return { lent, roomNanoUsd: 0n, isOverdrawn: room < 0n }
-    }
-    const amountNanoUsd = sliceOf(room, neededNanoUsd)
-    const slice = { scope: cap.scope, amountNanoUsd }
-    const lent = await lendFromCap(transaction, accountId, { borrowerId }, slice)
-    return { lent, roomNanoUsd: room - amountNanoUsd, isOverdrawn: false }
+    const rooms = await readCapRooms(
+      transaction,
+      requests.map(({ cap }) => cap),
+    )
+    const slices = rooms.map(({ cap, roomNanoUsd }, index) => ({
+      scope: cap.scope,
+      amountNanoUsd: roomNanoUsd <= 0n ? 0n : sliceOf(roomNanoUsd, requests[index]?.neededNanoUsd ?? 0n),
+    }))
+    const wanted = slices.filter(({ amountNanoUsd }) => amountNanoUsd > 0n)
+    const lent = await lendFromCaps(transaction, accountId, { borrowerId }, wanted)
+    // If nothing is lent now, the existing leases are told, in case an earlier response was lost.
+    const scopes = slices.filter(({ scope }) => !lent.has(scope)).map(({ scope }) => scope)
+    const known = await readCapLeases(transaction, accountId, { borrowerId, scopes })
+    return rooms.map(({ roomNanoUsd }, index) => {
+      const { scope = '', amountNanoUsd = 0n } = slices[index] ?? {}
+      const lease = lent.get(scope) ?? known.get(scope)
+      return {
+        lent: lease === undefined ? [] : [lease],
+        roomNanoUsd: roomNanoUsd <= 0n ? 0n : roomNanoUsd - amountNanoUsd,
+        isOverdrawn: roomNanoUsd < 0n,
+      }
+    })
   })
 }
 

@@ -3,7 +3,7 @@ import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import { capReached } from './cap-reached.ts'
 import { CHOOSE_LOTS, lockAccount, readCreditState } from './lock-account.ts'
-import { readCapRoom, type Cap } from './lend-credit.ts'
+import { readCapRooms, type Cap, type CapRoom } from './lend-credit.ts'
 import type { Charged } from '../memory/memory-hold.ts'
 import { readCaps } from '../budgets/read-path-budgets.ts'
 
@@ -33,8 +33,7 @@ export async function growHold(transaction: Queryable, order: GrowOrder): Promis
   if (hold === undefined || neededNanoUsd <= heldNanoUsd) return heldNanoUsd
   const { freeNanoUsd, debtNanoUsd } = await readCreditState(transaction, accountId)
   const caps = await readCapsOf(transaction, order)
-  const rooms: NanoUsd[] = []
-  for (const cap of caps) rooms.push(await readCapRoom(transaction, cap))
+  const rooms = (await readCapRooms(transaction, caps)).map(({ roomNanoUsd }) => roomNanoUsd)
   const missingNanoUsd = leastOf([neededNanoUsd - heldNanoUsd, debtNanoUsd > 0n ? 0n : freeNanoUsd, ...rooms])
   if (missingNanoUsd <= 0n) return heldNanoUsd
   await transaction.query(GROW, [[accountId], [missingNanoUsd], key, missingNanoUsd])
@@ -50,14 +49,13 @@ export async function explainCaps(
   queryable: Queryable,
   order: Omit<GrowOrder, 'key'>,
 ): Promise<AppError | null> {
-  let tightest: { readonly cap: Cap; readonly leftNanoUsd: NanoUsd } | null = null
-  for (const cap of await readCapsOf(queryable, order)) {
-    const leftNanoUsd = await readCapRoom(queryable, cap)
-    if (tightest === null || leftNanoUsd < tightest.leftNanoUsd) tightest = { cap, leftNanoUsd }
+  let tightest: CapRoom | null = null
+  for (const one of await readCapRooms(queryable, await readCapsOf(queryable, order))) {
+    if (tightest === null || one.roomNanoUsd < tightest.roomNanoUsd) tightest = one
   }
   const { neededNanoUsd } = order
-  if (tightest === null || tightest.leftNanoUsd >= neededNanoUsd) return null
-  return capReached(tightest.cap, { neededNanoUsd, leftNanoUsd: tightest.leftNanoUsd })
+  if (tightest === null || tightest.roomNanoUsd >= neededNanoUsd) return null
+  return capReached(tightest.cap, { neededNanoUsd, leftNanoUsd: tightest.roomNanoUsd })
 }
 
 /** The current caps: a lowered cap applies to everything not yet spent. */

@@ -52,31 +52,68 @@ export async function lendFromLots(
   })
 }
 
-/**
- * The amount of a cap that is neither spent nor lent; negative if the cap is exceeded. The account must be locked.
- */
-export async function readCapRoom(transaction: Queryable, cap: Cap): Promise<NanoUsd> {
-  const [row] = await transaction.query<{ used: bigint }>(
-    `SELECT spent_under($1)
-       + coalesce((SELECT sum(amount_nano_usd - spent_nano_usd) FROM credit_leases WHERE cap = $1), 0)::bigint AS used`,
-    [cap.scope],
-  )
-  return cap.limitNanoUsd - (row?.used ?? 0n)
+/** A cap, and what is neither spent nor lent of it; negative if the cap is exceeded. */
+export interface CapRoom<SomeCap extends Cap = Cap> {
+  readonly cap: SomeCap
+  readonly roomNanoUsd: NanoUsd
 }
 
-export async function lendFromCap(
+/** The account of the caps must be locked. */
+export async function readCapRooms<SomeCap extends Cap>(
+  transaction: Queryable,
+  caps: readonly SomeCap[],
+): Promise<CapRoom<SomeCap>[]> {
+  if (caps.length === 0) return []
+  const rows = await transaction.query<{ used: bigint }>(
+    `SELECT spent_under(scope)
+       + coalesce((SELECT sum(amount_nano_usd - spent_nano_usd) FROM credit_leases WHERE cap = scope), 0)::bigint AS used
+     FROM unnest($1::text[]) WITH ORDINALITY AS asked (scope, number) ORDER BY number`,
+    [caps.map(({ scope }) => scope)],
+  )
+  return caps.map((cap, index) => ({ cap, roomNanoUsd: cap.limitNanoUsd - (rows[index]?.used ?? 0n) }))
+}
+
+/** An amount to lend from a cap. */
+export interface CapSlice {
+  readonly scope: string
+  readonly amountNanoUsd: NanoUsd
+}
+
+/** Lends a slice of each of these caps, which are different ones. Returns the lease of each scope. */
+export async function lendFromCaps(
   transaction: Queryable,
   accountId: string,
   owner: LeaseOwner,
-  { scope, amountNanoUsd }: { scope: string; amountNanoUsd: NanoUsd },
-): Promise<LentAmount[]> {
-  const rows = await transaction.query<LeaseRow>(
+  slices: readonly CapSlice[],
+): Promise<Map<string, LentAmount>> {
+  if (slices.length === 0) return new Map()
+  const rows = await transaction.query<CapLeaseRow>(
     `INSERT INTO credit_leases (account_id, borrower_id, hold_key, cap, amount_nano_usd)
-     VALUES ($1, $3, $4, $5, $2) ${ADD_TO_LEASE}
-     RETURNING id, amount_nano_usd AS amount, spent_nano_usd AS spent, NULL AS class, NULL AS expires_at`,
-    [accountId, amountNanoUsd, ...ownerColumns(owner), scope],
+     SELECT $1, $2, $3, scope, amount FROM unnest($4::text[], $5::bigint[]) AS slice (scope, amount) ${ADD_TO_LEASE}
+     RETURNING id, cap, amount_nano_usd AS amount, spent_nano_usd AS spent, NULL AS class, NULL AS expires_at`,
+    [
+      accountId,
+      ...ownerColumns(owner),
+      slices.map(({ scope }) => scope),
+      slices.map(({ amountNanoUsd }) => amountNanoUsd),
+    ],
   )
-  return rows.map(leaseFromRow)
+  return leasesByCap(rows)
+}
+
+/** The leases that a process has of these caps. */
+export async function readCapLeases(
+  transaction: Queryable,
+  accountId: string,
+  { borrowerId, scopes }: { borrowerId: string; scopes: readonly string[] },
+): Promise<Map<string, LentAmount>> {
+  if (scopes.length === 0) return new Map()
+  const rows = await transaction.query<CapLeaseRow>(
+    `SELECT id, cap, amount_nano_usd AS amount, spent_nano_usd AS spent, NULL AS class, NULL AS expires_at
+     FROM credit_leases WHERE account_id = $1 AND borrower_id = $2 AND cap = ANY ($3::text[])`,
+    [accountId, borrowerId, scopes],
+  )
+  return leasesByCap(rows)
 }
 
 /** The leases of a process in the database: of an account's lots, or of one cap. */
@@ -180,6 +217,15 @@ interface LeaseRow {
   readonly spent: bigint
   readonly class: CreditClass | null
   readonly expires_at: Date | null
+}
+
+interface CapLeaseRow extends LeaseRow {
+  readonly cap: string
+}
+
+/** A process and a hold have at most one lease of a cap. */
+function leasesByCap(rows: readonly CapLeaseRow[]): Map<string, LentAmount> {
+  return new Map(rows.map((row) => [row.cap, leaseFromRow(row)]))
 }
 
 function leaseFromRow(row: LeaseRow): LentAmount {

@@ -3,7 +3,7 @@ import { formatUsd, type NanoUsd } from '../../../kernel/money.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import { capReached } from './cap-reached.ts'
 import { lockAccount, readCreditState } from './lock-account.ts'
-import { endLeases, lendFromCap, lendFromLots, readCapRoom, type Cap } from './lend-credit.ts'
+import { endLeases, lendFromCaps, lendFromLots, readCapRooms, type Cap } from './lend-credit.ts'
 import { recordUsage } from './record-usage.ts'
 import type { UsageRecord } from './usage-record.ts'
 import { writeEntries } from './write-entries.ts'
@@ -31,12 +31,12 @@ export async function openHold(transaction: Queryable, order: HoldOrder): Promis
   if (debtNanoUsd > 0n || freeNanoUsd < amountNanoUsd)
     throw notCovered(amountNanoUsd, freeNanoUsd - debtNanoUsd)
   await lendFromLots(transaction, { holdKey: key }, [{ accountId, amountNanoUsd }])
-  for (const cap of order.caps) {
-    const room = await readCapRoom(transaction, cap)
-    if (amountNanoUsd > 0n && room < amountNanoUsd)
-      throw capReached(cap, { neededNanoUsd: amountNanoUsd, leftNanoUsd: room })
-    await lendFromCap(transaction, accountId, { holdKey: key }, { scope: cap.scope, amountNanoUsd })
+  for (const { cap, roomNanoUsd } of await readCapRooms(transaction, order.caps)) {
+    if (amountNanoUsd > 0n && roomNanoUsd < amountNanoUsd)
+      throw capReached(cap, { neededNanoUsd: amountNanoUsd, leftNanoUsd: roomNanoUsd })
   }
+  const slices = order.caps.map(({ scope }) => ({ scope, amountNanoUsd }))
+  await lendFromCaps(transaction, accountId, { holdKey: key }, slices)
   return { isNew: true }
 }
 

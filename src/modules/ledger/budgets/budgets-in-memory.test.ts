@@ -55,6 +55,37 @@ test('a request with budgets on its way is held without the database: it waits f
   await process.close()
 })
 
+test('the budgets that wait for their first loan borrow together, and a failure of one loan refuses no other request', async () => {
+  const statements: string[] = []
+  let failures = 0
+  const database = watch(stage.database, (statement) => {
+    statements.push(statement)
+    if (failures > 0 && statement.startsWith('transaction')) throw new Error(`failure ${(failures -= 1)}`)
+  })
+  const atMs = Date.UTC(2030, 0, 1)
+  const process = await stage.createProcess({ shared: { database, messageBus: createLocalBus() } })
+  const payer = await stage.createPayer(1_000_000_000n)
+  const projects = Array.from({ length: 50 }, () => ({ ...payer, projectId: createId() }))
+  const limitNanoUsd = 100n
+  for (const { projectId } of projects)
+    await setBudget(process, payer, { subject: `project:${projectId}`, limitNanoUsd })
+  const request = { ...PLAIN_CHARGE, labels: [], wantedNanoUsd: 60n, leastNanoUsd: 60n, atMs }
+  const opening = await process.ledger.hold(payer, request)
+  opening.release()
+
+  statements.length = 0
+  failures = 1
+  const outcomes = await Promise.allSettled(
+    projects.map(async (project) => process.ledger.hold(project, request)),
+  )
+  expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual(projects.map((_, index) => index > 0))
+  expect(statements.filter((statement) => statement.startsWith('transaction')).length).toBeLessThan(6)
+  const again = await process.ledger.hold(projects[0] ?? payer, request)
+  again.release()
+  for (const outcome of outcomes) if (outcome.status === 'fulfilled') outcome.value.release()
+  await process.close()
+})
+
 /** Tells of every statement and transaction before it is sent. */
 function watch(database: Database, note: (statement: string) => void): Database {
   return new Proxy(database, {

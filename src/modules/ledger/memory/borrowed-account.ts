@@ -1,9 +1,10 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { Turns } from '../../../kernel/turns/turns.ts'
 import type { Database } from '../../../storage/database.ts'
-import { borrowFromCap, endBorrowing, giveBackCredit, readLent } from '../books/borrow-credit.ts'
+import { borrowFromCaps, endBorrowing, giveBackCredit, readLent } from '../books/borrow-credit.ts'
 import type { Borrowing } from '../books/borrow-credit.ts'
 import { CapCredits, type CreditSources } from './cap-credit.ts'
+import { CapQueue, giveUpOutdated, missingFor, type CapWait } from './cap-queue.ts'
 import type { CreditState } from '../books/lock-account.ts'
 import type { AccountBatcher } from './account-batcher.ts'
 import type { Charged, Payer } from './memory-hold.ts'
@@ -39,6 +40,7 @@ export class BorrowedAccount {
   readonly #credit = new BorrowedBalance()
   readonly #creditAlone: CreditSources = { caps: [], balances: [this.#credit] }
   readonly caps = new CapCredits()
+  readonly #capQueue = new CapQueue()
   readonly #waiters = new CreditWaiters()
   readonly budgets: KnownBudgets
   /** The account's credit outside this process. */
@@ -182,29 +184,31 @@ export class BorrowedAccount {
     })
   }
 
+  /** Borrows under a cap, together with all other requests that wait for theirs. */
   borrowCap(cap: Cap, neededNanoUsd: NanoUsd): Promise<void> {
-    const known = this.caps.meet(cap)
-    const { asked } = known
-    known.queuedNanoUsd += neededNanoUsd
+    const wait = this.#capQueue.add(cap, this.caps.meet(cap), neededNanoUsd)
     return this.#turns.take(async () => {
-      const { queuedNanoUsd } = known
-      known.queuedNanoUsd -= neededNanoUsd
-      if (this.#isLost) return
-      if (known.isDoubtful || known.limitNanoUsd !== cap.limitNanoUsd) {
-        // The amount borrowed under the old limit may exceed the new one.
-        await this.#giveUp([known.balance])
-        known.limitNanoUsd = cap.limitNanoUsd
+      const waits = this.#capQueue.takeFrom(wait)
+      try {
+        if (waits.length > 0 && !this.#isLost) await this.#borrowCaps(waits)
+      } catch (error) {
+        this.#capQueue.putBack(waits.slice(1))
+        throw error
+      } finally {
+        wait.credit.queuedNanoUsd -= neededNanoUsd
       }
-      const isEnough =
-        known.balance.freeNanoUsd >= neededNanoUsd || (known.asked > asked && known.roomNanoUsd === 0n)
-      if (isEnough && !known.isDoubtful) return
-      known.asked += 1
-      const request = { ...this.#borrowing, cap, neededNanoUsd: known.balance.missingOf(queuedNanoUsd) || 1n }
-      const lending = await this.#change(() => borrowFromCap(this.#database, request))
-      if (this.#isLost) return
-      known.receive(lending)
-      this.#waiters.wakeAll()
     })
+  }
+
+  async #borrowCaps(waits: readonly CapWait[]): Promise<void> {
+    await giveUpOutdated(waits, (balances) => this.#giveUp(balances))
+    const missing = missingFor(waits)
+    if (missing.length === 0) return
+    const requests = missing.map(({ request }) => request)
+    const lendings = await this.#change(() => borrowFromCaps(this.#database, this.#borrowing, requests))
+    if (this.#isLost) return
+    for (const [index, lending] of lendings.entries()) missing[index]?.credit.receive(lending)
+    this.#waiters.wakeAll()
   }
 
   /** Gives back all credit that no request holds. */

@@ -8,17 +8,18 @@ export class CapCredit {
   readonly balance = new BorrowedBalance()
   /** The cap's limit when it was borrowed. */
   limitNanoUsd: NanoUsd
-  /** Not lent to any process, as of the last read. */
-  roomNanoUsd: NanoUsd = 0n
+  /** Not lent to any process, as of the last read. All of it before the first. */
+  roomNanoUsd: NanoUsd
   /** The cap may allow less than is borrowed, so it must be read again. */
   isDoubtful = false
   /** Counts borrow requests, so that queued calls can skip repeated ones. */
   asked = 0
-  /** What all queued calls need: the database lends it at once. */
+  /** What all waiting requests need: the database lends it at once. */
   queuedNanoUsd: NanoUsd = 0n
 
   constructor(limitNanoUsd: NanoUsd) {
     this.limitNanoUsd = limitNanoUsd
+    this.roomNanoUsd = limitNanoUsd
   }
 
   receive({ lent, roomNanoUsd, isOverdrawn }: CapLending): void {

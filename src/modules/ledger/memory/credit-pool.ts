@@ -168,10 +168,10 @@ export class CreditPool implements HoldKeeper {
       const isSuspended = account.debtNanoUsd > 0n
       const full = !isSuspended && this.#tryHold(account, payer, sources, request.wantedNanoUsd)
       if (full) return full
-      if (!isSuspended && account.canBorrowMore(caps, request.wantedNanoUsd)) continue
+      if (!isSuspended && account.canBorrowMore(sources.caps, request.wantedNanoUsd)) continue
       const isWaitOver = wait.isOver
       // Recall idle credit from other processes before refusing, also credit they borrowed after the first recall.
-      const mayLieIdle = account.lentElsewhereNanoUsd > 0n || caps.length > 0
+      const mayLieIdle = account.lentElsewhereNanoUsd > 0n || sources.caps.length > 0
       if (mayLieIdle && wait.mayRecall(account.recalledMs)) {
         account.noteRecall(await wait.recall(() => this.#options.recall(payer.accountId)))
         continue
@@ -180,7 +180,7 @@ export class CreditPool implements HoldKeeper {
       const part = free >= request.leastNanoUsd && this.#tryHold(account, payer, sources, free)
       if (part) return part
       const isSomeInUse = account.heldNanoUsd > 0n || account.lentElsewhereNanoUsd > 0n
-      if (!isSomeInUse || isWaitOver) throw refuseHold(account, caps, request.leastNanoUsd)
+      if (!isSomeInUse || isWaitOver) throw refuseHold(account, sources.caps, request.leastNanoUsd)
       await account.changed(wait.stepMs, request)
     }
   }
@@ -189,7 +189,7 @@ export class CreditPool implements HoldKeeper {
     await this.#needingStorage(account, async () => {
       if (account.debtNanoUsd > 0n) await account.refresh()
       if (account.freeNanoUsd < nanoUsd) await account.borrow(nanoUsd)
-      for (const cap of caps) await account.borrowCap(cap, nanoUsd)
+      await Promise.all(caps.map((cap) => account.borrowCap(cap, nanoUsd)))
     })
   }
 
