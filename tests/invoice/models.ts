@@ -1,5 +1,5 @@
 import catalog from '../../src/modules/catalog/catalog.json' with { type: 'json' }
-import { loadCatalog } from '../../src/modules/catalog/load-catalog.ts'
+import { loadCatalog } from '../../src/modules/catalog/file/load-catalog.ts'
 import type { CatalogModel } from '../../src/modules/catalog/catalog-model.ts'
 
 /** Models that the built-in catalog does not have: one with a price of audio, and two of an own server. */

@@ -1,10 +1,10 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import type { OfferedAdjustment, OfferedModel, OfferedPrice } from '../offer/offer.ts'
 import type { CatalogModel } from './catalog-model.ts'
-import { readEntry } from './load-catalog.ts'
-import { withCosts } from './route-cost.ts'
-import { fromStoredPrice } from './stored-price.ts'
-import type { TimedModel } from './timed-model.ts'
+import { readEntry } from './file/load-catalog.ts'
+import { withCosts } from './price/route-cost.ts'
+import { fromStoredPrice } from './price/stored-price.ts'
+import type { TimedModel } from './lookup/timed-model.ts'
 
 /** What operators added while the gateway runs, as one version of the database. */
 export interface CatalogOffer {

@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../../src/kernel/money.ts'
-import { priceTokens, priceUnits, unitRate } from '../../../src/modules/catalog/price.ts'
+import { priceTokens, priceUnits, unitRate } from '../../../src/modules/catalog/price/price.ts'
 import { findSold } from '../models.ts'
 import type { InvoiceLine } from '../vendors/invoice-line.ts'
 

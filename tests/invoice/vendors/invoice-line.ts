@@ -1,4 +1,4 @@
-import type { TokenCounts } from '../../../src/modules/catalog/price.ts'
+import type { TokenCounts } from '../../../src/modules/catalog/price/price.ts'
 
 /** Work that a vendor bills beside its tokens, at the price of its own list. */
 export interface Extra {

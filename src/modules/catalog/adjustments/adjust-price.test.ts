@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ModelPrice, TokenPrice, UnitPrice } from '../catalog-model.ts'
-import { priceCounted } from '../counted.ts'
-import { priceTokens, priceUnits, unitRate, type TokenCounts } from '../price.ts'
-import { fromStoredPrice, toStoredPrice } from '../stored-price.ts'
+import { priceCounted } from '../price/counted.ts'
+import { priceTokens, priceUnits, unitRate, type TokenCounts } from '../price/price.ts'
+import { fromStoredPrice, toStoredPrice } from '../price/stored-price.ts'
 import { adjustPrice } from './adjust-price.ts'
 import { fromStoredTerms, readTerms, toStoredTerms, type PriceTerms } from './price-terms.ts'
 

@@ -2,7 +2,7 @@ import { Compile } from 'typebox/compile'
 import { Type } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import type { ModelPrice } from '../catalog-model.ts'
-import type { TimedModel } from '../timed-model.ts'
+import type { TimedModel } from '../lookup/timed-model.ts'
 import { concernsUnit } from './adjust-price.ts'
 import { GIVEN_TERMS, readTerms, toStoredTerms, type PriceTerms } from './price-terms.ts'
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import '../../../tests/support/property-seed.ts'
-import type { TokenPrice, UnitPrice } from './catalog-model.ts'
+import '../../../../tests/support/property-seed.ts'
+import type { TokenPrice, UnitPrice } from '../catalog-model.ts'
 import { countCharged, countInput, countUnits, packTraits, priceCounted } from './counted.ts'
 import { priceTokens, priceUnits, unitRate } from './price.ts'
 

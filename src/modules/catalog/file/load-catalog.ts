@@ -1,12 +1,12 @@
 import { Compile } from 'typebox/compile'
-import { SERVICE_CATEGORIES, type CatalogModel, type ModelRoute } from './catalog-model.ts'
-import { CatalogDocument, CatalogEntry } from './catalog-schema.ts'
-import { findLifeCycleProblems, readLifeCycle } from './life-cycle.ts'
+import { SERVICE_CATEGORIES, type CatalogModel, type ModelRoute } from '../catalog-model.ts'
+import { CatalogDocument, CatalogEntry } from '../entry/catalog-schema.ts'
+import { findLifeCycleProblems, readLifeCycle } from '../lookup/life-cycle.ts'
 import { mergeCatalogEntries, type PlacedEntry } from './merge-catalog-entries.ts'
-import { findBoundsProblems, readBounds } from './read-bounds.ts'
-import { readPrice } from './read-price.ts'
-import { findAmountProblems, findCostProblems, readRouteCost } from './route-cost.ts'
-import { filePriceVersion } from './stored-price.ts'
+import { findBoundsProblems, readBounds } from '../entry/read-bounds.ts'
+import { readPrice } from '../price/read-price.ts'
+import { findAmountProblems, findCostProblems, readRouteCost } from '../price/route-cost.ts'
+import { filePriceVersion } from '../price/stored-price.ts'
 
 // Compiled, because interpreting the schema for the default file takes a tenth of a second at every start.
 const documentValidator = Compile(CatalogDocument)

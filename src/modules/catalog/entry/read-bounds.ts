@@ -1,5 +1,5 @@
-import type { DurationBounds, ModelBounds, PriceMultipliers } from './catalog-model.ts'
-import { PRICE_TRAITS } from './catalog-model.ts'
+import type { DurationBounds, ModelBounds, PriceMultipliers } from '../catalog-model.ts'
+import { PRICE_TRAITS } from '../catalog-model.ts'
 import type { CatalogEntry } from './catalog-schema.ts'
 
 /** Reads the allowed parameters of a model. */

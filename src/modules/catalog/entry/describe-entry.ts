@@ -1,6 +1,6 @@
-import { toTimestamp } from '../../kernel/clock.ts'
-import type { CatalogModel, ModelBounds, ModelRoute } from './catalog-model.ts'
-import { toPriceCard } from './model-card.ts'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import type { CatalogModel, ModelBounds, ModelRoute } from '../catalog-model.ts'
+import { toPriceCard } from '../model-card/model-card.ts'
 
 /** Returns a model as an entry of the catalog file. */
 export function describeEntry(model: CatalogModel): Record<string, unknown> {

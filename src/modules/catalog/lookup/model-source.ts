@@ -1,5 +1,5 @@
-import type { CatalogModel } from './catalog-model.ts'
-import type { Place } from '../../storage/place.ts'
+import type { CatalogModel } from '../catalog-model.ts'
+import type { Place } from '../../../storage/place.ts'
 
 /** The account that looks up models. */
 export interface ModelViewer extends Place {

@@ -1,5 +1,5 @@
-import type { CatalogModel, LifeCycle } from './catalog-model.ts'
-import type { CatalogEntry } from './catalog-schema.ts'
+import type { CatalogModel, LifeCycle } from '../catalog-model.ts'
+import type { CatalogEntry } from '../entry/catalog-schema.ts'
 
 const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?Z)?$/
 const FIELDS = ['available_from', 'deprecated_from', 'shutdown_at'] as const

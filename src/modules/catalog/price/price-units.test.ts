@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { UnitPrice } from './catalog-model.ts'
+import type { UnitPrice } from '../catalog-model.ts'
 import { priceUnits, unitRate } from './price.ts'
 
 const amount = fc.bigInt({ min: 0n, max: 10_000_000_000n })

@@ -1,6 +1,6 @@
-import type { CatalogModel } from './catalog-model.ts'
+import type { CatalogModel } from '../catalog-model.ts'
 import { toStoredPrice, type StoredPrice } from './stored-price.ts'
-import type { TimedModel } from './timed-model.ts'
+import type { TimedModel } from '../lookup/timed-model.ts'
 
 /** The price lists of the file and what routes cost, by the versions that records name. */
 export function listPricesToKeep(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CatalogInvalid, createCatalog } from './catalog.ts'
+import { CatalogInvalid, createCatalog } from '../catalog.ts'
 
 const video = {
   id: 'film',

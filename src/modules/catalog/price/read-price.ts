@@ -1,9 +1,9 @@
-import { nanoUsdFromUsd, type NanoUsd } from '../../kernel/money.ts'
-import type { CachePrices } from '../../providers/vendor-descriptor.ts'
-import { vendorOf } from '../../providers/vendors.ts'
-import type { ModelPrice, TokenPrice, TokenRates } from './catalog-model.ts'
-import type { CatalogEntry, PriceList } from './catalog-schema.ts'
-import { readMultipliers } from './read-bounds.ts'
+import { nanoUsdFromUsd, type NanoUsd } from '../../../kernel/money.ts'
+import type { CachePrices } from '../../../providers/vendor-descriptor.ts'
+import { vendorOf } from '../../../providers/vendors.ts'
+import type { ModelPrice, TokenPrice, TokenRates } from '../catalog-model.ts'
+import type { CatalogEntry, PriceList } from '../entry/catalog-schema.ts'
+import { readMultipliers } from '../entry/read-bounds.ts'
 
 export function readPrice(entry: CatalogEntry, place: string, problems: string[]): ModelPrice {
   return readPriceList(entry.price, { cachePrices: cachePricesOf(entry), place, problems })

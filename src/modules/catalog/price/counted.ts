@@ -1,5 +1,5 @@
-import type { NanoUsd } from '../../kernel/money.ts'
-import { PRICE_TRAITS, type ModelPrice, type PriceTrait, type UnitPrice } from './catalog-model.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import { PRICE_TRAITS, type ModelPrice, type PriceTrait, type UnitPrice } from '../catalog-model.ts'
 import { priceThousandths, priceTokens, toThousandths, unitRate, type TokenCounts } from './price.ts'
 
 /**

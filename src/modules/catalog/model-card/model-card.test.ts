@@ -1,6 +1,6 @@
 import { Value } from 'typebox/value'
 import { describe, expect, test } from 'vitest'
-import { createCatalog } from './catalog.ts'
+import { createCatalog } from '../catalog.ts'
 import { ModelCard, toModelCard } from './model-card.ts'
 
 const entry = {

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { CAPABILITIES, CATEGORIES, PRICE_UNITS, RESPONSE_FORMATS, type PriceTrait } from './catalog-model.ts'
+import { CAPABILITIES, CATEGORIES, PRICE_UNITS, RESPONSE_FORMATS, type PriceTrait } from '../catalog-model.ts'
 
 const NAME = { minLength: 1, maxLength: 256 } as const
 const USD = { minimum: 0, maximum: 1_000_000 } as const

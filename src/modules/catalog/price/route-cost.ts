@@ -1,6 +1,6 @@
-import { vendorOf } from '../../providers/vendors.ts'
-import type { CatalogModel, ModelRoute, RouteCost } from './catalog-model.ts'
-import type { CatalogEntry, PriceList } from './catalog-schema.ts'
+import { vendorOf } from '../../../providers/vendors.ts'
+import type { CatalogModel, ModelRoute, RouteCost } from '../catalog-model.ts'
+import type { CatalogEntry, PriceList } from '../entry/catalog-schema.ts'
 import { readPriceList } from './read-price.ts'
 import { filePriceVersion, fromStoredPrice } from './stored-price.ts'
 

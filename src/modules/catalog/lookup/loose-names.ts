@@ -1,5 +1,5 @@
-import catalog from './catalog.json' with { type: 'json' }
-import type { CatalogModel } from './catalog-model.ts'
+import catalog from '../catalog.json' with { type: 'json' }
+import type { CatalogModel } from '../catalog-model.ts'
 
 /**
  * Finds a model by a form of its name that the catalog does not list: with a vendor in front (`openai/gpt-5.4`), with a date or

@@ -1,4 +1,4 @@
-import type { CatalogModel } from './catalog-model.ts'
+import type { CatalogModel } from '../catalog-model.ts'
 import type { ModelNames } from './loose-names.ts'
 import type { ModelViewer } from './model-source.ts'
 import { modelAt, type TimedModel } from './timed-model.ts'

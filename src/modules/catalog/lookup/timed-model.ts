@@ -1,4 +1,4 @@
-import type { CatalogModel } from './catalog-model.ts'
+import type { CatalogModel } from '../catalog-model.ts'
 
 /** A model with the price lists that it has one after another. All objects are made before a request needs them. */
 export interface TimedModel {

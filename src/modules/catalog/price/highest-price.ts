@@ -1,5 +1,5 @@
-import type { NanoUsd } from '../../kernel/money.ts'
-import type { CatalogModel } from './catalog-model.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import type { CatalogModel } from '../catalog-model.ts'
 import { priceTokens } from './price.ts'
 
 /** For models whose catalog entry has no limit: the values of the largest models. */

@@ -7,7 +7,7 @@ import {
   type ModelPrice,
   type PriceMultipliers,
   type TokenRates,
-} from './catalog-model.ts'
+} from '../catalog-model.ts'
 
 /** A price list as it is stored: exact integers, with what was derived from the vendor at the time, so that a bill can be computed again. */
 const Amount = Type.String({ pattern: '^\\d{1,25}$' })

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { TokenPrice } from './catalog-model.ts'
+import type { TokenPrice } from '../catalog-model.ts'
 import { priceTokens, type TokenCounts } from './price.ts'
 
 const count = fc.integer({ min: 0, max: 2_000_000 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createCatalog, describeEntry } from './catalog.ts'
+import { createCatalog, describeEntry } from '../catalog.ts'
 
 const VIEWER = { accountId: 'a', projectId: null, environment: 'live' } as const
 const MOMENT_MS = Date.UTC(2027, 0, 1)

@@ -1,11 +1,11 @@
-import type { NanoUsd } from '../../kernel/money.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
 import {
   PRICE_TRAITS,
   type PriceTrait,
   type TokenPrice,
   type TokenRates,
   type UnitPrice,
-} from './catalog-model.ts'
+} from '../catalog-model.ts'
 
 export interface TokenCounts {
   readonly promptTokens: number

@@ -1,11 +1,11 @@
-import { AppError, invalidValue } from '../../kernel/app-error.ts'
-import { isRecord } from '../../kernel/is-record.ts'
-import { isStorable } from '../../kernel/storable-text.ts'
-import type { GivenCost } from '../offer/offer.ts'
-import type { CatalogModel } from './catalog-model.ts'
-import { readEntry } from './load-catalog.ts'
-import { isOfRoute } from './route-cost.ts'
-import { toStoredPrice, type StoredPrice } from './stored-price.ts'
+import { AppError, invalidValue } from '../../../kernel/app-error.ts'
+import { isRecord } from '../../../kernel/is-record.ts'
+import { isStorable } from '../../../kernel/storable-text.ts'
+import type { GivenCost } from '../../offer/offer.ts'
+import type { CatalogModel } from '../catalog-model.ts'
+import { readEntry } from '../file/load-catalog.ts'
+import { isOfRoute } from '../price/route-cost.ts'
+import { toStoredPrice, type StoredPrice } from '../price/stored-price.ts'
 
 /** A model that an operator gives, as it would be used. */
 export interface CheckedEntry {

@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox'
-import { toTimestamp } from '../../kernel/clock.ts'
-import { formatUsd, usdFromNanoUsd } from '../../kernel/money.ts'
-import { orNull } from '../../wires/nullable.ts'
-import { objectName } from '../../wires/usual-members.ts'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import { formatUsd, usdFromNanoUsd } from '../../../kernel/money.ts'
+import { orNull } from '../../../wires/nullable.ts'
+import { objectName } from '../../../wires/usual-members.ts'
 import {
   CAPABILITIES,
   CATEGORIES,
@@ -12,8 +12,8 @@ import {
   type ModelPrice,
   type TokenRates,
   type UnitPrice,
-} from './catalog-model.ts'
-import { endOf } from './life-cycle.ts'
+} from '../catalog-model.ts'
+import { endOf } from '../lookup/life-cycle.ts'
 
 const usd = (description: string) => Type.Number({ minimum: 0, description })
 
