@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ChatGateway } from '../chat/start-chat-gateway.ts'
-import { speakers, startCompareGateway } from './start-compare-gateway.ts'
+import { joinAccount, type Person } from '../organization/join-account.ts'
+import { createStranger, speakers, startCompareGateway } from './start-compare-gateway.ts'
 import { makeRun, readCells, RUNS } from './wait-for-run.ts'
 
 let gateway: ChatGateway
@@ -113,5 +114,94 @@ describe('a blind run', () => {
     const { body } = await gateway.request('GET', `${RUNS}/${id}/results?lane_id=${lanes[0].id}`)
     expect(body.data.every((cell: { model: string }) => cell.model === 'red')).toBe(true)
     expect(body.total).toBe(24)
+  })
+})
+
+describe('people who vote on a blind run', () => {
+  const join = (name: string, role = 'owner') =>
+    joinAccount(gateway, { email: `${name}@example.com`, name, role })
+  const findAnswer = async (person: Person, runId: string, promptIndex: number, output: string) => {
+    const { body } = await person.request('GET', `${RUNS}/${runId}/results?prompt_index=${promptIndex}`)
+    return body.data.find((cell: { output: string }) => cell.output === output).lane_id
+  }
+  const voteFor = async (person: Person, runId: string, promptIndex: number, output: string) => {
+    const laneId = await findAnswer(person, runId, promptIndex, output)
+    return person.request('POST', `${RUNS}/${runId}/lanes/${laneId}/winner`, { prompt_index: promptIndex })
+  }
+  const read = async (person: Person, path: string) => (await person.request('GET', path)).body
+
+  test('do not see the votes of others before their own, and their agreement is shown', async () => {
+    const [ada, bob] = [await join('ada'), await join('bob')]
+    const { id, lanes } = await makeRun(gateway, {
+      models: ['red', 'blue', 'green'],
+      prompts: PROMPTS.slice(0, 3),
+      blind: true,
+    })
+    const [red] = lanes
+    for (const [index, output] of ['from red', 'from blue', 'from green'].entries())
+      expect((await voteFor(ada, id, index, output)).status).toBe(200)
+    expect((await voteFor(bob, id, 0, 'from red')).body.lanes.map(({ wins }: typeof red) => wins)).toEqual([
+      1, 0, 0,
+    ])
+
+    const ofBob = await read(bob, `${RUNS}/${id}`)
+    expect([ofBob.seed, ofBob.winner_lane_id, ofBob.lanes[1].stats.completed]).toEqual([null, null, 0])
+    const before = await read(bob, `${RUNS}/${id}/verdict`)
+    expect(before.votes.total).toBe(2)
+    expect(before.agreement).toEqual({ voters: 2, shared: 1, equal_share: 1, krippendorff_alpha: null })
+    expect((await read(bob, `/v1/compare/leaderboard?run_id=${id}`)).votes.total).toBe(2)
+    const listed = await read(bob, `${RUNS}/${id}/votes`)
+    expect(listed.total).toBe(2)
+    expect(listed.votes).toMatchObject([
+      { prompt_index: 0, winner_lane_id: red.id, is_own: true },
+      { prompt_index: 0, winner_lane_id: red.id, is_own: false },
+    ])
+
+    await voteFor(bob, id, 1, 'from blue')
+    const { body: last } = await voteFor(bob, id, 2, 'from blue')
+    expect(last.lanes.map(({ wins }: typeof red) => wins)).toEqual([2, 3, 1])
+    expect(last.seed).toEqual(expect.any(Number))
+    const after = await read(bob, `${RUNS}/${id}/verdict`)
+    expect(after.votes.total).toBe(6)
+    // Three units of two values: a a, b b, c b.
+    expect(after.agreement).toEqual({ voters: 2, shared: 3, equal_share: 0.6667, krippendorff_alpha: 0.5455 })
+    const page = await read(bob, `${RUNS}/${id}/votes?limit=4`)
+    const rest = await read(bob, `${RUNS}/${id}/votes?limit=4&after=${page.next_cursor}`)
+    expect([page.total, page.data.length, rest.data.length, rest.has_more]).toEqual([6, 4, 2, false])
+  })
+
+  test('have one vote on each prompt, with a session and with every key of theirs', async () => {
+    const eve = await join('eve')
+    const { body: made } = await eve.request('POST', '/v1/tenants/me/api-keys', { name: 'hers' })
+    const { id, lanes } = await make()
+    await voteFor(eve, id, 0, 'from red')
+    const hers = await gateway.request('POST', `${RUNS}/${id}/lanes/${lanes[2].id}/winner`, {
+      key: made.key,
+      body: { prompt_index: 0 },
+    })
+    expect(hers.body.lanes.map(({ wins }: { wins: number }) => wins)).toEqual([0, 0, 1])
+    const { body: votes } = await eve.request('GET', `${RUNS}/${id}/votes`)
+    expect(votes.data).toMatchObject([{ winner_lane_id: lanes[2].id, is_own: true }])
+    await voteFor(eve, id, 0, 'from blue')
+    const seen = await gateway.request('GET', `${RUNS}/${id}/verdict`, { key: made.key })
+    expect(seen.body).toMatchObject({ votes: { total: 1 }, agreement: { voters: 1, shared: 0 } })
+  })
+
+  test('need the right to vote, and find no run of another account', async () => {
+    const { id, lanes } = await make()
+    const path = `${RUNS}/${id}/lanes/${lanes[0].id}/winner`
+    const reader = await join('rita', 'reader')
+    expect((await reader.request('POST', path, { prompt_index: 0 })).status).toBe(403)
+    const { body: limited } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
+      body: { name: 'manages only', scopes: ['manage'] },
+    })
+    expect((await gateway.request('POST', path, { key: limited.key, body: {} })).status).toBe(403)
+    const stranger = await createStranger(gateway)
+    for (const [method, of] of [
+      ['POST', path],
+      ['GET', `${RUNS}/${id}/votes`],
+      ['GET', `${RUNS}/${id}/verdict`],
+    ])
+      expect((await gateway.request(method ?? '', of ?? '', { key: stranger })).status).toBe(404)
   })
 })

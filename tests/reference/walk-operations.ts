@@ -185,6 +185,7 @@ async function walkCompare(call: MakeCall, until: Until): Promise<void> {
   await call('POST /v1/compare/runs/{run_id}/lanes/{lane_id}/winner', {
     params: { ...params, lane_id: run.lanes[0].id },
   })
+  await call('GET /v1/compare/runs/{run_id}/votes', { params })
   await call('GET /v1/compare/runs/{run_id}/verdict', { params })
   await call('GET /v1/compare/runs/{run_id}/diff', { params, query: `?against=${earlier}` })
   await call('GET /v1/compare/leaderboard')

@@ -51,6 +51,7 @@ export type ListName =
   | 'templates'
   | 'tiers'
   | 'voices'
+  | 'votes'
 
 /** The schema of a list, with the members that only this list has beside the usual ones. */
 export function listSchema(name: ListName, item: TSchema, others: TProperties = {}): TSchema {

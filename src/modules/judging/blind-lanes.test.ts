@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { blindLaneId, createBlindView, findLane, presentBlind } from './blind-lanes.ts'
 
 const lanes = ['a', 'b', 'c', 'd'].map((letter) => ({ id: `00000000-0000-7000-8000-00000000000${letter}` }))
-const blindRun = (seed: number) => ({ isBlind: true, seed, lanes, promptsTotal: 2 })
+const blindRun = (key: number) => ({ isBlind: true, aliasKey: String(key), lanes, promptsTotal: 2 })
 const cellOf = (laneId: string, promptIndex = 0) => ({
   promptIndex,
   laneId,
@@ -23,7 +23,7 @@ const cellOf = (laneId: string, promptIndex = 0) => ({
   completedAt: new Date(0),
   output: 'kept',
 })
-const HIDDEN = { isAll: false, prompts: new Set<number>() }
+const HIDDEN = { isAll: false, prompts: new Set<number>(), ownWins: new Map() }
 
 describe('lanes of a blind run', () => {
   test('are found by their name in a prompt, and only in that prompt', () => {
@@ -67,14 +67,18 @@ describe('lanes of a blind run', () => {
       scores: null,
     })
     expect(shown.laneId).not.toBe(cell.laneId)
-    expect(presentBlind(run, cell, { isAll: false, prompts: new Set([0]) })).toBe(cell)
-    expect(presentBlind(run, cell, { isAll: true, prompts: new Set() })).toBe(cell)
+    expect(presentBlind(run, cell, { ...HIDDEN, prompts: new Set([0]) })).toBe(cell)
+    expect(presentBlind(run, cell, { ...HIDDEN, isAll: true })).toBe(cell)
     expect(presentBlind({ ...run, isBlind: false }, cell, HIDDEN)).toBe(cell)
-    const view = createBlindView(run, { isAll: false, prompts: new Set([3]) })
+    const { id } = lanes[0] ?? { id: '' }
+    const view = createBlindView(run, { isAll: false, prompts: new Set([3]), ownWins: new Map([[id, 2]]) })
     expect([view.isHidden(), view.isHidden(3), view.isHidden(4)]).toEqual([true, false, true])
-    const lane = { costNanoUsd: 5n, promptTokens: 1, completionTokens: 2, stats: { score: 1 }, wins: 1 }
-    const told = { costNanoUsd: 0n, promptTokens: 0, completionTokens: 0, stats: null, wins: 1 }
-    expect(view.presentLane(lane)).toEqual(told)
-    expect(createBlindView(run, { isAll: false, prompts: new Set([0, 1]) }).presentLane(lane)).toBe(lane)
+    const counts = { completed: 1, failed: 1, costNanoUsd: 5n, promptTokens: 1, completionTokens: 2 }
+    const untold = { completed: 0, failed: 0, costNanoUsd: 0n, promptTokens: 0, completionTokens: 0 }
+    const lane = { id, ...counts, stats: { score: 1 }, wins: 5 }
+    expect(view.presentLane(lane)).toEqual({ id, ...untold, stats: null, wins: 2 })
+    const shownRun = createBlindView(run, { ...HIDDEN, prompts: new Set([0, 1]) })
+    expect(shownRun.presentLane(lane)).toBe(lane)
+    expect(shownRun.isHidden()).toBe(false)
   })
 })

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 /** A run that may be blind: it hides which lane gave which answer. */
 export interface BlindRun {
   readonly isBlind: boolean
-  readonly seed: number
+  /** What aliases are made from. Nobody is told. */
+  readonly aliasKey: string
   readonly lanes: readonly { readonly id: string }[]
 }
 
@@ -11,7 +12,12 @@ export interface BlindRun {
 export interface Revealed {
   readonly isAll: boolean
   readonly prompts: ReadonlySet<number>
+  /** In how many votes of this voter on prompts a lane is the winner. */
+  readonly ownWins: ReadonlyMap<string, number>
 }
+
+/** SQL. Runs of an earlier release have no key of their own. */
+export const ALIAS_KEY = 'coalesce(alias_key, seed::text)'
 
 /** The fields of a cell that could reveal its lane. */
 interface TellingCell {
@@ -33,8 +39,12 @@ interface TellingCell {
   readonly completedAt: Date | null
 }
 
-/** The fields of a lane that could reveal which answers it gave. */
+/** The fields of a lane that could reveal which answers it gave, or how others voted. */
 interface TellingLane {
+  readonly id: string
+  readonly completed: number
+  readonly failed: number
+  readonly wins: number
   readonly costNanoUsd: bigint
   readonly promptTokens: number
   readonly completionTokens: number
@@ -42,8 +52,8 @@ interface TellingLane {
 }
 
 /** Returns the alias of a lane in one prompt of a blind run. It differs between prompts and is the same for all readers. */
-export function blindLaneId({ seed }: BlindRun, promptIndex: number, laneId: string): string {
-  const hex = createHash('md5').update(`${seed}:${promptIndex}:${laneId}`).digest('hex')
+export function blindLaneId({ aliasKey }: BlindRun, promptIndex: number, laneId: string): string {
+  const hex = createHash('md5').update(`${aliasKey}:${promptIndex}:${laneId}`).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
@@ -81,7 +91,7 @@ export interface BlindView {
   /** Whether the lanes of this prompt are hidden, or, without an index, whether the lanes of any prompt are hidden. */
   isHidden(promptIndex?: number): boolean
   present<Cell extends TellingCell>(cell: Cell): Cell
-  /** Returns the lane without what its answers come to, until all of them are revealed. */
+  /** Returns the lane without what its answers come to and without the votes of others, until all of them are revealed. */
   presentLane<Lane extends TellingLane>(lane: Lane): Lane
   /** Returns the name of a lane in the results of one prompt. */
   nameLane(promptIndex: number, laneId: string): string
@@ -92,18 +102,27 @@ export interface ViewedRun extends BlindRun {
 }
 
 export function createBlindView(run: ViewedRun, revealed: Revealed): BlindView {
-  const isAnyHidden = run.isBlind && !revealed.isAll
-  const areLanesHidden = isAnyHidden && revealed.prompts.size < run.promptsTotal
+  // By votes on each prompt, or on the run.
+  const isWhole = !run.isBlind || revealed.isAll || revealed.prompts.size >= run.promptsTotal
   return {
     isHidden: (promptIndex) =>
-      promptIndex === undefined ? isAnyHidden : isHidden(run, promptIndex, revealed),
+      !isWhole && (promptIndex === undefined || isHidden(run, promptIndex, revealed)),
     presentLane: (lane) =>
-      areLanesHidden ? { ...lane, costNanoUsd: 0n, promptTokens: 0, completionTokens: 0, stats: null } : lane,
+      isWhole ? lane : { ...lane, ...UNTOLD, wins: revealed.ownWins.get(lane.id) ?? 0 },
     present: (cell) => presentBlind(run, cell, revealed),
     nameLane: (promptIndex, laneId) =>
       isHidden(run, promptIndex, revealed) ? blindLaneId(run, promptIndex, laneId) : laneId,
   }
 }
+
+const UNTOLD = {
+  completed: 0,
+  failed: 0,
+  costNanoUsd: 0n,
+  promptTokens: 0,
+  completionTokens: 0,
+  stats: null,
+} as const
 
 /** Returns the id of the lane with this id or, in a blind run, with this alias in the prompt. Null if there is none. */
 export function findLane(run: BlindRun, promptIndex: number | null, laneId: string): string | null {

@@ -1,5 +1,5 @@
 import type { Ballot, Duel } from './rank-contestants.ts'
-import type { CountedVote } from './votes.ts'
+import type { CountedVote } from './read-votes.ts'
 
 export interface VoteCounts {
   readonly total: number

@@ -4,7 +4,7 @@ import { toBallots } from './count-votes.ts'
 import { describeDecision } from './describe-decision.ts'
 import { DUELS_MIN, rankContestants } from './rank-contestants.ts'
 import type { DecidedLane, DecisionBasis, RunDecision } from './run-decision.ts'
-import { readVotes, type CountedVote } from './votes.ts'
+import { readVotes, type CountedVote } from './read-votes.ts'
 import type { Place } from '../../storage/place.ts'
 
 /** A run that has ended. */

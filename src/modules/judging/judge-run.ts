@@ -202,7 +202,7 @@ async function judgePair(
   }
   await asking.database.transaction(async (transaction) => {
     await transaction.query('SELECT FROM compare_runs WHERE id = $1 FOR UPDATE', [run.id])
-    await writeVote(transaction, run.accountId, run.keyId, vote)
+    await writeVote(transaction, run.accountId, { keyId: run.keyId, ownerId: null }, vote)
   })
   return { what: verdict === null ? 'ties' : 'decided', winner: verdict }
 }

@@ -3,9 +3,11 @@ import { isUuid } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import { countRecords, countVotes, toBallots, type VoteCounts, type VoteRecord } from './count-votes.ts'
+import { measureAgreement, type Agreement } from './measure-agreement.ts'
 import { decideVerdict, type Verdict } from './decide-verdict.ts'
 import { rankContestants, type Standing } from './rank-contestants.ts'
-import { readVotes, type VoteFilter } from './votes.ts'
+import { keepRevealed, readVotes, type VoteFilter } from './read-votes.ts'
+import type { Voter } from './voter.ts'
 
 /** The ranking by votes, with confidence intervals and a verdict in words. */
 export interface Ranking {
@@ -22,6 +24,7 @@ export interface RunVerdict extends Ranking {
   readonly runId: string
   readonly lanes: readonly RankedLane[]
   readonly judge: JudgeTally
+  readonly agreement: Agreement
 }
 
 interface RankedLane {
@@ -46,11 +49,14 @@ const LEADERBOARD_SEED = 1
 export async function readLeaderboard(
   queryable: Queryable,
   place: Place,
-  filter: VoteFilter,
+  { voter, ...filter }: VoteFilter & { readonly voter: Voter },
   modelIdOf: (model: string) => string,
 ): Promise<Ranking> {
   if (filter.runId !== null) await requireRun(queryable, place, filter.runId)
-  const votes = await readVotes(queryable, place, filter)
+  const found = await readVotes(queryable, place, filter)
+  // Among the votes of all runs, those on one of them cannot be told.
+  const isNarrow = filter.runId !== null || filter.datasetId !== null
+  const votes = isNarrow ? await keepRevealed(queryable, found, voter) : found
   const runIds = [...new Set(votes.map(({ run_id: runId }) => runId))]
   const lanes = await queryable.query<RankedLane>(
     'SELECT id, model, name FROM compare_lanes WHERE run_id = ANY ($1::uuid[])',
@@ -69,13 +75,19 @@ export async function readLeaderboard(
   }
 }
 
-export async function readRunVerdict(queryable: Queryable, place: Place, runId: string): Promise<RunVerdict> {
+export async function readRunVerdict(
+  queryable: Queryable,
+  place: Place,
+  runId: string,
+  voter: Voter,
+): Promise<RunVerdict> {
   const { seed } = await requireRun(queryable, place, runId)
   const lanes = await queryable.query<RankedLane>(
     'SELECT id, model, name FROM compare_lanes WHERE run_id = $1 ORDER BY position',
     [runId],
   )
-  const votes = await readVotes(queryable, place, { runId, datasetId: null, since: null, source: null })
+  const filter = { runId, datasetId: null, since: null, source: null }
+  const votes = await keepRevealed(queryable, await readVotes(queryable, place, filter), voter)
   const ballots = toBallots(votes, (laneId) => laneId)
   const laneIds = lanes.map(({ id }) => id)
   const standings = await rankContestants(laneIds, ballots, { seed: Number(seed) })
@@ -92,6 +104,7 @@ export async function readRunVerdict(queryable: Queryable, place: Place, runId: 
     records: countRecords(votes, (laneId) => laneId),
     ballots: ballots.length,
     judge: await tallyJudge(queryable, runId),
+    agreement: measureAgreement(votes),
   }
 }
 

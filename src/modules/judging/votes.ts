@@ -2,16 +2,16 @@ import { invalidValue, notFound } from '../../kernel/app-error.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { idsOf, isWithin, type Place } from '../../storage/place.ts'
-import { findLane, type Revealed } from './blind-lanes.ts'
+import { ALIAS_KEY, findLane } from './blind-lanes.ts'
+import { VOTER_ID, voterIdOf, VOTES, type Voter } from './voter.ts'
 
-type VoteOutcome = 'winner' | 'tie' | 'both_bad'
-type VoteSource = 'human' | 'judge'
+export type VoteOutcome = 'winner' | 'tie' | 'both_bad'
+export type VoteSource = 'human' | 'judge'
 
 /** A vote on a run, on one of its prompts, or on one repeat of a prompt. */
 export interface VoteOrder {
   readonly place: Place
-  /** The id of the voting key. */
-  readonly voterId: string
+  readonly voter: Voter
   readonly runId: string
   readonly laneId: string
   readonly promptIndex: number | null
@@ -35,7 +35,7 @@ export interface Vote {
 
 interface RunRow {
   readonly is_blind: boolean
-  readonly seed: bigint
+  readonly alias_key: string
   readonly prompts_total: number
   readonly repeats: number
 }
@@ -46,14 +46,14 @@ export function castVote(database: Database, order: VoteOrder, nowMs: number): P
   if (!isUuid(runId)) throw notFound('run')
   return database.transaction(async (transaction) => {
     const [run] = await transaction.query<RunRow>(
-      `SELECT is_blind, seed, prompts_total, repeats FROM compare_runs WHERE id = $1 AND ${isWithin(place, '$2')} FOR UPDATE`,
+      `SELECT is_blind, ${ALIAS_KEY} AS alias_key, prompts_total, repeats FROM compare_runs WHERE id = $1 AND ${isWithin(place, '$2')} FOR UPDATE`,
       [runId, idsOf(place)],
     )
     if (run === undefined) throw notFound('run')
     const lanes = await transaction.query<{ id: string }>('SELECT id FROM compare_lanes WHERE run_id = $1', [
       runId,
     ])
-    const blind = { isBlind: run.is_blind, seed: Number(run.seed), lanes }
+    const blind = { isBlind: run.is_blind, aliasKey: run.alias_key, lanes }
     const laneId = findLane(blind, promptIndex, order.laneId)
     if (laneId === null) throw notFound('lane')
     if (promptIndex !== null && promptIndex >= run.prompts_total)
@@ -75,7 +75,7 @@ export function castVote(database: Database, order: VoteOrder, nowMs: number): P
       reason: order.reason,
       createdAt: new Date(nowMs),
     }
-    await writeVote(transaction, place.accountId, order.voterId, vote)
+    await writeVote(transaction, place.accountId, order.voter, vote)
     if (promptIndex === null)
       await transaction.query(
         'UPDATE compare_runs SET winner_lane_id = $2, updated_at = now() WHERE id = $1',
@@ -89,14 +89,14 @@ export function castVote(database: Database, order: VoteOrder, nowMs: number): P
 export async function writeVote(
   transaction: Queryable,
   accountId: string,
-  voterId: string,
+  voter: Voter,
   vote: Vote,
 ): Promise<void> {
   const { runId, promptIndex, repeat, laneIds, winnerLaneId, source } = vote
-  const question = [runId, source, voterId, promptIndex ?? -1, repeat ?? -1, laneIds]
-  const [before] = await transaction.query<{ winner_lane_id: string | null }>(
-    `DELETE FROM compare_votes WHERE ${IS_THE_QUESTION} RETURNING winner_lane_id`,
-    question,
+  // More than one if an earlier release took votes with several keys of one person.
+  const before = await transaction.query<{ winner_lane_id: string | null }>(
+    `DELETE FROM compare_votes WHERE id IN (${OF_THE_QUESTION}) RETURNING winner_lane_id`,
+    [runId, source, voter.keyId, voterIdOf(voter), promptIndex ?? -1, repeat ?? -1, laneIds],
   )
   await transaction.query(
     `INSERT INTO compare_votes (id, account_id, run_id, prompt_index, repeat, lane_ids, outcome, winner_lane_id, source,
@@ -111,75 +111,21 @@ export async function writeVote(
       vote.outcome,
       winnerLaneId,
       source,
-      voterId,
+      voter.keyId,
       vote.reason,
       vote.createdAt,
     ],
   )
   if (promptIndex === null) return
   await transaction.query(
-    `UPDATE compare_lanes SET wins = wins + (id IS NOT DISTINCT FROM $2)::int - (id IS NOT DISTINCT FROM $3)::int
-     WHERE run_id = $1 AND (id = $2 OR id = $3)`,
-    [runId, winnerLaneId, before?.winner_lane_id ?? null],
+    `UPDATE compare_lanes SET wins = wins + (id IS NOT DISTINCT FROM $2)::int - cardinality(array_positions($3::uuid[], id))
+     WHERE run_id = $1 AND (id = $2 OR id = ANY ($3::uuid[]))`,
+    [runId, winnerLaneId, before.flatMap(({ winner_lane_id: laneId }) => laneId ?? [])],
   )
 }
 
-const IS_THE_QUESTION = `run_id = $1 AND source = $2 AND voter_id = $3 AND coalesce(prompt_index, -1) = $4
-  AND coalesce(repeat, -1) = $5 AND lane_ids = $6::uuid[]`
-
-/** Reads which prompts of blind runs this voter has voted on. A vote on the whole run reveals all prompts. */
-export async function readRevealed(
-  queryable: Queryable,
-  runIds: readonly string[],
-  voterId: string,
-): Promise<(runId: string) => Revealed> {
-  if (runIds.length === 0) return () => NOTHING_REVEALED
-  const rows = await queryable.query<{ run_id: string; prompt_index: number | null }>(
-    `SELECT DISTINCT run_id, prompt_index FROM compare_votes
-     WHERE run_id = ANY ($1::uuid[]) AND source = 'human' AND voter_id = $2`,
-    [runIds, voterId],
-  )
-  const ofRuns = Map.groupBy(rows, ({ run_id: runId }) => runId)
-  return (runId) => {
-    const indexes = (ofRuns.get(runId) ?? []).map(({ prompt_index: index }) => index)
-    return { isAll: indexes.includes(null), prompts: new Set(indexes.filter((index) => index !== null)) }
-  }
-}
-
-const NOTHING_REVEALED: Revealed = { isAll: false, prompts: new Set() }
-
-/** Selects votes. Null members select all. */
-export interface VoteFilter {
-  readonly runId: string | null
-  readonly datasetId: string | null
-  readonly since: Date | null
-  readonly source: VoteSource | null
-}
-
-/** The number of newest votes that are read: enough for narrow intervals, few enough to count within a request. */
-const VOTES_MAX = 20_000
-
-export interface CountedVote {
-  readonly run_id: string
-  readonly prompt_index: number | null
-  readonly lane_ids: readonly string[]
-  readonly outcome: VoteOutcome
-  readonly winner_lane_id: string | null
-  readonly source: VoteSource
-}
-
-export function readVotes(
-  queryable: Queryable,
-  place: Place,
-  { runId, datasetId, since, source }: VoteFilter,
-): Promise<CountedVote[]> {
-  return queryable.query<CountedVote>(
-    `SELECT vote.run_id, prompt_index, lane_ids, outcome, vote.winner_lane_id, source
-     FROM compare_votes AS vote JOIN compare_runs AS run ON run.id = vote.run_id
-     WHERE ${place.projectId === null ? 'vote.account_id = $1' : isWithin(place, '$1', 'run')}
-       AND ($2::uuid IS NULL OR vote.run_id = $2) AND ($3::uuid IS NULL OR dataset_id = $3)
-       AND ($4::timestamptz IS NULL OR vote.created_at >= $4) AND ($5::text IS NULL OR source = $5)
-     ORDER BY vote.id DESC LIMIT $6`,
-    [idsOf(place), runId, datasetId, since, source, VOTES_MAX],
-  )
-}
+// A judge votes once for the key of the run, and a person once with all keys.
+const OF_THE_QUESTION = `
+  SELECT vote.id FROM ${VOTES}
+  WHERE run_id = $1 AND source = $2 AND (voter_id = $3 OR source = 'human' AND ${VOTER_ID} = $4)
+    AND coalesce(prompt_index, -1) = $5 AND coalesce(repeat, -1) = $6 AND lane_ids = $7::uuid[]`

@@ -29,9 +29,12 @@ export const COMPARE_NOTES: Readonly<Record<string, string>> = {
     'Renames a dataset or replaces its prompts. New prompts make a new version; runs keep the version they began with.',
   'DELETE /v1/compare/datasets/{id}': 'Deletes a dataset. Runs that used it stay.',
   'POST /v1/compare/runs/{run_id}/lanes/{lane_id}/winner':
-    'Votes for a lane: of the whole run, or of one prompt. A second vote of the same key replaces its first.',
+    'Votes for a lane: of the whole run, or of one prompt. A second vote of the same person replaces the first one, with whichever key it is given.',
+  'GET /v1/compare/runs/{run_id}/votes':
+    'Lists the votes of people on a run, newest first. Of a blind run it has those on prompts that you voted on.',
   'GET /v1/compare/runs/{run_id}/verdict':
-    'Ranks the lanes of a run by its votes, with intervals, and says in words whether the difference is certain.',
+    'Ranks the lanes of a run by its votes, with intervals, and says in words whether the difference is certain. `agreement` says how ' +
+    'far the people who voted agree.',
   'GET /v1/compare/runs/{run_id}/diff':
     'Compares a run with an earlier run of the same dataset, lane by lane, over the prompts that both answered.',
   'GET /v1/compare/leaderboard': 'Ranks models by all votes of the account, with intervals.',

@@ -48,7 +48,7 @@ export async function sendExport(
     .header('cache-control', 'no-store')
   writeHeadOf(reply)
   try {
-    const pieces = format === 'csv' ? writeCsv(run, parts) : writeJson({ run, view, judged, parts })
+    const pieces = format === 'csv' ? writeCsv(run, view, parts) : writeJson({ run, view, judged, parts })
     for await (const piece of pieces) {
       if (response.destroyed) return
       if (!response.write(piece)) await drained(response)
@@ -95,11 +95,12 @@ function toExportedCell(run: Run, { cell, prompt }: AskedCell): Record<string, u
   }
 }
 
-async function* writeCsv(run: Run, parts: Export['parts']): AsyncGenerator<string> {
+async function* writeCsv(run: Run, view: BlindView, parts: Export['parts']): AsyncGenerator<string> {
   const { names, columns } = columnsOf(run)
+  const shown = { run, seed: view.isHidden() ? null : run.seed }
   yield csvRow(names)
   for await (const part of parts)
-    yield part.map((asked) => csvRow(columns.map((read) => read(asked, run)))).join('')
+    yield part.map((asked) => csvRow(columns.map((read) => read(asked, shown)))).join('')
 }
 
 /** The columns of every run, and one for each score of this one. */
@@ -115,25 +116,31 @@ function columnsOf({ scores }: Run) {
 
 type CsvValue = string | number | null | undefined
 
+/** The run, and its seed unless that would tell lanes apart. */
+interface ShownRun {
+  readonly run: Run
+  readonly seed: number | null
+}
+
 /** Columns in every row that allow repeating the same call. */
-const COLUMNS = lookupTable<(asked: AskedCell, run: Run) => CsvValue>({
-  run_id: (_, run) => run.id,
-  run_name: (_, run) => run.name,
-  run_seed: (_, run) => run.seed,
-  dataset_id: (_, run) => run.datasetId,
-  dataset_version: (_, run) => run.datasetVersion,
+const COLUMNS = lookupTable<(asked: AskedCell, shown: ShownRun) => CsvValue>({
+  run_id: (_, { run }) => run.id,
+  run_name: (_, { run }) => run.name,
+  run_seed: (_, { seed }) => seed,
+  dataset_id: (_, { run }) => run.datasetId,
+  dataset_version: (_, { run }) => run.datasetVersion,
   prompt_index: ({ cell }) => cell.promptIndex,
   prompt_id: ({ prompt }) => prompt.id,
   repeat: ({ cell }) => cell.repeat,
   turn: ({ cell }) => cell.turn,
   lane_id: ({ cell }) => cell.laneId,
-  lane_name: ({ cell }, run) => laneOf(run, cell)?.name,
-  model: ({ cell }, run) => laneOf(run, cell)?.model,
+  lane_name: ({ cell }, { run }) => laneOf(run, cell)?.name,
+  model: ({ cell }, { run }) => laneOf(run, cell)?.model,
   model_id: ({ cell }) => cell.model,
   provider: ({ cell }) => cell.provider,
-  params: ({ cell }, run) => JSON.stringify(laneOf(run, cell)?.params ?? {}),
-  price: ({ cell }, run) => JSON.stringify(laneOf(run, cell)?.price ?? null),
-  seed: ({ cell }, run) => seedOf(run, cell),
+  params: ({ cell }, { run }) => JSON.stringify(laneOf(run, cell)?.params ?? {}),
+  price: ({ cell }, { run }) => JSON.stringify(laneOf(run, cell)?.price ?? null),
+  seed: ({ cell }, { run }) => seedOf(run, cell),
   messages: ({ prompt }) => JSON.stringify(prompt.messages),
   expected: ({ prompt }) => (prompt.expected === null ? null : JSON.stringify(prompt.expected)),
   status: ({ cell }) => cell.status,

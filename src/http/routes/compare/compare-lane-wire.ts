@@ -68,7 +68,9 @@ export const LaneAnswer = Type.Object(
       description: 'The parameters that the lane sends with each request.',
     }),
     winner: Type.Boolean({ description: 'Whether this lane was voted the best.' }),
-    wins: Type.Integer({ description: 'Prompts that it won by vote.' }),
+    wins: Type.Integer({
+      description: 'Votes on prompts that it won. While lanes must not be told apart, only your own.',
+    }),
     stats: described(LaneSummary, 'What the answers of the lane come to.'),
   },
   { title: 'CompareLane' },
@@ -129,7 +131,7 @@ export function toAnswers(run: Run, laneId: string, found: FirstAnswers | undefi
   }
 }
 
-export function toLaneAnswer({ winnerLaneId }: Run, lane: Lane): Record<string, unknown> {
+export function toLaneAnswer(lane: Lane, winnerLaneId: string | null): Record<string, unknown> {
   const { id, model, name, params, wins } = lane
   return { id, model, name, params, winner: id === winnerLaneId, wins, stats: summarizeLane(lane) }
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Judging } from '../../../modules/judging/judging.ts'
+import { voterOf, type Judging } from '../../../modules/judging/judging.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -22,13 +22,17 @@ export const compareLeaderboardRoutes = ({ judging }: { judging: Judging }): Rou
     query: LeaderboardQuery,
     otherErrors: [404],
     responses: {
-      200: { description: 'By the newest 20,000 votes that fit.', schema: LeaderboardAnswer },
+      200: {
+        description:
+          'By the newest 20,000 votes that fit. Of a blind run or a dataset, those on prompts that you voted on.',
+        schema: LeaderboardAnswer,
+      },
     },
     handle: async ({ caller, query }) => {
       const { run_id: runId = null, dataset_id: datasetId = null, since, source = null } = query
       const from = since === undefined ? null : new Date(parseTimestamp('since', since))
       const filter = { runId, datasetId, since: from, source }
-      return toLeaderboardAnswer(await judging.readLeaderboard(caller, filter))
+      return toLeaderboardAnswer(await judging.readLeaderboard(caller, filter, voterOf(caller)))
     },
   }),
 ]

@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import type { AskedCell, Cell, Compare, Run } from '../../../modules/compare/compare.ts'
 import { CELL_STATUSES, RUN_STATUSES } from '../../../modules/compare/compare.ts'
-import { readerOf } from '../../../modules/keys/keys.ts'
-import type { BlindView, Judging } from '../../../modules/judging/judging.ts'
+import { readerOf, type Caller } from '../../../modules/keys/keys.ts'
+import { voterOf, type BlindView, type Judging } from '../../../modules/judging/judging.ts'
 import {
   ListQuery,
   listAnswer,
@@ -92,7 +92,7 @@ export const compareRunRoutes = ({
       handle: async ({ caller, body, reply }) => {
         const run = await compare.create(await readRunOrder(caller, body, sources))
         reply.code(201)
-        return toRunAnswer(run, await judging.viewRun(run, caller.keyId))
+        return toRunAnswer(run, await judging.viewRun(run, voterOf(caller)))
       },
     }),
     defineRoute({
@@ -105,7 +105,7 @@ export const compareRunRoutes = ({
       handle: async ({ caller, query }) => {
         const filter = { status: query.status, datasetId: query.dataset_id, search: query.search }
         const page = await compare.list(readerOf(caller, 'log.read'), filter, parsePageRequest(query))
-        const viewOf = await judging.viewRuns(page.items, caller.keyId)
+        const viewOf = await judging.viewRuns(page.items, voterOf(caller))
         return listAnswer('runs', page, (run) => toRunAnswer(run, viewOf(run)))
       },
     }),
@@ -124,7 +124,7 @@ export const compareRunRoutes = ({
       },
       handle: async ({ caller, params }) => {
         const run = await compare.read(caller, params.run_id)
-        const view = await judging.viewRun(run, caller.keyId)
+        const view = await judging.viewRun(run, voterOf(caller))
         const answers = await readFirstAnswers(compare, run, view)
         return toRunAnswer(run, view, { answers, ...(await readJudged(judging, caller, run, view)) })
       },
@@ -148,7 +148,7 @@ export const compareRunRoutes = ({
       },
       handle: async ({ caller, params, query }) => {
         const run = await compare.read(caller, params.run_id)
-        const view = await judging.viewRun(run, caller.keyId)
+        const view = await judging.viewRun(run, voterOf(caller))
         if (query.lane_id !== undefined && view.isHidden())
           throw invalidValue(
             'lane_id',
@@ -186,7 +186,7 @@ export const compareRunRoutes = ({
       },
       handle: async ({ caller, params, query, headers, reply, exchange }) => {
         const run = await compare.read(caller, params.run_id)
-        const view = await judging.viewRun(run, caller.keyId)
+        const view = await judging.viewRun(run, voterOf(caller))
         const judged = await readJudged(judging, caller, run, view)
         const format = query.format ?? (isCsvAsked(headers['accept']) ? 'csv' : 'json')
         const parts = presentParts(compare.streamCells(run), view)
@@ -245,8 +245,8 @@ interface ChangeRouteOptions {
 }
 
 function changeRoutes({ compare, judging }: ChangeRouteOptions): Route[] {
-  const toAnswer = async (run: Run, { keyId }: { readonly keyId: string }) =>
-    toRunAnswer(run, await judging.viewRun(run, keyId))
+  const toAnswer = async (run: Run, caller: Caller) =>
+    toRunAnswer(run, await judging.viewRun(run, voterOf(caller)))
   const shared = {
     method: 'POST',
     tag: 'Compare',

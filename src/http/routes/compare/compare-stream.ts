@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { RUN_STATUSES, type Compare, type Run, type RunEvent } from '../../../modules/compare/compare.ts'
-import type { BlindView, Judging } from '../../../modules/judging/judging.ts'
+import { voterOf, type BlindView, type Judging } from '../../../modules/judging/judging.ts'
 import { partType } from '../../../wires/usual-members.ts'
 import { followUntilShutdown } from '../../answers/follow-until-shutdown.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
@@ -62,7 +62,7 @@ export const compareStreamRoutes = ({ compare, judging }: StreamRouteOptions): R
     },
     handle: async ({ caller, params, exchange, reply }) => {
       const run = await compare.read(caller, params.run_id)
-      const view = await judging.viewRun(run, caller.keyId)
+      const view = await judging.viewRun(run, voterOf(caller))
       const events = toWire(compare.follow(run, exchange.cancellation), run, view)
       await sendEventReply(reply, followUntilShutdown(events, exchange), exchange)
     },

@@ -1,21 +1,16 @@
 import { Type, type Static } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import type { Compare } from '../../../modules/compare/compare.ts'
-import type { Judging, VoteOrder } from '../../../modules/judging/judging.ts'
+import { voterOf, type Judging, type VoteOrder } from '../../../modules/judging/judging.ts'
 import type { Caller } from '../../../modules/keys/keys.ts'
 import { described } from '../../../wires/described.ts'
 import { nullable } from '../../../wires/nullable.ts'
+import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { RunAnswer, toRunAnswer } from './compare-wire.ts'
-import {
-  RunDiffAnswer,
-  RunVerdictAnswer,
-  toRunDiffAnswer,
-  toRunVerdictAnswer,
-  toVoteAnswer,
-  VoteAnswer,
-} from './judging-wire.ts'
+import { RunDiffAnswer, RunVerdictAnswer, toRunDiffAnswer, toRunVerdictAnswer } from './judging-wire.ts'
+import { GivenVoteAnswer, toGivenVoteAnswer, toVoteAnswer, VoteAnswer } from './vote-wire.ts'
 
 const RunParams = Type.Object({ run_id: Type.String({ description: 'The id of a run.' }) })
 
@@ -69,15 +64,35 @@ export const compareVoteRoutes = ({ judging, compare }: CompareVoteRouteOptions)
         },
       },
       handle: async ({ caller, params, body }) => {
+        const voter = voterOf(caller)
         const vote = await judging.vote({
           place: caller,
-          voterId: caller.keyId,
+          voter,
           runId: params.run_id,
           laneId: params.lane_id,
           ...readVote(body),
         })
         const run = await compare.read(caller, vote.runId)
-        return { ...toRunAnswer(run, await judging.viewRun(run, caller.keyId)), vote: toVoteAnswer(vote) }
+        return { ...toRunAnswer(run, await judging.viewRun(run, voter)), vote: toVoteAnswer(vote) }
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/compare/runs/:run_id/votes',
+      summary: 'List the votes of people on a run',
+      params: RunParams,
+      query: ListQuery,
+      responses: {
+        200: {
+          description: 'Newest first. Of a blind run, those on prompts that you voted on.',
+          schema: listSchema('votes', GivenVoteAnswer),
+        },
+      },
+      handle: async ({ caller, params, query }) => {
+        const run = await compare.read(caller, params.run_id)
+        const page = await judging.listVotes(run, voterOf(caller), parsePageRequest(query))
+        return listAnswer('votes', page, toGivenVoteAnswer)
       },
     }),
     defineRoute({
@@ -88,7 +103,7 @@ export const compareVoteRoutes = ({ judging, compare }: CompareVoteRouteOptions)
       params: RunParams,
       responses: { 200: { description: 'A ranking, and what it means.', schema: RunVerdictAnswer } },
       handle: async ({ caller, params }) =>
-        toRunVerdictAnswer(await judging.readVerdict(caller, params.run_id)),
+        toRunVerdictAnswer(await judging.readVerdict(caller, params.run_id, voterOf(caller))),
     }),
     defineRoute({
       ...shared,
@@ -120,7 +135,7 @@ async function requireShown(
   runIds: readonly string[],
 ): Promise<void> {
   const runs = await Promise.all(runIds.map((runId) => compare.read(caller, runId)))
-  const viewOf = await judging.viewRuns(runs, caller.keyId)
+  const viewOf = await judging.viewRuns(runs, voterOf(caller))
   if (runs.some((run) => viewOf(run).isHidden()))
     throw invalidValue('against', 'The lanes of a blind run cannot be compared until you vote on the run.')
 }

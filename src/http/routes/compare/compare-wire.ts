@@ -54,7 +54,10 @@ export const RunAnswer = Type.Object(
     scores: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       description: 'What each answer is scored by, as it was ordered, with the name of each.',
     }),
-    seed: Type.Integer({ description: 'Decides the order of the lanes in every prompt.' }),
+    seed: orNull(
+      Type.Integer({ description: 'Decides the order of the lanes in every prompt.' }),
+      'Decides the order of the lanes in every prompt. `null` while lanes must not be told apart.',
+    ),
     dataset_id: orNull(Uuid, 'The dataset that the prompts come from.'),
     dataset_version: orNull(Type.String(), 'The version of the dataset.'),
     conversation_id: orNull(Uuid, 'The conversation it belongs to.'),
@@ -89,7 +92,10 @@ export const RunAnswer = Type.Object(
     updated_at: UpdatedAt,
     started_at: orNull(Timestamp, 'When work on it began. `null` until then.'),
     completed_at: orNull(Timestamp, 'When it ended. `null` until then.'),
-    winner_lane_id: orNull(Uuid, 'The lane that was voted the best. `null`: none.'),
+    winner_lane_id: orNull(
+      Uuid,
+      'The lane that the newest vote on the run found the best. `null`: none, or lanes must not be told apart.',
+    ),
     results: Type.Record(Type.String(), LaneResults, { description: 'By the id of the lane.' }),
   },
   { title: 'CompareRun' },
@@ -109,19 +115,20 @@ export function toRunAnswer(
   { answers, judging, decision }: RunDetails = NO_DETAILS,
 ): Record<string, unknown> {
   const lanes = run.lanes.map((lane) => view.presentLane(lane))
+  const winnerLaneId = view.isHidden() ? null : run.winnerLaneId
   return {
     id: run.id,
     object: 'compare.run',
     name: run.name,
     status: run.status,
     models: run.lanes.map(({ model }) => model),
-    lanes: lanes.map((lane) => toLaneAnswer(run, lane)),
+    lanes: lanes.map((lane) => toLaneAnswer(lane, winnerLaneId)),
     repeats: run.repeats,
     concurrency: run.concurrency,
     blind: run.isBlind,
     judge: run.judge,
     scores: run.scores,
-    seed: run.seed,
+    seed: view.isHidden() ? null : run.seed,
     dataset_id: run.datasetId,
     dataset_version: run.datasetVersion,
     conversation_id: run.conversationId,
@@ -142,7 +149,7 @@ export function toRunAnswer(
     updated_at: timestampOf(run.updatedAt),
     started_at: timestampOf(run.startedAt),
     completed_at: timestampOf(run.completedAt),
-    winner_lane_id: run.winnerLaneId,
+    winner_lane_id: winnerLaneId,
     results: Object.fromEntries(
       lanes.map((lane) => [
         lane.id,

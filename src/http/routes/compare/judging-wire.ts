@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { toTimestamp } from '../../../kernel/clock.ts'
 import type {
   DiffLane,
   Interval,
@@ -8,25 +7,12 @@ import type {
   RunDiff,
   RunVerdict,
   Standing,
-  Vote,
 } from '../../../modules/judging/judging.ts'
 import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
-import { CreatedAt, ModelId, UuidId, objectName } from '../../../wires/usual-members.ts'
-
-const Uuid = Type.String({ format: 'uuid' })
-
-export const VoteAnswer = Type.Object({
-  id: UuidId,
-  object: objectName('compare.vote'),
-  run_id: described(Uuid, 'The id of the run.'),
-  prompt_index: orNull(Type.Integer(), 'The position of the prompt, from 0.'),
-  repeat: orNull(Type.Integer(), 'Which of the repeats it is, from 0.'),
-  outcome: Type.Enum(['winner', 'tie', 'both_bad'], { description: 'What was voted.' }),
-  winner_lane_id: orNull(Type.String({ format: 'uuid', description: 'By its own id, of a blind run too.' })),
-  reason: orNull(Type.String(), 'Why, in words.'),
-  created_at: CreatedAt,
-})
+import { ModelId, objectName } from '../../../wires/usual-members.ts'
+import { Uuid } from './compare-cell-wire.ts'
+import { AgreementAnswer, toAgreement } from './vote-wire.ts'
 
 const StandingMembers = {
   rank: Type.Integer({ description: 'One more than the number of those that are surely better.' }),
@@ -104,6 +90,7 @@ export const RunVerdictAnswer = Type.Object(
       },
       { description: 'How well the judge agreed with itself, by pairs of answers.' },
     ),
+    agreement: described(AgreementAnswer, 'How far the people who voted agree with each other.'),
   },
   { title: 'CompareVerdict' },
 )
@@ -166,20 +153,6 @@ export const RunDiffAnswer = Type.Object(
   { title: 'CompareDiff' },
 )
 
-export function toVoteAnswer(vote: Vote): Record<string, unknown> {
-  return {
-    id: vote.id,
-    object: 'compare.vote',
-    run_id: vote.runId,
-    prompt_index: vote.promptIndex,
-    repeat: vote.repeat,
-    outcome: vote.outcome,
-    winner_lane_id: vote.winnerLaneId,
-    reason: vote.reason,
-    created_at: toTimestamp(vote.createdAt.getTime()),
-  }
-}
-
 export function toLeaderboardAnswer(ranking: Ranking): Record<string, unknown> {
   return {
     object: 'compare.leaderboard',
@@ -208,6 +181,7 @@ export function toRunVerdictAnswer(found: RunVerdict): Record<string, unknown> {
     }),
     ...toVerdict(found),
     judge: found.judge,
+    agreement: toAgreement(found.agreement),
   }
 }
 

@@ -17,8 +17,10 @@ export async function refreshLaneStats(queryable: Queryable, runId: string): Pro
 const OUTPUT_MS = `CASE WHEN latency_ms - ttft_ms > latency_ms / 10 THEN latency_ms - ttft_ms ELSE greatest(latency_ms, 1) END`
 
 const REFRESH = `
-  UPDATE compare_lanes AS lane SET stats = measured.stats
-  FROM (
+  WITH cells AS MATERIALIZED (
+    SELECT lane_id, latency_ms, ttft_ms, usage, score, scores FROM compare_cells
+    WHERE run_id = $1 AND status = 'completed'
+  ), measured AS (
     SELECT lane_id, jsonb_build_object(
       'latencyMsP50', round(percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms)),
       'latencyMsP95', round(percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms)),
@@ -27,17 +29,18 @@ const REFRESH = `
       'outputTokensPerSecond', round((percentile_cont(0.5) WITHIN GROUP (
         ORDER BY (usage ->> 'completionTokens')::numeric * 1000 / ${OUTPUT_MS}))::numeric, 2),
       'score', round(avg(score)::numeric, 4),
-      'scored', count(score),
-      'scores', (
-        SELECT jsonb_object_agg(name, jsonb_build_object('mean', mean, 'scored', scored)) FROM (
-          SELECT name, round(avg((told ->> 'score')::numeric), 4) AS mean, count(told ->> 'score') AS scored
-          FROM compare_cells AS own, jsonb_each(own.scores) AS one (name, told)
-          WHERE own.run_id = $1 AND own.lane_id = cell.lane_id AND own.status = 'completed' GROUP BY name
-        ) AS of_scores)
+      'scored', count(score)
     ) AS stats
-    FROM compare_cells AS cell WHERE run_id = $1 AND status = 'completed' GROUP BY lane_id
-  ) AS measured
-  WHERE lane.id = measured.lane_id`
+    FROM cells GROUP BY lane_id
+  ), named AS (
+    SELECT lane_id, name, round(avg((told ->> 'score')::numeric), 4) AS mean, count(told ->> 'score') AS scored
+    FROM cells, jsonb_each(scores) AS one (name, told) GROUP BY lane_id, name
+  ), scored AS (
+    SELECT lane_id, jsonb_object_agg(name, jsonb_build_object('mean', mean, 'scored', scored)) AS scores
+    FROM named GROUP BY lane_id
+  )
+  UPDATE compare_lanes AS lane SET stats = measured.stats || jsonb_build_object('scores', scored.scores)
+  FROM measured LEFT JOIN scored USING (lane_id) WHERE lane.id = measured.lane_id`
 
 /** Computes the confidence intervals of each lane and stores them. Done once per run, because it is expensive. */
 export async function measureLanes(

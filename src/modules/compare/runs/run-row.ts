@@ -1,4 +1,5 @@
 import { ENVIRONMENTS, type Environment } from '../../keys/keys.ts'
+import { ALIAS_KEY } from '../../judging/judging.ts'
 import type { ScoreOrder } from '../scores/score-order.ts'
 import type { JudgeSettings, Lane, LaneParams, LaneStats, Run, RunStatus } from './run.ts'
 
@@ -20,6 +21,7 @@ export interface RunRow {
   readonly dataset_version: string | null
   readonly conversation_id: string | null
   readonly seed: bigint
+  readonly alias_key: string
   readonly prompts_total: number
   readonly cells_total: number
   readonly cells_done: number
@@ -40,7 +42,7 @@ export interface RunRow {
 }
 
 export const RUN_COLUMNS = `id, account_id, project_id, key_id, environment, labels, name, status, repeats, concurrency, is_blind, judge, scores, dataset_id,
-  dataset_version, conversation_id, seed, prompts_total, cells_total, cells_done, cells_failed, budget_nano_usd,
+  dataset_version, conversation_id, seed, ${ALIAS_KEY} AS alias_key, prompts_total, cells_total, cells_done, cells_failed, budget_nano_usd,
   cost_nano_usd, estimated_cost_nano_usd, estimated_judge_nano_usd, estimated_ms, winner_lane_id, is_pinned, error_code,
   error_message, created_at, updated_at, started_at, completed_at`
 
@@ -63,6 +65,7 @@ export function runFromRow(row: RunRow, lanes: readonly Lane[]): Run {
     datasetVersion: row.dataset_version,
     conversationId: row.conversation_id,
     seed: Number(row.seed),
+    aliasKey: row.alias_key,
     lanes,
     promptsTotal: row.prompts_total,
     cellsTotal: row.cells_total,

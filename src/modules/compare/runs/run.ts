@@ -29,6 +29,8 @@ export interface Run {
   readonly conversationId: string | null
   /** Determines the order of the lanes for each prompt. */
   readonly seed: number
+  /** What the aliases of the lanes of a blind run are made from. Nobody is told. */
+  readonly aliasKey: string
   readonly lanes: readonly Lane[]
   readonly promptsTotal: number
   readonly cellsTotal: number
