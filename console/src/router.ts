@@ -17,6 +17,7 @@ import { deviceRoute } from './pages/device/route.ts'
 import { homeRoute } from './pages/home/route.ts'
 import { identityProvidersRoute } from './pages/identity-providers/route.ts'
 import { keysRoute } from './pages/keys/route.ts'
+import { ledgerRoute } from './pages/ledger/route.ts'
 import { logRoute } from './pages/log/route.ts'
 import { modelRoute } from './pages/model/route.ts'
 import { modelsRoute } from './pages/models/route.ts'
@@ -40,6 +41,7 @@ import { FailedPage } from './shell/failed-page.tsx'
 import { rootRoute } from './shell/root-route.tsx'
 import { notFoundRoute } from './shell/not-found-route.ts'
 import { shellRoute } from './shell/shell-route.tsx'
+import { withoutTables } from './ui/data/table-state.ts'
 
 /** The pages that need a session. */
 const pages = {
@@ -57,6 +59,7 @@ const pages = {
   logRoute,
   keysRoute,
   billingRoute,
+  ledgerRoute,
   statementsRoute,
   statementRoute,
   organizationRoute,
@@ -89,8 +92,8 @@ export function createConsoleRouter(queryClient: QueryClient) {
   return createRouter({
     routeTree,
     context: { queryClient },
-    // The project of the tab is in every address, without any page knowing of it.
-    parseSearch: (text) => takeProject(defaultParseSearch(text)),
+    // The project of the tab is in every address, without any page knowing of it, and so is how tables are arranged.
+    parseSearch: (text) => withoutTables(takeProject(defaultParseSearch(text))),
     stringifySearch: (search) => defaultStringifySearch(withProject(search)),
     defaultPreload: 'intent',
     // The query cache decides what is fresh.

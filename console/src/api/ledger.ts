@@ -11,6 +11,8 @@ export const ENTRY_KIND_NAMES: Readonly<Record<LedgerEntry['kind'], string>> = {
   expire: 'Expired',
 }
 
+export const ENTRY_KINDS: readonly LedgerEntry['kind'][] = ['grant', 'charge', 'reverse', 'deduct', 'expire']
+
 export interface LedgerFilters {
   readonly kind?: LedgerEntry['kind'] | undefined
   /** Days of UTC, both of them included. */

@@ -42,7 +42,16 @@ const rowId = ({ id }: { readonly id: string }): string => id
 function LedgerList({ id }: { readonly id: string }) {
   const entries = useInfiniteQuery(ledgerQuery({}, id))
   const empty = <EmptyState icon="card" title="Nothing has moved the credit yet" />
-  return <PagedTable label="Ledger" query={entries} columns={LEDGER_COLUMNS} rowId={rowId} empty={empty} />
+  return (
+    <PagedTable
+      label="Ledger"
+      query={entries}
+      columns={LEDGER_COLUMNS}
+      rowId={rowId}
+      empty={empty}
+      tools={{ id: 'ledger', fileUrl: ledgerFileUrl({}, id) }}
+    />
+  )
 }
 
 function RequestList({ id }: { readonly id: string }) {

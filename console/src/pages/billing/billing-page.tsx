@@ -32,6 +32,11 @@ export function BillingPage() {
               Statements
             </Link>
             {mayPay && (
+              <Link to="/billing/ledger" className={buttonClass()}>
+                Ledger
+              </Link>
+            )}
+            {mayPay && (
               <Button icon="warn" onClick={() => setAreAlertsOpen(true)}>
                 Budget alerts
               </Button>

@@ -14,6 +14,7 @@ export function PaymentHistory() {
       </h2>
       <PagedTable
         label="Payments"
+        tools={{ id: 'payments' }}
         query={payments}
         columns={PAYMENT_COLUMNS}
         rowId={({ id }) => id}

@@ -64,6 +64,7 @@ export function DeploymentsPage() {
       {rows.length > 0 && (
         <DataTable
           label="Deployments"
+          tools={{ id: 'deployments' }}
           columns={COLUMNS}
           rows={rows}
           rowId={({ id }) => id}
@@ -106,6 +107,7 @@ function Nothing({ isFiltered, onClear }: { readonly isFiltered: boolean; readon
 const COLUMNS: Column<Deployment>[] = [
   {
     id: 'name',
+    value: ({ name }) => name,
     header: 'Name',
     render: ({ id, name }) => (
       <Link to="/deployments/$id" params={{ id }} className="font-medium hover:underline">
@@ -115,19 +117,29 @@ const COLUMNS: Column<Deployment>[] = [
   },
   {
     id: 'state',
+    value: ({ status }) => status,
     header: 'State',
     width: '112px',
     render: ({ status }) => <DeploymentState status={status} />,
   },
   {
     id: 'model',
+    value: ({ huggingface_id: id }) => id,
     header: 'Model',
     isMinor: true,
     render: ({ huggingface_id: id }) => <span className="font-mono text-xs">{id}</span>,
   },
-  { id: 'tier', header: 'GPU tier', width: '144px', isMinor: true, render: ({ gpu_tier: tier }) => tier },
+  {
+    id: 'tier',
+    value: ({ gpu_tier: tier }) => tier,
+    header: 'GPU tier',
+    width: '144px',
+    isMinor: true,
+    render: ({ gpu_tier: tier }) => tier,
+  },
   {
     id: 'price',
+    value: ({ hourly_cost: usd }) => usd,
     header: 'Per hour',
     width: '96px',
     align: 'right',
@@ -136,6 +148,7 @@ const COLUMNS: Column<Deployment>[] = [
   },
   {
     id: 'spent',
+    value: ({ budget_spent_usd: usd }) => usd,
     header: 'Spent',
     width: '96px',
     align: 'right',
@@ -143,6 +156,7 @@ const COLUMNS: Column<Deployment>[] = [
   },
   {
     id: 'used',
+    value: ({ last_request_at: at }) => at,
     header: 'Last request',
     width: '128px',
     align: 'right',

@@ -74,6 +74,7 @@ export function KeysPage() {
       </FilterBar>
       <PagedTable
         label="Keys"
+        tools={{ id: 'keys' }}
         query={keys}
         columns={keyColumns(open)}
         rowId={({ id }) => id}

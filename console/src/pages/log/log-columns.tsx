@@ -12,12 +12,14 @@ export function logColumns(onOpen: (request: LoggedRequest) => void): Column<Log
   return [
     {
       id: 'time',
+      value: ({ created_at: at }) => at,
       header: 'Time',
       width: '152px',
       render: (request) => <Time at={request.created_at} form="clock" />,
     },
     {
       id: 'model',
+      value: ({ model, requested_model: asked }) => model ?? asked,
       header: 'Model',
       render: (request) => (
         <RowLink onOpen={() => onOpen(request)}>{request.model ?? request.requested_model ?? 'none'}</RowLink>
@@ -25,6 +27,7 @@ export function logColumns(onOpen: (request: LoggedRequest) => void): Column<Log
     },
     {
       id: 'operation',
+      value: ({ operation }) => operation,
       header: 'Operation',
       width: '112px',
       isMinor: true,
@@ -37,6 +40,7 @@ export function logColumns(onOpen: (request: LoggedRequest) => void): Column<Log
     },
     {
       id: 'provider',
+      value: ({ provider }) => provider,
       header: 'Provider',
       width: '112px',
       isMinor: true,
@@ -44,6 +48,7 @@ export function logColumns(onOpen: (request: LoggedRequest) => void): Column<Log
     },
     {
       id: 'key',
+      value: ({ key_name: name, key_id: id }) => name ?? id,
       header: 'Key',
       width: '136px',
       isMinor: true,
@@ -51,12 +56,14 @@ export function logColumns(onOpen: (request: LoggedRequest) => void): Column<Log
     },
     {
       id: 'outcome',
+      value: ({ outcome }) => outcome,
       header: 'Outcome',
       width: '136px',
       render: (request) => <RequestOutcomeBadge request={request} />,
     },
     {
       id: 'latency',
+      value: ({ latency_ms: ms }) => ms,
       header: 'Latency',
       width: '88px',
       align: 'right',
@@ -65,6 +72,7 @@ export function logColumns(onOpen: (request: LoggedRequest) => void): Column<Log
     },
     {
       id: 'tokens',
+      value: ({ total_tokens: tokens }) => tokens,
       header: 'Tokens',
       width: '88px',
       align: 'right',
@@ -73,6 +81,7 @@ export function logColumns(onOpen: (request: LoggedRequest) => void): Column<Log
     },
     {
       id: 'cost',
+      value: ({ cost_usd: usd }) => usd,
       header: 'Cost',
       width: '124px',
       align: 'right',

@@ -8,6 +8,7 @@ import { Badge } from '../../ui/text/badge.tsx'
 const COLUMNS: readonly Column<Model>[] = [
   {
     id: 'name',
+    value: ({ id }) => id,
     header: 'Model',
     width: '24%',
     render: ({ id, display_name }) => (
@@ -21,10 +22,24 @@ const COLUMNS: readonly Column<Model>[] = [
       </Link>
     ),
   },
-  { id: 'vendor', header: 'Vendor', width: '104px', isMinor: true, render: ({ vendor }) => vendor },
-  { id: 'kind', header: 'Kind', width: '108px', render: ({ category }) => MODEL_KINDS[category] },
+  {
+    id: 'vendor',
+    value: ({ vendor }) => vendor,
+    header: 'Vendor',
+    width: '104px',
+    isMinor: true,
+    render: ({ vendor }) => vendor,
+  },
+  {
+    id: 'kind',
+    value: ({ category }) => MODEL_KINDS[category],
+    header: 'Kind',
+    width: '108px',
+    render: ({ category }) => MODEL_KINDS[category],
+  },
   {
     id: 'context',
+    value: ({ context_tokens: tokens }) => tokens,
     header: 'Context, tokens',
     width: '124px',
     align: 'right',
@@ -36,15 +51,17 @@ const COLUMNS: readonly Column<Model>[] = [
         formatShortCount(context_tokens)
       ),
   },
-  { id: 'price', header: 'Price', width: '22%', isMinor: true, render: formatPrice },
+  { id: 'price', value: formatPrice, header: 'Price', width: '22%', isMinor: true, render: formatPrice },
   {
     id: 'capabilities',
+    value: ({ capabilities }) => capabilities.join(' '),
     header: 'Can',
     isMinor: true,
     render: ({ capabilities }) => capabilities.map((tag) => tag.replaceAll('_', ' ')).join(', '),
   },
   {
     id: 'ready',
+    value: ({ is_ready: isReady }) => (isReady ? 'ready' : 'not ready'),
     header: 'State',
     width: '96px',
     render: ({ is_ready, not_ready_reason, provider, ...model }) =>
@@ -79,6 +96,7 @@ export function ModelsTable({ models }: { readonly models: readonly Model[] }) {
   return (
     <DataTable
       label="Models"
+      tools={{ id: 'models' }}
       columns={COLUMNS}
       rows={models}
       rowId={({ id }) => id}

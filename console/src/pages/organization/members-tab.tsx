@@ -53,6 +53,7 @@ export function MembersTab() {
       </div>
       <PagedTable
         label="Members"
+        tools={{ id: 'members' }}
         query={members}
         columns={memberColumns(open)}
         rowId={({ id }) => id}
@@ -105,6 +106,7 @@ function memberColumns(onOpen: (member: Member) => void): Column<Member>[] {
   return [
     {
       id: 'name',
+      value: ({ name, email }) => name ?? email,
       header: 'Person',
       render: (member) => (
         <span className="flex min-w-0 items-center gap-2">
@@ -113,15 +115,24 @@ function memberColumns(onOpen: (member: Member) => void): Column<Member>[] {
         </span>
       ),
     },
-    { id: 'email', header: 'E-mail', isMinor: true, render: ({ email }) => email },
+    {
+      id: 'email',
+      value: ({ email }) => email,
+      header: 'E-mail',
+      isMinor: true,
+      render: ({ email }) => email,
+    },
     {
       id: 'role',
+      value: ({ role }) => role,
       header: 'Role',
       width: '104px',
       render: ({ role }) => <Badge tone={role === 'owner' ? 'accent' : 'plain'}>{role}</Badge>,
     },
     {
       id: 'projects',
+      value: ({ role, projects: { data } }) =>
+        role === 'owner' ? 'all' : data.map(({ name }) => name).join(', '),
       header: 'Projects',
       isMinor: true,
       render: ({ role, projects: { data } }) =>
@@ -133,6 +144,7 @@ function memberColumns(onOpen: (member: Member) => void): Column<Member>[] {
     },
     {
       id: 'used',
+      value: ({ api_key_last_used_at: at }) => at,
       header: 'Last use',
       width: '128px',
       isMinor: true,
@@ -140,6 +152,7 @@ function memberColumns(onOpen: (member: Member) => void): Column<Member>[] {
     },
     {
       id: 'state',
+      value: ({ user: { enabled } }) => (enabled ? 'active' : 'deactivated'),
       header: 'State',
       width: '112px',
       render: ({ user: { enabled } }) => (

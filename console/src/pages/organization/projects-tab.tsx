@@ -44,6 +44,7 @@ export function ProjectsTab() {
       </div>
       <PagedTable
         label="Projects"
+        tools={{ id: 'projects' }}
         query={projects}
         columns={COLUMNS}
         rowId={({ id }) => id}
@@ -62,6 +63,7 @@ export function ProjectsTab() {
 const COLUMNS: readonly Column<Project>[] = [
   {
     id: 'name',
+    value: ({ name }) => name,
     header: 'Name',
     render: ({ id, name }) => (
       <Link
@@ -75,6 +77,7 @@ const COLUMNS: readonly Column<Project>[] = [
   },
   {
     id: 'id',
+    value: ({ id }) => id,
     header: 'Id',
     width: '176px',
     isMinor: true,
@@ -82,12 +85,14 @@ const COLUMNS: readonly Column<Project>[] = [
   },
   {
     id: 'status',
+    value: ({ status }) => status,
     header: 'State',
     width: '104px',
     render: ({ status }) => <Badge tone={status === 'active' ? 'good' : 'plain'}>{status}</Badge>,
   },
   {
     id: 'created',
+    value: ({ created_at: at }) => at,
     header: 'Made',
     width: '128px',
     isMinor: true,

@@ -31,6 +31,7 @@ export function PaymentsPage() {
       <PaymentFilterBar filters={filters} total={payments.data?.pages[0]?.total} />
       <PagedTable
         label="Payments"
+        tools={{ id: 'payments' }}
         query={payments}
         columns={[...(time ? [time] : []), ACCOUNT_COLUMN, ...others.map(toMinor), refunds.column]}
         rowId={({ id }) => id}
@@ -70,6 +71,7 @@ function toMinor(column: Column<Payment>): Column<Payment> {
 
 const ACCOUNT_COLUMN: Column<AccountPayment> = {
   id: 'account',
+  value: ({ account_name: name }) => name,
   header: 'Account',
   width: '144px',
   render: ({ account_id: id, account_name: name }) => (

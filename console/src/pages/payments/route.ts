@@ -7,6 +7,7 @@ import {
 } from '../../api/all-payments.ts'
 import { PAYMENT_KINDS } from '../../api/billing.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
+import { dayOf } from '../../ui/format/day-of.ts'
 
 export const paymentsRoute = createRoute({
   getParentRoute: () => shellRoute,
@@ -30,10 +31,3 @@ export const paymentsRoute = createRoute({
   },
   component: lazyRouteComponent(() => import('./payments-page.tsx'), 'PaymentsPage'),
 })
-
-/** A day that exists, or nothing. */
-function dayOf(value: unknown): string | undefined {
-  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value)) return undefined
-  const at = Date.parse(`${value}T00:00:00Z`)
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(value) ? value : undefined
-}

@@ -41,6 +41,7 @@ export function PromoCodesPage() {
       />
       <PagedTable
         label="Promo codes"
+        tools={{ id: 'promo_codes' }}
         query={codes}
         columns={columnsOf(open)}
         rowId={({ id }) => id}
@@ -61,6 +62,7 @@ function columnsOf(onOpen: (code: PromoCode) => void): Column<PromoCode>[] {
   return [
     {
       id: 'code',
+      value: ({ code }) => code,
       header: 'Code',
       render: (code) => <RowLink onOpen={() => onOpen(code)}>{code.code}</RowLink>,
     },
@@ -72,6 +74,7 @@ function columnsOf(onOpen: (code: PromoCode) => void): Column<PromoCode>[] {
     },
     {
       id: 'redeemed',
+      value: ({ redemptions }) => redemptions,
       header: 'Redeemed',
       width: '128px',
       align: 'right',
@@ -81,6 +84,7 @@ function columnsOf(onOpen: (code: PromoCode) => void): Column<PromoCode>[] {
     },
     {
       id: 'expires',
+      value: ({ expires_at: at }) => at,
       header: 'Expires',
       width: '120px',
       isMinor: true,
@@ -88,6 +92,7 @@ function columnsOf(onOpen: (code: PromoCode) => void): Column<PromoCode>[] {
     },
     {
       id: 'amount',
+      value: ({ amount_usd: usd }) => usd,
       header: 'Credit',
       width: '96px',
       align: 'right',
@@ -95,6 +100,7 @@ function columnsOf(onOpen: (code: PromoCode) => void): Column<PromoCode>[] {
     },
     {
       id: 'lasts',
+      value: ({ credit_expires_in_days: days }) => days,
       header: 'Credit lasts',
       width: '120px',
       align: 'right',

@@ -28,6 +28,7 @@ export function ChargeTable({ by, lines, totalUsd, onProject }: ChargeTableProps
   return (
     <DataTable
       label={`Charges by ${by}`}
+      tools={{ id: 'charges' }}
       columns={columns}
       rows={lines}
       rowId={({ id, name }) => id ?? name}
@@ -38,9 +39,15 @@ export function ChargeTable({ by, lines, totalUsd, onProject }: ChargeTableProps
 
 function columnsOf(by: keyof typeof HEADERS, totalUsd: number): readonly Column<ChargeLine>[] {
   return [
-    { id: 'name', header: HEADERS[by], render: ({ name }) => <span title={name}>{name}</span> },
+    {
+      id: 'name',
+      value: ({ name }) => name,
+      header: HEADERS[by],
+      render: ({ name }) => <span title={name}>{name}</span>,
+    },
     {
       id: 'requests',
+      value: ({ requests }) => requests,
       header: 'Requests',
       width: '112px',
       align: 'right',
@@ -56,6 +63,7 @@ function columnsOf(by: keyof typeof HEADERS, totalUsd: number): readonly Column<
     },
     {
       id: 'charged',
+      value: ({ charged }) => charged.usd,
       header: 'Charged',
       width: '144px',
       align: 'right',

@@ -28,6 +28,7 @@ export function StatementsPage() {
       />
       <PagedTable
         label="Statements"
+        tools={{ id: 'statements' }}
         query={months}
         columns={COLUMNS}
         rowId={({ id }) => id}
@@ -40,6 +41,7 @@ export function StatementsPage() {
 const COLUMNS: readonly Column<StatementSummary>[] = [
   {
     id: 'month',
+    value: ({ month }) => month,
     header: 'Month',
     render: ({ month }) => (
       <Link to="/billing/statements/$month" params={{ month }} className="font-medium text-accent underline">
@@ -49,6 +51,7 @@ const COLUMNS: readonly Column<StatementSummary>[] = [
   },
   {
     id: 'number',
+    value: ({ number }) => number,
     header: 'Number',
     width: '136px',
     render: ({ number, status }) =>
@@ -56,6 +59,7 @@ const COLUMNS: readonly Column<StatementSummary>[] = [
   },
   {
     id: 'opening',
+    value: ({ balance }) => balance?.opening_balance.usd,
     header: 'Opening balance',
     width: '144px',
     align: 'right',
@@ -64,6 +68,7 @@ const COLUMNS: readonly Column<StatementSummary>[] = [
   },
   {
     id: 'charged',
+    value: ({ charged }) => charged.usd,
     header: 'Charged',
     width: '120px',
     align: 'right',
@@ -71,6 +76,7 @@ const COLUMNS: readonly Column<StatementSummary>[] = [
   },
   {
     id: 'closing',
+    value: ({ balance }) => balance?.closing_balance.usd,
     header: 'Closing balance',
     width: '144px',
     align: 'right',

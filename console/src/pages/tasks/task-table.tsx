@@ -17,6 +17,7 @@ export function TaskTable({ tasks, onOpen, onEnd, isLoadingMore }: TaskListProps
   return (
     <DataTable
       label="Tasks"
+      tools={{ id: 'tasks' }}
       columns={columns}
       rows={tasks}
       rowId={({ id }) => id}
@@ -28,9 +29,16 @@ export function TaskTable({ tasks, onOpen, onEnd, isLoadingMore }: TaskListProps
 }
 
 const columnsFor = (onOpen: (task: Task) => void): Column<Task>[] => [
-  { id: 'state', header: 'State', width: '152px', render: (task) => <LiveStatus task={task} /> },
+  {
+    id: 'state',
+    value: ({ status }) => status,
+    header: 'State',
+    width: '152px',
+    render: (task) => <LiveStatus task={task} />,
+  },
   {
     id: 'prompt',
+    value: ({ prompt }) => prompt,
     header: 'Task',
     render: (task) => (
       <RowLink onOpen={() => onOpen(task)}>{task.prompt ?? TYPE_LABELS[task.task_type]}</RowLink>
@@ -38,22 +46,32 @@ const columnsFor = (onOpen: (task: Task) => void): Column<Task>[] => [
   },
   {
     id: 'type',
+    value: (task) => TYPE_LABELS[task.task_type],
     header: 'Type',
     width: '112px',
     isMinor: true,
     render: (task) => TYPE_LABELS[task.task_type],
   },
-  { id: 'model', header: 'Model', width: '168px', isMinor: true, render: (task) => task.model },
+  {
+    id: 'model',
+    value: ({ model }) => model,
+    header: 'Model',
+    width: '168px',
+    isMinor: true,
+    render: (task) => task.model,
+  },
   {
     id: 'id',
+    value: ({ id }) => id,
     header: 'Id',
     width: '152px',
     isMinor: true,
     render: (task) => <CopyableId id={task.id} label="task id" isShort />,
   },
-  { id: 'took', header: 'Took', width: '96px', align: 'right', isMinor: true, render: tookOf },
+  { id: 'took', value: tookMs, header: 'Took', width: '96px', align: 'right', isMinor: true, render: tookOf },
   {
     id: 'cost',
+    value: ({ cost_usd: usd }) => usd,
     header: 'Cost',
     width: '88px',
     align: 'right',
@@ -62,6 +80,7 @@ const columnsFor = (onOpen: (task: Task) => void): Column<Task>[] => [
   },
   {
     id: 'created',
+    value: ({ created_at: at }) => at,
     header: 'Created',
     width: '112px',
     align: 'right',
@@ -85,6 +104,11 @@ function LiveStatus({ task: known }: { readonly task: Task }) {
   )
 }
 
-function tookOf({ started_at: from, completed_at: to }: Task): string {
-  return from === null || to === null ? '' : formatDuration(Date.parse(to) - Date.parse(from))
+function tookMs({ started_at: from, completed_at: to }: Task): number | null {
+  return from === null || to === null ? null : Date.parse(to) - Date.parse(from)
+}
+
+function tookOf(task: Task): string {
+  const ms = tookMs(task)
+  return ms === null ? '' : formatDuration(ms)
 }

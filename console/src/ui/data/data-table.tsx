@@ -1,6 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { memo, useEffect, useRef, type ReactNode } from 'react'
 import { classNames } from '../class-names.ts'
+import { Icon } from '../icon.tsx'
+import type { TableState } from './table-state.ts'
+import { TableToolBar, type TableTools } from './table-tools.tsx'
+import { useArrangedRows } from './use-arranged-rows.ts'
 
 export interface Column<Row> {
   readonly id: string
@@ -10,6 +14,10 @@ export interface Column<Row> {
   readonly align?: 'left' | 'right' | undefined
   /** Left out where the page is narrow. */
   readonly isMinor?: boolean | undefined
+  /** Shown only to who chooses it. */
+  readonly isHiddenAtFirst?: boolean | undefined
+  /** What the column sorts by and what files have. Times are RFC 3339. Without it, the column does neither. */
+  readonly value?: ((row: Row) => string | number | null | undefined) | undefined
   readonly render: (row: Row) => ReactNode
 }
 
@@ -23,15 +31,64 @@ interface DataTableProps<Row> {
   /** Called when the last rows come into view. Give it while there are more. */
   readonly onEnd?: (() => void) | undefined
   readonly isLoadingMore?: boolean | undefined
+  /** There are more rows, even if they cannot be asked for now. */
+  readonly hasMore?: boolean | undefined
   /** The height of the table where it scrolls by itself. */
   readonly heightClass?: string | undefined
+  /** Lets people sort, choose columns and save the rows. The address keeps what they chose. */
+  readonly tools?: TableTools | undefined
 }
 
 const ROW_HEIGHT_PX = 40
 const ROWS_AHEAD = 6
 
 /** A table that renders only the rows in view, and asks for more at its end. */
-export function DataTable<Row>(props: DataTableProps<Row>) {
+export function DataTable<Row>({ tools, ...props }: DataTableProps<Row>) {
+  return tools ? <ArrangedTable {...props} tools={tools} /> : <PlainTable {...props} />
+}
+
+/** `columns` and `rows` are of one identity while they are the same, so that they are not sorted in each rendering. */
+function ArrangedTable<Row>({ tools, ...props }: DataTableProps<Row> & { readonly tools: TableTools }) {
+  const { columns, rows, onEnd, isLoadingMore = false, hasMore = onEnd !== undefined } = props
+  const more = hasMore ? { load: onEnd, isLoading: isLoadingMore } : undefined
+  const arranged = useArrangedRows({ id: tools.id, columns, rows, more })
+  const { state, setState } = arranged
+  const sortBy = (column: string): void => setState({ ...state, sort: nextSort(state.sort, column) })
+  return (
+    <div className="flex min-w-0 flex-col gap-1">
+      <TableToolBar
+        label={props.label}
+        tools={tools}
+        columns={columns}
+        rows={arranged.rows}
+        more={more}
+        state={state}
+        onChange={setState}
+      />
+      <PlainTable
+        {...props}
+        columns={arranged.columns}
+        rows={arranged.rows}
+        sort={state.sort}
+        onSort={sortBy}
+      />
+    </div>
+  )
+}
+
+/** Upwards, then downwards, then as at first. */
+function nextSort(sort: TableState['sort'], column: string): TableState['sort'] {
+  if (sort?.column !== column) return { column, isDescending: false }
+  return sort.isDescending ? null : { column, isDescending: true }
+}
+
+interface PlainTableProps<Row> extends Omit<DataTableProps<Row>, 'tools'> {
+  readonly sort?: TableState['sort']
+  readonly onSort?: (column: string) => void
+}
+
+function PlainTable<Row>(props: PlainTableProps<Row>) {
+  const { sort = null, onSort } = props
   const { label, columns, rows, rowId, onOpen, onEnd, isLoadingMore, heightClass = 'max-h-[70dvh]' } = props
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
@@ -77,9 +134,16 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               <th
                 key={column.id}
                 scope="col"
+                aria-sort={
+                  sort?.column === column.id ? (sort.isDescending ? 'descending' : 'ascending') : undefined
+                }
                 className={cellClass(column, columns, 'h-9 truncate text-xs font-medium text-ink-soft')}
               >
-                {column.header}
+                {onSort && column.value ? (
+                  <SortButton column={column} sort={sort} onSort={onSort} />
+                ) : (
+                  column.header
+                )}
               </th>
             ))}
           </tr>
@@ -102,6 +166,27 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         </p>
       )}
     </div>
+  )
+}
+
+interface SortButtonProps<Row> {
+  readonly column: Column<Row>
+  readonly sort: TableState['sort']
+  readonly onSort: (column: string) => void
+}
+
+function SortButton<Row>({ column, sort, onSort }: SortButtonProps<Row>) {
+  return (
+    <button
+      type="button"
+      onClick={() => onSort(column.id)}
+      className="inline-flex max-w-full items-center gap-1 hover:text-ink"
+    >
+      <span className="truncate">{column.header}</span>
+      {sort?.column === column.id && (
+        <Icon name={sort.isDescending ? 'down' : 'up'} className="size-3 shrink-0 text-accent" />
+      )}
+    </button>
   )
 }
 

@@ -8,11 +8,19 @@ import type { Column } from './data-table.tsx'
 export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
   {
     id: 'time',
+    value: ({ created_at: at }) => at,
     header: 'Time',
     width: '128px',
     render: ({ created_at: at }) => <Time at={at} form="short" />,
   },
-  { id: 'kind', header: 'Kind', width: '112px', isMinor: true, render: ({ kind }) => ENTRY_KIND_NAMES[kind] },
+  {
+    id: 'kind',
+    value: ({ kind }) => ENTRY_KIND_NAMES[kind],
+    header: 'Kind',
+    width: '112px',
+    isMinor: true,
+    render: ({ kind }) => ENTRY_KIND_NAMES[kind],
+  },
   { id: 'what', header: 'What for', render: WhatFor },
   {
     id: 'keys',
@@ -23,21 +31,24 @@ export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
   },
   {
     id: 'requests',
+    value: requestsOf,
     header: 'Requests',
     width: '88px',
     align: 'right',
     isMinor: true,
-    render: ({ charges }) => charges?.reduce((sum, { requests }) => sum + requests, 0),
+    render: requestsOf,
   },
   {
     id: 'key',
     header: 'Idempotency key',
     width: '176px',
     isMinor: true,
+    isHiddenAtFirst: true,
     render: ({ key }) => <CopyableId id={key} label="entry key" isShort />,
   },
   {
     id: 'amount',
+    value: ({ amount_usd: usd }) => usd,
     header: 'Amount',
     width: '120px',
     align: 'right',
@@ -45,6 +56,7 @@ export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
   },
   {
     id: 'balance',
+    value: ({ balance_usd: usd }) => usd,
     header: 'Balance after',
     width: '120px',
     align: 'right',
@@ -53,6 +65,10 @@ export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
 ]
 
 type Charge = NonNullable<LedgerEntry['charges']>[number]
+
+function requestsOf({ charges }: LedgerEntry): number | undefined {
+  return charges?.reduce((sum, { requests }) => sum + requests, 0)
+}
 
 function WhatFor({ kind, reason, charges }: LedgerEntry) {
   if (charges !== null) return <Names names={charges.map(({ model }) => model ?? 'others')} />

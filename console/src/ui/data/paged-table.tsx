@@ -1,10 +1,11 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { useMemo, type ReactNode } from 'react'
 import { EmptyState } from '../feedback/empty-state.tsx'
 import { ErrorPanel } from '../feedback/error-panel.tsx'
 import { SkeletonRows } from '../feedback/skeleton.tsx'
 import { Button } from '../forms/button.tsx'
 import { DataTable, type Column } from './data-table.tsx'
+import type { TableTools } from './table-tools.tsx'
 
 interface PagedTableProps<Row> {
   /** What the rows are: "Keys". */
@@ -18,11 +19,17 @@ interface PagedTableProps<Row> {
   /** For filters that the API does not have. */
   readonly isShown?: ((row: Row) => boolean) | undefined
   readonly heightClass?: string | undefined
+  /** Lets people sort, choose columns and save the rows. */
+  readonly tools?: TableTools | undefined
 }
+
+const all = (): boolean => true
 
 /** A list that is paged by cursor, with everything around it: waiting, failing, empty, more. */
 export function PagedTable<Row>(props: PagedTableProps<Row>) {
-  const { label, query, columns, rowId, onOpen, empty, isShown = () => true, heightClass } = props
+  const { label, query, columns, rowId, onOpen, empty, isShown = all, heightClass, tools } = props
+  const pages = query.data?.pages
+  const rows = useMemo(() => pages?.flatMap(({ data }) => data).filter(isShown) ?? [], [pages, isShown])
   if (query.isPending) return <SkeletonRows />
   const failure = query.error && (
     <ErrorPanel
@@ -32,7 +39,6 @@ export function PagedTable<Row>(props: PagedTableProps<Row>) {
     />
   )
   if (query.data === undefined) return failure
-  const rows = query.data.pages.flatMap(({ data }) => data).filter(isShown)
   if (rows.length === 0 && query.hasNextPage)
     return (
       <EmptyState
@@ -61,7 +67,9 @@ export function PagedTable<Row>(props: PagedTableProps<Row>) {
           // After a failure only the person asks again, so that it does not repeat without end.
           onEnd={query.hasNextPage && !query.error ? () => void query.fetchNextPage() : undefined}
           isLoadingMore={query.isFetchingNextPage}
+          hasMore={query.hasNextPage}
           heightClass={heightClass}
+          tools={tools}
         />
       )}
       {failure}

@@ -18,20 +18,29 @@ const TONES: Partial<Record<Payment['status'], Tone>> = {
 export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
   {
     id: 'time',
+    value: ({ created_at: at }) => at,
     header: 'Time',
     width: '128px',
     isMinor: true,
     render: ({ created_at: at }) => <Time at={at} form="short" />,
   },
-  { id: 'kind', header: 'Kind', width: '112px', render: ({ kind }) => PAYMENT_KIND_NAMES[kind] },
+  {
+    id: 'kind',
+    value: ({ kind }) => PAYMENT_KIND_NAMES[kind],
+    header: 'Kind',
+    width: '112px',
+    render: ({ kind }) => PAYMENT_KIND_NAMES[kind],
+  },
   {
     id: 'status',
+    value: ({ status }) => status,
     header: 'State',
     width: '136px',
     render: ({ status }) => <Badge tone={TONES[status] ?? 'plain'}>{status.replaceAll('_', ' ')}</Badge>,
   },
   {
     id: 'reason',
+    value: ({ reason }) => reason,
     header: 'Reason',
     isMinor: true,
     render: ({ reason }) => (
@@ -42,14 +51,23 @@ export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
   },
   {
     id: 'id',
+    value: ({ id }) => id,
     header: 'Id',
     width: '152px',
     isMinor: true,
     render: ({ id }) => <CopyableId id={id} label="payment id" isShort />,
   },
-  { id: 'receipt', header: 'Receipt', width: '80px', isMinor: true, render: renderReceipt },
+  {
+    id: 'receipt',
+    value: ({ receipt_url: url }) => url,
+    header: 'Receipt',
+    width: '80px',
+    isMinor: true,
+    render: renderReceipt,
+  },
   {
     id: 'amount',
+    value: ({ amount_usd: usd }) => usd,
     header: 'Amount',
     width: '112px',
     align: 'right',

@@ -1,4 +1,4 @@
-type Cell = string | number | null | undefined
+export type Cell = string | number | null | undefined
 
 /** Writes a line with the names of the columns and one for each row. */
 export function writeCsv<Column extends string>(

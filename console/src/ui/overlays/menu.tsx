@@ -44,6 +44,27 @@ export function MenuItem({ icon, onSelect, isDangerous, children }: MenuItemProp
   )
 }
 
+interface MenuCheckProps {
+  readonly isChecked: boolean
+  readonly onChange: () => void
+  readonly children: ReactNode
+}
+
+/** One of several things that can be chosen together. The menu stays open. */
+export function MenuCheck({ isChecked, onChange, children }: MenuCheckProps) {
+  return (
+    <Base.CheckboxItem
+      checked={isChecked}
+      onCheckedChange={onChange}
+      closeOnClick={false}
+      className="flex h-8 items-center gap-2 rounded-md px-2 outline-none data-highlighted:bg-hover max-sm:h-10"
+    >
+      <span className="size-4">{isChecked && <Icon name="check" className="text-accent" />}</span>
+      {children}
+    </Base.CheckboxItem>
+  )
+}
+
 export function MenuLine() {
   return <Base.Separator className="my-1 h-px bg-line" />
 }

@@ -1,0 +1,47 @@
+import type { Column } from './data-table.tsx'
+import type { TableState } from './table-state.ts'
+import { writeCsv, type Cell } from './write-csv.ts'
+
+/** The columns that a person sees: those they chose, in the order of the table. */
+export function shownColumns<Row>(
+  columns: readonly Column<Row>[],
+  { columns: chosen }: TableState,
+): readonly Column<Row>[] {
+  const shown = columns.filter(({ id, isHiddenAtFirst }) => chosen?.includes(id) ?? !isHiddenAtFirst)
+  if (shown.length === 0) return columns
+  // Who chose a column wants it on a narrow page too.
+  return chosen === null ? shown : shown.map((column) => ({ ...column, isMinor: false }))
+}
+
+/** Rows in the order of a column. Rows without a value come last in both directions. */
+export function sortRows<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { sort }: TableState,
+): readonly Row[] {
+  const value = columns.find(({ id }) => id === sort?.column)?.value
+  if (!sort || value === undefined) return rows
+  const direction = sort.isDescending ? -1 : 1
+  const keyed = rows.map((row) => ({ row, key: value(row) ?? null }))
+  return keyed
+    .sort((a, b) => {
+      if (a.key === null || b.key === null) return Number(a.key === null) - Number(b.key === null)
+      return direction * compare(a.key, b.key)
+    })
+    .map(({ row }) => row)
+}
+
+const COLLATOR = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })
+
+function compare(a: string | number, b: string | number): number {
+  return typeof a === 'number' && typeof b === 'number' ? a - b : COLLATOR.compare(String(a), String(b))
+}
+
+/** All columns that have values, also those that are not shown. */
+export function tableCsv<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  const exported = columns.flatMap(({ id, value }) => (value ? [{ id, value }] : []))
+  return writeCsv(
+    exported.map(({ id }) => id),
+    rows.map((row) => Object.fromEntries(exported.map(({ id, value }): [string, Cell] => [id, value(row)]))),
+  )
+}
