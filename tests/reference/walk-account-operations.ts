@@ -18,7 +18,17 @@ export async function walkAccount(call: MakeCall): Promise<void> {
   await call('PATCH /v1/tenants/me/api-keys/{id}', { params: { id } })
   await call('POST /v1/tenants/me/api-keys/{id}/rotate', { params: { id } })
   await call('DELETE /v1/tenants/me/api-keys/{id}', { params: { id } })
-  const views = ['budget', 'summary', 'today', 'timeseries', 'spending', 'gpu-billing', 'records', 'latency']
+  const views = [
+    'budget',
+    'summary',
+    'today',
+    'timeseries',
+    'spending',
+    'gpu-billing',
+    'records',
+    'latency',
+    'anomalies',
+  ]
   for (const view of views) await call(`GET /v1/usage/${view}`)
   await call('GET /v1/deprecations')
   await call('PATCH /v1/budget-alerts/settings')

@@ -4,6 +4,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { OpenPage, Page } from '../../kernel/page.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import type { Reader } from '../keys/keys.ts'
+import { readComparison, type WeekdayComparison } from './anomalies/read-comparison.ts'
 import type { BucketsQuery } from './buckets/buckets-query.ts'
 import { readBuckets, type Bucket } from './buckets/read-buckets.ts'
 import { findSpan, type SpanQuery, type UsageSpan } from './find-span.ts'
@@ -35,6 +36,8 @@ import { keepUsageSummed } from './sums/keep-usage-summed.ts'
 import { lastHourAt, type UsageRange } from './usage-range.ts'
 import type { UsageTotals } from './usage-totals.ts'
 
+export type { AnomalyCause } from './anomalies/find-anomaly.ts'
+export type { WeekdayComparison } from './anomalies/read-comparison.ts'
 export type { Outlook, OutlookLimit } from './forecast/read-outlook.ts'
 export { BUCKET_WIDTHS_MS } from './buckets/buckets-query.ts'
 export type { BucketFilter, BucketsQuery, BucketWidth, Grouping } from './buckets/buckets-query.ts'
@@ -72,6 +75,8 @@ export interface Usage {
   readBudget(reader: Reader): Promise<Budget>
   /** Returns the totals of the range and of another one for comparison. */
   compareTotals(query: TotalsQuery, previous: UsageRange): Promise<UsageComparison>
+  /** Compares what the day cost so far with the same hours of the same weekdays before. */
+  compareWeekday(reader: Reader): Promise<WeekdayComparison>
   /** Returns the spending of the last sixty minutes. */
   readBurnRate(query: Omit<TotalsQuery, 'range'>): Promise<NanoUsd>
   readTimeseries(query: TimeseriesQuery): Promise<Timeseries>
@@ -135,6 +140,7 @@ export function createUsage({
         ])
         return { totals, previous }
       }),
+    compareWeekday: (reader) => afterPosting(() => readComparison(database, reader, clock.nowMs())),
     readBurnRate: (query) =>
       afterPosting(async () => {
         const range = lastHourAt(clock.nowMs())

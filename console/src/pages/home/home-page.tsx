@@ -1,9 +1,11 @@
+import { Link } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { accountQuery } from '../../api/account.ts'
 import { useHasScope } from '../../api/key-rights.ts'
 import { usageTodayQuery } from '../../api/usage.ts'
 import { Skeleton } from '../../ui/feedback/skeleton.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { LatestDeployments } from './latest-deployments.tsx'
@@ -28,6 +30,17 @@ export function HomePage() {
         <Suspense>
           <OwnDeprecationNotice models={deprecated} />
         </Suspense>
+      )}
+      {today?.anomaly && (
+        <p role="status" className="flex items-start gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm">
+          <Icon name="warn" className="mt-0.5 text-warn" />
+          <span>
+            {today.anomaly.summary}{' '}
+            <Link to="/usage" className="text-accent underline">
+              See the usage
+            </Link>
+          </span>
+        </p>
       )}
       <TodayFigures />
       {mayInfer !== false && (

@@ -1,4 +1,4 @@
-import type { Column } from './data-table.tsx'
+import type { Column } from './column.ts'
 import type { TableState } from './table-state.ts'
 import { writeCsv, type Cell } from './write-csv.ts'
 

@@ -1,25 +1,13 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { memo, useEffect, useRef, type ReactNode } from 'react'
+import { memo, useEffect, useRef } from 'react'
 import { classNames } from '../class-names.ts'
 import { Icon } from '../icon.tsx'
+import type { Column } from './column.ts'
 import type { TableState } from './table-state.ts'
 import { TableToolBar, type TableTools } from './table-tools.tsx'
 import { useArrangedRows } from './use-arranged-rows.ts'
 
-export interface Column<Row> {
-  readonly id: string
-  readonly header: string
-  /** Any CSS width. Columns without one share the rest. */
-  readonly width?: string | undefined
-  readonly align?: 'left' | 'right' | undefined
-  /** Left out where the page is narrow. */
-  readonly isMinor?: boolean | undefined
-  /** Shown only to who chooses it. */
-  readonly isHiddenAtFirst?: boolean | undefined
-  /** What the column sorts by and what files have. Times are RFC 3339. Without it, the column does neither. */
-  readonly value?: ((row: Row) => string | number | null | undefined) | undefined
-  readonly render: (row: Row) => ReactNode
-}
+export type { Column } from './column.ts'
 
 interface DataTableProps<Row> {
   /** What the rows are, for screen readers. */

@@ -2,7 +2,7 @@ import { Button, buttonClass } from '../forms/button.tsx'
 import { Icon } from '../icon.tsx'
 import { Menu, MenuCheck, MenuItem, MenuLine } from '../overlays/menu.tsx'
 import { shownColumns, tableCsv } from './arrange-table.ts'
-import type { Column } from './data-table.tsx'
+import type { Column } from './column.ts'
 import { downloadCsv } from './download-csv.ts'
 import type { TableState } from './table-state.ts'
 

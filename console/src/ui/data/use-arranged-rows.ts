@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'react'
 import { shownColumns, sortRows } from './arrange-table.ts'
-import type { Column } from './data-table.tsx'
+import type { Column } from './column.ts'
 import { useTableState, type TableState } from './table-state.ts'
 import { SORTED_ROWS_MAX, type MoreRows } from './table-tools.tsx'
 

@@ -101,6 +101,10 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
     'Adds up requests, tokens and cost of a time range, beside the range of the same length before it.',
   'GET /v1/usage/today':
     'Adds up the current day in UTC, hour by hour, beside the same part of yesterday. `deprecated_models` names models of the last 30 days that will end.',
+  'GET /v1/usage/anomalies':
+    'Compares what the day cost so far, up to its last whole hour, with the median of the same hours of the last eight same weekdays in UTC. A day ' +
+    'that costs at least three times as much, at least a dollar more, and far more than weekdays differ, is unusual: `anomaly` says by how ' +
+    'much and which keys, models and projects are why.',
   'GET /v1/deprecations':
     'Returns the models that are deprecated or end soon and that keys of the account used in the last days, with those keys. A key that may not read usage sees only what it did itself.',
   'GET /v1/usage/timeseries':

@@ -12,6 +12,7 @@ import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { AccountId, CostUsd, objectName } from '../../../wires/usual-members.ts'
 import { OutlookAnswer } from './outlook-wire.ts'
+import { AnomalyAnswer } from './usage-anomalies.ts'
 
 const Time = Type.String({ format: 'date-time' })
 
@@ -103,6 +104,10 @@ export const TodayAnswer = Type.Object({
   date: Type.String({ format: 'date', description: 'The day of UTC.' }),
   burn_rate_usd_per_hour: Type.Number({ description: 'What the last sixty minutes cost.' }),
   outlook: OutlookAnswer,
+  anomaly: orNull(
+    AnomalyAnswer,
+    'What is unusual about the day so far, whatever is filtered by. `GET /v1/usage/anomalies` says more.',
+  ),
   hours: Type.Array(Bucket, { description: 'Every hour of the day so far.' }),
   deprecated_models: Type.Array(Type.String(), {
     description:

@@ -25,6 +25,7 @@ import {
 } from './usage-query.ts'
 import { readDeprecationQuery } from '../offer/deprecation-wire.ts'
 import { BudgetAnswer, budgetToWire } from './budget-wire.ts'
+import { comparisonToWire } from './usage-anomalies.ts'
 import { outlookToWire } from './outlook-wire.ts'
 import { shiftRange, summaryToWire } from './usage-summary.ts'
 import { RecordAnswer, recordToWire } from './usage-record-wire.ts'
@@ -106,12 +107,13 @@ const totalRoutes = ({ usage, clock, budgetAlerts, deprecations }: UsageRoutePar
       const previousRange = shiftRange(range, DAY_MS)
       refuseBesideTags(query)
       const filter = parseFilter(query)
-      const [comparison, { buckets }, burnRate, { outlook }, deprecated] = await Promise.all([
+      const [comparison, { buckets }, burnRate, { outlook }, deprecated, compared] = await Promise.all([
         usage.compareTotals({ ...reader, range, filter }, previousRange),
         usage.readTimeseries({ ...reader, range, filter, granularity: 'hour', by: null }),
         usage.readBurnRate({ ...reader, filter }),
         usage.readBudget(reader),
         deprecations.listUsed(reader, readDeprecationQuery({})),
+        usage.compareWeekday(reader),
       ])
       return {
         object: 'usage.today',
@@ -119,6 +121,7 @@ const totalRoutes = ({ usage, clock, budgetAlerts, deprecations }: UsageRoutePar
         ...summaryToWire({ accountId: reader.accountId, window: null, range, previousRange, comparison }),
         burn_rate_usd_per_hour: usdFromNanoUsd(burnRate),
         outlook: outlookToWire(outlook),
+        anomaly: comparisonToWire(compared).anomaly,
         hours: buckets.map(bucketToWire),
         deprecated_models: deprecated.map(({ model }) => model.id),
       }

@@ -102,7 +102,9 @@ interface Position {
   readonly id: string
 }
 
-const AFTER_ALL: Position = { at: 'infinity', id: '9223372036854775807' }
+/** No entry is written then. */
+const FAR_FUTURE = '9999-12-31T00:00:00Z'
+const AFTER_ALL: Position = { at: FAR_FUTURE, id: '9223372036854775807' }
 
 async function findPosition(
   queryable: Queryable,
@@ -147,7 +149,7 @@ function entryFromRow(row: EntryRow): Omit<LedgerEntry, 'charges'> {
 }
 
 const IS_ASKED = `account_id = $1 AND book = 'credit' AND ($2::text IS NULL OR kind = $2)
-  AND created_at >= coalesce($3::timestamptz, '-infinity') AND created_at < coalesce($4::timestamptz, 'infinity')`
+  AND created_at >= coalesce($3::timestamptz, '-infinity') AND created_at < coalesce($4::timestamptz, '${FAR_FUTURE}')`
 
 const COUNT = `SELECT count(*) AS total FROM ledger_entries WHERE ${IS_ASKED}`
 

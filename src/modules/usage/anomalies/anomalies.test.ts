@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createId } from '../../../kernel/identifiers.ts'
+import { DAY_MS, HOUR_MS } from '../usage-range.ts'
+import { setUsageStage, type UsageStage } from '../testing/usage-stage.ts'
+import { isUnusual } from './find-anomaly.ts'
+
+const DOLLAR = 1_000_000_000
+
+describe('a day is unusual', () => {
+  const usual = [2, 2.2, 1.9, 2.1].map((usd) => usd * DOLLAR)
+
+  test.each([
+    ['if it costs a multiple of the same weekdays', 12, usual, true],
+    ['not for less than three times as much', 5.9, usual, false],
+    ['not while fewer than four weekdays are known', 12, usual.slice(1), false],
+    ['not for cents', 0.9, [0, 0, 0, 0], false],
+    ['if nothing is usual', 1, [0, 0, 0, 0], true],
+    ['not where weekdays differ as much', 30, [1, 20, 4, 25, 2, 18].map((usd) => usd * DOLLAR), false],
+    ['although one weekday was extraordinary', 12, [...usual, 500 * DOLLAR], true],
+  ])('%s', (_name, usd, before, expected) => {
+    expect(isUnusual({ spent: usd * DOLLAR, before })).toBe(expected)
+  })
+})
+
+describe('the comparison with the same weekdays', () => {
+  let stage: UsageStage
+  const [search, batch] = [createId(), createId()]
+  beforeAll(async () => {
+    stage = await setUsageStage()
+  })
+  afterAll(() => stage.close())
+
+  /** What was used so many weeks ago, at an hour of the day. */
+  const use = (
+    accountId: string,
+    weeks: number,
+    hour: number,
+    [keyId, model, usd]: readonly [string, string, number],
+  ) =>
+    stage.database.query(
+      `INSERT INTO usage_rollups (account_id, hour, key_id, model, provider, operation, writer, environment, requests,
+         prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd)
+       VALUES ($1, $2, $3, $4, 'sandbox', 'chat', 1, 'live', 1, 0, 0, 0, 0, $5, 0)`,
+      [
+        accountId,
+        new Date(Date.parse('2026-11-15T00:00:00Z') - weeks * 7 * DAY_MS + hour * HOUR_MS),
+        keyId,
+        model,
+        Math.round(usd * DOLLAR),
+      ],
+    )
+
+  async function usedAccount(): Promise<string> {
+    const accountId = await stage.addAccount()
+    for (let weeks = 1; weeks <= 5; weeks += 1) {
+      await use(accountId, weeks, 3, [search, 'small', 2])
+      // After the hour that is compared.
+      await use(accountId, weeks, 20, [search, 'small', 50])
+    }
+    return accountId
+  }
+
+  const readerOf = (accountId: string) => ({ accountId, ownKeyId: null, projectId: null })
+
+  test('tells how much more the same hours cost, and which key and model are why', async () => {
+    const accountId = await usedAccount()
+    await use(accountId, 0, 3, [search, 'small', 2])
+    await use(accountId, 0, 11, [batch, 'large', 10])
+    // The hour that is not over.
+    await use(accountId, 0, 12, [batch, 'large', 99])
+    const compared = await stage.usage.compareWeekday(readerOf(accountId))
+    expect(compared).toMatchObject({
+      weekdays: 5,
+      spentNanoUsd: 12n * 10n ** 9n,
+      usualNanoUsd: 2n * 10n ** 9n,
+    })
+    expect(compared.range.toMs).toBe(Date.parse('2026-11-15T12:00:00Z'))
+    expect(compared.anomaly).toMatchObject({
+      factor: 6,
+      causes: [
+        { dimension: 'key', id: batch, spentNanoUsd: 10n * 10n ** 9n, usualNanoUsd: 0n, share: 1 },
+        { dimension: 'model', id: 'large', share: 1 },
+        { dimension: 'project', id: accountId, share: 1 },
+      ],
+    })
+    const own = await stage.usage.compareWeekday({ ...readerOf(accountId), ownKeyId: search })
+    expect([own.spentNanoUsd, own.anomaly]).toEqual([2n * 10n ** 9n, null])
+  })
+
+  test('finds nothing in a usual day and in an account that was just made', async () => {
+    const accountId = await usedAccount()
+    await use(accountId, 0, 4, [search, 'small', 2.5])
+    expect((await stage.usage.compareWeekday(readerOf(accountId))).anomaly).toBeNull()
+    const young = await stage.addAccount()
+    await use(young, 0, 4, [search, 'small', 99])
+    expect(await stage.usage.compareWeekday(readerOf(young))).toMatchObject({ weekdays: 0, anomaly: null })
+    expect(await stage.usage.compareWeekday(readerOf(await stage.addAccount()))).toMatchObject({
+      spentNanoUsd: 0n,
+      anomaly: null,
+    })
+  })
+})
