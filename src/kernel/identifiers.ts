@@ -12,6 +12,12 @@ export function createId(nowMs: number = Date.now()): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
+/** Returns an id that sorts before all ids created at this time or later, and after all earlier ones. */
+export function firstIdAt(epochMs: number): string {
+  const hex = Math.max(0, epochMs).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`
+}
+
 /** Returns when a UUIDv7 was created, in milliseconds since the epoch. */
 export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

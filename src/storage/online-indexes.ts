@@ -24,7 +24,7 @@ const ONLINE_INDEXES: readonly OnlineIndex[] = [
 ]
 
 /** Advisory lock of the process that builds them. */
-const LOCK_ID = 7_275_929_002
+const LOCK_ID = 7_275_929_040
 const PAUSE_MS = 60_000
 const LOCK_TIMEOUT_MS = 3_600_000
 

@@ -7,7 +7,7 @@ export interface CatalogTable {
   readonly columns: readonly string[]
 }
 
-/** Returns all tables of the schema except the table of migrations. Each table follows the tables it references. */
+/** Returns all tables of the schema except the table of migrations, and none of their partitions. Each table follows the tables it references. */
 export async function readTables(client: Client): Promise<CatalogTable[]> {
   const { rows: tables } = await client.query<{ name: string; columns: string[]; parents: string[] }>(
     `SELECT c.relname AS name,
@@ -16,7 +16,7 @@ export async function readTables(client: Client): Promise<CatalogTable[]> {
       ARRAY(SELECT p.relname::text FROM pg_constraint f JOIN pg_class p ON p.oid = f.confrelid
         WHERE f.conrelid = c.oid AND f.contype = 'f' AND f.confrelid <> c.oid) AS parents
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE n.nspname = $1 AND c.relkind = 'r' AND c.relname <> 'migrations' ORDER BY c.relname`,
+     WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'migrations' ORDER BY c.relname`,
     [SCHEMA],
   )
   return orderByDependency(tables).map(({ name, columns }) => ({ name, columns }))

@@ -14,6 +14,7 @@ import {
 } from './metric-family.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
 import { RecentFailures } from './recent-failures.ts'
+import { createPartitionMetrics, type PartitionMetrics } from './partition-metrics.ts'
 import { createRequestLogMetrics, type RequestLogMetrics } from './request-log-metrics.ts'
 import { readFigures, type ProcessFigures } from './process-figures.ts'
 import { createStallMetrics, type StallMetrics } from './stall-metrics.ts'
@@ -37,6 +38,7 @@ export interface Metrics {
   readonly ledger: LedgerMetrics
   readonly limits: LimitMetrics
   readonly media: MediaMetrics
+  readonly partitions: PartitionMetrics
   readonly recentFailures: RecentFailures
   readonly requestLog: RequestLogMetrics
   readonly stalls: StallMetrics
@@ -125,6 +127,7 @@ export function createMetrics({
     drains: createDrainMetrics(registry),
     media: createMediaMetrics(registry),
     recentFailures: new RecentFailures(),
+    partitions: createPartitionMetrics(registry),
     requestLog: createRequestLogMetrics(registry),
     ledger: createLedgerMetrics(registry),
     limits: createLimitMetrics(registry),

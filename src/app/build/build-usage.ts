@@ -1,6 +1,6 @@
 import type { BodyStorageRules } from '../../http/routes/account/body-storage.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { Ledger } from '../../modules/ledger/ledger.ts'
+import { carryUsage, type Ledger } from '../../modules/ledger/ledger.ts'
 import { createExportCounts, type ExportCounts } from '../../modules/agent-telemetry/agent-telemetry.ts'
 import {
   createRequestLog,
@@ -13,6 +13,7 @@ import { createDeprecations, type Deprecations } from '../../modules/deprecation
 import { createUsage, type Usage } from '../../modules/usage/usage.ts'
 import type { Database } from '../../storage/database.ts'
 import { keepOnlineIndexes } from '../../storage/online-indexes.ts'
+import { keepPartitions, type Retention } from '../../storage/partitions/keep-partitions.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -51,6 +52,15 @@ export async function buildUsage(
   opened.defer(() => usage.close())
   const onlineIndexes = keepOnlineIndexes({ database, connectionString, logger })
   opened.defer(() => onlineIndexes.close())
+  const partitions = keepPartitions({
+    database,
+    connectionString,
+    logger,
+    retentions: retentionsOf(config),
+    areIndexesReady: () => onlineIndexes.areReady(),
+    onCounted: (table, missing) => metrics.partitions.seen(table, missing),
+  })
+  opened.defer(() => partitions.close())
   const requestLog = createRequestLog({
     database,
     usage,
@@ -73,6 +83,23 @@ export async function buildUsage(
   opened.defer(() => exportCounts.close())
   const deprecations = createDeprecations({ catalog, usage, clock })
   return { usage, deprecations, requestLog, storedBodies, exportCounts }
+}
+
+/** How long the rows of tables with partitions are kept. */
+function retentionsOf({ usageRetentionMonths }: Config): Retention[] {
+  return [
+    {
+      table: 'usage_records',
+      keptSince: (nowMs) => monthsBefore(nowMs, usageRetentionMonths),
+      keepSums: carryUsage,
+    },
+  ]
+}
+
+/** The start of the month that is this many months before the present one, in UTC. */
+function monthsBefore(nowMs: number, months: number): number {
+  const now = new Date(nowMs)
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months)
 }
 
 /** The operator's rules for stored bodies. */

@@ -1,6 +1,6 @@
 import { choiceSetting, integerSetting } from './setting.ts'
 
-/** Settings of the request log and of stored bodies. */
+/** Settings of the request log and of stored bodies, and how long requests are kept. */
 export const REQUEST_LOG_SETTINGS = {
   failedRequestRetentionDays: integerSetting(
     {
@@ -8,6 +8,14 @@ export const REQUEST_LOG_SETTINGS = {
       description: 'How long the request log has requests that were refused or failed without a charge.',
     },
     { default: 30, minimum: 1, maximum: 3650 },
+  ),
+  usageRetentionMonths: integerSetting(
+    {
+      environment: 'PARKWAY_USAGE_RETENTION_MONTHS',
+      description:
+        'How many whole months single requests are kept in usage and in the log. Sums by hour and the ledger stay.',
+    },
+    { default: 13, minimum: 3, maximum: 1200 },
   ),
   bodyStorage: choiceSetting(
     {

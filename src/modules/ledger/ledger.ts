@@ -45,6 +45,7 @@ export {
   type Subject,
   type SubjectKind,
 } from './budgets/subject.ts'
+export { carryUsage } from './books/carry-usage.ts'
 export { isRefusal } from './books/cap-reached.ts'
 export { hasKeyCap } from './books/spend-caps.ts'
 export { findCharges, type FoundCharge } from './journal/find-charges.ts'

@@ -1,7 +1,8 @@
 import { ID_AFTER_ALL, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Reader } from '../keys/keys.ts'
-import { firstIdAt, HOUR_MS, type UsageRange } from '../usage/usage.ts'
+import { firstIdAt } from '../../kernel/identifiers.ts'
+import { HOUR_MS, type UsageRange } from '../usage/usage.ts'
 import { entryFromRow, type LogEntry, type LogRow } from './log-entry.ts'
 import { isAboutFailures, logConditions, type LogFilter, type LogPart } from './log-parts.ts'
 

@@ -5,7 +5,8 @@ import type { Reader } from '../keys/keys.ts'
 import { PRICE_VERSION } from '../ledger/ledger.ts'
 import { filterConditions, type UsageFilter } from './select-usage.ts'
 import { findSpan } from './find-span.ts'
-import { firstIdAt, HOUR_MS, type UsageRange } from './usage-range.ts'
+import { firstIdAt } from '../../kernel/identifiers.ts'
+import { HOUR_MS, type UsageRange } from './usage-range.ts'
 
 export const OUTCOMES = ['completed', 'disconnected', 'failed'] as const
 type Outcome = (typeof OUTCOMES)[number]

@@ -2,7 +2,8 @@ import type { Queryable } from '../../storage/database.ts'
 import { bucketSql, latencyOfBucket, UNPACKED } from './latency-buckets.ts'
 import { BUCKET_MS, listBuckets, SERIES_MAX, type TimeseriesQuery } from './read-timeseries.ts'
 import { DIMENSIONS, filterConditions } from './select-usage.ts'
-import { firstIdAt, floorDay, splitRange, type UsageRange } from './usage-range.ts'
+import { firstIdAt } from '../../kernel/identifiers.ts'
+import { floorDay, splitRange, type UsageRange } from './usage-range.ts'
 
 const PERCENTILES = [50, 90, 95, 99] as const
 type Percentile = (typeof PERCENTILES)[number]

@@ -1,5 +1,6 @@
 import type { Environment, Reader } from '../keys/keys.ts'
-import { firstIdAt, floorHour, type SplitRange, type UsageRange } from './usage-range.ts'
+import { firstIdAt } from '../../kernel/identifiers.ts'
+import { floorHour, type SplitRange, type UsageRange } from './usage-range.ts'
 import { valueOfTag } from './value-of-tag.ts'
 import { RECORD_COSTS, ROLLUP_COSTS } from './usage-costs.ts'
 import { COUNT_COLUMNS, RECORD_COUNTS, ROLLUP_COUNTS } from './usage-totals.ts'

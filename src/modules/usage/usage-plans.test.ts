@@ -5,6 +5,8 @@ import { DAY_MS, type Usage } from './usage.ts'
 
 let stage: UsageStage
 let accountId: string
+/** Those of the records. Empty ones are read in any way. */
+let filledPartitions: RegExp
 const page = { limit: 20, afterId: null }
 
 beforeAll(async () => {
@@ -21,6 +23,10 @@ beforeAll(async () => {
     })
   }
   await stage.database.query('ANALYZE')
+  const partitions = await stage.database.query<{ name: string }>(
+    'SELECT DISTINCT tableoid::regclass::text AS name FROM usage_records',
+  )
+  filledPartitions = new RegExp(`Seq Scan on (${partitions.map(({ name }) => name).join('|')})\\b`)
 })
 
 afterAll(async () => {
@@ -96,7 +102,7 @@ test.each<[string, (usage: Usage) => Promise<unknown>]>([
   const prepared = stage.statements.map(({ sql }) => explain({ sql, values: [] }, 'EXPLAIN (GENERIC_PLAN)'))
   const plans = await Promise.all([...planned, ...prepared])
   expect(plans.length).toBeGreaterThan(0)
-  for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on usage_records/)
+  for (const plan of plans) expect(plan).not.toMatch(filledPartitions)
 })
 
 test('30 days by hour read the records of two hours at most', async () => {

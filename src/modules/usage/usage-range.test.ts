@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createId } from '../../kernel/identifiers.ts'
-import { firstIdAt, floorHour, HOUR_MS, splitRange, type UsageRange } from './usage-range.ts'
+import { firstIdAt } from '../../kernel/identifiers.ts'
+import { floorHour, HOUR_MS, splitRange, type UsageRange } from './usage-range.ts'
 
 const at = (text: string): number => Date.parse(`2026-11-15T${text}Z`)
 

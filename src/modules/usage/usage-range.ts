@@ -50,9 +50,3 @@ function ceilHour(epochMs: number): number {
 export function floorDay(epochMs: number): number {
   return Math.floor(epochMs / DAY_MS) * DAY_MS
 }
-
-/** Returns an id that sorts before all ids created at this time or later, and after all earlier ones. */
-export function firstIdAt(epochMs: number): string {
-  const hex = Math.max(0, epochMs).toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`
-}

@@ -61,7 +61,7 @@ export type { Spending } from './read-spending.ts'
 export { BUCKETS_MAX, GRANULARITIES, SERIES_MAX } from './read-timeseries.ts'
 export type { Granularity, Timeseries, UsageBucket } from './read-timeseries.ts'
 export { isKeyOfProject, type UsageFilter } from './select-usage.ts'
-export { DAY_MS, firstIdAt, floorDay, floorHour, HOUR_MS, type UsageRange } from './usage-range.ts'
+export { DAY_MS, floorDay, floorHour, HOUR_MS, type UsageRange } from './usage-range.ts'
 export { NO_USAGE, type UsageTotals } from './usage-totals.ts'
 
 export interface UsageComparison {

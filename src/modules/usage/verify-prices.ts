@@ -10,7 +10,8 @@ import {
 } from '../catalog/catalog.ts'
 import { COST_VERSION, COUNTED, PRICE_ADJUSTMENT, PRICE_VERSION } from '../ledger/ledger.ts'
 import { ID_AGE_MS_MAX } from './list-records.ts'
-import { firstIdAt, type UsageRange } from './usage-range.ts'
+import { firstIdAt } from '../../kernel/identifiers.ts'
+import type { UsageRange } from './usage-range.ts'
 import { CostLists } from './verify-costs.ts'
 
 /** A charge that its price list, its adjustment and its counts do not explain. */

@@ -94,7 +94,10 @@ async function spoolTable(
   spool: string,
 ): Promise<ArchivedTable> {
   const list = columns.map((column) => escapeIdentifier(column)).join(', ')
-  const stream = client.query(copyTo(`COPY ${SCHEMA}.${escapeIdentifier(name)} (${list}) TO STDOUT`))
+  // A table with partitions can only be copied by a query.
+  const stream = client.query(
+    copyTo(`COPY (SELECT ${list} FROM ${SCHEMA}.${escapeIdentifier(name)}) TO STDOUT`),
+  )
   const hash = createHash('sha256')
   let bytes = 0
   const measure = new Transform({

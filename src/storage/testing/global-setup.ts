@@ -7,6 +7,7 @@ import type { TestProject } from 'vitest/node'
 import { silentLogger } from '../../kernel/logger.ts'
 import { startEmbeddedPostgres } from '../embedded-postgres/start-embedded-postgres.ts'
 import { migrate } from '../migrate.ts'
+import { arrangeOnce } from '../partitions/testing/arrange-once.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -83,10 +84,9 @@ async function createTemplate(connectionString: string): Promise<void> {
   await client.connect()
   try {
     await client.query(`CREATE DATABASE ${TEMPLATE_DATABASE}`)
-    await migrate({
-      connectionString: nameDatabase(connectionString, TEMPLATE_DATABASE),
-      logger: silentLogger,
-    })
+    const template = nameDatabase(connectionString, TEMPLATE_DATABASE)
+    await migrate({ connectionString: template, logger: silentLogger })
+    await arrangeOnce(template)
     // A database cannot be copied while it has connections.
     await client.query(`ALTER DATABASE ${TEMPLATE_DATABASE} WITH ALLOW_CONNECTIONS false`)
   } finally {

@@ -2,6 +2,7 @@ import type { Queryable } from '../../../storage/database.ts'
 import { postCharges } from '../journal/post-charges.ts'
 import { BUDGETS_COUNT_THE_USAGE } from '../budgets/budgets-rule.ts'
 import { lookupTable } from '../../../kernel/lookup-table.ts'
+import { TOKENS } from './carry-usage.ts'
 
 /** A rule of the ledger and the rows that break it. */
 export interface LedgerCheck {
@@ -22,9 +23,8 @@ export async function verifyLedger(queryable: Queryable): Promise<LedgerCheck[]>
   return checks
 }
 
-/** All token counts in one sum, used only for comparison. */
-const TOKENS =
-  'prompt_tokens::numeric + cached_tokens + cache_write_tokens + completion_tokens + reasoning_tokens'
+/** A record may be of the day after that of its id, and a part of it. */
+const DAYS_OF_LATE_RECORDS = 2
 
 /** Each statement selects the rows that break the rule. */
 const RULES = lookupTable<string>({
@@ -53,6 +53,7 @@ const RULES = lookupTable<string>({
         SELECT account_id, -amount_nano_usd AS charged, 0 AS used FROM ledger_entries
         WHERE kind = 'charge' AND book = 'credit'
         UNION ALL SELECT account_id, 0, cost_nano_usd FROM usage_records
+        UNION ALL SELECT account_id, 0, cost_nano_usd FROM usage_carried
       ) movements GROUP BY account_id
     ) sums WHERE entries <> requests`,
 
@@ -65,6 +66,7 @@ const RULES = lookupTable<string>({
         sum(cost_nano_usd) FILTER (WHERE is_record) AS cost, sum(cost_nano_usd) FILTER (WHERE NOT is_record) AS rolled_cost
       FROM (
         SELECT account_id, true AS is_record, 1 AS requests, ${TOKENS} AS tokens, cost_nano_usd FROM usage_records
+        UNION ALL SELECT account_id, true, requests, tokens, cost_nano_usd FROM usage_carried
         UNION ALL SELECT account_id, false, requests, ${TOKENS}, cost_nano_usd FROM usage_rollups
       ) parts GROUP BY account_id
     ) sums WHERE (requests, tokens, cost) IS DISTINCT FROM (rolled, rolled_tokens, rolled_cost)`,
@@ -108,6 +110,7 @@ const RULES = lookupTable<string>({
       WHERE counted.account_id = statements.account_id AND day >= month AND day < month + interval '1 month'
     ) sums WHERE entries <> closing_nano_usd - opening_nano_usd`,
 
+  // From the first day on of which no record is dropped.
   'what counts against caps is the sum of the requests': `
     SELECT format('key %s of account %s on %s: requests %s, total %s', key_id, account_id, day, cost, total) AS difference
     FROM (
@@ -116,7 +119,8 @@ const RULES = lookupTable<string>({
         FROM usage_records
         UNION ALL SELECT account_id, day, key_id, 0, spent_nano_usd FROM spend_by_day
       ) parts GROUP BY account_id, day, key_id
-    ) sums WHERE cost <> total`,
+    ) sums WHERE cost <> total
+      AND day >= coalesce((SELECT (max(until) AT TIME ZONE 'UTC')::date + ${DAYS_OF_LATE_RECORDS} FROM usage_carried), '-infinity')`,
 
   'what counts against budgets is the sum of the requests': BUDGETS_COUNT_THE_USAGE,
 

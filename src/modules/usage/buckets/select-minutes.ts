@@ -1,5 +1,5 @@
 import type { UsageSelection } from '../select-usage.ts'
-import { firstIdAt } from '../usage-range.ts'
+import { firstIdAt } from '../../../kernel/identifiers.ts'
 import { RECORD_COUNTS } from '../usage-totals.ts'
 import { ID_AGE_MS_MAX } from '../list-records.ts'
 import { valueOfTag } from '../value-of-tag.ts'
