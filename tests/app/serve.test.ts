@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../src/storage/testing/test-database.ts'
 import { call, chatBody } from './call.ts'
-import { createWorkplace, readServerPid, type Workplace } from './workplace.ts'
+import { createWorkplace, readServerPid, SOURCE_PROGRAM, type Workplace } from './workplace.ts'
 
 const run = promisify(execFile)
 let workplace: Workplace
@@ -22,7 +22,7 @@ describe('a start without any configuration', () => {
 
   /** Returns the key of the first account. */
   async function startFirst(): Promise<string> {
-    const program = workplace.start(['serve'])
+    const program = workplace.start(['serve'], { main: SOURCE_PROGRAM })
     const ready = await program.ready()
     const key = ready.key ?? ''
     expect(ready.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
@@ -47,14 +47,14 @@ describe('a start without any configuration', () => {
 
   /** Another gateway on the same data is refused. Ends with a kill. */
   async function startSecond(key: string): Promise<void> {
-    const program = workplace.start(['serve'])
+    const program = workplace.start(['serve'], { main: SOURCE_PROGRAM })
     const ready = await program.ready()
     expect(ready.key).toBeNull()
     expect(program.stdout).not.toContain('pk-')
     const answer = await call('POST', `${ready.url}/v1/chat/completions`, { key, body: chatBody('Hello') })
     expect(answer.status).toBe(200)
 
-    const second = await workplace.run(['serve'])
+    const second = await workplace.run(['serve'], { main: SOURCE_PROGRAM })
     expect(second).toMatchObject({ code: 1, stdout: '' })
     expect(second.stderr).toMatch(
       new RegExp(
@@ -69,7 +69,7 @@ describe('a start without any configuration', () => {
   async function startAfterKill(key: string): Promise<void> {
     const serverPid = readServerPid(workplace.dataDir)
     expect(serverPid).not.toBeNull()
-    const program = workplace.start(['serve'])
+    const program = workplace.start(['serve'], { main: SOURCE_PROGRAM })
     const { url } = await program.ready()
     expect(await program.waitForLog(({ msg }) => msg === 'database server is ready')).toMatchObject({
       adopted: true,

@@ -4,8 +4,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { BUNDLED_PROGRAM } from '../support/bundle-program.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/app/main.ts', import.meta.url))
+/** What an operator starts. Other tests start its bundle, which is quicker. */
+export const SOURCE_PROGRAM = fileURLToPath(new URL('../../src/app/main.ts', import.meta.url))
+
+/** As `npm start` does: without it the start alone collects garbage for a tenth of its time. */
+const NODE_OPTIONS = ['--min-semi-space-size=16']
 
 /** Variables for Node, not for the gateway: the path of commands and the compile cache. */
 const NODE_ENVIRONMENT = {
@@ -15,7 +20,7 @@ const NODE_ENVIRONMENT = {
 
 export interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>
-  /** The main file of another release. */
+  /** The main file of the source or of another release. Default: the bundle of the source. */
   readonly main?: string
   /** Command line options of Node. */
   readonly nodeOptions?: readonly string[]
@@ -53,11 +58,12 @@ export function createWorkplace(): Workplace {
 
   const start: Workplace['start'] = (
     words,
-    { environment = {}, main = MAIN, nodeOptions = [], openFilesMax, isGroup = false } = {},
+    { environment = {}, main = BUNDLED_PROGRAM, nodeOptions = [], openFilesMax, isGroup = false } = {},
   ) => {
     const [command = '', ...rest] = [
       ...limitFiles(openFilesMax),
       process.execPath,
+      ...NODE_OPTIONS,
       ...nodeOptions,
       main,
       ...words,

@@ -1,9 +1,13 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { longOr } from '../support/long-or.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 
 const MODEL = 'gpt-4o-mini'
+/** Many more than there are connections. */
 const REQUESTS = 40
+/** Each reads the stored input, which takes this process a second. */
+const LARGE_REQUESTS = longOr(40, 6)
 const STORED_BYTES = 12_000_000
 
 let gateway: TestGateway
@@ -51,19 +55,19 @@ test('an account that floods free routes leaves the database to others, however 
   // Only requests read it, so that only those of the flood wait.
   await blocker.query('LOCK TABLE parkway.compare_datasets')
 
-  const ask = (method: string, path: string, body?: object) =>
-    Array.from({ length: REQUESTS }, () =>
+  const ask = (method: string, path: string, count = REQUESTS, body?: object) =>
+    Array.from({ length: count }, () =>
       gateway.request(method, path, { key: flooding, ...(body === undefined ? {} : { body }) }),
     )
   const flood = [
     ...ask('GET', '/v1/compare/datasets'),
-    ...ask('POST', '/v1/responses/input_tokens', {
+    ...ask('POST', '/v1/responses/input_tokens', LARGE_REQUESTS, {
       model: MODEL,
       input: 'On',
       previous_response_id: first.body.id,
     }),
-    ...ask('GET', `/v1/responses/${first.body.id}`),
-    ...ask('GET', `/v1/responses/${first.body.id}/input_items`),
+    ...ask('GET', `/v1/responses/${first.body.id}`, LARGE_REQUESTS),
+    ...ask('GET', `/v1/responses/${first.body.id}/input_items`, LARGE_REQUESTS),
     ...ask('GET', '/v1/tasks'),
     ...ask('GET', '/v1/compare/runs'),
     ...ask('GET', '/v1/payments/history'),

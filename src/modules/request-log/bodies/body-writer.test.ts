@@ -127,7 +127,8 @@ test('what another process switched off is not stored, though this one does not 
 test('the queue in memory is bounded; what does not fit is dropped and counted', async () => {
   const ids = Array.from({ length: 2_005 }, () => note('x'))
   expect(dropped).toEqual(Array.from({ length: 5 }, () => 'body_queue_full'))
-  await database.query('DELETE FROM body_policies WHERE account_id = $1', [accountId])
+  // What is in the queue need not be prepared and stored for this.
+  policy = null
   await writer.flush()
   dropped.length = 0
   note('x'.repeat(63 * 1024 * 1024))
