@@ -148,6 +148,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
           logger,
           tracer: modules.tracer,
           deployments: modules.deployments,
+          vendors: modules.usage.vendors,
           requestLog: modules.requestLog,
           storedBodies: modules.storedBodies,
           clientAddressOf,

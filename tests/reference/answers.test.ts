@@ -16,7 +16,7 @@ const RECORDING = join(import.meta.dirname, '../../src/http/reference/answer-exa
 const NOT_WALKED = [
   /^GET \/$/,
   /^DELETE \/scim\//,
-  /^\w+ \/(checkout|docs|media|metrics|openapi\.json)/,
+  /^\w+ \/(checkout|docs|media|metrics|openapi\.json|status$)/,
   /^POST \/v1\/audio\/speech$/,
   /^POST \/v1\/payments\/webhook\//,
   /^POST \/v1\/admin\/payments\/\{id\}\/refund$/,

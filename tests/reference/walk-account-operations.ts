@@ -130,6 +130,7 @@ export async function walkOperator(call: MakeCall): Promise<void> {
   await call('POST /v1/admin/price_imports/apply', { body: { ...list, digest, models: ['gpt-5.4'] } })
   await call('GET /v1/admin/config/export')
   await call('POST /v1/admin/config/apply')
+  await call('GET /v1/admin/provider_health')
   await call('POST /v1/admin/providers')
   await call('GET /v1/admin/providers')
   const provider = { name: 'basement' }
@@ -138,4 +139,5 @@ export async function walkOperator(call: MakeCall): Promise<void> {
   await call('DELETE /v1/admin/providers/{name}', { params: provider })
   await call('GET /healthz')
   await call('GET /readyz')
+  await call('GET /status.json')
 }

@@ -34,6 +34,7 @@ export async function walkOperations(): Promise<Walk> {
     settings: {
       PARKWAY_SANDBOX_GPU_START_MS: '100',
       PARKWAY_BODY_STORAGE: 'accounts',
+      PARKWAY_STATUS_PAGE: 'true',
       HF_ENDPOINT: hub.url,
       PARKWAY_OUTBOUND_ALLOW: hub.cdnHost,
     },

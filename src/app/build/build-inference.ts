@@ -14,6 +14,7 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Tracer } from '../../telemetry/tracing.ts'
 import { slotsOf } from './build-limits.ts'
 import type { Config } from '../settings/config.ts'
+import { endOfAttempt, measureAnswer } from '../report/measure-provider.ts'
 import { createCallReporter } from '../report/report-call.ts'
 import { reportUncovered } from '../report/report-uncovered.ts'
 import type { ShortageWatch } from '../process/shortage-watch.ts'
@@ -22,7 +23,7 @@ import { providerVariableOf } from '../settings/provider-settings.ts'
 interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUseSandbox' | 'clock'> {
   readonly limits: Limits
   readonly requestLog: Pick<RequestLog, 'noteEnded'>
-  readonly usage: Pick<Usage, 'noteLatency'>
+  readonly usage: Pick<Usage, 'noteLatency' | 'vendors'>
   readonly deployments: Pick<Deployments, 'noteRequest'>
   readonly metrics: Metrics
   readonly shortages: ShortageWatch
@@ -52,8 +53,18 @@ export function buildInference(
     },
     observer: {
       drains: metrics.drains,
-      callEnded: createCallReporter({ metrics, logger, tracer, deployments, requestLog }),
-      completed: (record) => usage.noteLatency(record),
+      callEnded: createCallReporter({
+        metrics,
+        logger,
+        tracer,
+        deployments,
+        requestLog,
+        vendors: usage.vendors,
+      }),
+      completed: (charged, record) => {
+        usage.noteLatency(charged)
+        usage.vendors.noteAnswer(measureAnswer(charged, record))
+      },
       uncovered: reportUncovered({ metrics, logger }),
       attempted: (attempt, { caller, record }) => {
         const { provider, previousProvider, outcome, status } = attempt
@@ -69,6 +80,8 @@ export function buildInference(
             isBreakerFailure: isBreakerFailure(outcome, status),
           })
         }
+        const ended = endOfAttempt(attempt)
+        if (ended !== null) usage.vendors.noteAttempt({ provider, model: record.model ?? '', ended })
         metrics.upstreamAttempted({
           provider,
           outcome: outcome === 'answered' ? 'ok' : outcome,

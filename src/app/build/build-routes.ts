@@ -4,18 +4,6 @@ import { buildBillingRoutes } from './build-billing-routes.ts'
 import { buildOpenApi } from '../../http/reference/openapi.ts'
 import type { ConsoleSite } from '../../http/console-site/console-site.ts'
 import type { HotRoute, Route } from '../../http/route.ts'
-import { adminAccountRoutes } from '../../http/routes/operator/admin-accounts.ts'
-import { adminAuditRoutes } from '../../http/routes/operator/admin-audit.ts'
-import { adminCreditRoutes } from '../../http/routes/operator/admin-credit.ts'
-import { adminLimitRoutes } from '../../http/routes/operator/admin-limits.ts'
-import { adminLiveRoutes } from '../../http/routes/operator/admin-live.ts'
-import { adminOperatorRoutes } from '../../http/routes/operator/admin-operators.ts'
-import { adminPaymentRoutes } from '../../http/routes/operator/admin-payments.ts'
-import { adminPromoRoutes } from '../../http/routes/operator/admin-promo.ts'
-import { adminProviderRoutes } from '../../http/routes/operator/admin-providers.ts'
-import { adminUserRoutes } from '../../http/routes/operator/admin-users.ts'
-import { adminRequestRoutes } from '../../http/routes/operator/admin-requests.ts'
-import { adminUsageRoutes } from '../../http/routes/operator/admin-usage.ts'
 import { apiKeyRoutes } from '../../http/routes/account/api-keys.ts'
 import { budgetAlertRoutes } from '../../http/routes/account/budget-alerts.ts'
 import { chatRoutes } from '../../http/routes/text/chat.ts'
@@ -81,8 +69,9 @@ import { buildSignInRoutes, type SignInParts } from './build-sign-in-routes.ts'
 import { findPromptSources } from './build-compare.ts'
 import { listLocalModels, listOwnModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
-import { hasProviders, listRegions, listWarnings } from './build-offer.ts'
+import { hasProviders, listWarnings } from './build-offer.ts'
 import { buildOfferRoutes } from './offer-routes.ts'
+import { buildOperatorRoutes } from './build-operator-routes.ts'
 import type { Overview } from './build-overview.ts'
 import { bodyStorageRules } from './build-usage.ts'
 import type { Config } from '../settings/config.ts'
@@ -110,7 +99,7 @@ interface BuildRoutesOptions {
 /** Builds the complete route table. */
 export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
   const { config, modules, logger } = options
-  const { accounts, keys, catalog, providers, chat, billing, promoCodes, audit, usage } = modules
+  const { accounts, keys, catalog, providers, chat, audit, usage } = modules
   const { people, signIn, projects, groups, roles, directory } = options
   const onStreamError = (error: unknown, requestId: string): void =>
     logger.warn({ err: error, requestId }, 'a stream failed in the middle')
@@ -225,7 +214,6 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...budgetAlertRoutes({ budgetAlerts: modules.budgetAlerts }),
     ...usageLatencyRoutes({ usage, clock: modules.clock }),
     ...requestLogRoutes(modules),
-    ...adminRequestRoutes(modules),
     ...requestBodyRoutes({ requestLog: modules.requestLog, storedBodies: modules.storedBodies, audit }),
     ...bodyStorageRoutes({
       storedBodies: modules.storedBodies,
@@ -235,24 +223,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       rules: bodyStorageRules(config),
     }),
     ...buildBillingRoutes({ modules, publicUrl: config.publicUrl, logger }),
-    ...adminAccountRoutes({ accounts, keys, usage, audit }),
-    ...adminUserRoutes({ people, audit }),
-    ...adminOperatorRoutes({ people, audit }),
-    ...adminCreditRoutes({ accounts, billing, ledger: modules.ledger, audit, logger }),
-    ...adminLimitRoutes({ accounts, limits: modules.limits, audit }),
-    ...adminUsageRoutes({
-      accounts,
-      usage,
-      clock: modules.clock,
-      listRegions: () => listRegions(modules.offer),
-      storeErrors: () => modules.requestLog.storeErrors(),
-      logger,
-    }),
-    ...adminPaymentRoutes({ accounts, billing, audit }),
-    ...adminPromoRoutes({ promoCodes, audit }),
-    ...adminAuditRoutes({ audit, logger }),
-    ...adminLiveRoutes({ live: options.overview.live }),
-    ...adminProviderRoutes({ providers: options.overview.providers, audit }),
+    ...buildOperatorRoutes({ config, modules, people, overview: options.overview, logger }),
     ...buildOfferRoutes({ modules, providers: options.overview.providers }),
     ...operationRoutes({
       checks: {

@@ -5,7 +5,9 @@ import type { RequestLog } from '../../modules/request-log/request-log.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Tracer } from '../../telemetry/tracing.ts'
+import type { Usage } from '../../modules/usage/usage.ts'
 import { measureDeployment } from './measure-deployment.ts'
+import { findBrokenStream } from './measure-provider.ts'
 import { tokenCounts, traceInference } from './trace-inference.ts'
 
 /** Nginx's status for a client that disconnected before the answer. Our log uses the same. */
@@ -14,6 +16,7 @@ export const CLIENT_CLOSED_REQUEST = 499
 interface CallReporterOptions {
   readonly deployments: Pick<Deployments, 'noteRequest'>
   readonly requestLog: Pick<RequestLog, 'noteEnded'>
+  readonly vendors: Pick<Usage['vendors'], 'noteBroken'>
   readonly metrics: Metrics
   readonly logger: GatewayLogger
   /** Null if tracing is off. */
@@ -25,7 +28,7 @@ interface CallReporterOptions {
  * does it for the others.
  */
 export function createCallReporter(options: CallReporterOptions) {
-  const { metrics, logger, tracer, deployments, requestLog } = options
+  const { metrics, logger, tracer, vendors, deployments, requestLog } = options
   return ({ route, request, durationMs, error }: EndedCall): void => {
     const { caller, requestId, record } = request
     const { accountId, keyId, environment, labels, isZeroRetention } = caller
@@ -48,6 +51,8 @@ export function createCallReporter(options: CallReporterOptions) {
     })
     const inference = describeInference(record)
     measureDeployment(deployments, record, durationMs)
+    const broken = findBrokenStream(record)
+    if (broken !== null) vendors.noteBroken(broken)
     metrics.requestStarted(route)
     metrics.requestFinished({ route, status, durationMs, ...inference })
     if (tracer !== null) traceInference(tracer, { record, requestId, accountId, durationMs, status })

@@ -8,13 +8,16 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Tracer } from '../../telemetry/tracing.ts'
 import type { RequestMessage } from '../../http/message.ts'
 import { CLIENT_CLOSED_REQUEST, describeInference } from './report-call.ts'
+import type { Usage } from '../../modules/usage/usage.ts'
 import { measureDeployment } from './measure-deployment.ts'
+import { findBrokenStream } from './measure-provider.ts'
 import { traceInference } from './trace-inference.ts'
 
 interface ReporterOptions {
   readonly deployments: Pick<Deployments, 'noteRequest'>
   readonly requestLog: Pick<RequestLog, 'noteEnded'>
   readonly storedBodies: Pick<StoredBodies, 'note'>
+  readonly vendors: Pick<Usage['vendors'], 'noteBroken'>
   readonly metrics: Metrics
   readonly logger: GatewayLogger
   /** Null if tracing is off. */
@@ -24,13 +27,15 @@ interface ReporterOptions {
 
 /** Creates a reporter that records how a request ended, in the metrics, the access log and the trace. */
 export function createExchangeReporter(options: ReporterOptions) {
-  const { metrics, logger, tracer, deployments, requestLog, storedBodies, clientAddressOf } = options
+  const { metrics, logger, tracer, vendors, deployments, requestLog, storedBodies, clientAddressOf } = options
   return ({ exchange, durationMs, isDisconnected }: FinishedExchange): void => {
     const { id, incoming, response, route, caller, inference, errorCode, errorMessage } = exchange
     const status = isDisconnected ? CLIENT_CLOSED_REQUEST : response.statusCode
     const { model, provider, firstTokenMs, usage } = describeInference(inference)
     metrics.requestFinished({ route, status, durationMs, usage, model, provider, firstTokenMs })
     if (inference !== null) measureDeployment(deployments, inference, durationMs)
+    const broken = inference?.outcome === 'failed' ? findBrokenStream(inference) : null
+    if (broken !== null) vendors.noteBroken(broken)
     if (isDisconnected) metrics.clientDisconnected({ route, model })
     // Answered requests are logged with their usage.
     if (caller !== null && (status >= 400 || inference?.outcome === 'failed')) {

@@ -131,6 +131,13 @@ export const SETTINGS = {
     },
     false,
   ),
+  statusPage: booleanSetting(
+    {
+      environment: 'PARKWAY_STATUS_PAGE',
+      description: 'Shows everybody at `/status` how the providers did for 30 days, with their names.',
+    },
+    false,
+  ),
   corsOrigins: listSetting({
     environment: 'PARKWAY_CORS_ORIGINS',
     description: 'Origins whose browsers may call the API; `*` for all, empty for none.',

@@ -13,7 +13,7 @@ import {
 } from './attempts/begin-attempt.ts'
 import { createCircuitBreaker, type BreakerChange, type CircuitBreaker } from './circuit/circuit-breaker.ts'
 import { Drains, type DrainLimits, type DrainObserver } from './disconnect/drains.ts'
-import type { AttemptRecord } from './inference-record.ts'
+import type { AttemptRecord, InferenceRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
 import { admitModel } from './payment/admit-model.ts'
 import {
@@ -45,7 +45,12 @@ export { endKeyUses } from './payment/end-key-uses.ts'
 export { AbandonedWork } from './disconnect/drains.ts'
 export { explainFailure } from './attempts/explain-failure.ts'
 export { continueAfterDisconnect, type ContinuedWork } from './disconnect/continue-after-disconnect.ts'
-export { createInferenceRecord, type AskedMembers, type InferenceRecord } from './inference-record.ts'
+export {
+  createInferenceRecord,
+  type AskedMembers,
+  type AttemptRecord,
+  type InferenceRecord,
+} from './inference-record.ts'
 export type { InferenceRequest } from './inference-request.ts'
 export type { InferenceResult, WholeAnswer } from './inference-result.ts'
 export { isProbeable, PROBED_CATEGORIES, probeProvider, type Probe } from './circuit/probe-provider.ts'
@@ -124,7 +129,7 @@ interface InferenceObserver {
   /** A call ended that does not belong to an HTTP exchange. */
   callEnded(call: EndedCall): void
   /** An answer is complete and charged. */
-  completed(record: UsageRecord): void
+  completed(charged: UsageRecord, record: InferenceRecord): void
   /** An answer cost more than its account had. */
   uncovered(cost: UncoveredCost): void
 }
@@ -177,7 +182,8 @@ export function createInference(options: InferenceOptions): Inference {
     onShortage: (code) => observer.ranShort(code),
   }
 
-  const onCompleted = (record: UsageRecord): void => observer.completed(record)
+  const onCompleted = (charged: UsageRecord, record: InferenceRecord): void =>
+    observer.completed(charged, record)
   const onUncovered = (uncovered: UncoveredCost): void => observer.uncovered(uncovered)
   const openBill: OpenBill = (hold, request, { model, startedMs }) =>
     new RequestBill({

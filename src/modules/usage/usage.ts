@@ -35,6 +35,8 @@ import { readSpent } from './read-spent.ts'
 import { keepUsageSummed } from './sums/keep-usage-summed.ts'
 import { lastHourAt, type UsageRange } from './usage-range.ts'
 import type { UsageTotals } from './usage-totals.ts'
+import { readVendorHealth, type VendorHealth, type VendorHealthQuery } from './vendors/read-vendor-health.ts'
+import { VendorMeter, type EndedAttempt, type ProviderAnswer } from './vendors/vendor-meter.ts'
 
 export type { AnomalyCause } from './anomalies/find-anomaly.ts'
 export type { WeekdayComparison } from './anomalies/read-comparison.ts'
@@ -63,6 +65,12 @@ export type { Granularity, Timeseries, UsageBucket } from './read-timeseries.ts'
 export { isKeyOfProject, type UsageFilter } from './select-usage.ts'
 export { DAY_MS, floorDay, floorHour, HOUR_MS, type UsageRange } from './usage-range.ts'
 export { NO_USAGE, type UsageTotals } from './usage-totals.ts'
+export {
+  wholeBuckets,
+  type HealthFigures,
+  type VendorHealth,
+  type VendorHealthQuery,
+} from './vendors/read-vendor-health.ts'
 
 export interface UsageComparison {
   readonly totals: UsageTotals
@@ -95,6 +103,8 @@ export interface Usage {
   readLatency(query: TimeseriesQuery): Promise<Latency>
   /** Counts how long a completed request took. */
   noteLatency(request: MeasuredRequest): void
+  /** How providers did over time, over all accounts. */
+  readonly vendors: VendorHealthKeeper
   /** Returns the hours with usage in a range. Null if there are none. */
   findSpan(query: SpanQuery): Promise<UsageSpan | null>
   /** Makes charges of requests that have ended visible to readers. */
@@ -103,6 +113,14 @@ export interface Usage {
   spentByKeys(keyIds: readonly string[]): Promise<ReadonlyMap<string, NanoUsd>>
   /** Call it after all requests have ended. */
   close(): Promise<void>
+}
+
+interface VendorHealthKeeper {
+  noteAttempt(attempt: EndedAttempt): void
+  noteAnswer(answer: ProviderAnswer): void
+  /** An attempt that was answered failed while its answer was sent. */
+  noteBroken(stream: Pick<ProviderAnswer, 'provider' | 'model'>): void
+  read(query: VendorHealthQuery): Promise<VendorHealth[]>
 }
 
 /** Reads the usage of all accounts, in groups. */
@@ -125,6 +143,7 @@ export function createUsage({
   logger: Logger
 }): Usage {
   const meter = new LatencyMeter({ database, logger })
+  const vendors = new VendorMeter({ database, clock, logger })
   const stopSumming = keepUsageSummed({ database, clock, logger })
   const afterPosting = async <Result>(read: () => Promise<Result>): Promise<Result> => {
     await ledger.postCharges()
@@ -166,8 +185,17 @@ export function createUsage({
       return afterPosting(() => readLatency(database, query))
     },
     noteLatency: (request) => meter.note(request),
+    vendors: {
+      noteAttempt: (attempt) => vendors.noteAttempt(attempt),
+      noteAnswer: (answer) => vendors.noteAnswer(answer),
+      noteBroken: (stream) => vendors.noteBroken(stream),
+      read: async (query) => {
+        await vendors.flush()
+        return readVendorHealth(database, query)
+      },
+    },
     close: async () => {
-      await Promise.all([stopSumming(), meter.close()])
+      await Promise.all([stopSumming(), meter.close(), vendors.close()])
     },
     findSpan: (query) => afterPosting(() => findSpan(database, query)),
     postCharges: () => ledger.postCharges(),

@@ -10,6 +10,7 @@ import { Badge } from '../../ui/text/badge.tsx'
 import { DetailsList } from '../../ui/text/details-list.tsx'
 import { LimitedKeys } from './limited-keys.tsx'
 import { ManageProvider } from './manage-provider.tsx'
+import { ProviderPast } from './provider-past.tsx'
 import { TestResult } from './test-result.tsx'
 
 interface ProviderSheetProps {
@@ -42,6 +43,7 @@ export function ProviderSheet({ provider, onClose }: ProviderSheetProps) {
             'Latency, p95': p95 === null ? null : formatDuration(p95),
           }}
         />
+        <ProviderPast name={provider.id} />
         {provider.is_configured && <TestCall name={provider.id} />}
         {provider.source === 'database' && <ManageProvider provider={provider} onRemoved={onClose} />}
         {provider.limited_keys.length > 0 && <LimitedKeys keys={provider.limited_keys} />}

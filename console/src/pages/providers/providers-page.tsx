@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { providersQuery, type ProviderStatus } from '../../api/operator.ts'
+import { providerHealthQuery, type ProviderHealth } from '../../api/provider-health.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
@@ -17,6 +18,7 @@ import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.
 import { Badge } from '../../ui/text/badge.tsx'
 import { RowLink } from '../../ui/text/row-link.tsx'
 import { AddProviderDialog } from './add-provider-dialog.tsx'
+import { formatUptime, HealthStrip } from './health-strip.tsx'
 import { ProviderSheet } from './provider-sheet.tsx'
 
 const route = getRouteApi('/shell/providers')
@@ -25,6 +27,7 @@ export function ProvidersPage() {
   const { all, provider } = route.useSearch()
   const navigate = route.useNavigate()
   const providers = useQuery(providersQuery)
+  const health = useQuery(providerHealthQuery)
   const [isAdding, setIsAdding] = useState(false)
   const rows = providers.data?.data.filter((one) => all || one.source !== null).toSorted(byImportance) ?? []
   const opened = providers.data?.data.find(({ id }) => id === provider)
@@ -40,7 +43,7 @@ export function ProvidersPage() {
     </Button>
   )
   return (
-    <Page>
+    <Page isWide>
       <PageHeader
         title="Providers"
         description="Who answers requests: whether each is configured, how it does, its models, routes and prices."
@@ -78,7 +81,7 @@ export function ProvidersPage() {
       {rows.length > 0 && (
         <DataTable
           label="Providers"
-          columns={columnsOf(open)}
+          columns={columnsOf(open, new Map(health.data?.data.map((one) => [one.provider, one])))}
           rows={rows}
           rowId={({ id }) => id}
           onOpen={open}
@@ -104,7 +107,10 @@ function byImportance(left: ProviderStatus, right: ProviderStatus): number {
   return isLeft ? 0 : right.models.length - left.models.length
 }
 
-function columnsOf(onOpen: (provider: ProviderStatus) => void): Column<ProviderStatus>[] {
+function columnsOf(
+  onOpen: (provider: ProviderStatus) => void,
+  past: ReadonlyMap<string, ProviderHealth>,
+): Column<ProviderStatus>[] {
   return [
     {
       id: 'name',
@@ -118,6 +124,27 @@ function columnsOf(onOpen: (provider: ProviderStatus) => void): Column<ProviderS
       width: '88px',
       align: 'right',
       render: ({ models }) => formatCount(models.length),
+    },
+    {
+      id: 'past',
+      header: '30 days',
+      width: '200px',
+      isMinor: true,
+      render: ({ id }) => {
+        const health = past.get(id)
+        return health && <HealthStrip health={health} />
+      },
+    },
+    {
+      id: 'uptime',
+      header: 'Uptime',
+      width: '88px',
+      align: 'right',
+      isMinor: true,
+      render: ({ id }) => {
+        const uptime = past.get(id)?.uptime ?? null
+        return uptime === null ? 'none' : formatUptime(uptime)
+      },
     },
     {
       id: 'requests',

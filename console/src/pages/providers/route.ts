@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { providersQuery } from '../../api/operator.ts'
+import { providerHealthQuery } from '../../api/provider-health.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
 
 interface ProvidersSearch {
@@ -18,6 +19,7 @@ export const providersRoute = createRoute({
   }),
   loader: ({ context }) => {
     void context.queryClient.prefetchQuery(providersQuery)
+    void context.queryClient.prefetchQuery(providerHealthQuery)
   },
   component: lazyRouteComponent(() => import('./providers-page.tsx'), 'ProvidersPage'),
 })

@@ -135,6 +135,11 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
     'tells what is wrong without that, such as keys of providers that cannot be read.',
   'GET /metrics': 'Returns the metrics of the gateway in the Prometheus text format, over all its processes.',
   'GET /openapi.json': 'Returns this document.',
+  'GET /v1/admin/provider_health':
+    'Returns for each provider how its calls went, as a whole, by hour or day, and by model: calls, failures, uptime, latency, time to the first token and throughput. Every attempt counts, also one that was followed by another provider. Hours are kept for 35 days, days for 400.',
+  'GET /status':
+    'Returns a page for everybody that shows how each configured provider does and did for 30 days, if `PARKWAY_STATUS_PAGE` is on. It is read once a minute, and names no account, model or error.',
+  'GET /status.json': 'Returns what the status page shows, as data.',
   'GET /docs': 'Returns a page that shows this document.',
   'POST /v1/payments/webhook/{provider}':
     'Takes the signed events of the payment provider. An event with a wrong signature is refused.',

@@ -17,7 +17,7 @@ interface RequestBillOptions {
   /** Since the epoch. */
   readonly startedMs: number
   /** Called with the usage of a complete answer. */
-  readonly onCompleted: (record: UsageRecord) => void
+  readonly onCompleted: (charged: UsageRecord, record: InferenceRecord) => void
   readonly onUncovered: (uncovered: UncoveredCost) => void
 }
 
@@ -140,7 +140,7 @@ export class RequestBill {
       units: record.units,
       labels: caller.labels,
     }
-    if (usageRecord.outcome === 'completed') this.#options.onCompleted(usageRecord)
+    if (usageRecord.outcome === 'completed') this.#options.onCompleted(usageRecord, record)
     const settled = hold.settle({
       costNanoUsd: record.costNanoUsd ?? 0n,
       uncoveredNanoUsd,
