@@ -25,7 +25,7 @@ export interface AuditEntry {
 }
 
 /** A member that an action changed. Null where there was or is none. */
-export interface AuditedChange {
+interface AuditedChange {
   readonly member: string
   readonly from: unknown
   readonly to: unknown
@@ -72,7 +72,7 @@ export function auditEntryFromRow(row: AuditRow): AuditEntry {
 }
 
 /** The member of the details with what an action changed, where the details are what was asked for. */
-export const DIFFERENCE = 'difference'
+const DIFFERENCE = 'difference'
 
 /** Returns the members that differ, in the form that is stored. */
 export function differenceBetween(before: Members | null, after: Members | null): Members {

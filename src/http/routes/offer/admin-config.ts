@@ -78,7 +78,7 @@ export const adminConfigRoutes = ({ offer, audit, clock }: ConfigRouteOptions): 
     handle: async ({ reply }) => {
       const described = describeOffer(await offer.readAll(), {
         nowMs: clock.nowMs(),
-        fileEntryOf: offer.models.fileEntryOf,
+        fileEntryOf: (id) => offer.models.fileEntryOf(id),
       })
       const text = await stringifyInTurns(described)
       reply.header('content-type', 'application/yaml; charset=utf-8')

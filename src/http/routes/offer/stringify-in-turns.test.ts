@@ -16,9 +16,11 @@ test('a document is written as if it were written at once, and in many turns', a
     models: Array.from({ length: 1_000 }, (_, index) => item(index)),
   }
   let turns = 0
-  let isWritten = false
-  const written = stringifyInTurns(document).finally(() => (isWritten = true))
-  while (!isWritten) {
+  const state = { isWritten: false }
+  const written = stringifyInTurns(document).finally(() => {
+    state.isWritten = true
+  })
+  while (!state.isWritten) {
     turns += 1
     await nextTurn()
   }

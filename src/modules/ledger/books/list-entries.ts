@@ -4,7 +4,7 @@ import type { Queryable } from '../../../storage/database.ts'
 import { chargesFromRow, readChargeNames, type EntryCharge, type StoredCharge } from './entry-charges.ts'
 
 export const ENTRY_KINDS = ['grant', 'charge', 'reverse', 'deduct', 'expire'] as const
-export type EntryKind = (typeof ENTRY_KINDS)[number]
+type EntryKind = (typeof ENTRY_KINDS)[number]
 
 /** A movement of an account's credit, as its owner sees it. */
 export interface LedgerEntry {

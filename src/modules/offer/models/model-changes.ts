@@ -3,13 +3,7 @@ import type { Clock } from '../../../kernel/clock.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
 import { isSameValue } from '../configuration/same-value.ts'
 import { readOffer } from '../read-offer.ts'
-import type {
-  GivenCost,
-  OfferedCost,
-  OfferedModel,
-  OfferedPrice,
-  OfferedVisibility,
-} from './offered-model.ts'
+import type { GivenCost, OfferedModel, OfferedPrice, OfferedVisibility } from './offered-model.ts'
 import { takeCosts, withoutRates } from './costs-of-routes.ts'
 import { differenceOf, mergeMembers } from './member-changes.ts'
 import type { AddedTogether, ModelChange } from './model-change.ts'
