@@ -11,6 +11,7 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   { table: 'deployment_tokens', columns: ['sealed'] },
   { table: 'model_prefetches', columns: ['sealed_token'], without: 'sealed_token = NULL' },
   { table: 'request_bodies', columns: ['request', 'answer'] },
+  { table: 'webhook_secrets', columns: ['sealed_secret', 'sealed_previous_secret'] },
   { table: 'provider_credentials', columns: ['wrapped_key'] },
   {
     table: 'offered_providers',

@@ -22,7 +22,7 @@ import type { Media } from '../../modules/media/media.ts'
 import type { Offer } from '../../modules/offer/offer.ts'
 import { createModeration, type Moderation } from '../../modules/moderation/moderation.ts'
 import { createRerank, type Rerank } from '../../modules/rerank/rerank.ts'
-import type { TaskPerformer, Tasks } from '../../modules/tasks/tasks.ts'
+import { createWebhookSecrets, type TaskPerformer, type Tasks } from '../../modules/tasks/tasks.ts'
 import type { Responses } from '../../modules/responses/responses.ts'
 import { createSpeech, type Speech } from '../../modules/speech/speech.ts'
 import { createTranscription, type Transcription } from '../../modules/transcription/transcription.ts'
@@ -80,6 +80,7 @@ export interface Modules extends BuiltBilling, BuiltDeployments, BuiltUsage {
   readonly outbound: Outbound
   readonly media: Media
   readonly tasks: Tasks
+  readonly webhookSecrets: ReturnType<typeof createWebhookSecrets>
   /** Performs the work of tasks. */
   readonly performer: TaskPerformer
   readonly inference: Inference
@@ -210,8 +211,10 @@ async function openModules(
   const filed = { database, outbound, clock, machineClock, logger, ownUrl, quotaOf, installation }
   const media = await buildMedia(config, { ...filed, metrics: metrics.media })
   opened.defer(() => media.close())
+  const webhookSecrets = createWebhookSecrets({ database, sealer })
   const tasks = buildTasks(config, {
     database,
+    webhookSecrets,
     clock,
     messageBus,
     media,
@@ -273,6 +276,7 @@ async function openModules(
     outbound,
     media,
     tasks,
+    webhookSecrets,
     performer: performByType(responses.performer, generation.performer),
     ...built,
     inference,

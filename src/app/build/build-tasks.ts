@@ -23,7 +23,7 @@ const HOUR_MS = 60 * 60_000
 
 interface TaskParts extends Pick<
   TasksOptions,
-  'database' | 'clock' | 'messageBus' | 'media' | 'logger' | 'writer' | 'quotaOf'
+  'database' | 'clock' | 'messageBus' | 'media' | 'logger' | 'writer' | 'quotaOf' | 'webhookSecrets'
 > {
   readonly ledger: NonNullable<TasksOptions['ledger']>
   readonly catalog: Catalog

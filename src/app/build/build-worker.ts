@@ -48,6 +48,7 @@ export async function buildWorker(
   // Loaded only in processes with a worker.
   const { createWorker } = await import('../../worker/worker.ts')
   const { database, messageBus, ledger, media, tasks, budgetAlerts, budgets, outbound, performer } = modules
+  const { webhookSecrets } = modules
   const mailer = config.smtpUrl === null ? null : createMailer({ url: config.smtpUrl, from: config.smtpFrom })
   const borrower = await createBorrower({ database, logger, leaseMs: config.leaseMs, reclaimers: RECLAIMERS })
   try {
@@ -69,6 +70,7 @@ export async function buildWorker(
       deliverWebhooks: () =>
         deliverDueWebhooks({
           database,
+          webhookSecrets,
           outbound,
           mailer,
           clock: modules.clock,
@@ -99,6 +101,7 @@ export async function buildWorker(
         await sweepGrants(database)
         await sweepExportCounts(database)
         await sweepResponses(database)
+        await webhookSecrets.sealClear()
         await sweepRuns(database, daysToMs(config.compareRetentionDays))
       },
       clock: modules.clock,
@@ -125,7 +128,7 @@ function buildRunner(
   config: Config,
   { modules, borrower, logger }: { modules: Modules; borrower: Borrower; logger: GatewayLogger },
 ): Runner {
-  const { database, clock, messageBus, ask, keys, outbound } = modules
+  const { database, clock, messageBus, ask, keys, outbound, webhookSecrets } = modules
   return createRunner({
     database,
     clock,
@@ -136,7 +139,7 @@ function buildRunner(
     isBilled: config.billing,
     judge: createRunJudge({ database, clock, ask, keys, isBilled: config.billing }),
     findInterval: bootstrapInterval,
-    askScorer: createAskScorer({ database, outbound, clock }),
+    askScorer: createAskScorer({ webhookSecrets, outbound, clock }),
     logger,
   })
 }

@@ -22,13 +22,18 @@ import {
   type WebhookDelivery,
   takeDueDeliveries,
 } from './webhooks/webhook-delivery.ts'
-import { readWebhookSecret, rotateWebhookSecret, type WebhookSecret } from './webhooks/webhook-secret.ts'
+import type { WebhookSecret, WebhookSecrets } from './webhooks/webhook-secret.ts'
 import { checkWebhookUrl, type WebhookHosts } from './webhooks/check-webhook-url.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import type { Place } from '../../storage/place.ts'
 import { deliverWebhook, type DeliverOptions } from './webhooks/deliver-webhook.ts'
 
 export { signWebhook } from './webhooks/sign-webhook.ts'
+export {
+  createWebhookSecrets,
+  SEALED_WEBHOOK_SECRETS,
+  type WebhookSecrets,
+} from './webhooks/webhook-secret.ts'
 export { checkWebhookUrl, type WebhookHosts } from './webhooks/check-webhook-url.ts'
 export type { Claim, TaskLimits } from './work/claim-tasks.ts'
 export type { TaskOfRequest } from './read-tasks.ts'
@@ -103,6 +108,7 @@ export interface TasksOptions extends Pick<CancelOptions, 'writer' | 'isCancelBi
   /** The lifetime of the URLs of results. */
   readonly addressMs: number
   readonly webhookHosts: WebhookHosts
+  readonly webhookSecrets: WebhookSecrets
   /** Returns the provider that is expected to serve a model, for the concurrency limits of providers. Null if unknown. */
   readonly providerOf: (model: string, environment: string) => string | null
   readonly quotaOf: QuotaOf
@@ -166,8 +172,8 @@ export function createTasks(options: TasksOptions): Tasks {
     },
     listAllDeliveries: (owner, status, page) => listAllDeliveries(database, owner, status, page),
     redeliver: (place, deliveryId) => redeliverWebhook(database, place, deliveryId),
-    readWebhookSecret: (accountId) => readWebhookSecret(database, accountId),
-    rotateWebhookSecret: (accountId) => rotateWebhookSecret(database, accountId),
+    readWebhookSecret: (accountId) => options.webhookSecrets.read(accountId),
+    rotateWebhookSecret: (accountId) => options.webhookSecrets.rotate(accountId),
     close: async () => waiters.close(),
   }
 }

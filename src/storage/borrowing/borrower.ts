@@ -2,6 +2,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { Database } from '../database.ts'
 import { errorCodeOf, messageOf, UNIQUE_VIOLATION } from '../storage-error.ts'
+import { CAPABILITIES } from './capabilities.ts'
 import { reclaimExpired, reclaimNow, type Reclaimer } from './reclaim.ts'
 
 export type { Reclaimer } from './reclaim.ts'
@@ -114,6 +115,7 @@ class RegisteredBorrower implements Borrower {
         const [row] = await this.#options.database.query<{ writer: number }>(REGISTER, [
           id,
           this.#options.leaseMs,
+          CAPABILITIES,
         ])
         if (row === undefined) throw new Error('an inserted borrower was not returned')
         this.#identity = { id, writer: row.writer }
@@ -150,8 +152,8 @@ class RegisteredBorrower implements Borrower {
 }
 
 const REGISTER = `
-  INSERT INTO borrowers (id, writer, expires_at)
-  SELECT $1, min(free.writer), now() + $2 * interval '1 millisecond'
+  INSERT INTO borrowers (id, writer, expires_at, capabilities)
+  SELECT $1, min(free.writer), now() + $2 * interval '1 millisecond', $3::text[]
   FROM generate_series(0, 32767) AS free (writer)
   WHERE NOT EXISTS (SELECT FROM borrowers WHERE borrowers.writer = free.writer AND closed_at IS NULL)
   RETURNING writer`

@@ -7,8 +7,7 @@ import { createId } from '../../../kernel/identifiers.ts'
 import { parseJson } from '../../../kernel/json/parse-json.ts'
 import { FairTurns } from '../../../kernel/turns/fair-turns.ts'
 import { OutboundFailed, OutboundRefused, type Outbound } from '../../../outbound/outbound.ts'
-import type { Database } from '../../../storage/database.ts'
-import { signWebhook } from '../../tasks/tasks.ts'
+import { signWebhook, type WebhookSecrets } from '../../tasks/tasks.ts'
 import type { CellScore } from './cell-scores.ts'
 
 const ANSWER_MS_MAX = 15_000
@@ -38,7 +37,7 @@ interface ScorerQuestion {
 export type AskScorer = (url: string, question: ScorerQuestion) => Promise<CellScore>
 
 interface AskScorerOptions {
-  readonly database: Database
+  readonly webhookSecrets: Pick<WebhookSecrets, 'readSigning'>
   readonly outbound: Pick<Outbound, 'fetch'>
   readonly clock: Clock
 }
@@ -106,13 +105,13 @@ async function askOnce(options: AskScorerOptions, url: string, question: ScorerQ
 const STOPPED = 'The run was stopped before the webhook answered.'
 
 async function sign(
-  { database, clock }: AskScorerOptions,
+  { webhookSecrets, clock }: AskScorerOptions,
   accountId: string,
   body: string,
 ): Promise<Record<string, string> | null> {
   const atMs = clock.nowMs()
   try {
-    return await signWebhook(database, { accountId, id: createId(atMs), atMs, body })
+    return await signWebhook(webhookSecrets, { accountId, id: createId(atMs), atMs, body })
   } catch {
     return null
   }

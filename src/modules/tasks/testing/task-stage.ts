@@ -1,5 +1,6 @@
 import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createId, createRequestId } from '../../../kernel/identifiers.ts'
+import { createSealer } from '../../../kernel/seal-text.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { noQuota } from '../../../storage/stored-bytes/stored-bytes.ts'
 import { createBorrower, type Borrower } from '../../../storage/borrowing/borrower.ts'
@@ -18,6 +19,7 @@ import {
   type TaskOrder,
   type TaskQueue,
   type Tasks,
+  createWebhookSecrets,
 } from '../tasks.ts'
 
 /** The task parts of one process, with the parts they depend on. */
@@ -82,6 +84,7 @@ export async function createTaskStage(
       isAllowed: ({ hostname }) => hostname === '127.0.0.1',
       requirePublic: async () => undefined,
     },
+    webhookSecrets: createWebhookSecrets({ database, sealer: createSealer('a key') }),
     writer: borrower.writer,
     isCancelBilled: options.isCancelBilled ?? (() => false),
     providerOf: (model) => model.split('/')[0] ?? null,

@@ -8,6 +8,7 @@ import { addJob } from '../../../storage/job-queue.ts'
 import { messageOf } from '../../../storage/storage-error.ts'
 import { recordAttempt, type DueDelivery, type WebhookAttempt } from './webhook-delivery.ts'
 import { signWebhook } from './sign-webhook.ts'
+import type { WebhookSecrets } from './webhook-secret.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
@@ -30,6 +31,7 @@ const ANSWER_BYTES_MAX = 64 * 1024
 
 export interface DeliverOptions {
   readonly database: Database
+  readonly webhookSecrets: Pick<WebhookSecrets, 'readSigning'>
   readonly outbound: Pick<Outbound, 'fetch'>
   /** Null if the operator has set no server for mail. */
   readonly mailer: Pick<Mailer, 'send'> | null
@@ -101,13 +103,13 @@ async function callWebhook(
   delivery: DueDelivery,
   startedMs: number,
 ): Promise<number> {
-  const { database, outbound } = options
+  const { webhookSecrets, outbound } = options
   const body = JSON.stringify(await describeSubject(options, delivery))
   const { accountId, id } = delivery
   const answer = await outbound.fetch({
     url: delivery.url,
     method: 'POST',
-    headers: await signWebhook(database, { accountId, id, atMs: startedMs, body }),
+    headers: await signWebhook(webhookSecrets, { accountId, id, atMs: startedMs, body }),
     body,
     bytesMax: ANSWER_BYTES_MAX,
     timeoutMs: ANSWER_MS_MAX,

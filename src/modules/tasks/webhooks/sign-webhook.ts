@@ -1,6 +1,5 @@
 import { Webhook } from 'standardwebhooks'
-import type { Queryable } from '../../../storage/database.ts'
-import { readSigningSecrets } from './webhook-secret.ts'
+import type { WebhookSecrets } from './webhook-secret.ts'
 
 interface SignedMessage {
   readonly accountId: string
@@ -11,10 +10,10 @@ interface SignedMessage {
 
 /** The headers of a request to an address of an account, signed with its secrets. */
 export async function signWebhook(
-  queryable: Queryable,
+  webhookSecrets: Pick<WebhookSecrets, 'readSigning'>,
   { accountId, id, atMs, body }: SignedMessage,
 ): Promise<Record<string, string>> {
-  const secrets = await readSigningSecrets(queryable, accountId)
+  const secrets = await webhookSecrets.readSigning(accountId)
   const signatures = secrets.map((secret) => new Webhook(secret).sign(id, new Date(atMs), body))
   return {
     'content-type': 'application/json',
