@@ -24,6 +24,8 @@ export interface VendorDescriptor {
   readonly refundsCancelled?: true
   /** Prices of prompt caching for catalog entries that do not specify them. */
   readonly cachePrices?: CachePrices
+  /** The models that have them, by the names that routes have. Absent: all of its models. */
+  readonly hasCachePrices?: (upstreamModel: string) => boolean
   /** The vendor's endpoint for OpenAI's wire, and how it differs from that wire. */
   readonly wire?: Omit<OpenAiCompatibleUpstream, 'id'>
   /** How the vendor lists the models of a key, if not in OpenAI's wire at its own address. */

@@ -1,4 +1,5 @@
 import { listBedrockModels } from '../clouds/bedrock/bedrock-model-pages.ts'
+import { isClaude } from '../clouds/bedrock/bedrock-models.ts'
 import { createBedrockProvider } from '../clouds/bedrock/bedrock-provider.ts'
 import { awsSignIn } from '../sign-in/aws-sign-in.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
@@ -12,7 +13,8 @@ export const bedrock: VendorDescriptor = {
   addressForm: 'https://bedrock-runtime.{region}.amazonaws.com',
   modelPages: listBedrockModels,
   lacksChoices: true,
-  // The factors of Claude are those of Anthropic.
+  // The factors of Claude are those of Anthropic. Models of other publishers have their own.
   cachePrices: { read: 10n, write: 125n, hourWrite: 200n },
+  hasCachePrices: isClaude,
   adapters: [createBedrockProvider],
 }

@@ -1,4 +1,5 @@
 import { listVertexModels } from '../clouds/vertex/vertex-model-pages.ts'
+import { isClaude } from '../clouds/vertex/vertex-models.ts'
 import { createVertexProvider } from '../clouds/vertex/vertex-provider.ts'
 import { googleSignIn } from '../sign-in/google-sign-in.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
@@ -12,7 +13,8 @@ export const vertex: VendorDescriptor = {
   addressForm: 'https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}',
   modelPages: listVertexModels,
   lacksChoices: true,
-  // The factors of Claude. Gemini is not charged for writing.
+  // The factors of Claude.
   cachePrices: { read: 10n, write: 125n, hourWrite: 200n },
+  hasCachePrices: isClaude,
   adapters: [createVertexProvider],
 }

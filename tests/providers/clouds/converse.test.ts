@@ -44,6 +44,27 @@ describe('a model of Converse', () => {
     })
   })
 
+  test('keeps what is marked in its prompt cache if it has one, and is billed for what it wrote', async () => {
+    const marked = (text: string) => ({ type: 'text', text, cache_control: { type: 'ephemeral', ttl: '1h' } })
+    const members = {
+      messages: [
+        { role: 'system', content: [marked('Be brief.')] },
+        { role: 'user', content: [marked('A long text.'), { type: 'text', text: 'Hi' }] },
+      ],
+    }
+    const cachePoint = { type: 'default' }
+    const { body } = await ask('nova', members)
+    expect(lastBody()).toMatchObject({
+      system: [{ text: 'Be brief.' }, { cachePoint }],
+      messages: [{ role: 'user', content: [{ text: 'A long text.' }, { cachePoint }, { text: 'Hi' }] }],
+    })
+    // All 20 tokens at $1, because Nova has no other price of writes, and 6 at $2.
+    expect(body.usage).toMatchObject({ prompt_tokens: 20, cost_usd: 0.000032 })
+    // What leads to no known model may refuse it.
+    await ask('profile', members)
+    expect(JSON.stringify(lastBody())).not.toContain('cachePoint')
+  })
+
   test('streams a chat, also if every byte arrives alone', async () => {
     const bytes = Buffer.concat(converseEvents())
     bedrock.respondWith(bedrock.answer, {

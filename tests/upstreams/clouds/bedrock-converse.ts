@@ -4,6 +4,8 @@ import { awsEvent } from './aws-event-stream.ts'
 import { BEDROCK_STREAM, refuse } from './bedrock-replies.ts'
 
 const USAGE = { inputTokens: 12, outputTokens: 6, totalTokens: 26, cacheReadInputTokens: 8 }
+/** Of a request that marks what to keep. */
+const WRITING_USAGE = { inputTokens: 4, outputTokens: 6, totalTokens: 26, cacheWriteInputTokens: 16 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a server of a test fails loudly on a wrong shape
 type Body = any
@@ -23,7 +25,7 @@ export function answerConverse(body: Body, isStream: boolean): ScriptedReply {
   return json({
     output: { message: { role: 'assistant', content } },
     stopReason: wantsTool ? 'tool_use' : 'end_turn',
-    usage: USAGE,
+    usage: JSON.stringify(body).includes('cachePoint') ? WRITING_USAGE : USAGE,
     metrics: { latencyMs: 1 },
   })
 }

@@ -60,9 +60,18 @@ type RateFields = Pick<
 >
 
 /** Returns the cache prices of the model's vendor, or of a provider that serves it. */
-function cachePricesOf({ vendor, routes }: CatalogEntry): CachePrices | null {
-  const vendors = [vendor.toLowerCase(), ...routes.map(({ provider }) => provider)]
-  return vendors.map((id) => vendorOf(id)?.cachePrices).find((prices) => prices !== undefined) ?? null
+export function cachePricesOf({
+  vendor,
+  routes,
+}: Pick<CatalogEntry, 'vendor' | 'routes'>): CachePrices | null {
+  const ofVendor = vendorOf(vendor.toLowerCase())
+  if (ofVendor?.cachePrices !== undefined && ofVendor.hasCachePrices === undefined)
+    return ofVendor.cachePrices
+  for (const { provider, model } of routes) {
+    const { cachePrices, hasCachePrices } = vendorOf(provider) ?? {}
+    if (cachePrices !== undefined && hasCachePrices?.(model) !== false) return cachePrices
+  }
+  return null
 }
 
 /**

@@ -1,17 +1,17 @@
-import { vendorOf } from '../../../providers/vendors.ts'
 import type { CatalogModel, ModelRoute, RouteCost } from '../catalog-model.ts'
 import type { CatalogEntry, PriceList } from '../entry/catalog-schema.ts'
-import { readPriceList } from './read-price.ts'
+import { cachePricesOf, readPriceList } from './read-price.ts'
 import { filePriceVersion, fromStoredPrice } from './stored-price.ts'
 
 /** Reads what the provider of a route charges for it, by the rules of prices. */
 export function readRouteCost(
-  { cost, provider }: CatalogEntry['routes'][number],
+  route: CatalogEntry['routes'][number],
   { vendor }: Pick<CatalogEntry, 'vendor'>,
   { place, problems }: { readonly place: string; readonly problems: string[] },
 ): RouteCost | null {
+  const { cost } = route
   if (cost === undefined) return null
-  const cachePrices = vendorOf(vendor.toLowerCase())?.cachePrices ?? vendorOf(provider)?.cachePrices ?? null
+  const cachePrices = cachePricesOf({ vendor, routes: [route] })
   const price = readPriceList(cost, { cachePrices, place, problems })
   return { price, version: filePriceVersion(price) }
 }

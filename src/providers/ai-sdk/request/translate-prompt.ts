@@ -127,7 +127,9 @@ function collectToolNames(messages: readonly ChatMessage[]): Map<string, string>
 
 function readCacheMark(part: ContentPart, vendor: Vendor): { providerOptions?: SharedV4ProviderOptions } {
   const mark = readPath(part, 'cache_control')
-  if (vendor.key !== 'anthropic' || !isRecord(mark) || mark['type'] !== 'ephemeral') return {}
+  if (!isRecord(mark) || mark['type'] !== 'ephemeral') return {}
+  if (vendor.key === 'bedrock') return { providerOptions: { bedrock: { cachePoint: { type: 'default' } } } }
+  if (vendor.key !== 'anthropic') return {}
   const cacheControl = mark['ttl'] === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
   return { providerOptions: { anthropic: { cacheControl } } }
 }

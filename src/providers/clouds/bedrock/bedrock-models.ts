@@ -21,6 +21,11 @@ export function isOpenAi(upstreamModel: string): boolean {
   return upstreamModel.startsWith(OPENAI_PREFIX) || /(?:^|[./])openai\./.test(upstreamModel)
 }
 
+/** Whether a model of Converse has prompt caches. Others refuse a request that marks what to keep. */
+export function hasCachePoints(upstreamModel: string): boolean {
+  return /(?:^|[./])amazon\.nova-/.test(upstreamModel)
+}
+
 /** Returns what a route writes before the ARN of a profile that leads to the model. */
 export function prefixOf(upstreamModel: string): string {
   if (isClaude(upstreamModel)) return CLAUDE_PREFIX

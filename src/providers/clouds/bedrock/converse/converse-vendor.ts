@@ -6,7 +6,7 @@ import type { CloudOptions } from '../../cloud-options.ts'
 import { AWS_EVENT_STREAM } from '../../decode-event-stream.ts'
 import { readFailure, readJsonAnswer } from '../../read-json-answer.ts'
 import { fetchSigned } from '../../signed-fetch.ts'
-import { pathOfModel } from '../bedrock-models.ts'
+import { hasCachePoints, pathOfModel } from '../bedrock-models.ts'
 import { readConverseAnswer } from './read-answer.ts'
 import { readConverseStream } from './read-stream.ts'
 import { writeConverseRequest } from './write-request.ts'
@@ -24,7 +24,7 @@ export function createConverseVendor({ id, baseUrl, signIn }: CloudOptions): Ven
       const send = async (operation: string, options: LanguageModelV4CallOptions): Promise<Response> =>
         fetchSigned(fetch, signIn, apiKey, {
           url: baseUrl + pathOfModel(modelId, operation),
-          body: writeConverseRequest(options),
+          body: writeConverseRequest(options, { hasCachePoints: hasCachePoints(modelId) }),
           headers: { 'content-type': 'application/json' },
           signal: options.abortSignal,
         })

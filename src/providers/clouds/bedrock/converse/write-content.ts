@@ -1,4 +1,8 @@
-import type { LanguageModelV4FilePart, LanguageModelV4Message } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider'
 import { UntranslatableRequest } from '../../../ai-sdk/request/untranslatable-request.ts'
 
 /** A message of Converse. https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html */
@@ -8,18 +12,37 @@ export interface ConverseMessage {
 }
 
 /** Writes the turns of a conversation. Turns of one role that follow each other become one, because Converse wants them to alternate. */
-export function writeMessages(prompt: readonly LanguageModelV4Message[]): ConverseMessage[] {
+export function writeMessages(
+  prompt: readonly LanguageModelV4Message[],
+  hasCachePoints: boolean,
+): ConverseMessage[] {
   const messages: ConverseMessage[] = []
   const documents = { count: 0 }
   for (const turn of prompt) {
     if (turn.role === 'system') continue
     const role = turn.role === 'assistant' ? 'assistant' : 'user'
-    const content = turn.content.flatMap((part) => writePart(part, documents))
+    const content = turn.content.flatMap((part) => [
+      ...writePart(part, documents),
+      ...(hasCachePoints ? writeCachePoint(part) : []),
+    ])
     const last = messages.at(-1)
     if (last?.role === role) last.content.push(...content)
     else if (content.length > 0) messages.push({ role, content })
   }
   return messages
+}
+
+/**
+ * Keeps everything before it for some minutes, if the client marked it.
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+ */
+export function writeCachePoint({
+  providerOptions,
+}: {
+  readonly providerOptions?: SharedV4ProviderOptions | undefined
+}): object[] {
+  const cachePoint = providerOptions?.['bedrock']?.['cachePoint']
+  return cachePoint === undefined ? [] : [{ cachePoint }]
 }
 
 type Part = Exclude<LanguageModelV4Message, { role: 'system' }>['content'][number]

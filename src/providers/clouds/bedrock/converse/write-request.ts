@@ -1,5 +1,5 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
-import { writeMessages } from './write-content.ts'
+import { writeCachePoint, writeMessages } from './write-content.ts'
 
 /** Converse takes no higher temperature. */
 const TEMPERATURE_MAX = 1
@@ -8,13 +8,18 @@ const TEMPERATURE_MAX = 1
  * Writes the body of Converse and ConverseStream, which are the same. Members that not all models have are not sent.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  */
-export function writeConverseRequest(options: LanguageModelV4CallOptions): string {
+export function writeConverseRequest(
+  options: LanguageModelV4CallOptions,
+  { hasCachePoints }: { readonly hasCachePoints: boolean },
+): string {
   const { prompt } = options
-  const system = prompt.flatMap((turn) => (turn.role === 'system' ? [{ text: turn.content }] : []))
+  const system = prompt.flatMap((turn) =>
+    turn.role === 'system' ? [{ text: turn.content }, ...(hasCachePoints ? writeCachePoint(turn) : [])] : [],
+  )
   const toolConfig = writeTools(options)
   const outputConfig = writeFormat(options.responseFormat)
   return JSON.stringify({
-    messages: writeMessages(prompt),
+    messages: writeMessages(prompt, hasCachePoints),
     ...(system.length === 0 ? {} : { system }),
     inferenceConfig: writeInference(options),
     ...(toolConfig === undefined ? {} : { toolConfig }),
