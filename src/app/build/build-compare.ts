@@ -52,13 +52,18 @@ export function buildCompare(config: Config, parts: CompareParts): BuiltCompare 
   }
 }
 
-/** Returns the sources of prompts for runs: datasets and conversations. */
+/** Returns the sources of prompts for runs: datasets, earlier runs and conversations. */
 export function findPromptSources({
+  compare,
   datasets,
   conversations,
-}: Pick<BuiltCompare, 'datasets' | 'conversations'>): PromptSources {
+}: Pick<BuiltCompare, 'compare' | 'datasets' | 'conversations'>): PromptSources {
   return {
     readDataset: (place, datasetId) => datasets.read(place, datasetId),
+    readRun: async (place, runId) => {
+      const run = await compare.read(place, runId)
+      return { ...run, prompts: await compare.readRunPrompts(run) }
+    },
     readConversation: async (place, conversationId) => {
       const conversation = await conversations.read(place, conversationId)
       const turns = await conversations.readTurns(conversation)

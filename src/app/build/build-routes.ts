@@ -140,7 +140,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'an export broke off'),
     }),
     ...compareStreamRoutes({ compare: modules.compare, judging: modules.judging }),
-    ...compareDatasetRoutes({ datasets: modules.datasets }),
+    ...compareDatasetRoutes({ datasets: modules.datasets, sources: modules }),
     ...compareVoteRoutes({ judging: modules.judging, compare: modules.compare }),
     ...compareLeaderboardRoutes({ judging: modules.judging }),
     ...compareConversationRoutes({

@@ -20,8 +20,10 @@ import {
   type CellPage,
   type CellPageRequest,
 } from './cells/read-cells.ts'
+import { chooseFailures, readRunPrompts, type FailureChoice } from './datasets/choose-prompts.ts'
 import { readPrompts, type PromptExcerpt } from './datasets/read-prompts.ts'
 import { listRuns, readRun, type RunFilter } from './runs/read-runs.ts'
+import type { PromptCase } from './prompt-case.ts'
 import type { Cell, Run } from './runs/run.ts'
 import { CANCELLED_TOPIC } from './runs/runner.ts'
 
@@ -37,6 +39,8 @@ export { createDatasets, type Datasets } from './datasets/datasets.ts'
 export type { RunEvent } from './live/follow-run.ts'
 export type { LaneOrder, RunOrder } from './runs/new-run.ts'
 export { PromptInputs, toPromptCases, type PromptCase } from './prompt-case.ts'
+export { FAILURE_KINDS, type FailureChoice } from './datasets/choose-prompts.ts'
+export { readLoggedPrompts, type LoggedPromptsOptions } from './datasets/read-logged-prompts.ts'
 export type { AskedCell } from './cells/read-cells.ts'
 export { EXCERPT_LENGTH_MAX, type PromptExcerpt } from './datasets/read-prompts.ts'
 export { CELL_STATUSES, RUN_STATUSES } from './runs/run.ts'
@@ -56,6 +60,10 @@ export interface Compare {
   listCells(run: Run, filter: CellFilter, page: CellPageRequest): Promise<CellPage>
   /** The beginning of each prompt that these cells answer. */
   readPrompts(run: Run, cells: readonly Cell[]): Promise<readonly PromptExcerpt[]>
+  /** All prompts of a run, in their order. */
+  readRunPrompts(run: Run): Promise<readonly PromptCase[]>
+  /** The prompts of a run with an answer that failed, in their order. */
+  chooseFailures(run: Run, choice: FailureChoice): Promise<readonly PromptCase[]>
   /** All cells, a part at a time. */
   streamCells(run: Run): AsyncIterable<readonly AskedCell[]>
   /** What its cells answer while they are answered, until the run ends. */
@@ -87,6 +95,8 @@ export function createCompare(options: CompareOptions): Compare {
     list: (reader, filter, page) => listRuns(database, reader, filter, page),
     listCells: (run, filter, page) => listCells(database, run, filter, page),
     readPrompts: (run, cells) => readPrompts(database, run, cells),
+    readRunPrompts: (run) => readRunPrompts(database, run),
+    chooseFailures: (run, choice) => chooseFailures(database, run, choice),
     streamCells: (run) => streamCells(database, run),
     follow: createFollowRun({ messageBus, read: (place, runId) => readRun(database, place, runId) }),
     cancel: async (place, runId) => {

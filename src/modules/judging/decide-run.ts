@@ -1,6 +1,7 @@
 import type { Queryable } from '../../storage/database.ts'
 import { compareScores, type LaneQuality } from './compare-scores.ts'
 import { toBallots } from './count-votes.ts'
+import { measureAgreement } from './measure-agreement.ts'
 import { describeDecision } from './describe-decision.ts'
 import { DUELS_MIN, rankContestants } from './rank-contestants.ts'
 import type { DecidedLane, DecisionBasis, RunDecision } from './run-decision.ts'
@@ -57,7 +58,8 @@ export async function decideRun(queryable: Queryable, place: Place, run: Decided
   }))
   const decided = decide(found?.qualities ?? [], lanes)
   const basis = found?.basis ?? null
-  return { ...decided, basis, lanes, text: describeDecision({ ...decided, basis, lanes }) }
+  const agreement = measureAgreement(votes)
+  return { ...decided, basis, lanes, agreement, text: describeDecision({ ...decided, basis, lanes }) }
 }
 
 interface FoundQualities {

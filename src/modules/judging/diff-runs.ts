@@ -5,12 +5,13 @@ import type { Queryable } from '../../storage/database.ts'
 import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import { bootstrapInterval, meanOf, type Interval } from './bootstrap-interval.ts'
 
-/** The differences between two runs of one dataset, compared prompt by prompt. */
+/** The differences between two runs with prompts in common, compared prompt by prompt. */
 export interface RunDiff {
   readonly runId: string
   readonly againstRunId: string
-  readonly datasetId: string
-  /** Null if the runs used different versions. Then prompts with equal messages are compared. */
+  /** Null unless both runs are of it. */
+  readonly datasetId: string | null
+  /** Null if the runs used different datasets or versions. Then prompts with equal messages are compared. */
   readonly datasetVersion: string | null
   readonly lanes: readonly LaneDiff[]
   /** Lanes that exist in only one of the runs. */
@@ -84,9 +85,8 @@ export async function diffRuns(
   if (run === undefined) throw notFound('run')
   if (against === undefined) throw invalidValue('against', 'There is no such run to compare with.')
   if (run.id === against.id) throw invalidValue('against', 'A run is compared with another one.')
-  if (run.dataset_id === null || run.dataset_id !== against.dataset_id)
-    throw invalidValue('against', 'Only runs of one dataset can be compared.')
-  const isSameVersion = run.dataset_version === against.dataset_version
+  const isSameDataset = run.dataset_id !== null && run.dataset_id === against.dataset_id
+  const isSameVersion = isSameDataset && run.dataset_version === against.dataset_version
   const [own, others] = await Promise.all(
     [run, against].map(async ({ id }) => ({
       lanes: await readLanes(queryable, id),
@@ -94,6 +94,9 @@ export async function diffRuns(
     })),
   )
   if (own === undefined || others === undefined) throw new Error('one of two runs was not read')
+  const known = new Set(others.rows.map(({ prompt }) => prompt))
+  if (!isSameDataset && !own.rows.some(({ prompt }) => known.has(prompt)))
+    throw invalidValue('against', 'These runs have no answered prompt in common.')
   const { pairs, unmatched } = matchLanes(own.lanes, others.lanes)
   const lanes: LaneDiff[] = []
   for (const [lane, other] of pairs)
@@ -101,7 +104,7 @@ export async function diffRuns(
   return {
     runId: run.id,
     againstRunId: against.id,
-    datasetId: run.dataset_id,
+    datasetId: isSameDataset ? run.dataset_id : null,
     datasetVersion: isSameVersion ? run.dataset_version : null,
     lanes,
     unmatched,

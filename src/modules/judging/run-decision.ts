@@ -1,4 +1,5 @@
 import type { LaneQuality } from './compare-scores.ts'
+import type { Agreement } from './measure-agreement.ts'
 
 /** What the quality of answers is known by. */
 export type DecisionBasis = 'people' | 'score' | 'judge'
@@ -15,6 +16,7 @@ export interface RunDecision {
   readonly confidence: number | null
   readonly text: string
   readonly lanes: readonly DecidedLane[]
+  readonly agreement: Agreement
 }
 
 export interface DecidedLane {

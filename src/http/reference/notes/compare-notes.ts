@@ -21,7 +21,8 @@ export const COMPARE_NOTES: Readonly<Record<string, string>> = {
     'Continues a run that failed, was cancelled or reached its budget. Only cells that failed or were never asked are asked.',
   'POST /v1/compare/runs/{run_id}/save': 'Keeps a run: it is not removed when it is old.',
   'POST /v1/compare/datasets':
-    'Makes a dataset of prompts from JSON, or from a CSV or JSON-lines file in a form. A prompt may carry an expected answer.',
+    'Makes a dataset of prompts from JSON, or from a CSV or JSON-lines file in a form. A prompt may carry an expected answer. ' +
+    '`from_run` takes the prompts of a run whose answers failed, `from_log` those of logged requests whose bodies are stored. It costs nothing.',
   'GET /v1/compare/datasets': 'Lists the datasets of the account, newest first.',
   'GET /v1/compare/datasets/{id}':
     'Returns a dataset with its prompts, in the newest or in an earlier version.',
@@ -36,7 +37,7 @@ export const COMPARE_NOTES: Readonly<Record<string, string>> = {
     'Ranks the lanes of a run by its votes, with intervals, and says in words whether the difference is certain. `agreement` says how ' +
     'far the people who voted agree.',
   'GET /v1/compare/runs/{run_id}/diff':
-    'Compares a run with an earlier run of the same dataset, lane by lane, over the prompts that both answered.',
+    'Compares a run with an earlier run of the same dataset or prompts, lane by lane, over the prompts that both answered.',
   'GET /v1/compare/leaderboard': 'Ranks models by all votes of the account, with intervals.',
   'POST /v1/compare/conversations':
     'Begins a conversation with several lanes. Each lane has its own history and answers every turn.',

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Type, type Static, type TSchema } from 'typebox'
 import { AppError, invalidValue } from '../../../kernel/app-error.ts'
+import type { Cancellation } from '../../../kernel/cancellation.ts'
 import {
   DATASET_BYTES_MAX,
   PromptInputs,
@@ -11,6 +12,7 @@ import {
   type Datasets,
   type PromptCase,
 } from '../../../modules/compare/compare.ts'
+import type { Caller } from '../../../modules/keys/keys.ts'
 import { nullable, orNull } from '../../../wires/nullable.ts'
 import { CreatedAt, Id, objectName, UpdatedAt, UuidId } from '../../../wires/usual-members.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
@@ -21,6 +23,14 @@ import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { compileCheck } from '../../bodies/validate.ts'
 import { timestampOf } from './compare-cell-wire.ts'
+import {
+  findFailures,
+  findLogged,
+  FromLog,
+  FromRun,
+  type DatasetSources,
+  type FoundPrompts,
+} from './compare-dataset-sources.ts'
 
 const NAME_LENGTH_MAX = 200
 const Description = nullable(Type.String({ maxLength: 10_000 }), 'What it is for, in words.')
@@ -33,6 +43,8 @@ const DatasetBody = Type.Object(
     description: Description,
     prompts: nullable(PromptInputs, 'The prompts.'),
     test_cases: nullable(PromptInputs, 'Another name of `prompts`.'),
+    from_run: FromRun,
+    from_log: FromLog,
   },
   {
     title: 'CompareDatasetRequest',
@@ -106,7 +118,12 @@ const Deleted = Type.Object({
   deleted: Type.Boolean({ description: 'Whether it is deleted now.' }),
 })
 
-export const compareDatasetRoutes = ({ datasets }: { datasets: Datasets }): Route[] => {
+interface DatasetRouteOptions {
+  readonly datasets: Datasets
+  readonly sources: DatasetSources
+}
+
+export const compareDatasetRoutes = ({ datasets, sources }: DatasetRouteOptions): Route[] => {
   const shared = { tag: 'Compare', access: inProject('compare.manage') } as const
   const path = '/v1/compare/datasets/:id'
 
@@ -116,15 +133,20 @@ export const compareDatasetRoutes = ({ datasets }: { datasets: Datasets }): Rout
       method: 'POST',
       path: '/v1/compare/datasets',
       summary: 'Make a dataset of prompts',
+      otherErrors: [404],
       body: DatasetBody,
       form: FORM,
       responses: { 201: { description: 'The dataset.', schema: DatasetAnswer } },
-      handle: async ({ caller, body, files, reply }) => {
-        const prompts = await readPrompts(body, files, caller.accountId)
+      handle: async ({ caller, body, files, reply, exchange }) => {
+        const given = await readPrompts(body, files, caller.accountId)
+        const found = await findPrompts(sources, caller, body, exchange.cancellation)
+        if (given !== null && found !== null)
+          throw invalidValue('prompts', "Send one of 'prompts', 'file', 'from_run' and 'from_log'.")
+        const prompts = found?.prompts ?? given
         if (prompts === null) throw missing('prompts')
-        const name = body.name ?? nameOfFile(files)
+        const name = body.name ?? nameOfFile(files) ?? found?.name.slice(0, NAME_LENGTH_MAX) ?? null
         if (name === null) throw missing('name')
-        const dataset = await datasets.create(caller, {
+        const dataset = await datasets.create(found?.place ?? caller, {
           name,
           description: body.description ?? null,
           prompts,
@@ -191,6 +213,18 @@ export const compareDatasetRoutes = ({ datasets }: { datasets: Datasets }): Rout
       },
     }),
   ]
+}
+
+/** Finds the prompts in a run or in the log. Returns null if the body names neither. */
+async function findPrompts(
+  sources: DatasetSources,
+  caller: Caller,
+  { from_run: fromRun, from_log: fromLog }: Pick<Static<typeof DatasetBody>, 'from_run' | 'from_log'>,
+  cancellation: Cancellation,
+): Promise<FoundPrompts | null> {
+  if (fromRun && fromLog) throw invalidValue('from_log', "Send either 'from_run' or 'from_log', not both.")
+  if (fromRun) return findFailures(sources, caller, fromRun)
+  return fromLog ? findLogged(sources, caller, fromLog, cancellation) : null
 }
 
 /** Reads the prompts from the body or from the uploaded file. Returns null if neither has any. */

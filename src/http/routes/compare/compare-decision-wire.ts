@@ -3,6 +3,7 @@ import type { RunDecision } from '../../../modules/judging/judging.ts'
 import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { MeanAnswer } from './compare-lane-wire.ts'
+import { AgreementAnswer, toAgreement } from './vote-wire.ts'
 
 const Uuid = Type.String({ format: 'uuid' })
 
@@ -34,6 +35,7 @@ export const DecisionAnswer = Type.Object(
       }),
       { description: 'Quality against cost and time, in the order of the lanes.' },
     ),
+    agreement: described(AgreementAnswer, 'How far the people who voted agree with each other.'),
   },
   { title: 'CompareDecision' },
 )
@@ -60,6 +62,7 @@ export function toDecisionAnswer(decision: RunDecision): Record<string, unknown>
       cost_usd: costUsd,
       latency_ms: latencyMs,
     })),
+    agreement: toAgreement(decision.agreement),
   }
 }
 

@@ -37,6 +37,12 @@ export const RunCreateBody = Type.Object(
     test_cases: nullable(PromptInputs, 'Another name of `prompts`.'),
     prompt: nullable(Type.String({ minLength: 1, description: 'The only one.' })),
     dataset_id: nullable(Type.String({ description: 'Prompts of a dataset, as it is now.' })),
+    run_id: nullable(
+      Type.String({
+        description:
+          'Prompts of an earlier run, with its dataset, and its lanes, repeats, judge and scores where none are given.',
+      }),
+    ),
     conversation_id: nullable(
       Type.String({
         description: 'What was said in a conversation, turn by turn, and its lanes where none are given.',
@@ -83,9 +89,16 @@ export const RunCreateBody = Type.Object(
 
 type RunCreateBody = Static<typeof RunCreateBody>
 
+/** What a run that repeats another one takes from it. */
+type EarlierRun = Pick<
+  RunOrder,
+  'name' | 'prompts' | 'lanes' | 'repeats' | 'judge' | 'scores' | 'datasetId' | 'datasetVersion'
+>
+
 /** Sources of prompts for a body without its own. */
 export interface PromptSources {
   readDataset(caller: Caller, datasetId: string): Promise<{ version: string; prompts: readonly PromptCase[] }>
+  readRun(caller: Caller, runId: string): Promise<EarlierRun>
   readConversation(
     caller: Caller,
     conversationId: string,
@@ -98,8 +111,13 @@ export async function readRunOrder(
   sources: PromptSources,
 ): Promise<RunOrder> {
   const conversation = await readConversation(caller, body, sources)
-  const lanes = conversation !== null && !body.lanes && !body.models ? conversation.lanes : readLanes(body)
-  const { prompts, datasetVersion } = await readPrompts(caller, body, sources, conversation)
+  const earlier = typeof body.run_id === 'string' ? await sources.readRun(caller, body.run_id) : null
+  const known = earlier ?? conversation
+  const lanes = known !== null && !body.lanes && !body.models ? known.lanes : readLanes(body)
+  const { prompts, datasetId, datasetVersion } = await readPrompts(caller, body, sources, {
+    conversation,
+    earlier,
+  })
   return {
     caller,
     name:
@@ -110,12 +128,12 @@ export async function readRunOrder(
         .slice(0, NAME_LENGTH_MAX),
     prompts,
     lanes,
-    repeats: body.repeats ?? 1,
+    repeats: body.repeats ?? earlier?.repeats ?? 1,
     concurrency: body.concurrency ?? CONCURRENCY_DEFAULT,
     isBlind: body.blind ?? false,
-    judge: body.judge ?? null,
-    scores: toScoreOrders(body.scores ?? [], 'scores'),
-    datasetId: body.dataset_id ?? null,
+    judge: body.judge === undefined ? (earlier?.judge ?? null) : body.judge,
+    scores: body.scores ? toScoreOrders(body.scores, 'scores') : (earlier?.scores ?? []),
+    datasetId,
     datasetVersion,
     conversationId: body.conversation_id ?? null,
     seed: body.seed ?? randomInt(SEED_MAX),
@@ -133,28 +151,36 @@ async function readConversation(
   return typeof conversationId === 'string' ? sources.readConversation(caller, conversationId) : null
 }
 
-/** Reads the prompts from the body, from the dataset it names, or else from its conversation. */
+/** The prompts of a run, and the dataset that they come from. */
+type SourcedPrompts = Pick<RunOrder, 'prompts' | 'datasetId' | 'datasetVersion'>
+
+/** Reads the prompts from the body, from the dataset or the run it names, or else from its conversation. */
 async function readPrompts(
   caller: Caller,
   body: RunCreateBody,
   sources: PromptSources,
-  conversation: Conversation | null,
-): Promise<{ prompts: readonly PromptCase[]; datasetVersion: string | null }> {
-  const { prompts, test_cases: testCases, prompt, dataset_id: datasetId } = body
-  const given = [prompts, testCases, prompt, datasetId].filter((source) => (source ?? null) !== null)
+  { conversation, earlier }: { conversation: Conversation | null; earlier: EarlierRun | null },
+): Promise<SourcedPrompts> {
+  const { prompts, test_cases: testCases, prompt, dataset_id: datasetId, run_id: runId } = body
+  const given = [prompts, testCases, prompt, datasetId, runId].filter((source) => (source ?? null) !== null)
   if (given.length > 1)
-    throw invalidValue('prompts', "Send one of 'prompts', 'test_cases', 'prompt' and 'dataset_id'.")
-  if (prompts) return { prompts: toPromptCases(prompts, 'prompts'), datasetVersion: null }
-  if (testCases) return { prompts: toPromptCases(testCases, 'test_cases'), datasetVersion: null }
-  if (typeof prompt === 'string') return { prompts: toPromptCases([prompt], 'prompt'), datasetVersion: null }
+    throw invalidValue('prompts', "Send one of 'prompts', 'test_cases', 'prompt', 'dataset_id' and 'run_id'.")
+  if (prompts) return withoutDataset(toPromptCases(prompts, 'prompts'))
+  if (testCases) return withoutDataset(toPromptCases(testCases, 'test_cases'))
+  if (typeof prompt === 'string') return withoutDataset(toPromptCases([prompt], 'prompt'))
+  if (earlier !== null) return earlier
   if (typeof datasetId === 'string') {
     const dataset = await sources.readDataset(caller, datasetId)
-    return { prompts: dataset.prompts, datasetVersion: dataset.version }
+    return { prompts: dataset.prompts, datasetId, datasetVersion: dataset.version }
   }
   if (conversation === null)
     throw new AppError('missing_required_parameter', "'prompts' is required, or 'prompt' or 'dataset_id'.", {
       param: 'prompts',
     })
-  if (conversation.prompts.length > 0) return { prompts: conversation.prompts, datasetVersion: null }
+  if (conversation.prompts.length > 0) return withoutDataset(conversation.prompts)
   throw invalidValue('conversation_id', 'Nothing was said in the conversation yet.')
+}
+
+function withoutDataset(prompts: readonly PromptCase[]): SourcedPrompts {
+  return { prompts, datasetId: null, datasetVersion: null }
 }

@@ -109,7 +109,7 @@ export const compareVoteRoutes = ({ judging, compare }: CompareVoteRouteOptions)
       ...shared,
       method: 'GET',
       path: '/v1/compare/runs/:run_id/diff',
-      summary: 'What changed since another run of the same dataset',
+      summary: 'What changed since another run of the same prompts',
       params: RunParams,
       query: DiffQuery,
       responses: {

@@ -124,10 +124,11 @@ export const RunDiffAnswer = Type.Object(
     object: objectName('compare.diff'),
     run_id: described(Uuid, 'The id of the run.'),
     against_run_id: described(Uuid, 'The other run.'),
-    dataset_id: described(Uuid, 'The dataset that the prompts come from.'),
+    dataset_id: orNull(Uuid, 'The dataset that the prompts of both runs come from. `null`: there is none.'),
     dataset_version: orNull(
       Type.String({
-        description: 'Null where they differ: then prompts with the same messages are compared.',
+        description:
+          'Null where they differ, or without a dataset: then prompts with the same messages are compared.',
       }),
     ),
     lanes: Type.Array(
