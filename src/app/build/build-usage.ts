@@ -10,7 +10,7 @@ import {
 } from '../../modules/request-log/request-log.ts'
 import type { Catalog } from '../../modules/catalog/catalog.ts'
 import { createDeprecations, type Deprecations } from '../../modules/deprecations/deprecations.ts'
-import { createUsage, type Usage } from '../../modules/usage/usage.ts'
+import { createUsage, DAY_MS, type Usage } from '../../modules/usage/usage.ts'
 import type { Database } from '../../storage/database.ts'
 import { keepOnlineIndexes } from '../../storage/online-indexes.ts'
 import { keepPartitions, type Retention } from '../../storage/partitions/keep-partitions.ts'
@@ -86,13 +86,15 @@ export async function buildUsage(
 }
 
 /** How long the rows of tables with partitions are kept. */
-function retentionsOf({ usageRetentionMonths }: Config): Retention[] {
+function retentionsOf({ usageRetentionMonths, failedRequestRetentionDays }: Config): Retention[] {
   return [
     {
       table: 'usage_records',
       keptSince: (nowMs) => monthsBefore(nowMs, usageRetentionMonths),
+      lateMs: 2 * DAY_MS,
       keepSums: carryUsage,
     },
+    { table: 'failed_requests', keptSince: (nowMs) => nowMs - failedRequestRetentionDays * DAY_MS },
   ]
 }
 

@@ -164,10 +164,11 @@ const WRITE = `
   INSERT INTO failed_requests SELECT * FROM jsonb_populate_recordset(NULL::failed_requests, $1::jsonb)
   ON CONFLICT DO NOTHING`
 
+// Days are dropped as partitions when all of their requests are old. These are of a table without such partitions.
 const DELETE_OLD = `
-  DELETE FROM failed_requests WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM failed_requests WHERE created_at < now() - $1 * interval '1 day'
-    ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))
+  DELETE FROM failed_requests WHERE (account_id, id) IN (
+    SELECT account_id, id FROM failed_requests WHERE created_at < now() - ($1 + 1) * interval '1 day'
+    ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
   RETURNING 1 AS one`
 
 const FIND_CROWDED = 'SELECT account_id FROM failed_requests GROUP BY account_id HAVING count(*) > $1'

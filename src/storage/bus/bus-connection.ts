@@ -5,6 +5,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import { Turns } from '../../kernel/turns/turns.ts'
 import { isConnectionLoss } from '../connection/connection-loss.ts'
 import { connectionOf } from '../connection/database-address.ts'
+import { MARK_PROCESS } from '../partitions/older-processes.ts'
 import { READ_ONLY_COLUMN, requirePrimary, type ReadOnlyRow } from '../connection/require-primary.ts'
 import { StorageError } from '../storage-error.ts'
 
@@ -102,6 +103,7 @@ export class BusConnection {
       await client.connect()
       await requireWrites(client)
       for (const channel of this.#options.channels) await client.query(`LISTEN "${channel}"`)
+      await client.query(MARK_PROCESS)
       // Set the name only now, because a listed session must be able to receive and acknowledge messages.
       await client.query(`SELECT set_config('application_name', $1, false)`, [SESSION_PREFIX + sessionId])
       ended.signal.throwIfAborted()

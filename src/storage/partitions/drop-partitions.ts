@@ -9,6 +9,8 @@ export interface Retention {
   readonly table: string
   /** Rows from before this time are not kept. */
   readonly keptSince: (nowMs: number) => number
+  /** A row may be written this much later than its id says, and is kept that much longer. */
+  readonly lateMs?: number
   /** SQL that keeps what is needed of a partition, run in the transaction that drops it. */
   readonly keepSums?: (partition: ExpiredPartition) => string
 }
@@ -19,18 +21,16 @@ export interface ExpiredPartition {
   readonly untilMs: number
 }
 
-/** A row may be written this much later than its id says, and is kept that much longer. */
-const LATE_MS = 2 * 86_400_000
 const ATTEMPTS_MAX = 20
 const PAUSE_MS = 500
 
 /** The partitions that have only rows which are not kept. */
 export function listExpired(
   partitions: readonly Partition[],
-  { keptSince }: Retention,
+  { keptSince, lateMs = 0 }: Retention,
   nowMs: number,
 ): ExpiredPartition[] {
-  const since = keptSince(nowMs) - LATE_MS
+  const since = keptSince(nowMs) - lateMs
   return partitions.flatMap(({ name, span }) =>
     span !== null && span.toMs <= since ? { name, untilMs: span.toMs } : [],
   )

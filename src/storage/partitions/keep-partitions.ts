@@ -1,9 +1,11 @@
 import type { Logger } from '../../kernel/logger.ts'
+import { SESSION_PREFIX } from '../bus/bus-connection.ts'
 import { openSession } from '../connection/open-session.ts'
 import type { Queryable } from '../database.ts'
 import { repeat } from '../leased-work/repeat.ts'
 import { SCHEMA } from '../schema.ts'
 import { dropPartition, listExpired, type Retention } from './drop-partitions.ts'
+import { hasOlderProcesses } from './older-processes.ts'
 import { listMissing, makePartitions } from './make-partitions.ts'
 import { moveTable } from './move-table.ts'
 import { PARTITIONED_TABLES, type PartitionedTable } from './partitioned-tables.ts'
@@ -79,11 +81,18 @@ export async function arrangePartitions(
   closing.addEventListener('abort', cancel, { once: true })
   try {
     if (!held) return
+    let failure: Error | null = null
     // As it is now: another process may have done it meanwhile.
     for (const { table } of await findWork({ ...options, database: queryableOf(session) })) {
       if (closing.aborted) return
-      await arrangeTable(session, table, options)
+      // A table that is in use keeps no other one waiting.
+      try {
+        await arrangeTable(session, table, options)
+      } catch (error) {
+        failure ??= error instanceof Error ? error : new Error(String(error))
+      }
     }
+    if (failure !== null) throw failure
   } finally {
     closing.removeEventListener('abort', cancel)
     await session.end().catch(() => {})
@@ -99,6 +108,11 @@ async function arrangeTable(
   const startedMs = performance.now()
   let state = await read()
   if (state.tables[0]?.partitions === null) {
+    if (
+      table.waitsForOlderProcesses === true &&
+      (await hasOlderProcesses(queryableOf(session), SESSION_PREFIX))
+    )
+      throw new TablesInUse('processes of the release before are running')
     await moveTable(session, table, state.nowMs)
     const seconds = Math.round((performance.now() - startedMs) / 1000)
     logger.info({ table: table.name, seconds }, 'table partitioned')

@@ -6,8 +6,11 @@ export interface PartitionedTable {
   readonly step: Step
   /** Partitions that are made before their time comes. */
   readonly ahead: number
+  /** Whether it is moved only when no process of the release before runs. */
+  readonly waitsForOlderProcesses?: boolean
 }
 
 export const PARTITIONED_TABLES: readonly PartitionedTable[] = [
   { name: 'usage_records', step: 'month', ahead: 2 },
+  { name: 'failed_requests', step: 'day', ahead: 2, waitsForOlderProcesses: true },
 ]

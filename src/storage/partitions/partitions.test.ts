@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Client } from 'pg'
 import { createId } from '../../kernel/identifiers.ts'
 import { connectDatabase } from '../connection/connect-database.ts'
 import type { Database } from '../database.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts'
+import { MARK_PROCESS } from './older-processes.ts'
 import type { PartitionedTable } from './partitioned-tables.ts'
 import type { Retention } from './drop-partitions.ts'
 import { startOfStep } from './step.ts'
@@ -148,6 +150,38 @@ describe('a plain table is moved', () => {
   })
 })
 
+test('a table that processes of the release before would damage is moved when the last of them has ended', async () => {
+  const careful = { ...DAYS, waitsForOlderProcesses: true }
+  const connect = async (applicationName: string, statement: string) => {
+    const session = new Client({
+      connectionString: created.connectionString,
+      application_name: applicationName,
+    })
+    await session.connect()
+    await session.query(statement)
+    return session
+  }
+  const older = await connect('parkway-bus:1', 'SELECT 1')
+  const present = await connect('parkway-bus:2', MARK_PROCESS)
+  try {
+    const move = () => arrangeOnce(created.connectionString, { tables: [careful] })
+    await expect(move()).rejects.toThrow('release before')
+    expect(await listPartitions()).toEqual([])
+    await older.end()
+    await expect
+      .poll(() =>
+        move().then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true)
+    expect(await listPartitions()).toContain('notes_before')
+  } finally {
+    await present.end()
+  }
+})
+
 describe('partitions of time', () => {
   test('are made ahead, and any id can be inserted at any time', async () => {
     await arrange()
@@ -180,15 +214,15 @@ describe('partitions of time', () => {
     expect(await database.query('SELECT count(*) AS rows FROM notes')).toEqual([{ rows: 1n }])
   })
 
-  test('are dropped two days after the last of their rows is kept, with what is to be kept of them', async () => {
+  test('are dropped when the last of their rows is not kept, with what is to be kept of them', async () => {
     await insert(nowMs - 10 * DAY_MS)
     await arrange()
     await database.query('CREATE TABLE kept (name text, rows bigint)')
     const keepSums = ({ name }: { name: string }) =>
       `INSERT INTO kept SELECT '${name}', count(*) FROM ${name}`
-    await arrange([keep(2 * DAY_MS - 1, { keepSums })])
+    await arrange([keep(DAY_MS - 1, { keepSums, lateMs: DAY_MS })])
     expect(await listPartitions()).toContain('notes_before')
-    await arrange([keep(2 * DAY_MS, { keepSums })])
+    await arrange([keep(DAY_MS, { keepSums, lateMs: DAY_MS })])
     expect(await listPartitions()).not.toContain('notes_before')
     expect(await listPartitions()).toContain(nameOfDay(0))
     expect(await database.query('SELECT * FROM kept')).toEqual([{ name: 'notes_before', rows: 1n }])
@@ -200,7 +234,7 @@ describe('partitions of time', () => {
     let dropped: Promise<void> = Promise.resolve()
     await database.transaction(async (reader) => {
       await reader.query('SELECT FROM notes')
-      dropped = arrange([keep(2 * DAY_MS)])
+      dropped = arrange([keep(0)])
       // Others read and write while the drop is tried.
       await insert(nowMs)
       expect(await reader.query('SELECT FROM notes_before')).toHaveLength(1)
