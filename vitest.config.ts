@@ -12,6 +12,7 @@ const ALONE = [
   // They replace timers or modules, which others may hold already and would find replaced afterwards.
   'tests/app/{periodic-work,restart-pause}.test.ts',
   'tests/chat/stream.test.ts',
+  'src/storage/leased-work/leased-work.test.ts',
   'tests/chat/{clock-jumps,resource-shortage}.test.ts',
   'src/http/fast-http1/fast-http1.test.ts',
   'src/providers/openai-compatible/upstream-http1/http1-client-{connections,control}.test.ts',
@@ -88,8 +89,12 @@ export default defineConfig({
         test: {
           name: 'node-http',
           include: ON_NODE_HTTP,
-          // These are about the content of bodies and about rights.
-          exclude: ['tests/http/{access,both-paths,fields,prototype-names}.test.ts', ...ALONE, ...LONG],
+          // These are about the content of bodies, about rights, and about work behind the server.
+          exclude: [
+            'tests/http/{access,both-paths,fields,prototype-names,stalls}.test.ts',
+            ...ALONE,
+            ...LONG,
+          ],
           isolate: false,
           env: { PARKWAY_FAST_HTTP: 'false' },
         },
