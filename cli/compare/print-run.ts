@@ -70,12 +70,18 @@ function scoreColumn(name: string): Column<Lane> {
 /** Prints what votes and the judge say of a run, in words. */
 export async function printVerdict(output: Output, gateway: GatewayClient, runId: string): Promise<void> {
   const path = { run_id: runId }
-  const { verdict, votes } = await gateway.call((routes) =>
+  const { verdict, votes, agreement } = await gateway.call((routes) =>
     routes.GET('/v1/compare/runs/{run_id}/verdict', { params: { path } }),
   )
   const counted = votes.total === 0 ? '' : ` (${votes.human} votes of people, ${votes.judge} of the judge)`
   output.line('')
   output.line(`Verdict: ${printableInLine(verdict.text)}${counted}`)
+  const { voters, equal_share: equal, krippendorff_alpha: alpha } = agreement
+  if (equal === null) return
+  const beyondChance = alpha === null ? '' : ` (Krippendorff's alpha ${alpha.toFixed(2)})`
+  output.line(
+    `Agreement: ${voters} people voted, ${Math.round(equal * 100)} % of their votes agree${beyondChance}`,
+  )
 }
 
 function interval(mean: Mean, format: (value: number) => string): string | null {

@@ -134,6 +134,10 @@ export const datasetsQuery = queryOptions({
 export const createDataset = (name: string, prompts: readonly string[]) =>
   call(() => client.POST('/v1/compare/datasets', { body: { name, prompts: [...prompts] } }))
 
+/** Makes a dataset of the prompts of a run whose answers failed, or have a low score. */
+export const createFailures = (runId: string) =>
+  call(() => client.POST('/v1/compare/datasets', { body: { from_run: { run_id: runId } } }))
+
 /** Makes a dataset of a file of CSV, or of JSON lines. Without a name it is named like the file. */
 export async function uploadDataset(file: File, name: string): Promise<Schemas['CompareDataset']> {
   const { json } = await sendOperation(

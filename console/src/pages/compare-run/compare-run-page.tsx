@@ -139,7 +139,7 @@ function Loaded({ run }: { readonly run: CompareRun }) {
           </p>
         )}
       </Section>
-      {run.dataset_id !== null && (
+      {(run.dataset_id !== null || against !== undefined) && (
         <RunDiff
           run={run}
           datasetId={run.dataset_id}

@@ -1,9 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { cancelRun, isUnderWay, type CompareRun } from '../../api/compare.ts'
+import { cancelRun, createFailures, isUnderWay, type CompareRun } from '../../api/compare.ts'
+import { formatCountOf } from '../../ui/format/format-count.ts'
 import { Button, buttonClass } from '../../ui/forms/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { showFailure } from '../../ui/overlays/toasts.tsx'
+import { showFailure, showToast } from '../../ui/overlays/toasts.tsx'
+import { NewRunDialog } from '../compare/new-run-dialog.tsx'
 import { ResumeDialog } from './resume-dialog.tsx'
 
 /** What can be done with a run: cancel it, go on with it, take it along. */
@@ -14,6 +16,18 @@ export function RunActions({ run }: { readonly run: CompareRun }) {
     mutationFn: () => cancelRun(run.id),
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: ['compare'] }),
     onError: (error) => showFailure('The run was not cancelled', error),
+  })
+  const [isRepeating, setIsRepeating] = useState(false)
+  const keep = useMutation({
+    mutationFn: () => createFailures(run.id),
+    onSuccess: ({ name, prompts_total: total }) => {
+      void queryClient.invalidateQueries({ queryKey: ['compare', 'datasets'] })
+      showToast(
+        `The dataset “${name}” was made`,
+        `${formatCountOf(total, 'prompt')}. A new run can take them.`,
+      )
+    },
+    onError: (error) => showFailure('No dataset was made', error),
   })
   const isOver = !isUnderWay(run)
   const left = run.cells_total - run.cells_done
@@ -31,6 +45,16 @@ export function RunActions({ run }: { readonly run: CompareRun }) {
           Resume
         </Button>
       )}
+      {isOver && (
+        <>
+          <Button icon="retry" onClick={() => setIsRepeating(true)}>
+            Run again
+          </Button>
+          <Button icon="plus" isBusy={keep.isPending} onClick={() => keep.mutate()}>
+            Failures as a dataset
+          </Button>
+        </>
+      )}
       {(['csv', 'json'] as const).map((format) => (
         <a
           key={format}
@@ -42,6 +66,7 @@ export function RunActions({ run }: { readonly run: CompareRun }) {
           {format.toUpperCase()}
         </a>
       ))}
+      {isRepeating && <NewRunDialog from={run} onClose={() => setIsRepeating(false)} />}
       {isResuming && <ResumeDialog run={run} left={left} onClose={() => setIsResuming(false)} />}
     </>
   )

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../api/client.ts'
-import { diffQuery, runListQuery, type CompareRun } from '../../api/compare.ts'
+import { diffQuery, isUnderWay, runListQuery, type CompareRun } from '../../api/compare.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { formatShortCount } from '../../ui/format/format-count.ts'
@@ -14,22 +14,24 @@ type Measures = Schemas['CompareDiff']['lanes'][number]['measures']
 
 interface RunDiffProps {
   readonly run: CompareRun
-  readonly datasetId: string
+  /** Null if the prompts come from no dataset. */
+  readonly datasetId: string | null
   readonly against: string | undefined
   readonly onAgainst: (id: string | undefined) => void
 }
 
-/** What changed since another run of the same dataset. */
+/** What changed since another run of the same dataset, or of the same prompts. */
 export function RunDiff({ run, datasetId, against, onAgainst }: RunDiffProps) {
   const runs = useInfiniteQuery(runListQuery())
   const others = (runs.data?.pages.flatMap(({ data }) => data) ?? []).filter(
-    ({ id, dataset_id: dataset }) => dataset === datasetId && id !== run.id,
+    ({ id, dataset_id: dataset }) =>
+      id !== run.id && (id === against || (datasetId !== null && dataset === datasetId)),
   )
   return (
     <Section title="Compared with another run">
       <div className="flex flex-col gap-4">
         <SelectField
-          label="Another run of this dataset"
+          label={datasetId === null ? 'Another run of these prompts' : 'Another run of this dataset'}
           value={against ?? ''}
           choices={[
             { value: '', label: others.length === 0 ? 'there is none yet' : 'choose one' },
@@ -41,7 +43,7 @@ export function RunDiff({ run, datasetId, against, onAgainst }: RunDiffProps) {
           onChange={(chosen) => onAgainst(chosen === '' ? undefined : chosen)}
           className="max-w-md"
         />
-        {against !== undefined && <DiffTable id={run.id} against={against} />}
+        {against !== undefined && !isUnderWay(run) && <DiffTable id={run.id} against={against} />}
       </div>
     </Section>
   )

@@ -1,5 +1,6 @@
+import type { Schemas } from '../../api/client.ts'
 import type { CompareRun } from '../../api/compare.ts'
-import { formatShare } from '../../ui/format/format-count.ts'
+import { formatCountOf, formatShare } from '../../ui/format/format-count.ts'
 import { formatDuration } from '../../ui/format/format-duration.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Section } from '../../ui/layout/section.tsx'
@@ -41,6 +42,7 @@ export function RunVerdict({ run }: { readonly run: CompareRun }) {
           <Badge tone={tone}>{text}</Badge>
           {verdict.basis !== null && <span>by {BASES[verdict.basis]}</span>}
           {verdict.confidence !== null && <span>confidence {formatShare(verdict.confidence)}</span>}
+          <Agreement agreement={verdict.agreement} />
         </p>
         {points('cost_usd').length > 1 && (
           <div className="grid grid-cols-2 gap-6 max-md:grid-cols-1">
@@ -58,5 +60,18 @@ export function RunVerdict({ run }: { readonly run: CompareRun }) {
         )}
       </div>
     </Section>
+  )
+}
+
+/** How far the people who voted agree, once two of them voted on the same. */
+function Agreement({ agreement }: { readonly agreement: Schemas['CompareDecision']['agreement'] }) {
+  const { voters, shared, equal_share: equal, krippendorff_alpha: alpha } = agreement
+  if (equal === null) return null
+  return (
+    <span>
+      {voters} people voted, {formatShare(equal)} of their votes on {formatCountOf(shared, 'shared question')}{' '}
+      agree
+      {alpha !== null && `, Krippendorff’s alpha ${alpha.toFixed(2)}`}
+    </span>
   )
 }

@@ -1,3 +1,4 @@
+import type { CompareRun } from '../../api/compare.ts'
 import { Button } from '../../ui/forms/button.tsx'
 import { IconButton } from '../../ui/forms/icon-button.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
@@ -9,6 +10,10 @@ export interface LaneDraft {
   readonly model: string
   readonly temperature: string
   readonly system: string
+  /** Of a lane that is asked again. */
+  readonly name?: string
+  /** Its other parameters. */
+  readonly others?: Readonly<Record<string, unknown>>
 }
 
 interface LaneDraftsProps {
@@ -36,7 +41,7 @@ export function LaneDrafts({ lanes, onChange }: LaneDraftsProps) {
             isLabelHidden
             value={lane.model}
             choices={choices}
-            onChange={(model) => change(index, { model })}
+            onChange={(model) => change(index, { model, name: '' })}
             className="w-52 shrink-0 max-sm:grow"
           />
           <TextField
@@ -81,10 +86,24 @@ export function LaneDrafts({ lanes, onChange }: LaneDraftsProps) {
 
 export const newLane = (model: string): LaneDraft => ({ model, temperature: '', system: '' })
 
-/** As the API takes it. */
-export function toLane({ model, temperature, system }: LaneDraft) {
+/** A lane of an earlier run, to be changed. */
+export function toDraft({ model, name, params }: CompareRun['lanes'][number]): LaneDraft {
+  const { temperature, system, ...others } = params
   return {
     model,
+    name: name === model ? '' : name,
+    temperature: typeof temperature === 'number' ? String(temperature) : '',
+    system: typeof system === 'string' ? system : '',
+    others,
+  }
+}
+
+/** As the API takes it. */
+export function toLane({ model, name = '', temperature, system, others }: LaneDraft) {
+  return {
+    ...others,
+    model,
+    ...(name !== '' && { name }),
     ...(temperature.trim() !== '' && { temperature: Number(temperature) }),
     ...(system.trim() !== '' && { system }),
   }

@@ -1,29 +1,35 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { createRun } from '../../api/compare.ts'
+import { createRun, type CompareRun } from '../../api/compare.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { Button } from '../../ui/forms/button.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { TextField } from '../../ui/forms/text-field.tsx'
 import { Dialog } from '../../ui/overlays/dialog.tsx'
-import { LaneDrafts, newLane, toLane, type LaneDraft } from './lane-drafts.tsx'
+import { LaneDrafts, newLane, toDraft, toLane, type LaneDraft } from './lane-drafts.tsx'
 import { useChatModels } from './model-lanes.tsx'
 import { ScoreDrafts, toScores, type ScoreDraft } from './score-drafts.tsx'
 import { hasPrompts, knownPrompts, NO_PROMPTS, preparePrompts, PromptSource } from './prompt-source.tsx'
 import { RunEstimate } from './run-estimate.tsx'
 
+interface NewRunDialogProps {
+  /** The run that is asked again: its prompts and scores, and its lanes to change. */
+  readonly from?: CompareRun
+  readonly onClose: () => void
+}
+
 /** Prompts or a dataset, models, and a limit of the cost. */
-export function NewRunDialog({ onClose }: { readonly onClose: () => void }) {
+export function NewRunDialog({ from, onClose }: NewRunDialogProps) {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const choices = useChatModels()
-  const [entered, setLanes] = useState<readonly LaneDraft[]>([])
+  const [entered, setLanes] = useState<readonly LaneDraft[]>(from?.lanes.map(toDraft) ?? [])
   const [prompts, setPrompts] = useState(NO_PROMPTS)
   const [name, setName] = useState('')
-  const [budget, setBudget] = useState('1')
-  const [repeats, setRepeats] = useState('1')
-  const [judge, setJudge] = useState('')
+  const [budget, setBudget] = useState(from === undefined ? '1' : String(from.budget_usd ?? ''))
+  const [repeats, setRepeats] = useState(String(from?.repeats ?? 1))
+  const [judge, setJudge] = useState(from?.judge?.model ?? '')
   const [scores, setScores] = useState<readonly ScoreDraft[]>([])
   const lanes = entered.length > 0 ? entered : choices.slice(0, 2).map(({ value }) => newLane(value))
   const budgetUsd = budget.trim() === '' ? null : Number(budget)
@@ -31,25 +37,30 @@ export function NewRunDialog({ onClose }: { readonly onClose: () => void }) {
     lanes: lanes.map(toLane),
     repeats: Number(repeats),
     budget_usd: budgetUsd,
-    ...(judge !== '' && { judge: { model: judge } }),
+    ...chooseJudge(judge, from),
+    ...(from?.blind === true && { blind: true }),
   }
-  const known = knownPrompts(prompts)
+  const known = from === undefined ? knownPrompts(prompts) : { run_id: from.id }
   const create = useMutation({
     mutationFn: async () =>
       createRun({
         ...order,
-        scores: toScores(scores),
+        ...(from === undefined && { scores: toScores(scores) }),
         ...(name !== '' && { name }),
-        ...(await preparePrompts(prompts)),
+        ...(from === undefined ? await preparePrompts(prompts) : { run_id: from.id }),
       }),
     onSuccess: ({ id }) => {
       void queryClient.invalidateQueries({ queryKey: ['compare'] })
-      void navigate({ to: '/compare/$id', params: { id } })
+      void navigate({ to: '/compare/$id', params: { id }, search: { against: from?.id } })
+      onClose()
     },
   })
   return (
     <Dialog
-      title="New run"
+      title={from === undefined ? 'New run' : 'Run again'}
+      description={
+        from && `The prompts and scores of “${from.name}”. The difference is shown when it has ended.`
+      }
       isWide
       isOpen
       onClose={onClose}
@@ -58,7 +69,7 @@ export function NewRunDialog({ onClose }: { readonly onClose: () => void }) {
           kind="primary"
           icon="play"
           isBusy={create.isPending}
-          disabled={!hasPrompts(prompts)}
+          disabled={from === undefined && !hasPrompts(prompts)}
           onClick={() => create.mutate()}
         >
           Start the run
@@ -67,7 +78,7 @@ export function NewRunDialog({ onClose }: { readonly onClose: () => void }) {
     >
       <TextField label="Name" value={name} onChange={setName} hint="Empty: it is named after the models." />
       <LaneDrafts lanes={lanes} onChange={setLanes} />
-      <PromptSource draft={prompts} onChange={setPrompts} />
+      {from === undefined && <PromptSource draft={prompts} onChange={setPrompts} />}
       <div className="grid grid-cols-3 gap-4 max-sm:grid-cols-1">
         <TextField label="Repeats" inputMode="numeric" value={repeats} onChange={setRepeats} hint="1 to 10" />
         <TextField
@@ -84,9 +95,15 @@ export function NewRunDialog({ onClose }: { readonly onClose: () => void }) {
           onChange={setJudge}
         />
       </div>
-      <ScoreDrafts scores={scores} onChange={setScores} />
+      {from === undefined && <ScoreDrafts scores={scores} onChange={setScores} />}
       <RunEstimate order={known === null ? null : { ...order, ...known }} budgetUsd={budgetUsd} />
       {create.error && <ErrorPanel title="The run was not created" error={create.error} />}
     </Dialog>
   )
+}
+
+/** A run that is asked again keeps its judge with the rubric, unless another one is chosen. */
+function chooseJudge(model: string, from: CompareRun | undefined) {
+  if (from !== undefined && model === (from.judge?.model ?? '')) return {}
+  return { judge: model === '' ? null : { model } }
 }
