@@ -29,6 +29,11 @@ test('the ledger verifies by the sums of requests that are not kept any more, an
     expect(await stage.database.query('SELECT FROM usage_records')).toEqual([])
     await charge(3n)
     expect(await stage.findDifferences()).toEqual([])
+    // Another partition with a name that one had before.
+    await stage.database.query(`UPDATE usage_carried SET partition = 'usage_records_other'`)
+    await stage.database.query(carryUsage({ name: 'usage_records_other', untilMs: Date.now() }))
+    await stage.database.query('DELETE FROM usage_records')
+    expect(await stage.findDifferences()).toEqual([])
     await stage.database.query('UPDATE usage_carried SET cost_nano_usd = cost_nano_usd - 1')
     const account = `account ${payer.accountId}`
     expect(await stage.findDifferences()).toEqual([

@@ -7,5 +7,9 @@ export function carryUsage({ name, untilMs }: { name: string; untilMs: number })
   return `
     INSERT INTO usage_carried (account_id, partition, until, requests, tokens, cost_nano_usd)
     SELECT account_id, '${name}', to_timestamp(${untilMs / 1000}), count(*), sum(${TOKENS}), sum(cost_nano_usd)
-    FROM ${name} GROUP BY account_id`
+    FROM ${name} GROUP BY account_id
+    -- A restored database has a first partition again.
+    ON CONFLICT (account_id, partition) DO UPDATE SET until = greatest(usage_carried.until, excluded.until),
+      requests = usage_carried.requests + excluded.requests, tokens = usage_carried.tokens + excluded.tokens,
+      cost_nano_usd = usage_carried.cost_nano_usd + excluded.cost_nano_usd`
 }
