@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectDatabase } from '../src/storage/connection/connect-database.ts'
 import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
 
 const ACCOUNTS = '/v1/admin/accounts'
@@ -129,6 +130,17 @@ describe('suspending', () => {
     expect([activated.status, activated.suspended_reason]).toEqual(['active', null])
     await suspend()
     expect(await messageOf()).toEqual([403, 'This account is suspended.'])
+    // A process of an earlier release knows no reason and changes only the status.
+    await suspend({ reason: 'Of before.' })
+    const database = connectDatabase({
+      connectionString: gateway.connectionString,
+      poolSize: 1,
+      statementTimeoutMs: 30_000,
+    })
+    for (const status of ['active', 'suspended'])
+      await database.query('UPDATE accounts SET status = $2 WHERE id = $1', [accountId, status])
+    await database.close()
+    expect((await gateway.request('GET', `${ACCOUNTS}/${accountId}`)).body.suspended_reason).toBe(null)
     for (const reason of [
       '',
       'x'.repeat(501),

@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { modelEntry, startChatGateway } from '../chat/start-chat-gateway.ts'
 import { createOther } from '../deployments/deploy.ts'
+import { click, openCheckout } from '../payments/open-checkout.ts'
 import { completion, failure } from '../upstreams/openai-server.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
 
 const { gateway, home } = await startGatewayAndHome(() =>
   startChatGateway({
     models: [modelEntry('cheap', [{ provider: 'openai', model: 'upstream' }])],
+    settings: { PARKWAY_ALLOW_TEST_CHECKOUT: 'true' },
   }),
 )
 const MISSING = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
@@ -40,7 +42,9 @@ describe('accounts', () => {
       await read(`/v1/admin/accounts/${account}`),
     )
     expect((await admin('accounts', 'suspend', account)).code).toBe(2)
-    expect((await admin('accounts', 'suspend', '--yes', account)).stdout).toBe('Acme is suspended.\n')
+    const suspended = await admin('accounts', 'suspend', '--yes', '--reason', 'Invoice 17', account)
+    expect(suspended.stdout).toBe('Acme is suspended.\n')
+    expect((await admin('accounts', 'show', account)).stdout).toMatch(/^suspended because +Invoice 17$/m)
     expect((await read(`/v1/admin/accounts/${account}`)).status).toBe('suspended')
     expect((await admin('accounts', 'activate', account)).stdout).toBe('Acme is active.\n')
   })
@@ -58,6 +62,20 @@ describe('credit', () => {
     expect((await admin('credit', account, '5', '--yes')).code).toBe(2)
     expect((await admin('credit', account, '5', '--reason', 'x')).code).toBe(2)
   })
+})
+
+test('a payment is refunded with a reason, once for one word', async () => {
+  const { url, key } = await openCheckout(gateway)
+  await click(url, 'pay')
+  const history = async () => (await gateway.request('GET', '/v1/payments/history', { key })).body.data
+  const [{ id }] = await history()
+  const give = ['refund', id, '--amount', '5', '--reason', 'Paid twice', '--once', 'twice', '--yes']
+  for (let count = 0; count < 2; count += 1)
+    expect((await admin(...give)).stdout).toBe('The payment of $20.00 is partially refunded.\n')
+  expect((await history()).filter(({ kind }: { kind: string }) => kind === 'refund')).toMatchObject([
+    { reason: 'Paid twice', amount_usd: -5 },
+  ])
+  expect((await admin('refund', id)).code).toBe(2)
 })
 
 describe('promo codes', () => {

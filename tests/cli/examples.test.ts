@@ -24,6 +24,7 @@ const NEEDS_SHELL = /[|<>]|\$\(/
 /** Examples that cannot run here, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'parkway proxy': 'runs until it is interrupted; tests/cli/proxy.test.ts runs it',
+  'parkway admin refund': 'needs a payment; tests/cli/admin.test.ts runs it',
   'parkway admin providers models': 'needs a provider that answers; tests/cli/admin.test.ts runs it',
   'parkway admin providers add': 'the sandbox would give way; tests/cli/admin.test.ts runs it',
   'parkway admin providers rotate': 'needs a provider; tests/cli/admin.test.ts runs it',

@@ -54,11 +54,13 @@ describe.skipIf(NO_BROWSER !== null)('payments of all accounts', () => {
       until: today,
     })
     await page.getByRole('button', { name: 'Refund' }).click()
+    await page.getByLabel('Reason, which the account reads').fill('Paid twice')
     await page.getByRole('button', { name: 'Refund the payment' }).click()
     await page.getByText('No payment matches').waitFor()
     await page.getByRole('button', { name: 'Clear', exact: true }).click()
     await expect.poll(rows).toBe(3)
     await page.getByRole('cell', { name: 'refunded', exact: true }).waitFor()
+    await page.getByRole('cell', { name: 'Paid twice' }).waitFor()
 
     // The list says why it cannot be read, and is read again.
     const failed = '**/v1/admin/payments?*'

@@ -73,6 +73,31 @@ describe('refunds', () => {
     expect((await stage.readPayment(payment)).status).toBe('partially_refunded')
   })
 
+  test('a refund has its reason, written once however often it is asked for', async () => {
+    const payment = await stage.payCheckout(20)
+    const path = `/v1/admin/payments/${payment.paymentId}/refund`
+    const body = { amount_usd: 5, reason: 'Paid twice' }
+    const headers = { 'idempotency-key': 'paid-twice' }
+    const ask = () => stage.gateway.request('POST', path, { body, headers })
+    await Promise.all([ask(), ask(), ask()])
+    expect((await ask()).status).toBe(200)
+    // Another refund of the same amount is one of its own.
+    await stage.gateway.request('POST', path, { body: { ...body, reason: 'Again' } })
+    const refunds = (await stage.history(payment)).filter(({ kind }) => kind === 'refund')
+    expect(refunds.map(({ reason, amount_usd: usd }) => [reason, usd])).toEqual([
+      ['Again', -5],
+      ['Paid twice', -5],
+    ])
+    const { body: log } = await stage.gateway.request('GET', '/v1/organization/audit_logs', {
+      key: payment.key,
+    })
+    const removed = log.data.filter(({ type }: { type: string }) => type === 'credit.removed')
+    expect(removed.map((entry: Removed) => entry['credit.removed'].data.reason)).toEqual([
+      'Again',
+      'Paid twice',
+    ])
+  })
+
   test('a refund of spent credit leaves a debt', async () => {
     const payment = await stage.payCheckout(20)
     const { status } = await stage.gateway.request('POST', `/v1/admin/accounts/${payment.accountId}/credit`, {
@@ -149,3 +174,7 @@ describe('disputes', () => {
     expect(await stage.balance(payment)).toBe(0)
   })
 })
+
+interface Removed {
+  readonly 'credit.removed': { readonly data: { readonly reason: string } }
+}

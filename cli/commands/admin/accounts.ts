@@ -62,6 +62,9 @@ const show = clientCommand({
     printPairs(output, [
       ['account', `${account.name} (${account.id})`],
       ['status', account.status],
+      ...(account.suspended_reason === null
+        ? []
+        : ([['suspended because', printable(account.suspended_reason)]] as const)),
       ['balance', formatUsd(account.balance_usd)],
       ['budget a month', describeBudget(budget.monthly_usd, budget.monthly_spent_usd)],
       ['budget a day', describeBudget(budget.daily_usd, budget.daily_spent_usd)],
@@ -89,17 +92,24 @@ const create = clientCommand<CreateOptions>({
   },
 })
 
-const suspend = clientCommand<{ readonly yes?: boolean }>({
+const suspend = clientCommand<{ readonly yes?: boolean; readonly reason?: string }>({
   name: 'suspend',
   summary: 'Refuse all requests of an account until it is activated again.',
-  example: 'parkway admin accounts suspend --yes "$ACCOUNT_ID"',
-  define: (command) => command.argument('<account>', 'its id').option('-y, --yes', 'do not ask'),
-  async act({ output, isJson, connect, printJson }, { yes }, id = '') {
+  example: 'parkway admin accounts suspend --reason "Invoice 17 is not paid." --yes "$ACCOUNT_ID"',
+  define: (command) =>
+    command
+      .argument('<account>', 'its id')
+      .option('--reason <text>', 'why; every refusal tells the account')
+      .option('-y, --yes', 'do not ask'),
+  async act({ output, isJson, connect, printJson }, { yes, reason }, id = '') {
     const gateway = connect()
     const { name } = await readAccount(gateway, id)
     await requireConsent(`Suspend ${printable(name)} (${id})?`, yes === true)
     const account = await gateway.call((routes) =>
-      routes.POST('/v1/admin/accounts/{id}/suspend', { params: { path: { id } } }),
+      routes.POST('/v1/admin/accounts/{id}/suspend', {
+        params: { path: { id } },
+        body: reason === undefined ? {} : { reason },
+      }),
     )
     if (isJson) return printJson(account)
     output.line(`${printable(name)} is ${account.status}.`)

@@ -41,12 +41,12 @@ export const allPaymentsQuery = (filters: PaymentFilters) =>
       ),
   })
 
-/** Returns the rest of a payment at the provider and takes its credit back. */
-export const refundPayment = (id: string, idempotencyKey: string) =>
+/** Returns the rest of a payment at the provider and takes its credit back. The account reads the reason. */
+export const refundPayment = (id: string, reason: string, idempotencyKey: string) =>
   call(() =>
     client.POST('/v1/admin/payments/{id}/refund', {
       params: { path: { id }, header: { 'Idempotency-Key': idempotencyKey } },
-      body: {},
+      body: reason === '' ? {} : { reason },
     }),
   )
 

@@ -1,15 +1,15 @@
 import { AppError, invalidValue, notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
-import { formatUsd, usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
+import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { PaymentProvider } from '../../payments/payment-provider.ts'
-import { recordChange, type ChangeActor } from '../audit/audit.ts'
+import type { ChangeActor } from '../audit/audit.ts'
 import { applyReport, readReversed, type ReportContext } from './apply-report.ts'
 import { centsFromNanoUsd } from './cents.ts'
 import { findCheckout, type CheckoutRecord } from './checkout-record.ts'
 import { inviteRepeating } from './invite-repeating.ts'
 import { readPayment, type Payment } from './payment-record.ts'
+import { recordRefund } from './record-refund.ts'
 import {
-  completeRefundRequest,
   findRefundRequest,
   insertRefundRequest,
   type OperatorKey,
@@ -20,7 +20,7 @@ export interface RefundRequest {
   readonly paymentId: string
   /** Null for the rest of the payment. */
   readonly amountNanoUsd: NanoUsd | null
-  /** For the audit log of the account. */
+  /** For the payment, and the audit log of the account. */
   readonly reason: string | null
   readonly idempotencyKey: OperatorKey | null
   readonly operator: ChangeActor
@@ -71,21 +71,13 @@ async function refundOnce(
       'provider_error',
       'The payment provider could not make the refund. Nothing was taken back.',
     )
-  await recordChange(database, {
-    actor: request.operator,
-    accountId: checkout.payment.accountId,
-    type: 'credit.removed',
-    projectId: null,
-    resourceId: paymentId,
-    details: {
-      data: {
-        amount_usd: -usdFromNanoUsd(amountNanoUsd),
-        is_refund: true,
-        ...(request.reason !== null && { reason: request.reason }),
-      },
-    },
+  await recordRefund(database, {
+    payment: checkout.payment,
+    amountNanoUsd,
+    reason: request.reason,
+    operator: request.operator,
+    idempotencyKey,
   })
-  if (idempotencyKey !== null) await completeRefundRequest(database, idempotencyKey)
   return readPayment(database, paymentId, null)
 }
 

@@ -57,7 +57,8 @@ const RefundBody = Type.Object(
         minLength: 1,
         maxLength: 500,
         pattern: SHOWN_LINE,
-        description: 'Why, in words. It is in the audit logs of the gateway and of the account.',
+        description:
+          'Why, in words. It is with the refund, where the account reads it, and in the audit logs of the gateway and of the account.',
       }),
     ),
   },
