@@ -11,7 +11,10 @@ export default defineConfig({
   test: {
     root: ROOT,
     include: ['tests/invoice/long-run-suite.ts'],
-    globalSetup: [join(ROOT, 'src/storage/testing/global-setup.ts')],
+    globalSetup: [
+      join(ROOT, 'src/storage/testing/global-setup.ts'),
+      join(ROOT, 'tests/support/bundle-program.ts'),
+    ],
     testTimeout: FAR_AWAY_MS,
     hookTimeout: FAR_AWAY_MS,
     disableConsoleIntercept: true,
