@@ -215,7 +215,7 @@ describe('the OpenAPI document of a running gateway', () => {
   })
 
   test('is valid and has the routes that answer', async () => {
-    const gateway = await startTestGateway()
+    const gateway = await startTestGateway({ settings: { PARKWAY_STATUS_PAGE: 'true' } })
     try {
       const { status, body } = await gateway.request('GET', '/openapi.json', { key: null })
       expect(status).toBe(200)

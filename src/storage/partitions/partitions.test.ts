@@ -73,8 +73,8 @@ const fill = (rows: number) =>
     [nowMs - DAY_MS, rows],
   )
 
-describe('a plain table is moved', () => {
-  test('with its rows, keys, indexes, checks, storage parameters and grants', async () => {
+describe('a plain table', () => {
+  test('a plain table is moved with its rows, keys, indexes, checks, storage parameters and grants', async () => {
     await database.query('GRANT SELECT ON notes TO pg_monitor')
     await insert(nowMs - 3 * DAY_MS)
     await insert(nowMs)
@@ -99,7 +99,7 @@ describe('a plain table is moved', () => {
     expect(kept).toEqual({ may_read: true, options: ['fillfactor=80'] })
   })
 
-  test('if it is large, without touching a row, and its new rows stay in it until a partition begins', async () => {
+  test('a large plain table is moved without touching a row, and its new rows stay in it until a partition begins', async () => {
     await fill(LARGE)
     const [file] = await database.query(`SELECT pg_relation_filenode('notes') AS file`)
     await arrange()
@@ -110,7 +110,7 @@ describe('a plain table is moved', () => {
     expect(await partitionsOfRows()).toEqual(['notes_before', 'notes_other'])
   })
 
-  test('later, if readers hold it, and nothing has changed for them until then', async () => {
+  test('a plain table is moved later if readers hold it, and nothing has changed for them until then', async () => {
     await fill(LARGE)
     await database.transaction(async (reader) => {
       await reader.query('SELECT FROM notes LIMIT 1')
@@ -123,7 +123,7 @@ describe('a plain table is moved', () => {
     expect(await database.query('SELECT count(*) AS rows FROM notes')).toEqual([{ rows: BigInt(LARGE + 1) }])
   })
 
-  test('also if an earlier attempt ended in the middle, and its limit is lifted when its time comes', async () => {
+  test('a plain table is also moved if an earlier attempt ended in the middle, and its limit is lifted when its time comes', async () => {
     await fill(LARGE)
     const limit = (atMs: number) =>
       database.query(
@@ -137,7 +137,7 @@ describe('a plain table is moved', () => {
     expect(left).toEqual([])
   })
 
-  test('not if it has ids that do not begin with a time, and takes them as before', async () => {
+  test('a plain table whose ids do not begin with a time is not moved, and takes them as before', async () => {
     await fill(LARGE)
     const odd = () =>
       database.query(`INSERT INTO notes (owner, id) VALUES ($1, 'ffffffff-0000-4000-8000-000000000000')`, [
@@ -183,7 +183,7 @@ test('a table that processes of the release before would damage is moved when th
 })
 
 describe('partitions of time', () => {
-  test('are made ahead, and any id can be inserted at any time', async () => {
+  test('partitions are made ahead, and any id can be inserted at any time', async () => {
     await arrange()
     expect(await listPartitions()).toEqual([
       nameOfDay(0),
@@ -196,7 +196,7 @@ describe('partitions of time', () => {
     expect(await partitionsOfRows()).toEqual([nameOfDay(0), nameOfDay(2), 'notes_before', 'notes_other'])
   })
 
-  test('that are missing are made, but for days whose rows are in the default partition', async () => {
+  test('partitions that are missing are made, but for days whose rows are in the default partition', async () => {
     await arrange()
     await database.query(`DROP TABLE ${nameOfDay(1)}, ${nameOfDay(2)}`)
     await insert(nowMs + DAY_MS)
@@ -228,7 +228,7 @@ describe('partitions of time', () => {
     expect(await database.query('SELECT * FROM kept')).toEqual([{ name: 'notes_before', rows: 1n }])
   })
 
-  test('are dropped when nobody reads them, and a reader sees them to its end', async () => {
+  test('partitions are dropped when nobody reads them, and a reader sees them to its end', async () => {
     await insert(nowMs - 10 * DAY_MS)
     await arrange()
     let dropped: Promise<void> = Promise.resolve()

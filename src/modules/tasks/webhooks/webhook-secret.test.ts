@@ -60,7 +60,7 @@ async function readStored(): Promise<{ clear: (string | null)[]; text: string }>
 }
 
 describe('the secret of webhooks', () => {
-  test('is sealed from its first moment, and so is the one before it', async () => {
+  test('the secret of webhooks is sealed from its first moment, and so is the one before it', async () => {
     await startProcess(CAPABILITIES)
     const { secret } = await secrets.read(accountId)
     const rotated = await secrets.rotate(accountId)
@@ -72,7 +72,7 @@ describe('the secret of webhooks', () => {
     expect(await secrets.sealClear()).toBe(0)
   })
 
-  test('stays readable for a process of the release before, and is sealed when none is left', async () => {
+  test('a secret in clear stays readable for a process of the release before, and is sealed when none is left', async () => {
     await startProcess(CAPABILITIES)
     const end = await startProcess()
     const { secret } = await secrets.read(accountId)
@@ -84,7 +84,7 @@ describe('the secret of webhooks', () => {
     expect(await secrets.readSigning(accountId)).toEqual([rotated.secret, secret])
   })
 
-  test('that a process of the release before puts beside a sealed one is the newer of both', async () => {
+  test('a secret that a process of the release before puts beside a sealed one is the newer of both', async () => {
     const { secret: first } = await secrets.read(accountId)
     const { secret: second } = await secrets.rotate(accountId)
     await rotateAsBefore('whsec_dGhpcmQ=')
@@ -98,7 +98,7 @@ describe('the secret of webhooks', () => {
     expect([first, second]).not.toContain(fifth)
   })
 
-  test('is not sealed right after the update, when a process of the release before may still be starting', async () => {
+  test('a secret in clear is not sealed right after the update, when a process of the release before may still be starting', async () => {
     await database.query("UPDATE installation SET processes_settled_at = now() + interval '10 minutes'")
     const { secret } = await secrets.read(accountId)
     expect([await secrets.sealClear(), (await readStored()).clear]).toEqual([0, [secret, null]])
@@ -106,7 +106,7 @@ describe('the secret of webhooks', () => {
     expect([await secrets.sealClear(), (await readStored()).clear]).toEqual([1, [null, null]])
   })
 
-  test('is sealed in steps, however many there are', async () => {
+  test('secrets in clear are sealed in steps, however many there are', async () => {
     await database.query(
       `WITH made AS (INSERT INTO accounts (id, name) SELECT gen_random_uuid(), 'many' FROM generate_series(1, 120) RETURNING id)
        INSERT INTO webhook_secrets (account_id, secret) SELECT id, 'whsec_bWFueQ==' FROM made`,
@@ -116,7 +116,7 @@ describe('the secret of webhooks', () => {
     expect(left).toBe(undefined)
   })
 
-  test('is sealed anew with another key, of another account cannot be opened, and is replaced when its key is forgotten', async () => {
+  test('a secret is sealed anew with another key, cannot be opened for another account, and is replaced when its key is forgotten', async () => {
     const { secret } = await secrets.read(accountId)
     const keyring = createKeyring('another key', ['a key'])
     for (const column of SEALED_WEBHOOK_SECRETS) await resealColumn(database, keyring, column)
