@@ -123,7 +123,7 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
     await takeScreenshots(page, 'compare-diff')
     await page.getByRole('button', { name: 'Failures as a dataset' }).click()
     await page.getByText('No prompt of this run has such an answer.').first().waitFor()
-    await page.getByRole('button', { name: 'Run again' }).click()
+    await page.getByRole('link', { name: 'Run again' }).click()
     await dialog.getByLabel('System prompt 2', { exact: true }).fill('Be brief.')
     await dialog.getByRole('button', { name: 'Start the run' }).click()
     await page.waitForURL(new RegExp(`against=${second.id}`))

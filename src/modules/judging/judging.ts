@@ -29,7 +29,7 @@ export type { JudgingProgress } from './read-progress.ts'
 export type { Ranking, RunVerdict } from './read-ranking.ts'
 export type { Agreement } from './measure-agreement.ts'
 export type { GivenVote } from './read-votes.ts'
-export { voterOf, type Voter } from './voter.ts'
+export { voterOf } from './voter.ts'
 export type { Vote, VoteOrder } from './votes.ts'
 
 /** Ranks lanes and models by the votes of users and of a judge, with confidence intervals. */

@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { cancelRun, createFailures, isUnderWay, type CompareRun } from '../../api/compare.ts'
 import { formatCountOf } from '../../ui/format/format-count.ts'
 import { Button, buttonClass } from '../../ui/forms/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { showFailure, showToast } from '../../ui/overlays/toasts.tsx'
-import { NewRunDialog } from '../compare/new-run-dialog.tsx'
 import { ResumeDialog } from './resume-dialog.tsx'
 
 /** What can be done with a run: cancel it, go on with it, take it along. */
@@ -17,7 +17,6 @@ export function RunActions({ run }: { readonly run: CompareRun }) {
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: ['compare'] }),
     onError: (error) => showFailure('The run was not cancelled', error),
   })
-  const [isRepeating, setIsRepeating] = useState(false)
   const keep = useMutation({
     mutationFn: () => createFailures(run.id),
     onSuccess: ({ name, prompts_total: total }) => {
@@ -47,9 +46,10 @@ export function RunActions({ run }: { readonly run: CompareRun }) {
       )}
       {isOver && (
         <>
-          <Button icon="retry" onClick={() => setIsRepeating(true)}>
+          <Link to="/compare" search={{ tab: 'runs', again: run.id }} className={buttonClass()}>
+            <Icon name="retry" />
             Run again
-          </Button>
+          </Link>
           <Button icon="plus" isBusy={keep.isPending} onClick={() => keep.mutate()}>
             Failures as a dataset
           </Button>
@@ -66,7 +66,6 @@ export function RunActions({ run }: { readonly run: CompareRun }) {
           {format.toUpperCase()}
         </a>
       ))}
-      {isRepeating && <NewRunDialog from={run} onClose={() => setIsRepeating(false)} />}
       {isResuming && <ResumeDialog run={run} left={left} onClose={() => setIsResuming(false)} />}
     </>
   )

@@ -5,12 +5,13 @@ import { Tabs } from '../../ui/layout/tabs.tsx'
 import { Arena } from './arena.tsx'
 import { COMPARE_TABS, type CompareSearch } from './compare-search.ts'
 import { Leaderboard } from './leaderboard.tsx'
+import { RunAgain } from './run-again.tsx'
 import { RunList } from './run-list.tsx'
 
 const route = getRouteApi('/shell/compare')
 
 export function ComparePage() {
-  const { tab = 'arena', round, search, source } = route.useSearch()
+  const { tab = 'arena', round, again, search, source } = route.useSearch()
   const navigate = route.useNavigate()
   const change = (changed: CompareSearch): void =>
     void navigate({ search: (old) => ({ ...old, ...changed }) })
@@ -29,6 +30,9 @@ export function ComparePage() {
             search={search ?? ''}
             onSearch={(text) => change({ search: text === '' ? undefined : text })}
           />
+        )}
+        {tab === 'runs' && again !== undefined && (
+          <RunAgain id={again} onClose={() => change({ again: undefined })} />
         )}
         {tab === 'leaderboard' && (
           <Leaderboard source={source} onSource={(chosen) => change({ source: chosen })} />

@@ -52,7 +52,6 @@ export function NewRunDialog({ from, onClose }: NewRunDialogProps) {
     onSuccess: ({ id }) => {
       void queryClient.invalidateQueries({ queryKey: ['compare'] })
       void navigate({ to: '/compare/$id', params: { id }, search: { against: from?.id } })
-      onClose()
     },
   })
   return (
