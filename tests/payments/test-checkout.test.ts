@@ -51,6 +51,27 @@ describe('the page', () => {
     expect(body).toMatchObject({ id, kind: 'checkout', amount_usd: 20, status: 'completed' })
   })
 
+  test('a paid checkout has a receipt, of its account only, which says that no money moved and what was refunded', async () => {
+    const { url, key, id } = await openCheckout(gateway)
+    const path = `/v1/payments/${id}/receipt`
+    expect((await gateway.request('GET', path, { key })).status).toBe(404)
+    await click(url, 'pay')
+    const { body } = await gateway.request('GET', `/v1/payments/${id}`, { key })
+    expect(body.receipt_url).toBe(gateway.baseUrl + path)
+    const receipt = await gateway.fetch('GET', path, { key })
+    expect([receipt.status, receipt.headers.get('content-type')]).toEqual([200, 'application/pdf'])
+    expect(
+      Buffer.from(await receipt.arrayBuffer())
+        .subarray(0, 5)
+        .toString(),
+    ).toBe('%PDF-')
+    const stranger = await createAccount(gateway)
+    expect((await gateway.request('GET', path, { key: stranger.key })).status).toBe(404)
+    const { body: gift } = await gateway.request('GET', '/v1/payments/history')
+    for (const other of [...gift.data.map(({ id: each }: { id: string }) => each).slice(0, 1), 'none'])
+      expect((await gateway.request('GET', `/v1/payments/${other}/receipt`, { key })).status).toBe(404)
+  })
+
   test.each([
     ['https://shop.example/straße?x=\u{1F600}', 'https://shop.example/stra%C3%9Fe?x=%F0%9F%98%80'],
     ['https://shop.example/a\r\nset-cookie: b', 'https://shop.example/aset-cookie:%20b'],

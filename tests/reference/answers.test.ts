@@ -19,6 +19,7 @@ const NOT_WALKED = [
   /^\w+ \/(checkout|docs|media|metrics|openapi\.json|status$)/,
   /^POST \/v1\/audio\/speech$/,
   /^POST \/v1\/payments\/webhook\//,
+  /^GET \/v1\/payments\/\{id\}\/receipt$/,
   /^POST \/v1\/admin\/payments\/\{id\}\/refund$/,
   /^GET \/v1\/admin\/live$/,
   /^GET \/v1\/compare\/runs\/\{run_id\}\/stream$/,

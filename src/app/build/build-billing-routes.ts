@@ -1,12 +1,15 @@
 import { checkoutRoutes } from '../../http/checkout-page/checkout-routes.ts'
 import type { Route } from '../../http/route.ts'
 import { ledgerRoutes } from '../../http/routes/account/ledger.ts'
+import { paymentReceiptRoutes } from '../../http/routes/account/payment-receipt.ts'
 import { paymentRoutes } from '../../http/routes/account/payments.ts'
 import { promoRoutes } from '../../http/routes/account/promo.ts'
 import { statementRoutes } from '../../http/routes/account/statements.ts'
 import { usageAnomalyRoutes } from '../../http/routes/account/usage-anomalies.ts'
 import { adminStatementRoutes } from '../../http/routes/operator/admin-statements.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
+import { operatorOf } from './build-billing.ts'
+import type { Config } from '../settings/config.ts'
 import type { Modules } from './build-modules.ts'
 
 interface Parts {
@@ -14,15 +17,16 @@ interface Parts {
     Modules,
     'billing' | 'promoCodes' | 'statements' | 'accounts' | 'ledger' | 'usage' | 'clock'
   >
-  readonly publicUrl: string | null
+  readonly config: Pick<Config, 'publicUrl'> & Parameters<typeof operatorOf>[0]
   readonly logger: GatewayLogger
 }
 
 /** Routes for what an account pays, and what it gets for it. */
-export function buildBillingRoutes({ modules, publicUrl, logger }: Parts): Route[] {
+export function buildBillingRoutes({ modules, config, logger }: Parts): Route[] {
   const { billing, promoCodes, statements, accounts, ledger, usage, clock } = modules
   return [
-    ...paymentRoutes({ billing, publicUrl }),
+    ...paymentRoutes({ billing, publicUrl: config.publicUrl }),
+    ...paymentReceiptRoutes({ billing, accounts, operator: operatorOf(config) }),
     ...checkoutRoutes({ billing }),
     ...ledgerRoutes({ ledger, logger }),
     ...usageAnomalyRoutes({ usage }),

@@ -12,7 +12,11 @@ import {
   type BudgetAlerts,
 } from '../../modules/budget-alerts/budget-alerts.ts'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
-import { createStatements, type Statements } from '../../modules/statements/statements.ts'
+import {
+  createStatements,
+  type StatementOperator,
+  type Statements,
+} from '../../modules/statements/statements.ts'
 import {
   checkWebhookUrl,
   queueAlertWebhook,
@@ -74,12 +78,7 @@ export function buildBilling(
     }),
     statements: createStatements({
       ...parts,
-      operator: {
-        name: config.operatorName,
-        address: config.operatorAddress,
-        taxId: config.operatorTaxId,
-        taxLine: config.operatorTaxLine,
-      },
+      operator: operatorOf(config),
       queueWebhook: async (transaction, { accountId, statementId }) => {
         const { webhookUrl, statementEmails } = await readAlertSettings(transaction, accountId)
         const emails = config.smtpUrl === null ? [] : statementEmails.map((email) => `mailto:${email}`)
@@ -93,6 +92,19 @@ export function buildBilling(
   opened.defer(() => built.budgets.close())
   opened.defer(() => built.statements.close())
   return built
+}
+
+/** Who issues statements and receipts. */
+export function operatorOf(
+  config: Pick<Config, 'operatorName' | 'operatorAddress' | 'operatorTaxId' | 'operatorTaxLine'>,
+): StatementOperator {
+  const {
+    operatorName: name,
+    operatorAddress: address,
+    operatorTaxId: taxId,
+    operatorTaxLine: taxLine,
+  } = config
+  return { name, address, taxId, taxLine }
 }
 
 /**

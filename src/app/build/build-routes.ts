@@ -222,7 +222,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       audit,
       rules: bodyStorageRules(config),
     }),
-    ...buildBillingRoutes({ modules, publicUrl: config.publicUrl, logger }),
+    ...buildBillingRoutes({ modules, config, logger }),
     ...buildOperatorRoutes({ config, modules, people, overview: options.overview, logger }),
     ...buildOfferRoutes({ modules, providers: options.overview.providers }),
     ...operationRoutes({

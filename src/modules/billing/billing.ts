@@ -20,7 +20,9 @@ import {
   cancelHostedCheckout,
   payHostedCheckout,
   readHostedCheckout,
+  readReceipt,
   type HostedCheckout,
+  type Receipt,
 } from './hosted-checkout.ts'
 import { listAllPayments, type AccountPayment, type PaymentFilter } from './list-all-payments.ts'
 import { listPayments, readPayment, type Payment } from './payment-record.ts'
@@ -28,7 +30,7 @@ import { refundPayment, type RefundRequest } from './refund-payment.ts'
 import { startSweep } from './sweep-checkouts.ts'
 import { findTestModeProblem, type TestModeRules } from './test-mode.ts'
 
-export type { HostedCheckout } from './hosted-checkout.ts'
+export type { HostedCheckout, Receipt } from './hosted-checkout.ts'
 export type { AccountPayment, PaymentFilter } from './list-all-payments.ts'
 export { PAYMENT_KINDS, PAYMENT_STATUSES, type Payment } from './payment-record.ts'
 export type { PromoCode } from './promo-code.ts'
@@ -60,6 +62,8 @@ export interface Billing {
    */
   completeReturn(provider: string, session: string): Promise<{ payment: Payment; successUrl: string | null }>
   readHosted(token: string): Promise<HostedCheckout>
+  /** Of a payment at the gateway's own page. Throws not found for any other, and before it is paid. */
+  readReceipt(accountId: string, paymentId: string): Promise<Receipt>
   payHosted(token: string): Promise<HostedCheckout>
   cancelHosted(token: string): Promise<HostedCheckout>
   adjust(adjustment: Adjustment): Promise<Payment>
@@ -165,6 +169,7 @@ export function createBilling(options: BillingOptions): Billing {
       return { payment, successUrl: checkout.successUrl }
     },
     readHosted,
+    readReceipt: (accountId, paymentId) => readReceipt(options, requireHosted(), { accountId, paymentId }),
     payHosted: async (token) => {
       const { state } = await readHosted(token)
       if (state === 'open') await requireWorking(requireHosted())

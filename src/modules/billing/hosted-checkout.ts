@@ -1,9 +1,10 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
 import { EMPTY_REPORT, type PaymentProvider } from '../../payments/payment-provider.ts'
-import { applyReport, type ReportContext } from './apply-report.ts'
+import { applyReport, readReversed, type ReportContext } from './apply-report.ts'
 import { centsFromNanoUsd } from './cents.ts'
 import { findCheckout, type CheckoutRecord } from './checkout-record.ts'
-import type { Payment } from './payment-record.ts'
+import { readPayment, type Payment } from './payment-record.ts'
 
 /** A checkout as the payment page shows it. */
 export interface HostedCheckout {
@@ -37,11 +38,33 @@ export async function payHostedCheckout(
       state: 'paid',
       amountCents: centsFromNanoUsd(checkout.payment.amountNanoUsd),
       currency: 'usd',
+      // The gateway's own, because nobody else knows of the payment.
+      receiptUrl: `${checkout.baseUrl}/v1/payments/${checkout.payment.id}/receipt`,
     })
   } else if (state !== 'paid') {
     throw new AppError('conflict', `This checkout is ${state}.`)
   }
   return readHostedCheckout(context, provider, token)
+}
+
+/** What a receipt of the gateway says. */
+export interface Receipt {
+  readonly payment: Payment
+  /** What was taken back of it until now. */
+  readonly refundedNanoUsd: NanoUsd
+}
+
+/** Of a payment that was made at the gateway's own page. Other providers write their own. */
+export async function readReceipt(
+  { database }: Pick<ReportContext, 'database'>,
+  provider: PaymentProvider,
+  place: { readonly accountId: string; readonly paymentId: string },
+): Promise<Receipt> {
+  const { id: paymentId } = await readPayment(database, place.paymentId, place.accountId)
+  const checkout = await findCheckout(database, provider.name, { paymentId })
+  if (checkout === null || checkout.payment.completedAtMs === null) throw notFound('receipt')
+  const { amountNanoUsd } = await readReversed(database, paymentId)
+  return { payment: checkout.payment, refundedNanoUsd: amountNanoUsd }
 }
 
 /** Cancels the checkout, unless it is already paid. */

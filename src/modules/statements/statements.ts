@@ -28,6 +28,7 @@ export {
   type Statement,
   type StatementSummary,
 } from './statement.ts'
+export type { StatementOperator } from './statement.ts'
 export type { StatementRow } from './walk-rows.ts'
 
 /** What changed the credit of an account in each month. Closed months are numbered and never change. */

@@ -132,6 +132,9 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/ledger':
     'Lists every movement of the credit, newest first: grants, charges, refunds, deductions and expired credit, each with the balance after ' +
     'it. A charge adds up the requests of some seconds and says which models and keys they are of. `format=csv` streams all movements as a file.',
+  'GET /v1/payments/{id}/receipt':
+    'Prints the receipt of a payment at the gateway’s own page for tests, as a PDF. It says that no money moved. Payments at a payment provider ' +
+    'have its receipt in `receipt_url`.',
   'GET /v1/payments/history': 'Lists what was bought, redeemed, adjusted and refunded, newest first.',
   'GET /v1/payments/{id}': 'Returns one payment. An open one is looked up at its provider first.',
   'POST /v1/promo/redeem': 'Redeems a code for promotional credit, which is spent before paid credit.',
