@@ -1,5 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createId } from '../../src/kernel/identifiers.ts'
+import { queueAnomalyWebhook } from '../../src/modules/tasks/tasks.ts'
 import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { createAccount, type TestAccount } from '../payments/accounts.ts'
@@ -84,6 +86,26 @@ async function waitForChecks(): Promise<void> {
 }
 
 const toldOf = (alertId: string) => hook.received.filter(({ text }) => JSON.parse(text).data.id === alertId)
+
+test('the webhook is told of an unusual day by its account only', async () => {
+  const { accountId, key } = await createAccount(gateway)
+  const anomaly = { id: createId(), content: { anomaly: { summary: 'Tuesday cost 6 × a usual Tuesday.' } } }
+  await database.transaction(async (transaction) => {
+    await transaction.query(
+      `INSERT INTO usage_anomalies (id, account_id, day, cause, content, created_at) VALUES ($1, $2, '2026-11-17', 'a|b', $3::jsonb, now())`,
+      [anomaly.id, accountId, JSON.stringify(anomaly.content)],
+    )
+    await queueAnomalyWebhook(transaction, { accountId, usageAnomalyId: anomaly.id, url: hook.url })
+  })
+  await expect.poll(() => toldOf(anomaly.id).length, POLL).toBe(1)
+  const event = JSON.parse(toldOf(anomaly.id)[0]?.text ?? '')
+  expect(event).toMatchObject({
+    type: 'usage.anomaly',
+    data: { object: 'usage.anomaly', ...anomaly.content },
+  })
+  const { body } = await gateway.request('GET', '/v1/webhook-deliveries', { key })
+  expect(body.data).toMatchObject([{ usage_anomaly_id: anomaly.id, task_id: null, statement_id: null }])
+})
 
 describe('an alert', () => {
   test('is raised once per threshold, can be read, and is told to the webhook with a signature', async () => {

@@ -1,5 +1,6 @@
 import { warningToWire } from '../../http/routes/organization/budget-warning-wire.ts'
 import { alertEventToWire } from '../../http/routes/account/budget-alerts.ts'
+import { anomalyEventToWire, comparisonToWire } from '../../http/routes/account/usage-anomalies.ts'
 import { statementMail } from '../../http/routes/account/statement-mail.ts'
 import { statementEventToWire } from '../../http/routes/account/statement-wire.ts'
 import { toTaskAnswer } from '../../http/routes/tasks/task-wire.ts'
@@ -20,8 +21,10 @@ import {
   createTaskQueue,
   daysToMs,
   deliverDueWebhooks,
+  queueAnomalyWebhook,
   sweepResults,
 } from '../../modules/tasks/tasks.ts'
+import { readToldAnomaly, tellAnomalies } from '../../modules/usage/usage.ts'
 import { createBorrower, type Borrower } from '../../storage/borrowing/borrower.ts'
 import { sweepTickets } from '../../storage/job-queue.ts'
 import { wholeAccount } from '../../storage/place.ts'
@@ -86,6 +89,8 @@ export async function buildWorker(
               ? statementMail(statement, config.publicUrl)
               : statementEventToWire(statement)
           },
+          describeAnomaly: async (accountId, anomalyId) =>
+            anomalyEventToWire(await readToldAnomaly(database, accountId, anomalyId)),
           logger,
         }),
       sweep: async () => {
@@ -103,6 +108,13 @@ export async function buildWorker(
         await sweepResponses(database)
         await webhookSecrets.sealClear()
         await sweepRuns(database, daysToMs(config.compareRetentionDays))
+        await ledger.postCharges()
+        await tellAnomalies({
+          database,
+          nowMs: modules.clock.nowMs(),
+          describe: comparisonToWire,
+          queueWebhook: queueAnomalyWebhook,
+        })
       },
       clock: modules.clock,
       logger,

@@ -39,6 +39,7 @@ export type { Claim, TaskLimits } from './work/claim-tasks.ts'
 export type { TaskOfRequest } from './read-tasks.ts'
 export {
   queueAlertWebhook,
+  queueAnomalyWebhook,
   queueStatementWebhook,
   queueWarning,
   type WebhookDelivery,

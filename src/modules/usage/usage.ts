@@ -40,6 +40,7 @@ import { VendorMeter, type EndedAttempt, type ProviderAnswer } from './vendors/v
 
 export type { AnomalyCause } from './anomalies/find-anomaly.ts'
 export type { WeekdayComparison } from './anomalies/read-comparison.ts'
+export { readToldAnomaly, tellAnomalies, type ToldAnomaly } from './anomalies/tell-anomalies.ts'
 export type { Outlook, OutlookLimit } from './forecast/read-outlook.ts'
 export { BUCKET_WIDTHS_MS } from './buckets/buckets-query.ts'
 export type { BucketFilter, BucketsQuery, BucketWidth, Grouping } from './buckets/buckets-query.ts'

@@ -18,11 +18,11 @@ const PREFIX = 'table_'
 export function useTableState(id: string): readonly [TableState, (state: TableState) => void] {
   const [state, setState] = useState(() => readState(id))
   const [path] = useState(() => location.pathname)
-  const href = useRouterState({ select: ({ location }) => location.href })
-  // After each change of the address, which pages make without knowing of tables. The next page has tables of its own.
+  useRouterState({ select: ({ location }) => location.href })
+  // After each change of the address, which renders this again and which pages make without knowing of tables. The next page has tables of its own.
   useEffect(() => {
     if (location.pathname === path) writeState(id, state)
-  }, [id, state, path, href])
+  })
   return [state, setState]
 }
 

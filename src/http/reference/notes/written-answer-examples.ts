@@ -57,6 +57,7 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
     task_id: ID,
     budget_alert_id: null,
     statement_id: null,
+    usage_anomaly_id: null,
     url: 'https://example.com/hook',
     status: 'pending',
     attempts: [{ at: TIME, status: 500, error: null, duration_ms: 120 }],

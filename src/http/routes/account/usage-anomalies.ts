@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { formatUsd, usdFromNanoUsd } from '../../../kernel/money.ts'
 import { readerOf } from '../../../modules/keys/keys.ts'
-import type { AnomalyCause, Usage, WeekdayComparison } from '../../../modules/usage/usage.ts'
+import type { AnomalyCause, ToldAnomaly, Usage, WeekdayComparison } from '../../../modules/usage/usage.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { objectName } from '../../../wires/usual-members.ts'
@@ -88,6 +88,16 @@ export function comparisonToWire(compared: WeekdayComparison): Static<typeof Com
   }
 }
 
+/** The body of a webhook that tells of an unusual day. */
+export function anomalyEventToWire({ id, createdAtMs, content }: ToldAnomaly) {
+  const createdAt = toTimestamp(createdAtMs)
+  return {
+    type: 'usage.anomaly',
+    timestamp: createdAt,
+    data: { id, object: 'usage.anomaly', ...content, created_at: createdAt },
+  }
+}
+
 function causeToWire(cause: AnomalyCause): Static<typeof CauseAnswer> {
   return {
     dimension: cause.dimension,
@@ -106,10 +116,11 @@ export function describeAnomaly({ range, spentNanoUsd, usualNanoUsd, anomaly }: 
   const until = `${toTimestamp(range.toMs).slice(11, 16)} UTC`
   const weekday = WEEKDAY.format(range.fromMs)
   const [spent, usual] = [spentNanoUsd, usualNanoUsd].map((amount) => `${formatUsd(roundCents(amount))} USD`)
+  const factor = anomaly?.factor ?? null
   const cost =
-    anomaly?.factor == null
+    factor === null
       ? `${weekday} until ${until} cost ${spent}, and usually costs next to nothing`
-      : `${weekday} until ${until} cost ${anomaly.factor} × a usual ${weekday}: ${spent} instead of ${usual}`
+      : `${weekday} until ${until} cost ${factor} × a usual ${weekday}: ${spent} instead of ${usual}`
   const first = (['key', 'model'] as const).flatMap((dimension) => {
     const cause = anomaly?.causes.find((each) => each.dimension === dimension)
     return cause ? [`${dimension} ${cause.name ?? cause.id}`] : []

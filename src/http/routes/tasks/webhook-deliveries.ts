@@ -28,6 +28,9 @@ const DeliveryAnswer = Type.Object({
   statement_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
     description: 'The closed month that it tells of.',
   }),
+  usage_anomaly_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+    description: 'The unusual day that it tells of.',
+  }),
   url: Type.String({ description: 'The address to which it is sent.' }),
   status: Type.Enum(['pending', 'delivered', 'failed'], { description: 'The state it is in.' }),
   attempts: Type.Array(
@@ -123,6 +126,7 @@ function toWire(delivery: WebhookDelivery): Static<typeof DeliveryAnswer> {
     task_id: delivery.taskId,
     budget_alert_id: delivery.budgetAlertId ?? delivery.budgetWarningId,
     statement_id: delivery.statementId,
+    usage_anomaly_id: delivery.usageAnomalyId,
     url: delivery.url,
     status: delivery.status,
     attempts: [...delivery.attempts],

@@ -44,6 +44,8 @@ export interface DeliverOptions {
   readonly describeWarning: (accountId: string, budgetWarningId: string, url: string) => Promise<unknown>
   /** What an address gets for a statement: a mail, or the event `statement.closed`. */
   readonly describeStatement: (accountId: string, statementId: string, url: string) => Promise<unknown>
+  /** The event `usage.anomaly`. */
+  readonly describeAnomaly: (accountId: string, usageAnomalyId: string) => Promise<unknown>
 }
 
 /** Makes one attempt to deliver the webhook of a finished task or of a budget alert. Any 2xx status counts as delivered. */
@@ -119,12 +121,13 @@ async function callWebhook(
 }
 
 function describeSubject(
-  { describeTask, describeAlert, describeWarning, describeStatement }: DeliverOptions,
-  { accountId, taskId, budgetAlertId, budgetWarningId, statementId, url }: DueDelivery,
+  { describeTask, describeAlert, describeWarning, describeStatement, describeAnomaly }: DeliverOptions,
+  { accountId, taskId, budgetAlertId, budgetWarningId, statementId, usageAnomalyId, url }: DueDelivery,
 ): Promise<unknown> {
   if (taskId !== null) return describeTask(accountId, taskId)
   if (budgetAlertId !== null) return describeAlert(accountId, budgetAlertId)
   if (budgetWarningId !== null) return describeWarning(accountId, budgetWarningId, url)
   if (statementId !== null) return describeStatement(accountId, statementId, url)
+  if (usageAnomalyId !== null) return describeAnomaly(accountId, usageAnomalyId)
   throw new Error('a webhook tells of nothing')
 }

@@ -13,11 +13,12 @@ export const INSERT_DELIVERIES = `
 /** The state of one webhook delivery. */
 export interface WebhookDelivery {
   readonly id: string
-  /** It tells of a task, of a budget alert of the account, of a warning of another budget, or of a closed month. */
+  /** It tells of a task, of a budget alert of the account, of a warning of another budget, of a closed month, or of an unusual day. */
   readonly taskId: string | null
   readonly budgetAlertId: string | null
   readonly budgetWarningId: string | null
   readonly statementId: string | null
+  readonly usageAnomalyId: string | null
   readonly url: string
   readonly status: 'pending' | 'delivered' | 'failed'
   readonly attempts: readonly WebhookAttempt[]
@@ -40,6 +41,7 @@ interface DeliveryRow {
   readonly budget_alert_id: string | null
   readonly budget_warning_id: string | null
   readonly statement_id: string | null
+  readonly usage_anomaly_id: string | null
   readonly url: string
   readonly status: WebhookDelivery['status']
   readonly attempts: WebhookAttempt[]
@@ -61,7 +63,7 @@ export async function listDeliveries(
 }
 
 const COLUMNS =
-  'id, task_id, budget_alert_id, budget_warning_id, statement_id, url, status, attempts, next_attempt_at, created_at, completed_at'
+  'id, task_id, budget_alert_id, budget_warning_id, statement_id, usage_anomaly_id, url, status, attempts, next_attempt_at, created_at, completed_at'
 
 function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
   return {
@@ -70,6 +72,7 @@ function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
     budgetAlertId: row.budget_alert_id,
     budgetWarningId: row.budget_warning_id,
     statementId: row.statement_id,
+    usageAnomalyId: row.usage_anomaly_id,
     url: row.url,
     status: row.status,
     attempts: row.attempts,
@@ -80,7 +83,7 @@ function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
 }
 
 /** What a delivery tells of. These ids rise with time. */
-const SUBJECT_ID = 'coalesce(task_id, budget_alert_id, budget_warning_id, statement_id)'
+const SUBJECT_ID = 'coalesce(task_id, budget_alert_id, budget_warning_id, statement_id, usage_anomaly_id)'
 
 /**
  * Lists the deliveries of an account, those of the newest task or alert first. The cursor is its id. A reader of one key or
@@ -178,6 +181,19 @@ export async function queueStatementWebhook(
   await addJob(transaction, 'webhook')
 }
 
+/** The same for an unusual day. */
+export async function queueAnomalyWebhook(
+  transaction: Queryable,
+  { accountId, usageAnomalyId, url }: { accountId: string; usageAnomalyId: string; url: string },
+): Promise<void> {
+  await transaction.query(
+    `INSERT INTO webhook_deliveries (id, usage_anomaly_id, account_id, url, next_attempt_at)
+     VALUES (gen_random_uuid(), $1, $2, $3, now())`,
+    [usageAnomalyId, accountId, url],
+  )
+  await addJob(transaction, 'webhook')
+}
+
 /** A due webhook that this process has leased. */
 export interface DueDelivery {
   readonly id: string
@@ -185,6 +201,7 @@ export interface DueDelivery {
   readonly budgetAlertId: string | null
   readonly budgetWarningId: string | null
   readonly statementId: string | null
+  readonly usageAnomalyId: string | null
   readonly accountId: string
   readonly url: string
   readonly attemptsMade: number
@@ -200,6 +217,7 @@ export async function takeDueDeliveries(queryable: Queryable, limit: number): Pr
     budget_alert_id: string | null
     budget_warning_id: string | null
     statement_id: string | null
+    usage_anomaly_id: string | null
     account_id: string
     url: string
     attempts: number
@@ -210,6 +228,7 @@ export async function takeDueDeliveries(queryable: Queryable, limit: number): Pr
     budgetAlertId: row.budget_alert_id,
     budgetWarningId: row.budget_warning_id,
     statementId: row.statement_id,
+    usageAnomalyId: row.usage_anomaly_id,
     accountId: row.account_id,
     url: row.url,
     attemptsMade: row.attempts,
@@ -221,7 +240,7 @@ const TAKE_DUE = `
   WHERE id IN (
     SELECT id FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= now()
     ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-  RETURNING id, task_id, budget_alert_id, budget_warning_id, statement_id, account_id, url, jsonb_array_length(attempts) AS attempts`
+  RETURNING id, task_id, budget_alert_id, budget_warning_id, statement_id, usage_anomaly_id, account_id, url, jsonb_array_length(attempts) AS attempts`
 
 /** Stores an attempt. Returns the time of the next one by the database clock, or null if it was delivered or the last. */
 export async function recordAttempt(

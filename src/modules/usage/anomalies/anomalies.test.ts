@@ -3,6 +3,7 @@ import { createId } from '../../../kernel/identifiers.ts'
 import { DAY_MS, HOUR_MS } from '../usage-range.ts'
 import { setUsageStage, type UsageStage } from '../testing/usage-stage.ts'
 import { isUnusual } from './find-anomaly.ts'
+import { readToldAnomaly, tellAnomalies } from './tell-anomalies.ts'
 
 const DOLLAR = 1_000_000_000
 
@@ -85,6 +86,43 @@ describe('the comparison with the same weekdays', () => {
     })
     const own = await stage.usage.compareWeekday({ ...readerOf(accountId), ownKeyId: search })
     expect([own.spentNanoUsd, own.anomaly]).toEqual([2n * 10n ** 9n, null])
+  })
+
+  test('tells an account with a webhook once per day and cause, whichever processes look', async () => {
+    const [told, silent] = [await usedAccount(), await usedAccount()]
+    await stage.database.query(
+      `INSERT INTO budget_alert_settings (account_id, thresholds_percent, webhook_url) VALUES ($1, '{}', 'https://example.com/hook')`,
+      [told],
+    )
+    for (const accountId of [told, silent]) {
+      await stage.database.query(
+        'INSERT INTO spend_by_day (account_id, day, key_id, spent_nano_usd, writer) VALUES ($1, $2, $3, 1, 1)',
+        [accountId, '2026-11-15', batch],
+      )
+      await use(accountId, 0, 11, [batch, 'large', 10])
+    }
+    const queued: string[] = []
+    const tell = () =>
+      tellAnomalies({
+        database: stage.database,
+        nowMs: stage.nowMs,
+        describe: ({ anomaly }) => ({ factor: anomaly?.factor }),
+        queueWebhook: async (_transaction, { accountId, usageAnomalyId }) =>
+          void queued.push(`${accountId} ${usageAnomalyId}`),
+      })
+    expect((await Promise.all([tell(), tell()])).toSorted()).toEqual([0, 1])
+    const [accountId = '', anomalyId = ''] = queued[0]?.split(' ') ?? []
+    expect(accountId).toBe(told)
+    expect(await readToldAnomaly(stage.database, told, anomalyId)).toMatchObject({ content: { factor: 5 } })
+    await expect(readToldAnomaly(stage.database, silent, anomalyId)).rejects.toMatchObject({
+      code: 'not_found',
+    })
+    stage.nowMs += HOUR_MS
+    expect(await tell()).toBe(0)
+    await use(told, 0, 12, [search, 'huge', 90])
+    stage.nowMs += HOUR_MS
+    expect(await tell()).toBe(1)
+    stage.nowMs -= 2 * HOUR_MS
   })
 
   test('finds nothing in a usual day and in an account that was just made', async () => {

@@ -60,23 +60,22 @@ export function explainAnomaly(whole: ComparedCosts, parts: readonly NamedCosts[
   const excess = whole.spent - usual
   const risen = parts
     .map((part) => ({ part, usual: medianOf(part.before) }))
-    .map(({ part, usual: usualOfPart }): AnomalyCause & { rise: number } => ({
+    .map(({ part, usual: usualOfPart }): AnomalyCause => ({
       dimension: part.dimension,
       id: part.id,
       name: part.name,
       spentNanoUsd: BigInt(Math.round(part.spent)),
       usualNanoUsd: BigInt(Math.round(usualOfPart)),
       share: Math.round(((part.spent - usualOfPart) / excess) * 1_000) / 1_000,
-      rise: part.spent - usualOfPart,
     }))
     .filter(({ share }) => share >= CAUSE_SHARE_MIN)
-    .toSorted((a, b) => b.rise - a.rise || (a.id < b.id ? -1 : 1))
+    .toSorted((a, b) => b.share - a.share || (a.id < b.id ? -1 : 1))
   const causes = CAUSE_DIMENSIONS.flatMap((dimension) =>
     risen.filter((cause) => cause.dimension === dimension).slice(0, CAUSES_MAX),
   )
   return {
     factor: usual === 0 ? null : Math.round((whole.spent / usual) * 10) / 10,
-    causes: causes.map(({ rise: _, ...cause }) => cause),
+    causes,
   }
 }
 
