@@ -5,7 +5,7 @@ import { SCHEMA } from '../schema.ts'
 import { errorCodeOf } from '../storage-error.ts'
 import { likeTable, nameDefault, readOptions } from './make-partitions.ts'
 import type { PartitionedTable } from './partitioned-tables.ts'
-import { changeTables, queryableOf, requireNoBackup } from './short-transaction.ts'
+import { changeTables, endVacuum, queryableOf, requireNoBackup } from './short-transaction.ts'
 import { boundsOf, namePartition, spanOfStep, spansFrom, startOfStep } from './step.ts'
 
 /** A table with fewer rows is moved at once, its rows of the present step into the partition of the step. */
@@ -90,6 +90,7 @@ async function limitTable(session: Client, { name, step }: PartitionedTable, now
   ])
   if (later.length > 0) throw new Error(`${name} has ids that do not begin with a time, and stays as it is`)
   await changeTables(session, async (transaction) => {
+    await endVacuum(transaction, name)
     await transaction.query(
       `ALTER TABLE ${name} ADD CONSTRAINT ${nameLimit(name)} CHECK (id < '${firstIdAt(boundMs)}') NOT VALID`,
     )
@@ -122,6 +123,7 @@ async function switchTables(
 ): Promise<void> {
   const { name, step, ahead } = table
   await requireNoBackup(transaction)
+  await endVacuum(transaction, name)
   await transaction.query(`LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE`)
   await validateChecks(transaction, name)
   const earlier = nameEarlier(name)

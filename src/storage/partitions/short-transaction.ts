@@ -5,6 +5,7 @@ import { errorCodeOf } from '../storage-error.ts'
 
 /** Others wait behind a lock that is waited for. */
 const LOCK_TIMEOUT_MS = 300
+const VACUUM_TIMEOUT_MS = 5_000
 
 /** What is needed is in use. Nothing was changed; try again later. */
 export class TablesInUse extends Error {}
@@ -28,6 +29,13 @@ export async function changeTables(
     if (isLockTimeout(error)) throw new TablesInUse('tables are in use', { cause: error })
     throw error
   }
+}
+
+/** Ends a vacuum of the table, which the server does for who has waited a second. Readers and writers do not wait behind this lock. */
+export async function endVacuum(queryable: Queryable, table: string): Promise<void> {
+  await queryable.query(`SET LOCAL lock_timeout = ${VACUUM_TIMEOUT_MS}`)
+  await queryable.query(`LOCK TABLE ${table} IN SHARE UPDATE EXCLUSIVE MODE`)
+  await queryable.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
 }
 
 /** No backup and no migration begins before the end of the transaction. */
