@@ -66,12 +66,7 @@ export type { Granularity, Timeseries, UsageBucket } from './read-timeseries.ts'
 export { isKeyOfProject, type UsageFilter } from './select-usage.ts'
 export { DAY_MS, floorDay, floorHour, HOUR_MS, type UsageRange } from './usage-range.ts'
 export { NO_USAGE, type UsageTotals } from './usage-totals.ts'
-export {
-  wholeBuckets,
-  type HealthFigures,
-  type VendorHealth,
-  type VendorHealthQuery,
-} from './vendors/read-vendor-health.ts'
+export { wholeBuckets, type HealthFigures, type VendorHealth } from './vendors/read-vendor-health.ts'
 
 export interface UsageComparison {
   readonly totals: UsageTotals
