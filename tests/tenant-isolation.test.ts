@@ -49,6 +49,20 @@ const RESOURCES = [
     ],
   },
   {
+    resource: 'saved chat',
+    collection: '/v1/saved-chats',
+    created: {
+      at: '/v1/saved-chats',
+      body: { name: 'mine', visibility: 'project', content: { messages: [] } },
+    },
+    list: '/v1/saved-chats',
+    routes: [
+      { method: 'GET', path: '' },
+      { method: 'PATCH', path: '', body: { name: 'yours' } },
+      { method: 'DELETE', path: '' },
+    ],
+  },
+  {
     resource: 'project',
     collection: '/v1/organization/projects',
     created: { at: '/v1/organization/projects', body: { name: 'mine' } },

@@ -66,7 +66,7 @@ export const MODULE_RANKS: readonly (readonly string[])[] = [
     'grants',
     'scim',
   ],
-  ['judging', 'responses'],
+  ['judging', 'responses', 'saved-chats'],
   ['compare'],
   ['conversations'],
 ]

@@ -12,6 +12,7 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   { table: 'model_prefetches', columns: ['sealed_token'], without: 'sealed_token = NULL' },
   { table: 'request_bodies', columns: ['request', 'answer'] },
   { table: 'webhook_secrets', columns: ['sealed_secret', 'sealed_previous_secret'] },
+  { table: 'saved_chats', columns: ['name', 'content'] },
   { table: 'provider_credentials', columns: ['wrapped_key'] },
   {
     table: 'offered_providers',

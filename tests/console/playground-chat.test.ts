@@ -59,6 +59,77 @@ describe.skipIf(NO_BROWSER !== null)('a conversation in the playground', () => {
     await close()
   })
 
+  test('a prompt is saved in the account, opened again, and shared by a link', async () => {
+    const { page, context, goto, close } = await openConsole(gateway)
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await goto('/playground?model=gpt-5.6&system=In%20rhymes')
+    await page.getByLabel('Message').fill('Tell me of the sea')
+    await page.getByText(/^about \$/).waitFor()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('The prompt is saved.').first().waitFor()
+    await goto('/playground')
+    await page.getByRole('button', { name: 'Saved' }).click()
+    await page.getByRole('button', { name: 'Actions for Tell me of the sea' }).click()
+    await page.getByRole('menuitem', { name: 'Share and copy the link' }).click()
+    await page.getByText('shared', { exact: true }).waitFor()
+    await expectAccessible(page)
+    await takeScreenshots(page, 'playground-saved')
+    const link = await page.evaluate<string>('navigator.clipboard.readText()')
+    expect(link).toMatch(/\/playground\?saved=[0-9a-f-]{36}$/)
+    await goto(link.slice(link.indexOf('/playground')))
+    await expect.poll(() => page.getByLabel('Message').inputValue()).toBe('Tell me of the sea')
+    await expect.poll(() => page.getByLabel('System prompt').inputValue()).toBe('In rhymes')
+    await close()
+  })
+
+  test('a conversation is kept once the person wants it, and goes on later', async () => {
+    const { page, goto, close } = await openConsole(gateway)
+    await scriptChat(page, [[{ content: 'Salt and wind.' }]])
+    await goto('/playground?model=gpt-5.6')
+    await page.getByRole('button', { name: 'Saved' }).click()
+    await page.getByRole('tab', { name: 'History' }).click()
+    await page.getByRole('switch', { name: 'Keep my conversations' }).click()
+    await page.keyboard.press('Escape')
+    await page.getByLabel('Message').fill('What is the sea?')
+    await page.getByLabel('Message').press('Enter')
+    await page.getByText('Salt and wind.').waitFor()
+    await expect
+      .poll(
+        async () => (await gateway.request('GET', '/v1/saved-chats?kind=conversation')).body.data[0]?.name,
+      )
+      .toBe('What is the sea?')
+    await goto('/playground')
+    await page.getByRole('button', { name: 'Saved' }).click()
+    await page.getByRole('tab', { name: 'History' }).click()
+    await page
+      .getByRole('button', { name: /^What is the sea\?/ })
+      .first()
+      .click()
+    await page.getByText('Salt and wind.').waitFor()
+    await close()
+  })
+
+  test('a second model answers beside the first', async () => {
+    const { page, goto, close } = await openConsole(gateway)
+    await scriptChat(page, [[{ content: 'First answer' }], [{ content: 'Second answer' }]])
+    await goto('/playground?model=gpt-5.6')
+    await page.getByRole('button', { name: 'Compare with a second model' }).click()
+    await page.getByLabel('Message').fill('Hello')
+    await page.getByLabel('Message').press('Enter')
+    await page
+      .getByRole('log', { name: 'Conversation with the second model' })
+      .getByText(/(First|Second) answer/)
+      .waitFor()
+    await page
+      .getByRole('log', { name: 'Conversation', exact: true })
+      .getByText(/(First|Second) answer/)
+      .waitFor()
+    await expectAccessible(page)
+    await takeScreenshots(page, 'playground-beside')
+    await close()
+  })
+
   test('stops when the person stops it, and keeps what was said', async () => {
     const { page, goto, close } = await openConsole(gateway)
     await page.route('**/v1/chat/completions', () => {})

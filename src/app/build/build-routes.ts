@@ -33,8 +33,6 @@ import { queueRoutes } from '../../http/routes/tasks/queue.ts'
 import { rerankRoutes } from '../../http/routes/text/rerank.ts'
 import { taskRetryRoutes } from '../../http/routes/tasks/task-retry.ts'
 import { taskRoutes } from '../../http/routes/tasks/tasks.ts'
-import { bodyStorageRoutes } from '../../http/routes/account/body-storage.ts'
-import { requestBodyRoutes } from '../../http/routes/account/request-bodies.ts'
 import { requestLogRoutes } from '../../http/routes/account/request-log.ts'
 import { conversationRoutes } from '../../http/routes/text/conversations.ts'
 import { responseRoutes } from '../../http/routes/text/responses.ts'
@@ -61,6 +59,7 @@ import type { Ledger } from '../../modules/ledger/ledger.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Exposition } from '../../telemetry/metrics.ts'
+import { buildStoredTextRoutes } from './build-stored-text-routes.ts'
 import { buildGrantRoutes } from './build-grant-routes.ts'
 import { buildAgentRoutes, buildTrust } from './build-agent-routes.ts'
 import { buildDirectoryRoutes } from './build-directory-routes.ts'
@@ -73,7 +72,6 @@ import { hasProviders, listWarnings } from './build-offer.ts'
 import { buildOfferRoutes } from './offer-routes.ts'
 import { buildOperatorRoutes } from './build-operator-routes.ts'
 import type { Overview } from './build-overview.ts'
-import { bodyStorageRules } from './build-usage.ts'
 import type { Config } from '../settings/config.ts'
 import { VERSION } from '../version.ts'
 
@@ -214,14 +212,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...budgetAlertRoutes({ budgetAlerts: modules.budgetAlerts }),
     ...usageLatencyRoutes({ usage, clock: modules.clock }),
     ...requestLogRoutes(modules),
-    ...requestBodyRoutes({ requestLog: modules.requestLog, storedBodies: modules.storedBodies, audit }),
-    ...bodyStorageRoutes({
-      storedBodies: modules.storedBodies,
-      accounts,
-      keys,
-      audit,
-      rules: bodyStorageRules(config),
-    }),
+    ...buildStoredTextRoutes(config, modules),
     ...buildBillingRoutes({ modules, config, logger }),
     ...buildOperatorRoutes({ config, modules, people, overview: options.overview, logger }),
     ...buildOfferRoutes({ modules, providers: options.overview.providers }),

@@ -14,6 +14,7 @@ import { sweepResponses } from '../../modules/responses/responses.ts'
 import { sweepChallenges } from '../../modules/passkeys/passkeys.ts'
 import { sweepDirectory } from '../../modules/directory/directory.ts'
 import { sweepExchangedTokens } from '../../modules/trust/trust.ts'
+import { sweepSavedChats } from '../../modules/saved-chats/saved-chats.ts'
 import { sweepSessions } from '../../modules/sessions/sessions.ts'
 import { createAskScorer, createRunner, sweepRuns, type Runner } from '../../modules/compare/compare.ts'
 import {
@@ -99,6 +100,7 @@ export async function buildWorker(
         await sweepBudgetAlerts(database)
         await sweepOldBudgets(database)
         await sweepSessions(database)
+        await sweepSavedChats(database)
         await sweepAccessTokens(database)
         await sweepExchangedTokens(database)
         await sweepChallenges(database)

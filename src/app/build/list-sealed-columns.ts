@@ -2,6 +2,7 @@ import { SEALED_HUB_TOKENS, SEALED_PREFETCH_TOKENS } from '../../modules/deploym
 import { SEALED_CLIENT_SECRETS } from '../../modules/directory/directory.ts'
 import { SEALED_PROVIDER_SECRETS } from '../../modules/offer/offer.ts'
 import { SEALED_BODIES } from '../../modules/request-log/request-log.ts'
+import { SEALED_CHATS } from '../../modules/saved-chats/saved-chats.ts'
 import { SEALED_WEBHOOK_SECRETS } from '../../modules/tasks/tasks.ts'
 import type { SealedColumn } from '../../storage/sealed-columns.ts'
 
@@ -13,4 +14,5 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   SEALED_PREFETCH_TOKENS,
   ...SEALED_WEBHOOK_SECRETS,
   ...SEALED_BODIES,
+  ...SEALED_CHATS,
 ]

@@ -24,6 +24,7 @@ export const ListQuery = Type.Object({
 export type ListName =
   | 'accounts'
   | 'alerts'
+  | 'chats'
   | 'codes'
   | 'conversations'
   | 'datasets'

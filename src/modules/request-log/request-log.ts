@@ -19,7 +19,12 @@ import { toFailedRequest, toFailedStream, type EndedRequest } from './note-ended
 
 export { SEALED_BODIES } from './bodies/body-writer.ts'
 export type { BodyPolicy } from './bodies/body-policies.ts'
-export { createDataRetention, nameRetention, type DataRetention } from './bodies/data-retention.ts'
+export {
+  createDataRetention,
+  nameRetention,
+  refuseZeroRetention,
+  type DataRetention,
+} from './bodies/data-retention.ts'
 export {
   openStoredBodies,
   type RequestBodies,

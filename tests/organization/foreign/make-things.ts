@@ -97,6 +97,7 @@ async function makePeople({ gateway, accountKey, projectId }: Side, name: string
     user: user.id,
     grant: (await signInTool(gateway, user, projectId)).grantId,
     group,
+    savedChat: idOf(await make('/v1/saved-chats', { name: 'mine', content: { messages: [] } })),
     managedSettings: idOf(await make('/v1/organization/managed_settings', settings)),
     role,
     projectRole,

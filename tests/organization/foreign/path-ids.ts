@@ -31,6 +31,7 @@ const IDS: readonly (readonly [prefix: string, param: string, thing: string])[] 
   ['/v1/payments/', 'id', 'payment'],
   ['/v1/requests/', 'request_id', 'request'],
   ['/v1/responses/', 'id', 'response'],
+  ['/v1/saved-chats/', 'id', 'savedChat'],
   ['/v1/sessions/', 'id', 'session'],
   ['/v1/tasks/', 'id', 'task'],
   ['/v1/tenants/me/api-keys/', 'id', 'apiKey'],

@@ -56,7 +56,7 @@ export function PlaygroundPage() {
       }
     >
       {model.category === 'llm' ? (
-        <ChatPanel model={model} search={search} onSearch={setSearch} picker={picker} />
+        <ChatPanel model={model} models={models} search={search} onSearch={setSearch} picker={picker} />
       ) : (
         <KindPanel key={model.category} model={model} search={search} onSearch={setSearch} picker={picker} />
       )}

@@ -3,6 +3,10 @@ export interface PlaygroundSearch {
   readonly kind?: string | undefined
   readonly model?: string | undefined
   readonly system?: string | undefined
+  /** A second model that answers beside the first. */
+  readonly beside?: string | undefined
+  /** The id of a saved prompt or conversation that is opened. */
+  readonly saved?: string | undefined
   readonly temperature?: number | undefined
   readonly top_p?: number | undefined
   readonly max_tokens?: number | undefined
@@ -15,7 +19,7 @@ export interface PlaygroundSearch {
   readonly form?: Readonly<Record<string, string>> | undefined
 }
 
-const TEXTS = ['kind', 'model', 'system', 'effort', 'tools', 'schema'] as const
+const TEXTS = ['kind', 'model', 'beside', 'saved', 'system', 'effort', 'tools', 'schema'] as const
 const NUMBERS = ['temperature', 'top_p', 'max_tokens'] as const
 const TEXT_LENGTH_MAX = 20_000
 

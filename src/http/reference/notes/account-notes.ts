@@ -67,6 +67,15 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/invites/accept':
     'Accepts an invitation with the code of its link and starts a session of the person in that account, as signing in does. The code is ' +
     'used up only by this, so that programs that open links do no harm. A link for recovery starts a session of its member in the same way.',
+  'GET /v1/saved-chats':
+    'Lists the prompts and conversations that the person keeps, over all their keys, and those that others share with the project. The last changed comes first.',
+  'POST /v1/saved-chats':
+    'Keeps a prompt or a conversation, encrypted, for the person or for everybody in the project. It costs nothing. Of each kind a person keeps 200: a further conversation deletes the oldest, a further prompt is refused. An account keeps 64 MiB. 409 under zero data retention, which also deletes what was kept.',
+  'GET /v1/saved-chats/{id}':
+    'Returns a saved chat with its content. What others keep for themselves is not found.',
+  'PATCH /v1/saved-chats/{id}':
+    'Changes the name, the visibility or the content. Absent members stay. Only who saved it may. The 30 days of a conversation begin anew.',
+  'DELETE /v1/saved-chats/{id}': 'Deletes a saved chat at once. Only who saved it may.',
   'GET /v1/sessions': 'Lists the sessions that have not ended.',
   'DELETE /v1/sessions':
     'Ends all sessions of the person in this account but for that of the request, or those of the key. Running streams end within a second.',

@@ -120,11 +120,12 @@ async function write(
     if (!isZero) return
     await transaction.query('UPDATE body_policies SET is_on = false WHERE account_id = $1', [accountId])
     await transaction.query('DELETE FROM request_bodies WHERE account_id = $1', [accountId])
+    await transaction.query('DELETE FROM saved_chats WHERE account_id = $1', [accountId])
     return
   }
   await transaction.query('UPDATE projects SET is_zero_retention = $2 WHERE id = $1', [projectId, isZero])
   if (!isZero) return
-  for (const statement of [SWITCH_OFF_KEYS, DELETE_OF_PROJECT])
+  for (const statement of [SWITCH_OFF_KEYS, DELETE_OF_PROJECT, DELETE_CHATS_OF_PROJECT])
     await transaction.query(statement, [accountId, projectId])
 }
 
@@ -133,6 +134,9 @@ const KEYS_OF_PROJECT = `SELECT id FROM api_keys WHERE account_id = $1 AND coale
 
 const SWITCH_OFF_KEYS = `
   UPDATE body_policies SET is_on = false WHERE account_id = $1 AND scope_id IN (${KEYS_OF_PROJECT})`
+
+const DELETE_CHATS_OF_PROJECT =
+  'DELETE FROM saved_chats WHERE account_id = $1 AND coalesce(project_id, account_id) = $2'
 
 const DELETE_OF_PROJECT = `
   DELETE FROM request_bodies WHERE account_id = $1 AND key_id IN (${KEYS_OF_PROJECT})`

@@ -1,8 +1,6 @@
 import { useState, type ReactNode } from 'react'
 import type { Model } from '../../../api/model-kinds.ts'
 import { ShowCodeDialog } from '../../../snippets/show-code-dialog.tsx'
-import { Button } from '../../../ui/forms/button.tsx'
-import { IconButton } from '../../../ui/forms/icon-button.tsx'
 import { formatPrice } from '../../../ui/format/format-price.ts'
 import { formatShortCount } from '../../../ui/format/format-count.ts'
 import { PageHeader } from '../../../ui/layout/page-header.tsx'
@@ -10,32 +8,59 @@ import { Sheet } from '../../../ui/overlays/sheet.tsx'
 import { showFailure } from '../../../ui/overlays/toasts.tsx'
 import type { ApiCall } from '../../../snippets/api-call.ts'
 import type { PlaygroundSearch } from '../playground-search.ts'
+import { SaveDialog } from '../saved/save-dialog.tsx'
+import { SavedSheet } from '../saved/saved-sheet.tsx'
+import { useHistory } from '../saved/use-history.ts'
+import { useOpenSaved } from '../saved/use-open-saved.ts'
 import { buildChatBody } from './build-chat-body.ts'
-import { ChatMessageView } from './chat-message-view.tsx'
+import { ChatActions } from './chat-actions.tsx'
+import { ChatLog } from './chat-log.tsx'
 import { ChatParameters } from './chat-parameters.tsx'
+import type { UserMessage } from './chat-state.ts'
 import { Composer } from './composer.tsx'
+import { CostEstimate } from './cost-estimate.tsx'
+import { estimateOrder } from './estimate-order.ts'
 import { useChat } from './use-chat.ts'
-import { useEndInView } from './use-end-in-view.ts'
 
 interface ChatPanelProps {
   readonly model: Model
+  readonly models: readonly Model[]
   readonly search: PlaygroundSearch
   readonly onSearch: (change: PlaygroundSearch) => void
   readonly picker: ReactNode
 }
 
-/** A conversation at the left, its parameters at the right. */
-export function ChatPanel({ model, search, onSearch, picker }: ChatPanelProps) {
+type Overlay = 'parameters' | 'saved' | 'save'
+
+/** A conversation at the left, its parameters at the right. A second model may answer beside the first. */
+export function ChatPanel({ model, models, search, onSearch, picker }: ChatPanelProps) {
+  const others = models.filter(({ id, category }) => category === 'llm' && id !== model.id)
+  const second = others.find(({ id }) => id === search.beside)
   const chat = useChat(model.id, search)
+  const besides = useChat(second?.id ?? model.id, search)
+  const history = useHistory(model.id, search, chat)
+  const saved = useOpenSaved({ models, search, onSearch, chat, history })
   const [code, setCode] = useState<ApiCall | null>(null)
-  const [isSheetOpen, setIsSheetOpen] = useState(false)
-  const end = useEndInView(chat.messages.length)
+  const [overlay, setOverlay] = useState<Overlay | null>(null)
+  const closeOverlay = (): void => setOverlay(null)
+  const chats = second === undefined ? [chat] : [chat, besides]
+  const asked = second === undefined ? [model] : [model, second]
   const showCode = (): void => {
     try {
       setCode({ path: '/v1/chat/completions', body: buildChatBody(model.id, chat.messages, search) })
     } catch (error) {
       showFailure('The code cannot be shown', error)
     }
+  }
+  const setBeside = (id: string | undefined): void => {
+    // The second model goes on from what was said.
+    if (second === undefined) besides.load(chat.messages)
+    else if (id === undefined) besides.clear()
+    onSearch({ beside: id })
+  }
+  const clear = (): void => {
+    for (const one of chats) one.clear()
+    history.begin(null, [])
   }
   const parameters = <ChatParameters model={model} search={search} onChange={onSearch} />
   return (
@@ -45,51 +70,52 @@ export function ChatPanel({ model, search, onSearch, picker }: ChatPanelProps) {
           <PageHeader
             title="Playground"
             actions={
-              <>
-                {picker}
-                <Button icon="code" onClick={showCode}>
-                  Show code
-                </Button>
-                <IconButton
-                  icon="trash"
-                  label="Clear the conversation"
-                  disabled={chat.messages.length === 0}
-                  onClick={chat.clear}
-                />
-                <IconButton
-                  icon="settings"
-                  label="Parameters"
-                  className="lg:hidden"
-                  onClick={() => setIsSheetOpen(true)}
-                />
-              </>
+              <ChatActions
+                picker={picker}
+                others={others}
+                beside={second?.id}
+                onBeside={setBeside}
+                onSaved={() => setOverlay('saved')}
+                onSave={() => setOverlay('save')}
+                onCode={showCode}
+                onParameters={() => setOverlay('parameters')}
+                onClear={chat.messages.length === 0 ? null : clear}
+              />
             }
           />
         </div>
-        <div
-          role="log"
-          aria-label="Conversation"
-          tabIndex={0}
-          className="min-h-0 grow overflow-y-auto -outline-offset-2"
-        >
-          <div className="mx-auto flex max-w-3xl flex-col gap-6 px-4 py-6 sm:px-6">
-            {chat.messages.length === 0 && <Introduction model={model} />}
-            {chat.messages.map((message) => (
-              <ChatMessageView
-                key={message.id}
-                message={message}
-                chat={chat}
-                isLast={message === chat.messages.at(-1)}
-              />
-            ))}
-            <div ref={end} />
-          </div>
+        <div className="flex min-h-0 grow divide-line max-md:flex-col max-md:divide-y md:divide-x">
+          {chats.map((one, index) => (
+            <ChatLog
+              key={index}
+              label={index === 0 ? 'Conversation' : 'Conversation with the second model'}
+              chat={one}
+              introduction={<Introduction model={asked[index] ?? model} />}
+            />
+          ))}
         </div>
         <Composer
-          isStreaming={chat.isStreaming}
-          takesImages={model.capabilities.includes('vision')}
-          onSend={chat.send}
-          onStop={chat.stop}
+          key={saved.draft.id}
+          draft={saved.draft.text}
+          onDraft={saved.noteDraft}
+          renderEstimate={(text) => (
+            <CostEstimate
+              order={estimateOrder(
+                asked.map(({ id }) => id),
+                chat.messages,
+                search,
+                text,
+              )}
+            />
+          )}
+          isStreaming={chats.some(({ isStreaming }) => isStreaming)}
+          takesImages={asked.every(({ capabilities }) => capabilities.includes('vision'))}
+          onSend={(text, images) => {
+            for (const one of chats) one.send(text, images)
+          }}
+          onStop={() => {
+            for (const one of chats) one.stop()
+          }}
         />
       </div>
       <aside
@@ -98,14 +124,37 @@ export function ChatPanel({ model, search, onSearch, picker }: ChatPanelProps) {
       >
         {parameters}
       </aside>
-      {isSheetOpen && (
-        <Sheet title="Parameters" side="right" isOpen onClose={() => setIsSheetOpen(false)}>
+      {overlay === 'parameters' && (
+        <Sheet title="Parameters" side="right" isOpen onClose={closeOverlay}>
           {parameters}
         </Sheet>
+      )}
+      {overlay === 'saved' && (
+        <SavedSheet
+          history={history}
+          onOpen={(id) => {
+            closeOverlay()
+            void saved.open(id)
+          }}
+          onClose={closeOverlay}
+        />
+      )}
+      {overlay === 'save' && (
+        <SaveDialog
+          model={model.id}
+          search={search}
+          messages={[...chat.messages, ...asMessage(saved.readDraft())]}
+          onClose={closeOverlay}
+        />
       )}
       {code && <ShowCodeDialog call={code} isOpen onClose={() => setCode(null)} />}
     </div>
   )
+}
+
+/** What is written and not sent yet. */
+function asMessage(text: string): UserMessage[] {
+  return text.trim() === '' ? [] : [{ role: 'user', id: 'draft', text, images: [] }]
 }
 
 function Introduction({ model }: { readonly model: Model }) {

@@ -1,9 +1,14 @@
-import { useRef, useState, type ClipboardEvent, type KeyboardEvent } from 'react'
+import { useRef, useState, type ClipboardEvent, type KeyboardEvent, type ReactNode } from 'react'
 import { Button } from '../../../ui/forms/button.tsx'
 import { IconButton } from '../../../ui/forms/icon-button.tsx'
 import { readAsDataUri } from '../read-as-data-uri.ts'
 
 interface ComposerProps {
+  /** What stands there at first. */
+  readonly draft: string
+  readonly onDraft: (text: string) => void
+  /** Says what it costs to send a text. */
+  readonly renderEstimate: (text: string) => ReactNode
   readonly isStreaming: boolean
   readonly takesImages: boolean
   readonly onSend: (text: string, images: readonly string[]) => void
@@ -13,15 +18,20 @@ interface ComposerProps {
 const IMAGES_MAX = 8
 
 /** Where the next message is written. Enter sends, Shift and Enter begin a line. */
-export function Composer({ isStreaming, takesImages, onSend, onStop }: ComposerProps) {
-  const [text, setText] = useState('')
+export function Composer(props: ComposerProps) {
+  const { draft, onDraft, renderEstimate, isStreaming, takesImages, onSend, onStop } = props
+  const [text, setText] = useState(draft)
   const [images, setImages] = useState<readonly string[]>([])
   const picker = useRef<HTMLInputElement>(null)
   const canSend = !isStreaming && (text.trim() !== '' || images.length > 0)
+  const write = (written: string): void => {
+    setText(written)
+    onDraft(written)
+  }
   const send = (): void => {
     if (!canSend) return
     onSend(text, images)
-    setText('')
+    write('')
     setImages([])
   }
   const add = async (files: readonly File[]): Promise<void> => {
@@ -64,7 +74,7 @@ export function Composer({ isStreaming, takesImages, onSend, onStop }: ComposerP
           placeholder="Message"
           rows={1}
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => write(event.target.value)}
           onKeyDown={onKey}
           onPaste={onPaste}
           className="field-sizing-content max-h-60 min-h-9 w-full resize-none bg-transparent px-1.5 py-1.5 outline-none placeholder:text-ink-faint"
@@ -88,6 +98,7 @@ export function Composer({ isStreaming, takesImages, onSend, onStop }: ComposerP
             </>
           )}
           <span className="grow" />
+          {images.length === 0 && renderEstimate(text)}
           {isStreaming ? (
             <Button icon="stop" onClick={onStop}>
               Stop

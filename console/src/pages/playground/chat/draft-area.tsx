@@ -13,7 +13,7 @@ interface DraftAreaProps {
 
 const PAUSE_MS = 300
 
-/** A text that goes into the address a moment after the last key. */
+/** A text that goes into the address a moment after the last key, and is replaced where the address gets another one. */
 export function DraftArea({
   label,
   value = '',
@@ -24,9 +24,18 @@ export function DraftArea({
   hint,
 }: DraftAreaProps) {
   const [draft, setDraft] = useState(value)
+  const [known, setKnown] = useState(value)
+  const [sent, setSent] = useState(value)
+  if (value !== known) {
+    setKnown(value)
+    if (value !== sent) setDraft(value)
+  }
   useEffect(() => {
     if (draft === value) return
-    const timer = setTimeout(() => onChange(draft || undefined), PAUSE_MS)
+    const timer = setTimeout(() => {
+      setSent(draft)
+      onChange(draft || undefined)
+    }, PAUSE_MS)
     return () => clearTimeout(timer)
   }, [draft, value, onChange])
   return (

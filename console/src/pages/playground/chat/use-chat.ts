@@ -15,6 +15,8 @@ export interface Chat {
   /** Asks again for the last answer. */
   readonly retry: () => void
   readonly clear: () => void
+  /** Goes on with other messages. */
+  readonly load: (messages: readonly ChatMessage[]) => void
   readonly setToolResult: (messageId: string, callId: string, result: string) => void
   readonly goOn: () => void
 }
@@ -59,6 +61,11 @@ export function useChat(model: string, search: PlaygroundSearch): Chat {
     clear: () => {
       running.current?.abort()
       setMessages([])
+    },
+    load: (loaded) => {
+      running.current?.abort()
+      running.current = null
+      setMessages(loaded)
     },
     setToolResult: (messageId, callId, result) =>
       setMessages((old) => old.map((message) => withToolResult(message, messageId, callId, result))),
