@@ -33,7 +33,7 @@ const list = clientCommand<ListOptions>({
     const count = parseWhole('--limit', limit)
     if (follow === true) {
       if (options.until !== undefined)
-        throw new CommandFailure(EXIT.usage, '--follow has no end: leave --until away.')
+        throw new CommandFailure(EXIT.usage, '--follow has no end: omit --until.')
       return interruptible((signal) =>
         followLog(gateway, selection, {
           signal,

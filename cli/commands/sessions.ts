@@ -5,6 +5,7 @@ import { commandGroup } from '../command-group.ts'
 import { EXIT } from '../exit-codes.ts'
 import { requireConsent } from '../input/confirm.ts'
 import { printTable, type Column } from '../output/tables/print-table.ts'
+import { formatCountOf } from '../output/format-number.ts'
 
 type Session = components['schemas']['Session']
 
@@ -53,7 +54,7 @@ const end = clientCommand<EndOptions>({
       await requireConsent('Sign out everywhere?', yes === true)
       const answer = await gateway.call((routes) => routes.DELETE('/v1/sessions', {}))
       if (isJson) return printJson(answer)
-      return output.line(`Ended ${answer.ended} ${answer.ended === 1 ? 'session' : 'sessions'}.`)
+      return output.line(`Ended ${formatCountOf(answer.ended, 'session')}.`)
     }
     const ended = await gateway.call((routes) =>
       routes.DELETE('/v1/sessions/{id}', { params: { path: { id } } }),

@@ -6,6 +6,7 @@ import { CommandFailure } from '../command-failure.ts'
 import { EXIT } from '../exit-codes.ts'
 import { formatAccountUsd, formatUsd } from '../output/format-usd.ts'
 import { printPairs } from '../output/tables/print-pairs.ts'
+import { formatNumber } from '../output/format-number.ts'
 
 type Readiness = paths['/readyz']['get']['responses'][200]['content']['application/json']
 type Model = Schemas['Model']
@@ -82,7 +83,7 @@ function describeProvider(provider: Schemas['ProviderStatus']): string {
   return [
     broken.length > 0 ? `fails for ${broken.join(', ')}` : 'works',
     `${recent.requests} requests lately`,
-    ...(share === null ? [] : [`${(share * 100).toFixed(1)} % failed`]),
+    ...(share === null ? [] : [`${formatNumber(share * 100, 1)} % failed`]),
   ].join(', ')
 }
 

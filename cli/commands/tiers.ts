@@ -1,5 +1,6 @@
 import { clientCommand } from '../client-command.ts'
 import { printTable } from '../output/tables/print-table.ts'
+import { formatNumber } from '../output/format-number.ts'
 
 interface TiersOptions {
   readonly live?: boolean
@@ -28,7 +29,12 @@ export const tiers = clientCommand<TiersOptions>({
           isText: true,
         },
         { title: 'memory GB', of: (tier) => String(tier.vram_gb), isNumber: true, rank: 3 },
-        { title: '$ an hour', of: (tier) => tier.price_per_hour_usd.toFixed(2), isNumber: true, rank: 2 },
+        {
+          title: '$ an hour',
+          of: (tier) => formatNumber(tier.price_per_hour_usd, 2),
+          isNumber: true,
+          rank: 2,
+        },
         { title: 'free', of: ({ capacity }) => capacity, isNumber: true, rank: 4 },
       ],
       data,

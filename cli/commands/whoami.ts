@@ -2,6 +2,7 @@ import type { GatewayClient } from '../api/gateway-client.ts'
 import { clientCommand } from '../client-command.ts'
 import { formatAccountUsd } from '../output/format-usd.ts'
 import { printPairs } from '../output/tables/print-pairs.ts'
+import { formatNumber } from '../output/format-number.ts'
 
 export const whoami = clientCommand({
   name: 'whoami',
@@ -60,5 +61,5 @@ async function readPerson(gateway: GatewayClient): Promise<[string, string][]> {
 }
 
 function limit(value: number | null): string {
-  return value === null ? 'no limit' : value.toLocaleString('en-US')
+  return value === null ? 'no limit' : formatNumber(value)
 }

@@ -5,6 +5,7 @@ import { printTable, type Column } from '../output/tables/print-table.ts'
 import { printableInLine } from '../output/printable.ts'
 import type { Output } from '../output/terminal.ts'
 import type { Run } from './follow-run.ts'
+import { formatNumber } from '../output/format-number.ts'
 
 type Lane = Run['lanes'][number]
 type Mean = { readonly mean: number; readonly low: number; readonly high: number } | null | undefined
@@ -95,5 +96,5 @@ function formatWhole(value: number | null): string {
 }
 
 function formatShare(value: number | null): string {
-  return value === null ? '-' : value.toFixed(2)
+  return value === null ? '-' : formatNumber(value, 2)
 }

@@ -1,6 +1,7 @@
 import type { GatewayClient, Schemas } from '../api/gateway-client.ts'
 import { memoryBar } from '../output/bars/memory-bar.ts'
 import type { Column } from '../output/tables/print-table.ts'
+import { formatNumber } from '../output/format-number.ts'
 
 /** A tier with what the model would be on it. */
 export interface TierFit {
@@ -35,17 +36,18 @@ export const TIER_COLUMNS: readonly Column<TierFit>[] = [
   { title: 'memory', of: ({ preview }) => drawMemory(preview), rank: 7 },
   {
     title: 'needed GB',
-    of: ({ preview }) => (preview.required_vram_gb === null ? '?' : preview.required_vram_gb.toFixed(1)),
+    of: ({ preview }) =>
+      preview.required_vram_gb === null ? '?' : formatNumber(preview.required_vram_gb, 1),
     isNumber: true,
     rank: 5,
   },
-  { title: 'of', of: ({ preview }) => preview.available_vram_gb.toFixed(1), isNumber: true, rank: 6 },
+  { title: 'of', of: ({ preview }) => formatNumber(preview.available_vram_gb, 1), isNumber: true, rank: 6 },
   {
     title: 'fit',
     of: ({ preview }) => ({ fits: 'fits', tight: 'tight', no: 'too small' })[preview.fit],
     rank: 2,
   },
-  { title: '$ an hour', of: ({ tier }) => tier.price_per_hour_usd.toFixed(2), isNumber: true, rank: 3 },
+  { title: '$ an hour', of: ({ tier }) => formatNumber(tier.price_per_hour_usd, 2), isNumber: true, rank: 3 },
   { title: 'free', of: ({ tier }) => tier.capacity, rank: 4 },
 ]
 

@@ -2,6 +2,7 @@ import { formatUsd } from '../output/format-usd.ts'
 import { printableInLine } from '../output/printable.ts'
 import type { Column } from '../output/tables/print-table.ts'
 import type { LogEntry } from './read-log.ts'
+import { formatNumber } from '../output/format-number.ts'
 
 /** The columns of a list of requests. */
 export function logColumns(isOfAll: boolean): Column<LogEntry>[] {
@@ -55,5 +56,7 @@ function describeTokens({ prompt_tokens: input, completion_tokens: output }: Log
 /** Formats a duration with the digits that matter: `480 ms`, `1.24 s`, `75 s`. */
 export function formatMs(ms: number): string {
   if (ms < 1_000) return `${ms} ms`
-  return ms < 10_000 ? `${(ms / 1_000).toFixed(2)} s` : `${(ms / 1_000).toFixed(ms < 60_000 ? 1 : 0)} s`
+  return ms < 10_000
+    ? `${formatNumber(ms / 1_000, 2)} s`
+    : `${formatNumber(ms / 1_000, ms < 60_000 ? 1 : 0)} s`
 }

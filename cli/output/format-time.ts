@@ -1,9 +1,10 @@
+import { formatDay } from './format-number.ts'
+
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 /** Longer ago, the date tells more. */
 const RELATIVE_DAYS_MAX = 60
-const DAY_LENGTH = 'YYYY-MM-DD'.length
 
 const UNITS = [
   { name: 'day', ms: DAY_MS },
@@ -17,7 +18,7 @@ export function formatRelative(timestamp: string, nowMs: number): string {
   const atMs = Date.parse(timestamp)
   if (Number.isNaN(atMs)) return timestamp
   const distanceMs = Math.abs(nowMs - atMs)
-  if (distanceMs >= RELATIVE_DAYS_MAX * DAY_MS) return new Date(atMs).toISOString().slice(0, DAY_LENGTH)
+  if (distanceMs >= RELATIVE_DAYS_MAX * DAY_MS) return formatDay(atMs)
   const unit = UNITS.find(({ ms }) => distanceMs >= ms)
   if (unit === undefined) return 'now'
   const count = Math.floor(distanceMs / unit.ms)

@@ -256,7 +256,7 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
     await expectAccessible(page)
     await takeScreenshots(page, 'compare-resume')
     await dialog.getByLabel('Budget (USD)').fill('2')
-    await dialog.getByRole('button', { name: 'Ask for the rest' }).click()
+    await dialog.getByRole('button', { name: 'Ask what is left' }).click()
     await page.getByRole('button', { name: 'Cancel' }).waitFor()
     const { body: resumed } = await gateway.request('GET', `/v1/compare/runs/${run.id}`)
     expect([resumed.status, resumed.budget_usd, resumed.cells_done]).toEqual(['running', 2, 2])

@@ -31,7 +31,7 @@ describe.skipIf(NO_BROWSER !== null)('models and prices in the console', () => {
     await form.getByLabel('Vendor').fill('Meta')
     await form.getByLabel('Context, tokens').fill('8192')
     await form.getByLabel('Provider', { exact: true }).fill('nobody')
-    await form.getByLabel('Its name of the model').fill('llama-3')
+    await form.getByLabel('The provider’s name of the model').fill('llama-3')
     await form.getByLabel('Input', { exact: true }).fill('1')
     await form.getByLabel('Output', { exact: true }).fill('2')
     await form.getByRole('button', { name: 'Add it' }).click()

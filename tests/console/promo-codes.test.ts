@@ -27,7 +27,7 @@ describe.skipIf(NO_BROWSER !== null)('promo codes of an operator', () => {
     await page.getByRole('textbox', { name: 'Code', exact: true }).fill('SPRING')
     await page.getByLabel('Credit in USD').fill('3')
     await page.getByLabel('Credit lasts, in days').fill('30')
-    await page.getByLabel('Redemptions in all').fill('10')
+    await page.getByLabel('Redemptions in total').fill('10')
     await page.getByLabel('Redemptions by one account').fill('2')
     await page.getByLabel('Code expires').fill('2099-01-01T00:00')
     await expectAccessible(page)

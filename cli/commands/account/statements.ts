@@ -9,6 +9,7 @@ import { parseWhole } from '../../input/parse-number.ts'
 import { formatUsd } from '../../output/format-usd.ts'
 import { printPairs } from '../../output/tables/print-pairs.ts'
 import { printTable } from '../../output/tables/print-table.ts'
+import { formatNumber } from '../../output/format-number.ts'
 
 interface StatementsOptions {
   readonly by: string
@@ -111,7 +112,7 @@ async function showMonth(
     output,
     [
       { title: group, of: ({ name }) => name, isText: true },
-      { title: 'requests', of: ({ requests }) => requests.toLocaleString('en-US'), isNumber: true, rank: 3 },
+      { title: 'requests', of: ({ requests }) => formatNumber(requests), isNumber: true, rank: 3 },
       { title: 'charged', of: ({ charged }) => formatUsd(charged.usd), isNumber: true, rank: 2 },
     ],
     [

@@ -8,6 +8,7 @@ import { formatUsd } from '../../output/format-usd.ts'
 import { printCsv } from '../../output/tables/print-csv.ts'
 import { printTable, type Column } from '../../output/tables/print-table.ts'
 import { sparkline } from '../../output/bars/sparkline.ts'
+import { formatNumber } from '../../output/format-number.ts'
 
 interface UsageOptions {
   readonly by: string
@@ -147,7 +148,7 @@ async function printGroups(
     [
       { title: by, of: ({ name }) => name || 'none', isText: true },
       ...FIGURES,
-      { title: 'share', of: ({ share }) => `${(share * 100).toFixed(1)} %`, isNumber: true, rank: 4 },
+      { title: 'share', of: ({ share }) => `${formatNumber(share * 100, 1)} %`, isNumber: true, rank: 4 },
       { title: 'spend over time', of: ({ trend }) => trend, rank: 7 },
     ],
     [...rows, ...rest, total],
@@ -168,11 +169,11 @@ function start(timestamp: string, span: Span): string {
 }
 
 const FIGURES: readonly Column<Figures>[] = [
-  { title: 'requests', of: (row) => row.requests.toLocaleString('en-US'), isNumber: true, rank: 3 },
-  { title: 'tokens in', of: (row) => row.prompt_tokens.toLocaleString('en-US'), isNumber: true, rank: 5 },
+  { title: 'requests', of: (row) => formatNumber(row.requests), isNumber: true, rank: 3 },
+  { title: 'tokens in', of: (row) => formatNumber(row.prompt_tokens), isNumber: true, rank: 5 },
   {
     title: 'tokens out',
-    of: (row) => row.completion_tokens.toLocaleString('en-US'),
+    of: (row) => formatNumber(row.completion_tokens),
     isNumber: true,
     rank: 6,
   },

@@ -33,7 +33,7 @@ export const importPrices = clientCommand<ImportOptions>({
     command
       .argument('<source>', 'a file, or an address that the gateway reads')
       .option('--format <name>', 'litellm or models.dev', 'litellm')
-      .option('--apply', 'take all changed prices that are not suspicious')
+      .option('--apply', 'apply all changed prices that are not suspicious')
       .option('-m, --model <id...>', 'with --apply: only these, also new and suspicious ones')
       .option('--from <date>', 'with --apply: the moment from which they are charged')
       .option('-y, --yes', 'do not ask'),

@@ -54,7 +54,7 @@ const create = clientCommand<CreateOptions>({
   define: (command) =>
     command
       .argument('<dollars>', 'the credit that it gives')
-      .option('--code <text>', 'the code; a random one unless told')
+      .option('--code <text>', 'the code; a random one by default')
       .option('--expires <date>', 'until when it can be redeemed')
       .option('--credit-days <number>', 'for how many days the credit can be spent')
       .option('--max <number>', 'how often it can be redeemed in total')

@@ -6,6 +6,7 @@ import { EXIT } from '../../exit-codes.ts'
 import { printTable } from '../../output/tables/print-table.ts'
 import { printable } from '../../output/printable.ts'
 import { PROVIDER_CHANGES } from './change-providers.ts'
+import { formatNumber } from '../../output/format-number.ts'
 
 const list = clientCommand<{ readonly all?: boolean }>({
   name: 'list',
@@ -123,7 +124,7 @@ function stateOf(provider: Schemas['ProviderStatus']): string {
 }
 
 function share(value: number | null): string {
-  return value === null ? '-' : `${(value * 100).toFixed(1)} %`
+  return value === null ? '-' : `${formatNumber(value * 100, 1)} %`
 }
 
 export const providers = commandGroup({

@@ -12,6 +12,7 @@ import { interruptible } from '../../interruption.ts'
 import { formatSeconds } from '../../output/format-seconds.ts'
 import { formatUsd } from '../../output/format-usd.ts'
 import { printableInLine } from '../../output/printable.ts'
+import { formatCountOf } from '../../output/format-number.ts'
 
 interface RunOptions {
   readonly model?: string[]
@@ -108,7 +109,7 @@ function describeEstimate(estimate: Schemas['CompareEstimate'], budget: number |
   const ofJudge = judge === 0 ? '' : `, ${formatUsd(judge)} of it for the judge`
   const isShort = budget !== undefined && cost > budget
   const end = isShort ? ` The budget of ${formatUsd(budget)} will probably end it before.` : ''
-  return `${prompts} ${prompts === 1 ? 'prompt' : 'prompts'}, ${answers} answers: about ${formatUsd(cost)}${ofJudge}, and ${formatSeconds(seconds)}.${end}`
+  return `${formatCountOf(prompts, 'prompt')}, ${formatCountOf(answers, 'answer')}: about ${formatUsd(cost)}${ofJudge}, and ${formatSeconds(seconds)}.${end}`
 }
 
 async function describeOrder(options: RunOptions, prompt: string) {

@@ -8,6 +8,7 @@ import { printPairs } from '../../output/tables/print-pairs.ts'
 import { printTable, type Column } from '../../output/tables/print-table.ts'
 import { watchTable } from '../../output/tables/watch-table.ts'
 import { sparkline } from '../../output/bars/sparkline.ts'
+import { formatNumber } from '../../output/format-number.ts'
 
 interface ListOptions {
   readonly status?: Deployment['status']
@@ -22,7 +23,12 @@ const COLUMNS: readonly Column<Deployment>[] = [
   { title: 'deployment', of: ({ id }) => id, isId: true },
   { title: 'status', of: (deployment) => deployment.status, rank: 2 },
   { title: 'tier', of: (deployment) => deployment.gpu_tier, rank: 6 },
-  { title: '$ an hour', of: (deployment) => deployment.hourly_cost.toFixed(2), isNumber: true, rank: 3 },
+  {
+    title: '$ an hour',
+    of: (deployment) => formatNumber(deployment.hourly_cost, 2),
+    isNumber: true,
+    rank: 3,
+  },
   { title: 'spent', of: (deployment) => formatUsd(deployment.budget_spent_usd), isNumber: true, rank: 4 },
   { title: 'model', of: (deployment) => deployment.huggingface_id, rank: 5, isText: true },
   { title: 'name', of: ({ name }) => name, rank: 1, isText: true },
@@ -108,7 +114,7 @@ export const billing = clientCommand({
         'budget',
         limit === null ? 'none' : `${formatUsd(limit)}, ${formatUsd(bill.budget_remaining_usd ?? 0)} left`,
       ],
-      ['lasts', hours === null ? '-' : `${hours.toFixed(1)} h at this rate`],
+      ['lasts', hours === null ? '-' : `${formatNumber(hours, 1)} h at this rate`],
     ])
     if (bill.intervals.length === 0) return
     printTable(
@@ -147,7 +153,7 @@ export const metrics = clientCommand<{ readonly window: (typeof WINDOWS)[number]
       ['at once', `${figures.in_flight} now  ${drawn((point) => point.in_flight)}`],
       ['latency', describePercentiles(figures.latency_ms)],
       ['first token', describePercentiles(figures.ttft_ms)],
-      ['speed', `${figures.tokens_per_second.toFixed(1)} tokens a second`],
+      ['speed', `${formatNumber(figures.tokens_per_second, 1)} tokens a second`],
       [
         'GPU',
         gpu === null

@@ -93,7 +93,7 @@ const preview = clientCommand({
     )
     if (isJson) return printJson(shown)
     if (shown.settings === null)
-      return output.note('None: neither everybody nor a group of the person has any.')
+      return output.note('None: nothing is set for everybody or for a group of the person.')
     output.note(printable(`Made of ${shown.managed_settings_ids.join(', then ')}.`))
     printJson(shown.settings)
   },

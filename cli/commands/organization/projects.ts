@@ -146,8 +146,8 @@ const use = clientCommand({
     output.line(
       printable(
         projectId === null
-          ? `The profile ${name} names no project now.`
-          : `The profile ${name} names ${projectId} now.`,
+          ? `The profile ${name} has no project now.`
+          : `The profile ${name} works in ${projectId} now.`,
       ),
     )
   },

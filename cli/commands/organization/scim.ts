@@ -99,7 +99,7 @@ const rm = clientCommand<{ readonly yes?: boolean }>({
       routes.GET('/v1/organization/scim_tokens/{token_id}', at(id)),
     )
     await requireConsent(
-      printable(`End the token ${name}? A directory with it changes nothing any more.`),
+      printable(`End the token ${name}? A directory that uses it can change nothing any more.`),
       yes === true,
     )
     const deleted = await gateway.call((routes) =>

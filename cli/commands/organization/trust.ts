@@ -88,13 +88,13 @@ const add = clientCommand<AddOptions>({
     command
       .argument('<project>', PROJECT_HELP)
       .option('--file <path>', 'all of it as JSON, as the API takes it; "-" for stdin')
-      .option('--name <text>', 'a name for people; the host of the issuer unless told')
+      .option('--name <text>', 'a name for people; by default the host of the issuer')
       .option('--issuer <address>', 'exactly as in iss')
       .option('--audience <text>', 'what aud must have')
       .option('--claim <name=value>', 'what the token must have; may be given several times', collect, [])
       .option('--account <id>', 'the service account that it becomes: svc_acct_…')
       .option('--minutes <number>', 'how long the access token lives, up to 60', '15')
-      .option('--env <name>', 'live, prod, staging, test or dev; prod unless told')
+      .option('--env <name>', 'live, prod, staging, test or dev; prod by default')
       .option('--once', 'take each token only once')
       .option('--jwks <path>', 'public keys as JSON, for an issuer that the gateway cannot reach'),
   async act({ output, isJson, connect, printJson }, options, projectId = '') {

@@ -6,6 +6,7 @@ import { parseWhole } from '../../input/parse-number.ts'
 import { readInputs } from '../../input/read-inputs.ts'
 import { formatUsd } from '../../output/format-usd.ts'
 import { printTable } from '../../output/tables/print-table.ts'
+import { formatNumber } from '../../output/format-number.ts'
 
 interface RerankOptions {
   readonly model?: string
@@ -43,7 +44,7 @@ export const rerank = clientCommand<RerankOptions>({
     printTable(
       output,
       [
-        { title: 'score', of: (result) => result.relevance_score.toFixed(3), isNumber: true },
+        { title: 'score', of: (result) => formatNumber(result.relevance_score, 3), isNumber: true },
         { title: 'line', of: ({ index }) => String(index + 1), isNumber: true, rank: 2 },
         { title: 'document', of: ({ index }) => documents[index] ?? '', rank: 1, isText: true },
       ],

@@ -73,7 +73,7 @@ export function KeyFields({ draft, onChange, hasEnvironment }: KeyFieldsProps) {
           min="0"
           step="any"
           placeholder="No limit"
-          hint="In all, over the life of the key."
+          hint="In total, over the life of the key."
           value={draft.limitUsd}
           onChange={(limitUsd) => set({ limitUsd })}
         />

@@ -13,5 +13,5 @@ export const ACCOUNT_ROLE_CHOICES: readonly Choice<AccountRole>[] = [
 export const PROJECT_ROLE_CHOICES: readonly Choice<ProjectRole>[] = [
   { value: 'member', label: 'Member: uses models' },
   { value: 'owner', label: 'Owner: manages the project' },
-  { value: 'viewer', label: 'Viewer: only looks' },
+  { value: 'viewer', label: 'Viewer: reads only' },
 ]

@@ -17,7 +17,7 @@ export function AccountMenu({ trigger }: { readonly trigger: ReactElement<Record
         queryClient.clear()
         announceSignedOut()
       },
-      (error: unknown) => showFailure('You could not be signed out', error),
+      (error: unknown) => showFailure('Signing out failed', error),
     )
   }
   return (

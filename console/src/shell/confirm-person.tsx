@@ -43,7 +43,9 @@ export function ConfirmPerson({ onFinish }: { readonly onFinish: Finish }) {
               >
                 Sign in at {directory.name} again
               </a>
-              <p className="text-xs text-ink-faint">You come back to this page. Then do it once more.</p>
+              <p className="text-xs text-ink-faint">
+                You will come back to this page. Then repeat the action.
+              </p>
             </>
           )}
           {takesKey &&

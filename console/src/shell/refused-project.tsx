@@ -19,7 +19,7 @@ export function UnlessProjectRefused({ children }: { readonly children: ReactNod
         action={
           // A new page without the project of this one.
           <a href="/" className={buttonClass('primary')}>
-            Go on without it
+            Continue without it
           </a>
         }
       >

@@ -72,7 +72,7 @@ function Unusable({ children }: { readonly children: React.ReactNode }) {
     <div className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-5 text-sm">
       <p role="alert">{children}</p>
       <a href="/sign-in" className={buttonClass()}>
-        To the sign-in page
+        Go to the sign-in page
       </a>
     </div>
   )

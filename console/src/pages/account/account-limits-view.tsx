@@ -51,7 +51,7 @@ function TierForm({ id, limits }: { readonly id: string; readonly limits: Accoun
     <form onSubmit={submit} className="flex flex-col gap-4">
       <SelectField
         label="Tier of limits"
-        hint="A set tier holds whatever the balance. Keys can have lower limits of their own."
+        hint="A tier that is set applies whatever the balance is. Keys can have lower limits of their own."
         value={chosen}
         choices={[
           { value: BY_BALANCE, label: byBalance },

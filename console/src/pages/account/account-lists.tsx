@@ -41,7 +41,7 @@ const rowId = ({ id }: { readonly id: string }): string => id
 
 function LedgerList({ id }: { readonly id: string }) {
   const entries = useInfiniteQuery(ledgerQuery({}, id))
-  const empty = <EmptyState icon="card" title="Nothing has moved the credit yet" />
+  const empty = <EmptyState icon="card" title="The credit has not changed yet" />
   return (
     <PagedTable
       label="Ledger"

@@ -25,7 +25,7 @@ export function BillingPage() {
     <Page>
       <PageHeader
         title="Billing"
-        description="Credit of this account: what is left, how to get more, and what moved it."
+        description="Credit of this account: what is left, how to get more, and what changed it."
         actions={
           <>
             <Link to="/billing/statements" className={buttonClass()}>

@@ -33,7 +33,7 @@ export function ResumeDialog({ run, left, onClose }: ResumeDialogProps) {
       onClose={onClose}
       actions={
         <Button kind="primary" icon="play" isBusy={resume.isPending} onClick={() => resume.mutate()}>
-          Ask for the rest
+          Ask what is left
         </Button>
       }
     >

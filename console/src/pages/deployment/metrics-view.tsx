@@ -11,6 +11,7 @@ import { SegmentedControl } from '../../ui/forms/segmented-control.tsx'
 import { Section } from '../../ui/layout/section.tsx'
 import { Figure } from '../../ui/text/figure.tsx'
 import { WINDOWS } from './deployment-search.ts'
+import { formatNumber } from '../../ui/format/format-number.ts'
 
 type Metrics = Schemas['DeploymentMetrics']
 
@@ -78,7 +79,7 @@ function Totals({ metrics }: { readonly metrics: Metrics }) {
         <Figure label="GPU load" value={load === null ? 'unknown' : formatShare(load)} />
         <Figure
           label="GPU memory"
-          value={memoryGb === null ? 'unknown' : memoryGb.toFixed(1)}
+          value={memoryGb === null ? 'unknown' : formatNumber(memoryGb, 1)}
           unit={memoryGb === null ? undefined : 'GiB'}
         />
       </div>

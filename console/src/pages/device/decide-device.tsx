@@ -51,8 +51,8 @@ export function DecideDevice({ device, onAgain }: DecideDeviceProps) {
         </p>
         {!device.is_same_address && (
           <p role="alert" className="rounded-md border border-line bg-warn-soft px-3 py-2 text-warn">
-            The tool asked from another address than yours. That is usual for a remote machine, and a warning
-            if you did not expect it.
+            The tool asks from a different address than yours. That is usual for a remote machine, and a
+            warning if you did not expect it.
           </p>
         )}
         <DetailsList

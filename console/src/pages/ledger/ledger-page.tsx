@@ -80,7 +80,7 @@ export function LedgerPage() {
         empty={
           <EmptyState
             icon="card"
-            title={clear ? 'No movement matches' : 'Nothing has moved the credit yet'}
+            title={clear ? 'No movement matches' : 'The credit has not changed yet'}
             action={clear && <Button onClick={clear}>Clear the filters</Button>}
           />
         }

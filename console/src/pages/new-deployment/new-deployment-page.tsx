@@ -63,7 +63,7 @@ export function NewDeploymentPage() {
     <Page>
       <PageHeader
         title="New deployment"
-        description="A model of the hub on a GPU. Nothing costs anything until you create it."
+        description="A model of the hub on a GPU. Nothing is charged until you create it."
       />
       <HubModelStep
         hubId={hubId}

@@ -25,7 +25,7 @@ export function SettingsStep({ plan, onChange, longestFitting }: SettingsStepPro
           label="Name"
           value={plan.name}
           onChange={(name) => onChange({ name })}
-          hint="The last part of the id unless told."
+          hint="By default the last part of the id."
         />
         <SelectField
           label="Quantization"

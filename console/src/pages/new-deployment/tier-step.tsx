@@ -6,6 +6,7 @@ import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Section } from '../../ui/layout/section.tsx'
 import { Badge } from '../../ui/text/badge.tsx'
+import { formatCount } from '../../ui/format/format-count.ts'
 
 type Preview = Schemas['DeploymentPreview']
 
@@ -118,7 +119,7 @@ function Fit({ preview }: { readonly preview: Preview }) {
       {preview.notes !== '' && <p className="text-xs break-words text-ink-soft">{preview.notes}</p>}
       {preview.fit === 'no' && preview.max_fitting_model_len > 0 && (
         <p className="text-xs text-ink-soft">
-          It fits with a context of up to {preview.max_fitting_model_len.toLocaleString('en-US')} tokens.
+          It fits with a context of up to {formatCount(preview.max_fitting_model_len)} tokens.
         </p>
       )}
     </div>

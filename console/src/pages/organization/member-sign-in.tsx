@@ -7,6 +7,7 @@ import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx'
 import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
 import { showToast } from '../../ui/overlays/toasts.tsx'
 import { LinkShownOnce } from './link-shown-once.tsx'
+import { formatCountOf } from '../../ui/format/format-count.ts'
 
 /** What a manager does for a member who lost a device: a new way in, and the end of what is open. */
 export function MemberSignIn({ member }: { readonly member: Member }) {
@@ -33,7 +34,7 @@ export function MemberSignIn({ member }: { readonly member: Member }) {
           action="Sign out everywhere"
           onConfirm={async () => {
             const { ended } = await endSessionsOf(member.id)
-            showToast('Signed out', ended === 1 ? 'One session ended.' : `${ended} sessions ended.`)
+            showToast('Signed out', `${formatCountOf(ended, 'session')} ended.`)
           }}
           onClose={close}
         />
@@ -67,7 +68,7 @@ function RecoveryDialog({ member, onClose }: { readonly member: Member; readonly
         The link signs {member.email} in once, to make a new passkey. It replaces an earlier one.
       </p>
       <CheckboxField
-        label="End the passkeys and sessions of before when it is used, as after a theft"
+        label="When it is used, end all earlier passkeys and sessions, as after a theft"
         isChecked={endsPasskeys}
         onChange={setEndsPasskeys}
       />

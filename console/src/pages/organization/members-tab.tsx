@@ -59,7 +59,7 @@ export function MembersTab() {
         rowId={({ id }) => id}
         onOpen={open}
         empty={
-          <EmptyState icon="people" title="Nobody but your key yet">
+          <EmptyState icon="people" title="Only your key so far">
             Invite the people who work with this account. Everybody gets keys of their own.
           </EmptyState>
         }

@@ -34,7 +34,7 @@ export function OverviewPage() {
         description={
           now === undefined
             ? 'Live figures of all processes.'
-            : `Live figures of ${formatCount(now.processes)} ${now.processes === 1 ? 'process' : 'processes'}, every two seconds.`
+            : `Live figures of ${formatCountOf(now.processes, 'process', 'processes')}, every two seconds.`
         }
       />
       {failure && <ErrorPanel title="The figures are not live" error={failure} />}

@@ -49,7 +49,7 @@ export function ProfilePage() {
             <DetailsList
               details={{
                 ...(user === null
-                  ? { Person: 'Nobody in particular: you signed in with a key of the account itself.' }
+                  ? { Person: 'No person: you signed in with a key of the account.' }
                   : {
                       Name: user.name ?? '–',
                       'E-mail': user.email,

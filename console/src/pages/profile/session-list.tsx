@@ -11,6 +11,7 @@ import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx'
 import { showFailure, showToast } from '../../ui/overlays/toasts.tsx'
 import { Badge } from '../../ui/text/badge.tsx'
 import { Time } from '../../ui/text/time.tsx'
+import { formatCountOf } from '../../ui/format/format-count.ts'
 
 const METHODS: Readonly<Record<string, string>> = {
   key: 'with an API key',
@@ -65,7 +66,7 @@ export function SessionList() {
           onConfirm={async () => {
             const { ended } = await endOtherSessions()
             await refresh()
-            showToast('Signed out', ended === 1 ? 'One session ended.' : `${ended} sessions ended.`)
+            showToast('Signed out', `${formatCountOf(ended, 'session')} ended.`)
           }}
           onClose={() => setIsEndingAll(false)}
         />

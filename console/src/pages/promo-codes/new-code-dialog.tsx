@@ -65,7 +65,7 @@ export function NewCodeDialog({ onClose }: { readonly onClose: () => void }) {
           onChange={setCreditDays}
         />
         <TextField
-          label="Redemptions in all"
+          label="Redemptions in total"
           {...WHOLE}
           placeholder="Any number"
           value={most}

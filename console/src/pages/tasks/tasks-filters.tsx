@@ -1,4 +1,4 @@
-import { formatCount } from '../../ui/format/format-count.ts'
+import { formatCountOf } from '../../ui/format/format-count.ts'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SegmentedControl } from '../../ui/forms/segmented-control.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
@@ -29,7 +29,7 @@ export function TasksFilters({ search, onChange, total }: TasksFiltersProps) {
   const isFiltered = status !== undefined || type !== undefined || model !== undefined
   return (
     <FilterBar
-      count={total === undefined ? undefined : `${formatCount(total)} ${total === 1 ? 'task' : 'tasks'}`}
+      count={total === undefined ? undefined : formatCountOf(total, 'task')}
       onClear={
         isFiltered ? () => onChange({ status: undefined, type: undefined, model: undefined }) : undefined
       }

@@ -1,3 +1,5 @@
+import { formatNumber } from '../format/format-number.ts'
+
 interface MemoryBarProps {
   readonly parts: readonly { readonly label: string; readonly gb: number }[]
   readonly availableGb: number
@@ -9,12 +11,12 @@ const COLOURS = ['bg-accent', 'bg-good', 'bg-warn', 'bg-ink-faint']
 export function MemoryBar({ parts, availableGb }: MemoryBarProps) {
   const neededGb = parts.reduce((sum, { gb }) => sum + gb, 0)
   const wholeGb = Math.max(neededGb, availableGb)
-  const words = parts.map(({ label, gb }) => `${label} ${gb.toFixed(1)} GB`)
+  const words = parts.map(({ label, gb }) => `${label} ${formatNumber(gb, 1)} GB`)
   return (
     <div className="flex flex-col gap-2">
       <div
         role="img"
-        aria-label={`${words.join(', ')} of ${availableGb.toFixed(1)} GB`}
+        aria-label={`${words.join(', ')} of ${formatNumber(availableGb, 1)} GB`}
         className="relative flex h-4 overflow-hidden rounded bg-hover"
       >
         {parts.map(({ label, gb }, index) => (
@@ -35,11 +37,11 @@ export function MemoryBar({ parts, availableGb }: MemoryBarProps) {
         {parts.map(({ label, gb }, index) => (
           <li key={label} className="flex items-center gap-1.5">
             <span aria-hidden="true" className={`size-2.5 rounded-sm ${COLOURS[index % COLOURS.length]}`} />
-            {label} {gb.toFixed(1)} GB
+            {label} {formatNumber(gb, 1)} GB
           </li>
         ))}
         <li className="ml-auto">
-          {neededGb.toFixed(1)} of {availableGb.toFixed(1)} GB
+          {formatNumber(neededGb, 1)} of {formatNumber(availableGb, 1)} GB
         </li>
       </ul>
     </div>

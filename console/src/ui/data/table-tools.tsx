@@ -55,7 +55,7 @@ export function TableToolBar<Row>(props: TableToolBarProps<Row>) {
         ))}
         <MenuLine />
         <MenuItem icon="retry" onSelect={() => onChange({ sort: null, columns: null })}>
-          As at first
+          In the first order
         </MenuItem>
       </Menu>
       {tools.fileUrl === undefined ? (

@@ -56,7 +56,7 @@ export function formatClockTime(atMs: number): string {
   return isToday ? CLOCK.format(atMs) : formatShortTime(atMs)
 }
 
-const MONTH = new Intl.DateTimeFormat('en-US', { year: 'numeric', month: 'long', timeZone: 'UTC' })
+const MONTH = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'long', timeZone: 'UTC' })
 
 /** Writes a month: `October 2026` for `2026-10`. Anything else is returned as it is. */
 export function formatMonth(name: string): string {

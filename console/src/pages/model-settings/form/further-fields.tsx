@@ -62,7 +62,7 @@ export function FurtherFields({ draft, onChange, problem }: FurtherFieldsProps) 
           <TextField
             label="Accounts"
             placeholder="Everybody"
-            hint="Ids of accounts. Others find no such model."
+            hint="Ids of accounts. For others the model does not exist."
             value={draft.accounts}
             onChange={(accounts) => onChange({ accounts })}
           />

@@ -37,7 +37,7 @@ export function RouteFields({ routes, onChange }: RouteFieldsProps) {
             onChange={(provider) => change(index, { provider })}
           />
           <TextField
-            label="Its name of the model"
+            label="The provider’s name of the model"
             required
             maxLength={256}
             value={route.model}

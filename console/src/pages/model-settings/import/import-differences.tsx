@@ -42,7 +42,7 @@ export function ImportDifferences({ source, found, onTaken }: ImportDifferencesP
     onSuccess: async (taken) => {
       await queryClient.invalidateQueries()
       showToast(
-        'The prices are taken',
+        'The prices are applied',
         `${formatCount(taken.changed.length)} changed, ${formatCount(taken.added.length)} added.`,
       )
       onTaken()
@@ -109,7 +109,7 @@ export function ImportDifferences({ source, found, onTaken }: ImportDifferencesP
             </Button>
           </div>
         )}
-        {taking.error && <ErrorPanel title="Nothing was taken" error={taking.error} />}
+        {taking.error && <ErrorPanel title="No price was applied" error={taking.error} />}
       </div>
     </Section>
   )
@@ -128,7 +128,7 @@ function Problems({ problems }: { readonly problems: PriceImport['problems'] }) 
       <p className="py-1 text-xs text-ink-faint">These entries of the list are never used.</p>
       <ul
         tabIndex={0}
-        aria-label="Entries that are not believed"
+        aria-label="Suspicious entries"
         className="flex max-h-72 flex-col gap-1 overflow-y-auto text-sm"
       >
         {problems.slice(0, PROBLEMS_SHOWN).map(({ key, reason }, index) => (

@@ -85,7 +85,7 @@ export function ImportTab() {
             </div>
           )}
           <div className="flex flex-wrap items-center justify-between gap-3">
-            <p className="text-sm text-ink-soft">Nothing is changed before you take it.</p>
+            <p className="text-sm text-ink-soft">Nothing changes until you apply it.</p>
             <Button
               kind="primary"
               isBusy={comparison.isPending}

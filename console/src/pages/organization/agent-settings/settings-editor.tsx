@@ -1,6 +1,7 @@
 import { TextArea } from '../../../ui/forms/text-area.tsx'
 import { Icon } from '../../../ui/icon.tsx'
 import { SETTINGS_BYTES_MAX, startingMembers, type readSettings } from './read-settings.ts'
+import { formatNumber } from '../../../ui/format/format-number.ts'
 
 interface SettingsEditorProps {
   readonly text: string
@@ -24,7 +25,7 @@ export function SettingsEditor({ text, read, onChange }: SettingsEditorProps) {
         error={read.problem}
         hint={
           read.problem === null
-            ? `${(read.bytes / 1024).toFixed(1)} of ${SETTINGS_BYTES_MAX / 1024} KiB`
+            ? `${formatNumber(read.bytes / 1024, 1)} of ${SETTINGS_BYTES_MAX / 1024} KiB`
             : undefined
         }
         onChange={onChange}

@@ -16,7 +16,8 @@ export function ScimFailures({ failures, tokens }: ScimFailuresProps) {
   return (
     <Section title="Problems">
       <p className="pb-3 text-sm text-ink-soft">
-        Writes that were refused, the newest first. A directory repeats them, so an old one may be settled.
+        Writes that were refused, the newest first. A directory repeats them, so an old one may have succeeded
+        since.
       </p>
       <ul className="flex flex-col divide-y divide-line">
         {failures.map((failure) => (

@@ -1,5 +1,6 @@
 import type { Schemas } from '../../../api/client.ts'
 import { cosineOf } from './cosine-of.ts'
+import { formatNumber } from '../../../ui/format/format-number.ts'
 
 interface EmbeddingResultProps {
   readonly answer: Schemas['EmbeddingList']
@@ -35,7 +36,7 @@ export function EmbeddingResult({ answer, texts }: EmbeddingResultProps) {
               </th>
               {texts.map((_, column) => (
                 <td key={column} className="tabular px-3 text-right">
-                  {cosineOf(vectors[row] ?? [], vectors[column] ?? []).toFixed(3)}
+                  {formatNumber(cosineOf(vectors[row] ?? [], vectors[column] ?? []), 3)}
                 </td>
               ))}
             </tr>

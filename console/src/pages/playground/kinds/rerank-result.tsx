@@ -1,3 +1,5 @@
+import { formatNumber } from '../../../ui/format/format-number.ts'
+
 export interface RerankAnswer {
   readonly results: readonly { readonly index: number; readonly relevance_score: number }[]
 }
@@ -15,7 +17,7 @@ export function RerankResult({ answer, documents }: RerankResultProps) {
         <li key={index} className="flex flex-col gap-1">
           <div className="flex justify-between gap-4 text-sm">
             <span className="min-w-0 break-words">{documents[index]}</span>
-            <span className="tabular">{score.toFixed(3)}</span>
+            <span className="tabular">{formatNumber(score, 3)}</span>
           </div>
           <meter
             aria-label={`Relevance of document ${index + 1}`}

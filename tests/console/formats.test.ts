@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { formatCountOf, formatShortCount } from '../../console/src/ui/format/format-count.ts'
+import { formatExactUsd, formatUsd } from '../../console/src/ui/format/format-usd.ts'
+
+/** As the language of this machine writes it, so that the test holds in any. */
+const dollars = (amount: string, digits: number): string =>
+  new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency: 'USD',
+    currencyDisplay: 'narrowSymbol',
+    minimumFractionDigits: digits,
+  }).format(amount as `${number}`)
+
+test.each([
+  [0, '0', 2],
+  [12.4, '12.40', 2],
+  [-0.0031, '-0.0031', 4],
+  [0.000000001, '0.000000001', 9],
+])('an amount of %d has the digits that tell it from zero', (amount, text, digits) => {
+  expect(formatUsd(amount)).toBe(
+    new Intl.NumberFormat(undefined, {
+      style: 'currency',
+      currency: 'USD',
+      currencyDisplay: 'narrowSymbol',
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+    }).format(text as `${number}`),
+  )
+})
+
+test('whole nano-dollars lose no digit, however many there are', () => {
+  const written = formatExactUsd('-123456789012123456789')
+  expect(written.replaceAll(/\D/g, '')).toBe('123456789012123456789')
+  expect(formatExactUsd('12400000000')).toBe(dollars('12.40', 2))
+})
+
+test('words follow their number', () => {
+  expect(formatCountOf(1, 'task')).toBe('1 task')
+  expect(formatCountOf(0, 'task')).toBe('0 tasks')
+  expect(formatCountOf(2, 'process', 'processes')).toBe('2 processes')
+  expect(formatShortCount(9_999)).toBe(new Intl.NumberFormat().format(9_999))
+})
