@@ -49,7 +49,7 @@ interface ReceiptNames {
   readonly operator: StatementOperator
 }
 
-export function printedReceipt(
+function printedReceipt(
   { payment, refundedNanoUsd }: Receipt,
   { account, operator }: ReceiptNames,
 ): PrintedDocument {

@@ -112,7 +112,7 @@ function causeToWire(cause: AnomalyCause): Static<typeof CauseAnswer> {
 const WEEKDAY = new Intl.DateTimeFormat('en-US', { weekday: 'long', timeZone: 'UTC' })
 
 /** “Today until 14:00 UTC costs 6 × a usual Tuesday: 12 USD instead of 2 USD. Most of it: key nightly, model gpt-5.4.” */
-export function describeAnomaly({ range, spentNanoUsd, usualNanoUsd, anomaly }: WeekdayComparison): string {
+function describeAnomaly({ range, spentNanoUsd, usualNanoUsd, anomaly }: WeekdayComparison): string {
   const until = `${toTimestamp(range.toMs).slice(11, 16)} UTC`
   const weekday = WEEKDAY.format(range.fromMs)
   const [spent, usual] = [spentNanoUsd, usualNanoUsd].map((amount) => `${formatUsd(roundCents(amount))} USD`)

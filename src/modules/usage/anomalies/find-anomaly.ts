@@ -1,6 +1,6 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
 
-export const CAUSE_DIMENSIONS = ['key', 'model', 'project'] as const
+const CAUSE_DIMENSIONS = ['key', 'model', 'project'] as const
 export type CauseDimension = (typeof CAUSE_DIMENSIONS)[number]
 
 /** What the same hours of a weekday cost, in nano-dollars. */
@@ -29,10 +29,10 @@ export interface SpendingAnomaly {
 }
 
 /** A difference that nobody would look into. */
-export const EXCESS_NANO_USD_MIN = 1_000_000_000
-export const FACTOR_MIN = 3
+const EXCESS_NANO_USD_MIN = 1_000_000_000
+const FACTOR_MIN = 3
 /** So many same weekdays have to be known. */
-export const WEEKS_MIN = 4
+const WEEKS_MIN = 4
 export const WEEKS_MAX = 8
 /** Of the usual deviation. The second number makes a median deviation comparable with a standard one. */
 const DEVIATIONS_MIN = 5 * 1.4826
