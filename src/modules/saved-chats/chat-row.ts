@@ -3,7 +3,7 @@ import type { Caller } from '../keys/keys.ts'
 import { placeOf } from './seal-chat.ts'
 
 export const CHAT_KINDS = ['prompt', 'conversation'] as const
-export type ChatKind = (typeof CHAT_KINDS)[number]
+type ChatKind = (typeof CHAT_KINDS)[number]
 
 /** What somebody keeps, without its content. */
 export interface SavedChat {

@@ -10,8 +10,8 @@ import { refuseZeroRetention } from '../request-log/request-log.ts'
 import { chatFromRow, COLUMNS, ownerOf, type ChatRow, type SavedChat } from './chat-row.ts'
 import { openContent, placeOf, sealContent, type ChatContent } from './seal-chat.ts'
 
-export { SEALED_CHATS, CONTENT_BYTES_MAX, type ChatContent } from './seal-chat.ts'
-export { CHAT_KINDS, type ChatKind, type SavedChat } from './chat-row.ts'
+export { SEALED_CHATS, CONTENT_BYTES_MAX } from './seal-chat.ts'
+export { CHAT_KINDS, type SavedChat } from './chat-row.ts'
 
 /** Prompts and conversations that people keep: private, or for everybody in their project. */
 export interface SavedChats {
