@@ -113,11 +113,16 @@ async function applyReversal(
     })
   }
   const { transaction, checkout } = application
-  const reference = `${reversal.kind}:${checkout.provider}:${reversal.id}`
+  const reference = referenceOf(checkout, reversal)
   const known = await readReversal(transaction, reference)
   if (known === null) return takeBack(application, reversal, reference)
   if (!reversal.isReturned || known.status === 'returned') return false
   return giveBack(application, { reference, ...known })
+}
+
+/** The name under which a reversal is taken back once. */
+export function referenceOf({ provider }: Pick<CheckoutRecord, 'provider'>, { kind, id }: Reversal): string {
+  return `${kind}:${provider}:${id}`
 }
 
 async function takeBack(

@@ -6,6 +6,8 @@ import { completeRefundRequest, type OperatorKey } from './refund-request-record
 
 interface MadeRefund {
   readonly payment: Pick<Payment, 'id' | 'accountId'>
+  /** Of the refund that was made. Undefined if the payment provider has not reported it yet. */
+  readonly reference: string | undefined
   readonly amountNanoUsd: NanoUsd
   readonly reason: string | null
   readonly operator: ChangeActor
@@ -17,10 +19,10 @@ interface MadeRefund {
  * it is written.
  */
 export function recordRefund(database: Database, refund: MadeRefund): Promise<void> {
-  const { payment, amountNanoUsd, reason, operator, idempotencyKey } = refund
+  const { payment, reference, amountNanoUsd, reason, operator, idempotencyKey } = refund
   return database.transaction(async (transaction) => {
     await transaction.query('SELECT FROM payments WHERE id = $1 FOR UPDATE', [payment.id])
-    const refundId = await findNewestRefund(transaction, payment.id, amountNanoUsd)
+    const refundId = reference === undefined ? null : await findRefund(transaction, reference)
     const written = await transaction.query(IS_WRITTEN, [payment.accountId, payment.id, refundId])
     if (written.length === 0) {
       if (reason !== null && refundId !== null)
@@ -45,17 +47,10 @@ export function recordRefund(database: Database, refund: MadeRefund): Promise<vo
   })
 }
 
-/** Null if the payment provider has not reported the refund yet. */
-async function findNewestRefund(
-  queryable: Queryable,
-  paymentId: string,
-  amountNanoUsd: NanoUsd,
-): Promise<string | null> {
-  const [row] = await queryable.query<{ id: string }>(
-    `SELECT id FROM payments WHERE refunded_payment_id = $1 AND kind = 'refund' AND status <> 'returned'
-       AND amount_nano_usd = $2 ORDER BY id DESC LIMIT 1`,
-    [paymentId, -amountNanoUsd],
-  )
+async function findRefund(queryable: Queryable, reference: string): Promise<string | null> {
+  const [row] = await queryable.query<{ id: string }>('SELECT id FROM payments WHERE reference = $1', [
+    reference,
+  ])
   return row?.id ?? null
 }
 

@@ -3,7 +3,7 @@ import { isUuid } from '../../kernel/identifiers.ts'
 import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { PaymentProvider } from '../../payments/payment-provider.ts'
 import type { ChangeActor } from '../audit/audit.ts'
-import { applyReport, readReversed, type ReportContext } from './apply-report.ts'
+import { applyReport, readReversed, referenceOf, type ReportContext } from './apply-report.ts'
 import { centsFromNanoUsd } from './cents.ts'
 import { findCheckout, type CheckoutRecord } from './checkout-record.ts'
 import { inviteRepeating } from './invite-repeating.ts'
@@ -71,8 +71,10 @@ async function refundOnce(
       'provider_error',
       'The payment provider could not make the refund. Nothing was taken back.',
     )
+  const [made] = report.reversals
   await recordRefund(database, {
     payment: checkout.payment,
+    reference: made && referenceOf(checkout, made),
     amountNanoUsd,
     reason: request.reason,
     operator: request.operator,
