@@ -56,14 +56,13 @@ const READ_NAMES = `
 
 interface ChargeRow {
   readonly amount_nano_usd: bigint
-  readonly charges: readonly StoredCharge[] | null
+  readonly charges: readonly StoredCharge[]
   /** Of all parts, also those that are not listed. */
-  readonly requests: bigint | null
+  readonly requests: bigint
 }
 
 /** The parts of an entry, which add up to its amount. */
-export function chargesFromRow(row: ChargeRow, names: ChargeNames): readonly EntryCharge[] | null {
-  if (row.charges === null) return null
+export function chargesFromRow(row: ChargeRow, names: ChargeNames): readonly EntryCharge[] {
   const parts: EntryCharge[] = row.charges.map(([keyId, model, requests, amount]) => ({
     key: names.get(keyId) ?? null,
     model,
@@ -72,6 +71,6 @@ export function chargesFromRow(row: ChargeRow, names: ChargeNames): readonly Ent
   }))
   const rest = parts.reduce((left, { amountNanoUsd }) => left - amountNanoUsd, -row.amount_nano_usd)
   if (rest === 0n) return parts
-  const requests = parts.reduce((left, part) => left - part.requests, Number(row.requests ?? 0))
+  const requests = parts.reduce((left, part) => left - part.requests, Number(row.requests))
   return [...parts, { key: null, model: null, requests, amountNanoUsd: rest }]
 }

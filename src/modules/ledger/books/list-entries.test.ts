@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createId } from '../../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
+import type { Queryable } from '../../../storage/database.ts'
 import type { LedgerEntry, Payer } from '../ledger.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from '../testing/ledger-stage.ts'
 import { hold } from '../testing/spend.ts'
+import { walkEntries } from './list-entries.ts'
 import { sweepOnce } from './sweep-ledger.ts'
 
 let stage: LedgerStage
@@ -138,4 +140,30 @@ test('an entry lists twenty parts, and one for all others', async () => {
   await expect(
     stage.database.query('DELETE FROM ledger_entries WHERE account_id = $1', [payer.accountId]),
   ).rejects.toThrow('never changed')
+})
+
+test('a file adds up a day once for thousands of entries, and has the parts of few of them in memory', async () => {
+  const payer = await stage.createPayer(1n)
+  const parts = Array.from({ length: 900 }, (_, index) => [payer.keyId, `model-${index}`, 1, '1'])
+  await stage.database.query(
+    `INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd, charges)
+     SELECT format('walked:%s:%s', $1::uuid, number), $1, 'credit', 'charge', -900, CASE WHEN number <= 5 THEN $2::jsonb END
+     FROM generate_series(1, 250) AS number`,
+    [payer.accountId, JSON.stringify(parts)],
+  )
+  const reads: string[] = []
+  const counting: Queryable = {
+    query: (sql, values) => {
+      reads.push(sql)
+      return stage.database.query(sql, values)
+    },
+  }
+  const pieces: (readonly LedgerEntry[])[] = []
+  for await (const piece of walkEntries(counting, payer.accountId, {})) pieces.push(piece)
+  expect(reads.filter((sql) => sql.includes('FROM ledger_by_day'))).toHaveLength(1)
+  const partsOf = (piece: readonly LedgerEntry[]) => piece.flatMap(({ charges }) => charges ?? []).length
+  expect(pieces.map(partsOf).toSorted((a, b) => b - a)).toEqual([1_800, 1_800, 900, 0, 0])
+  const entries = pieces.flat()
+  expect(entries).toHaveLength(251)
+  expect(entries[0]?.balanceNanoUsd).toBe(1n - 250n * 900n)
 })

@@ -35,17 +35,21 @@ export async function listEntries(
   page: PageRequest,
   filter: EntryFilter = {},
 ): Promise<Page<LedgerEntry>> {
-  const [{ items, hasMore }, [count]] = await Promise.all([
-    readEntries(queryable, accountId, { page, filter, chargesMax: CHARGES_LISTED_MAX }),
+  const [{ items: heads, hasMore }, [count]] = await Promise.all([
+    readHeads(queryable, accountId, { page, filter }),
     queryable.query<{ total: bigint }>(COUNT, [accountId, ...filterValues(filter)]),
   ])
+  const items = await addCharges(queryable, accountId, { heads, chargesMax: CHARGES_LISTED_MAX })
   return { items, total: Number(count?.total ?? 0), hasMore }
 }
 
-/** An entry may have thousands of parts, so that few are in memory at once. */
+/** Each read adds up whole days, so that a file reads few times. */
+const HEADS_AT_ONCE = 2_000
+/** An entry may have thousands of parts, so that those of few entries are in memory at once. */
 const WALKED_AT_ONCE = 100
+const PARTS_AT_ONCE = 2_000
 
-/** Walks over all entries with all their parts, newest first, in pages. */
+/** Walks over all entries with all their parts, newest first, some at a time. */
 export async function* walkEntries(
   queryable: Queryable,
   accountId: string,
@@ -53,48 +57,64 @@ export async function* walkEntries(
 ): AsyncGenerator<readonly LedgerEntry[], void> {
   let afterId: string | null = null
   for (;;) {
-    const page: OpenPage<LedgerEntry> = await readEntries(queryable, accountId, {
-      page: { limit: WALKED_AT_ONCE, afterId },
+    const page: OpenPage<EntryRow> = await readHeads(queryable, accountId, {
+      page: { limit: HEADS_AT_ONCE, afterId },
       filter,
-      chargesMax: null,
     })
-    yield page.items
-    afterId = page.items.at(-1)?.id ?? null
-    if (!page.hasMore) return
+    for (const heads of divide(page.items))
+      yield addCharges(queryable, accountId, { heads, chargesMax: null })
+    const last = page.items.at(-1)
+    if (!page.hasMore || last === undefined) return
+    afterId = String(last.id)
   }
+}
+
+function divide(heads: readonly EntryRow[]): EntryRow[][] {
+  const pieces: EntryRow[][] = []
+  let piece: EntryRow[] = []
+  let parts = 0
+  for (const head of heads) {
+    parts += head.parts
+    if (piece.length > 0 && (piece.length === WALKED_AT_ONCE || parts > PARTS_AT_ONCE)) {
+      pieces.push(piece)
+      piece = []
+      parts = head.parts
+    }
+    piece.push(head)
+  }
+  return [...pieces, piece]
 }
 
 interface EntriesQuery {
   readonly page: PageRequest
   readonly filter: EntryFilter
-  readonly chargesMax: number | null
 }
 
-async function readEntries(
+async function readHeads(
   queryable: Queryable,
   accountId: string,
-  { page: { limit, afterId }, filter, chargesMax }: EntriesQuery,
-): Promise<OpenPage<LedgerEntry>> {
+  { page: { limit, afterId }, filter }: EntriesQuery,
+): Promise<OpenPage<EntryRow>> {
   const after = afterId === null ? AFTER_ALL : await findPosition(queryable, accountId, afterId)
   if (after === null) return { items: [], hasMore: false }
-  const rows = await queryable.query<EntryRow>(READ_PAGE, [
-    accountId,
-    ...filterValues(filter),
-    after.at,
-    after.id,
-    limit + 1,
-    chargesMax,
-  ])
-  const page = openPage(rows, limit)
+  const values = [accountId, ...filterValues(filter), after.at, after.id, limit + 1]
+  return openPage(await queryable.query<EntryRow>(READ_PAGE, values), limit)
+}
+
+async function addCharges(
+  queryable: Queryable,
+  accountId: string,
+  { heads, chargesMax }: { readonly heads: readonly EntryRow[]; readonly chargesMax: number | null },
+): Promise<LedgerEntry[]> {
+  const ids = heads.filter(({ parts }) => parts > 0).map(({ id }) => id)
+  const rows = ids.length === 0 ? [] : await queryable.query<ChargesRow>(READ_CHARGES, [ids, chargesMax])
   const names = await readChargeNames(
     queryable,
     accountId,
-    page.items.flatMap(({ charges }) => charges ?? []),
+    rows.flatMap(({ charges }) => charges),
   )
-  return {
-    ...page,
-    items: page.items.map((row) => ({ ...entryFromRow(row), charges: chargesFromRow(row, names) })),
-  }
+  const charged = new Map(rows.map((row) => [row.id, chargesFromRow(row, names)]))
+  return heads.map((head) => ({ ...entryFromRow(head), charges: charged.get(head.id) ?? null }))
 }
 
 interface Position {
@@ -131,9 +151,16 @@ interface EntryRow {
   readonly amount_nano_usd: bigint
   readonly balance: bigint
   readonly reason: string | null
-  readonly charges: readonly StoredCharge[] | null
-  readonly requests: bigint | null
+  /** How many a charge has. */
+  readonly parts: number
   readonly created_at: Date
+}
+
+interface ChargesRow {
+  readonly id: bigint
+  readonly amount_nano_usd: bigint
+  readonly charges: readonly StoredCharge[]
+  readonly requests: bigint
 }
 
 function entryFromRow(row: EntryRow): Omit<LedgerEntry, 'charges'> {
@@ -178,8 +205,14 @@ const READ_PAGE = `
     ) AS entry
   )
   SELECT entry.id, entry.key, entry.kind, entry.amount_nano_usd, passed.balance, entry.reason, entry.created_at,
-    CASE WHEN $8::integer IS NULL THEN entry.charges
-      ELSE jsonb_path_query_array(entry.charges, '$[0 to $last]', jsonb_build_object('last', $8::integer - 1)) END AS charges,
-    (SELECT sum((part ->> 2)::bigint)::bigint FROM jsonb_array_elements(entry.charges) AS part) AS requests
+    coalesce(jsonb_array_length(entry.charges), 0) AS parts
   FROM page JOIN passed USING (id) JOIN ledger_entries entry USING (id)
   ORDER BY entry.created_at DESC, entry.id DESC`
+
+/** The parts of charges, the dearest only, and of how many requests all parts are. Entries never change. */
+const READ_CHARGES = `
+  SELECT id, amount_nano_usd,
+    CASE WHEN $2::integer IS NULL THEN charges
+      ELSE jsonb_path_query_array(charges, '$[0 to $last]', jsonb_build_object('last', $2::integer - 1)) END AS charges,
+    (SELECT sum((part ->> 2)::bigint)::bigint FROM jsonb_array_elements(charges) AS part) AS requests
+  FROM ledger_entries WHERE id = ANY ($1::bigint[])`
