@@ -114,6 +114,7 @@ export async function buildWorker(
         await tellAnomalies({
           database,
           nowMs: modules.clock.nowMs(),
+          logger,
           describe: comparisonToWire,
           queueWebhook: queueAnomalyWebhook,
         })

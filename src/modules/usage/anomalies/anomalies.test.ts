@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createId } from '../../../kernel/identifiers.ts'
+import { silentLogger } from '../../../kernel/logger.ts'
 import { DAY_MS, HOUR_MS } from '../usage-range.ts'
 import { setUsageStage, type UsageStage } from '../testing/usage-stage.ts'
 import { isUnusual } from './find-anomaly.ts'
@@ -106,6 +107,7 @@ describe('the comparison with the same weekdays', () => {
       tellAnomalies({
         database: stage.database,
         nowMs: stage.nowMs,
+        logger: silentLogger,
         describe: ({ anomaly }) => ({ factor: anomaly?.factor }),
         queueWebhook: async (_transaction, { accountId, usageAnomalyId }) =>
           void queued.push(`${accountId} ${usageAnomalyId}`),
@@ -123,6 +125,38 @@ describe('the comparison with the same weekdays', () => {
     stage.nowMs += HOUR_MS
     expect(await tell()).toBe(1)
     stage.nowMs -= 2 * HOUR_MS
+  })
+
+  test('an account that cannot be told keeps no other one waiting', async () => {
+    const accountIds = [await usedAccount(), await usedAccount()].toSorted()
+    for (const accountId of accountIds) {
+      await stage.database.query(
+        `INSERT INTO budget_alert_settings (account_id, thresholds_percent, webhook_url) VALUES ($1, '{}', 'https://example.com/hook')`,
+        [accountId],
+      )
+      await stage.database.query(
+        'INSERT INTO spend_by_day (account_id, day, key_id, spent_nano_usd, writer) VALUES ($1, $2, $3, 1, 1)',
+        [accountId, '2026-11-15', batch],
+      )
+      await use(accountId, 0, 11, [batch, accountId, 10])
+    }
+    const told: string[] = []
+    stage.nowMs += 3 * HOUR_MS
+    await tellAnomalies({
+      database: stage.database,
+      nowMs: stage.nowMs,
+      logger: silentLogger,
+      describe: () => ({}),
+      queueWebhook: async (transaction, { accountId }) => {
+        if (accountId === accountIds[0]) await transaction.query('SELECT 1 / 0')
+        told.push(accountId)
+      },
+    })
+    stage.nowMs -= 3 * HOUR_MS
+    expect(told).toContain(accountIds[1])
+    expect(
+      await stage.database.query('SELECT FROM usage_anomalies WHERE account_id = $1', [accountIds[0]]),
+    ).toEqual([])
   })
 
   test('finds nothing in a usual day and in an account that was just made', async () => {

@@ -1,5 +1,6 @@
 import { notFound } from '../../../kernel/app-error.ts'
 import { createId } from '../../../kernel/identifiers.ts'
+import type { Logger } from '../../../kernel/logger.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
 import { DAY_MS, floorHour } from '../usage-range.ts'
 import type { SpendingAnomaly } from './find-anomaly.ts'
@@ -16,6 +17,7 @@ export interface ToldAnomaly {
 export interface TellOptions {
   readonly database: Database
   readonly nowMs: number
+  readonly logger: Logger
   /** What is stored and told. */
   readonly describe: (compared: WeekdayComparison) => object
   /** Queues the call of a webhook, in the transaction that stores the anomaly. */
@@ -68,7 +70,7 @@ async function tellSome(options: TellOptions, transaction: Queryable, hour: Date
   const since = new Date(options.nowMs - DAY_MS)
   const watchers = await transaction.query<Watcher>(LIST_WATCHERS, [check.after, since, ACCOUNTS_AT_ONCE])
   let told = 0
-  for (const watcher of watchers) if (await tellOne(options, transaction, watcher)) told += 1
+  for (const watcher of watchers) if (await tellOrSkip(options, transaction, watcher)) told += 1
   await transaction.query(
     'UPDATE usage_anomaly_checks SET after_account_id = $2, is_done = $3 WHERE hour = $1',
     [hour, watchers.at(-1)?.account_id ?? check.after, watchers.length < ACCOUNTS_AT_ONCE],
@@ -87,6 +89,21 @@ const LIST_WATCHERS = `
   WHERE webhook_url IS NOT NULL AND account_id > $1::uuid AND EXISTS (
     SELECT FROM spend_by_day WHERE spend_by_day.account_id = settings.account_id AND day >= ($2::timestamptz AT TIME ZONE 'UTC')::date)
   ORDER BY account_id LIMIT $3`
+
+/** An account that cannot be told, for which the database needs too long, keeps no other one waiting. */
+async function tellOrSkip(options: TellOptions, transaction: Queryable, watcher: Watcher): Promise<boolean> {
+  await transaction.query('SAVEPOINT before_account')
+  try {
+    return await tellOne(options, transaction, watcher)
+  } catch (error) {
+    await transaction.query('ROLLBACK TO SAVEPOINT before_account')
+    options.logger.warn(
+      { err: error, accountId: watcher.account_id },
+      'an account could not be told of an unusual day',
+    )
+    return false
+  }
+}
 
 async function tellOne(
   { nowMs, describe, queueWebhook }: TellOptions,
