@@ -4,6 +4,7 @@ import { silentLogger } from '../../../kernel/logger.ts'
 import { DAY_MS, HOUR_MS } from '../usage-range.ts'
 import { setUsageStage, type UsageStage } from '../testing/usage-stage.ts'
 import { isUnusual } from './find-anomaly.ts'
+import { readComparison } from './read-comparison.ts'
 import { readToldAnomaly, tellAnomalies } from './tell-anomalies.ts'
 
 const DOLLAR = 1_000_000_000
@@ -87,6 +88,16 @@ describe('the comparison with the same weekdays', () => {
     })
     const own = await stage.usage.compareWeekday({ ...readerOf(accountId), ownKeyId: search })
     expect([own.spentNanoUsd, own.anomaly]).toEqual([2n * 10n ** 9n, null])
+  })
+
+  test('compares the same hours of UTC, also where the time zone of the database has changed its clocks', async () => {
+    const accountId = await stage.addAccount()
+    for (let weeks = 0; weeks <= 5; weeks += 1) await use(accountId, weeks, 11, [search, 'small', 2])
+    const compared = await stage.database.transaction(async (transaction) => {
+      await transaction.query(`SET LOCAL TimeZone = 'America/New_York'`)
+      return readComparison(transaction, readerOf(accountId), stage.nowMs)
+    })
+    expect(compared).toMatchObject({ weekdays: 5, usualNanoUsd: 2n * 10n ** 9n })
   })
 
   test('tells an account with a webhook once per day and cause, whichever processes look', async () => {

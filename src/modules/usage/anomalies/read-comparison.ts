@@ -82,7 +82,7 @@ interface WeekRow {
 
 const NO_ROW: WeekRow = { dimension: null, id: null, name: null, week: 0, cost: 0n, weekdays: 0n }
 
-/** Reads at most nine times the hours of a day, which the primary key finds. */
+/** Reads at most nine times the hours of a day, which the primary key finds. Weeks are hours, because a day of the database's time zone may have 23. */
 function readWeeks(queryable: Queryable, reader: Reader, { fromMs, toMs }: UsageRange): Promise<WeekRow[]> {
   const values: unknown[] = [
     reader.accountId,
@@ -102,8 +102,8 @@ function readWeeks(queryable: Queryable, reader: Reader, { fromMs, toMs }: Usage
        SELECT week, key_id, model, cost_nano_usd AS cost
        FROM generate_series(0, $4::integer) AS week CROSS JOIN LATERAL (
          SELECT key_id, model, cost_nano_usd FROM usage_rollups
-         WHERE account_id = $1::uuid AND hour >= $2::timestamptz - week * interval '7 days'
-           AND hour < $3::timestamptz - week * interval '7 days'${narrowed}
+         WHERE account_id = $1::uuid AND hour >= $2::timestamptz - week * interval '168 hours'
+           AND hour < $3::timestamptz - week * interval '168 hours'${narrowed}
        ) AS rollup
      ), placed AS (
        SELECT week, key_id, model, coalesce(keys.project_id, $1::uuid) AS project_id, keys.name AS key_name, cost
