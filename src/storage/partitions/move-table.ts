@@ -1,4 +1,4 @@
-import type { Client } from 'pg'
+import { DatabaseError, type Client } from 'pg'
 import { firstIdAt, timeOfId } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../database.ts'
 import { SCHEMA } from '../schema.ts'
@@ -61,8 +61,19 @@ function nameEarlier(table: string): string {
   return `${table}_before`
 }
 
+const LIMIT_SUFFIX = '_before_limit'
+
 function nameLimit(table: string): string {
-  return `${table}_before_limit`
+  return table + LIMIT_SUFFIX
+}
+
+/** Whether a table takes no row of that time until it is moved. Nothing is wrong with the row, which can be written later. */
+export function isBeyondLimit(error: unknown): boolean {
+  return (
+    errorCodeOf(error) === CHECK_VIOLATION &&
+    error instanceof DatabaseError &&
+    error.constraint?.endsWith(LIMIT_SUFFIX) === true
+  )
 }
 
 async function isSmall(queryable: Queryable, name: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import { isConnectionLoss } from '../../../storage/connection/connection-loss.ts'
+import { isBeyondLimit } from '../../../storage/partitions/move-table.ts'
 import { errorCodeOf, StorageError } from '../../../storage/storage-error.ts'
 
 /** The connection broke during the commit, so the outcome is unknown. */
@@ -27,6 +28,7 @@ export function badCharge(message: string): Error {
 
 /** The data is invalid: refused here before sending, or by the database, which rolled back. */
 export function isBadData(error: unknown): boolean {
+  if (isBeyondLimit(error)) return false
   return error instanceof BadCharge || /^2[23]/.test(errorCodeOf(error) ?? '')
 }
 

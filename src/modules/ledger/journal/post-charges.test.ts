@@ -86,6 +86,19 @@ describe('what was charged', () => {
     }
   })
 
+  test('is posted later, and not refused, while the table of requests that is moved takes none of that time', async () => {
+    const process = await stage.createProcess()
+    const payer = await stage.createPayer(1_000n)
+    await stage.database.query(
+      `ALTER TABLE usage_records ADD CONSTRAINT usage_records_before_limit CHECK (id < '${createId(0)}') NOT VALID`,
+    )
+    await spend(process, payer, 10n)
+    await expect(postCharges(stage.database)).rejects.toThrow('usage_records_before_limit')
+    await stage.database.query('ALTER TABLE usage_records DROP CONSTRAINT usage_records_before_limit')
+    await postCharges(stage.database)
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 10n })
+  })
+
   test('is posted with its exact names, whatever characters they have', async () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(1_000n)
