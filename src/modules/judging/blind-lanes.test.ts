@@ -16,6 +16,7 @@ const cellOf = (laneId: string, promptIndex = 0) => ({
   model: 'm',
   provider: 'p',
   reasoning: 'hm',
+  error: { code: 'timeout', message: "The provider 'p' did not answer in time." },
   judge: {},
   score: 1,
   scores: {},
@@ -65,6 +66,7 @@ describe('lanes of a blind run', () => {
       latencyMs: null,
       score: null,
       scores: null,
+      error: { code: 'timeout', message: expect.not.stringContaining("'p'") },
     })
     expect(shown.laneId).not.toBe(cell.laneId)
     expect(presentBlind(run, cell, { ...HIDDEN, prompts: new Set([0]) })).toBe(cell)

@@ -32,6 +32,7 @@ interface TellingCell {
   readonly model: string | null
   readonly provider: string | null
   readonly reasoning: string | null
+  readonly error: { readonly code: string; readonly message: string } | null
   readonly judge: unknown
   readonly score: number | null
   readonly scores: unknown
@@ -61,6 +62,9 @@ function isHidden({ isBlind }: BlindRun, promptIndex: number, revealed: Revealed
   return isBlind && !revealed.isAll && !revealed.prompts.has(promptIndex)
 }
 
+/** Messages name providers and models. */
+const UNTOLD_FAILURE = 'The answer failed. The reason is shown once you have voted.'
+
 /** Returns the cell as a voter may see it before voting: the answer, without the fields that could reveal its lane. */
 export function presentBlind<Cell extends TellingCell>(run: BlindRun, cell: Cell, revealed: Revealed): Cell {
   const { promptIndex, laneId } = cell
@@ -78,6 +82,7 @@ export function presentBlind<Cell extends TellingCell>(run: BlindRun, cell: Cell
     model: null,
     provider: null,
     reasoning: null,
+    error: cell.error && { ...cell.error, message: UNTOLD_FAILURE },
     judge: null,
     score: null,
     scores: null,
