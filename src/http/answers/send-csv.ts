@@ -10,7 +10,7 @@ interface CsvFile {
   readonly pieces: AsyncIterable<string>
   readonly logger: Logger
   /** Of the request: the file ends where the right to read it ends. */
-  readonly cancellation?: Cancellation
+  readonly cancellation: Cancellation
 }
 
 /** Streams a file at the client's pace. An interrupted one closes the connection without a proper end. */
@@ -27,7 +27,7 @@ export async function sendCsv(
   try {
     for await (const piece of pieces) {
       if (response.destroyed) return
-      if (cancellation?.isCancelled) {
+      if (cancellation.isCancelled) {
         response.destroy()
         return
       }

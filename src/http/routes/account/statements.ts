@@ -105,14 +105,14 @@ interface SentStatement {
 /** Answers with the statement in the form that was asked for. */
 export async function sendStatement(
   { statements, logger }: StatementRouteParts,
-  { reply }: Pick<RouteRequest<unknown, unknown, unknown>, 'reply'>,
+  { reply, exchange: { cancellation } }: Pick<RouteRequest<unknown, unknown, unknown>, 'reply' | 'exchange'>,
   { statement, place, seesMovements, format = 'json' }: SentStatement,
 ): Promise<unknown> {
   if (format === 'json') return statementToWire(statement, { seesMovements })
   if (format === 'csv') {
     const rows = statements.walkRows(place, statement)
     const pieces = writeStatementCsv(statement, rows, { seesMovements })
-    return sendCsv(reply, { name: fileNameOf(statement, 'csv'), pieces, logger })
+    return sendCsv(reply, { name: fileNameOf(statement, 'csv'), pieces, logger, cancellation })
   }
   const bytes = await printInThread(printedStatement(statement, { seesMovements }), place.accountId)
   reply

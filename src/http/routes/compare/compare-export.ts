@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import type { Cancellation } from '../../../kernel/cancellation.ts'
 import { formatUsd } from '../../../kernel/money.ts'
 import { cellSeed, type AskedCell, type Run } from '../../../modules/compare/compare.ts'
 import { csvRow } from '../../answers/csv-row.ts'
@@ -31,6 +32,8 @@ interface Export {
   readonly judged: Pick<RunDetails, 'judging' | 'decision'>
   readonly parts: AsyncIterable<readonly AskedCell[]>
   readonly format: 'json' | 'csv'
+  /** Of the request: the export ends where the right to read it ends. */
+  readonly cancellation: Cancellation
 }
 
 const CONTENT_TYPES = { json: 'application/json; charset=utf-8', csv: 'text/csv; charset=utf-8' } as const
@@ -38,7 +41,7 @@ const CONTENT_TYPES = { json: 'application/json; charset=utf-8', csv: 'text/csv;
 /** Streams a whole run at the client's pace. An interrupted export closes the connection without a proper end. */
 export async function sendExport(
   reply: FastifyReply,
-  { run, view, judged, parts, format }: Export,
+  { run, view, judged, parts, format, cancellation }: Export,
   onBroken: (error: unknown) => void,
 ): Promise<void> {
   const response = reply.raw
@@ -51,6 +54,10 @@ export async function sendExport(
     const pieces = format === 'csv' ? writeCsv(run, view, parts) : writeJson({ run, view, judged, parts })
     for await (const piece of pieces) {
       if (response.destroyed) return
+      if (cancellation.isCancelled) {
+        response.destroy()
+        return
+      }
       if (!response.write(piece)) await drained(response)
     }
     response.end()
@@ -65,7 +72,12 @@ export function isCsvAsked(accept: string | string[] | undefined): boolean {
   return accept?.toString().toLowerCase().includes('text/csv') === true
 }
 
-async function* writeJson({ run, view, judged, parts }: Omit<Export, 'format'>): AsyncGenerator<string> {
+async function* writeJson({
+  run,
+  view,
+  judged,
+  parts,
+}: Omit<Export, 'format' | 'cancellation'>): AsyncGenerator<string> {
   const prices = Object.fromEntries(run.lanes.map(({ id, price }) => [id, price]))
   const head = {
     object: 'compare.export',

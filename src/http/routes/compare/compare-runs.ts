@@ -190,7 +190,10 @@ export const compareRunRoutes = ({
         const judged = await readJudged(judging, caller, run, view)
         const format = query.format ?? (isCsvAsked(headers['accept']) ? 'csv' : 'json')
         const parts = presentParts(compare.streamCells(run), view)
-        await sendExport(reply, { run, view, judged, parts, format }, (error) => onBroken(error, exchange.id))
+        const { cancellation } = exchange
+        await sendExport(reply, { run, view, judged, parts, format, cancellation }, (error) =>
+          onBroken(error, exchange.id),
+        )
       },
     }),
     ...changeRoutes({ compare, judging }),

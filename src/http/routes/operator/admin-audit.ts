@@ -113,11 +113,12 @@ export const adminAuditRoutes = ({ audit, logger }: AdminAuditParts): Route[] =>
         otherTypes: { 'text/csv': Type.String({ description: 'One row an entry.' }) },
       },
     },
-    handle: async ({ query, reply }) => {
+    handle: async ({ query, reply, exchange: { cancellation } }) => {
       const filter = parseFilter(query)
       if (query.format !== 'csv')
         return listAnswer('entries', await audit.list(parsePageRequest(query), filter), entryToWire)
-      return sendCsv(reply, { name: 'audit.csv', pieces: writeCsv(audit.export(filter)), logger })
+      const pieces = writeCsv(audit.export(filter))
+      return sendCsv(reply, { name: 'audit.csv', pieces, logger, cancellation })
     },
   }),
 ]

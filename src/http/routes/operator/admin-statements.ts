@@ -82,11 +82,12 @@ export const adminStatementRoutes = ({ accounts, clock, ...parts }: AdminStateme
         otherTypes: { 'text/csv': Type.String({ description: 'One row an account.' }) },
       },
     },
-    handle: async ({ query, reply }) => {
+    handle: async ({ query, reply, exchange: { cancellation } }) => {
       const month = parseWanted(query.month, clock.nowMs())
       if (query.format === 'csv') {
         const pieces = writeAccountsCsv(parts.statements, month)
-        return sendCsv(reply, { name: `statements-${month.name}.csv`, pieces, logger: parts.logger })
+        const { logger } = parts
+        return sendCsv(reply, { name: `statements-${month.name}.csv`, pieces, logger, cancellation })
       }
       const { items, hasMore } = await parts.statements.listOfAccounts(month, parsePageRequest(query))
       return {

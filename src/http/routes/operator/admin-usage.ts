@@ -74,7 +74,7 @@ const groupsRoute = ({ usage, clock, accounts, listRegions, storeErrors, logger 
         otherTypes: { 'text/csv': Type.String({ description: 'One row a group.' }) },
       },
     },
-    handle: async ({ query, reply }) => {
+    handle: async ({ query, reply, exchange: { cancellation } }) => {
       const parsed = parseGatewayQuery(query, { usual: '30d', nowMs: clock.nowMs(), regions: listRegions() })
       if (parsed.accountId !== null) await accounts.read(parsed.accountId)
       const { range } = parsed
@@ -91,7 +91,7 @@ const groupsRoute = ({ usage, clock, accounts, listRegions, storeErrors, logger 
       if (!isFile) return gatewayUsageToWire(await usage.ofGateway.read(wanted), wanted)
       await usage.postCharges()
       const pieces = writeUsageCsv(wanted, usage.ofGateway.export(wanted))
-      return sendCsv(reply, { name: `usage-by-${wanted.by}.csv`, pieces, logger })
+      return sendCsv(reply, { name: `usage-by-${wanted.by}.csv`, pieces, logger, cancellation })
     },
   })
 
