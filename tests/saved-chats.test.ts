@@ -28,6 +28,12 @@ const save = async (members: object = {}, key: string = gateway.key) =>
   (await gateway.request('POST', AT, { key, body: { name: 'Rhymes', content: CONTENT, ...members } })).body
 const idsOf = async (key: string, query = '') =>
   (await gateway.request('GET', `${AT}${query}`, { key })).body.data.map(({ id }: { id: string }) => id)
+const copy = (id: string, times: number) =>
+  database.query(
+    `INSERT INTO parkway.saved_chats SELECT account_id, gen_random_uuid(), project_id, owner_id, user_id, kind, is_shared, name,
+       content, created_at, updated_at, expires_at FROM parkway.saved_chats, generate_series(1, $2) WHERE id = $1`,
+    [id, times],
+  )
 
 describe('a saved chat', () => {
   test('comes back as it was saved, and the database has nothing of it in clear', async () => {
@@ -99,11 +105,7 @@ describe('what is kept is bounded', () => {
     const first = await save({ kind: 'conversation' }, key)
     expect(Date.parse(first.expires_at)).toBeGreaterThan(Date.parse(first.created_at))
     const prompt = await save({}, key)
-    await database.query(
-      `INSERT INTO parkway.saved_chats SELECT account_id, gen_random_uuid(), project_id, owner_id, user_id, kind, is_shared, name,
-         content, created_at, updated_at, expires_at FROM parkway.saved_chats, generate_series(1, 199) WHERE id = ANY ($1::uuid[])`,
-      [[first.id, prompt.id]],
-    )
+    for (const { id } of [first, prompt]) await copy(id, 199)
     await database.query(
       "UPDATE parkway.saved_chats SET updated_at = now() - interval '1 day' WHERE id = $1",
       [first.id],
@@ -113,6 +115,34 @@ describe('what is kept is bounded', () => {
     expect((await gateway.request('GET', `${AT}/${first.id}`, { key })).status).toBe(404)
     const refused = await gateway.request('POST', AT, { key, body: { name: 'One more', content: CONTENT } })
     expect(failureOf(refused)).toEqual([409, 'conflict'])
+  })
+
+  test('those who save at once get no more prompts than one after the other', async () => {
+    const { key } = await createKey(gateway, { scopes: ['inference'] })
+    const { id } = await save({}, key)
+    await copy(id, 198)
+    const body = { name: 'At once', content: CONTENT }
+    const saving = Array.from({ length: 6 }, () => gateway.request('POST', AT, { key, body }))
+    const statuses = (await Promise.all(saving)).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([201, 409, 409, 409, 409, 409])
+  })
+
+  test('a person has a quarter of the room of the account, and changes what takes it', async () => {
+    const [{ key }, other] = [
+      await createKey(gateway, { scopes: ['inference'] }),
+      await createKey(gateway, { scopes: ['inference'] }),
+    ]
+    const { id } = await save({}, key)
+    await database.query(
+      `UPDATE parkway.saved_chats SET content = decode(repeat('00', 16 * 1024 * 1024 - 50), 'hex') WHERE id = $1`,
+      [id],
+    )
+    const refused = await gateway.request('POST', AT, { key, body: { name: 'More', content: CONTENT } })
+    expect(failureOf(refused)).toEqual([409, 'conflict'])
+    expect(refused.body.error.message).toContain('You keep 16 MiB')
+    expect(await save({}, other.key)).toMatchObject({ is_own: true })
+    const changed = await gateway.request('PATCH', `${AT}/${id}`, { key, body: { content: CONTENT } })
+    expect(changed.status).toBe(200)
   })
 
   test('lists are read page by page, each entry once', async () => {

@@ -52,6 +52,8 @@ const DAY_MS = 86_400_000
 /** Of one person and kind. */
 const OWN_MAX = 200
 const ACCOUNT_BYTES_MAX = 64 * 1024 * 1024
+/** Of one person, so that nobody takes the room of all others. */
+const OWN_BYTES_MAX = ACCOUNT_BYTES_MAX / 4
 
 export function createSavedChats({ database, clock, sealer }: SavedChatsOptions): SavedChats {
   return {
@@ -92,8 +94,9 @@ export function createSavedChats({ database, clock, sealer }: SavedChatsOptions)
       const content = await sealContent(sealer, accountId, id, order.content)
       await database.transaction(async (transaction) => {
         await refuseZeroRetention(transaction, accountId, keyId)
+        await lockRoom(transaction, accountId)
         await makeRoom(transaction, caller, order.kind)
-        await requireRoom(transaction, accountId, content.length)
+        await requireRoom(transaction, caller, id, content.length)
         await transaction.query(
           `INSERT INTO saved_chats (account_id, id, project_id, owner_id, user_id, kind, is_shared, name, content, created_at,
              updated_at, expires_at)
@@ -120,8 +123,9 @@ export function createSavedChats({ database, clock, sealer }: SavedChatsOptions)
       const sealed = content === undefined ? null : await sealContent(sealer, accountId, id, content)
       return database.transaction(async (transaction) => {
         await refuseZeroRetention(transaction, accountId, caller.keyId)
+        await lockRoom(transaction, accountId)
         const { kind } = await requireOwn(transaction, caller, id)
-        if (sealed !== null) await requireRoom(transaction, accountId, sealed.length)
+        if (sealed !== null) await requireRoom(transaction, caller, id, sealed.length)
         const nowMs = clock.nowMs()
         await transaction.query(
           `UPDATE saved_chats SET name = coalesce($3, name), is_shared = coalesce($4, is_shared), content = coalesce($5, content),
@@ -203,14 +207,28 @@ async function makeRoom(transaction: Queryable, caller: Caller, kind: SavedChat[
     throw new AppError('conflict', `You keep ${OWN_MAX} prompts, which is the most. Delete one first.`)
 }
 
-async function requireRoom(transaction: Queryable, accountId: string, bytes: number): Promise<void> {
-  const [kept] = await transaction.query<{ bytes: bigint | null }>(
-    'SELECT sum(octet_length(content)) AS bytes FROM saved_chats WHERE account_id = $1',
-    [accountId],
+/** Until the transaction ends nobody else takes room, so that those who save at once do not all find the same. */
+async function lockRoom(transaction: Queryable, accountId: string): Promise<void> {
+  await transaction.query(`SELECT pg_advisory_xact_lock(hashtextextended('saved chats ' || $1, 0))`, [
+    accountId,
+  ])
+}
+
+/** Throws if there is no room for so many bytes in the row with this id. */
+async function requireRoom(transaction: Queryable, caller: Caller, id: string, bytes: number): Promise<void> {
+  const [kept] = await transaction.query<{ total: bigint | null; own: bigint | null }>(
+    `SELECT sum(octet_length(content)) AS total, sum(octet_length(content)) FILTER (WHERE owner_id = $2) AS own
+     FROM saved_chats WHERE account_id = $1 AND id <> $3`,
+    [caller.accountId, ownerOf(caller), id],
   )
-  if (Number(kept?.bytes ?? 0) + bytes > ACCOUNT_BYTES_MAX)
-    throw new AppError(
-      'conflict',
-      `The account keeps ${ACCOUNT_BYTES_MAX / 1024 / 1024} MiB of prompts and conversations, which is the most. Delete some first.`,
-    )
+  const limits = [
+    ['You keep', kept?.own, OWN_BYTES_MAX],
+    ['The account keeps', kept?.total, ACCOUNT_BYTES_MAX],
+  ] as const
+  for (const [subject, used, bytesMax] of limits)
+    if (Number(used ?? 0) + bytes > bytesMax)
+      throw new AppError(
+        'conflict',
+        `${subject} ${bytesMax / 1024 / 1024} MiB of prompts and conversations, which is the most. Delete some first.`,
+      )
 }
