@@ -33,9 +33,11 @@ export function nameOf(messages: readonly ChatMessage[]): string {
 /** Reads what was kept, by whatever program: everything that is not understood is left out. */
 export function fromContent(content: ChatContent): { search: PlaygroundSearch; messages: ChatMessage[] } {
   const { parameters = {}, model, messages } = content
-  const { form: _, kind: __, ...search } = readPlaygroundSearch({ ...parameters, model })
+  // Only these, because what a colleague shares opens nothing and asks no second model.
+  const known = Object.fromEntries(PARAMETERS.map((name) => [name, parameters[name]]))
   const cleared = Object.fromEntries(PARAMETERS.map((name) => [name, undefined]))
-  return { search: { ...cleared, ...search }, messages: messages.flatMap((message) => fromKept(message)) }
+  const search = { ...cleared, ...readPlaygroundSearch({ ...known, model }) }
+  return { search, messages: messages.flatMap((message) => fromKept(message)) }
 }
 
 function toKept(message: ChatMessage): Record<string, unknown> {

@@ -6,6 +6,7 @@ import type { ChatMessage } from '../chat/chat-state.ts'
 import type { Chat } from '../chat/use-chat.ts'
 import type { PlaygroundSearch } from '../playground-search.ts'
 import { nameOf, toContent } from './chat-content.ts'
+import { ConversationKeeper } from './conversation-keeper.ts'
 
 const STORAGE_KEY = 'parkway.keep-conversations'
 
@@ -20,9 +21,8 @@ export interface History {
 /** Keeps the conversation in the account after each answer. */
 export function useHistory(model: string, search: PlaygroundSearch, chat: Chat): History {
   const [isOn, setIsOn] = useState(() => readChoice())
-  const id = useRef<string | null>(null)
+  const [keeper] = useState(() => new ConversationKeeper())
   const kept = useRef<readonly ChatMessage[] | null>(null)
-  const saving = useRef(Promise.resolve())
   const queryClient = useQueryClient()
   const { messages, isStreaming } = chat
 
@@ -32,30 +32,37 @@ export function useHistory(model: string, search: PlaygroundSearch, chat: Chat):
   }, [])
 
   useEffect(() => {
-    if (messages.length === 0) id.current = null
+    if (messages.length === 0) keeper.begin(null)
     if (!isOn || isStreaming || messages.at(-1)?.role !== 'assistant' || kept.current === messages) return
     kept.current = messages
     const content = toContent(model, search, messages)
-    // One after the other, so that the second does not make a conversation of its own.
-    saving.current = saving.current.then(async () => {
+    const write = async (id: string | null): Promise<string> => {
+      const name = nameOf(messages)
+      const saved =
+        id === null
+          ? await saveChat({ kind: 'conversation', name, visibility: 'private', content })
+          : await changeSavedChat(id, { content })
+      return saved.id
+    }
+    const keep = async (): Promise<void> => {
       try {
-        if (id.current === null)
-          id.current = (
-            await saveChat({ kind: 'conversation', name: nameOf(messages), visibility: 'private', content })
-          ).id
-        else await changeSavedChat(id.current, { content })
+        await keeper.keep(write)
         await queryClient.invalidateQueries({ queryKey: ['saved-chats', 'conversation'] })
       } catch (error) {
         set(false)
         showFailure('The conversation could not be kept, so this is switched off', error)
       }
-    })
-  }, [isOn, isStreaming, messages, model, search, queryClient, set])
+    }
+    void keep()
+  }, [isOn, isStreaming, messages, model, search, queryClient, set, keeper])
 
-  const begin = useCallback((wanted: string | null, loaded: readonly ChatMessage[]): void => {
-    id.current = wanted
-    kept.current = loaded
-  }, [])
+  const begin = useCallback(
+    (wanted: string | null, loaded: readonly ChatMessage[]): void => {
+      keeper.begin(wanted)
+      kept.current = loaded
+    },
+    [keeper],
+  )
   return { isOn, set, begin }
 }
 
