@@ -113,9 +113,9 @@ async function arrangeTable(
       (await hasOlderProcesses(queryableOf(session), SESSION_PREFIX))
     )
       throw new TablesInUse('processes of the release before are running')
-    await moveTable(session, table, state.nowMs)
+    const wasLarge = await moveTable(session, table, state.nowMs)
     const seconds = Math.round((performance.now() - startedMs) / 1000)
-    logger.info({ table: table.name, seconds }, 'table partitioned')
+    if (wasLarge) logger.info({ table: table.name, seconds }, 'table partitioned')
     state = await read()
   }
   const partitions = state.tables[0]?.partitions ?? []

@@ -21,16 +21,16 @@ const READING_LOCK_TIMEOUT_MS = 10_000
 /**
  * Makes a plain table the first partition of a new table with its name. No row of a large table is moved: first a check is added that
  * all of its rows are from before the next partition, and read through beside writers, so that attaching it needs no reading. A
- * process that is killed leaves a plain table, with or without the check, and the next one continues.
+ * process that is killed leaves a plain table, with or without the check, and the next one continues. Returns whether it was large.
  */
-export async function moveTable(session: Client, table: PartitionedTable, nowMs: number): Promise<void> {
+export async function moveTable(session: Client, table: PartitionedTable, nowMs: number): Promise<boolean> {
   const queryable = queryableOf(session)
   if (await isSmall(queryable, table.name)) {
     const boundMs = startOfStep(table.step, nowMs)
     await changeTables(session, (transaction) =>
       switchTables(transaction, table, { boundMs, nowMs, copiesLater: true }),
     )
-    return
+    return false
   }
   const boundMs = await limitTable(session, table, nowMs)
   await session.query(`SET lock_timeout = ${READING_LOCK_TIMEOUT_MS}`)
@@ -44,6 +44,7 @@ export async function moveTable(session: Client, table: PartitionedTable, nowMs:
     switchTables(transaction, table, { boundMs, nowMs, copiesLater: false }),
   )
   await session.query(`ANALYZE ${table.name}`)
+  return true
 }
 
 interface Switch {
