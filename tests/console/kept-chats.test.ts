@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { fromContent } from '../../console/src/pages/playground/saved/chat-content.ts'
 import { ConversationKeeper } from '../../console/src/pages/playground/saved/conversation-keeper.ts'
+import { searchFromKept } from '../../console/src/pages/playground/saved/kept-parameters.ts'
 
 test('what somebody shares sets the parameters of a prompt, and neither asks a second model nor opens anything else', () => {
   const parameters = { system: 'In rhymes', beside: 'a-dear-model', saved: 'another', kind: 'image' }
-  const { search } = fromContent({ model: 'gpt-5.6', parameters, messages: [] })
+  const search = searchFromKept('gpt-5.6', parameters)
   expect(search).toMatchObject({ model: 'gpt-5.6', system: 'In rhymes' })
   for (const name of ['beside', 'saved', 'kind']) expect(search).not.toHaveProperty(name)
 })

@@ -218,6 +218,7 @@ const MODELS: Readonly<Record<string, string>> = {
 /** Routes with a member `model` that does not choose one to ask. */
 const WITHOUT_ONE = [
   '/v1/saved-chats',
+  '/v1/compare/datasets',
   '/v1/deployments/{id}/chat',
   '/v1/deployments/{id}/chat/completions',
   '/v1/admin/models',

@@ -1,8 +1,8 @@
 import type { ChatContent } from '../../../api/saved-chats.ts'
-import { readPlaygroundSearch, type PlaygroundSearch } from '../playground-search.ts'
+import type { PlaygroundSearch } from '../playground-search.ts'
 import type { AssistantMessage, ChatMessage, ToolCall } from '../chat/chat-state.ts'
+import { keptParameters, searchFromKept } from './kept-parameters.ts'
 
-const PARAMETERS = ['system', 'temperature', 'top_p', 'max_tokens', 'effort', 'tools', 'schema'] as const
 const NAME_LENGTH_MAX = 80
 
 /** What is kept of a conversation: pictures and figures are left out. */
@@ -11,8 +11,7 @@ export function toContent(
   search: PlaygroundSearch,
   messages: readonly ChatMessage[],
 ): ChatContent {
-  const parameters = PARAMETERS.flatMap((name) => (search[name] === undefined ? [] : [[name, search[name]]]))
-  return { model, parameters: Object.fromEntries(parameters), messages: messages.map(toKept) }
+  return { model, parameters: keptParameters(search), messages: messages.map(toKept) }
 }
 
 /** The prompt without answers: what the person wrote up to the last question. */
@@ -33,11 +32,10 @@ export function nameOf(messages: readonly ChatMessage[]): string {
 /** Reads what was kept, by whatever program: everything that is not understood is left out. */
 export function fromContent(content: ChatContent): { search: PlaygroundSearch; messages: ChatMessage[] } {
   const { parameters = {}, model, messages } = content
-  // Only these, because what a colleague shares opens nothing and asks no second model.
-  const known = Object.fromEntries(PARAMETERS.map((name) => [name, parameters[name]]))
-  const cleared = Object.fromEntries(PARAMETERS.map((name) => [name, undefined]))
-  const search = { ...cleared, ...readPlaygroundSearch({ ...known, model }) }
-  return { search, messages: messages.flatMap((message) => fromKept(message)) }
+  return {
+    search: searchFromKept(model, parameters),
+    messages: messages.flatMap((message) => fromKept(message)),
+  }
 }
 
 function toKept(message: ChatMessage): Record<string, unknown> {
