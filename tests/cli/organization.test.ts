@@ -42,7 +42,7 @@ describe('projects', () => {
     expect((await home.run(['projects', 'use', await createProject(gateway)])).code).toBe(3)
     expect((await home.run(['projects', 'use', account.id])).stdout).toContain(account.id)
     expect((await home.run(['whoami'])).code).toBe(0)
-    expect((await home.run(['projects', 'use', 'none'])).stdout).toContain('names no project')
+    expect((await home.run(['projects', 'use', 'none'])).stdout).toContain('has no project')
   })
 })
 

@@ -59,6 +59,14 @@ function maker(gateway: TestGateway, key: string) {
   }
 }
 
+/** Only what was paid has a receipt. */
+async function pay(gateway: TestGateway, key: string): Promise<string> {
+  const checkout = await maker(gateway, key)('/v1/payments/checkout', { amount_usd: 5 })
+  const paid = await fetch(`${String(checkout['url'])}/pay`, { method: 'POST', redirect: 'manual' })
+  expect(paid.status).toBe(303)
+  return idOf(checkout)
+}
+
 const idOf = (made: Made): string => String(made['id'])
 
 async function makePeople({ gateway, accountKey, projectId }: Side, name: string) {
@@ -204,7 +212,7 @@ export async function makeWork({ gateway, accountKey, projectKey }: Side, order:
     delivery,
     file: String(result.data[0].url),
     deployment,
-    payment: idOf(await maker(gateway, accountKey)('/v1/payments/checkout', { amount_usd: 5 })),
+    payment: await pay(gateway, accountKey),
     session: (await signIn(gateway, projectKey)).id,
   }
 }
