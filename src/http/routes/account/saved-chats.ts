@@ -65,7 +65,7 @@ const SaveBody = Type.Object(
         name: 'Summary in three sentences',
         visibility: 'project',
         content: {
-          model: 'gpt-4o-mini',
+          model: 'gpt-5.4-mini',
           parameters: { system: 'You summarize.' },
           messages: [{ role: 'user', content: 'Summarize in three sentences: ' }],
         },
