@@ -190,10 +190,8 @@ export const compareRunRoutes = ({
         const judged = await readJudged(judging, caller, run, view)
         const format = query.format ?? (isCsvAsked(headers['accept']) ? 'csv' : 'json')
         const parts = presentParts(compare.streamCells(run), view)
-        const { cancellation } = exchange
-        await sendExport(reply, { run, view, judged, parts, format, cancellation }, (error) =>
-          onBroken(error, exchange.id),
-        )
+        const file = { run, view, judged, parts, format, cancellation: exchange.cancellation }
+        await sendExport(reply, file, (error) => onBroken(error, exchange.id))
       },
     }),
     ...changeRoutes({ compare, judging }),
