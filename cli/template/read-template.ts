@@ -75,7 +75,7 @@ class TemplateReader {
     return { kind, pipe, variables: variables.names, body, otherwise }
   }
 
-  /** Reads what stands between `else` and `end`. */
+  /** Reads the part between `else` and `end`. */
   #readOtherwise(kind: BlockNode['kind'], end: 'end' | 'else' | null): TemplateNode[] {
     if (end === null) throw new Error(`{{${kind}}} has no {{end}}`)
     this.#skipSpace()
@@ -94,7 +94,7 @@ class TemplateReader {
     return nodes
   }
 
-  /** Reads `$name :=`, `$name =` or `$index, $name :=`, and nothing if none of them stands here. */
+  /** Reads `$name :=`, `$name =` or `$index, $name :=`, or nothing if there is none of them. */
   #readVariables(): { names: string[]; isNew: boolean } {
     const begin = this.#at
     const names: string[] = []

@@ -94,7 +94,7 @@ export function buildBilling(
   return built
 }
 
-/** Who issues statements and receipts. */
+/** The operator, as statements and receipts name it. */
 export function operatorOf(
   config: Pick<Config, 'operatorName' | 'operatorAddress' | 'operatorTaxId' | 'operatorTaxLine'>,
 ): StatementOperator {

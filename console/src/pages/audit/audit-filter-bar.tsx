@@ -2,7 +2,7 @@ import { AUDITED_NOUNS, type OperatorAuditFilters } from '../../api/operator-aud
 import { formatCountOf } from '../../ui/format/format-count.ts'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
-import { TextField } from '../../ui/forms/text-field.tsx'
+import { DayRangeFields } from '../../ui/forms/day-range-fields.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
 
 interface AuditFilterBarProps {
@@ -27,7 +27,7 @@ const TEXTS = [
 export function AuditFilterBar({ filters, total, onChange }: AuditFilterBarProps) {
   const change = (next: OperatorAuditFilters): void => onChange({ ...filters, ...next })
   const isFiltered = Object.values(filters).some((value) => value !== undefined)
-  const { action = '', since, until } = filters
+  const { action = '' } = filters
   const actions = ACTIONS.some(({ value }) => value === action)
     ? ACTIONS
     : [...ACTIONS, { value: action, label: action }]
@@ -52,25 +52,7 @@ export function AuditFilterBar({ filters, total, onChange }: AuditFilterBarProps
         choices={actions}
         onChange={(chosen) => change({ action: chosen === '' ? undefined : chosen })}
       />
-      <TextField
-        label="From, in UTC"
-        isLabelHidden
-        type="date"
-        max={until}
-        value={since ?? ''}
-        onChange={(day) => change({ since: day === '' ? undefined : day })}
-      />
-      <span aria-hidden="true" className="text-xs text-ink-faint">
-        to
-      </span>
-      <TextField
-        label="To, in UTC"
-        isLabelHidden
-        type="date"
-        min={since}
-        value={until ?? ''}
-        onChange={(day) => change({ until: day === '' ? undefined : day })}
-      />
+      <DayRangeFields range={filters} onChange={change} />
     </FilterBar>
   )
 }

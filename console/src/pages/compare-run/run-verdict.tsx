@@ -63,7 +63,7 @@ export function RunVerdict({ run }: { readonly run: CompareRun }) {
   )
 }
 
-/** How far the people who voted agree, once two of them voted on the same. */
+/** How far the voters agree. Needs two who voted on the same prompt. */
 function Agreement({ agreement }: { readonly agreement: Schemas['CompareDecision']['agreement'] }) {
   const { voters, shared, equal_share: equal, krippendorff_alpha: alpha } = agreement
   if (equal === null) return null

@@ -13,7 +13,7 @@ import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { formatCountOf } from '../../ui/format/format-count.ts'
 import { Button, buttonClass } from '../../ui/forms/button.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
-import { TextField } from '../../ui/forms/text-field.tsx'
+import { DayRangeFields } from '../../ui/forms/day-range-fields.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
@@ -53,23 +53,7 @@ export function LedgerPage() {
           choices={KINDS}
           onChange={(kind) => change({ kind: kind === '' ? undefined : kind })}
         />
-        <TextField
-          label="From, in UTC"
-          isLabelHidden
-          type="date"
-          max={filters.until}
-          value={filters.since ?? ''}
-          onChange={(since) => change({ since: since === '' ? undefined : since })}
-        />
-        <span className="text-xs text-ink-faint">to (UTC)</span>
-        <TextField
-          label="To, in UTC"
-          isLabelHidden
-          type="date"
-          min={filters.since}
-          value={filters.until ?? ''}
-          onChange={(until) => change({ until: until === '' ? undefined : until })}
-        />
+        <DayRangeFields range={filters} onChange={change} />
       </FilterBar>
       <PagedTable
         label="Movements"

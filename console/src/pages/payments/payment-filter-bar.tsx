@@ -8,7 +8,7 @@ import { formatCountOf } from '../../ui/format/format-count.ts'
 import { Button } from '../../ui/forms/button.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
-import { TextField } from '../../ui/forms/text-field.tsx'
+import { DayRangeFields } from '../../ui/forms/day-range-fields.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
 
 interface PaymentFilterBarProps {
@@ -52,25 +52,7 @@ export function PaymentFilterBar({ filters, total }: PaymentFilterBarProps) {
         choices={STATES}
         onChange={(status) => change({ status: status === '' ? undefined : status })}
       />
-      <TextField
-        label="From, in UTC"
-        isLabelHidden
-        type="date"
-        max={filters.until}
-        value={filters.since ?? ''}
-        onChange={(since) => change({ since: since === '' ? undefined : since })}
-      />
-      <span aria-hidden="true" className="text-xs text-ink-faint">
-        to
-      </span>
-      <TextField
-        label="To, in UTC"
-        isLabelHidden
-        type="date"
-        min={filters.since}
-        value={filters.until ?? ''}
-        onChange={(until) => change({ until: until === '' ? undefined : until })}
-      />
+      <DayRangeFields range={filters} onChange={change} />
     </FilterBar>
   )
 }

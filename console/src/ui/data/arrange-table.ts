@@ -9,7 +9,7 @@ export function shownColumns<Row>(
 ): readonly Column<Row>[] {
   const shown = columns.filter(({ id, isHiddenAtFirst }) => chosen?.includes(id) ?? !isHiddenAtFirst)
   if (shown.length === 0) return columns
-  // Who chose a column wants it on a narrow page too.
+  // A chosen column is shown on a narrow page too.
   return chosen === null ? shown : shown.map((column) => ({ ...column, isMinor: false }))
 }
 

@@ -8,7 +8,7 @@ export interface Column<Row> {
   readonly align?: 'left' | 'right' | undefined
   /** Left out where the page is narrow. */
   readonly isMinor?: boolean | undefined
-  /** Shown only to who chooses it. */
+  /** Hidden until the person chooses it. */
   readonly isHiddenAtFirst?: boolean | undefined
   /** What the column sorts by and what files have. Times are RFC 3339. Without it, the column does neither. */
   readonly value?: ((row: Row) => string | number | null | undefined) | undefined

@@ -48,7 +48,7 @@ const responses = { 200: { description: 'Both bodies.', schema: RequestBodyAnswe
 
 export const requestBodyRoutes = ({ requestLog, storedBodies, audit }: RequestBodyParts): Route[] => {
   const readBodies = async (place: Pick<Caller, 'accountId' | 'projectId'>, requestUuid: string) => {
-    // Whoever may read bodies reads those of all keys of the account or the project.
+    // A caller with the right to read bodies reads those of all keys of its account or project.
     const { accountId, projectId } = place
     const { id, keyId } = await requestLog.read({ accountId, projectId, ownKeyId: null }, requestUuid)
     return bodiesToWire(id, await storedBodies.read(accountId, id, keyId))

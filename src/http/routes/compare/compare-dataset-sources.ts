@@ -63,7 +63,7 @@ export interface DatasetSources extends LoggedPromptsOptions {
 export interface FoundPrompts {
   readonly prompts: readonly PromptCase[]
   readonly place: Pick<Caller, 'accountId' | 'projectId'>
-  /** Of the dataset, unless another one is told. */
+  /** The name for the dataset, used if the request gives none. */
   readonly name: string
 }
 

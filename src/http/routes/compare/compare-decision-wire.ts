@@ -35,7 +35,7 @@ export const DecisionAnswer = Type.Object(
       }),
       { description: 'Quality against cost and time, in the order of the lanes.' },
     ),
-    agreement: described(AgreementAnswer, 'How far the people who voted agree with each other.'),
+    agreement: described(AgreementAnswer, 'How far the voters agree with each other.'),
   },
   { title: 'CompareDecision' },
 )

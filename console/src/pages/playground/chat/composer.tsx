@@ -4,7 +4,7 @@ import { IconButton } from '../../../ui/forms/icon-button.tsx'
 import { readAsDataUri } from '../read-as-data-uri.ts'
 
 interface ComposerProps {
-  /** What stands there at first. */
+  /** The text to begin with. */
   readonly draft: string
   readonly onDraft: (text: string) => void
   /** Says what it costs to send a text. */

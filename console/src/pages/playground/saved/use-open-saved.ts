@@ -17,7 +17,7 @@ interface OpenSavedOptions {
 }
 
 interface OpenSaved {
-  /** What stands in the composer at first, with another id for each text that was opened. */
+  /** The text that the composer begins with. Each opened text has a new id. */
   readonly draft: { readonly id: number; readonly text: string }
   readonly open: (id: string) => Promise<void>
   readonly noteDraft: (text: string) => void

@@ -1,0 +1,39 @@
+import { TextField } from './text-field.tsx'
+
+interface DayRange {
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+}
+
+interface DayRangeFieldsProps {
+  readonly range: DayRange
+  /** Called with the changed end. Undefined: it was cleared. */
+  readonly onChange: (changed: DayRange) => void
+}
+
+/** The first and the last day of a list, in UTC. */
+export function DayRangeFields({ range: { since, until }, onChange }: DayRangeFieldsProps) {
+  return (
+    <>
+      <TextField
+        label="From, in UTC"
+        isLabelHidden
+        type="date"
+        max={until}
+        value={since ?? ''}
+        onChange={(day) => onChange({ since: day === '' ? undefined : day })}
+      />
+      <span aria-hidden="true" className="text-xs text-ink-faint">
+        to
+      </span>
+      <TextField
+        label="To, in UTC"
+        isLabelHidden
+        type="date"
+        min={since}
+        value={until ?? ''}
+        onChange={(day) => onChange({ until: day === '' ? undefined : day })}
+      />
+    </>
+  )
+}
