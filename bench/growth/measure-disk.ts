@@ -6,12 +6,17 @@ import { createId } from '../../src/kernel/identifiers.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { recordUsage } from '../../src/modules/ledger/books/record-usage.ts'
 import type { Charge } from '../../src/modules/ledger/books/usage-record.ts'
+import { archiveMonth } from '../../src/storage/archive/archive-month.ts'
+import { openArchiveStore } from '../../src/storage/archive/archive-store.ts'
+import { ARCHIVED_USAGE } from '../../src/storage/archive/archived-tables.ts'
+import { monthAt } from '../../src/storage/archive/month.ts'
+import { listParts } from '../../src/storage/archive/stored-archives.ts'
 import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { startEmbeddedPostgres } from '../../src/storage/embedded-postgres/start-embedded-postgres.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 
-/** Measures the bytes on disk that a request takes, by table, index and column: `node bench/growth/measure-disk.ts`. */
+/** Measures the bytes on disk that a request takes, by table, index and column, and in an archive: `node bench/growth/measure-disk.ts`. */
 const OPTIONS = {
   requests: { type: 'string', default: '100000' },
   accounts: { type: 'string', default: '100' },
@@ -50,6 +55,7 @@ try {
   })
   await fill(database)
   await report(database)
+  await measureArchive(database)
   await database.close()
 } finally {
   await server.stop()
@@ -113,6 +119,26 @@ async function report(database: Database): Promise<void> {
   print('\ncolumn of usage_records                      average bytes')
   for (const { name, bytes } of await database.query<{ name: string; bytes: number }>(COLUMNS))
     print(`${name.padEnd(44)} ${bytes}`)
+}
+
+/** Archives the months of all requests, closed or not, without rests. */
+async function measureArchive(database: Database): Promise<void> {
+  const store = openArchiveStore({ directory: join(dataDir, 'archive') })
+  const startMs = Date.now() - Number(values.days) * DAY_MS
+  const months = [monthAt(startMs), monthAt(Date.now())]
+  let [rows, bytes] = [0, 0]
+  const startedMs = performance.now()
+  for (const month of new Map(months.map((known) => [known.name, known])).values()) {
+    const archive = await archiveMonth({ database, store, rest: async () => {} }, ARCHIVED_USAGE, month)
+    for (const part of await listParts(database, archive.id)) {
+      rows += part.rows
+      bytes += part.bytes
+    }
+  }
+  const seconds = (performance.now() - startedMs) / 1000
+  print('\narchive')
+  print(`${'bytes a row'.padEnd(44)} ${(bytes / rows).toFixed(1)}`)
+  print(`${'rows a second'.padEnd(44)} ${Math.round(rows / seconds)}`)
 }
 
 function print(line: string): void {

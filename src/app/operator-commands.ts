@@ -50,6 +50,18 @@ export const OPERATOR_COMMANDS = lookupTable<OperatorCommand>({
     summary: 'Recompute every balance from the ledger, and fail on any difference.',
     load: async () => (await import('./commands/verify-ledger.ts')).verifyLedger,
   },
+  'archive list': {
+    summary: 'List the months that are in archives.',
+    load: async () => (await import('./commands/archive-list.ts')).archiveList,
+  },
+  'archive verify': {
+    summary: 'Read archives back, and fail on any changed byte or row.',
+    load: async () => (await import('./commands/archive-verify.ts')).archiveVerify,
+  },
+  'archive read': {
+    summary: 'Print the rows of an archived month.',
+    load: async () => (await import('./commands/archive-read.ts')).archiveRead,
+  },
   // The earlier name of `admin-key create`, which scripts of operators use.
   'keys create': {
     summary: null,

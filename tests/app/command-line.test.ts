@@ -44,6 +44,9 @@ it('help lists the operator commands, and each has its own', async () => {
     'reseal',
     'forget-sealed',
     'ledger verify',
+    'archive list',
+    'archive verify',
+    'archive read',
   ])
   for (const name of listed) {
     const help = await parkway(...name.split(' '), '--help')
@@ -69,6 +72,14 @@ it.each([
   [
     ['ledger', 'verify', '--month', '2026-13'],
     '--month must be a month such as 2026-10. See "parkway ledger verify --help".',
+  ],
+  [
+    ['archive', 'read', 'tasks'],
+    'An archive is of usage_records or ledger_entries. See "parkway archive read --help".',
+  ],
+  [
+    ['archive', 'read', 'usage_records', '--month', '2026-10', '--account', 'me'],
+    '--account must be the id of an account. See "parkway archive read --help".',
   ],
   [['admin-key', 'create', '--scopes', 'root'], /^--scopes must be a list of inference, manage, admin/],
   [['admin-key', 'create', '--env', 'moon'], /^--env must be one of live, prod, staging, test, dev\./],

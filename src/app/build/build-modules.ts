@@ -237,7 +237,11 @@ async function openModules(
   opened.defer(() => built.close())
   const credit = config.billing ? ledger : freeCredit
   const shortages = createShortageWatch({ clock, logger })
-  const used = await buildUsage(config, { ...stored, connectionString, catalog, metrics }, opened)
+  const used = await buildUsage(
+    config,
+    { ...stored, connectionString, catalog, metrics, installation },
+    opened,
+  )
   const inference = buildInference(config, {
     ...served,
     ...used,

@@ -12,13 +12,19 @@ import type { Catalog } from '../../modules/catalog/catalog.ts'
 import { createDeprecations, type Deprecations } from '../../modules/deprecations/deprecations.ts'
 import { createUsage, DAY_MS, type Usage } from '../../modules/usage/usage.ts'
 import type { Database } from '../../storage/database.ts'
-import { keepOnlineIndexes } from '../../storage/online-indexes.ts'
+import { keepOnlineIndexes, type OnlineIndexes } from '../../storage/online-indexes.ts'
+import { ARCHIVED_USAGE } from '../../storage/archive/archived-tables.ts'
+import { keepArchives } from '../../storage/archive/keep-archives.ts'
+import { mayDrop } from '../../storage/archive/may-drop.ts'
+import type { Installation } from '../../storage/installation.ts'
 import { keepPartitions, type Retention } from '../../storage/partitions/keep-partitions.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Config } from '../settings/config.ts'
 import type { Sealer } from '../../kernel/seal-text.ts'
+import { archivePlaceOf } from './archive-place.ts'
+import { monthsBefore } from './months-before.ts'
 
 export interface BuiltUsage {
   readonly usage: Usage
@@ -39,28 +45,20 @@ interface Parts {
   readonly metrics: Metrics
   readonly logger: GatewayLogger
   readonly sealer: Sealer
+  readonly installation: Installation
 }
 
 /** Builds what records requests. Adds what must be closed to `opened`. */
 export async function buildUsage(
   config: Config,
-  { catalog, database, connectionString, messageBus, clock, ledger, metrics, logger, sealer }: Parts,
+  parts: Parts,
   opened: AsyncDisposableStack,
 ): Promise<BuiltUsage> {
+  const { catalog, database, messageBus, clock, ledger, metrics, logger, sealer } = parts
   const onDropped = (reason: string, count: number): void => metrics.requestLog.dropped(reason, count)
   const usage = createUsage({ database, clock, ledger, logger })
   opened.defer(() => usage.close())
-  const onlineIndexes = keepOnlineIndexes({ database, connectionString, logger })
-  opened.defer(() => onlineIndexes.close())
-  const partitions = keepPartitions({
-    database,
-    connectionString,
-    logger,
-    retentions: retentionsOf(config),
-    areIndexesReady: () => onlineIndexes.areReady(),
-    onCounted: (table, missing) => metrics.partitions.seen(table, missing),
-  })
-  opened.defer(() => partitions.close())
+  const onlineIndexes = buildPartitions(config, parts, opened)
   const requestLog = createRequestLog({
     database,
     usage,
@@ -85,23 +83,51 @@ export async function buildUsage(
   return { usage, deprecations, requestLog, storedBodies, exportCounts }
 }
 
+/** Builds what looks after large tables: their indexes, partitions and archives. */
+function buildPartitions(
+  config: Config,
+  { database, connectionString, metrics, logger, installation }: Parts,
+  opened: AsyncDisposableStack,
+): OnlineIndexes {
+  const onlineIndexes = keepOnlineIndexes({ database, connectionString, logger })
+  opened.defer(() => onlineIndexes.close())
+  const partitions = keepPartitions({
+    database,
+    connectionString,
+    logger,
+    retentions: retentionsOf(config),
+    areIndexesReady: () => onlineIndexes.areReady(),
+    onCounted: (table, missing) => metrics.partitions.seen(table, missing),
+  })
+  opened.defer(() => partitions.close())
+  // The bucket of a restored copy is that of the original.
+  if (config.archive && !installation.isPaused) {
+    const archives = keepArchives({
+      database,
+      connectionString,
+      place: archivePlaceOf(config),
+      logger,
+      onCounted: (table, months) => metrics.partitions.unarchived(table, months),
+    })
+    opened.defer(() => archives.close())
+  }
+  return onlineIndexes
+}
+
 /** How long the rows of tables with partitions are kept. */
-function retentionsOf({ usageRetentionMonths, failedRequestRetentionDays }: Config): Retention[] {
+function retentionsOf({ usageRetentionMonths, failedRequestRetentionDays, archive }: Config): Retention[] {
   return [
     {
       table: 'usage_records',
       keptSince: (nowMs) => monthsBefore(nowMs, usageRetentionMonths),
       lateMs: 2 * DAY_MS,
-      keepSums: carryUsage,
+      ...(archive && {
+        mayDrop: (transaction, partition) => mayDrop(transaction, ARCHIVED_USAGE, partition),
+      }),
+      keepSums: (partition) => carryUsage(partition, { isArchived: archive }),
     },
     { table: 'failed_requests', keptSince: (nowMs) => nowMs - failedRequestRetentionDays * DAY_MS },
   ]
-}
-
-/** The start of the month that is this many months before the present one, in UTC. */
-function monthsBefore(nowMs: number, months: number): number {
-  const now = new Date(nowMs)
-  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months)
 }
 
 /** The operator's rules for stored bodies. */

@@ -11,6 +11,7 @@ import { sweepExportCounts } from '../../modules/agent-telemetry/agent-telemetry
 import { sweepGrants } from '../../modules/grants/grants.ts'
 import { sweepAccessTokens } from '../../modules/keys/keys.ts'
 import { sweepResponses } from '../../modules/responses/responses.ts'
+import { forgetEvents } from '../../modules/deployments/deployments.ts'
 import { sweepChallenges } from '../../modules/passkeys/passkeys.ts'
 import { sweepDirectory } from '../../modules/directory/directory.ts'
 import { sweepExchangedTokens } from '../../modules/trust/trust.ts'
@@ -22,6 +23,7 @@ import {
   createTaskQueue,
   daysToMs,
   deliverDueWebhooks,
+  forgetTasks,
   queueAnomalyWebhook,
   sweepResults,
 } from '../../modules/tasks/tasks.ts'
@@ -32,6 +34,7 @@ import { wholeAccount } from '../../storage/place.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Worker } from '../../worker/worker.ts'
 import type { Modules } from './build-modules.ts'
+import { monthsBefore } from './months-before.ts'
 import { buildReconciler } from './build-reconciler.ts'
 import { RECLAIMERS } from './build-tasks.ts'
 import type { Config } from '../settings/config.ts'
@@ -96,6 +99,9 @@ export async function buildWorker(
         }),
       sweep: async () => {
         await sweepResults(database, (mediaIds) => media.remove(mediaIds))
+        const keptSinceMs = monthsBefore(modules.clock.nowMs(), config.usageRetentionMonths)
+        await forgetTasks(database, keptSinceMs)
+        await forgetEvents(database, keptSinceMs)
         await sweepTickets(database)
         await sweepBudgetAlerts(database)
         await sweepOldBudgets(database)

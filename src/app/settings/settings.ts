@@ -1,5 +1,6 @@
 import { isKeyForm, KEY_FORM } from '../../modules/keys/keys.ts'
 import { parseLimitTable } from '../../modules/limits/limits.ts'
+import { ARCHIVE_SETTINGS } from './archive-settings.ts'
 import { HTTP_SETTINGS } from './http-settings.ts'
 import { isNetwork } from './is-network.ts'
 import { DRAIN_SETTINGS } from './drain-settings.ts'
@@ -194,6 +195,7 @@ export const SETTINGS = {
   ...MEDIA_SETTINGS,
   ...TASK_SETTINGS,
   ...REQUEST_LOG_SETTINGS,
+  ...ARCHIVE_SETTINGS,
   ...SECRET_SETTINGS,
   ...GPU_SETTINGS,
   limits: objectSetting(

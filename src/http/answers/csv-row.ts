@@ -6,7 +6,7 @@ export interface CsvAmount {
 }
 
 /** Formats one line of CSV (RFC 4180). Text that looks like a spreadsheet formula is escaped. */
-export function csvRow(values: readonly (string | number | CsvAmount | null | undefined)[]): string {
+export function csvRow(values: readonly (string | number | bigint | CsvAmount | null | undefined)[]): string {
   return `${values.map(toField).join(',')}\r\n`
 }
 
@@ -14,10 +14,10 @@ export function csvRow(values: readonly (string | number | CsvAmount | null | un
 const FORMULA = /^[=+\-@\t\r\n]/
 const NEEDS_QUOTES = /[",\r\n]/
 
-function toField(value: string | number | CsvAmount | null | undefined): string {
+function toField(value: string | number | bigint | CsvAmount | null | undefined): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'object') return formatUsd(value.nanoUsd)
-  if (typeof value === 'number') return String(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   const text = FORMULA.test(value) ? `'${value}` : value
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -1,4 +1,4 @@
-import { createId } from '../../kernel/identifiers.ts'
+import { createId, firstIdAt } from '../../kernel/identifiers.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { toStorableJson } from '../../kernel/storable-text.ts'
 import type { Queryable } from '../../storage/database.ts'
@@ -78,4 +78,14 @@ function eventFromRow(row: EventRow): DeploymentEvent {
     metadata: row.metadata,
     createdAtMs: row.created_at.getTime(),
   }
+}
+
+const FORGOTTEN_AT_ONCE = 1_000
+
+/** Deletes events from before this time, some at a time. */
+export async function forgetEvents(queryable: Queryable, keptSinceMs: number): Promise<void> {
+  await queryable.query(
+    `DELETE FROM deployment_events WHERE id IN (SELECT id FROM deployment_events WHERE id < $1 ORDER BY id LIMIT $2)`,
+    [firstIdAt(keptSinceMs), FORGOTTEN_AT_ONCE],
+  )
 }

@@ -57,6 +57,7 @@ import { createStartTimes, type StartTimes } from './reconcile/start-times.ts'
 
 export { DEPLOYMENT_STATUSES, modelIdOf, type Deployment, type DeploymentEvent } from './deployment.ts'
 export type { DeploymentOrder } from './new-deployment.ts'
+export { forgetEvents } from './deployment-events.ts'
 export { createReconciler, type Reconciler } from './reconcile/reconciler.ts'
 export { DEPLOYMENT_TEMPLATES, type DeploymentTemplate } from './models/deployment-templates.ts'
 export { CACHE_STATUSES, type Assessment, type CacheStatus, type TierPreview } from './models/assess-model.ts'

@@ -47,6 +47,7 @@ export {
 } from './budgets/subject.ts'
 export { carryUsage } from './books/carry-usage.ts'
 export { isRefusal } from './books/cap-reached.ts'
+export { forgetHolds } from './books/stored-hold.ts'
 export { hasKeyCap } from './books/spend-caps.ts'
 export { findCharges, type FoundCharge } from './journal/find-charges.ts'
 export { freeCredit } from './memory/free-credit.ts'

@@ -45,6 +45,7 @@ export {
   type WebhookDelivery,
 } from './webhooks/webhook-delivery.ts'
 export { ATTEMPTS_MAX, reclaimTasks } from './work/hand-back-tasks.ts'
+export { forgetTasks } from './results/forget-tasks.ts'
 export { sweepResults } from './results/sweep-results.ts'
 export { isTerminal, TASK_STATUSES, TASK_TYPES } from './task.ts'
 export type { Task, TaskOrder, TaskType } from './task.ts'

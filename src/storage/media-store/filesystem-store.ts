@@ -11,7 +11,7 @@ import {
   stat,
   type FileHandle,
 } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { errorCodeOf, StorageError } from '../storage-error.ts'
 import { requireStoreKey, type MediaStore } from './media-store.ts'
 import { syncDirectory } from './sync-directory.ts'
@@ -21,19 +21,25 @@ const UNFINISHED_MAX = 10_000
 const DIRECTORY_MODE = 0o700
 const FILE_MODE = 0o600
 
+interface FilesystemStoreOptions {
+  readonly directory: string
+  /** The path of a key below the directory. Throws for what is no key. */
+  readonly pathOf?: (key: string) => string
+}
+
 /** Stores files in a directory, which is created with the first file. */
-export function createFilesystemStore({ directory }: { directory: string }): MediaStore {
+export function createFilesystemStore({
+  directory,
+  pathOf: relativePathOf = pathByTime,
+}: FilesystemStoreOptions): MediaStore {
   const root = resolve(directory)
   const incoming = join(root, 'incoming')
-
-  // Directories are named after the first digits, which in a UUIDv7 are the time, and cover 17 minutes each. Files of the same
-  // time share a directory and its sync, and mostly expire together.
-  const pathOf = (key: string): string => join(root, requireStoreKey(key).slice(0, 7), key)
+  const pathOf = (key: string): string => join(root, relativePathOf(key))
 
   return {
     async put(key, source) {
       const path = pathOf(key)
-      const draft = join(incoming, `${key}.${randomUUID()}`)
+      const draft = join(incoming, `${basename(key)}.${randomUUID()}`)
       try {
         const bytes = await writeDraft(draft, source)
         await move(draft, path)
@@ -73,6 +79,12 @@ export function createFilesystemStore({ directory }: { directory: string }): Med
 
     close: async () => {},
   }
+}
+
+// Directories are named after the first digits, which in a UUIDv7 are the time, and cover 17 minutes each. Files of the same
+// time share a directory and its sync, and mostly expire together.
+function pathByTime(key: string): string {
+  return join(requireStoreKey(key).slice(0, 7), key)
 }
 
 async function writeDraft(draft: string, source: AsyncIterable<Uint8Array>): Promise<number> {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 
 /** Stores the bytes of files. It does not know accounts or the purpose of files. */
 export interface MediaStore {
-  /** Stores the whole source durably, or nothing. A key is a UUID and is used only once. */
+  /** Stores the whole source durably, or nothing. A key is a UUID, unless the store has names of its own, and is used only once. */
   put(
     key: string,
     source: AsyncIterable<Uint8Array>,

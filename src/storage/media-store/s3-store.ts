@@ -12,6 +12,11 @@ export interface S3StoreOptions {
   readonly credentials: S3Credentials | null
 }
 
+interface S3StoreNames {
+  /** The path of a key below the prefix. Throws for what is no key. */
+  readonly pathOf?: (key: string) => string
+}
+
 export interface S3Credentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
@@ -33,11 +38,14 @@ const PROBE_KEY = '00000000-0000-0000-0000-000000000000'
 const DEFAULT_REGION = 'us-east-1'
 
 /** Stores files in a bucket of any S3-compatible server. The client library is large, so it is loaded on first use. */
-export function createS3Store(options: S3StoreOptions): MediaStore {
+export function createS3Store({
+  pathOf = requireStoreKey,
+  ...options
+}: S3StoreOptions & S3StoreNames): MediaStore {
   const { bucket, prefix } = parseS3Url(options.url)
   let opening: Promise<{ s3: typeof S3; client: S3.S3Client }> | null = null
   const opened = (): Promise<{ s3: typeof S3; client: S3.S3Client }> => (opening ??= openClient(options))
-  const placeOf = (key: string) => ({ Bucket: bucket, Key: prefix + requireStoreKey(key) })
+  const placeOf = (key: string) => ({ Bucket: bucket, Key: prefix + pathOf(key) })
 
   return {
     async put(key, source, contentType) {

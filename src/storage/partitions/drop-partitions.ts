@@ -11,12 +11,16 @@ export interface Retention {
   readonly keptSince: (nowMs: number) => number
   /** A row may be written this much later than its id says, and is kept that much longer. */
   readonly lateMs?: number
+  /** Whether its rows may be dropped, asked in the transaction that drops them, when nobody adds one. */
+  readonly mayDrop?: (transaction: Queryable, partition: ExpiredPartition) => Promise<boolean>
   /** SQL that keeps what is needed of a partition, run in the transaction that drops it. */
   readonly keepSums?: (partition: ExpiredPartition) => string
 }
 
 export interface ExpiredPartition {
   readonly name: string
+  /** SQL: its rows, as a FROM item. */
+  readonly rows: string
   /** Its ids are from before. */
   readonly untilMs: number
 }
@@ -32,28 +36,30 @@ export function listExpired(
 ): ExpiredPartition[] {
   const since = keptSince(nowMs) - lateMs
   return partitions.flatMap(({ name, span }) =>
-    span !== null && span.toMs <= since ? { name, untilMs: span.toMs } : [],
+    span !== null && span.toMs <= since ? { name, rows: name, untilMs: span.toMs } : [],
   )
 }
 
 /**
- * Drops a partition with what it has. Its table is locked for a moment only: if it is in use, the others go first, and it is tried again.
- * The partition stays a part of the table until then, so that readers see all of its rows or none.
+ * Drops a partition with what it has, and returns whether it may. Its table is locked for a moment only: if it is in use, the others go
+ * first, and it is tried again. The partition stays a part of the table until then, so that readers see all of its rows or none.
  */
 export async function dropPartition(
   session: Client,
   partition: ExpiredPartition,
-  keepSums: Retention['keepSums'],
-): Promise<void> {
+  { mayDrop = async () => true, keepSums }: Pick<Retention, 'mayDrop' | 'keepSums'>,
+): Promise<boolean> {
+  let isDropped = false
   await changeTables(session, async (queryable) => {
-    if (keepSums !== undefined) {
-      // Nobody adds a row that the sums do not have.
-      await queryable.query(`LOCK TABLE ${partition.name} IN SHARE MODE`)
-      await queryable.query(keepSums(partition))
-    }
+    // Nobody adds a row that the sums do not have.
+    if (keepSums !== undefined) await queryable.query(`LOCK TABLE ${partition.name} IN SHARE MODE`)
+    if (!(await mayDrop(queryable, partition))) return
+    if (keepSums !== undefined) await queryable.query(keepSums(partition))
     await requireNoBackup(queryable)
     await dropWhenFree(queryable, partition.name)
+    isDropped = true
   })
+  return isDropped
 }
 
 /** Tries more than once, because adding up a partition may have taken minutes. */

@@ -5,6 +5,7 @@ import type { Queryable } from '../database.ts'
 import { repeat } from '../leased-work/repeat.ts'
 import { SCHEMA } from '../schema.ts'
 import { dropPartition, listExpired, type Retention } from './drop-partitions.ts'
+import { dropStrays, findStrays } from './drop-strays.ts'
 import { hasOlderProcesses } from './older-processes.ts'
 import { listMissing, makePartitions } from './make-partitions.ts'
 import { moveTable } from './move-table.ts'
@@ -122,11 +123,13 @@ async function arrangeTable(
   const made = await makePartitions(session, table, listMissing(table, partitions, state.nowMs))
   // Nobody else does it for the whole table.
   if (made > 0) await session.query(`ANALYZE ${table.name}`)
-  for (const retention of retentions.filter((kept) => kept.table === table.name))
-    for (const partition of listExpired(partitions, retention, state.nowMs)) {
-      await dropPartition(session, partition, retention.keepSums)
-      logger.info({ partition: partition.name }, 'partition dropped, as its rows are not kept any more')
-    }
+  for (const retention of retentions.filter((kept) => kept.table === table.name)) {
+    for (const partition of listExpired(partitions, retention, state.nowMs))
+      if (await dropPartition(session, partition, retention))
+        logger.info({ partition: partition.name }, 'partition dropped, as its rows are not kept any more')
+    const rows = await dropStrays(session, table, retention, state.nowMs)
+    if (rows > 0) logger.info({ table: table.name, rows }, 'rows without a partition dropped')
+  }
 }
 
 /** The tables that something is to be done for. Tells what is missing of each. */
@@ -140,15 +143,22 @@ async function findWork({
     database,
     tables.map(({ name }) => name),
   )
-  return states.flatMap(({ name, partitions }) => {
+  const work: { table: PartitionedTable }[] = []
+  for (const { name, partitions } of states) {
     const table = tables.find((known) => known.name === name)
-    if (table === undefined) return []
-    if (partitions === null) return [{ table }]
+    if (table === undefined) continue
+    if (partitions === null) {
+      work.push({ table })
+      continue
+    }
     const missing = listMissing(table, partitions, nowMs)
     onCounted?.(name, missing.length)
-    const expired = retentions.some(
-      (retention) => retention.table === name && listExpired(partitions, retention, nowMs).length > 0,
-    )
-    return missing.length > 0 || expired ? [{ table }] : []
-  })
+    let isExpired = false
+    for (const retention of retentions.filter((kept) => kept.table === name))
+      isExpired ||=
+        listExpired(partitions, retention, nowMs).length > 0 ||
+        (await findStrays(database, table, retention, nowMs)) !== null
+    if (missing.length > 0 || isExpired) work.push({ table })
+  }
+  return work
 }

@@ -228,6 +228,29 @@ describe('partitions of time', () => {
     expect(await database.query('SELECT * FROM kept')).toEqual([{ name: 'notes_before', rows: 1n }])
   })
 
+  test('rows without a partition of their time are deleted when they are not kept, with what is to be kept of them', async () => {
+    await arrange()
+    await arrange([keep(0)])
+    await database.query('CREATE TABLE kept (day text, rows bigint)')
+    for (const days of [-20, -20, -19, -3, 50]) await insert(nowMs + days * DAY_MS)
+    expect(await partitionsOfRows()).toEqual(['notes_other'])
+    const keepSums = ({ rows, untilMs }: { rows: string; untilMs: number }) =>
+      `INSERT INTO kept SELECT '${Math.round((untilMs - startOfStep('day', nowMs)) / DAY_MS)}', count(*) FROM ${rows}`
+    const asked: string[] = []
+    const mayDrop = async (_transaction: unknown, { untilMs }: { untilMs: number }) => {
+      asked.push(new Date(untilMs).toISOString())
+      return asked.length !== 2
+    }
+    await arrange([keep(-10 * DAY_MS, { keepSums, mayDrop })])
+    expect(await database.query('SELECT count(*) AS rows FROM notes')).toEqual([{ rows: 3n }])
+    await arrange([keep(-10 * DAY_MS, { keepSums, mayDrop })])
+    expect(await database.query('SELECT count(*) AS rows FROM notes')).toEqual([{ rows: 2n }])
+    expect(await database.query('SELECT * FROM kept ORDER BY day')).toEqual([
+      { day: '-18', rows: 1n },
+      { day: '-19', rows: 2n },
+    ])
+  })
+
   test('partitions are dropped when nobody reads them, and a reader sees them to its end', async () => {
     await insert(nowMs - 10 * DAY_MS)
     await arrange()

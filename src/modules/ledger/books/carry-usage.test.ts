@@ -24,14 +24,21 @@ test('the ledger verifies by the sums of requests that are not kept any more, an
     await charge(5n)
     await arrangeOnce(stage.connectionString, {
       tables: PARTITIONED_TABLES.filter(({ name }) => name === 'usage_records'),
-      retentions: [{ table: 'usage_records', keptSince: () => Infinity, keepSums: carryUsage }],
+      retentions: [
+        {
+          table: 'usage_records',
+          keptSince: () => Infinity,
+          keepSums: (partition) => carryUsage(partition, { isArchived: false }),
+        },
+      ],
     })
     expect(await stage.database.query('SELECT FROM usage_records')).toEqual([])
     await charge(3n)
     expect(await stage.findDifferences()).toEqual([])
     // Another partition with a name that one had before.
     await stage.database.query(`UPDATE usage_carried SET partition = 'usage_records_other'`)
-    await stage.database.query(carryUsage({ name: 'usage_records_other', untilMs: Date.now() }))
+    const other = { name: 'usage_records_other', rows: 'usage_records_other', untilMs: Date.now() }
+    await stage.database.query(carryUsage(other, { isArchived: false }))
     await stage.database.query('DELETE FROM usage_records')
     expect(await stage.findDifferences()).toEqual([])
     await stage.database.query('UPDATE usage_carried SET cost_nano_usd = cost_nano_usd - 1')

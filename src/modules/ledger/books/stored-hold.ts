@@ -152,3 +152,9 @@ function notCovered(neededNanoUsd: NanoUsd, availableNanoUsd: NanoUsd): AppError
   const message = `${formatUsd(neededNanoUsd)} USD needed, ${formatUsd(availableNanoUsd)} USD available. Add credit to go on.`
   return new AppError('insufficient_balance', message)
 }
+
+/** Deletes holds that are closed. Their movements stay in the ledger. */
+export async function forgetHolds(transaction: Queryable, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return
+  await transaction.query(`DELETE FROM credit_holds WHERE key = ANY ($1) AND status <> 'open'`, [keys])
+}

@@ -110,6 +110,30 @@ const RULES = lookupTable<string>({
       WHERE counted.account_id = statements.account_id AND day >= month AND day < month + interval '1 month'
     ) sums WHERE entries <> closing_nano_usd - opening_nano_usd`,
 
+  'what is archived of the ledger is the sum of its days': `
+    SELECT format('account %s in %s: archive %s, days %s', account_id, month, archived, counted) AS difference
+    FROM (
+      SELECT account_id, month, sum(archived) AS archived, sum(counted) AS counted FROM (
+        SELECT account_id, month, amount_nano_usd AS archived, 0 AS counted
+        FROM archived_sums JOIN archives ON archives.id = archive_id WHERE source = 'ledger_entries' AND status = 'complete'
+        UNION ALL SELECT account_id, month, 0, amount_nano_usd FROM archives JOIN ledger_by_day
+          ON day >= month AND day < month + interval '1 month' WHERE source = 'ledger_entries' AND status = 'complete'
+      ) parts GROUP BY account_id, month
+    ) sums WHERE archived <> counted`,
+
+  'the requests that are in archives only are those that were dropped': `
+    SELECT format('account %s: archives %s requests for %s, dropped %s for %s', account_id, archived, archived_cost, dropped, dropped_cost)
+      AS difference
+    FROM (
+      SELECT account_id, sum(archived) AS archived, sum(archived_cost) AS archived_cost, sum(dropped) AS dropped,
+        sum(dropped_cost) AS dropped_cost
+      FROM (
+        SELECT account_id, archived_sums.rows AS archived, amount_nano_usd AS archived_cost, 0 AS dropped, 0 AS dropped_cost
+        FROM archived_sums JOIN archives ON archives.id = archive_id WHERE source = 'usage_records' AND dropped_at IS NOT NULL
+        UNION ALL SELECT account_id, 0, 0, archived_requests, archived_nano_usd FROM usage_carried
+      ) parts GROUP BY account_id
+    ) sums WHERE (archived, archived_cost) IS DISTINCT FROM (dropped, dropped_cost)`,
+
   // From the first day on of which no record is dropped.
   'what counts against caps is the sum of the requests': `
     SELECT format('key %s of account %s on %s: requests %s, total %s', key_id, account_id, day, cost, total) AS difference
