@@ -83,6 +83,8 @@ async function measure(database: Database): Promise<void> {
     ledger: {
       readBalance: async () => ({ balanceNanoUsd: 0n, heldNanoUsd: 0n }),
       readBudgets: async () => [],
+      readLimitingBudgets: async () => [],
+      readLimitingBudgets: async () => [],
       postCharges: async () => {},
     },
   })
@@ -188,7 +190,7 @@ function questions(accountId: string): Record<string, (usage: Usage) => Promise<
     'usage of all accounts by key': (usage) => usage.ofGateway.read(ofGateway('key')),
     'timeseries of all accounts by day and model': (usage) =>
       usage.ofGateway.readTimeseries({ ...ofGateway('model'), granularity: 'day' }),
-    budget: (usage) => usage.readBudget(reader),
+    budget: (usage) => usage.readBudget({ ...reader, subjects: [] }),
     'records, newest': (usage) => usage.listRecords({ ...records, filter }),
     'records of a model': (usage) => usage.listRecords({ ...records, filter: { model: 'model-1' } }),
     'records of a model that was never used': (usage) =>

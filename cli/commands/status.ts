@@ -36,6 +36,7 @@ export const status = clientCommand({
           : ([
               ['balance', formatAccountUsd(budget.balance_usd)],
               ['spent this month', formatUsd(budget.spent_usd)],
+              ['outlook', budget.outlook.summary],
             ] as const)),
         ['models', `${models.filter((model) => model.is_ready).length} of ${models.length} can be called`],
         ...(providers?.data ?? [])

@@ -29,6 +29,44 @@ const setBudget: BudgetCalls['setBudget'] = (...order) => calls.setBudget(...ord
 const createPayer = () => calls.createPayer()
 const chat: BudgetCalls['chat'] = (...order) => calls.chat(...order)
 
+test('which limit comes first takes in the budgets that limit the caller, on Billing and on Home alike', async () => {
+  const { key } = await createPayer()
+  const projectId = await createProject(gateway, 'Search', key)
+  const { body: made } = await call('POST', '/v1/tenants/me/api-keys', key, {
+    name: 'tagged',
+    project_id: projectId,
+    scopes: ['inference'],
+    fixed_tags: { team: 'search' },
+  })
+  const costNanoUsd = Math.round((await chat(made.key)).body.usage.cost_usd * 1e9)
+  const usd = (nanoUsd: number) => nanoUsd / 1e9
+  const window = 'total'
+  const project = { type: 'project', id: projectId }
+  await setBudget(key, { subject: project, window, limit_usd: usd(3 * costNanoUsd) })
+  const ofTag = { subject: { type: 'tag', id: 'team=search' }, window, limit_usd: usd(2 * costNanoUsd) }
+  const { id } = await setBudget(key, ofTag)
+  // These limit somebody else, only warn, or count some models only.
+  await setBudget(key, { subject: { type: 'tag', id: 'team=other' }, limit_usd: 0 })
+  await setBudget(key, { subject: project, limit_usd: 0, is_hard: false })
+  await setBudget(key, { subject: project, limit_usd: 0, models: ['gpt-5.4-mini'] })
+
+  const { body: budget } = await call('GET', '/v1/usage/budget', made.key)
+  expect(budget.limiting_budgets.map(({ name }: { name: string }) => name)).toEqual([
+    'total budget of the project',
+    'total budget of the tag team=search',
+  ])
+  expect(budget.outlook).toMatchObject({
+    limit: 'budget',
+    budget: { id, ...ofTag, spent_usd: usd(costNanoUsd), resets_at: null },
+    summary: 'At the rate of the last hour the total budget of the tag team=search lasts 60 min.',
+  })
+  expect(budget.remaining_usd).toBe(usd(costNanoUsd))
+  const { body: today } = await call('GET', '/v1/usage/today', made.key)
+  expect(today.outlook).toMatchObject({ summary: budget.outlook.summary, budget: { id } })
+  const { body: ofAccount } = await call('GET', '/v1/usage/budget', key)
+  expect([ofAccount.outlook.limit, ofAccount.limiting_budgets]).toEqual([null, []])
+})
+
 describe('a budget refuses what does not fit, in every process', () => {
   test('a budget of a project refuses its keys, and not others', async () => {
     const { key } = await createPayer()

@@ -47,9 +47,11 @@ describe('GET /v1/usage/budget', () => {
       period_start: expect.stringMatching(/-01T00:00:00\.000Z$/),
       period_end: expect.stringMatching(/-01T00:00:00\.000Z$/),
       budgets: [],
+      limiting_budgets: [],
       outlook: {
         summary: 'At the rate of the last hour the balance lasts 39 h.',
         limit: 'balance',
+        budget: null,
         reached_at: expect.stringMatching(/Z$/),
         resets_at: null,
         balance_lasts_until: expect.stringMatching(/Z$/),

@@ -20,13 +20,8 @@ const show = clientCommand({
     printPairs(output, [
       ['balance', formatAccountUsd(budget.balance_usd)],
       ['spent this month', formatUsd(budget.spent_usd)],
-      ...budgets.map(({ period, limit_usd: limit, spent_usd: spent }) => {
-        const share = limit === 0 ? 1 : spent / limit
-        return [
-          `budget of the ${period}`,
-          `${bar(share)} ${Math.round(share * 100)} %, ${formatUsd(spent)} of ${formatUsd(limit)}`,
-        ] as const
-      }),
+      ...budgets.map((limit) => [`budget of the ${limit.period}`, describeSpent(limit)] as const),
+      ...budget.limiting_budgets.map((limit) => [limit.name, describeSpent(limit)] as const),
       ['may be spent', describeRemaining(budget)],
       ['burn rate', `${formatUsd(burnRate)} an hour`],
       ['outlook', budget.outlook.summary],
@@ -34,6 +29,16 @@ const show = clientCommand({
     ])
   },
 })
+
+function describeSpent({ limit_usd: limit, spent_usd: spent }: BudgetLimit): string {
+  const share = limit === 0 ? 1 : spent / limit
+  return `${bar(share)} ${Math.round(share * 100)} %, ${formatUsd(spent)} of ${formatUsd(limit)}`
+}
+
+interface BudgetLimit {
+  readonly limit_usd: number
+  readonly spent_usd: number
+}
 
 function describeRemaining({ remaining_usd: remaining, held_usd: held }: BudgetAmounts): string {
   if (remaining === null) return 'no limit of this key'

@@ -27,6 +27,7 @@ import {
 import { listEntries, walkEntries, type EntryFilter, type LedgerEntry } from './books/list-entries.ts'
 import { readBalances, type Balance } from './books/read-ledger.ts'
 import type { Cap } from './books/lend-credit.ts'
+import { readLimitingBudgets, type LimitingBudget } from './budgets/read-limiting-budgets.ts'
 import { readCaps } from './budgets/read-path-budgets.ts'
 import { readBudgets, recordBudget, writeBudget, type Budget, type BudgetPeriod } from './books/spend-caps.ts'
 import { openHolds, type PlainHoldOrder } from './books/open-holds.ts'
@@ -36,6 +37,7 @@ import { sweepLedger } from './books/sweep-ledger.ts'
 export { bumpBudgetsVersion } from './budgets/budgets-version.ts'
 export { BUDGET_PERIODS, windowAt, type WindowPeriod } from './budgets/budget-window.ts'
 export { countEarlierSpending } from './budgets/count-earlier.ts'
+export type { LimitingBudget } from './budgets/read-limiting-budgets.ts'
 export {
   parseSubject,
   SUBJECT_KINDS,
@@ -114,6 +116,8 @@ export interface Ledger {
     operator?: ChangeActor,
   ): Promise<void>
   readBudgets(accountId: string): Promise<readonly Budget[]>
+  /** The budgets that requests of these subjects have to fit into, whatever their model. */
+  readLimitingBudgets(accountId: string, subjects: readonly string[]): Promise<readonly LimitingBudget[]>
   /** Resolves when all earlier charges are posted. Call it before reading the tables. */
   postCharges(): Promise<void>
   /** Writes all remaining charges. Requests must have ended or be about to end. */
@@ -215,6 +219,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     readBudgets: async (accountId) => {
       await posting.post()
       return readBudgets(database, accountId, clock.nowMs())
+    },
+    readLimitingBudgets: async (accountId, subjects) => {
+      await posting.post()
+      return readLimitingBudgets(database, { accountId, subjects, nowMs: clock.nowMs() })
     },
     postCharges: () => posting.post(),
     close: async () => {

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { readerOfAccount, type Reader } from '../keys/keys.ts'
+import type { LimitingBudget } from '../ledger/ledger.ts'
 import { FORECAST_DAYS, forecastMonth, type DaySpend, type MonthForecast } from './forecast/forecast-month.ts'
-import { readOutlook, type Outlook } from './forecast/read-outlook.ts'
+import { readOutlook, type Outlook, type RatedBudget } from './forecast/read-outlook.ts'
+import { readSubjectRates } from './forecast/read-subject-rates.ts'
 import { readTotals } from './read-totals.ts'
 import { readSpent } from './read-spent.ts'
 import { DAY_MS, floorDay, lastHourAt, type UsageRange } from './usage-range.ts'
@@ -15,6 +17,7 @@ export interface CreditReader {
     readonly heldNanoUsd: NanoUsd
   }>
   readBudgets(accountId: string): Promise<readonly SpendBudget[]>
+  readLimitingBudgets(accountId: string, subjects: readonly string[]): Promise<readonly LimitingBudget[]>
   /** Resolves when all earlier charges can be read. */
   postCharges(): Promise<void>
 }
@@ -33,7 +36,7 @@ export interface Budget {
   /** The monthly budget. Without one, the month's spending plus the balance. For a key: all that it may ever spend. */
   readonly limitNanoUsd: NanoUsd | null
   readonly spentNanoUsd: NanoUsd
-  /** What can still be spent: the smallest of the balance and the rests of all budgets. */
+  /** What can still be spent: the smallest of the balance and the rests of all budgets of the account. For a key: of all that limit it. */
   readonly remainingNanoUsd: NanoUsd | null
   /** The part that is held for running work. It is included in what remains. */
   readonly heldNanoUsd: NanoUsd | null
@@ -43,6 +46,8 @@ export interface Budget {
   readonly month: UsageRange
   readonly readAtMs: number
   readonly budgets: readonly SpendBudget[]
+  /** The budgets of the organization that limit whoever reads. */
+  readonly limiting: readonly LimitingBudget[]
   readonly outlook: Outlook
   /** Null before there are some days to tell it from. */
   readonly forecast: MonthForecast | null
@@ -55,17 +60,38 @@ interface BudgetParts {
   readonly ledger: CreditReader
 }
 
-export function readBudget(parts: BudgetParts, reader: Reader, nowMs: number): Promise<Budget> {
+/** Who reads a budget, and the subjects whose budgets limit them. */
+export interface BudgetReader extends Reader {
+  readonly subjects: readonly string[]
+}
+
+export async function readBudget(parts: BudgetParts, reader: BudgetReader, nowMs: number): Promise<Budget> {
   const { accountId, ownKeyId } = reader
+  const limiting = await readRatedBudgets(parts, reader, nowMs)
   return ownKeyId === null
-    ? readAccountBudget(parts, accountId, nowMs)
-    : readKeyBudget(parts.database, { ...reader, ownKeyId }, nowMs)
+    ? readAccountBudget(parts, { accountId, limiting, nowMs })
+    : readKeyBudget(parts.database, { ...reader, ownKeyId }, { limiting, nowMs })
+}
+
+async function readRatedBudgets(
+  { database, ledger }: BudgetParts,
+  { accountId, subjects }: BudgetReader,
+  nowMs: number,
+): Promise<RatedBudget[]> {
+  const limiting = await ledger.readLimitingBudgets(accountId, subjects)
+  const limited = [...new Set(limiting.map(({ subject }) => subject))]
+  const rates = await readSubjectRates(database, { accountId, subjects: limited, nowMs })
+  return limiting.map((budget) => ({ ...budget, rateNanoUsdPerHour: rates.get(budget.subject) ?? 0n }))
+}
+
+interface Limited {
+  readonly limiting: readonly RatedBudget[]
+  readonly nowMs: number
 }
 
 async function readAccountBudget(
   { database, ledger }: BudgetParts,
-  accountId: string,
-  nowMs: number,
+  { accountId, limiting, nowMs }: Limited & { readonly accountId: string },
 ): Promise<Budget> {
   const month = monthAt(nowMs)
   const scope = `month:${accountId}:${new Date(month.fromMs).toISOString().slice(0, 7)}`
@@ -82,10 +108,10 @@ async function readAccountBudget(
   const amounts = {
     limitNanoUsd: monthly?.limitNanoUsd ?? spentNanoUsd + spendableNanoUsd,
     spentNanoUsd,
-    remainingNanoUsd: budgets.reduce(
-      (least, { limitNanoUsd, spentNanoUsd: spent }) => smallest(least, largest(0n, limitNanoUsd - spent)),
-      spendableNanoUsd,
-    ),
+    remainingNanoUsd: leastRest(spendableNanoUsd, [
+      ...budgets,
+      ...limiting.filter(({ subject }) => subject === 'account'),
+    ]),
     heldNanoUsd,
     balanceNanoUsd,
   }
@@ -95,11 +121,13 @@ async function readAccountBudget(
     month,
     readAtMs: nowMs,
     budgets,
+    limiting,
     outlook: readOutlook({
       rateNanoUsdPerHour: lastHour.costNanoUsd,
       balanceNanoUsd,
       keyRestNanoUsd: null,
       budgets,
+      limiting,
       monthEndsMs: month.toMs,
       nowMs,
     }),
@@ -108,6 +136,7 @@ async function readAccountBudget(
       scope,
       ...Object.values(amounts),
       ...budgets.flatMap(({ period, limitNanoUsd, spentNanoUsd: spent }) => [period, limitNanoUsd, spent]),
+      ...limiting.flatMap(amountsOf),
     ]),
   }
 }
@@ -115,7 +144,7 @@ async function readAccountBudget(
 async function readKeyBudget(
   database: Queryable,
   reader: Reader & { readonly ownKeyId: string },
-  nowMs: number,
+  { limiting, nowMs }: Limited,
 ): Promise<Budget> {
   const month = monthAt(nowMs)
   const scope = `key:${reader.ownKeyId}`
@@ -134,23 +163,31 @@ async function readKeyBudget(
   return {
     limitNanoUsd,
     spentNanoUsd: thisMonth.costNanoUsd,
-    remainingNanoUsd: keyRestNanoUsd,
+    remainingNanoUsd: leastRest(keyRestNanoUsd, limiting),
     heldNanoUsd: null,
     balanceNanoUsd: null,
     burnRateNanoUsdPerHour: lastHour.costNanoUsd,
     month,
     readAtMs: nowMs,
     budgets: [],
+    limiting,
     outlook: readOutlook({
       rateNanoUsdPerHour: lastHour.costNanoUsd,
       balanceNanoUsd: null,
       keyRestNanoUsd,
       budgets: [],
+      limiting,
       monthEndsMs: month.toMs,
       nowMs,
     }),
     forecast: forecastMonth({ days, spentNanoUsd: thisMonth.costNanoUsd, monthEndsMs: month.toMs, nowMs }),
-    version: hashAmounts([scope, limitNanoUsd ?? '', spentEverNanoUsd, thisMonth.costNanoUsd]),
+    version: hashAmounts([
+      scope,
+      limitNanoUsd ?? '',
+      spentEverNanoUsd,
+      thisMonth.costNanoUsd,
+      ...limiting.flatMap(amountsOf),
+    ]),
   }
 }
 
@@ -176,6 +213,23 @@ function monthAt(nowMs: number): UsageRange {
   const now = new Date(nowMs)
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]
   return { fromMs: Date.UTC(year, month), toMs: Date.UTC(year, month + 1) }
+}
+
+interface Limit {
+  readonly limitNanoUsd: NanoUsd
+  readonly spentNanoUsd: NanoUsd
+}
+
+/** Null: nothing limits. */
+function leastRest<Most extends NanoUsd | null>(most: Most, limits: readonly Limit[]): Most | NanoUsd {
+  return limits.reduce<Most | NanoUsd>((least, { limitNanoUsd, spentNanoUsd }) => {
+    const rest = largest(0n, limitNanoUsd - spentNanoUsd)
+    return least === null ? rest : smallest(least, rest)
+  }, most)
+}
+
+function amountsOf({ id, limitNanoUsd, spentNanoUsd }: LimitingBudget): (string | bigint)[] {
+  return [id, limitNanoUsd, spentNanoUsd]
 }
 
 function smallest(a: NanoUsd, b: NanoUsd): NanoUsd {

@@ -67,7 +67,20 @@ test.each<[string, (usage: Usage) => Promise<unknown>]>([
         limit: 20,
       }),
   ],
-  ['the budget', (usage) => usage.readBudget({ accountId, projectId: null, ownKeyId: null })],
+  [
+    'the budget, with those of a project and a group',
+    (usage) => {
+      stage.limiting = [`project:${accountId}`, `group:${accountId}`].map((subject) => ({
+        id: subject,
+        subject,
+        period: 'day',
+        limitNanoUsd: 1n,
+        spentNanoUsd: 0n,
+        resetsAtMs: null,
+      }))
+      return usage.readBudget({ accountId, projectId: null, ownKeyId: null, subjects: [] })
+    },
+  ],
   [
     'records',
     (usage) =>

@@ -170,7 +170,9 @@ describe('the budget', () => {
       { accountId, at: '2026-11-15T11:34:56.789Z', costNanoUsd: 2n, writer: 2 },
       { accountId, at: '2026-11-15T12:00:00.000Z', costNanoUsd: 3n, writer: 3 },
     ])
-    expect(await stage.usage.readBudget({ accountId, projectId: null, ownKeyId: null })).toMatchObject({
+    expect(
+      await stage.usage.readBudget({ accountId, projectId: null, ownKeyId: null, subjects: [] }),
+    ).toMatchObject({
       limitNanoUsd: 100n,
       spentNanoUsd: 30n,
       remainingNanoUsd: 70n,
@@ -204,7 +206,9 @@ describe('the budget', () => {
           spentNanoUsd,
         })),
       })
-      expect(await stage.usage.readBudget({ accountId, projectId: null, ownKeyId: null })).toMatchObject({
+      expect(
+        await stage.usage.readBudget({ accountId, projectId: null, ownKeyId: null, subjects: [] }),
+      ).toMatchObject({
         limitNanoUsd: limit,
         remainingNanoUsd: remaining,
       })
@@ -214,7 +218,7 @@ describe('the budget', () => {
   test('has an integer version that stays while nothing changes and differs when something does', async () => {
     Object.assign(stage, { balanceNanoUsd: 70n, heldNanoUsd: 0n, budgets: [] })
     const versionNow = async () =>
-      (await stage.usage.readBudget({ accountId, projectId: null, ownKeyId: null })).version
+      (await stage.usage.readBudget({ accountId, projectId: null, ownKeyId: null, subjects: [] })).version
     const versions = [await versionNow()]
     stage.nowMs += 1000
     expect(await versionNow()).toBe(versions[0])

@@ -4,6 +4,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { OpenPage, Page } from '../../kernel/page.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import type { Reader } from '../keys/keys.ts'
+import { KnownComparisons } from './anomalies/known-comparisons.ts'
 import { readComparison, type WeekdayComparison } from './anomalies/read-comparison.ts'
 import type { BucketsQuery } from './buckets/buckets-query.ts'
 import { readBuckets, type Bucket } from './buckets/read-buckets.ts'
@@ -18,7 +19,7 @@ import {
   type ModelUseQuery,
 } from './read-model-use.ts'
 import { listRecords, type RecordsQuery, type UsageRecord } from './list-records.ts'
-import { readBudget, type Budget, type CreditReader } from './read-budget.ts'
+import { readBudget, type Budget, type BudgetReader, type CreditReader } from './read-budget.ts'
 import {
   exportGatewayUsage,
   readGatewayTimeseries,
@@ -76,10 +77,10 @@ export interface UsageComparison {
 /** Reads usage and costs, as the ledger stored them. */
 export interface Usage {
   /** Returns what the account may spend, or what the key may spend if the reader sees only a key. */
-  readBudget(reader: Reader): Promise<Budget>
+  readBudget(reader: BudgetReader): Promise<Budget>
   /** Returns the totals of the range and of another one for comparison. */
   compareTotals(query: TotalsQuery, previous: UsageRange): Promise<UsageComparison>
-  /** Compares what the day cost so far with the same hours of the same weekdays before. */
+  /** Compares what the day cost so far with the same hours of the same weekdays before. Read once a minute for each reader. */
   compareWeekday(reader: Reader): Promise<WeekdayComparison>
   /** Returns the spending of the last sixty minutes. */
   readBurnRate(query: Omit<TotalsQuery, 'range'>): Promise<NanoUsd>
@@ -145,6 +146,9 @@ export function createUsage({
     await ledger.postCharges()
     return read()
   }
+  const comparisons = new KnownComparisons(clock, (reader) =>
+    afterPosting(() => readComparison(database, reader, clock.nowMs())),
+  )
   return {
     readBudget: (reader) => afterPosting(() => readBudget({ database, ledger }, reader, clock.nowMs())),
     compareTotals: (query, previousRange) =>
@@ -155,7 +159,7 @@ export function createUsage({
         ])
         return { totals, previous }
       }),
-    compareWeekday: (reader) => afterPosting(() => readComparison(database, reader, clock.nowMs())),
+    compareWeekday: (reader) => comparisons.compare(reader),
     readBurnRate: (query) =>
       afterPosting(async () => {
         const range = lastHourAt(clock.nowMs())

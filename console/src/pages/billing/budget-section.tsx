@@ -51,7 +51,7 @@ export function BudgetSection() {
             note={isOfKey && !isSoon ? outlook?.summary : undefined}
           />
         </div>
-        {data && data.budgets.length > 0 && (
+        {data && data.budgets.length + data.limiting_budgets.length > 0 && (
           <div className="flex flex-col gap-3 border-t border-line pt-4">
             {data.budgets.map(({ period, limit_usd: limitUsd, spent_usd: spentUsd }) => (
               <SpendBar
@@ -61,9 +61,17 @@ export function BudgetSection() {
                 limitUsd={limitUsd}
               />
             ))}
+            {data.limiting_budgets.map(({ id, name, window, spent_usd: spentUsd, limit_usd: limitUsd }) => (
+              <SpendBar
+                key={id}
+                label={`${name}${window === 'total' ? '' : ' (UTC)'}`}
+                spentUsd={spentUsd}
+                limitUsd={limitUsd}
+              />
+            ))}
           </div>
         )}
-        {data && !isOfKey && data.budgets.length === 0 && (
+        {data && !isOfKey && data.budgets.length + data.limiting_budgets.length === 0 && (
           <p className="text-xs text-ink-faint">
             No budget is set for this account: only its balance limits what it spends. Whoever runs this
             gateway can set one a day or a month.

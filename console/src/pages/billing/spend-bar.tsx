@@ -16,7 +16,7 @@ export function SpendBar({ label, spentUsd, limitUsd }: SpendBarProps) {
   return (
     <div className="flex flex-col gap-1">
       <div className="flex justify-between gap-4 text-xs text-ink-soft">
-        <span>{label}</span>
+        <span className="first-letter:uppercase">{label}</span>
         <span className="tabular">
           {formatUsd(spentUsd)} of {formatUsd(limitUsd)}
         </span>

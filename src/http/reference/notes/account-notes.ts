@@ -105,7 +105,8 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
     'adjustments, and the balances before and after, to the nano-dollar as the ledger has them. A charge belongs to the month of its ledger ' +
     'entry. A month is closed minutes after its end; then the statement has a number and never changes.',
   'GET /v1/usage/budget':
-    'Returns what the account spent in the current periods, and what its balance and budgets leave.',
+    'Returns what the account spent in the current periods, and what its balance and budgets leave. `limiting_budgets` are those of the organization that limit ' +
+    'the caller, and `outlook` takes them in.',
   'GET /v1/usage/summary':
     'Adds up requests, tokens and cost of a time range, beside the range of the same length before it.',
   'GET /v1/usage/today':

@@ -6,6 +6,7 @@ import type { Budget } from '../../../modules/usage/usage.ts'
 import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { AccountId, objectName } from '../../../wires/usual-members.ts'
+import { LimitingBudgetAnswer, limitingBudgetToWire } from './limiting-budget-wire.ts'
 import { OutlookAnswer, outlookToWire } from './outlook-wire.ts'
 
 const Time = Type.String({ format: 'date-time' })
@@ -20,7 +21,7 @@ export const BudgetAnswer = Type.Object({
   spent_usd: Type.Number({ description: 'Spent in this month of UTC.' }),
   remaining_usd: orNull(
     Type.Number(),
-    'What can be spent from now on, by the balance and by every budget. Of a key without `manage`: by its own limit.',
+    'What can be spent from now on, by the balance and by every budget of the account. Of a key without `manage`: by its own limit and by all budgets that limit it. Null for no limit.',
   ),
   held_usd: orNull(
     Type.Number(),
@@ -39,8 +40,12 @@ export const BudgetAnswer = Type.Object({
         description: 'The highest threshold that has raised an alert in this period. Null for none.',
       }),
     }),
-    { description: 'The budgets of the account.' },
+    { description: 'The budgets that operators set for the account.' },
   ),
+  limiting_budgets: Type.Array(LimitingBudgetAnswer, {
+    description:
+      'The budgets of the organization that requests with this key have to fit into: those of the account, of its project, person, groups, service account and fixed tags, and its own. Budgets that only warn, or that count some models only, are not among them.',
+  }),
   outlook: OutlookAnswer,
   forecast: orNull(
     Type.Object(
@@ -84,6 +89,7 @@ export function budgetToWire(
       spent_usd: usdFromNanoUsd(spentNanoUsd),
       alerted_percent: reached[period],
     })),
+    limiting_budgets: budget.limiting.map(limitingBudgetToWire),
     outlook: outlookToWire(budget.outlook),
     forecast:
       budget.forecast === null

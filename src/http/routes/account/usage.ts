@@ -3,7 +3,8 @@ import { toTimestamp, type Clock } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { BudgetAlerts } from '../../../modules/budget-alerts/budget-alerts.ts'
 import type { Deprecations } from '../../../modules/deprecations/deprecations.ts'
-import { readerOf, type Reader } from '../../../modules/keys/keys.ts'
+import { readerOf, type Caller, type Reader } from '../../../modules/keys/keys.ts'
+import { subjectsOf } from '../../../modules/ledger/ledger.ts'
 import { DAY_MS, floorDay, type Usage } from '../../../modules/usage/usage.ts'
 import { listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { ANY_KEY } from '../../access.ts'
@@ -68,7 +69,7 @@ const totalRoutes = ({ usage, clock, budgetAlerts, deprecations }: UsageRoutePar
     handle: async ({ caller }) => {
       const { accountId } = caller
       const [budget, reached] = await Promise.all([
-        usage.readBudget(readerOf(caller, 'usage.read')),
+        usage.readBudget(budgetReaderOf(caller)),
         budgetAlerts.readReached(accountId),
       ])
       return budgetToWire(accountId, budget, reached)
@@ -111,7 +112,7 @@ const totalRoutes = ({ usage, clock, budgetAlerts, deprecations }: UsageRoutePar
         usage.compareTotals({ ...reader, range, filter }, previousRange),
         usage.readTimeseries({ ...reader, range, filter, granularity: 'hour', by: null }),
         usage.readBurnRate({ ...reader, filter }),
-        usage.readBudget(reader),
+        usage.readBudget(budgetReaderOf(caller)),
         deprecations.listUsed(reader, readDeprecationQuery({})),
         usage.compareWeekday(reader),
       ])
@@ -128,6 +129,10 @@ const totalRoutes = ({ usage, clock, budgetAlerts, deprecations }: UsageRoutePar
     },
   }),
 ]
+
+function budgetReaderOf(caller: Caller) {
+  return { ...readerOf(caller, 'usage.read'), subjects: [...subjectsOf(caller, caller.labels ?? [])] }
+}
 
 const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
   defineRoute({

@@ -90,6 +90,21 @@ describe('the comparison with the same weekdays', () => {
     expect([own.spentNanoUsd, own.anomaly]).toEqual([2n * 10n ** 9n, null])
   })
 
+  test('reads the weeks once a minute for each reader, however often and at once it asks', async () => {
+    const accountId = await usedAccount()
+    const own = { ...readerOf(accountId), ownKeyId: search }
+    stage.statements.length = 0
+    const askAll = () =>
+      Promise.all([readerOf(accountId), own, own, own].map((reader) => stage.usage.compareWeekday(reader)))
+    expect((await askAll()).map(({ weekdays }) => weekdays)).toEqual([5, 5, 5, 5])
+    await askAll()
+    expect(stage.statements).toHaveLength(2)
+    stage.nowMs += 60_000
+    await askAll()
+    expect(stage.statements).toHaveLength(4)
+    stage.nowMs -= 60_000
+  })
+
   test('compares the same hours of UTC, also where the time zone of the database has changed its clocks', async () => {
     const accountId = await stage.addAccount()
     for (let weeks = 0; weeks <= 5; weeks += 1) await use(accountId, weeks, 11, [search, 'small', 2])

@@ -14,6 +14,7 @@ describe('what ends spending first', () => {
       balanceNanoUsd: usd(518),
       keyRestNanoUsd: null,
       budgets: [],
+      limiting: [],
       monthEndsMs: MONTH_END,
       nowMs: NOW,
       ...parts,
@@ -54,6 +55,30 @@ describe('what ends spending first', () => {
     const nothing = { limit: null, reachedAtMs: null, resetsAtMs: null, balanceLastsUntilMs: null }
     expect(of({ rateNanoUsdPerHour: 0n })).toMatchObject(nothing)
     expect(of({ rateNanoUsdPerHour: 1n })).toMatchObject(nothing)
+  })
+
+  test('is a budget of the organization at the rate of its own subject, unless it starts again before', () => {
+    const project = {
+      id: 'project-budget',
+      subject: 'project:search',
+      period: 'week' as const,
+      limitNanoUsd: usd(10),
+      spentNanoUsd: usd(4),
+      resetsAtMs: Date.UTC(2026, 10, 23),
+      rateNanoUsdPerHour: usd(2),
+    }
+    expect(of({ limiting: [project] })).toMatchObject({
+      limit: 'budget',
+      budget: { id: 'project-budget' },
+      reachedAtMs: NOW + 3 * 3_600_000,
+      resetsAtMs: project.resetsAtMs,
+    })
+    const slow = { ...project, rateNanoUsdPerHour: usd(0.01) }
+    expect(of({ limiting: [slow] })).toMatchObject({ limit: 'balance', budget: null })
+    expect(of({ limiting: [{ ...slow, period: 'total', resetsAtMs: null }] }).limit).toBe('balance')
+    const ofAccount = { ...slow, subject: 'account', period: 'day' as const, limitNanoUsd: usd(40) }
+    const { balanceLastsUntilMs } = of({ limiting: [ofAccount] })
+    expect(((balanceLastsUntilMs ?? 0) - NOW) / DAY_MS).toBeCloseTo(518 / 40, 3)
   })
 
   test('is the own limit of a key', () => {

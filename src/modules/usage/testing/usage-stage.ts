@@ -17,6 +17,7 @@ export interface UsageStage {
   balanceNanoUsd: NanoUsd
   heldNanoUsd: NanoUsd
   budgets: Awaited<ReturnType<CreditReader['readBudgets']>>
+  limiting: Awaited<ReturnType<CreditReader['readLimitingBudgets']>>
   addAccount(name?: string): Promise<string>
   close(): Promise<void>
 }
@@ -49,6 +50,7 @@ export async function setUsageStage(existing?: string): Promise<UsageStage> {
     balanceNanoUsd: 0n,
     heldNanoUsd: 0n,
     budgets: [],
+    limiting: [],
     usage: createUsage({
       logger: silentLogger,
       database: recording,
@@ -56,6 +58,7 @@ export async function setUsageStage(existing?: string): Promise<UsageStage> {
       ledger: {
         readBalance: async () => stage,
         readBudgets: async () => stage.budgets,
+        readLimitingBudgets: async () => stage.limiting,
         postCharges: async () => {},
       },
     }),
