@@ -25,8 +25,15 @@ export interface LogOptions {
 
 const LATENCY_MS_MAX = 2_147_483_647
 
-/** Adds the filters of the log. */
+/** Adds the filters of the log, and what makes operators read that of others. */
 export function withLogOptions(command: Command): Command {
+  return withLogFilters(command)
+    .option('--all-accounts', 'requests of all accounts, for operators')
+    .option('--account <id>', 'requests of this account, for operators')
+}
+
+/** Adds the filters of the log. */
+export function withLogFilters(command: Command): Command {
   return command
     .option('--model <id>', 'only requests to this model')
     .option('--provider <name>', 'only requests that this provider answered')
@@ -43,8 +50,6 @@ export function withLogOptions(command: Command): Command {
     .option('--min-cost <dollars>', 'only requests that cost this much')
     .option('--since <time>', 'only later requests: a date, or 30m, 6h, 7d')
     .option('--until <time>', 'only earlier requests')
-    .option('--all-accounts', 'requests of all accounts, for operators')
-    .option('--account <id>', 'requests of this account, for operators')
 }
 
 export function selectRequests(options: LogOptions): LogSelection {

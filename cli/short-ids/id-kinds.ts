@@ -9,6 +9,8 @@ export interface IdKind {
   readonly isNewestFirst?: boolean
   /** Whether the list can be narrowed to the time that the first digits tell. */
   readonly isByTime?: boolean
+  /** Whether the lists of all projects are read, because no project is named. */
+  readonly isOfAnyProject?: boolean
 }
 
 const KINDS = {
@@ -49,6 +51,10 @@ const KINDS = {
 /** By the name of the argument or option, or of the group whose commands take an `<id>`. */
 const BY_NAME: Readonly<Record<string, IdKind>> = {
   ...KINDS,
+  // The run that another one repeats, or is compared with.
+  again: KINDS.run,
+  against: KINDS.run,
+  service_account: { ...KINDS.serviceAccount, isOfAnyProject: true },
   ofProject: KINDS.project,
   projects: KINDS.project,
   members: KINDS.user,
@@ -79,6 +85,7 @@ export const ID_OPTIONS = [
   'forAccount',
   'forProject',
   'dataset',
+  'again',
   'group',
 ] as const
 
@@ -87,5 +94,6 @@ export function findIdKind(word: string, place: string, group: string): IdKind |
   const ofPlace = BY_GROUP[group]?.[place] ?? BY_NAME[place === 'id' ? group : place] ?? null
   if (ofPlace === null && !OF_ANY_KIND.has(place)) return null
   const ofPrefix = Object.values<IdKind>(KINDS).find(({ prefix }) => prefix !== '' && word.startsWith(prefix))
-  return ofPrefix ?? ofPlace
+  // The place knows more of its own kind than the prefix: where its list is.
+  return ofPrefix?.prefix === ofPlace?.prefix ? ofPlace : (ofPrefix ?? ofPlace)
 }

@@ -41,11 +41,15 @@ export function isShortId(word: string, { prefix }: IdKind): boolean {
 export async function resolveShortId(gateway: GatewayClient, kind: IdKind, word: string): Promise<string> {
   const wanted = digitsOf(word, kind)
   const found: Entry[] = []
-  let isComplete = false
-  for await (const { data, isLast } of readPages(gateway, kind, wanted)) {
-    found.push(...data.filter(({ id }) => digitsOf(id, kind).startsWith(wanted)))
-    isComplete = isLast || (kind.isNewestFirst === true && isPast(data.at(-1), wanted, kind))
-    if (isComplete) break
+  let isComplete = true
+  for (const path of await listPaths(gateway, kind, word)) {
+    let isRead = false
+    for await (const { data, isLast } of readPages(gateway, { ...kind, path }, wanted)) {
+      found.push(...data.filter(({ id }) => digitsOf(id, kind).startsWith(wanted)))
+      isRead = isLast || (kind.isNewestFirst === true && isPast(data.at(-1), wanted, kind))
+      if (isRead) break
+    }
+    isComplete &&= isRead
   }
   if (found.length > 1) throw ambiguous(kind, word, found)
   if (!isComplete) throw unsure(kind, word)
@@ -54,6 +58,22 @@ export async function resolveShortId(gateway: GatewayClient, kind: IdKind, word:
     throw new CommandFailure(EXIT.notFound, `No id of the ${kind.things} begins with "${word}".`)
   return only.id
 }
+
+/** The lists that have the id: that of the kind, or those of all projects. */
+async function listPaths(gateway: GatewayClient, kind: IdKind, word: string): Promise<string[]> {
+  if (kind.isOfAnyProject !== true) return [kind.path]
+  const projects: Entry[] = []
+  for await (const { data, isLast } of readPages(gateway, PROJECTS, '')) {
+    projects.push(...data)
+    if (projects.length > PROJECTS_MAX) throw unsure(kind, word)
+    if (isLast) break
+  }
+  return projects.map(({ id }) => kind.path.replace('{project}', encodeURIComponent(id)))
+}
+
+const PROJECTS = { things: 'projects', prefix: 'proj_', path: '/v1/organization/projects' }
+/** Each is asked for its own list. */
+const PROJECTS_MAX = 100
 
 async function* readPages(
   gateway: GatewayClient,
@@ -107,7 +127,7 @@ function ambiguous({ things }: IdKind, word: string, found: readonly Entry[]): C
 function unsure({ things }: IdKind, word: string): CommandFailure {
   return new CommandFailure(
     EXIT.usage,
-    `There are more than ${PAGES_MAX * PAGE_SIZE} ${things}, so that "${word}" may mean several.`,
+    `There are too many ${things} to look through, so that "${word}" may mean several.`,
     'Give the whole id.',
   )
 }

@@ -13,12 +13,13 @@ export async function resolveWords<Options extends object>(
   const group = command.parent?.name() ?? ''
   const before = new Map<string, string>()
   const resolve = async (place: string, given: string): Promise<string> => {
-    const [, type, id] = place === 'subject' ? (/^([a-z]+)=(.+)$/.exec(given) ?? []) : []
+    const [, type, id] = place === 'subject' ? (/^([a-z_]+)=(.+)$/.exec(given) ?? []) : []
     if (type !== undefined && id !== undefined) return `${type}=${await resolve(type, id)}`
     const word = place === 'deployment' ? toDeploymentId(given) : given
     const kind = findIdKind(word, place, group)
     if (kind === null || !isShortId(word, kind)) return word
-    return resolveShortId(connect(), { ...kind, path: fillPath(kind.path, before) }, word)
+    const path = kind.isOfAnyProject === true ? kind.path : fillPath(kind.path, before)
+    return resolveShortId(connect(), { ...kind, path }, word)
   }
   // Words of a list of arguments, such as a prompt, are no ids.
   const places = command.registeredArguments.filter(({ variadic }) => !variadic)

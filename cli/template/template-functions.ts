@@ -1,5 +1,6 @@
 import { formatRelative } from '../output/format-time.ts'
 import { cutToWidth, widthOf } from '../output/text-width.ts'
+import { formatLayout } from './format-layout.ts'
 import { formatText } from './format-text.ts'
 import { paint } from './paint.ts'
 import type { TemplateTable } from './template-table.ts'
@@ -37,6 +38,7 @@ export function templateFunctions({ isForPerson, table, nowMs }: Surroundings): 
     ['pluck', (name, list) => listOf(list).map((entry) => memberOf(entry, nameOf(name)))],
     ['truncate', (length, value) => truncate(Number(length), toText(value))],
     ['timeago', (time) => formatRelative(timestampOf(time), nowMs)],
+    ['timefmt', (layout, time) => formatLayout(toText(layout), timestampOf(time))],
     ['color', color],
     ['autocolor', color],
     ['tablerow', (...cells) => table.add(cells.map(toText))],

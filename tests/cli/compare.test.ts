@@ -7,7 +7,9 @@ import { startTestGateway } from '../support/start-test-gateway.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
 import { KEY, startInTerminal } from './in-terminal.ts'
 
-const { gateway, home } = await startGatewayAndHome(startTestGateway)
+const { gateway, home } = await startGatewayAndHome(() =>
+  startTestGateway({ settings: { PARKWAY_BODY_STORAGE: 'accounts' } }),
+)
 
 const models = ['-m', 'gpt-4o-mini', '-m', 'gpt-5.4']
 const MISSING = 'cannot be read: there is no such file.\n'
@@ -179,6 +181,14 @@ describe('a comparison', () => {
     [['compare', 'run', ...models, '--repeats', '0', 'x'], 2, '--repeats'],
     [['compare', 'run', '-m', 'gpt-4o-mini', '-m', 'no-such', 'x'], 4, 'no-such'],
     [['compare', 'run', ...models, '--dataset', UNKNOWN], 4, ''],
+    [['compare', 'run', '-m', 'gpt-5.4', '--again', UNKNOWN], 2, 'two models'],
+    [['compare', 'run', '--again', UNKNOWN], 4, ''],
+    [['compare', 'run', '--again', UNKNOWN, 'x'], 2, 'one of a prompt'],
+    [['compare', 'diff', UNKNOWN, UNKNOWN], 4, ''],
+    [['datasets', 'from-run', UNKNOWN], 4, ''],
+    [['datasets', 'from-run', '--which', 'best', UNKNOWN], 2, '--which'],
+    [['datasets', 'from-run', '--below', '2', UNKNOWN], 2, '--below'],
+    [['datasets', 'from-log', '--model', 'none'], 1, 'stored body'],
     [['compare', 'show', UNKNOWN], 4, ''],
     [['compare', 'vote', UNKNOWN, 'x'], 4, ''],
     [['compare', 'export', UNKNOWN], 4, ''],
@@ -213,4 +223,58 @@ test('a dataset is made of a CSV file or of lines, shown, used and deleted', asy
   expect([run.code, run.stdout]).toEqual([0, expect.stringMatching(/^[\da-f-]{36}\n$/)])
   expect((await home.run(['datasets', 'rm', id])).stdout).toBe(`Deleted ${id}.\n`)
   expect((await home.run(['datasets', 'show', id])).code).toBe(4)
+})
+
+test('the answers of a run that scored low make a dataset, and the run is repeated with a change and compared', async () => {
+  const first = await home.run(['compare', 'run', ...models, '--score', 'exact=No.', '--json', 'Why?', 'so?'])
+  const { id } = JSON.parse(first.stdout)
+  const made = await home.run([
+    'datasets',
+    'from-run',
+    id.slice(0, -2),
+    '--which',
+    'low_score',
+    '--lane',
+    'gpt-5.4',
+    '--json',
+  ])
+  expect(JSON.parse(made.stdout)).toMatchObject({
+    prompts_total: 1,
+    name: expect.stringContaining('Failures'),
+  })
+  const lanes = ['--lane', '{"model":"gpt-4o-mini","system":"Answer No."}', '-m', 'gpt-5.4']
+  const again = await home.run(['compare', 'run', '--again', id.slice(0, -2), ...lanes, '--json'])
+  const changed = JSON.parse(again.stdout)
+  expect(changed).toMatchObject({ prompts_total: 1, scores: [{ type: 'exact' }] })
+  const diff = await home.run(['compare', 'diff', changed.id, id])
+  expect([diff.code, diff.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^gpt-4o-mini +score +0\.00 +0\.00 .*not enough prompts/m),
+  ])
+  const json = await home.run(['compare', 'diff', '--json', changed.id, id])
+  expect(JSON.parse(json.stdout)).toMatchObject({ run_id: changed.id, against_run_id: id })
+})
+
+test('requests of the log whose bodies are stored make a dataset', async () => {
+  await gateway.request('PATCH', '/v1/body-storage', { body: { enabled: true } })
+  await home.run(['chat', '--model', 'gpt-4o-mini', 'What is tea?'])
+  const made = await eventually(async () => {
+    const words = [
+      'datasets',
+      'from-log',
+      '--name',
+      'Real',
+      '--model',
+      'gpt-4o-mini',
+      '--since',
+      '1h',
+      '--limit',
+      '5',
+    ]
+    const found = await home.run([...words, '--json'])
+    expect(found.code).toBe(0)
+    return JSON.parse(found.stdout)
+  })
+  const { body } = await gateway.request('GET', `/v1/compare/datasets/${made.id}`)
+  expect(JSON.stringify(body.prompts)).toContain('What is tea?')
 })

@@ -24,6 +24,7 @@ const NEEDS_SHELL = /[|<>]|\$\(/
 /** Examples that cannot run here, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'parkway proxy': 'runs until it is interrupted; tests/cli/proxy.test.ts runs it',
+  'parkway datasets from-log': 'needs stored bodies; tests/cli/compare.test.ts runs it',
   'parkway admin refund': 'needs a payment; tests/cli/admin.test.ts runs it',
   'parkway admin providers models': 'needs a provider that answers; tests/cli/admin.test.ts runs it',
   'parkway admin providers add': 'the sandbox would give way; tests/cli/admin.test.ts runs it',
@@ -73,6 +74,27 @@ const deployOne = async (): Promise<Preparation> => {
 const compareTwo = async (): Promise<Preparation> => {
   const models = ['-m', 'gpt-4o-mini', '-m', 'gpt-5.4']
   const { stdout } = await home.run(['compare', 'run', ...models, '--json', 'Why is the sky blue?'])
+  return { id: JSON.parse(stdout).id }
+}
+const compareTwice = async (): Promise<Preparation> => {
+  const { id = '' } = await compareTwo()
+  const { stdout } = await home.run(['compare', 'run', '--again', id, '--json'])
+  return { id: JSON.parse(stdout).id, variables: { RUN_BEFORE: id } }
+}
+const compareScored = async (): Promise<Preparation> => {
+  const words = [
+    'compare',
+    'run',
+    '-m',
+    'gpt-4o-mini',
+    '-m',
+    'gpt-5.4',
+    '--score',
+    'exact=No.',
+    '--json',
+    'Why?',
+  ]
+  const { stdout } = await home.run(words)
   return { id: JSON.parse(stdout).id }
 }
 const makeDataset = async (): Promise<Preparation> => ({
@@ -241,6 +263,8 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   'parkway compare show': compareTwo,
   'parkway compare vote': compareTwo,
   'parkway compare export': compareTwo,
+  'parkway compare diff': compareTwice,
+  'parkway datasets from-run': compareScored,
   'parkway datasets show': makeDataset,
   'parkway datasets rm': makeDataset,
   'parkway deploy show': deployOne,

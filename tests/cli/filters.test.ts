@@ -105,6 +105,14 @@ test.each([
   ['{{range $i, $e := .}}{{$i}}{{if $e.n}}+{{else if $e.inner}}?{{else}}-{{end}}{{end}}', '0+1-\n'],
   ['{{range .}}{{tablerow .id (len .list) "x"}}{{end}}{{tablerender}}end', 'a    2  x\nbbb  0  x\nend\n'],
   ['{{range .}}{{tablerow .id (timeago .at)}}{{end}}', 'a    2020-01-02\nbbb  2020-01-02\n'],
+  [
+    '{{range .}}{{.at | timefmt "Mon 2 January 06, 15:04:05.000 MST (3 PM), _2, 002"}};{{end}}',
+    'Thu 2 January 20, 00:00:00.000 UTC (12 AM),  2, 002;Thu 2 January 20, 00:00:00.000 UTC (12 AM),  2, 002;\n',
+  ],
+  [
+    '{{timefmt "2006-01-02T15:04:05.999Z07:00" "2026-11-09T13:07:03.250+01:00"}}',
+    '2026-11-09T12:07:03.25Z\n',
+  ],
   ['{{pluck "id" . | join ", "}} {{truncate 3 "abcdef"}}', 'a, bbb ab…\n'],
   ['{{$found := "no"}}{{range .}}{{if eq .id "bbb"}}{{$found = "yes"}}{{end}}{{end}}{{$found}}', 'yes\n'],
   ['{{range .}}{{if eq .id "bbb"}}{{break}}{{end}}{{.id}}{{end}}', 'a\n'],

@@ -87,6 +87,9 @@ describe('the beginning of an id', () => {
     expect([other.code, other.stderr]).toEqual([4, expect.stringContaining('issuers')])
     const budget = await home.run(['budgets', 'create', `project=${project.id.slice(0, -2)}`, '5', '--json'])
     expect(JSON.parse(budget.stdout).subject.id).toBe(project.id)
+    const subject = `service_account=${account.id.slice(0, -2)}`
+    const ofAccount = await home.run(['budgets', 'create', subject, '5', '--json'])
+    expect(JSON.parse(ofAccount.stdout).subject.id).toBe(account.id)
   })
 
   test('is never looked for in a name, though it may look like one', async () => {

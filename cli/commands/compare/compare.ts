@@ -1,6 +1,7 @@
 import { clientCommand } from '../../client-command.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { commandGroup } from '../../command-group.ts'
+import { printDiff } from '../../compare/print-diff.ts'
 import { followRun, readRun, type Run } from '../../compare/follow-run.ts'
 import { printRun, printVerdict } from '../../compare/print-run.ts'
 import { EXIT } from '../../exit-codes.ts'
@@ -164,10 +165,23 @@ const exportRun = clientCommand<ExportOptions>({
   },
 })
 
+const diff = clientCommand({
+  name: 'diff',
+  summary: 'Show what changed since another run of the same prompts, with 95 % intervals.',
+  example: 'parkway compare diff 01a1e900-0fc9-7eff-b14c-dd4471e0969d "$RUN_BEFORE"',
+  define: (command) => command.argument('<run>', 'its id').argument('<against>', 'the id of the run before'),
+  async act({ output, isJson, connect, printJson }, _, id = '', against = '') {
+    const params = { path: { run_id: id }, query: { against } }
+    const found = await connect().call((routes) => routes.GET('/v1/compare/runs/{run_id}/diff', { params }))
+    if (isJson) return printJson(found)
+    printDiff(output, found)
+  },
+})
+
 export const compare = commandGroup({
   name: 'compare',
   summary: 'Ask several models the same questions, compare their answers, and vote.',
   example: 'parkway compare',
   byDefault: list,
-  others: [run, show, vote, exportRun],
+  others: [run, show, diff, vote, exportRun],
 })

@@ -21,6 +21,7 @@ interface RunOptions {
   readonly column?: string
   readonly format?: string
   readonly dataset?: string
+  readonly again?: string
   readonly name?: string
   readonly repeats?: string
   readonly budget?: string
@@ -52,6 +53,10 @@ export const run = clientCommand<RunOptions>({
       .option('--column <name>', 'the column of the file that has the prompts')
       .option('--format <name>', 'csv, tsv, jsonl or text; by default the name of the file tells')
       .option('--dataset <id>', 'the prompts of a dataset')
+      .option(
+        '--again <run>',
+        'the prompts of an earlier run, with its models, repeats, judge and scores where none are given',
+      )
       .option('--name <text>', 'the name of the run')
       .option('--repeats <number>', 'how often each model answers each prompt')
       .option('--budget <usd>', 'the most that the run may cost, including the judge')
@@ -113,27 +118,22 @@ function describeEstimate(estimate: Schemas['CompareEstimate'], budget: number |
 }
 
 async function describeOrder(options: RunOptions, prompt: string) {
-  const { file, column, format, dataset, name, judge, rubric, blind } = options
-  const sources = [prompt, file ?? '', dataset ?? ''].filter((source) => source !== '')
+  const { file, column, format, dataset, again, name, judge, rubric, blind } = options
+  const sources = [prompt, file ?? '', dataset ?? '', again ?? ''].filter((source) => source !== '')
   if (sources.length !== 1)
-    throw new CommandFailure(EXIT.usage, 'Give one of a prompt, --file and --dataset.')
+    throw new CommandFailure(EXIT.usage, 'Give one of a prompt, --file, --dataset and --again.')
   if (file === undefined && (column ?? format) !== undefined)
     throw new CommandFailure(EXIT.usage, '--column and --format are about a --file.')
   if (judge === undefined && rubric !== undefined)
     throw new CommandFailure(EXIT.usage, '--rubric is for a --judge.')
-  const prompts =
-    file === undefined
-      ? dataset === undefined
-        ? { prompt }
-        : { dataset_id: dataset }
-      : { prompts: (await readPrompts(file, { column, format })) as string[] }
   const lanes = [...(options.model ?? []).map((model) => ({ model })), ...(options.lane ?? []).map(parseLane)]
-  if (lanes.length < 2) throw new CommandFailure(EXIT.usage, 'A comparison takes at least two models (-m).')
+  if (lanes.length < 2 && (again === undefined || lanes.length === 1))
+    throw new CommandFailure(EXIT.usage, 'A comparison takes at least two models (-m).')
   const repeats = readNumber('--repeats', options.repeats)
   const budget = readNumber('--budget', options.budget)
   return {
-    ...prompts,
-    lanes,
+    ...(await describePrompts(options, prompt)),
+    ...(lanes.length === 0 ? {} : { lanes }),
     ...(name === undefined ? {} : { name }),
     ...(repeats === undefined ? {} : { repeats }),
     ...(budget === undefined ? {} : { budget_usd: budget }),
@@ -141,6 +141,12 @@ async function describeOrder(options: RunOptions, prompt: string) {
     ...(options.score === undefined ? {} : { scores: options.score.map(parseScore) }),
     ...(blind === undefined ? {} : { blind }),
   }
+}
+
+async function describePrompts({ file, column, format, dataset, again }: RunOptions, prompt: string) {
+  if (file !== undefined) return { prompts: (await readPrompts(file, { column, format })) as string[] }
+  if (dataset !== undefined) return { dataset_id: dataset }
+  return again === undefined ? { prompt } : { run_id: again }
 }
 
 function parseLane(text: string): { model: string } {

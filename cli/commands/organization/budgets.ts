@@ -1,11 +1,10 @@
 import { readOrganizationPages } from '../../api/read-organization-pages.ts'
 import { clientCommand } from '../../client-command.ts'
-import { CommandFailure } from '../../command-failure.ts'
 import { commandGroup } from '../../command-group.ts'
-import { EXIT } from '../../exit-codes.ts'
 import { requireConsent } from '../../input/confirm.ts'
 import { parseDate } from '../../input/parse-date.ts'
 import { parseUsd, parseWhole } from '../../input/parse-number.ts'
+import { parseWord } from '../../input/parse-word.ts'
 import { formatUsd } from '../../output/format-usd.ts'
 import { printable } from '../../output/printable.ts'
 import { printTable } from '../../output/tables/print-table.ts'
@@ -163,12 +162,6 @@ function parseSubject(text: string): { type: (typeof SUBJECTS)[number]; id: stri
   const [type = '', ...rest] = text.split('=')
   const id = rest.join('=')
   return { type: parseWord('<subject>', type, SUBJECTS), id: id === '' ? null : id }
-}
-
-function parseWord<Word extends string>(option: string, text: string, words: readonly Word[]): Word {
-  const known = words.find((word) => word === text)
-  if (known !== undefined) return known
-  throw new CommandFailure(EXIT.usage, `${option} is one of ${words.join(', ')}, not "${text}".`)
 }
 
 function parseUntil(text: string): string {
