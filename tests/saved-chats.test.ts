@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectDatabase } from '../src/storage/connection/connect-database.ts'
 import type { Database } from '../src/storage/database.ts'
+import { sweepSavedChats } from '../src/modules/saved-chats/saved-chats.ts'
 import { createProject, createProjectKey, joinAccount } from './organization/join-account.ts'
 import { createKey, createStranger, failureOf } from './sessions/sign-in.ts'
 import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
@@ -77,11 +78,14 @@ describe('a saved chat', () => {
     await ada.request('PATCH', `${AT}/${id}`, { visibility: 'project' })
     expect((await alan.request('GET', AT)).body.data).toMatchObject([{ id, is_own: false }])
     expect((await alan.request('GET', `${AT}/${id}`)).body.content).toEqual(CONTENT)
-    for (const [method, body] of [['DELETE'], ['PATCH', { name: 'Mine' }]] as const)
-      expect(failureOf(await alan.request(method, `${AT}/${id}`, body))).toEqual([403, 'forbidden'])
+    const { key } = await createKey(gateway, { scopes: ['inference'] })
+    expect(failureOf(await gateway.request('DELETE', `${AT}/${id}`, { key }))).toEqual([403, 'forbidden'])
+    const changed = await alan.request('PATCH', `${AT}/${id}`, { name: 'Mine' })
+    expect(failureOf(changed)).toEqual([403, 'forbidden'])
     const stranger = await createStranger(gateway)
     expect(await idsOf(stranger)).toEqual([])
-    await ada.request('DELETE', `${AT}/${id}`)
+    // Alan manages the project.
+    expect((await alan.request('DELETE', `${AT}/${id}`)).status).toBe(200)
   })
 
   test('one of another project is not found, though it is shared', async () => {
@@ -165,6 +169,29 @@ describe('what is kept is bounded', () => {
     expect(await idsOf(key, '?kind=conversation')).toContain(saved[2].id)
     expect(await idsOf(key, '?kind=conversation')).not.toContain(saved[0].id)
   })
+})
+
+test('what a revoked key kept for itself is deleted, and not what it shared or others keep', async () => {
+  const [{ id: keyId, key }, other] = [
+    await createKey(gateway, { scopes: ['inference'] }),
+    await createKey(gateway, { scopes: ['inference'] }),
+  ]
+  const [own, shared, ofOther] = [
+    await save({}, key),
+    await save({ visibility: 'project' }, key),
+    await save({}, other.key),
+  ]
+  const person = await joinAccount(gateway, { email: 'edith@example.com', role: 'owner' })
+  const { id: ofPerson } = (await person.request('POST', AT, { name: 'Kept', content: CONTENT })).body
+  await gateway.request('DELETE', `/v1/tenants/me/api-keys/${keyId}`)
+  await sweepSavedChats(database)
+  const asked = [own.id, shared.id, ofOther.id, ofPerson]
+  const rows = await database.query<{ id: string }>(
+    'SELECT id FROM parkway.saved_chats WHERE id = ANY ($1::uuid[])',
+    [asked],
+  )
+  const left = new Set(rows.map(({ id }) => id))
+  expect(asked.map((id) => left.has(id))).toEqual([false, true, true, true])
 })
 
 test('zero data retention deletes what was kept, and keeps nothing', async () => {

@@ -149,7 +149,8 @@ describe('people who vote on a blind run', () => {
     const before = await read(bob, `${RUNS}/${id}/verdict`)
     expect(before.votes.total).toBe(2)
     expect(before.agreement).toEqual({ voters: 2, shared: 1, equal_share: 1, krippendorff_alpha: null })
-    expect((await read(bob, `/v1/compare/leaderboard?run_id=${id}`)).votes.total).toBe(2)
+    for (const filter of [`run_id=${id}`, 'since=2020-01-01T00:00:00Z'])
+      expect((await read(bob, `/v1/compare/leaderboard?${filter}`)).votes.total).toBe(2)
     const listed = await read(bob, `${RUNS}/${id}/votes`)
     expect(listed.total).toBe(2)
     expect(listed.votes).toMatchObject([

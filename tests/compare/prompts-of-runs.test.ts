@@ -74,6 +74,24 @@ describe('a run', () => {
     expect(again.status).toBe(404)
   })
 
+  test('stays in its project when a key of the account repeats it, as does a run of its dataset', async () => {
+    const projectId = await createProject(gateway, 'Secret')
+    const key = await createProjectKey(gateway, projectId)
+    const { body: dataset } = await make({ name: 'kept', prompts: ['seven'] }, key)
+    const body = { models: ['red', 'blue'], dataset_id: dataset.id }
+    const { body: first } = await gateway.request('POST', RUNS, { key, body })
+    const { body: projects } = await gateway.request('GET', '/v1/organization/projects')
+    const { id: defaultId } = projects.data.find(({ name }: { name: string }) => name === 'Default')
+    const ofDefault = await createProjectKey(gateway, defaultId)
+    for (const order of [{ run_id: first.id }, body]) {
+      const made = await gateway.request('POST', RUNS, { body: order })
+      expect([made.status, made.body.prompts_total]).toEqual([201, 1])
+      const at = `${RUNS}/${made.body.id}`
+      expect((await gateway.request('GET', at, { key })).status).toBe(200)
+      expect((await gateway.request('GET', at, { key: ofDefault })).status).toBe(404)
+    }
+  })
+
   test('is repeated with its lanes, scores and prompts, or with others, and compared with the first one', async () => {
     const same = await makeRun(gateway, { run_id: run.id })
     expect(same).toMatchObject({

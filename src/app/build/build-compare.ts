@@ -69,6 +69,7 @@ export function findPromptSources({
       const turns = await conversations.readTurns(conversation)
       const { system } = conversation
       return {
+        projectId: conversation.projectId,
         prompts: turns.map(({ messages }) => ({ id: null, messages, expected: null })),
         lanes: conversation.lanes.map(({ model, name, params }) => ({
           model,

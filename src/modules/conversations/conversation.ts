@@ -4,6 +4,8 @@ import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 /** Several lanes that get the same messages. Each lane has its own history. */
 export interface Conversation {
   readonly id: string
+  /** Null is the project `Default`. */
+  readonly projectId: string | null
   readonly name: string | null
   /** For lanes without a system message of their own. */
   readonly system: string | null

@@ -7,6 +7,7 @@ import type { Conversation, ConversationLane } from './conversation.ts'
 
 interface ConversationRow {
   readonly id: string
+  readonly project_id: string | null
   readonly name: string | null
   readonly system: string | null
   readonly turns_total: number
@@ -20,7 +21,7 @@ interface LaneRow extends ConversationLane {
   readonly conversation_id: string
 }
 
-const COLUMNS = `id, name, system, turns_total, cost_nano_usd, coalesce(busy_until > now(), false) AS is_busy, created_at,
+const COLUMNS = `id, project_id, name, system, turns_total, cost_nano_usd, coalesce(busy_until > now(), false) AS is_busy, created_at,
   updated_at`
 
 /** Throws `not_found` also for a conversation of another account or project. */
@@ -72,6 +73,7 @@ async function addLanes(queryable: Queryable, rows: readonly ConversationRow[]):
   const byConversation = Map.groupBy(lanes, (lane) => lane.conversation_id)
   return rows.map((row) => ({
     id: row.id,
+    projectId: row.project_id,
     name: row.name,
     system: row.system,
     lanes: (byConversation.get(row.id) ?? []).map(({ id, position, model, name, params }) => ({

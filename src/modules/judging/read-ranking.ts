@@ -54,8 +54,8 @@ export async function readLeaderboard(
 ): Promise<Ranking> {
   if (filter.runId !== null) await requireRun(queryable, place, filter.runId)
   const found = await readVotes(queryable, place, filter)
-  // Among the votes of all runs, those on one of them cannot be told.
-  const isNarrow = filter.runId !== null || filter.datasetId !== null
+  // Among the votes of all runs, those on one of them cannot be told. Those since a moment may be of one.
+  const isNarrow = filter.runId !== null || filter.datasetId !== null || filter.since !== null
   const votes = isNarrow ? await keepRevealed(queryable, found, voter) : found
   const runIds = [...new Set(votes.map(({ run_id: runId }) => runId))]
   const lanes = await queryable.query<RankedLane>(

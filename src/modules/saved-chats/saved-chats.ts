@@ -23,7 +23,7 @@ export interface SavedChats {
   save(caller: Caller, order: ChatOrder): Promise<SavedChat>
   /** Only its owner changes it. */
   change(caller: Caller, id: string, changes: ChatChanges): Promise<SavedChat>
-  /** Its owner deletes it. */
+  /** Its owner deletes it, and whoever manages the project what is shared in it. */
   delete(caller: Caller, id: string): Promise<SavedChat>
 }
 
@@ -146,7 +146,12 @@ export function createSavedChats({ database, clock, sealer }: SavedChatsOptions)
     },
     delete: async (caller, id) =>
       database.transaction(async (transaction) => {
-        const row = await requireOwn(transaction, caller, id)
+        const row = await readRow(transaction, caller, id, 'FOR UPDATE')
+        if (row.owner_id !== ownerOf(caller) && !caller.permissions.has('projects.manage'))
+          throw new AppError(
+            'forbidden',
+            'Only the person who saved it and whoever manages the project delete it.',
+          )
         await transaction.query('DELETE FROM saved_chats WHERE account_id = $1 AND id = $2', [
           caller.accountId,
           id,
@@ -156,9 +161,13 @@ export function createSavedChats({ database, clock, sealer }: SavedChatsOptions)
   }
 }
 
-/** Deletes conversations that have expired. */
+/** Deletes conversations that have expired, and what nobody can read any more: what a key of no person kept for itself before it was revoked. */
 export async function sweepSavedChats(queryable: Queryable): Promise<void> {
   await queryable.query('DELETE FROM saved_chats WHERE expires_at <= now()')
+  await queryable.query(
+    `DELETE FROM saved_chats chat WHERE user_id IS NULL AND NOT is_shared AND NOT EXISTS (
+       SELECT FROM api_keys WHERE account_id = chat.account_id AND id = chat.owner_id AND revoked_at IS NULL)`,
+  )
 }
 
 function expiryOf(kind: SavedChat['kind'], nowMs: number): Date | null {

@@ -24,7 +24,7 @@ export const compareLeaderboardRoutes = ({ judging }: { judging: Judging }): Rou
     responses: {
       200: {
         description:
-          'By the newest 20,000 votes that fit. Of a blind run or a dataset, those on prompts that you voted on.',
+          'By the newest 20,000 votes that fit. With `run_id`, `dataset_id` or `since`, those of blind runs on prompts that you voted on.',
         schema: LeaderboardAnswer,
       },
     },

@@ -92,17 +92,20 @@ type RunCreateBody = Static<typeof RunCreateBody>
 /** What a run that repeats another one takes from it. */
 type EarlierRun = Pick<
   RunOrder,
-  'name' | 'prompts' | 'lanes' | 'repeats' | 'judge' | 'scores' | 'datasetId' | 'datasetVersion'
+  'name' | 'prompts' | 'lanes' | 'repeats' | 'judge' | 'scores' | 'datasetId' | 'datasetVersion' | 'projectId'
 >
 
 /** Sources of prompts for a body without its own. */
 export interface PromptSources {
-  readDataset(caller: Caller, datasetId: string): Promise<{ version: string; prompts: readonly PromptCase[] }>
+  readDataset(
+    caller: Caller,
+    datasetId: string,
+  ): Promise<{ version: string; prompts: readonly PromptCase[]; projectId: string | null }>
   readRun(caller: Caller, runId: string): Promise<EarlierRun>
   readConversation(
     caller: Caller,
     conversationId: string,
-  ): Promise<{ prompts: readonly PromptCase[]; lanes: readonly LaneOrder[] }>
+  ): Promise<{ prompts: readonly PromptCase[]; lanes: readonly LaneOrder[]; projectId: string | null }>
 }
 
 export async function readRunOrder(
@@ -114,12 +117,11 @@ export async function readRunOrder(
   const earlier = typeof body.run_id === 'string' ? await sources.readRun(caller, body.run_id) : null
   const known = earlier ?? conversation
   const lanes = known !== null && !body.lanes && !body.models ? known.lanes : readLanes(body)
-  const { prompts, datasetId, datasetVersion } = await readPrompts(caller, body, sources, {
-    conversation,
-    earlier,
-  })
+  const found = await readPrompts(caller, body, sources, { conversation, earlier })
+  const { prompts, datasetId, datasetVersion } = found
   return {
     caller,
+    projectId: placeRun(caller, [found.source, conversation]),
     name:
       body.name ??
       lanes
@@ -141,6 +143,23 @@ export async function readRunOrder(
   }
 }
 
+/** A run belongs where its prompts come from, so that a key of the account copies nothing from one project into another. */
+function placeRun(caller: Caller, sources: readonly (Source | null)[]): string | null {
+  const projects = sources.flatMap((source) =>
+    source === null ? [] : [source.projectId ?? caller.accountId],
+  )
+  const own = caller.projectId ?? caller.accountId
+  const [first = own, ...others] = projects
+  if (others.some((other) => other !== first))
+    throw invalidValue('conversation_id', 'The conversation and the prompts are of different projects.')
+  return first === own ? caller.projectId : first
+}
+
+/** Anything in a project that prompts are read from. Null is the project `Default`. */
+interface Source {
+  readonly projectId: string | null
+}
+
 type Conversation = Awaited<ReturnType<PromptSources['readConversation']>>
 
 async function readConversation(
@@ -152,7 +171,9 @@ async function readConversation(
 }
 
 /** The prompts of a run, and the dataset that they come from. */
-type SourcedPrompts = Pick<RunOrder, 'prompts' | 'datasetId' | 'datasetVersion'>
+interface SourcedPrompts extends Pick<RunOrder, 'prompts' | 'datasetId' | 'datasetVersion'> {
+  readonly source: Source | null
+}
 
 /** Reads the prompts from the body, from the dataset or the run it names, or else from its conversation. */
 async function readPrompts(
@@ -168,10 +189,10 @@ async function readPrompts(
   if (prompts) return withoutDataset(toPromptCases(prompts, 'prompts'))
   if (testCases) return withoutDataset(toPromptCases(testCases, 'test_cases'))
   if (typeof prompt === 'string') return withoutDataset(toPromptCases([prompt], 'prompt'))
-  if (earlier !== null) return earlier
+  if (earlier !== null) return { ...earlier, source: earlier }
   if (typeof datasetId === 'string') {
     const dataset = await sources.readDataset(caller, datasetId)
-    return { prompts: dataset.prompts, datasetId, datasetVersion: dataset.version }
+    return { prompts: dataset.prompts, datasetId, datasetVersion: dataset.version, source: dataset }
   }
   if (conversation === null)
     throw new AppError('missing_required_parameter', "'prompts' is required, or 'prompt' or 'dataset_id'.", {
@@ -182,5 +203,5 @@ async function readPrompts(
 }
 
 function withoutDataset(prompts: readonly PromptCase[]): SourcedPrompts {
-  return { prompts, datasetId: null, datasetVersion: null }
+  return { prompts, datasetId: null, datasetVersion: null, source: null }
 }

@@ -3,6 +3,8 @@ import type { PromptCase } from '../prompt-case.ts'
 /** A versioned set of prompts for runs. */
 export interface Dataset {
   readonly id: string
+  /** Null is the project `Default`. */
+  readonly projectId: string | null
   readonly name: string
   readonly description: string | null
   /** A hash of the prompts. */

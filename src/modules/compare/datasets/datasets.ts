@@ -242,6 +242,7 @@ const removeWithin = (place: Place): string => `
 
 interface DatasetRow {
   readonly id: string
+  readonly project_id: string | null
   readonly name: string
   readonly description: string | null
   readonly version: string
@@ -250,11 +251,12 @@ interface DatasetRow {
   readonly updated_at: Date
 }
 
-const COLUMNS = 'id, name, description, version, prompts_total, created_at, updated_at'
+const COLUMNS = 'id, project_id, name, description, version, prompts_total, created_at, updated_at'
 
 function datasetFromRow(row: DatasetRow): Dataset {
   return {
     id: row.id,
+    projectId: row.project_id,
     name: row.name,
     description: row.description,
     version: row.version,

@@ -12,6 +12,8 @@ import { createRandom, shuffle } from '../../../kernel/seeded-random.ts'
 /** A checked request for a run. */
 export interface RunOrder {
   readonly caller: Caller
+  /** Where it belongs: where its prompts come from, or the project of the caller. */
+  readonly projectId: string | null
   readonly name: string
   readonly prompts: readonly PromptCase[]
   readonly lanes: readonly LaneOrder[]
@@ -68,7 +70,7 @@ export async function insertRun(transaction: Queryable, run: PlannedRun): Promis
     Math.round(run.estimatedMs),
     new Date(run.nowMs),
     run.estimatedJudgeNanoUsd,
-    caller.projectId,
+    run.projectId,
     caller.labels ?? null,
     run.scores.length === 0 ? null : JSON.stringify(run.scores),
     run.isBlind ? randomUUID() : null,
