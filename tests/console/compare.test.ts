@@ -171,8 +171,16 @@ describe.skipIf(NO_BROWSER !== null)('comparing in the console', () => {
     await takeScreenshots(page, 'compare-side-by-side')
     await prompts.first().getByRole('button', { name: 'Best' }).first().click()
     await prompts.first().getByRole('button', { name: 'Best', pressed: true }).waitFor()
+    await prompts.nth(1).focus()
+    for (const [key, name] of [
+      ['t', 'Tie'],
+      ['2', 'Best'],
+    ] as const) {
+      await page.keyboard.press(key)
+      await prompts.nth(1).getByRole('button', { name, pressed: true }).waitFor()
+    }
     const { body: verdict } = await gateway.request('GET', `/v1/compare/runs/${run.id}/verdict`)
-    expect(verdict.votes).toMatchObject({ total: 1, human: 1 })
+    expect(verdict.votes).toMatchObject({ total: 2, human: 2, ties: 0 })
     // Both lanes give the same answers, so there is nothing to disagree about.
     await page.getByLabel('Prompts', { exact: true }).selectOption('disagree')
     await page.getByText('There is no such prompt.').waitFor()

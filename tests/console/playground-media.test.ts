@@ -38,7 +38,7 @@ describe.skipIf(NO_BROWSER !== null)('the playground with pictures, sound and vi
     await takeScreenshots(page, 'playground-video')
   })
 
-  test('says what a video costs, and asks before a dear one', async () => {
+  test('says what a video costs, and asks before one that costs more than is set', async () => {
     const { page, goto } = opened
     await goto('/playground?kind=video&model=veo-3.1')
     await page.getByLabel('Prompt').fill('[[sandbox:job ms=0]] Waves')
@@ -48,8 +48,13 @@ describe.skipIf(NO_BROWSER !== null)('the playground with pictures, sound and vi
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     expect((await gateway.request('GET', '/v1/tasks?model=veo-3.1')).body.total).toBe(0)
     await page.getByRole('button', { name: 'Make the video' }).click()
+    await dialog.getByLabel('Ask above (USD)').fill('3.5')
     await dialog.getByRole('button', { name: 'Make the video' }).click()
     await page.locator('video').waitFor()
+    await page.getByRole('button', { name: 'Make the video' }).click()
+    await expect
+      .poll(async () => (await gateway.request('GET', '/v1/tasks?model=veo-3.1')).body.total)
+      .toBe(2)
   })
 
   test('speaks a text', async () => {

@@ -4,7 +4,9 @@ import { accountQuery } from './account.ts'
 /** What the pages of an organization ask for. */
 export type Permission =
   | 'audit.read'
+  | 'bodies.read'
   | 'budgets.manage'
+  | 'compare.manage'
   | 'keys.manage'
   | 'members.manage'
   | 'organization.read'

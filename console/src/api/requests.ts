@@ -25,6 +25,10 @@ export interface RequestFilters {
   readonly operation?: string | undefined
   readonly http_status?: number | undefined
   readonly error_code?: string | undefined
+  /** A part of the code or the message of the error. */
+  readonly error?: string | undefined
+  /** Called for the request, also if another one answered. */
+  readonly attempted_provider?: string | undefined
   readonly min_latency_ms?: number | undefined
   readonly min_cost_usd?: number | undefined
   readonly request_id?: string | undefined
@@ -64,11 +68,21 @@ function fetchRequests(
   after: string | undefined,
   signal: AbortSignal,
 ) {
-  const since =
-    period === undefined ? undefined : new Date(Date.now() - LOG_PERIODS[period] * HOUR_MS).toISOString()
+  const since = startOf(period)
   return call(() =>
     client.GET('/v1/requests', { params: { query: { ...filters, since, after, limit: 100 } }, signal }),
   )
+}
+
+function startOf(period: LogPeriod | undefined): string | undefined {
+  return period === undefined ? undefined : new Date(Date.now() - LOG_PERIODS[period] * HOUR_MS).toISOString()
+}
+
+/** Makes a dataset of requests whose bodies are stored. */
+export function createLoggedDataset(name: string, { period, ...filters }: RequestFilters, limit: number) {
+  // JSON leaves out what is undefined.
+  const fromLog = { ...filters, since: startOf(period), limit }
+  return call(() => client.POST('/v1/compare/datasets', { body: { name, from_log: fromLog } }))
 }
 
 function fetchRequest(id: string, signal: AbortSignal) {

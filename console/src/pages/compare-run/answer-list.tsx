@@ -13,8 +13,14 @@ import { Button } from '../../ui/forms/button.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { SwitchField } from '../../ui/forms/switch-field.tsx'
 import { showFailure } from '../../ui/overlays/toasts.tsx'
-import { filterPrompts, groupByPrompt, PROMPT_FILTERS, type PromptFilter } from './filter-prompts.ts'
-import { PromptAnswers } from './prompt-answers.tsx'
+import {
+  filterPrompts,
+  groupByPrompt,
+  nameOfPrompt,
+  PROMPT_FILTERS,
+  type PromptFilter,
+} from './filter-prompts.ts'
+import { answersInOrder, PromptAnswers } from './prompt-answers.tsx'
 
 interface AnswerListProps {
   readonly run: CompareRun
@@ -36,7 +42,16 @@ export function AnswerList({ run, cells, prompts, filter, onFilter, onOpen }: An
   const [hasMarks, setHasMarks] = useState(false)
   const [votes, castVote] = useVotes(run)
   const found = useMemo(() => filterPrompts(groupByPrompt(cells), filter, run), [cells, filter, run])
-  useReadingKeys(list)
+  useReadingKeys(list, (name, key) => {
+    const answered = found.find((each) => nameOfPrompt(each) === name)
+    if (answered === undefined || isUnderWay(run)) return
+    const [first, ...others] = answersInOrder(run, answered.cells)
+    if (first === undefined) return
+    const cell = /^[1-9]$/.test(key) ? [first, ...others][Number(key) - 1] : undefined
+    if (cell?.status === 'completed') castVote({ ...answered, laneId: cell.lane_id, outcome: 'winner' })
+    else if (key === 't') castVote({ ...answered, laneId: first.lane_id, outcome: 'tie' })
+    else if (key === 'b') castVote({ ...answered, laneId: first.lane_id, outcome: 'both_bad' })
+  })
   return (
     <div ref={list} className="relative flex flex-col gap-4">
       <div className="flex flex-wrap items-end gap-x-4 gap-y-2">
@@ -50,11 +65,12 @@ export function AnswerList({ run, cells, prompts, filter, onFilter, onOpen }: An
         <SwitchField label="Mark differences" isOn={hasMarks} onChange={setHasMarks} />
         <span className="tabular text-xs text-ink-faint">
           {formatCountOf(found.length, 'prompt')}. J and K go to the next and the one before.
+          {!isUnderWay(run) && ' There 1 to 9 vote for an answer, T for a tie and B for all bad.'}
         </span>
       </div>
       {found.length === 0 && <p className="text-sm text-ink-soft">There is no such prompt.</p>}
       {found.slice(0, shown).map((answered) => {
-        const name = `${answered.promptIndex}.${answered.repeat}`
+        const name = nameOfPrompt(answered)
         return (
           <PromptAnswers
             key={name}
@@ -96,7 +112,8 @@ function useVotes({ id, repeats }: CompareRun): [ReadonlyMap<string, string>, (v
     mutationFn: ({ laneId, outcome, promptIndex, repeat }: GivenVote) =>
       voteOnPrompt(id, laneId, outcome, { promptIndex, repeat: repeats > 1 ? repeat : null }),
     onSuccess: ({ vote }, { promptIndex, repeat, outcome }) => {
-      setVotes((known) => new Map(known).set(`${promptIndex}.${repeat}`, vote.winner_lane_id ?? outcome))
+      const name = nameOfPrompt({ promptIndex, repeat })
+      setVotes((known) => new Map(known).set(name, vote.winner_lane_id ?? outcome))
       void queryClient.invalidateQueries({ queryKey: ['compare'] })
     },
     onError: (error) => showFailure('The vote was not counted', error),
@@ -104,19 +121,27 @@ function useVotes({ id, repeats }: CompareRun): [ReadonlyMap<string, string>, (v
   return [votes, cast.mutate]
 }
 
-/** J and K go from prompt to prompt. Keys that are typed into a field do nothing. */
-function useReadingKeys(list: { readonly current: HTMLElement | null }): void {
+/** J and K go from prompt to prompt, other keys are for the prompt in focus. Keys that are typed into a field do nothing. */
+function useReadingKeys(
+  list: { readonly current: HTMLElement | null },
+  onOther: (prompt: string, key: string) => void,
+): void {
   useEffect(() => {
     const onKey = ({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent): void => {
-      if (ctrlKey || metaKey || altKey || (key !== 'j' && key !== 'k')) return
+      if (ctrlKey || metaKey || altKey) return
       if (!(target instanceof HTMLElement) || target.closest('input, textarea, select, [role=dialog]')) return
       const blocks = [...(list.current?.querySelectorAll<HTMLElement>('[data-prompt]') ?? [])]
       const at = blocks.findIndex((block) => block.contains(target))
+      const name = blocks[at]?.dataset['prompt']
+      if (key !== 'j' && key !== 'k') {
+        if (name !== undefined) onOther(name, key)
+        return
+      }
       const next = blocks[at === -1 ? 0 : Math.max(0, at + (key === 'j' ? 1 : -1))]
       next?.focus({ preventScroll: true })
       next?.scrollIntoView({ block: 'start' })
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
-  }, [list])
+  })
 }

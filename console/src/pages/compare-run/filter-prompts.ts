@@ -95,3 +95,13 @@ function marginOf(judge: unknown): number | null {
 function areEqual(values: readonly number[]): boolean {
   return new Set(values).size < 2
 }
+
+/** The name of a prompt and its repeat, for what is kept by it. */
+export function nameOfPrompt({ promptIndex, repeat }: NamedPrompt): string {
+  return `${promptIndex}.${repeat}`
+}
+
+interface NamedPrompt {
+  readonly promptIndex: number
+  readonly repeat: number
+}

@@ -12,6 +12,8 @@ interface LaneAnswerProps {
   readonly cell: CompareCell
   /** The lane, or the number of the answer while lanes are hidden. */
   readonly name: string
+  /** From 1. The key with this digit votes for it. */
+  readonly position: number
   /** The answer that this one is compared with, if differences are marked. */
   readonly comparedWith: string | null
   readonly isChosen: boolean
@@ -20,7 +22,8 @@ interface LaneAnswerProps {
 }
 
 /** One answer beside those of the other lanes. */
-export function LaneAnswer({ cell, name, comparedWith, isChosen, onVote, onOpen }: LaneAnswerProps) {
+export function LaneAnswer(props: LaneAnswerProps) {
+  const { cell, name, position, comparedWith, isChosen, onVote, onOpen } = props
   return (
     <article
       aria-label={name}
@@ -68,7 +71,12 @@ export function LaneAnswer({ cell, name, comparedWith, isChosen, onVote, onOpen 
             Details
           </Button>
           {onVote && (
-            <Button onClick={onVote} aria-pressed={isChosen}>
+            <Button
+              onClick={onVote}
+              aria-pressed={isChosen}
+              aria-keyshortcuts={String(position)}
+              title={`Key ${position}`}
+            >
               Best
             </Button>
           )}

@@ -1,6 +1,6 @@
 import type { CompareCell, ComparePrompt, CompareRun, Outcome } from '../../api/compare.ts'
 import { Button } from '../../ui/forms/button.tsx'
-import type { AnsweredPrompt } from './filter-prompts.ts'
+import { nameOfPrompt, type AnsweredPrompt } from './filter-prompts.ts'
 import { LaneAnswer } from './lane-answer.tsx'
 
 interface PromptAnswersProps {
@@ -18,7 +18,7 @@ interface PromptAnswersProps {
 export function PromptAnswers(props: PromptAnswersProps) {
   const { run, answered, prompt, hasMarks, voted, onVote, onOpen } = props
   const { promptIndex, repeat } = answered
-  const cells = inOrder(run, answered.cells)
+  const cells = answersInOrder(run, answered.cells)
   const nameOf = (laneId: string): string =>
     run.lanes.find(({ id }) => id === laneId)?.name ??
     `Answer ${cells.findIndex((cell) => cell.lane_id === laneId) + 1}`
@@ -27,7 +27,7 @@ export function PromptAnswers(props: PromptAnswersProps) {
   return (
     <section
       aria-label={title}
-      data-prompt=""
+      data-prompt={nameOfPrompt(answered)}
       tabIndex={-1}
       className="flex scroll-mt-20 flex-col gap-3 rounded-lg border border-line p-4"
     >
@@ -41,12 +41,18 @@ export function PromptAnswers(props: PromptAnswersProps) {
         </h3>
         {onVote && anyLane !== undefined && (
           <span className="flex gap-1">
-            <Button kind="quiet" aria-pressed={voted === 'tie'} onClick={() => onVote(anyLane, 'tie')}>
+            <Button
+              kind="quiet"
+              aria-pressed={voted === 'tie'}
+              aria-keyshortcuts="t"
+              onClick={() => onVote(anyLane, 'tie')}
+            >
               Tie
             </Button>
             <Button
               kind="quiet"
               aria-pressed={voted === 'both_bad'}
+              aria-keyshortcuts="b"
               onClick={() => onVote(anyLane, 'both_bad')}
             >
               All bad
@@ -60,6 +66,7 @@ export function PromptAnswers(props: PromptAnswersProps) {
             key={cell.lane_id}
             cell={cell}
             name={nameOf(cell.lane_id)}
+            position={index + 1}
             comparedWith={hasMarks ? otherAnswer(cells, index) : null}
             isChosen={voted === cell.lane_id}
             onVote={onVote && cell.status === 'completed' ? () => onVote(cell.lane_id, 'winner') : undefined}
@@ -73,7 +80,7 @@ export function PromptAnswers(props: PromptAnswersProps) {
 }
 
 /** In the order of the lanes. While lanes are hidden, as the results have them. */
-function inOrder({ lanes }: CompareRun, cells: readonly CompareCell[]): readonly CompareCell[] {
+export function answersInOrder({ lanes }: CompareRun, cells: readonly CompareCell[]): readonly CompareCell[] {
   if (cells.some(({ model }) => model === '')) return cells
   return lanes.flatMap(({ id }) => cells.find((cell) => cell.lane_id === id) ?? [])
 }

@@ -37,7 +37,7 @@ export function RunDiff({ run, datasetId, against, onAgainst }: RunDiffProps) {
             { value: '', label: others.length === 0 ? 'there is none yet' : 'choose one' },
             ...others.map(({ id, name, created_at: at }) => ({
               value: id,
-              label: `${name}, ${at.slice(0, 16).replace('T', ' ')}`,
+              label: `${name}, ${at.slice(0, 16).replace('T', ' ')} UTC`,
             })),
           ]}
           onChange={(chosen) => onAgainst(chosen === '' ? undefined : chosen)}

@@ -14,9 +14,11 @@ interface LogFiltersProps {
 }
 
 const MORE = {
+  error: 'Part of an error',
+  attempted_provider: 'Called provider',
   tag: 'Tag, such as team=search',
   project_id: 'Project id',
-  provider: 'Provider',
+  provider: 'Provider that answered',
   key: 'Key id',
   operation: 'Operation, such as chat',
   http_status: 'Status, such as 429',

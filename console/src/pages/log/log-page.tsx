@@ -12,6 +12,7 @@ import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
 import { logColumns } from './log-columns.tsx'
+import { LogDataset } from './log-dataset.tsx'
 import { LogFilters } from './log-filters.tsx'
 import type { LogSearch } from './log-search.ts'
 import { RequestSheet } from './request-sheet.tsx'
@@ -39,6 +40,7 @@ export function LogPage() {
         description={`Every request of this ${seesAccount ? 'account' : 'key'}, newest first, with its attempts, timings, tokens and cost.`}
         actions={
           <>
+            <LogDataset filters={filters} />
             <Button
               icon="download"
               disabled={!shown}

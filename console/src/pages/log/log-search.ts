@@ -12,6 +12,8 @@ const TEXTS = [
   'key',
   'operation',
   'error_code',
+  'error',
+  'attempted_provider',
   'request_id',
   'request',
   'tag',

@@ -3,9 +3,6 @@ import type { Model } from '../../api/model-kinds.ts'
 /** Of models that tell none. */
 const SECONDS_DEFAULT: Readonly<Record<string, number>> = { video: 5, music: 30 }
 
-/** Above this a request is asked about before it is sent. */
-export const ASK_ABOVE_USD = 0.5
-
 /** Returns about what a request costs. Null if that cannot be known before, as for tokens and recordings. */
 export function estimateCostUsd(
   { category, price, durations }: Pick<Model, 'category' | 'price' | 'durations'>,

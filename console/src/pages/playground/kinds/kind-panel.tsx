@@ -13,10 +13,11 @@ import { formatUsd } from '../../../ui/format/format-usd.ts'
 import { Page } from '../../../ui/layout/page.tsx'
 import { PageHeader } from '../../../ui/layout/page-header.tsx'
 import { Section } from '../../../ui/layout/section.tsx'
-import { ConfirmDialog } from '../../../ui/overlays/confirm-dialog.tsx'
-import { ASK_ABOVE_USD, estimateCostUsd } from '../estimate-cost.ts'
+import { estimateCostUsd } from '../estimate-cost.ts'
 import type { PlaygroundSearch } from '../playground-search.ts'
+import { readAskAboveUsd } from './ask-above.ts'
 import { buildOperation, isComplete, valueOf, type FormFiles } from './build-operation.ts'
+import { CostQuestion } from './cost-question.tsx'
 import { FormField } from './form-field.tsx'
 import { KIND_FORMS } from './kind-forms.ts'
 import { OperationResult } from './operation-result.tsx'
@@ -46,7 +47,7 @@ export function KindPanel({ model, search, onSearch, picker }: KindPanelProps) {
   const costUsd = estimateCostUsd(model, operation.body, Object.keys(files).length)
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    if (costUsd !== null && costUsd > ASK_ABOVE_USD) setIsAsking(true)
+    if (costUsd !== null && costUsd > readAskAboveUsd()) setIsAsking(true)
     else sent.mutate(operation)
   }
   const setFile = (name: string, file: Blob | null): void =>
@@ -108,11 +109,11 @@ export function KindPanel({ model, search, onSearch, picker }: KindPanelProps) {
         </div>
       </div>
       {isAsking && costUsd !== null && (
-        <ConfirmDialog
-          title={`This costs about ${formatUsd(costUsd)}`}
-          description={`${model.display_name}: ${formatPrice(model)}.`}
+        <CostQuestion
+          costUsd={costUsd}
+          what={`${model.display_name}: ${formatPrice(model)}.`}
           action={form.action}
-          onConfirm={async () => sent.mutate(operation)}
+          onConfirm={() => sent.mutate(operation)}
           onClose={() => setIsAsking(false)}
         />
       )}
