@@ -84,7 +84,6 @@ async function measure(database: Database): Promise<void> {
       readBalance: async () => ({ balanceNanoUsd: 0n, heldNanoUsd: 0n }),
       readBudgets: async () => [],
       readLimitingBudgets: async () => [],
-      readLimitingBudgets: async () => [],
       postCharges: async () => {},
     },
   })

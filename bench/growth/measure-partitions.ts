@@ -87,7 +87,6 @@ async function prepare(form: string, ahead: number | null): Promise<Stage> {
     readBalance: async () => ({ balanceNanoUsd: 0n, heldNanoUsd: 0n }),
     readBudgets: async () => [],
     readLimitingBudgets: async () => [],
-    readLimitingBudgets: async () => [],
     postCharges: async () => {},
   }
   const usage = createUsage({ logger: silentLogger, database, clock: fakeClock(() => nowMs), ledger })
