@@ -22,16 +22,13 @@ import { writePart } from './write-part.ts'
 export interface ArchiveWork {
   readonly database: Database
   readonly store: MediaStore
-  /** A file has so many rows at most, which bounds what its end lists and what is repeated after a process was killed. */
+  /** Instead of those of the table. */
   readonly partRows?: number
-  /** Rows of one read and of one row group. */
   readonly stepRows?: number
   /** Called after each read with the time it took. Throws if the work is to end. */
   readonly rest: (workedMs: number) => Promise<void>
 }
 
-const PART_ROWS = 1_000_000
-const STEP_ROWS = 5_000
 /** More than a month has, of a row each millisecond. */
 const PARTS_MAX = 10_000
 
@@ -83,10 +80,11 @@ interface PartsOrder {
 }
 
 async function writeParts(
-  { database, store, partRows = PART_ROWS, stepRows = STEP_ROWS, rest }: ArchiveWork,
+  { database, store, rest, ...sizes }: ArchiveWork,
   table: ArchivedTable,
   { archive, bounds }: PartsOrder,
 ): Promise<StoredPart[]> {
+  const { partRows = table.partRows, stepRows = table.stepRows } = sizes
   const parts = await listParts(database, archive.id)
   while (parts.length < PARTS_MAX) {
     const written = await writePart({ database, store }, table, {

@@ -4,7 +4,7 @@ import { findEntryIds } from './find-entry-ids.ts'
 import type { Month } from './month.ts'
 
 /** Text is UTF-8, `integer` has 64 bits, `time` is microseconds since the epoch in UTC. */
-export type ColumnType = 'text' | 'integer' | 'time'
+type ColumnType = 'text' | 'integer' | 'time'
 
 export interface ArchivedColumn {
   readonly name: string
@@ -23,6 +23,10 @@ export interface ArchivedTable {
   /** Raised with any change of the columns, so that months with other columns are written again before they are dropped. */
   readonly schemaVersion: number
   readonly columns: readonly ArchivedColumn[]
+  /** Rows of one read and of one row group, which are in memory at once. */
+  readonly stepRows: number
+  /** Rows of a file: what the end of a file lists, and what is repeated after a process was killed. */
+  readonly partRows: number
   /** Columns that are added up, for the comparison of rows and files. */
   readonly summed: readonly string[]
   /** What a row adds to the sum of its account. */
@@ -79,6 +83,8 @@ export const ARCHIVED_USAGE: ArchivedTable = {
     integer('units'),
     optional(integer('vendor_cost_nano_usd')),
   ],
+  stepRows: 5_000,
+  partRows: 1_000_000,
   summed: [
     'prompt_tokens',
     'cached_tokens',
@@ -117,6 +123,9 @@ const ARCHIVED_LEDGER: ArchivedTable = {
     time('created_at'),
     optional(text('charges')),
   ],
+  // A charge has up to thousands of parts.
+  stepRows: 500,
+  partRows: 250_000,
   summed: ['amount_nano_usd'],
   amountOf: (row) => (row['book'] === 'credit' ? integerOf(row, 'amount_nano_usd') : 0n),
   key: { columns: ['id'], types: ['bigint'] },

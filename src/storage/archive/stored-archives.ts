@@ -5,7 +5,7 @@ import type { ArchiveName } from './archive-store.ts'
 import { parseMonth, type Month } from './month.ts'
 import type { Totals } from './row-totals.ts'
 
-export type ArchiveStatus = 'writing' | 'complete' | 'stale'
+type ArchiveStatus = 'writing' | 'complete' | 'stale'
 
 /** A month of a table in files, as the database knows it. */
 export interface StoredArchive extends ArchiveName {

@@ -138,6 +138,8 @@ describe('rows that are not kept any more', () => {
     // And after it was dropped.
     await stage.charge(other, 3n, AUGUST + 30)
     expect(await stage.archive()).toEqual(['usage_records 2025-08 1'])
+    await stage.drop()
+    expect(await stage.database.query('SELECT FROM usage_records')).toEqual([])
     expect(await costsOf(other)).toEqual([7n, 8n, 9n, 5n, 3n])
     expect(await stage.verify()).toEqual([])
     expect(await stage.findDifferences()).toEqual([])
