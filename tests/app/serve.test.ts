@@ -27,7 +27,7 @@ describe('a start without any configuration', () => {
     const key = ready.key ?? ''
     expect(ready.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(key).toMatch(/^pk-dev-[A-Za-z0-9]{43}$/)
-    expect(program.stdout).toContain(`Docs       ${ready.url}/docs`)
+    expect(program.stderr).toContain(`Docs       ${ready.url}/docs`)
 
     const { stdout } = await run('sh', ['-c', `${ready.curl} --silent`])
     expect(JSON.parse(stdout)).toMatchObject({ object: 'chat.completion', model: 'gpt-5.6-luna' })
@@ -40,7 +40,7 @@ describe('a start without any configuration', () => {
 
     program.kill('SIGTERM')
     expect(await program.exited).toMatchObject({ code: 0 })
-    expect(program.stderr).toBe('')
+    expect(program.stderr).toMatch(/^\nParkway is ready[^]*'\n\n$/)
     expect(readServerPid(workplace.dataDir)).toBeNull()
     return key
   }
@@ -50,7 +50,7 @@ describe('a start without any configuration', () => {
     const program = workplace.start(['serve'], { main: SOURCE_PROGRAM })
     const ready = await program.ready()
     expect(ready.key).toBeNull()
-    expect(program.stdout).not.toContain('pk-')
+    expect(program.stdout + program.stderr).not.toContain('pk-')
     const answer = await call('POST', `${ready.url}/v1/chat/completions`, { key, body: chatBody('Hello') })
     expect(answer.status).toBe(200)
 
@@ -100,7 +100,7 @@ describe('the first account', () => {
       },
     })
     const ready = await program.ready()
-    expect(program.stdout).not.toContain(key)
+    expect(program.stdout + program.stderr).not.toContain(key)
     const account = await call('GET', `${ready.url}/v1/tenants/me`, { key })
     expect(account).toMatchObject({ status: 200, body: { balance_usd: 2.5 } })
     const { stdout } = await run('sh', ['-c', `${ready.curl} --silent`], {

@@ -33,7 +33,7 @@ describe('parkway sign-in-link', () => {
   it('prints a link that signs in once and replaces the links before it, at the public address', async () => {
     const program = workplace.start(['serve'], { environment })
     const { url, key } = await program.ready()
-    const printed = /#code=([\w-]{43})\b/.exec(program.stdout)?.[1] ?? ''
+    const printed = /#code=([\w-]{43})\b/.exec(program.stderr)?.[1] ?? ''
     const made = await workplace.run(['sign-in-link', '--url', url], { environment })
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/\/sign-in#code=[\w-]{43}\n$/) })
     expect(made.stdout).toContain(`${url}/sign-in#`)
@@ -74,8 +74,8 @@ describe('parkway sign-in-link', () => {
       },
     })
     const { url } = await program.ready()
-    expect(program.stdout).toContain(`Console    ${url}   (`)
-    expect(program.stdout).not.toContain('#code')
+    expect(program.stderr).toContain(`Console    ${url}   (`)
+    expect(program.stderr).not.toContain('#code')
     program.kill('SIGTERM')
     await program.exited
     await other.drop()

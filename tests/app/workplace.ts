@@ -119,6 +119,7 @@ export class Program {
     })
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text
+      for (const look of this.#waiting) look()
     })
     this.exited = once(child, 'close').then(([code, signal]) => {
       for (const look of this.#waiting) look()
@@ -135,10 +136,11 @@ export class Program {
   }
 
   /** Waits until `find` returns a value for the output so far; rejects if the program exits before that. */
-  async waitForOutput<Found>(find: (stdout: string) => Found | null | undefined): Promise<Found> {
+  async waitForOutput<Found>(find: (output: string) => Found | null | undefined): Promise<Found> {
     return new Promise((resolve, reject) => {
       const look = () => {
-        const found = find(this.stdout)
+        // The log is behind what is printed for people, so that its last line may be incomplete.
+        const found = find(this.stderr + this.stdout)
         if (found === null || found === undefined) {
           if (this.isRunning) return
           reject(new Error(`the program ended early:\n${this.stdout}\n${this.stderr}`))

@@ -79,9 +79,8 @@ describe('the deployment files', () => {
   test('let several replicas share one sealing key, and refuse replicas without', () => {
     const { sealingKey } = parse(readText('helm/parkway/values.yaml'))
     expect(sealingKey).toEqual({ existingSecret: '', key: 'PARKWAY_SEALING_KEY' })
-    const template = readText('helm/parkway/templates/statefulset.yaml')
-    expect(template).toMatch(/- name: PARKWAY_SEALING_KEY\n\s+valueFrom:\n\s+secretKeyRef:/)
-    expect(template).toMatch(/gt \(int \.Values\.replicas\) 1\) \(not \.Values\.sealingKey\.existingSecret\)/)
-    expect(template).toContain('several replicas need one sealing key')
+    const pod = readText('helm/parkway/templates/_pod.tpl')
+    expect(pod).toMatch(/- name: PARKWAY_SEALING_KEY\n\s+valueFrom:\n\s+secretKeyRef:/)
+    expect(readText('helm/parkway/templates/_names.tpl')).toContain('several replicas need one sealing key')
   })
 })

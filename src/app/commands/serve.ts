@@ -20,7 +20,7 @@ export const serve: Command = {
     let storage: OpenStorage | null = null
     let gateway: PreparedGateway | null = null
     let isStopping = false
-    const firstKey = createFirstKeyPrinter((text) => process.stdout.write(text), config.bootstrapKey)
+    const firstKey = createFirstKeyPrinter(printForPeople, config.bootstrapKey)
     const stop = stopRequested({
       onImpatience: () => {
         gateway?.abandon()
@@ -33,7 +33,7 @@ export const serve: Command = {
       gateway = await prepareGateway(config, logger, (key) => firstKey.note(key))
       storage = await openStorage(config, logger)
       const ready = await gateway.start(storage.connectionString)
-      process.stdout.write(announce({ ...ready, config, startMs: performance.now() }))
+      printForPeople(announce({ ...ready, config, startMs: performance.now() }))
       // The announcement of a worker names no key.
       firstKey.announced(config.role === 'worker' ? { bootstrapKey: null } : ready)
       await stop
@@ -108,4 +108,10 @@ function stopRequested({ onImpatience }: { onImpatience: () => void }): Promise<
     process.on('SIGTERM', stop)
     process.on('SIGINT', stop)
   })
+}
+
+/** Standard output has the log, one JSON object a line, unless a person reads it in a terminal. */
+function printForPeople(text: string): void {
+  const stream = process.stdout.isTTY ? process.stdout : process.stderr
+  stream.write(text)
 }

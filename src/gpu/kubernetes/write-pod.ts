@@ -64,7 +64,7 @@ function writeContainer(options: PodOptions): object {
     env: [...variables.filter(({ name }) => name !== token.name), ...(tokenSecret === null ? [] : [token])],
     ports: [{ name: 'http', containerPort: settings.port, protocol: 'TCP' }],
     ...writeProbes(options),
-    resources: writeResources(options.tier),
+    resources: writeResources(options.tier, settings.cache),
     // Stores the last lines of a failed engine in the status of its pod.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: {
@@ -97,13 +97,18 @@ function writeProbes({ startSeconds }: PodOptions): object {
   }
 }
 
-function writeResources({ gpuResource, gpuCount, cpu, ramGb }: KubernetesTierSettings): object {
+function writeResources(
+  { gpuResource, gpuCount, cpu, ramGb }: KubernetesTierSettings,
+  cache: CacheVolume,
+): object {
   // GPUs cannot be overcommitted. Memory is limited, because an engine could otherwise exhaust the memory of its node.
   const fixed = {
     memory: `${Math.ceil(ramGb * 1024)}Mi`,
     ...(gpuCount === 0 ? {} : { [gpuResource]: String(gpuCount) }),
   }
-  return { requests: { cpu: `${Math.ceil(cpu * 1000)}m`, ...fixed }, limits: fixed }
+  // A node without the room would evict the engine while it downloads its model.
+  const disk = cache.kind === 'empty' ? { 'ephemeral-storage': `${cache.sizeGb}Gi` } : {}
+  return { requests: { cpu: `${Math.ceil(cpu * 1000)}m`, ...disk, ...fixed }, limits: fixed }
 }
 
 function toVolume(cache: CacheVolume): object {
