@@ -22,6 +22,7 @@ export const PAGES = {
   projects: '/organization?tab=projects',
   profile: '/profile',
   overview: '/overview',
+  doctor: '/doctor',
   requests: '/requests',
   accounts: '/accounts',
   providers: '/providers',

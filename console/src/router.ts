@@ -12,6 +12,7 @@ import { compareRunRoute } from './pages/compare-run/route.ts'
 import { configurationRoute } from './pages/configuration/route.ts'
 import { deploymentRoute } from './pages/deployment/route.ts'
 import { deploymentsRoute } from './pages/deployments/route.ts'
+import { doctorRoute } from './pages/doctor/route.ts'
 import { deprecationsRoute } from './pages/deprecations/route.ts'
 import { deviceRoute } from './pages/device/route.ts'
 import { homeRoute } from './pages/home/route.ts'
@@ -67,6 +68,7 @@ const pages = {
   profileRoute,
   deviceRoute,
   overviewRoute,
+  doctorRoute,
   analyticsRoute,
   requestsRoute,
   accountsRoute,

@@ -18,6 +18,11 @@ export const OPERATOR_COMMANDS = lookupTable<OperatorCommand>({
     summary: 'Read the configuration as serve does and report every problem.',
     load: async () => (await import('./commands/check-config.ts')).checkConfig,
   },
+  doctor: {
+    summary:
+      'Find what is wrong with settings, database, providers and this machine, and say how to mend it.',
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
   'admin-key create': {
     summary: 'Make a key in the database and print it once. Use it if the first key is lost.',
     load: async () => (await import('./commands/create-key.ts')).createKey,

@@ -36,6 +36,7 @@ it('help lists the operator commands, and each has its own', async () => {
   expect(listed).toEqual([
     'serve',
     'config check',
+    'doctor',
     'admin-key create',
     'sign-in-link',
     'backup',

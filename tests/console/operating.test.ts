@@ -39,6 +39,17 @@ describe.skipIf(NO_BROWSER !== null)('operating the gateway in the console', () 
     await close()
   })
 
+  test('the doctor says what is wrong and how to mend it', async () => {
+    const { page, goto, close } = await openConsole(gateway)
+    await goto('/doctor')
+    // The servers of tests trade safety for speed.
+    await page.getByRole('list', { name: 'Findings' }).getByText('fsync: A crash of the machine').waitFor()
+    await page.getByText('Set fsync = on in the server.').waitFor()
+    await expectAccessible(page)
+    await takeScreenshots(page, 'doctor')
+    await close()
+  })
+
   test('the overview shows requests as they come, on a phone too', async () => {
     gateway.upstream.respondWith(async () => completion())
     const { page, close } = await openConsole(gateway, { width: 390, height: 844 })

@@ -136,6 +136,7 @@ export async function walkOperator(call: MakeCall): Promise<void> {
   await call('GET /v1/admin/config/export')
   await call('POST /v1/admin/config/apply')
   await call('GET /v1/admin/provider_health')
+  await call('GET /v1/admin/doctor')
   await call('POST /v1/admin/providers')
   await call('GET /v1/admin/providers')
   const provider = { name: 'basement' }

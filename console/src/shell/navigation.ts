@@ -43,6 +43,7 @@ const NAVIGATION: readonly NavigationGroup[] = [
     label: 'Operate',
     entries: [
       { label: 'Overview', to: '/overview', icon: 'gauge', scope: 'admin' },
+      { label: 'Doctor', to: '/doctor', icon: 'check', scope: 'admin' },
       { label: 'Analytics', to: '/analytics', icon: 'usage', scope: 'admin' },
       { label: 'Requests', to: '/requests', icon: 'log', scope: 'admin' },
       { label: 'Accounts', to: '/accounts', icon: 'people', scope: 'admin' },

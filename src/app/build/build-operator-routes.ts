@@ -1,6 +1,7 @@
 import { adminAccountRoutes } from '../../http/routes/operator/admin-accounts.ts'
 import { adminAuditRoutes } from '../../http/routes/operator/admin-audit.ts'
 import { adminCreditRoutes } from '../../http/routes/operator/admin-credit.ts'
+import { adminDoctorRoutes } from '../../http/routes/operator/admin-doctor.ts'
 import { adminLimitRoutes } from '../../http/routes/operator/admin-limits.ts'
 import { adminLiveRoutes } from '../../http/routes/operator/admin-live.ts'
 import { adminOperatorRoutes } from '../../http/routes/operator/admin-operators.ts'
@@ -15,6 +16,7 @@ import { statusRoutes } from '../../http/status-page/status-routes.ts'
 import type { People } from '../../modules/people/people.ts'
 import type { Route } from '../../http/route.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
+import { createExaminer } from '../doctor/share-examination.ts'
 import type { Config } from '../settings/config.ts'
 import type { Modules } from './build-modules.ts'
 import { listRegions } from './build-offer.ts'
@@ -57,6 +59,7 @@ export function buildOperatorRoutes({
     ...adminAuditRoutes({ audit, logger }),
     ...adminProviderHealthRoutes({ vendors: usage.vendors, clock: modules.clock }),
     ...adminLiveRoutes({ live: overview.live }),
+    ...adminDoctorRoutes({ examine: createExaminer({ config, ...modules }) }),
     ...adminProviderRoutes({ providers: overview.providers, audit }),
     ...statusRoutes({
       isOn: config.statusPage,

@@ -76,6 +76,7 @@ function Facts({ request }: { readonly request: RequestDetails }) {
         Environment: request.env,
         Tags: request.tags && <Tags tags={request.tags} />,
         'End user': request.user,
+        'Client’s request id': request.client_request_id,
         Task: request.task && <TaskOfRequest task={request.task} />,
       }}
     />

@@ -118,6 +118,7 @@ function Facts({ request }: { readonly request: AdminRequestDetails }) {
             .map(([name, value]) => `${name}=${value}`)
             .join(', '),
         'End user': request.user,
+        'Client’s request id': request.client_request_id,
         Tokens: `${formatCount(request.prompt_tokens)} in, ${formatCount(request.completion_tokens)} out`,
         Cost: formatUsd(request.cost_usd),
       }}

@@ -133,10 +133,13 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'GET /readyz':
     'Checks the database and what else the process needs to serve. A load balancer sends no requests while it answers 503. `warnings` ' +
     'tells what is wrong without that, such as keys of providers that cannot be read.',
-  'GET /metrics': 'Returns the metrics of the gateway in the Prometheus text format, over all its processes.',
+  'GET /metrics':
+    'Returns the metrics of the gateway in the Prometheus text format, over all its processes. With traces on, a scraper of a gateway with one process that accepts OpenMetrics gets that format, with exemplars.',
   'GET /openapi.json': 'Returns this document.',
   'GET /v1/admin/provider_health':
     'Returns for each provider how its calls went, as a whole, by hour or day, and by model: calls, failures, uptime, latency, time to the first token and throughput. Every attempt counts, also one that was followed by another provider. Hours are kept for 35 days, days for 400.',
+  'GET /v1/admin/doctor':
+    'Looks at settings, database, clocks, providers, certificates and this machine, as `parkway doctor` does, and says how to mend what is wrong. Every provider of the settings is asked for its list of models, which costs nothing; an answer is shared for ten seconds.',
   'GET /status':
     'Returns a page for everybody that shows how each configured provider does and did for 30 days, if `PARKWAY_STATUS_PAGE` is on. It is read once a minute, and names no account, model or error.',
   'GET /status.json': 'Returns what the status page shows, as data.',

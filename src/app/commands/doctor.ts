@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util'
+import { connectDatabase } from '../../storage/connection/connect-database.ts'
+import { findRunningPostgres } from '../../storage/embedded-postgres/find-running-postgres.ts'
+import { examine } from '../doctor/examine.ts'
+import type { Finding } from '../doctor/finding.ts'
+import { ConfigInvalid, loadConfig, type Config } from '../settings/config.ts'
+import { CONFIG_OPTION, type Command } from './command.ts'
+
+const STATEMENT_MS_MAX = 30_000
+
+/** Looks at everything that often goes wrong, and says how to mend it. Changes nothing, and works whether the gateway runs or not. */
+export const doctor: Command = {
+  usage: 'doctor [--json] [--config FILE]',
+  options: {
+    '--json': 'Print what is found as JSON, one object a line.',
+    ...CONFIG_OPTION,
+  },
+  async run(words) {
+    const { values } = parseArgs({
+      args: [...words],
+      options: { config: { type: 'string' }, json: { type: 'boolean' } },
+    })
+    const findings = await find(values.config ?? null)
+    process.stdout.write(values.json === true ? toLines(findings) : toText(findings))
+    return findings.some(({ level }) => level !== 'info') ? 1 : 0
+  },
+}
+
+async function find(file: string | null): Promise<Finding[]> {
+  let config: Config
+  try {
+    config = loadConfig({ environment: process.env, file })
+  } catch (error) {
+    if (error instanceof ConfigInvalid) return [settingsInvalid(error.message)]
+    throw error
+  }
+  const connectionString =
+    config.databaseUrl ?? (await findRunningPostgres({ dataDir: config.dataDir }))?.connectionString ?? null
+  if (connectionString === null)
+    return examine({ config, database: null, whyNot: `no gateway runs on ${config.dataDir}` })
+  const database = connectDatabase({ connectionString, poolSize: 2, statementTimeoutMs: STATEMENT_MS_MAX })
+  try {
+    return await examine({ config, database })
+  } finally {
+    await database.close()
+  }
+}
+
+function settingsInvalid(problems: string): Finding {
+  return {
+    code: 'settings_invalid',
+    level: 'critical',
+    subject: null,
+    message: problems,
+    mend: 'Correct the settings; docs/configuration.md lists them. `parkway config check` reads them again.',
+  }
+}
+
+function toLines(findings: readonly Finding[]): string {
+  return findings.map((finding) => `${JSON.stringify(finding)}\n`).join('')
+}
+
+function toText(findings: readonly Finding[]): string {
+  if (findings.length === 0) return 'Nothing is wrong.\n'
+  return findings
+    .map(
+      ({ level, code, subject, message, mend }) =>
+        `${level.padEnd(8)}  ${code}${subject === null ? '' : ` (${subject})`}\n          ${message}\n          → ${mend}\n`,
+    )
+    .join('\n')
+}

@@ -1,0 +1,217 @@
+import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectDatabase } from '../../storage/connection/connect-database.ts'
+import { createTestDatabase, type TestDatabase } from '../../storage/testing/test-database.ts'
+import { loadConfig } from '../settings/config.ts'
+import { checkDatabase } from './check-database.ts'
+import { checkMachine, readMachine } from './check-machine.ts'
+import { checkCertificate, checkProviders, readProviders } from './check-providers.ts'
+import { checkSettings } from './check-settings.ts'
+import { examine } from './examine.ts'
+import type { Finding } from './finding.ts'
+import { readDatabase, type DatabaseFacts } from './read-database.ts'
+
+const DAY_MS = 86_400_000
+const GIBIBYTE = 1024 ** 3
+
+let stored: TestDatabase
+let database: ReturnType<typeof connectDatabase>
+let healthy: DatabaseFacts
+let expected: { migrations: number; nowMs: number }
+
+beforeAll(async () => {
+  stored = await createTestDatabase()
+  database = connectDatabase({
+    connectionString: stored.connectionString,
+    poolSize: 3,
+    statementTimeoutMs: 10_000,
+  })
+  const facts = await readDatabase(database)
+  expected = { migrations: facts.migrations, nowMs: facts.nowMs }
+  healthy = { ...facts, sessions: [], missingPartitions: new Map(), inactiveSlots: [], connections: 1 }
+})
+afterAll(async () => {
+  await database.close()
+  await stored.drop()
+})
+
+const codes = (findings: readonly Finding[]) => findings.map(({ code }) => code)
+
+function expectMended(findings: readonly Finding[], code: string): void {
+  const found = findings.filter((finding) => finding.code === code)
+  expect([code, found.length > 0, codes(findings)]).toEqual([code, true, codes(findings)])
+  for (const { message, mend } of found) {
+    expect(message.length).toBeGreaterThan(10)
+    expect(mend.length).toBeGreaterThan(10)
+  }
+}
+
+describe('a fault of the database is found, with what to do', () => {
+  test('and a healthy one has none', () => {
+    // The servers of tests trade safety for speed.
+    const settings = new Map([['max_connections', '100']])
+    expect(checkDatabase({ ...healthy, settings }, expected)).toEqual([])
+  })
+
+  const session = { pid: 7, state: 'active', seconds: 90, isBlocked: false, statement: 'SELECT 1' }
+  test.each<[string, Partial<DatabaseFacts>]>([
+    ['database_old', { version: 130_004 }],
+    ['schema_ahead', { migrations: 9_999 }],
+    ['schema_behind', { migrations: 1 }],
+    ['writes_not_safe', { settings: new Map([['fsync', 'off']]) }],
+    ['commits_not_durable', { settings: new Map([['synchronous_commit', 'off']]) }],
+    ['autovacuum_off', { settings: new Map([['autovacuum', 'off']]) }],
+    ['connections_full', { settings: new Map([['max_connections', '100']]), connections: 95 }],
+    ['clock_differs', { nowMs: 0 }],
+    ['statement_slow', { sessions: [session] }],
+    ['statement_blocked', { sessions: [{ ...session, isBlocked: true, seconds: 20 }] }],
+    ['transaction_open', { sessions: [{ ...session, state: 'idle in transaction' }] }],
+    ['table_bloated', { tables: [{ name: 'tasks', rows: 10, dead: 200_000 }] }],
+    ['wraparound_near', { transactionAge: 1_500_000_000 }],
+    ['standby_behind', { standbyLagBytes: GIBIBYTE }],
+    ['slot_unused', { inactiveSlots: ['old'] }],
+    ['charges_behind', { unpostedCommits: 5_000 }],
+    ['no_worker', { oldestTaskSeconds: 5_000, isWorked: false }],
+    ['tasks_wait', { oldestTaskSeconds: 5_000, isWorked: true }],
+  ])('%s', (code, planted) => {
+    expectMended(checkDatabase({ ...healthy, ...planted }, expected), code)
+  })
+})
+
+describe('what is planted in a real database is found there', () => {
+  test.each([
+    [
+      'ledger_differs',
+      'INSERT INTO ledger_check (begun_at, checked_at, differences) VALUES (now(), now(), 2)',
+    ],
+    ['ledger_not_checked', `UPDATE ledger_check SET checked_at = now() - interval '9 days'`],
+    ['copy_paused', 'UPDATE installation SET is_paused = true'],
+    [
+      'index_invalid',
+      `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'parkway.tasks_by_account'::regclass`,
+    ],
+    ['schema_behind', 'DELETE FROM migrations WHERE version = (SELECT max(version) FROM migrations)'],
+  ])('%s', async (code, sql) => {
+    await database.query(sql)
+    expectMended(checkDatabase(await readDatabase(database), expected), code)
+  })
+
+  test('transaction_open, with the process that has it', async () => {
+    const client = new Client({ connectionString: stored.connectionString })
+    await client.connect()
+    try {
+      await client.query('BEGIN')
+      const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
+      const { sessions } = await readDatabase(database)
+      expect(sessions).toContainEqual(
+        expect.objectContaining({ pid: rows[0].pid, state: 'idle in transaction', isBlocked: false }),
+      )
+    } finally {
+      await client.end()
+    }
+  })
+
+  test('partitions_missing, of a table that is in partitions', () => {
+    const missingPartitions = new Map([['usage_records', 2]])
+    const found = checkDatabase({ ...healthy, missingPartitions }, expected)
+    expect(found).toContainEqual(
+      expect.objectContaining({ code: 'partitions_missing', subject: 'usage_records' }),
+    )
+  })
+
+  test('a database that is away, and it is the first thing that is told', async () => {
+    const findings = await examine({
+      config: loadConfig({ environment: {}, file: null }),
+      database: { query: () => Promise.reject(new Error('connection refused')) },
+    })
+    expect(findings[0]).toMatchObject({ code: 'database_away', level: 'critical' })
+    expect(findings[0]?.message).toContain('connection refused')
+    expect(codes(findings)).toContain('no_provider')
+  })
+})
+
+describe('an unwise setting is found', () => {
+  test.each([
+    ['public_url_insecure', { PARKWAY_PUBLIC_URL: 'http://ai.example.com' }],
+    ['proxy_not_trusted', { PARKWAY_PUBLIC_URL: 'https://ai.example.com' }],
+    ['metrics_open', { PARKWAY_METRICS_OPEN: 'true' }],
+    ['prompts_logged', { PARKWAY_LOG_PROMPTS: 'true' }],
+    ['sealing_key_missing', { DATABASE_URL: 'postgres://db/parkway' }],
+    ['files_on_one_machine', { DATABASE_URL: 'postgres://db/parkway' }],
+    ['ledger_check_off', { PARKWAY_LEDGER_CHECK_HOURS: '0' }],
+  ])('%s', (code, environment) => {
+    expectMended(checkSettings(loadConfig({ environment, file: null })), code)
+  })
+
+  test('and the default settings have none', () => {
+    expect(checkSettings(loadConfig({ environment: {}, file: null }))).toEqual([])
+  })
+})
+
+describe('a machine at its end is found', () => {
+  const machine = {
+    disk: { freeBytes: 50 * GIBIBYTE, totalBytes: 100 * GIBIBYTE },
+    memory: { freeBytes: 4 * GIBIBYTE, totalBytes: 8 * GIBIBYTE },
+    openFilesMax: 65_536,
+  }
+  test.each([
+    ['disk_low', { disk: { freeBytes: 1, totalBytes: GIBIBYTE } }],
+    ['memory_low', { memory: { freeBytes: 1, totalBytes: GIBIBYTE } }],
+    ['open_files_few', { openFilesMax: 1_024 }],
+  ])('%s', (code, planted) => {
+    expectMended(checkMachine({ ...machine, ...planted }), code)
+    expect(checkMachine(machine)).toEqual([])
+  })
+
+  test('a directory that is not there is no fault of its disk', async () => {
+    expect((await readMachine('/does/not/exist')).disk).toBeNull()
+  })
+})
+
+describe('a provider that does not serve is found', () => {
+  let server: Server
+  let baseUrl: string
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      response.statusCode = request.headers.authorization === 'Bearer good' ? 200 : 401
+      if (request.url?.startsWith('/broken') === true) response.statusCode = 503
+      response.end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  afterAll(() => server.close())
+
+  test.each([
+    ['provider_key_refused', () => ({ name: 'one', baseUrl, apiKey: 'bad' })],
+    ['provider_failing', () => ({ name: 'one', baseUrl: `${baseUrl}/broken`, apiKey: 'good' })],
+    ['provider_unreachable', () => ({ name: 'one', baseUrl: 'http://127.0.0.1:1', apiKey: 'good' })],
+  ])('%s', async (code, address) => {
+    const findings = checkProviders(await readProviders([address()]), Date.now())
+    expectMended(findings, code)
+    expect(JSON.stringify(findings)).not.toMatch(/good|bad/)
+  })
+
+  test('one that answers has none, nor one whose key cannot be tried', async () => {
+    const answering = [
+      { name: 'one', baseUrl, apiKey: 'good' },
+      { name: 'other', baseUrl, apiKey: null },
+      { name: 'unknown', baseUrl: null, apiKey: 'key' },
+    ]
+    expect(checkProviders(await readProviders(answering), Date.now())).toEqual([])
+  })
+
+  test.each([
+    ['in a year', 365, []],
+    ['in a week', 7, ['warning']],
+    ['tomorrow', 1, ['critical']],
+    ['yesterday', -1, ['critical']],
+  ])('a certificate that ends %s', (_when, days, levels) => {
+    const findings = checkCertificate('one', days * DAY_MS, 0)
+    expect(findings.map(({ level }) => level)).toEqual(levels)
+  })
+})

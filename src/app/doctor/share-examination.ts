@@ -1,0 +1,41 @@
+import type { Examination } from '../../http/routes/operator/admin-doctor.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Config } from '../settings/config.ts'
+import { examine } from './examine.ts'
+import type { Finding } from './finding.ts'
+
+/** An examination calls every provider, so that all who ask within this time share one. */
+const SHARED_MS = 10_000
+
+/** Returns a function that examines the running gateway. */
+export function createExaminer(parts: {
+  readonly config: Config
+  readonly database: Database
+  readonly metrics: Pick<Metrics, 'figures'>
+}): () => Promise<Examination> {
+  let shared: { readonly result: Promise<Examination>; readonly atMs: number } | null = null
+  const run = async (): Promise<Examination> => {
+    const { config, database, metrics } = parts
+    const findings = await examine({ config, database, known: listBreakers(metrics) })
+    return { findings, checkedAtMs: Date.now() }
+  }
+  return () => {
+    if (shared === null || performance.now() - shared.atMs > SHARED_MS)
+      shared = { result: run(), atMs: performance.now() }
+    return shared.result
+  }
+}
+
+function listBreakers(metrics: Pick<Metrics, 'figures'>): Finding[] {
+  return metrics
+    .figures()
+    .breakers.filter(({ state }) => state === 'open')
+    .map(({ provider, model }) => ({
+      code: 'breaker_open',
+      level: 'warning',
+      subject: provider,
+      message: `Most requests for '${model}' fail there, so other routes are used.`,
+      mend: 'The live page shows its last failures. It closes by itself; a model with one route needs another one.',
+    }))
+}
