@@ -21,6 +21,7 @@ import { nanoUsdFromUsd } from '../kernel/money.ts'
 import type { Database } from '../storage/database.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Exposition, Metrics } from '../telemetry/metrics.ts'
+import { acceptsOpenMetrics } from '../telemetry/open-metrics.ts'
 import { startStallWatchdog } from '../telemetry/stall-watchdog.ts'
 import { findSignInProviders } from './build/build-directory-routes.ts'
 import { buildModules } from './build/build-modules.ts'
@@ -35,6 +36,8 @@ import { exampleModel } from './build/example-model.ts'
 import { ownUrlOf } from './settings/own-url.ts'
 import type { FirstKey, ReadyGateway } from './process/process-messages.ts'
 import { createExchangeReporter } from './report/report-exchange.ts'
+import { createDatabaseStateReader } from './report/read-database-state.ts'
+import { watchCertificates } from './report/watch-certificates.ts'
 
 export interface Gateway extends ReadyGateway {
   readonly metrics: Metrics
@@ -115,6 +118,13 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       isShuttingDown: () => isShuttingDown,
     })
     begun.defer(() => overview.close())
+    const certificates = watchCertificates({ public_url: config.publicUrl })
+    begun.defer(() => certificates.close())
+    metrics.state.readFrom({
+      readProcess: () => ({ pool: modules.pool.poolState, isWorkerRunning: worker?.isRunning() === true }),
+      readDatabase: createDatabaseStateReader(database),
+      readCertificates: () => certificates.ends,
+    })
     const server = await createServer({
       consoleSite,
       routes: buildRoutes({
@@ -133,7 +143,13 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         logger,
         isShuttingDown: () => isShuttingDown,
         isWorkerRunning: () => worker?.isRunning() === true,
-        readMetrics: options.expositionOfAll ?? (() => metrics.exposition()),
+        readMetrics:
+          options.expositionOfAll ??
+          // Without traces there is nothing that only the other format has.
+          ((accept) =>
+            metrics.exposition(
+              modules.tracer !== null && acceptsOpenMetrics(accept) ? 'openmetrics' : 'text',
+            )),
       }),
       guard,
       limits: modules.limits,
@@ -220,6 +236,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         await drains.close(Math.max(0, graceEndsMs - performance.now()))
         stopWatching()
         overview.close()
+        await certificates.close()
         mailer?.close()
         await modules.close()
       },

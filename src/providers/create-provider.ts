@@ -82,7 +82,16 @@ export function createProvider(
     ...(media ? [media] : []),
   ])
   const takenMembers = new Set([...(upstream?.takenMembers ?? []), ...allowedMembers])
-  return provider && { ...provider, id, takenMembers, ...(timeouts === undefined ? {} : { timeouts }) }
+  const address = baseUrl ?? upstream?.defaultBaseUrl ?? null
+  return (
+    provider && {
+      ...provider,
+      id,
+      takenMembers,
+      ...(timeouts === undefined ? {} : { timeouts }),
+      ...(address !== null && URL.canParse(address) ? { address: new URL(address).host } : {}),
+    }
+  )
 }
 
 /** Undefined if no key has a limit. */

@@ -28,6 +28,8 @@ export interface Provider {
   readonly id: string
   /** False if the operator configured neither a credential nor an address. Routes to such a provider are never tried. */
   readonly isConfigured: boolean
+  /** The host of its address, with a port if it is not the usual one. Absent if only its adapter knows it. */
+  readonly address?: string
   /** The time limits that the operator gave it. Those of a route come first. */
   readonly timeouts?: Partial<UpstreamTimeouts>
   /**
@@ -98,6 +100,8 @@ export interface InferenceCall<Body = ChatRequest> {
   readonly onKey?: ((use: KeyUse) => void) | undefined
   /** Calls a listener when the work is over: the answer was read to its end, or nobody reads it any more. Once or more often. */
   readonly onEnd?: ((listener: () => void) => void) | undefined
+  /** The W3C header of the trace, for upstreams that are told of it. */
+  readonly traceparent?: string | undefined
   /** The client's headers that belong to its wire, as alternating names and values. For upstreams that speak that wire. */
   readonly headers?: readonly string[] | undefined
   /** The client's `x-wake-timeout` header: the seconds it waits for a stopped model to start. */

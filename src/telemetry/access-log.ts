@@ -4,6 +4,8 @@ import type { TokenCounts } from './token-counts.ts'
 /** One answered request in the log. Contains prompts only if the operator has enabled them. */
 export interface AccessLogEntry {
   readonly requestId: string
+  /** The client's own id. */
+  readonly clientRequestId?: string | undefined
   /** Undefined for calls that were not made by a client's request. */
   readonly method?: string | undefined
   /** The route pattern with parameters as `:id`, so that no client input is logged. */
@@ -33,6 +35,7 @@ export function formatAccessLine(entry: AccessLogEntry, logPrompts: boolean): st
   // Only the names of models and providers come from the operator and need escaping.
   return (
     `${LINE_START}"time":"${currentTimestamp()}","request_id":"${entry.requestId}"` +
+    (entry.clientRequestId === undefined ? '' : `,"client_request_id":"${entry.clientRequestId}"`) +
     (entry.method === undefined ? '' : `,"method":"${entry.method}"`) +
     `,"route":"${entry.route}","status":${entry.status},"duration_ms":${roundMs(entry.durationMs)}` +
     (firstTokenMs === undefined ? '' : `,"first_token_ms":${roundMs(firstTokenMs)}`) +

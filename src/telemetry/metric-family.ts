@@ -1,4 +1,5 @@
 import type { Aggregator, Metric, Registry } from 'prom-client'
+import type { Exemplar } from './open-metrics.ts'
 
 /**
  * The value of a counter or gauge with fixed labels. Callers keep series and update them in place, so labels cost nothing after
@@ -13,6 +14,8 @@ export interface HistogramSeries {
   readonly counts: Float64Array
   readonly bounds: readonly number[]
   sum: number
+  /** The last sampled trace of each bucket. Null until there is one. */
+  exemplars: (Exemplar | undefined)[] | null
 }
 
 export interface Family<Kind> {
@@ -39,6 +42,7 @@ interface Sample {
   readonly metricName: string
   readonly labels: Record<string, string | number>
   readonly value: number
+  readonly exemplar?: Exemplar
 }
 
 // Above this number, further label values share one series, so that scrapes and memory stay bounded.
@@ -62,6 +66,7 @@ export function createHistogramFamily(
     counts: new Float64Array(bounds.length + 1),
     bounds,
     sum: 0,
+    exemplars: null,
   }))
   register(registry, 'histogram', options, () =>
     store.all().flatMap(({ labels, series }) => sampleHistogram(name, labels, series)),
@@ -69,12 +74,37 @@ export function createHistogramFamily(
   return store
 }
 
-export function observe(series: HistogramSeries, value: number): void {
+/** @param traceId the trace that the observation is an example for, if it is sampled */
+export function observe(series: HistogramSeries, value: number, traceId?: string | null): void {
   const { bounds, counts } = series
   let bucket = 0
   while (bucket < bounds.length && value > (bounds[bucket] ?? Infinity)) bucket += 1
   counts[bucket] = (counts[bucket] ?? 0) + 1
   series.sum += value
+  if (traceId === undefined || traceId === null) return
+  series.exemplars ??= []
+  series.exemplars[bucket] = { labelSet: { trace_id: traceId }, value, timestamp: Date.now() / 1e3 }
+}
+
+/** Registers a summary without a sum and a count: values that are quantiles of what was observed elsewhere. */
+export function registerQuantiles(
+  registry: Registry,
+  options: {
+    readonly name: string
+    readonly help: string
+    readonly quantiles: readonly number[]
+    readonly read: () => readonly number[]
+  },
+): void {
+  const { name, help, quantiles, read } = options
+  register(registry, 'summary', { name, help, labelNames: ['quantile'], aggregator: 'max' }, () => {
+    const values = read()
+    return quantiles.map((quantile, index) => ({
+      metricName: name,
+      labels: { quantile },
+      value: values[index] ?? 0,
+    }))
+  })
 }
 
 function createValueFamily(
@@ -112,7 +142,9 @@ function sampleHistogram(name: string, labels: Record<string, string>, series: H
   let total = 0
   const buckets = [...series.bounds, '+Inf'].map((bound, index): Sample => {
     total += series.counts[index] ?? 0
-    return { metricName: `${name}_bucket`, labels: { ...labels, le: bound }, value: total }
+    const exemplar = series.exemplars?.[index]
+    const sample = { metricName: `${name}_bucket`, labels: { ...labels, le: bound }, value: total }
+    return exemplar === undefined ? sample : { ...sample, exemplar }
   })
   return [
     ...buckets,
@@ -123,15 +155,16 @@ function sampleHistogram(name: string, labels: Record<string, string>, series: H
 
 function register(
   registry: Registry,
-  type: 'counter' | 'gauge' | 'histogram',
+  type: 'counter' | 'gauge' | 'histogram' | 'summary',
   options: FamilyOptions,
   sample: () => Sample[],
 ): void {
-  const { name, help, aggregator = 'sum' } = options
+  const { name, help, labelNames, aggregator = 'sum' } = options
   const metric = {
     name,
     help,
     type,
+    labelNames,
     aggregator,
     get: async () => ({ name, help, type, aggregator, values: sample() }),
   }

@@ -12,6 +12,25 @@ const chat: FinishedRequest = {
   usage: { prompt: 10, completion: 20, cached: 4, reasoning: 5 },
 }
 
+const DATABASE = {
+  pingSeconds: 0.001,
+  bytes: 1e9,
+  connections: 12,
+  connectionsMax: 100,
+  longestTransactionSeconds: 1,
+  replicationLagBytes: null,
+  unpostedCommits: 0,
+  refusedCommits: 0,
+  debtUsd: 0,
+  tasks: { pending: 3, processing: 1 },
+  oldestPendingTaskSeconds: 20,
+  deployments: new Map([['running', 2]]),
+  gpus: new Map([['h100', { count: 2, usdPerHour: 5 }]]),
+  storedBytes: new Map([['media', 7]]),
+  expiringKeys: 0,
+  ledgerCheck: { differences: 1, checkedAtSeconds: 1_700_000_000 },
+}
+
 describe('metrics', () => {
   test('a finished request is counted by route, model, provider and status, with its latency and tokens', async () => {
     const metrics = createMetrics()
@@ -36,6 +55,59 @@ describe('metrics', () => {
       )
     }
     expect(text).toContain('parkway_requests_in_flight{route="/v1/chat/completions"} 0')
+  })
+
+  test('an operation on a model is measured by the GenAI conventions, and its cost is counted', async () => {
+    const metrics = createMetrics({ traceNameOf: (provider) => `the.${provider}` })
+    metrics.requestFinished({ ...chat, operation: 'chat', costUsd: 0.25 })
+    metrics.requestFinished({ ...chat, operation: 'chat', status: 504, usage: undefined })
+    metrics.spent({ model: 'gpt-test', provider: 'openai', costUsd: 0.5 })
+    const text = (await metrics.exposition()).text
+    const labels =
+      'gen_ai_operation_name="chat",gen_ai_provider_name="the.openai",gen_ai_request_model="gpt-test"'
+    expect(text).toContain(`gen_ai_client_operation_duration_seconds_sum{${labels},error_type=""} 0.12`)
+    expect(text).toContain(`gen_ai_client_operation_duration_seconds_count{${labels},error_type="504"} 1`)
+    expect(text).toContain(`gen_ai_client_token_usage_bucket{${labels},gen_ai_token_type="input",le="16"} 1`)
+    expect(text).toContain(`gen_ai_client_token_usage_sum{${labels},gen_ai_token_type="output"} 20`)
+    expect(text).toContain('parkway_spend_usd_total{model="gpt-test",provider="openai"} 0.75')
+  })
+
+  test('a bucket has the last sampled trace as an example, in the format that has a place for it', async () => {
+    const metrics = createMetrics()
+    metrics.requestFinished({ ...chat, traceId: 'a'.repeat(32) })
+    metrics.requestFinished({ ...chat, traceId: null })
+    const { contentType, text } = await metrics.exposition('openmetrics')
+    expect(contentType).toContain('application/openmetrics-text')
+    expect(text).toMatch(
+      /parkway_request_duration_seconds_bucket\{[^}]*le="0.25"\} 2 # \{trace_id="a{32}"\} 0\.12 \d+\.?\d*\n/,
+    )
+    expect(text).toContain('# TYPE parkway_requests counter\n')
+    expect(text).toMatch(/\nparkway_requests_total\{.*\} 2\n/)
+    expect(text.endsWith('# EOF\n')).toBe(true)
+    expect((await metrics.exposition()).text).not.toContain('trace_id')
+  })
+
+  test('a database that does not answer is down in the metrics, and the rest keeps its last value', async () => {
+    const metrics = createMetrics()
+    let isAway = false
+    metrics.state.readFrom({
+      readProcess: () => ({ pool: { size: 10, inUse: 4, waiting: 2 }, isWorkerRunning: true }),
+      readDatabase: async () => {
+        if (isAway) throw new Error('away')
+        return DATABASE
+      },
+      readCertificates: () => new Map([['public_url', 1_800_000_000]]),
+    })
+    const before = (await metrics.exposition()).text
+    expect(before).toContain('parkway_database_up 1')
+    expect(before).toContain('parkway_database_pool_connections{state="free"} 6')
+    expect(before).toContain('parkway_gpus_price_usd_per_hour{tier="h100"} 5')
+    expect(before).toContain('parkway_certificate_expiry_timestamp_seconds{endpoint="public_url"} 1800000000')
+    isAway = true
+    const after = (await metrics.exposition()).text
+    expect(after).toContain('parkway_database_up 0')
+    expect(after).toContain('parkway_tasks{status="pending"} 3')
+    expect(after).toContain('parkway_ledger_differences 1')
   })
 
   test('a model name of a client never becomes a label', async () => {

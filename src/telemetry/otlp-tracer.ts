@@ -9,6 +9,7 @@ import {
   type Attributes,
   type Context,
   type Span,
+  type Tracer as OtlpTracer,
 } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
@@ -16,11 +17,14 @@ import {
   BatchSpanProcessor,
   ParentBasedSampler,
   TraceIdRatioBasedSampler,
+  SamplingDecision,
   TracerProvider,
+  type IdGenerator,
 } from '@opentelemetry/sdk-trace'
 import { silentLogger, type Logger } from '../kernel/logger.ts'
+import { createSpanId, createTraceId, planSpan } from './trace-ids.ts'
 import { parseTraceparent } from './traceparent.ts'
-import type { InferenceSpan, InferenceStart, Tracer, TracingOptions } from './tracer.ts'
+import type { AttemptSpan, InferenceSpan, InferenceStart, Tracer, TracingOptions } from './tracer.ts'
 
 const QUEUE_SPANS_MAX = 4_096
 const BATCH_SPANS_MAX = 512
@@ -32,12 +36,17 @@ export function createOtlpTracer(options: TracingOptions & { endpoint: string })
   const { serviceName = 'parkway', serviceVersion, sampleRatio = 1, shutdownTimeoutMs = 3_000 } = options
   const logger = options.logger ?? silentLogger
   reportExportErrors(logger)
+  const root = new TraceIdRatioBasedSampler(sampleRatio)
+  const ids = new PlannedIds()
   const provider = new TracerProvider({
     resource: resourceFromAttributes({
-      'service.name': serviceName,
       ...(serviceVersion === undefined ? {} : { 'service.version': serviceVersion }),
+      'telemetry.sdk.language': 'nodejs',
+      ...options.resourceAttributes,
+      'service.name': serviceName,
     }),
-    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampleRatio) }),
+    sampler: new ParentBasedSampler({ root }),
+    idGenerator: ids,
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: new OTLPTraceExporter({
@@ -55,14 +64,20 @@ export function createOtlpTracer(options: TracingOptions & { endpoint: string })
   })
   const tracer = provider.getTracer('parkway', serviceVersion)
 
+  const isSampled = (traceId: string): boolean =>
+    root.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED
+
   return {
+    plan: (traceparent) => planSpan(traceparent, isSampled),
     startInference: (start) => {
       const name = `${start.operation} ${start.model}`
       const attributes = describeStart(start)
       const { startedAtMs: startTime } = start
       const times = startTime === undefined ? {} : { startTime }
-      return openSpan(
-        tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes, ...times }, parentOf(start)),
+      ids.use(start.ids ?? null)
+      const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes, ...times }, parentOf(start))
+      return openSpan(span, (attempt) =>
+        recordAttempt({ tracer, ids, span, operation: start.operation }, attempt),
       )
     },
     shutdown: () => shutdown(provider, { timeoutMs: shutdownTimeoutMs, logger }),
@@ -98,8 +113,69 @@ function describeStart(start: InferenceStart): Attributes {
   }
 }
 
-function openSpan(span: Span): InferenceSpan {
+/** Gives a span the ids that were planned for it, or random ones. */
+class PlannedIds implements IdGenerator {
+  #planned: { readonly traceId: string | null; readonly spanId: string } | null = null
+
+  /** Called before each span. */
+  use(planned: { readonly traceId: string | null; readonly spanId: string } | null): void {
+    this.#planned = planned
+  }
+
+  generateSpanId(): string {
+    return this.#planned?.spanId ?? createSpanId()
+  }
+
+  generateTraceId(): string {
+    return this.#planned?.traceId ?? createTraceId()
+  }
+}
+
+interface AttemptParent {
+  readonly tracer: OtlpTracer
+  readonly ids: PlannedIds
+  readonly span: Span
+  readonly operation: string
+}
+
+function recordAttempt({ tracer, ids, span, operation }: AttemptParent, attempt: AttemptSpan): void {
+  if (!span.isRecording()) return
+  const { provider, model, address, startedAtMs, durationMs, resends, status, errorType, spanId } = attempt
+  ids.use(spanId === null ? null : { traceId: null, spanId })
+  const [host, port] = splitAddress(address)
+  const child = tracer.startSpan(
+    `${operation} ${model}`,
+    {
+      kind: SpanKind.CLIENT,
+      startTime: startedAtMs,
+      attributes: {
+        'gen_ai.operation.name': operation,
+        'gen_ai.provider.name': provider,
+        'gen_ai.request.model': model,
+        'server.address': host,
+        'server.port': port,
+        'http.request.resend_count': resends === 0 ? undefined : resends,
+        'http.response.status_code': status ?? undefined,
+        'error.type': errorType ?? undefined,
+      },
+    },
+    trace.setSpan(ROOT_CONTEXT, span),
+  )
+  if (errorType !== null) child.setStatus({ code: SpanStatusCode.ERROR })
+  child.end(startedAtMs + durationMs)
+}
+
+function splitAddress(address: string | null): [string | undefined, number | undefined] {
+  if (address === null) return [undefined, undefined]
+  const url = new URL(`https://${address}`)
+  return [url.hostname, url.port === '' ? 443 : Number(url.port)]
+}
+
+function openSpan(span: Span, addAttempt: (attempt: AttemptSpan) => void): InferenceSpan {
   return {
+    traceId: span.isRecording() ? span.spanContext().traceId : null,
+    addAttempt,
+    setFinishReason: (reason) => setKnown(span, { 'gen_ai.response.finish_reasons': [reason] }),
     setProvider: ({ provider }) => setKnown(span, { 'gen_ai.provider.name': provider }),
     setResponse: ({ model }) => setKnown(span, { 'gen_ai.response.model': model }),
     setFirstToken: (firstTokenMs) =>

@@ -22,7 +22,7 @@ export interface ProviderFigures {
   /** Calls of the upstream. */
   readonly attempts: number
   readonly failures: number
-  /** How long requests took that it answered. */
+  /** How long requests took that it answered, or was the last one to fail. */
   readonly durations: readonly number[]
 }
 

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { Counter, Gauge, type Aggregator, type Registry } from 'prom-client'
+import { registerQuantiles } from './metric-family.ts'
 
 /** Collects the process metrics under the usual names, and the lag of the event loop. */
 export function collectProcessMetrics(registry: Registry): void {
@@ -73,26 +74,20 @@ function collectEventLoop(registry: Registry): void {
   delay.enable()
   let windowStartMs = -Infinity
   let lagSeconds: number[] = []
-  registry.registerMetric(
-    new Gauge({
-      name: 'parkway_event_loop_lag_seconds',
-      help: 'How late the event loop ran since the previous scrape, by quantile.',
-      labelNames: ['quantile'],
-      registers: [],
-      aggregator: 'max',
-      collect() {
-        // Keep the window for a minimum time, so that two scrapers do not reset each other's window.
-        if (performance.now() - windowStartMs >= WINDOW_MS_MIN) {
-          lagSeconds = QUANTILES.map((quantile) => lateSeconds(delay.percentile(quantile * 100)))
-          windowStartMs = performance.now()
-          delay.reset()
-        }
-        QUANTILES.forEach((quantile, index) =>
-          this.set({ quantile: String(quantile) }, lagSeconds[index] ?? 0),
-        )
-      },
-    }),
-  )
+  registerQuantiles(registry, {
+    name: 'parkway_event_loop_lag_seconds',
+    help: 'How late the event loop ran since the previous scrape, by quantile.',
+    quantiles: QUANTILES,
+    read: () => {
+      // Keep the window for a minimum time, so that two scrapers do not reset each other's window.
+      if (performance.now() - windowStartMs >= WINDOW_MS_MIN) {
+        lagSeconds = QUANTILES.map((quantile) => lateSeconds(delay.percentile(quantile * 100)))
+        windowStartMs = performance.now()
+        delay.reset()
+      }
+      return lagSeconds
+    },
+  })
 
   let before = performance.eventLoopUtilization()
   registerGauge(registry, {

@@ -1,8 +1,11 @@
 import type { Logger } from '../kernel/logger.ts'
 import type { TokenCounts } from './token-counts.ts'
+import type { TraceIds } from './trace-ids.ts'
 
 /** Traces model calls by OpenTelemetry's GenAI conventions. */
 export interface Tracer {
+  /** Chooses the ids of a span that is recorded later, because others are told of it before. */
+  plan(traceparent: string | null): TraceIds
   startInference(start: InferenceStart): InferenceSpan
   /** Sends the queued spans within a time limit, then stops. Never rejects. */
   shutdown(): Promise<void>
@@ -34,16 +37,43 @@ export interface InferenceStart {
   readonly startedAtMs?: number
   /** The client's W3C header. The span becomes part of its trace. */
   readonly traceparent?: string
+  /** The ids that were planned for it. */
+  readonly ids?: TraceIds | undefined
+}
+
+/** One call of an upstream. */
+export interface AttemptSpan {
+  /** By its name in the conventions. */
+  readonly provider: string
+  /** The upstream's name of the model. */
+  readonly model: string
+  /** The host and port of the upstream. */
+  readonly address: string | null
+  /** Milliseconds since the Unix epoch. */
+  readonly startedAtMs: number
+  readonly durationMs: number
+  /** The number of calls of this request before it. */
+  readonly resends: number
+  readonly status: number | null
+  /** Null if the upstream answered. */
+  readonly errorType: string | null
+  /** The id that the upstream was told. */
+  readonly spanId: string | null
 }
 
 /** One logical operation, including its retries and fallbacks. */
 export interface InferenceSpan {
+  /** The id of its trace, or null if it is not sampled. */
+  readonly traceId: string | null
   /** Sets the upstream that answered, by its name in the conventions. */
   setProvider(upstream: { provider: string }): void
   /** Sets the catalog id of the model that answered. */
   setResponse(response: { model: string }): void
   setFirstToken(firstTokenMs: number): void
   setUsage(usage: TokenCounts): void
+  setFinishReason(reason: string): void
+  /** Records a call of an upstream as a span below this one. */
+  addAttempt(attempt: AttemptSpan): void
   /** Ends the span. Later calls have no effect. */
   finish(end: { status: number; error?: { type: string; message?: string }; attempts?: number }): void
 }
@@ -54,6 +84,8 @@ export interface TracingOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly serviceName?: string
   readonly serviceVersion?: string
+  /** What `OTEL_RESOURCE_ATTRIBUTES` says of this process. */
+  readonly resourceAttributes?: Readonly<Record<string, string>>
   /** The share of traces started here that is sampled. A client's own sampling decision is respected. */
   readonly sampleRatio?: number
   /** How long a shutdown may wait for the collector. Default: 3 s. */

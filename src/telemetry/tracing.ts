@@ -1,6 +1,6 @@
 import type { Tracer, TracingOptions } from './tracer.ts'
 
-export type { InferenceSpan, InferenceStart, Tracer } from './tracer.ts'
+export type { AttemptSpan, InferenceSpan, InferenceStart, Tracer } from './tracer.ts'
 
 /** Returns null without an endpoint. OpenTelemetry is then not loaded, and requests only pay for a null check. */
 export async function createTracer(options: TracingOptions): Promise<Tracer | null> {

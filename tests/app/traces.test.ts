@@ -99,11 +99,14 @@ test("only the configured share of the gateway's own traces is kept, and a clien
   }
 })
 
-test('an image has a span, directly or as a task, and creating the task has none', async () => {
+test('an image has a span in the trace of its client, directly or as a task, and creating the task has none', async () => {
   const body = { model: 'dall-e-3', prompt: 'A cube', size: '1024x1024' }
   const made = await gateway.fetch('POST', '/v1/images/generations', {
     body,
-    headers: { prefer: 'respond-async' },
+    headers: {
+      prefer: 'respond-async',
+      traceparent: '00-2af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    },
   })
   expect(made.status).toBe(202)
   await made.arrayBuffer()
@@ -113,6 +116,10 @@ test('an image has a span, directly or as a task, and creating the task has none
     'parkway.operation': 'image',
     'gen_ai.provider.name': 'sandbox',
     'http.response.status_code': 200,
+  })
+  expect(span).toMatchObject({
+    traceId: '2af7651916cd43dd8448eb211c80319c',
+    parentSpanId: 'b7ad6b7169203331',
   })
   expect(spansOf(id)).toHaveLength(1)
 })
@@ -180,7 +187,7 @@ test('a refused inference has a span with its error', async () => {
   expect(status).toBe(400)
   const span = await spanOf(headers.get('x-request-id') ?? '')
   expect(span.statusCode).toBe(2)
-  expect(span.attributes['error.type']).toBe('failed')
+  expect(span.attributes['error.type']).toBe('invalid_request')
 })
 
 test('an inference that was refused before an upstream was called has a span too', async () => {
@@ -189,5 +196,5 @@ test('an inference that was refused before an upstream was called has a span too
   })
   expect(status).toBe(404)
   const span = await spanOf(headers.get('x-request-id') ?? '')
-  expect(span.attributes['error.type']).toBe('failed')
+  expect(span.attributes['error.type']).toBe('model_not_found')
 })

@@ -41,6 +41,7 @@ const worker = await createWorker({
     retentionMs: 86_400_000,
     changes: createTaskChanges({ messageBus, logger }),
     onUncovered: () => {},
+    onCharged: () => {},
   }),
   performer: createJobPerformer(upstreamUrl),
   borrower,

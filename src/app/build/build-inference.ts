@@ -15,6 +15,7 @@ import type { Tracer } from '../../telemetry/tracing.ts'
 import { slotsOf } from './build-limits.ts'
 import type { Config } from '../settings/config.ts'
 import { endOfAttempt, measureAnswer } from '../report/measure-provider.ts'
+import { createTraceForwarding } from '../report/forward-trace.ts'
 import { createCallReporter } from '../report/report-call.ts'
 import { reportUncovered } from '../report/report-uncovered.ts'
 import type { ShortageWatch } from '../process/shortage-watch.ts'
@@ -44,6 +45,7 @@ export function buildInference(
       return slots === null ? null : limits.acquireSlot({ pool: provider.id, slots, accountId, cancellation })
     },
     timeouts: upstreamTimeouts(config),
+    forwardTrace: createTraceForwarding(tracer, config.traceReceivers),
     durationMsMax: config.streamDurationMsMax,
     drainLimits: {
       drainMsMax: config.drainMsMax,

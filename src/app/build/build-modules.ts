@@ -37,7 +37,7 @@ import type { Installation } from '../../storage/installation.ts'
 import { reportOutages } from '../../storage/connection/report-outages.ts'
 import { startFoldingStoredBytes } from '../../storage/stored-bytes/fold-stored-bytes.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
-import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../../telemetry/tracing.ts'
 import { buildBilling, type BuiltBilling } from './build-billing.ts'
 import { buildCompare } from './build-compare.ts'
@@ -46,6 +46,7 @@ import { buildGeneration } from './build-generation.ts'
 import { buildInference, upstreamTimeouts } from './build-inference.ts'
 import { buildLimits } from './build-limits.ts'
 import { buildMedia } from './build-media.ts'
+import { buildMetrics } from './build-metrics.ts'
 import { buildOffer, hasProviders, servesRealModels } from './build-offer.ts'
 import { buildResponses, performByType } from './build-responses.ts'
 import { findUnknownModelIn } from './find-unknown-model.ts'
@@ -163,7 +164,7 @@ async function openModules(
   opened.defer(() => clock.close())
   const keys = createKeys({ database, clock, messageBus, findUnknownModel: findUnknownModelIn(catalog) })
   opened.defer(() => keys.close())
-  const metrics = createMetrics({ isKnownModel: (model) => catalog.hasName(model) })
+  const metrics = buildMetrics(catalog)
   const { leaseMs } = config
   const borrower = await createBorrower({ database, logger, leaseMs, reclaimers: RECLAIMERS })
   opened.defer(() => borrower.close())
@@ -203,6 +204,7 @@ async function openModules(
     endpoint: config.otlpEndpoint ?? undefined,
     headers: parseOtlpHeaders(config.otlpHeaders.join(',')),
     serviceName: config.serviceName,
+    resourceAttributes: parseOtlpHeaders(config.resourceAttributes.join(',')),
     sampleRatio: config.traceShare,
     serviceVersion: VERSION,
     logger,

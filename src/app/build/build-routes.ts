@@ -91,7 +91,7 @@ interface BuildRoutesOptions {
   readonly logger: GatewayLogger
   readonly isShuttingDown: () => boolean
   readonly isWorkerRunning: () => boolean
-  readonly readMetrics: () => Promise<Exposition>
+  readonly readMetrics: (accept: string) => Promise<Exposition>
 }
 
 /** Builds the complete route table. */

@@ -4,6 +4,7 @@ import { anomalyEventToWire, comparisonToWire } from '../../http/routes/account/
 import { statementMail } from '../../http/routes/account/statement-mail.ts'
 import { statementEventToWire } from '../../http/routes/account/statement-wire.ts'
 import { toTaskAnswer } from '../../http/routes/tasks/task-wire.ts'
+import { usdFromNanoUsd } from '../../kernel/money.ts'
 import { createMailer } from '../../mail/mailer.ts'
 import { sweepOldBudgets } from '../../modules/budgets/budgets.ts'
 import { sweepBudgetAlerts } from '../../modules/budget-alerts/budget-alerts.ts'
@@ -38,6 +39,7 @@ import { monthsBefore } from './months-before.ts'
 import { buildReconciler } from './build-reconciler.ts'
 import { RECLAIMERS } from './build-tasks.ts'
 import type { Config } from '../settings/config.ts'
+import { checkLedgerDaily } from '../report/check-ledger-daily.ts'
 import { reportUncovered } from '../report/report-uncovered.ts'
 import { bootstrapInterval, createRunJudge } from '../../modules/judging/judging.ts'
 
@@ -69,6 +71,8 @@ export async function buildWorker(
         retentionMs: daysToMs(config.resultRetentionDays),
         changes: createTaskChanges({ messageBus, logger }),
         onUncovered: reportUncovered({ metrics: modules.metrics, logger }),
+        onCharged: ({ model, provider, chargedNanoUsd }) =>
+          modules.metrics.spent({ model, provider, costUsd: usdFromNanoUsd(chargedNanoUsd) }),
       }),
       performer,
       runner: buildRunner(config, { modules, borrower, logger }),
@@ -128,12 +132,18 @@ export async function buildWorker(
       clock: modules.clock,
       logger,
     })
+    const ledgerCheck = checkLedgerDaily({
+      database,
+      connectionString,
+      everyMs: config.ledgerCheckHours * 3_600_000,
+      logger,
+    })
     const reconciler = buildReconciler(config, { modules, borrower, logger })
     reconciler.start()
     return {
       isRunning: () => worker.isRunning(),
       close: async (options) => {
-        await Promise.all([worker.close(options), reconciler.close()])
+        await Promise.all([worker.close(options), reconciler.close(), ledgerCheck.close()])
         mailer?.close()
         await borrower.close()
       },

@@ -1,6 +1,6 @@
 import { toErrorAnswer } from '../../http/answers/error-envelope.ts'
 import type { Deployments } from '../../modules/deployments/deployments.ts'
-import type { EndedCall, InferenceRecord } from '../../modules/inference/inference.ts'
+import { OPERATION_TRAITS, type EndedCall, type InferenceRecord } from '../../modules/inference/inference.ts'
 import type { RequestLog } from '../../modules/request-log/request-log.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -9,6 +9,9 @@ import type { Usage } from '../../modules/usage/usage.ts'
 import { measureDeployment } from './measure-deployment.ts'
 import { findBrokenStream } from './measure-provider.ts'
 import { tokenCounts, traceInference } from './trace-inference.ts'
+
+/** The route under which the work of tasks is reported. */
+const TASK_ROUTE = '/v1/tasks'
 
 /** Nginx's status for a client that disconnected before the answer. Our log uses the same. */
 export const CLIENT_CLOSED_REQUEST = 499
@@ -53,10 +56,22 @@ export function createCallReporter(options: CallReporterOptions) {
     measureDeployment(deployments, record, durationMs)
     const broken = findBrokenStream(record)
     if (broken !== null) vendors.noteBroken(broken)
+    const traceId =
+      tracer === null
+        ? null
+        : traceInference(tracer, {
+            record,
+            requestId,
+            accountId,
+            durationMs,
+            status,
+            errorCode: errorCode ?? null,
+          })
     metrics.requestStarted(route)
-    metrics.requestFinished({ route, status, durationMs, ...inference })
-    if (tracer !== null) traceInference(tracer, { record, requestId, accountId, durationMs, status })
-    const { usage: tokens, ...known } = inference
+    metrics.requestFinished({ route, status, durationMs, ...inference, traceId })
+    if (route === TASK_ROUTE)
+      metrics.tasks.worked({ type: record.operation, outcome: record.outcome, durationMs })
+    const { usage: tokens, model, provider, firstTokenMs } = inference
     logger.logAccess({
       requestId,
       route,
@@ -64,7 +79,9 @@ export function createCallReporter(options: CallReporterOptions) {
       durationMs,
       accountId,
       keyId,
-      ...known,
+      model,
+      provider,
+      firstTokenMs,
       attempts: record.attempts.length,
       tokens,
       requestBytes: request.bytes,
@@ -77,14 +94,26 @@ export function createCallReporter(options: CallReporterOptions) {
 
 export function describeInference(inference: InferenceRecord | null) {
   if (inference === null) return NO_INFERENCE
-  const { model, provider, firstTokenMs, usage } = inference
+  const { model, provider, firstTokenMs, usage, costNanoUsd, attempts, operation } = inference
   return {
     model: model ?? undefined,
-    provider: provider ?? undefined,
+    // A request that no provider answered is counted for the one that failed last.
+    provider: provider ?? attempts.at(-1)?.provider,
     firstTokenMs: firstTokenMs ?? undefined,
     usage: usage === null ? undefined : tokenCounts(usage),
+    costUsd: costNanoUsd === null ? undefined : Number(costNanoUsd) / NANO,
+    operation: OPERATION_TRAITS[operation].traced,
   }
 }
 
+const NANO = 1e9
+
 /** Has the same members as other results, so that property access stays fast. */
-const NO_INFERENCE = { model: undefined, provider: undefined, firstTokenMs: undefined, usage: undefined }
+const NO_INFERENCE = {
+  model: undefined,
+  provider: undefined,
+  firstTokenMs: undefined,
+  usage: undefined,
+  costUsd: undefined,
+  operation: undefined,
+}

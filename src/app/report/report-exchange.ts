@@ -1,4 +1,5 @@
 import { uuidOfRequest } from '../../kernel/identifiers.ts'
+import { clientRequestIdOf } from '../../http/client-request-id.ts'
 import type { FinishedExchange } from '../../http/exchange-tracker.ts'
 import type { Deployments } from '../../modules/deployments/deployments.ts'
 import type { InferenceRecord } from '../../modules/inference/inference.ts'
@@ -30,9 +31,32 @@ export function createExchangeReporter(options: ReporterOptions) {
   const { metrics, logger, tracer, vendors, deployments, requestLog, storedBodies, clientAddressOf } = options
   return ({ exchange, durationMs, isDisconnected }: FinishedExchange): void => {
     const { id, incoming, response, route, caller, inference, errorCode, errorMessage } = exchange
+    const clientRequestId = clientRequestIdOf(incoming.headers)
     const status = isDisconnected ? CLIENT_CLOSED_REQUEST : response.statusCode
-    const { model, provider, firstTokenMs, usage } = describeInference(inference)
-    metrics.requestFinished({ route, status, durationMs, usage, model, provider, firstTokenMs })
+    const { model, provider, firstTokenMs, usage, costUsd, operation } = describeInference(inference)
+    const traceId =
+      tracer && inference && !isHandedOn(inference)
+        ? traceInference(tracer, {
+            record: inference,
+            requestId: id,
+            accountId: caller?.accountId,
+            durationMs,
+            status,
+            errorCode,
+          })
+        : null
+    metrics.requestFinished({
+      route,
+      status,
+      durationMs,
+      usage,
+      model,
+      provider,
+      firstTokenMs,
+      costUsd,
+      operation,
+      traceId,
+    })
     if (inference !== null) measureDeployment(deployments, inference, durationMs)
     const broken = inference?.outcome === 'failed' ? findBrokenStream(inference) : null
     if (broken !== null) vendors.noteBroken(broken)
@@ -53,17 +77,7 @@ export function createExchangeReporter(options: ReporterOptions) {
         errorMessage: isZeroRetention === true ? null : errorMessage,
         durationMs,
         labels,
-      })
-    }
-    if (tracer && inference && !isHandedOn(inference)) {
-      const { traceparent } = incoming.headers
-      traceInference(tracer, {
-        record: inference,
-        requestId: id,
-        accountId: caller?.accountId,
-        durationMs,
-        status,
-        traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+        clientRequestId,
       })
     }
     if (exchange.capture !== null && caller !== null) {
@@ -81,6 +95,7 @@ export function createExchangeReporter(options: ReporterOptions) {
     }
     logger.logAccess({
       requestId: id,
+      clientRequestId: clientRequestId ?? undefined,
       method: incoming.method ?? '',
       route,
       status,

@@ -11,7 +11,11 @@ it.each([
 ])('%s is called %s in a trace', (provider, traceName) => {
   const named: string[] = []
   const tracer: Tracer = {
+    plan: () => ({ traceId: '', spanId: '', isSampled: false }),
     startInference: () => ({
+      traceId: null,
+      setFinishReason: () => {},
+      addAttempt: () => {},
       setProvider: (upstream) => void named.push(upstream.provider),
       setResponse: () => {},
       setFirstToken: () => {},
@@ -21,6 +25,13 @@ it.each([
     shutdown: async () => {},
   }
   const record = { ...createInferenceRecord('chat'), provider }
-  traceInference(tracer, { record, requestId: 'req_1', accountId: undefined, durationMs: 1, status: 200 })
+  traceInference(tracer, {
+    record,
+    requestId: 'req_1',
+    accountId: undefined,
+    durationMs: 1,
+    status: 200,
+    errorCode: null,
+  })
   expect(named).toEqual([traceName])
 })

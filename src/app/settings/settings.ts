@@ -104,6 +104,13 @@ export const SETTINGS = {
     },
     { default: 10_000, minimum: 100, maximum: 600_000 },
   ),
+  ledgerCheckHours: integerSetting(
+    {
+      environment: 'PARKWAY_LEDGER_CHECK_HOURS',
+      description: 'How often a worker checks the rules of the ledger, as `ledger verify` does; 0 for never.',
+    },
+    { default: 24, minimum: 0, maximum: 720 },
+  ),
   catalogFile: optionalTextSetting({
     environment: 'PARKWAY_CATALOG_FILE',
     description: 'A JSON or YAML file that changes or extends the catalog; read again when it changes.',

@@ -1,4 +1,4 @@
-import { listSetting, shareSetting, textSetting, urlSetting } from './setting.ts'
+import { choiceSetting, listSetting, shareSetting, textSetting, urlSetting } from './setting.ts'
 
 /** Settings of traces, and of what agents export. */
 export const TELEMETRY_SETTINGS = {
@@ -32,6 +32,19 @@ export const TELEMETRY_SETTINGS = {
       description: 'The share of the traces begun here that is kept. The sampling of a client is followed.',
     },
     1,
+  ),
+  resourceAttributes: listSetting({
+    environment: 'OTEL_RESOURCE_ATTRIBUTES',
+    description: 'Further attributes of this process in traces, as `name=value`.',
+  }),
+  traceReceivers: choiceSetting(
+    {
+      environment: 'PARKWAY_FORWARD_TRACEPARENT',
+      description:
+        'Which upstreams are told the trace of a request (`traceparent`): servers of your own, all that speak the OpenAI wire, or none.',
+    },
+    ['own', 'all', 'none'],
+    'own',
   ),
   serviceName: textSetting(
     { environment: 'OTEL_SERVICE_NAME', description: 'The name of this service in traces.' },

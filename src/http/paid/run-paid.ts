@@ -2,6 +2,7 @@ import { demandOf, usedUp, type Demand, type InferenceRecord } from '../../modul
 import type { Admission, Limits } from '../../modules/limits/limits.ts'
 import { admitRequest } from '../answers/rate-headers.ts'
 import type { RouteRequest } from '../route.ts'
+import { nameByClient } from './name-by-client.ts'
 import { setGatewayHeaders, setHeaders } from './gateway-headers.ts'
 
 /** Wraps the work of every paid framework route: admit, run, and add the headers of both. */
@@ -16,6 +17,7 @@ type PaidRequest = Pick<RouteRequest<unknown, unknown, unknown>, 'caller' | 'exc
 export function createRunPaid({ limits }: { limits: Limits }): RunPaid {
   return async ({ caller, exchange, reply }, record, work) => {
     exchange.inference = record
+    nameByClient(record, exchange.incoming.headers)
     const admission = await admitReply(limits, { caller, reply }, demandOf(record.operation, {}, 0))
     try {
       const result = await work()

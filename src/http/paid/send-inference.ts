@@ -14,6 +14,7 @@ import { admitRequest } from '../answers/rate-headers.ts'
 import type { DirectRequest } from '../route.ts'
 import { keepAliveUntilBegun } from '../answers/begin-stream.ts'
 import { endWithError, EVENT_STREAM_HEADERS, sendEvents } from '../answers/send-events.ts'
+import { nameByClient } from './name-by-client.ts'
 import { pushGatewayHeaders } from './gateway-headers.ts'
 
 export type SendInference = <Body extends AskedMembers>(
@@ -33,6 +34,7 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
     const { body, caller, exchange, headers } = request
     const { writesText } = OPERATION_TRAITS[record.operation]
     exchange.inference = record
+    nameByClient(record, exchange.incoming.headers)
     if (writesText) record.asked = body
     const { category, tokens } = demandOf(record.operation, body, exchange.requestBytes)
     const admitting = admitRequest(options.limits, { caller, category, tokens }, headers)

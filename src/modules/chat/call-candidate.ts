@@ -101,6 +101,7 @@ export async function callCandidate<Body extends StreamableRequest>(
       onKey: attempt.noteKey,
       onEnd: attempt.work.onEnd,
       headers: request.headers,
+      traceparent: attempt.traceparent,
       wakeTimeout: request.wakeTimeout,
       keyId: request.caller.keyId,
       affinity: call.affinity,

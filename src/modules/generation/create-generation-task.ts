@@ -73,6 +73,7 @@ async function createTask(
       expectedMs: GENERATION_KINDS[type].expectedMs,
       webhookUrl: request.webhookUrl,
       metadata: request.metadata,
+      traceparent: request.record.traceparent,
     })
   } catch (error) {
     await media.remove(listFiles(stored).map(({ mediaId }) => mediaId))

@@ -71,6 +71,7 @@ function planTask(task: ClaimedTask, control: TaskControl, { catalog }: Performe
   const { accountId, projectId, keyId, environment, requestId } = task
   const record = createInferenceRecord(task.type)
   record.model = model.id
+  record.traceparent = task.traceparent
   const unlimited = {
     allowedModels: null,
     requestsPerMinute: null,

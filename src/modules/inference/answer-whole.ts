@@ -12,6 +12,7 @@ export interface UpstreamCall {
   readonly cancellation: Cancellation
   readonly onSent: () => void
   readonly onKey: (use: KeyUse) => void
+  readonly traceparent: string | undefined
 }
 
 /** Tries the candidates until one returns a complete answer. Throws an `AppError` if none does. */
@@ -30,7 +31,8 @@ export function createAnswerWhole(options: AttemptOptions): AnswerWhole {
       const begun = beginning instanceof Promise ? await beginning : beginning
       try {
         const { cancellation: stop, noteSent: onSent } = begun.work
-        const answer = await perform(candidate, { cancellation: stop, onSent, onKey: begun.noteKey })
+        const { traceparent, noteKey: onKey } = begun
+        const answer = await perform(candidate, { cancellation: stop, onSent, onKey, traceparent })
         begun.work.release()
         candidate.breaker?.succeeded(accountId)
         begun.answered()

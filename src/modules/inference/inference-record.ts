@@ -49,6 +49,14 @@ export interface InferenceRecord {
   asked: AskedMembers | null
   /** The catalog's id. Null until the request has named a model that exists. */
   model: string | null
+  /** The client's own id of the request. Nothing is found by it. */
+  clientRequestId: string | null
+  /** The client's W3C header, as it was sent. */
+  traceparent: string | null
+  /** The ids of the span of the request, if an upstream was told of it. */
+  trace: { readonly traceId: string; readonly spanId: string; readonly isSampled: boolean } | null
+  /** Why the model stopped, by the upstream's own word. */
+  finishReason: string | null
   /** The id or alias that the client sent. */
   requestedModel: string | null
   provider: string | null
@@ -98,6 +106,10 @@ export interface AttemptRecord {
   /** Since the request began. */
   readonly startedMs: number
   readonly durationMs: number
+  /** The id of its span, if the upstream was told. */
+  readonly spanId?: string | null
+  /** The host of the upstream. Null if it is not known. */
+  readonly address?: string | null
 }
 
 export function createInferenceRecord(operation: OperationName): InferenceRecord {
@@ -106,6 +118,10 @@ export function createInferenceRecord(operation: OperationName): InferenceRecord
     startedMs: performance.now(),
     asked: null,
     model: null,
+    clientRequestId: null,
+    traceparent: null,
+    trace: null,
+    finishReason: null,
     requestedModel: null,
     provider: null,
     attempts: [],

@@ -8,6 +8,7 @@ import { createAnswerWhole, type AnswerWhole } from './answer-whole.ts'
 import {
   beginAttempt,
   type AcquireSlot,
+  type ForwardTrace,
   type Attempt,
   type AttemptOptions,
 } from './attempts/begin-attempt.ts'
@@ -148,6 +149,7 @@ export interface InferenceOptions {
   /** Returns the environment variable that configures a provider, for error messages. */
   readonly variableOf?: (providerId: string) => string | null
   readonly observer: InferenceObserver
+  readonly forwardTrace?: ForwardTrace | null
 }
 
 export function createInference(options: InferenceOptions): Inference {
@@ -177,6 +179,7 @@ export function createInference(options: InferenceOptions): Inference {
   const drains = new Drains(options.drainLimits, observer.drains)
   const attemptOptions: AttemptOptions = {
     ...options,
+    forwardTrace: options.forwardTrace ?? null,
     drains,
     onAttempt: (attempt, request) => observer.attempted(attempt, request),
     onShortage: (code) => observer.ranShort(code),

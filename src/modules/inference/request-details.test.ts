@@ -24,13 +24,14 @@ test('what was packed is read again, whatever names contain', () => {
       fc.record({
         requestedModel: fc.option(fc.oneof(name, fc.constantFrom('m', '-', 'a/b:c'))),
         user: fc.option(name),
+        clientRequestId: fc.option(name),
         isStream: fc.boolean(),
         errorCode: fc.constantFrom(null, 'timeout'),
         attempts: fc.array(attempt, { maxLength: 6 }),
       }),
-      ({ requestedModel, user, isStream, errorCode, attempts }) => {
+      ({ requestedModel, user, clientRequestId, isStream, errorCode, attempts }) => {
         const record = createInferenceRecord('chat')
-        Object.assign(record, { requestedModel, errorCode, model: 'm', provider: 'one' })
+        Object.assign(record, { requestedModel, clientRequestId, errorCode, model: 'm', provider: 'one' })
         record.asked = { user, stream: isStream }
         record.attempts.push(...attempts)
         expect(unpackDetails(packDetails(record), { model: 'm', provider: 'one' })).toEqual({
@@ -38,6 +39,7 @@ test('what was packed is read again, whatever names contain', () => {
           errorCode,
           requestedModel,
           endUser: user,
+          clientRequestId,
           attempts: attempts.map(
             ({ provider, upstreamModel: model, startedMs, durationMs, outcome, status, ...said }) => ({
               provider,

@@ -9,6 +9,8 @@ export interface RequestDetails {
   readonly requestedModel: string | null
   /** The client's own name of its user. */
   readonly endUser: string | null
+  /** The client's own id of the request. */
+  readonly clientRequestId: string | null
   readonly attempts: readonly AttemptDetails[]
 }
 
@@ -35,7 +37,7 @@ const MESSAGE_LENGTH_MAX = 300
  * usual is left out. On the hot path: every answer goes through here.
  */
 export function packDetails(record: InferenceRecord): string {
-  const { asked, model, requestedModel, provider, errorCode } = record
+  const { asked, model, requestedModel, provider, errorCode, clientRequestId } = record
   const endUser = asked === null ? null : readEndUser(asked)
   let attempts = ''
   for (const attempt of record.attempts) {
@@ -49,7 +51,9 @@ export function packDetails(record: InferenceRecord): string {
   }
   const stream = asked?.stream === true ? 's' : ''
   const alias = requestedModel === null || requestedModel === model ? '' : encode(requestedModel)
-  return `${VERSION};${stream};${errorCode ?? ''};${requestedModel === null ? '-' : alias};${endUser === null ? '' : encode(endUser)};${attempts}`
+  // At the end, where a process of an earlier release does not look.
+  const sentId = clientRequestId === null ? '' : `;${encode(clientRequestId)}`
+  return `${VERSION};${stream};${errorCode ?? ''};${requestedModel === null ? '-' : alias};${endUser === null ? '' : encode(endUser)};${attempts}${sentId}`
 }
 
 /** Stands behind what a process of an earlier release reads. */
@@ -63,13 +67,14 @@ export function unpackDetails(
   text: string | null,
   { model, provider }: { readonly model: string; readonly provider: string },
 ): RequestDetails | null {
-  const [version, stream, errorCode, requested, endUser, attempts] = text?.split(';') ?? []
+  const [version, stream, errorCode, requested, endUser, attempts, sentId] = text?.split(';') ?? []
   if (version !== VERSION || attempts === undefined) return null
   return {
     isStream: stream === 's',
     errorCode: errorCode || null,
     requestedModel: requested === '-' ? null : requested ? decode(requested) : model || null,
     endUser: endUser ? decode(endUser) : null,
+    clientRequestId: sentId ? decode(sentId) : null,
     attempts:
       attempts === '' ? [] : attempts.split('|').map((attempt) => unpackAttempt(attempt, model, provider)),
   }

@@ -45,6 +45,8 @@ export interface LogEntry {
   readonly firstTokenMs: number | null
   /** The client's own name of its user. */
   readonly endUser: string | null
+  /** The client's own id of the request. */
+  readonly clientRequestId: string | null
   /** Null if they were not recorded. */
   readonly attempts: readonly AttemptDetails[] | null
   readonly createdAtMs: number
@@ -124,6 +126,7 @@ export function entryFromRow(row: LogRow): LogEntry {
     latencyMs: row.latency_ms,
     firstTokenMs: row.first_token_ms,
     endUser: details?.endUser ?? null,
+    clientRequestId: details?.clientRequestId ?? null,
     attempts: details?.attempts ?? null,
     createdAtMs: row.created_at.getTime(),
     labels: row.labels ?? [],

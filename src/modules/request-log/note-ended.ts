@@ -21,6 +21,8 @@ export interface EndedRequest {
   /** As the client got it. Null where nothing of a request may be kept. */
   readonly errorMessage: string | null
   readonly durationMs: number
+  /** The client's own id, of a request without a record. */
+  readonly clientRequestId?: string | null | undefined
   /** Of the caller. */
   readonly labels?: readonly string[] | undefined
 }
@@ -41,6 +43,7 @@ function describeFailure(ended: EndedRequest): FailedRequest | null {
   const operation = ended.record?.operation ?? OPERATION_OF_ROUTE.get(ended.route)
   if (operation === undefined) return null
   const record = ended.record ?? createInferenceRecord(operation)
+  record.clientRequestId ??= ended.clientRequestId ?? null
   const id = uuidOfRequest(ended.requestId)
   const outcome = outcomeOf(ended, record)
   const error = errorOf(ended, record)

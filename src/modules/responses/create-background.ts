@@ -62,6 +62,7 @@ export async function createBackground(
       expectedMs: EXPECTED_MS,
       webhookUrl: null,
       metadata: null,
+      traceparent: record.traceparent,
     })
   } catch (error) {
     if (!(error instanceof AppError && error.mayBeDone)) await deleteResponse(options.database, caller, id)

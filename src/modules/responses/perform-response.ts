@@ -74,6 +74,7 @@ export async function performResponse(
     admit: (demand) => admit(options, task, { caller, ...demand }),
     onAdmitted: (begun) => {
       record = begun
+      begun.traceparent = task.traceparent
     },
   })
   try {

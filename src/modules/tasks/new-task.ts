@@ -106,13 +106,14 @@ function toColumns(task: NewTask): object {
     labels: order.caller.labels ?? null,
     price_version: order.priceVersion ?? null,
     held_counted: order.heldCounted ?? null,
+    traceparent: order.traceparent ?? null,
   }
 }
 
 const COLUMN_TYPES = `id uuid, account_id uuid, project_id uuid, key_id uuid, environment text, request_id text, type text, model text,
   requested_model text, work jsonb, expected_ms integer, priority smallint, provider text, hold_nano_usd bigint,
   is_held boolean, webhook_url text, metadata jsonb, deadline_ms integer, deadline_at timestamptz, created_at timestamptz,
-  expires_at timestamptz, labels text[], price_version text, held_counted text`
+  expires_at timestamptz, labels text[], price_version text, held_counted text, traceparent text`
 const COLUMNS = COLUMN_TYPES.replaceAll(/(\w+) \w+(?:\[\])?/g, '$1')
 
 const INSERT = `

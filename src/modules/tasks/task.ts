@@ -37,6 +37,8 @@ export interface TaskOrder {
   readonly expectedMs: number
   readonly webhookUrl: string | null
   readonly metadata: Readonly<Record<string, unknown>> | null
+  /** The client's W3C header, for the spans of its work. */
+  readonly traceparent?: string | null
   /** Higher values run first. The default is 0. */
   readonly priority?: number
 }

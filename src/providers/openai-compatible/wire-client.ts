@@ -61,6 +61,7 @@ interface WireCall {
   /** Additional headers, as alternating names and values. */
   readonly headers?: readonly string[] | undefined
   readonly affinity?: (() => number | null) | undefined
+  readonly traceparent?: string | undefined
 }
 
 export function createWireClient(options: WireClientOptions): WireClient {
@@ -73,7 +74,7 @@ export function createWireClient(options: WireClientOptions): WireClient {
     sendOnce: (request: WireRequest<Body>) => Promise<Response>,
     path: string,
     body: Body,
-    { requestId, timeouts, cancellation, onSent, onKey, headers: more, affinity }: WireCall,
+    { requestId, timeouts, cancellation, onSent, onKey, headers: more, affinity, traceparent }: WireCall,
   ): Promise<Response> => {
     let hasRenewed = false
     for (let tries = 1; ; tries += 1) {
@@ -83,6 +84,7 @@ export function createWireClient(options: WireClientOptions): WireClient {
       if (use !== null && onKey === undefined) use.end(NOTHING_USED)
       if (use !== null) onKey?.(use)
       const headers = requestHeaders(requestId, typeof body === 'string', more)
+      if (traceparent !== undefined) headers.push('traceparent', traceparent)
       if (own.length > 0) headers.push(...own)
       let signed: readonly string[] = []
       if (credential !== null && signIn !== undefined) {

@@ -60,6 +60,10 @@ const entryFields = {
     Type.String(),
     'The name of the end user that the client sent (`user`, `safety_identifier`, `metadata.user_id`), cut to 128 characters.',
   ),
+  client_request_id: orNull(
+    Type.String(),
+    'The id that the client sent in `x-client-request-id` or `x-request-id`. Requests are not found by it.',
+  ),
   ...tagsField,
 }
 
@@ -168,6 +172,7 @@ export function entryToWire(entry: LogEntry): Static<typeof RequestEntryAnswer> 
         ? null
         : first !== undefined && entry.provider !== '' && first.provider !== entry.provider,
     user: entry.endUser,
+    client_request_id: entry.clientRequestId,
     ...tagsToWire(entry.labels),
   }
 }

@@ -15,8 +15,8 @@ export interface OperationRoutesOptions {
   readonly isShuttingDown: () => boolean
   /** What is wrong without keeping the gateway from serving. Anybody may read it. */
   readonly listWarnings: () => readonly string[]
-  /** Returns the metrics in Prometheus's text format, of this process or of all processes. */
-  readonly readMetrics: () => Promise<{ contentType: string; text: string }>
+  /** Returns the metrics of this process or of all processes, in a format that the scraper accepts. */
+  readonly readMetrics: (accept: string) => Promise<{ contentType: string; text: string }>
   readonly metricsAccess: MetricsAccess
   /** Called once, on the first request for the document, when all routes are registered. */
   readonly buildDocument: () => JsonObject
@@ -86,7 +86,7 @@ export function operationRoutes(options: OperationRoutesOptions): Route[] {
       },
       handle: async (request) => {
         await admitToMetrics(metricsAccess, request.reply.request.raw)
-        const { contentType, text } = await readMetrics()
+        const { contentType, text } = await readMetrics(String(request.headers['accept'] ?? ''))
         request.reply.header('cache-control', 'no-store').type(contentType).send(text)
       },
     }),

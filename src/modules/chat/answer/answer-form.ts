@@ -25,6 +25,8 @@ export interface StreamReader {
   readonly reportedUsage: TokenUsage | null
   /** Whether the answer is complete, even if the upstream has not sent its end marker. */
   readonly hasFinished: boolean
+  /** Why the model stopped, by the upstream's own word. */
+  readonly finishReason?: string | null
   /** Returns the last payloads. They are sent once the charge is durable. */
   end(usage: TokenUsage, costNanoUsd: NanoUsd): Buffer[]
 }

@@ -36,7 +36,7 @@ export class ChunkNormaliser {
   reportedUsage: TokenUsage | null = null
   #usageMembers: unknown = null
   readonly delivered = new DeliveredText()
-  hasFinished = false
+  finishReason: string | null = null
 
   constructor(context: StreamContext, options: { kind: 'chat' | 'completion'; isUsageAsked: boolean }) {
     this.#context = context
@@ -79,6 +79,10 @@ export class ChunkNormaliser {
       throw invalidAnswer(this.#context.provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
   }
 
+  get hasFinished(): boolean {
+    return this.finishReason !== null
+  }
+
   /** Learns from the last parsed chunk only if another follows: most of the cost of a short stream would be learning. */
   #readyTemplate(): ChunkTemplate | null {
     const parsed = this.#parsed
@@ -110,7 +114,7 @@ export class ChunkNormaliser {
         isIntroduction = true
       }
       noteDelivered(choice, this.delivered)
-      if (typeof choice['finish_reason'] === 'string') this.hasFinished = true
+      if (typeof choice['finish_reason'] === 'string') this.finishReason = choice['finish_reason']
     }
     const written = this.#write(payload, members, isChanged)
     if (!hasUsage && !isIntroduction) this.#noteParsed(payload, written, choices)

@@ -27,6 +27,8 @@ export function finishCompleteAnswer(
     isCompleted = completeChoice(choice, index, kind === 'chat' ? 'message' : 'text') || isCompleted
     noteDelivered(choice, delivered)
   }
+  const reason = choices[0]?.['finish_reason']
+  context.record.finishReason = typeof reason === 'string' ? reason : null
   const usage = settleUsage(context, readUsage(members['usage']), delivered)
   const cost = context.record.costNanoUsd ?? 0n
 

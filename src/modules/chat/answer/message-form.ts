@@ -23,6 +23,7 @@ export const MESSAGE_FORM: AnswerForm = {
       throw invalidAnswer(provider, 'it sent an object that is not a message')
     const delivered = new DeliveredText()
     for (const block of content) if (isRecord(block)) noteBlock(block, delivered)
+    record.finishReason = typeof message['stop_reason'] === 'string' ? message['stop_reason'] : null
     const usage = settleUsage(context, readMessageUsage(reported), delivered)
     const told = formatMessageUsage(usage, record.costNanoUsd ?? 0n, reported)
     const edits = new Map([['usage', JSON.stringify(told)]])
@@ -45,7 +46,7 @@ class MessageReader implements StreamReader {
   #usageMembers: Record<string, unknown> = {}
   reportedUsage: TokenUsage | null = null
   readonly delivered = new DeliveredText()
-  hasFinished = false
+  finishReason: string | null = null
 
   constructor(context: AnswerContext) {
     this.#context = context
@@ -82,6 +83,10 @@ class MessageReader implements StreamReader {
     }
   }
 
+  get hasFinished(): boolean {
+    return this.finishReason !== null
+  }
+
   end(usage: TokenUsage, costNanoUsd: NanoUsd): Buffer[] {
     const ending = this.#ending ?? {
       type: 'message_delta',
@@ -109,7 +114,7 @@ class MessageReader implements StreamReader {
     this.#ending = event
     this.#noteUsage(event['usage'])
     const { delta } = event
-    if (isRecord(delta) && typeof delta['stop_reason'] === 'string') this.hasFinished = true
+    if (isRecord(delta) && typeof delta['stop_reason'] === 'string') this.finishReason = delta['stop_reason']
     return earlier === null ? null : Buffer.from(JSON.stringify(earlier))
   }
 

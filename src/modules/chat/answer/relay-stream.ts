@@ -200,6 +200,7 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
     try {
       this.#requireEnd()
       const usage = settleUsage(context, reader.reportedUsage, reader.delivered)
+      record.finishReason = reader.finishReason ?? null
       record.outcome = cancellation.isCancelled ? 'disconnected' : 'completed'
       breaker?.succeeded(accountId)
       // The answer costs more than was held. How much more the account has decides the charge.

@@ -25,6 +25,7 @@ export const RESPONSE_FORM: AnswerForm = {
     if (isRecord(response['error'])) throw readFailure(provider, response)
     if (!FINAL_STATUSES.has(response['status']))
       throw invalidAnswer(provider, 'it sent a response that is not finished')
+    record.finishReason = String(response['status'])
     const delivered = new DeliveredText()
     for (const item of output) if (isRecord(item)) noteItem(item, delivered)
     const usage = settleUsage(context, readResponseUsage(reported), delivered)
@@ -46,7 +47,7 @@ class ResponseReader implements StreamReader {
   #ending: Record<string, unknown> | null = null
   reportedUsage: TokenUsage | null = null
   readonly delivered = new DeliveredText()
-  hasFinished = false
+  finishReason: string | null = null
 
   constructor(context: AnswerContext) {
     this.#context = context
@@ -68,10 +69,14 @@ class ResponseReader implements StreamReader {
     if (ENDS.has(type)) {
       this.reportedUsage = readResponseUsage(isRecord(response) ? response['usage'] : null)
       this.#ending = event
-      this.hasFinished = true
+      this.finishReason = type === 'response.completed' ? 'completed' : 'incomplete'
       return null
     }
     return isRecord(response) ? this.#tell(event, response) : payload
+  }
+
+  get hasFinished(): boolean {
+    return this.finishReason !== null
   }
 
   end(usage: TokenUsage, costNanoUsd: NanoUsd): Buffer[] {

@@ -149,6 +149,7 @@ export function claimTask(fields: Partial<ClaimedTask> = {}): ClaimedTask {
     submittingTo: null,
     labels: null,
     priceVersion: null,
+    traceparent: null,
     ...fields,
   }
 }

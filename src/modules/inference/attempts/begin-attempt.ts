@@ -3,7 +3,7 @@ import { NOTHING_USED, type KeyUse } from '../../../providers/connection/key-lim
 import type { Provider } from '../../../providers/provider.ts'
 import { UpstreamError } from '../../../providers/failures/upstream-error.ts'
 import { AbandonedWork, type Drains } from '../disconnect/drains.ts'
-import type { AttemptRecord } from '../inference-record.ts'
+import type { AttemptRecord, InferenceRecord } from '../inference-record.ts'
 import type { InferenceRequest } from '../inference-request.ts'
 import { recordAttempt } from './record-attempt.ts'
 import type { Candidate } from './select-candidates.ts'
@@ -28,11 +28,20 @@ export interface AttemptOptions {
   readonly drains: Drains
   readonly onAttempt: (attempt: AttemptRecord, request: InferenceRequest<unknown>) => void
   readonly onShortage: (code: string) => void
+  /** Says what an upstream is told of the trace of a request. Null if none is told anything. */
+  readonly forwardTrace: ForwardTrace | null
 }
+
+export type ForwardTrace = (
+  provider: Provider,
+  record: InferenceRecord,
+) => { readonly traceparent: string; readonly spanId: string | null } | null
 
 /** One attempt at one upstream, with its slot, its deadline and its record. */
 export interface Attempt {
   readonly work: UpstreamWork
+  /** The W3C header for the upstream. */
+  readonly traceparent: string | undefined
   /** Called with each key with limits that the upstream gets. */
   readonly noteKey: (use: KeyUse) => void
   answered(): void
@@ -47,7 +56,13 @@ export function beginAttempt(
 ): Attempt | Promise<Attempt> {
   const { accountId } = request.caller
   const begin = (slot: Slot | null): Attempt => {
-    const attempt = recordAttempt(options, request, { provider: provider.id, upstreamModel })
+    const trace = options.forwardTrace === null ? null : options.forwardTrace(provider, request.record)
+    const attempt = recordAttempt(options, request, {
+      provider: provider.id,
+      upstreamModel,
+      spanId: trace === null ? null : trace.spanId,
+      address: provider.address ?? null,
+    })
     const work = new UpstreamWork({
       parent: request.cancellation,
       durationMs: request.record.startedMs + options.durationMsMax - performance.now(),
@@ -61,6 +76,7 @@ export function beginAttempt(
     let uses: KeyUse[] | null = null
     return {
       work,
+      traceparent: trace?.traceparent,
       noteKey: (use) => {
         uses ??= []
         uses.push(use)

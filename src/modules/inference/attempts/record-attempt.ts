@@ -9,11 +9,13 @@ interface AttemptObserver {
   readonly onShortage: (code: string) => void
 }
 
+type Called = Required<Pick<AttemptRecord, 'provider' | 'upstreamModel' | 'spanId' | 'address'>>
+
 /** Starts timing one attempt. The returned object records how it ended. On the hot path. */
 export function recordAttempt(
   observer: AttemptObserver,
   request: InferenceRequest<unknown>,
-  { provider, upstreamModel }: Pick<AttemptRecord, 'provider' | 'upstreamModel'>,
+  { provider, upstreamModel, spanId, address }: Called,
 ) {
   const { record, cancellation } = request
   const beganMs = performance.now()
@@ -28,6 +30,8 @@ export function recordAttempt(
       startedMs: beganMs - record.startedMs,
       durationMs: performance.now() - beganMs,
       previousProvider: record.attempts.at(-1)?.provider ?? null,
+      spanId,
+      address,
     }
     record.upstreamMs += attempt.durationMs
     record.attempts.push(attempt)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Queryable } from '../../../storage/database.ts'
-import { verifyLedger, type Payer } from '../ledger.ts'
+import { claimLedgerCheck, noteLedgerCheck, readLedgerCheck, verifyLedger, type Payer } from '../ledger.ts'
 import { postCharges } from '../journal/post-charges.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from '../testing/ledger-stage.ts'
 import { PLAIN_CHARGE } from '../testing/plain-charge.ts'
@@ -36,6 +36,22 @@ afterAll(() => stage.close())
 
 test('an untouched ledger verifies', async () => {
   expect(await stage.findDifferences()).toEqual([])
+})
+
+test('one process checks the ledger when it is due, and again if a check does not come to its end', async () => {
+  const { database } = stage
+  const DAY_MS = 86_400_000
+  const claims = await Promise.all([claimLedgerCheck(database, DAY_MS), claimLedgerCheck(database, DAY_MS)])
+  expect(claims.toSorted()).toEqual([false, true])
+  expect(await readLedgerCheck(database)).toBeNull()
+  await database.query(`UPDATE ledger_check SET begun_at = now() - interval '2 hours'`)
+  expect(await claimLedgerCheck(database, DAY_MS)).toBe(true)
+  await noteLedgerCheck(database, 2)
+  expect(await readLedgerCheck(database)).toMatchObject({ differences: 2 })
+  await database.query(`UPDATE ledger_check SET begun_at = now() - interval '2 hours'`)
+  expect(await claimLedgerCheck(database, DAY_MS)).toBe(false)
+  await database.query(`UPDATE ledger_check SET begun_at = now() - interval '25 hours'`)
+  expect(await claimLedgerCheck(database, DAY_MS)).toBe(true)
 })
 
 describe('tampering is found, and the rule named', () => {

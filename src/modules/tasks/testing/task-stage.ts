@@ -99,6 +99,7 @@ export async function createTaskStage(
       retentionMs: 30 * DAY_MS,
       changes,
       onUncovered: () => {},
+      onCharged: () => {},
     })
   return {
     database,

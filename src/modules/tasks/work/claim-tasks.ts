@@ -60,7 +60,7 @@ const BEGIN_CLAIM = `
 
 export const CLAIMED_COLUMNS = `tasks.id, tasks.account_id, tasks.project_id, tasks.key_id, tasks.environment, tasks.request_id, tasks.type,
   tasks.model, tasks.requested_model, tasks.work, tasks.hold_nano_usd, tasks.is_held, tasks.attempt, tasks.is_exhausted,
-  tasks.created_at, tasks.labels, tasks.price_version,
+  tasks.created_at, tasks.labels, tasks.price_version, tasks.traceparent,
   coalesce(extract(epoch FROM clock_timestamp() - tasks.started_at) * 1000, 0)::float8 AS started_ms_ago,
   (extract(epoch FROM tasks.deadline_at - clock_timestamp()) * 1000)::float8 AS deadline_in_ms,
   tasks.job, tasks.submitting_to`
@@ -135,6 +135,7 @@ export interface ClaimRow {
   readonly created_at: Date
   readonly labels: string[] | null
   readonly price_version: string | null
+  readonly traceparent: string | null
   /** Both are measured with the database clock, which also set the times. */
   readonly started_ms_ago: number
   readonly deadline_in_ms: number
@@ -160,6 +161,7 @@ export function claimedFromRow(row: ClaimRow): ClaimedTask {
     createdAtMs: row.created_at.getTime(),
     labels: row.labels,
     priceVersion: row.price_version,
+    traceparent: row.traceparent,
     startedAtMs: performance.now() - row.started_ms_ago,
     deadlineAtMs: performance.now() + row.deadline_in_ms,
     job: row.job,

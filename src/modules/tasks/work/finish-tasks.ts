@@ -26,6 +26,14 @@ interface FinishOptions {
   readonly retentionMs: number
   /** Called if a task cost more than its account had. */
   readonly onUncovered: (uncovered: UncoveredCost) => void
+  readonly onCharged: (charged: ChargedTask) => void
+}
+
+/** What a task cost its account. */
+export interface ChargedTask {
+  readonly model: string
+  readonly provider: string
+  readonly chargedNanoUsd: NanoUsd
 }
 
 /** Whether the task cost more than its hold. Such a task is finished separately, after the account's lent credit is recalled. */
@@ -39,17 +47,17 @@ export function isAboveHold({ claim, end }: TaskEnd): boolean {
  */
 export async function finishTasks(options: FinishOptions, ends: readonly TaskEnd[]): Promise<boolean[]> {
   const { database, ledger, retentionMs } = options
-  let uncovered: readonly UncoveredCost[] = []
+  let closed: Closed = { charged: [], uncovered: [] }
   const finished = await database.transaction(async (transaction) => {
     const rows = await transaction.query<EndedRow>(FINISH, [toStorableJson(ends.map(toColumns)), retentionMs])
     const ended = new Map(rows.map((row) => [row.id, row]))
     if (rows.some(({ webhook_url: url }) => url !== null)) await addJob(transaction, 'webhook')
     const charged = await chargeAboveHolds(transaction, ledger, ends, ended)
-    uncovered =
-      ledger === null ? [] : await closeHolds(transaction, { ...options, ledger }, ends, ended, charged)
+    if (ledger !== null) closed = await closeHolds(transaction, { ...options, ledger }, ends, ended, charged)
     return ends.map(({ claim }) => ended.has(claim.task.id))
   })
-  for (const cost of uncovered) options.onUncovered(cost)
+  for (const cost of closed.uncovered) options.onUncovered(cost)
+  for (const task of closed.charged) options.onCharged(task)
   return finished
 }
 
@@ -87,14 +95,19 @@ async function chargeAboveHolds(
   return charged
 }
 
+interface Closed {
+  readonly charged: readonly ChargedTask[]
+  readonly uncovered: readonly UncoveredCost[]
+}
+
 async function closeHolds(
   transaction: Queryable,
   { ledger, writer }: FinishOptions & { readonly ledger: TaskLedger },
   ends: readonly TaskEnd[],
   ended: ReadonlyMap<string, EndedRow>,
   charged: ReadonlyMap<string, NanoUsd>,
-): Promise<UncoveredCost[]> {
-  const uncovered: UncoveredCost[] = []
+): Promise<Closed> {
+  const closed = { charged: new Array<ChargedTask>(), uncovered: new Array<UncoveredCost>() }
   const orders = ends.flatMap(({ claim, end }) => {
     const row = ended.get(claim.task.id)
     if (end.status !== 'completed' || row?.is_held !== true) return []
@@ -103,9 +116,10 @@ async function closeHolds(
     const uncoveredNanoUsd = end.costNanoUsd - chargedNanoUsd
     if (uncoveredNanoUsd > 0n) {
       const { requestId, accountId, model } = task
-      uncovered.push({ requestId, accountId, model, uncoveredNanoUsd, owedNanoUsd: 0n })
+      closed.uncovered.push({ requestId, accountId, model, uncoveredNanoUsd, owedNanoUsd: 0n })
     }
     const { provider } = end
+    closed.charged.push({ model: task.model, provider, chargedNanoUsd })
     const latencyMs = row.latency_ms
     const charge = {
       chargedNanoUsd,
@@ -123,7 +137,7 @@ async function closeHolds(
   await ledger.settleHolds(transaction, orders)
   for (const { id, status, is_held: isHeld } of ended.values())
     if (isHeld && status === 'failed') await ledger.releaseHold(transaction, holdKeyOf(id))
-  return uncovered
+  return closed
 }
 
 /** What the usage of a task counts. */

@@ -41,6 +41,8 @@ export interface ClaimedTask {
   readonly labels: readonly string[] | null
   /** The price list that it is charged by. Null for tasks of earlier releases, and without one. */
   readonly priceVersion: string | null
+  /** The W3C header of the request that made it. */
+  readonly traceparent: string | null
   /** When it first started, on the monotonic clock of this process. */
   readonly startedAtMs: number
   /** On the same clock. */

@@ -4,7 +4,7 @@ import type { Database } from '../../../storage/database.ts'
 import type { UncoveredCost } from '../../ledger/ledger.ts'
 import { claimTasks, readCancelledTask, type Claim, type TaskLimits } from './claim-tasks.ts'
 import type { TaskLedger } from '../create-tasks.ts'
-import { finishTasks, isAboveHold, type TaskEnd } from './finish-tasks.ts'
+import { finishTasks, isAboveHold, type ChargedTask, type TaskEnd } from './finish-tasks.ts'
 import { endLeftTask, returnLeftTask, takeLeftTasks } from './left-tasks.ts'
 import { postponeTask, retryTask, returnTasks } from './hand-back-tasks.ts'
 import { findStanding, noteTasks, writeProgress, type ProgressReport, type TaskNote } from './note-tasks.ts'
@@ -46,6 +46,8 @@ export interface TaskQueueOptions {
   readonly changes: TaskChanges
   /** Called if a task cost more than its account had. */
   readonly onUncovered: (uncovered: UncoveredCost) => void
+  /** Called when a task was charged. */
+  readonly onCharged: (charged: ChargedTask) => void
 }
 
 const BATCH_MAX = 50
@@ -98,8 +100,8 @@ async function finishAboveHold(options: TaskQueueOptions, end: TaskEnd): Promise
 }
 
 async function finishBatch(options: TaskQueueOptions, batch: readonly TaskEnd[]): Promise<boolean[]> {
-  const { database, ledger, borrower, retentionMs, changes, onUncovered } = options
-  const finishing = { database, ledger, writer: borrower.writer, retentionMs, onUncovered }
+  const { database, ledger, borrower, retentionMs, changes, onUncovered, onCharged } = options
+  const finishing = { database, ledger, writer: borrower.writer, retentionMs, onUncovered, onCharged }
   const finished = await finishTasks(finishing, batch)
   changes.announce(batch.filter((_, index) => finished[index]).map(({ claim }) => claim.task.id))
   return finished

@@ -17,6 +17,7 @@ type MediaOperations = Omit<
   Provider,
   | 'id'
   | 'isConfigured'
+  | 'address'
   | 'localSlots'
   | 'timeouts'
   | 'takenMembers'
