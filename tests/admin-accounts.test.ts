@@ -50,9 +50,11 @@ describe('accounts', () => {
     const { body: ada } = await gateway.request('POST', ACCOUNTS, { body: { name: 'Ada' } })
     const { body: bob } = await gateway.request('POST', ACCOUNTS, { body: { name: 'Bob' } })
     const first = await gateway.request('GET', `${ACCOUNTS}?limit=1`)
-    expect(first.body).toMatchObject({ object: 'list', data: [bob], accounts: [bob], has_more: true })
+    const figures = { spent_30d_usd: 0, spent_before_usd: 0, failed_requests_30d: 0 }
+    const listed = [{ ...bob, ...figures }]
+    expect(first.body).toMatchObject({ object: 'list', data: listed, accounts: listed, has_more: true })
     const second = await gateway.request('GET', `${ACCOUNTS}?limit=1&after=${first.body.next_cursor}`)
-    expect(second.body.data).toEqual([ada])
+    expect(second.body.data).toEqual([{ ...ada, ...figures }])
     expect(second.body.total).toBe(first.body.total)
   })
 })
@@ -88,13 +90,49 @@ describe('searching accounts', () => {
     expect(await find({ search: 'sam', status: 'active' })).toEqual([])
   })
 
-  test.each(['search=', `search=${'x'.repeat(201)}`, 'status=asleep', 'search=%00'])(
-    '400: %s',
-    async (query) => {
-      const { status } = await gateway.request('GET', `${ACCOUNTS}?${query}`)
-      expect(status).toBe(400)
-    },
-  )
+  test('200: sorts by balance, page by page, and saves all that it finds in this order as CSV', async () => {
+    const sorted: string[] = []
+    for (const credit of [1, 3, 2]) {
+      const { body } = await gateway.request('POST', ACCOUNTS, {
+        body: { name: `=Sorted ${credit}`, credit_usd: credit },
+      })
+      sorted.push(body.id)
+    }
+    const query = `${ACCOUNTS}?search=sorted&sort=balance&order=asc`
+    const first = await gateway.request('GET', `${query}&limit=2`)
+    const second = await gateway.request('GET', `${query}&limit=2&after=${first.body.next_cursor}`)
+    const expected = [sorted[0], sorted[2], sorted[1]]
+    expect([...first.body.data, ...second.body.data].map(({ id }: { id: string }) => id)).toEqual(expected)
+    expect(second.body).toMatchObject({ total: 3, has_more: false, next_cursor: null })
+    const file = await gateway.fetch('GET', `${query}&format=csv`)
+    expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    const [head, ...rows] = (await file.text()).trimEnd().split('\r\n')
+    expect(head).toBe(
+      'id,name,status,suspended_reason,note,balance_usd,spent_30d_usd,spent_before_usd,failed_requests_30d,created_at',
+    )
+    expect(rows.map((row) => row.split(',').slice(0, 2))).toEqual(
+      expected.map((id, index) => [id, `'=Sorted ${index + 1}`]),
+    )
+    const rich = await gateway.request('GET', `${query}&min=2&max=2.5`)
+    expect([rich.body.total, rich.body.data[0].id]).toEqual([1, sorted[2]])
+    const ofAnotherOrder = await gateway.request('GET', `${ACCOUNTS}?after=${first.body.next_cursor}`)
+    expect([ofAnotherOrder.status, ofAnotherOrder.body.error.param]).toEqual([400, 'after'])
+  })
+
+  test.each([
+    'search=',
+    'sort=worth',
+    'order=up',
+    'min=1',
+    'sort=spend&min=0.0000000001',
+    'sort=errors&max=x',
+    `search=${'x'.repeat(201)}`,
+    'status=asleep',
+    'search=%00',
+  ])('400: %s', async (query) => {
+    const { status } = await gateway.request('GET', `${ACCOUNTS}?${query}`)
+    expect(status).toBe(400)
+  })
 })
 
 describe('suspending', () => {

@@ -1,7 +1,10 @@
+import { Option } from 'commander'
 import type { GatewayClient } from '../../api/gateway-client.ts'
 import { readPages } from '../../api/read-pages.ts'
 import { clientCommand } from '../../client-command.ts'
+import { CommandFailure } from '../../command-failure.ts'
 import { commandGroup } from '../../command-group.ts'
+import { EXIT } from '../../exit-codes.ts'
 import { requireConsent } from '../../input/confirm.ts'
 import { parseUsd, parseWhole } from '../../input/parse-number.ts'
 import { formatUsd } from '../../output/format-usd.ts'
@@ -12,25 +15,55 @@ import { printable } from '../../output/printable.ts'
 interface ListOptions {
   readonly search?: string
   readonly status?: 'active' | 'suspended'
+  readonly sort?: (typeof SORTS)[number]
+  readonly order?: 'asc' | 'desc'
+  readonly min?: string
+  readonly max?: string
+  readonly csv?: boolean
   readonly limit: string
 }
+
+const SORTS = ['created', 'name', 'balance', 'spend', 'growth', 'errors'] as const
 
 const list = clientCommand<ListOptions>({
   name: 'list',
   summary: 'List accounts with their balances.',
-  example: 'parkway admin accounts list --search acme',
+  example: 'parkway admin accounts list --sort growth --limit 10',
   define: (command) =>
     command
       .option('--search <text>', 'only accounts with this in their name, or with this id')
       .option('--status <name>', 'active or suspended')
+      .addOption(
+        new Option('--sort <what>', 'by what; growth is against the 30 days before').choices([...SORTS]),
+      )
+      .addOption(
+        new Option('--order <direction>', 'upwards, or the largest first, as without it').choices([
+          'asc',
+          'desc',
+        ]),
+      )
+      .option('--min <figure>', 'only accounts whose figure is at least this: that of --sort')
+      .option('--max <figure>', 'only accounts whose figure is at most this')
+      .option('--csv', 'print all that match as comma-separated values')
       .option('--limit <number>', 'how many', '100'),
-  async act({ output, isJson, connect, printJsonLines }, { search, status, limit }) {
+  async act({ output, isJson, connect, printJsonLines }, options) {
+    const { limit, csv, search, status, sort, order } = options
     const gateway = connect()
-    const accounts = await readPages(parseWhole('--limit', limit), (page) =>
-      gateway.call((routes) =>
-        routes.GET('/v1/admin/accounts', { params: { query: { ...page, search, status } } }),
-      ),
-    )
+    const query = { search, status, sort, order, ...readBounds(options) }
+    if (csv === true) {
+      const given = Object.entries({ ...query, format: 'csv' }).flatMap(([name, value]): [string, string][] =>
+        value === undefined ? [] : [[name, String(value)]],
+      )
+      const path = `/v1/admin/accounts?${new URLSearchParams(given).toString()}`
+      return output.copy(await (await gateway.send(path, { method: 'GET' })).text())
+    }
+    const accounts = await readPages(parseWhole('--limit', limit), async (page) => {
+      const list = await gateway.call((routes) =>
+        routes.GET('/v1/admin/accounts', { params: { query: { ...query, ...page } } }),
+      )
+      if (typeof list === 'string') throw new CommandFailure(EXIT.failed, 'The gateway sent a file.')
+      return list
+    })
     if (isJson) return printJsonLines(accounts)
     if (accounts.length === 0) return output.note('No account matches.')
     printTable(
@@ -39,6 +72,14 @@ const list = clientCommand<ListOptions>({
         { title: 'account', of: ({ id }) => id, isId: true },
         { title: 'status', of: (account) => account.status, rank: 3 },
         { title: 'balance', of: (account) => formatUsd(account.balance_usd), isNumber: true, rank: 2 },
+        { title: 'spent 30d', of: (account) => formatUsd(account.spent_30d_usd), isNumber: true, rank: 2 },
+        {
+          title: 'before',
+          of: (account) => formatUsd(account.spent_before_usd),
+          isNumber: true,
+          rank: 4,
+        },
+        { title: 'failed', of: (account) => String(account.failed_requests_30d), isNumber: true, rank: 4 },
         { title: 'made', of: (account) => account.created_at, isTime: true, rank: 4 },
         { title: 'name', of: ({ name }) => name, rank: 1, isText: true },
       ],
@@ -46,6 +87,20 @@ const list = clientCommand<ListOptions>({
     )
   },
 })
+
+function readBounds({ min, max }: ListOptions): { min?: number; max?: number } {
+  return {
+    ...(min !== undefined && { min: parseFigure('--min', min) }),
+    ...(max !== undefined && { max: parseFigure('--max', max) }),
+  }
+}
+
+function parseFigure(option: string, text: string): number {
+  const figure = Number(text)
+  if (text.trim() === '' || !Number.isFinite(figure))
+    throw new CommandFailure(EXIT.usage, `${option} takes a number, not '${text}'.`)
+  return figure
+}
 
 const show = clientCommand({
   name: 'show',

@@ -6,9 +6,21 @@ import type { KeyActions } from './keys.ts'
 export type Account = Awaited<ReturnType<typeof fetchAccounts>>['data'][number]
 export type AccountLimits = Schemas['AccountLimits']
 
+export const ACCOUNT_SORTS = ['created', 'name', 'balance', 'spend', 'growth', 'errors'] as const
+
+/** Orders by a figure that can be bounded. */
+export function isFigure(sort: string | undefined): boolean {
+  return sort !== undefined && sort !== 'created' && sort !== 'name'
+}
+
 export interface AccountFilters {
   readonly search?: string | undefined
   readonly status?: 'active' | 'suspended' | undefined
+  readonly sort?: (typeof ACCOUNT_SORTS)[number] | undefined
+  readonly order?: 'asc' | 'desc' | undefined
+  /** Bounds of the figure that accounts are sorted by. */
+  readonly min?: number | undefined
+  readonly max?: number | undefined
 }
 
 export const accountsQuery = (filters: AccountFilters) =>
@@ -153,8 +165,17 @@ export const accountKeyActions = (id: string): KeyActions => ({
     ),
 })
 
-function fetchAccounts(filters: AccountFilters, after: string | undefined, signal: AbortSignal) {
-  return call(() =>
-    client.GET('/v1/admin/accounts', { params: { query: { ...filters, after, limit: 100 } }, signal }),
+/** Where all accounts that the filters find are downloaded as a file. */
+export function accountsFileUrl(filters: AccountFilters): string {
+  const given = Object.entries({ ...filters, format: 'csv' }).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, String(value)]],
   )
+  return `/v1/admin/accounts?${new URLSearchParams(given)}`
+}
+
+async function fetchAccounts(filters: AccountFilters, after: string | undefined, signal: AbortSignal) {
+  const query = { ...filters, after, limit: 100 }
+  const answer = await call(() => client.GET('/v1/admin/accounts', { params: { query }, signal }))
+  if (typeof answer === 'string') throw new TypeError('the list of accounts is no JSON')
+  return answer
 }

@@ -2,7 +2,7 @@ import { AppError, notFound } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Page } from '../../kernel/page.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { wireId } from '../../wires/organization-ids.ts'
 import { recordChange, type ChangeActor } from '../audit/audit.ts'
@@ -13,6 +13,8 @@ import {
   type AccountRow,
   type AccountStatus,
 } from './account-record.ts'
+import { listAccounts, type AccountFilter, type AccountPageRequest } from './list/list-accounts.ts'
+import { NO_FIGURES, readFigures, type AccountFigures } from './list/read-figures.ts'
 import {
   bootstrapFirstAccount,
   type BootstrapOutcome,
@@ -22,6 +24,7 @@ import {
 import { insertAccount, type FirstCredit } from './insert-account.ts'
 
 export type { Account } from './account-record.ts'
+export { ACCOUNT_SORTS, type AccountFilter } from './list/list-accounts.ts'
 
 /** The key operations that accounts need. */
 export interface AccountKeys extends FirstKeyIssuer {
@@ -31,21 +34,26 @@ export interface AccountKeys extends FirstKeyIssuer {
 /** The ledger operations that accounts need. */
 export interface BorrowedAccount extends FirstCredit {
   readBalances(accountIds: readonly string[]): Promise<ReadonlyMap<string, { balanceNanoUsd: NanoUsd }>>
+  postCharges(): Promise<void>
 }
 
-/** Which accounts to list. Null for all. */
-interface AccountFilter {
-  /** Part of the name in any case, an account id, or the visible beginning of a key. */
-  readonly search: string | null
-  readonly status: AccountStatus | null
-}
+/** An account of a list. */
+export type ListedAccount = Account & AccountFigures
+
+/** A page of accounts, and where the next one begins. Null at the end. */
+export type AccountPage = Page<ListedAccount> & { readonly nextCursor: string | null }
 
 export interface Accounts {
   create(draft: { name: string; creditNanoUsd: NanoUsd }): Promise<Account>
   /** Makes an account without credit in a transaction that goes on. */
   insert(transaction: Queryable, draft: { name: string; nowMs: number }): Promise<{ id: string }>
   read(accountId: string): Promise<Account>
-  list(page: PageRequest, filter?: AccountFilter): Promise<Page<Account>>
+  list(page: AccountPageRequest, filter?: AccountFilter): Promise<AccountPage>
+  /** All accounts that the filter finds, in pages. */
+  walk(
+    order: Omit<AccountPageRequest, 'limit' | 'after'>,
+    filter: AccountFilter,
+  ): AsyncIterable<readonly ListedAccount[]>
   /**
    * Returns after every process refuses the account's keys, with the reason. Without a new one the reason stays. The caller's own
    * account cannot be suspended.
@@ -91,6 +99,23 @@ export function createAccounts({
     return account
   }
 
+  const list = async (page: AccountPageRequest, filter = EVERY_ACCOUNT): Promise<AccountPage> => {
+    const nowMs = clock.nowMs()
+    // Else the order would be of earlier figures than those that are shown.
+    await credit.postCharges()
+    const { rows, total, nextCursor } = await listAccounts(database, page, filter, nowMs)
+    const [accounts, figures] = await Promise.all([
+      withBalances(rows),
+      readFigures(
+        database,
+        rows.map(({ id }) => id),
+        nowMs,
+      ),
+    ])
+    const items = accounts.map((account) => ({ ...account, ...(figures.get(account.id) ?? NO_FIGURES) }))
+    return { items, total, hasMore: nextCursor !== null, nextCursor }
+  }
+
   return {
     create: async ({ name, creditNanoUsd }) => {
       const row = await database.transaction((transaction) =>
@@ -103,13 +128,14 @@ export function createAccounts({
       return { id }
     },
     read: async (accountId) => withBalance(await readAccount(database, accountId)),
-    list: async (page, filter = EVERY_ACCOUNT) => {
-      const { rows, total } = await listAccounts(database, page, filter)
-      return {
-        items: await withBalances(rows.slice(0, page.limit)),
-        total,
-        hasMore: rows.length > page.limit,
-      }
+    list,
+    walk: async function* (order, filter) {
+      let after: string | null = null
+      do {
+        const page: AccountPage = await list({ ...order, limit: WALKED_AT_ONCE, after }, filter)
+        yield page.items
+        after = page.nextCursor
+      } while (after !== null)
     },
     suspend: async (operator, accountId, reason = null) => {
       if (operator.accountId === accountId.toLowerCase()) {
@@ -133,31 +159,7 @@ async function readAccount(queryable: Queryable, accountId: string): Promise<Acc
 }
 
 const EVERY_ACCOUNT: AccountFilter = { search: null, status: null }
-
-// `strpos` takes the text as it is, so that `%` and `_` have no special meaning.
-const IS_LISTED = `
-  ($1::text IS NULL OR strpos(lower(name), lower($1)) > 0 OR id::text = lower($1)
-    OR id IN (SELECT account_id FROM api_keys WHERE key_prefix = $1))
-  AND ($2::text IS NULL OR status = $2)`
-
-async function listAccounts(
-  database: Database,
-  { limit, afterId }: PageRequest,
-  { search, status }: AccountFilter,
-): Promise<{ rows: AccountRow[]; total: number }> {
-  const [rows, [count]] = await Promise.all([
-    // Reads one row more than requested to detect further pages.
-    database.query<AccountRow>(
-      `SELECT ${ACCOUNT_COLUMNS} FROM accounts WHERE ${IS_LISTED} AND id < $3 ORDER BY id DESC LIMIT $4`,
-      [search, status, afterId ?? ID_AFTER_ALL, limit + 1],
-    ),
-    database.query<{ total: bigint }>(`SELECT count(*) AS total FROM accounts WHERE ${IS_LISTED}`, [
-      search,
-      status,
-    ]),
-  ])
-  return { rows, total: Number(count?.total ?? 0) }
-}
+const WALKED_AT_ONCE = 500
 
 interface StatusChange {
   readonly operator: ChangeActor

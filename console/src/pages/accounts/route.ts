@@ -1,13 +1,14 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { accountsQuery, type AccountFilters } from '../../api/accounts.ts'
+import { ACCOUNT_SORTS, accountsQuery, isFigure, type AccountFilters } from '../../api/accounts.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
 
 export const accountsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/accounts',
-  validateSearch: ({ search, status }: Record<string, unknown>): AccountFilters => ({
+  validateSearch: ({ search, status, ...given }: Record<string, unknown>): AccountFilters => ({
     ...(typeof search === 'string' && search !== '' && { search }),
     ...((status === 'active' || status === 'suspended') && { status }),
+    ...sortOf(given),
   }),
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => {
@@ -15,3 +16,14 @@ export const accountsRoute = createRoute({
   },
   component: lazyRouteComponent(() => import('./accounts-page.tsx'), 'AccountsPage'),
 })
+
+function sortOf({ sort, order, min, max }: Record<string, unknown>): AccountFilters {
+  const known = ACCOUNT_SORTS.find((name) => name === sort)
+  if (known === undefined) return {}
+  return {
+    sort: known,
+    ...((order === 'asc' || order === 'desc') && { order }),
+    ...(isFigure(known) && typeof min === 'number' && { min }),
+    ...(isFigure(known) && typeof max === 'number' && { max }),
+  }
+}

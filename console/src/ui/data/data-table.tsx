@@ -39,9 +39,15 @@ export function DataTable<Row>({ tools, ...props }: DataTableProps<Row>) {
 function ArrangedTable<Row>({ tools, ...props }: DataTableProps<Row> & { readonly tools: TableTools }) {
   const { columns, rows, onEnd, isLoadingMore = false, hasMore = onEnd !== undefined } = props
   const more = hasMore ? { load: onEnd, isLoading: isLoadingMore } : undefined
-  const arranged = useArrangedRows({ id: tools.id, columns, rows, more })
+  const { order } = tools
+  const arranged = useArrangedRows({ id: tools.id, columns, rows, more, isSortedByApi: order !== undefined })
   const { state, setState } = arranged
-  const sortBy = (column: string): void => setState({ ...state, sort: nextSort(state.sort, column) })
+  const sort = order === undefined ? state.sort : order.sort
+  const sortBy = (column: string): void => {
+    const next = nextSort(sort, column)
+    if (order === undefined) setState({ ...state, sort: next })
+    else order.onChange(next)
+  }
   return (
     <div className="flex min-w-0 flex-col gap-1">
       <TableToolBar
@@ -57,7 +63,8 @@ function ArrangedTable<Row>({ tools, ...props }: DataTableProps<Row> & { readonl
         {...props}
         columns={arranged.columns}
         rows={arranged.rows}
-        sort={state.sort}
+        sort={sort}
+        sortable={order?.columns}
         onSort={sortBy}
       />
     </div>
@@ -72,11 +79,13 @@ function nextSort(sort: TableState['sort'], column: string): TableState['sort'] 
 
 interface PlainTableProps<Row> extends Omit<DataTableProps<Row>, 'tools'> {
   readonly sort?: TableState['sort']
+  /** The ids of the columns that can be sorted by. Without it, those with values. */
+  readonly sortable?: readonly string[] | undefined
   readonly onSort?: (column: string) => void
 }
 
 function PlainTable<Row>(props: PlainTableProps<Row>) {
-  const { sort = null, onSort } = props
+  const { sort = null, sortable, onSort } = props
   const { label, columns, rows, rowId, onOpen, onEnd, isLoadingMore, heightClass = 'max-h-[70dvh]' } = props
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
@@ -127,7 +136,7 @@ function PlainTable<Row>(props: PlainTableProps<Row>) {
                 }
                 className={cellClass(column, columns, 'h-9 truncate text-xs font-medium text-ink-soft')}
               >
-                {onSort && column.value ? (
+                {onSort && (sortable?.includes(column.id) ?? column.value !== undefined) ? (
                   <SortButton column={column} sort={sort} onSort={onSort} />
                 ) : (
                   column.header

@@ -10,8 +10,17 @@ import type { TableState } from './table-state.ts'
 export interface TableTools {
   /** Names the table in the address. Unique on its page. */
   readonly id: string
-  /** Where the API has all rows as a file. Without it, the file has the rows of the table. */
-  readonly fileUrl?: string | undefined
+  /** Where the API has all rows as a file. Without it, the file has the rows of the table. Null: there is no file of it. */
+  readonly fileUrl?: string | null | undefined
+  /** Where the API sorts all rows, so that the table sorts none. */
+  readonly order?: TableOrder | undefined
+}
+
+interface TableOrder {
+  /** The ids of the columns that the API sorts by. */
+  readonly columns: readonly string[]
+  readonly sort: TableState['sort']
+  readonly onChange: (sort: TableState['sort']) => void
 }
 
 /** The rows that are not loaded yet. */
@@ -54,11 +63,17 @@ export function TableToolBar<Row>(props: TableToolBarProps<Row>) {
           </MenuCheck>
         ))}
         <MenuLine />
-        <MenuItem icon="retry" onSelect={() => onChange({ sort: null, columns: null })}>
+        <MenuItem
+          icon="retry"
+          onSelect={() => {
+            onChange({ sort: null, columns: null })
+            tools.order?.onChange(null)
+          }}
+        >
           In the first order
         </MenuItem>
       </Menu>
-      {tools.fileUrl === undefined ? (
+      {tools.fileUrl === null ? null : tools.fileUrl === undefined ? (
         canSave &&
         // A file of a part would look like one of all.
         more === undefined && (
@@ -86,11 +101,12 @@ export function TableToolBar<Row>(props: TableToolBarProps<Row>) {
 }
 
 /** Says so where an order is not that of all rows. */
-function describeOrder<Row>({ state, rows, more, columns }: TableToolBarProps<Row>): string {
-  const column = columns.find(({ id }) => id === state.sort?.column)
-  if (column === undefined || state.sort === null) return ''
-  if (more === undefined)
-    return `Sorted by ${column.header}, ${state.sort.isDescending ? 'descending' : 'ascending'}`
+function describeOrder<Row>({ state, rows, more, columns, tools }: TableToolBarProps<Row>): string {
+  const sort = tools.order === undefined ? state.sort : tools.order.sort
+  const column = columns.find(({ id }) => id === sort?.column)
+  if (column === undefined || sort === null) return ''
+  if (more === undefined || tools.order !== undefined)
+    return `Sorted by ${column.header}, ${sort.isDescending ? 'descending' : 'ascending'}`
   if (rows.length < SORTED_ROWS_MAX) return `Loading all rows to sort them: ${rows.length} so far`
   return `Not sorted: there are more than ${SORTED_ROWS_MAX} rows. Narrow them with filters.`
 }

@@ -16,18 +16,21 @@ interface Arrangeable<Row> {
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly more: MoreRows | undefined
+  readonly isSortedByApi: boolean
 }
 
 /** The rows and columns as a person has arranged them. To sort, all rows are loaded first: no part of them is ever sorted alone. */
-export function useArrangedRows<Row>({ id, columns, rows, more }: Arrangeable<Row>): ArrangedRows<Row> {
+export function useArrangedRows<Row>(arrangeable: Arrangeable<Row>): ArrangedRows<Row> {
+  const { id, columns, rows, more, isSortedByApi } = arrangeable
   const [state, setState] = useTableState(id)
-  const isWaiting = state.sort !== null && more !== undefined && rows.length < SORTED_ROWS_MAX
+  const isWaiting =
+    !isSortedByApi && state.sort !== null && more !== undefined && rows.length < SORTED_ROWS_MAX
   const isLoading = more?.isLoading === true
   const load = more?.load
   useEffect(() => {
     if (isWaiting && !isLoading) load?.()
   }, [isWaiting, isLoading, load])
-  const isWhole = more === undefined
+  const isWhole = more === undefined && !isSortedByApi
   const sorted = useMemo(
     () => (isWhole ? sortRows(rows, columns, state) : rows),
     [isWhole, rows, columns, state],

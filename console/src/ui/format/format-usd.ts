@@ -12,6 +12,14 @@ export function formatUsd(amountUsd: number): string {
   return dollars(CENT_DIGITS, digits).format(amountUsd)
 }
 
+/** Writes the difference of two amounts: `+$12.40`, `−$0.0031`, `same`. */
+export function formatSignedUsd(differenceUsd: number): string {
+  // The difference of two numbers has digits that no amount has.
+  const amountUsd = Math.round(differenceUsd * 10 ** NANO_DIGITS) / 10 ** NANO_DIGITS
+  if (amountUsd === 0) return 'same'
+  return `${amountUsd > 0 ? '+' : '−'}${formatUsd(Math.abs(amountUsd))}`
+}
+
 /** Writes whole nano-dollars without losing any: `$12.40`, `-$0.000000007`. */
 export function formatExactUsd(nanoUsd: string): string {
   const isNegative = nanoUsd.startsWith('-')

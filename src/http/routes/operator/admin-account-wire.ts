@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
-import type { Account } from '../../../modules/accounts/accounts.ts'
+import type { Account, ListedAccount } from '../../../modules/accounts/accounts.ts'
 import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import {
@@ -12,6 +12,7 @@ import {
   UuidId,
   objectName,
 } from '../../../wires/usual-members.ts'
+import { csvRow } from '../../answers/csv-row.ts'
 import { USD_MAX } from '../../parameters/parse-usd.ts'
 import { Name } from '../account/api-key-wire.ts'
 
@@ -75,4 +76,59 @@ export function accountToWire(account: Account): Static<typeof AccountAnswer> {
     created_at: toTimestamp(account.createdAtMs),
     updated_at: toTimestamp(account.updatedAtMs),
   }
+}
+
+export const ListedAccountAnswer = Type.Object({
+  ...AccountAnswer.properties,
+  spent_30d_usd: Type.Number({
+    description: 'What it spent in the last 30 days of UTC, the current one among them.',
+  }),
+  spent_before_usd: Type.Number({ description: 'What it spent in the 30 days before.' }),
+  failed_requests_30d: Type.Integer({
+    description: 'How many of its requests failed in the last 30 days, also those that were not charged.',
+  }),
+})
+
+export function listedToWire(account: ListedAccount): Static<typeof ListedAccountAnswer> {
+  return {
+    ...accountToWire(account),
+    spent_30d_usd: usdFromNanoUsd(account.spentNanoUsd),
+    spent_before_usd: usdFromNanoUsd(account.spentBeforeNanoUsd),
+    failed_requests_30d: account.failedRequests,
+  }
+}
+
+const CSV_COLUMNS = [
+  'id',
+  'name',
+  'status',
+  'suspended_reason',
+  'note',
+  'balance_usd',
+  'spent_30d_usd',
+  'spent_before_usd',
+  'failed_requests_30d',
+  'created_at',
+]
+
+export async function* writeAccountsCsv(
+  pages: AsyncIterable<readonly ListedAccount[]>,
+): AsyncGenerator<string> {
+  yield csvRow(CSV_COLUMNS)
+  for await (const accounts of pages) yield accounts.map(accountToCsv).join('')
+}
+
+function accountToCsv(account: ListedAccount): string {
+  return csvRow([
+    account.id,
+    account.name,
+    account.status,
+    account.suspendedReason,
+    account.note,
+    { nanoUsd: account.balanceNanoUsd },
+    { nanoUsd: account.spentNanoUsd },
+    { nanoUsd: account.spentBeforeNanoUsd },
+    account.failedRequests,
+    toTimestamp(account.createdAtMs),
+  ])
 }

@@ -1,11 +1,11 @@
-import { Type } from 'typebox'
-import type { Accounts } from '../../../modules/accounts/accounts.ts'
+import { Type, type Static } from 'typebox'
+import { invalidValue } from '../../../kernel/app-error.ts'
+import type { Logger } from '../../../kernel/logger.ts'
+import { ACCOUNT_SORTS, type AccountFilter, type Accounts } from '../../../modules/accounts/accounts.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
-import type { Keys } from '../../../modules/keys/keys.ts'
-import type { Usage } from '../../../modules/usage/usage.ts'
-import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
-import { parseUsd } from '../../parameters/parse-usd.ts'
-import { pickMembers } from '../../parameters/pick-members.ts'
+import { ListQuery, listSchema, PAGE_LIMIT_DEFAULT } from '../../answers/list-page.ts'
+import { sendCsv } from '../../answers/send-csv.ts'
+import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
 import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import {
@@ -13,25 +13,13 @@ import {
   AccountCreateBody,
   accountToWire,
   AccountUpdateBody,
+  ListedAccountAnswer,
+  listedToWire,
   SuspendBody,
+  writeAccountsCsv,
 } from './admin-account-wire.ts'
-import {
-  createKeyWire,
-  KeyAnswer,
-  KeyCreateBody,
-  KeyCreatedAnswer,
-  KeyRevokedAnswer,
-  KeyUpdateBody,
-  parseKeyChanges,
-  parseKeyRequest,
-} from '../account/api-key-wire.ts'
 
 const AccountParams = Type.Object({ id: Type.String({ description: 'The id of an account.' }) })
-const AccountKeyParams = Type.Object({
-  id: Type.String({ description: 'The id of an account.' }),
-  key_id: Type.String({ description: 'The id of the API key.' }),
-})
-
 const AccountsQuery = Type.Object({
   ...ListQuery.properties,
   search: Type.Optional(
@@ -42,25 +30,50 @@ const AccountsQuery = Type.Object({
     }),
   ),
   status: Type.Optional(Type.Enum(['active', 'suspended'], { description: 'Only accounts of this status.' })),
+  sort: Type.Optional(
+    Type.Enum([...ACCOUNT_SORTS], {
+      default: 'created',
+      description:
+        'What accounts are sorted by: `spend` is that of the last 30 days, `growth` what it is more than that of the 30 days before, `errors` the requests that failed in 30 days.',
+    }),
+  ),
+  order: Type.Optional(
+    Type.Enum(['asc', 'desc'], { default: 'desc', description: 'Upwards, or the largest first.' }),
+  ),
+  min: Type.Optional(
+    Type.Number({
+      minimum: -USD_MAX,
+      maximum: USD_MAX,
+      description:
+        'Only accounts whose figure is at least this, in dollars or failed requests. It is the figure that they are sorted by.',
+    }),
+  ),
+  max: Type.Optional(
+    Type.Number({
+      minimum: -USD_MAX,
+      maximum: USD_MAX,
+      description: 'Only accounts whose figure is at most this.',
+    }),
+  ),
+  format: Type.Optional(
+    Type.Enum(['json', 'csv'], {
+      default: 'json',
+      description: 'A page as JSON, or all accounts that match as a file (`csv`).',
+    }),
+  ),
 })
 
 interface AdminAccountModules {
   readonly accounts: Accounts
-  readonly keys: Keys
-  readonly usage: Usage
   readonly audit: Audit
+  readonly logger: Logger
 }
-
-export const adminAccountRoutes = (modules: AdminAccountModules): Route[] => [
-  ...accountRoutes(modules),
-  ...accountKeyRoutes(modules),
-]
 
 const shared = { tag: 'Operator' } as const
 
 const accountTarget = (id: string | null) => ({ kind: 'account', id })
 
-const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
+export const adminAccountRoutes = ({ accounts, audit, logger }: AdminAccountModules): Route[] => [
   defineRoute({
     ...shared,
     method: 'GET',
@@ -69,11 +82,29 @@ const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
     summary: 'List accounts',
     query: AccountsQuery,
     responses: {
-      200: { description: 'The accounts, newest first.', schema: listSchema('accounts', AccountAnswer) },
+      200: {
+        description: 'The accounts in the order of the query, newest first if it names none.',
+        schema: listSchema('accounts', ListedAccountAnswer),
+        otherTypes: { 'text/csv': Type.String({ description: 'One row an account.' }) },
+      },
     },
-    handle: async ({ query }) => {
-      const filter = { search: query.search ?? null, status: query.status ?? null }
-      return listAnswer('accounts', await accounts.list(parsePageRequest(query), filter), accountToWire)
+    handle: async ({ query, reply, exchange: { cancellation } }) => {
+      const { sort = 'created', order = 'desc', limit, after = null } = query
+      const filter = parseFilter(query)
+      if (query.format === 'csv') {
+        const pieces = writeAccountsCsv(accounts.walk({ sort, order }, filter))
+        return sendCsv(reply, { name: 'accounts.csv', pieces, logger, cancellation })
+      }
+      const page = await accounts.list({ limit: limit ?? PAGE_LIMIT_DEFAULT, after, sort, order }, filter)
+      const data = page.items.map(listedToWire)
+      return {
+        object: 'list',
+        data,
+        accounts: data,
+        total: page.total,
+        has_more: page.hasMore,
+        next_cursor: page.nextCursor,
+      }
     },
   }),
   defineRoute({
@@ -176,108 +207,23 @@ const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
   }),
 ]
 
+function parseFilter({ search, status, sort, min, max }: Static<typeof AccountsQuery>): AccountFilter {
+  const isFigure = sort !== undefined && sort !== 'created' && sort !== 'name'
+  const parse = (name: 'min' | 'max', value: number | undefined): bigint | null => {
+    if (value === undefined) return null
+    if (!isFigure) throw invalidValue(name, `${name} needs a sort by balance, spend, growth or errors.`)
+    if (sort !== 'errors') return parseUsd(name, value)
+    return BigInt(name === 'min' ? Math.ceil(value) : Math.floor(value))
+  }
+  return {
+    search: search ?? null,
+    status: status ?? null,
+    least: parse('min', min),
+    most: parse('max', max),
+  }
+}
+
 async function readStatus(accounts: Accounts, id: string) {
   const { status, suspendedReason } = await accounts.read(id)
   return { status, suspended_reason: suspendedReason }
-}
-
-const accountKeyRoutes = (modules: AdminAccountModules): Route[] => {
-  const { accounts, keys, audit } = modules
-  const wire = createKeyWire(modules)
-
-  return [
-    defineRoute({
-      ...shared,
-      method: 'GET',
-      path: '/v1/admin/accounts/:id/api-keys',
-      access: ofGateway('gateway.read'),
-      summary: 'List the API keys of an account',
-      params: AccountParams,
-      query: ListQuery,
-      responses: {
-        200: { description: 'The keys of the account, newest first.', schema: listSchema('keys', KeyAnswer) },
-      },
-      handle: async ({ params, query }) => {
-        const { id: accountId } = await accounts.read(params.id)
-        return wire.list(await keys.list(accountId, parsePageRequest(query)))
-      },
-    }),
-    defineRoute({
-      ...shared,
-      method: 'POST',
-      path: '/v1/admin/accounts/:id/api-keys',
-      access: ofGateway('gateway.manage'),
-      summary: 'Create an API key for an account',
-      params: AccountParams,
-      body: KeyCreateBody,
-      responses: { 201: { description: 'The key, shown this once.', schema: KeyCreatedAnswer } },
-      handle: async ({ caller, params, body, reply }) => {
-        const { id: accountId } = await accounts.read(params.id)
-        const request = parseKeyRequest(body)
-        const { environment = caller.environment, name, scopes = 'default' } = request
-        const { record, token } = await audit.run(
-          {
-            actor: caller,
-            action: 'api_key.create',
-            target: { kind: 'api_key', id: null },
-            details: { account_id: accountId, name, env: environment, scopes },
-          },
-          async () => {
-            const issued = await keys.create(caller, accountId, request)
-            return { ...issued, id: issued.record.id }
-          },
-        )
-        reply.code(201)
-        return { ...wire.fresh(record), key: token }
-      },
-    }),
-    defineRoute({
-      ...shared,
-      method: 'PATCH',
-      path: '/v1/admin/accounts/:id/api-keys/:key_id',
-      access: ofGateway('gateway.manage'),
-      summary: 'Update an API key of an account',
-      params: AccountKeyParams,
-      body: KeyUpdateBody,
-      responses: { 200: { description: 'The key as it now is, on every process.', schema: KeyAnswer } },
-      handle: async ({ caller, params, body }) => {
-        const changes = parseKeyChanges(body)
-        const record = await audit.run(
-          {
-            actor: caller,
-            action: 'api_key.update',
-            target: { kind: 'api_key', id: params.key_id },
-            details: { account_id: params.id, ...body },
-            readState: async () =>
-              pickMembers(await wire.one(await keys.read(params.id, params.key_id)), Object.keys(body)),
-          },
-          () => keys.update(caller, params.id, params.key_id, changes),
-        )
-        return wire.one(record)
-      },
-    }),
-    defineRoute({
-      ...shared,
-      method: 'DELETE',
-      path: '/v1/admin/accounts/:id/api-keys/:key_id',
-      access: ofGateway('gateway.manage'),
-      summary: 'Revoke an API key of an account',
-      params: AccountKeyParams,
-      responses: {
-        200: { description: 'Every process refuses the key from now on.', schema: KeyRevokedAnswer },
-      },
-      handle: async ({ caller, params }) => {
-        const { id } = await audit.run(
-          {
-            actor: caller,
-            action: 'api_key.revoke',
-            target: { kind: 'api_key', id: params.key_id },
-            details: { account_id: params.id },
-          },
-          () => keys.revoke(caller, params.id, params.key_id),
-        )
-        return { revoked: true, id }
-      },
-    }),
-  ]
 }
