@@ -21,6 +21,7 @@ const ONLINE_INDEXES: readonly OnlineIndex[] = [
     on: `ledger_entries (account_id, created_at, id) INCLUDE (amount_nano_usd) WHERE book = 'credit'`,
     isOptional: true,
   },
+  { name: 'usage_rollups_by_hour', on: 'usage_rollups (hour)', isOptional: true },
 ]
 
 /** Advisory lock of the process that builds them. */

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { Client } from 'pg'
 import { parse } from 'yaml'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { modelEntry } from '../chat/start-chat-gateway.ts'
+import { CHAT, chatBody, modelEntry } from '../chat/start-chat-gateway.ts'
 import { explainCharges } from '../support/unexplained-charges.ts'
 import { completion, USAGE } from '../upstreams/openai-server.ts'
 import { addModel, askModel, MODELS, PRICE, startTwoGateways, type TwoGateways } from './offered-model.ts'
@@ -238,6 +238,21 @@ test('operators see cost and margin of groups, of the requests whose cost is kno
   expect(csv.split('\n')[1]).toMatch(
     new RegExp(`,${costUsd(0.3).toFixed(9).replace(/0+$/, '')},[\\d.]+,1\\r?$`),
   )
+  const tagged = await gateway.request('POST', CHAT, {
+    body: chatBody({ model: 'summed-1' }),
+    headers: { 'x-gateway-tags': 'team=search' },
+  })
+  expect(tagged.status).toBe(200)
   const { body: byTag } = await gateway.request('GET', '/v1/admin/usage?by=tag:team&model=summed-1')
-  expect(byTag).toMatchObject({ vendor_cost_usd: null, margin_usd: null, costed_requests: null })
+  const one = { costed_requests: 1, vendor_cost_usd: costUsd(0.3) }
+  expect(byTag).toMatchObject({ requests: 3, costed_requests: 2 })
+  expect(new Map(byTag.data.map((group: { value: string }) => [group.value, group]))).toEqual(
+    new Map([
+      ['', expect.objectContaining({ requests: 2, ...one })],
+      ['search', expect.objectContaining({ requests: 1, ...one })],
+    ]),
+  )
+  const { body: ofTag } = await gateway.request('GET', '/v1/admin/usage?by=model&tag=team%3Dsearch')
+  expect(ofTag.data).toMatchObject([{ value: 'summed-1', requests: 1, ...one }])
+  expect(ofTag.margin_usd).toBeCloseTo(PRICE_USD - costUsd(0.3), 9)
 })

@@ -44,7 +44,9 @@ export async function startUsageGateway(): Promise<UsageGateway> {
         requests.map((request) => ({ ...request, accountId: account.id })),
       ),
     forget: async () => {
-      await database.query('TRUNCATE usage_records, usage_rollups, spend_by_day')
+      await database.query(
+        'TRUNCATE usage_records, usage_rollups, spend_by_day, gateway_usage_days, gateway_latency_days',
+      )
     },
     close: async () => {
       await database.close()

@@ -11,11 +11,13 @@ import {
   type LedgerStage,
 } from '../../src/modules/ledger/testing/ledger-stage.ts'
 import { readBuckets } from '../../src/modules/usage/buckets/read-buckets.ts'
+import { sumGatewayDays } from '../../src/modules/usage/sums/sum-gateway-days.ts'
 import { sumUsage } from '../../src/modules/usage/sums/sum-usage.ts'
 import { DAY_MS, HOUR_MS } from '../../src/modules/usage/usage.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { longOr } from '../support/long-or.ts'
 import { addUpRecords, QUERIES, readRecords } from './add-up-records.ts'
+import { readAmongAll } from './read-among-all.ts'
 
 /** Three days before the end of a month. */
 const START_MS = Date.UTC(2030, 0, 29)
@@ -83,6 +85,7 @@ test('reports are the sum of the requests to the nano-dollar, however charges an
       expect(
         await stage.database.query('SELECT FROM usage_stale_days WHERE account_id = $1', [accountId]),
       ).toEqual([])
+      expect(await stage.database.query('SELECT FROM gateway_stale_days')).toEqual([])
     }),
     { numRuns: longOr(200, 10) },
   )
@@ -220,13 +223,24 @@ function killAt(database: Database, statements: number): Database {
 }
 
 /** Days of the account from the first one on. Other accounts of the stage have too few rollups, or sums already. */
-function sum(days: number, database: Database = stage.database): Promise<void> {
-  return sumUsage({
+async function sum(days: number, database: Database = stage.database): Promise<void> {
+  await sumUsage({
     database,
     untilMs: START_MS + days * DAY_MS,
     isForNewAccounts: true,
     isStopped: () => false,
     rollupsMin: 1,
+  })
+  await sumGateway(days, database)
+}
+
+/** The days of all accounts. */
+function sumGateway(days: number, database: Database = stage.database): Promise<void> {
+  return sumGatewayDays({
+    database,
+    untilMs: START_MS + days * DAY_MS,
+    isStopped: () => false,
+    refreshMs: 0,
   })
 }
 
@@ -260,14 +274,23 @@ async function expectExact(): Promise<void> {
       toText(query),
     ).toEqual(addUpRecords(records, query).map(toText).toSorted())
   }
+  const range = { fromMs: START_MS, toMs: START_MS + DAYS * DAY_MS }
+  const ofAccount = await readAmongAll(stage.database, accountId, range)
+  expect([ofAccount?.requests ?? 0, ofAccount?.costNanoUsd ?? 0n]).toEqual([
+    records.length,
+    records.reduce((total, { cost }) => total + cost, 0n),
+  ])
 }
 
 /** The charges of this stage were not paid. */
 async function expectVerified(): Promise<void> {
   const checks = await verifyLedger(stage.database)
-  expect(checks.find(({ rule }) => rule === 'sums of days are the sum of the rollups')).toMatchObject({
-    differences: [],
-  })
+  const rules = [
+    'sums of days are the sum of the rollups',
+    'sums of days of all accounts are the sum of the rollups',
+  ]
+  for (const wanted of rules)
+    expect(checks.find(({ rule }) => rule === wanted)).toMatchObject({ differences: [] })
 }
 
 const toText = (value: unknown): string =>

@@ -8,6 +8,11 @@ export const LATENCY_ERROR = 0.05
 /** Counts are packed with their bucket into one number: the bucket is the part above this. */
 const BUCKET_UNIT = 2 ** 32
 
+/** Older hours are added up by day. Longer than a series of hours can be. */
+export const HOURS_KEPT_DAYS = 45
+/** SQL: from then on no hour has been added up yet. */
+export const HOURS_ARE_KEPT_FROM = `now() - interval '${HOURS_KEPT_DAYS - 1} days'`
+
 /** Returns the bucket of a duration: 0 up to one millisecond, then the exponent of the bucket's end. */
 export function latencyBucketOf(milliseconds: number): number {
   return milliseconds <= 1 ? 0 : Math.ceil(Math.log(milliseconds) / LOG_GROWTH)

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Queryable } from '../../storage/database.ts'
-import { addUpSql, latencyBucketOf, packHistogram } from './latency-buckets.ts'
+import { addUpSql, HOURS_KEPT_DAYS, latencyBucketOf, packHistogram } from './latency-buckets.ts'
 import { floorHour } from './usage-range.ts'
 
 /** A completed request. */
@@ -37,8 +37,6 @@ const CELLS_MAX = 20_000
 const CELLS_AT_ONCE = 1_000
 const FOLD_ROWS = 2_000
 const FOLDS_MAX = 100
-/** Longer than a series of hours can be. */
-const HOURS_KEPT_DAYS = 45
 
 /**
  * Counts durations in memory and adds them to the stored histograms every few seconds: percentiles may lack the last seconds of

@@ -2,7 +2,7 @@ import type { Environment, Reader } from '../keys/keys.ts'
 import { firstIdAt } from '../../kernel/identifiers.ts'
 import { floorHour, type SplitRange, type UsageRange } from './usage-range.ts'
 import { valueOfTag } from './value-of-tag.ts'
-import { RECORD_COSTS, ROLLUP_COSTS } from './usage-costs.ts'
+import { COST_COLUMNS, RECORD_COSTS, ROLLUP_COSTS } from './usage-costs.ts'
 import { COUNT_COLUMNS, RECORD_COUNTS, ROLLUP_COUNTS } from './usage-totals.ts'
 
 /** Filters for usage. */
@@ -54,7 +54,7 @@ export function selectUsage(
   filter: UsageFilter = {},
   tagName: string | null = null,
   values: unknown[] = [],
-  /** Also what vendors charge. Not by label. */
+  /** Also what vendors charge. */
   hasCosts = false,
 ): UsageSelection {
   const bind = (value: unknown): string => `$${values.push(value)}`
@@ -69,16 +69,19 @@ export function selectUsage(
   )
   const { label, hasLabel, tag } = tagParts(filter, tagName, bind)
   const fromHours = ({ fromMs, toMs }: UsageRange): string => {
+    const counted = `${ROLLUP_COUNTS}${hasCosts ? ROLLUP_COSTS : ''}`
     const within = `account_id = ${owner} AND hour >= ${bind(new Date(fromMs))} AND hour < ${bind(new Date(toMs))}${narrowed}`
-    const all = `SELECT hour, ${ATTRIBUTES}, NULL::text AS tag, ${ROLLUP_COUNTS}${hasCosts ? ROLLUP_COSTS : ''} FROM usage_rollups WHERE ${within}`
+    const all = `SELECT hour, ${ATTRIBUTES}, NULL::text AS tag, ${counted} FROM usage_rollups WHERE ${within}`
     const tagged = (value: string, counts: string, condition: string): string =>
       `SELECT hour, key_id, NULL::text AS environment, model, NULL::text AS provider, ${value} AS tag, ${counts}
        FROM usage_by_label WHERE ${within} AND ${condition}`
-    if (label !== null) return tagged(tag('label'), ROLLUP_COUNTS, `label = ${label}`)
+    if (label !== null) return tagged(tag('label'), counted, `label = ${label}`)
     if (hasLabel === null) return all
     // What has no such tag is everything, less what has it.
-    const less = COUNT_COLUMNS.map((column) => `-${column}`).join(', ')
-    return [all, tagged(tag('label'), ROLLUP_COUNTS, hasLabel), tagged('NULL::text', less, hasLabel)].join(
+    const less = [...COUNT_COLUMNS, ...(hasCosts ? COST_COLUMNS : [])]
+      .map((column) => `-${column}`)
+      .join(', ')
+    return [all, tagged(tag('label'), counted, hasLabel), tagged('NULL::text', less, hasLabel)].join(
       ' UNION ALL ',
     )
   }

@@ -108,6 +108,7 @@ const CHANGE_IDENTITY = `
 
 /** These have one row in every migrated database, also in one that was never used. */
 const FILLED_BY_MIGRATIONS: ReadonlySet<string> = new Set([
+  'gateway_sum_progress',
   'installation',
   'offer_state',
   'statement_numbers',

@@ -1,3 +1,4 @@
+import { COST_SUMMED } from '../journal/cost-arrays.ts'
 import { RARELY_SUMMED, SUMMED } from '../journal/journal-text.ts'
 
 /** The tags of an account that have sums of their own, by day. What comes later counts as another value of its name. */
@@ -6,7 +7,7 @@ const LABELS_PER_DAY_MAX = 1_000
 /** Stands for the values of a tag beyond the limit. */
 const OTHER = '~other'
 
-const SUMS = ['requests', ...SUMMED, ...RARELY_SUMMED]
+const SUMS = ['requests', ...SUMMED, ...RARELY_SUMMED, ...COST_SUMMED]
 
 interface SummedLabels {
   /** The sums of charges, as a FROM item: each with its `labels`, or null. */

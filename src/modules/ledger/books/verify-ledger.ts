@@ -92,6 +92,20 @@ const RULES = lookupTable<string>({
       AND NOT EXISTS (
         SELECT FROM usage_stale_days stale WHERE stale.account_id = usage_sum_progress.account_id AND stale.day = coalesce(rolled.day, summed.day))`,
 
+  'sums of days of all accounts are the sum of the rollups': `
+    WITH rolled AS (
+      SELECT (hour AT TIME ZONE 'UTC')::date AS day, sum(requests) AS requests, sum(cost_nano_usd) AS cost,
+        sum(vendor_cost_nano_usd) AS vendor_cost FROM usage_rollups GROUP BY day
+    ), summed AS (
+      SELECT grain, (day AT TIME ZONE 'UTC')::date AS day, sum(requests) AS requests, sum(cost_nano_usd) AS cost,
+        sum(vendor_cost_nano_usd) AS vendor_cost FROM gateway_usage_days GROUP BY 1, 2
+    ), grains AS (SELECT DISTINCT grain FROM summed)
+    SELECT format('%s by %s: requests %s for %s, summed %s for %s', day, grain, rolled.requests, rolled.cost, summed.requests,
+      summed.cost) AS difference
+    FROM (rolled CROSS JOIN grains) FULL JOIN summed USING (grain, day)
+    WHERE day < (SELECT summed_until FROM gateway_sum_progress) AND day <> ALL (ARRAY(SELECT gateway_stale_days.day FROM gateway_stale_days))
+      AND (rolled.requests, rolled.cost, rolled.vendor_cost) IS DISTINCT FROM (summed.requests, summed.cost, summed.vendor_cost)`,
+
   'sums of days are the sum of the entries': `
     SELECT format('account %s on %s: entries %s, sum %s', account_id, day, entries, summed) AS difference
     FROM (

@@ -58,16 +58,17 @@ test('what was written to caches is posted with each request and in the sums, be
   )
 })
 
-test('costs of vendors are posted with each request and in the sums of its hour, and those that are unknown are counted nowhere', async () => {
+test('costs of vendors are posted with each request and in the sums of its hour and of each label, and those that are unknown are counted nowhere', async () => {
   const cost = fc.option(fc.bigInt({ min: 0n, max: 9n }), { nil: undefined })
   await fc.assert(
     fc.asyncProperty(fc.array(cost, { minLength: 1, maxLength: 6 }), async (costs) => {
       const accountId = createId()
       const plain = { cacheWriteTokens: undefined, uncoveredNanoUsd: 0n, model: 'one' }
-      const charges = costs.map((nanoUsd) => {
+      const charges = costs.map((nanoUsd, index) => {
         const one = charge(plain, accountId)
+        const labels = index % 2 === 0 ? ['tag:team=a', 'group:1'] : ['tag:team=b']
         const vendorCost = nanoUsd === undefined ? undefined : { nanoUsd, version: 'file-1' }
-        return { ...one, costNanoUsd: 100n, record: { ...one.record, priceVersion: '1', vendorCost } }
+        return { ...one, costNanoUsd: 100n, record: { ...one.record, priceVersion: '1', vendorCost, labels } }
       })
       await recordUsage(stage.database, { writer: 1, charges })
       const rows = await stage.database.query<{ cost: bigint | null; version: string | null }>(
@@ -95,6 +96,24 @@ test('costs of vendors are posted with each request and in the sums of its hour,
           cost: known.reduce((sum, one) => sum + one, 0n),
           revenue: BigInt(known.length) * 100n,
         },
+      ])
+      const byLabel = await stage.database.query(
+        `SELECT label, sum(costed_requests)::bigint AS costed, sum(vendor_cost_nano_usd)::bigint AS cost,
+           sum(costed_revenue_nano_usd)::bigint AS revenue
+         FROM usage_by_label WHERE account_id = $1 GROUP BY label ORDER BY label`,
+        [accountId],
+      )
+      const sumOf = (label: string, isEven: boolean) => {
+        const labelled = costs.filter((_, index) => (index % 2 === 0) === isEven)
+        const counted = labelled.filter((one) => one !== undefined)
+        const cost = counted.reduce((sum, one) => sum + one, 0n)
+        const costed = BigInt(counted.length)
+        return labelled.length === 0 ? [] : [{ label, costed, cost, revenue: costed * 100n }]
+      }
+      expect(byLabel).toEqual([
+        ...sumOf('group:1', true),
+        ...sumOf('tag:team=a', true),
+        ...sumOf('tag:team=b', false),
       ])
     }),
     { numRuns: 20 },

@@ -41,7 +41,7 @@ interface Grouped {
 }
 
 /** The column that the value of a dimension is made of. */
-export const SOURCE_COLUMNS: Readonly<Record<Exclude<GatewayDimension, 'tag'>, string>> = {
+export const SOURCE_COLUMNS = {
   account: 'account_id',
   project: 'key_id',
   key: 'key_id',
@@ -49,7 +49,7 @@ export const SOURCE_COLUMNS: Readonly<Record<Exclude<GatewayDimension, 'tag'>, s
   provider: 'provider',
   region: 'provider',
   env: 'environment',
-}
+} as const satisfies Readonly<Record<Exclude<GatewayDimension, 'tag'>, string>>
 
 /** Returns the value of a dimension, made of the column `source` and of `account_id` of the relation `rows`. */
 export function groupedBy({ by, regions }: GatewayQuery, source: string, bind: Bind): Grouped {

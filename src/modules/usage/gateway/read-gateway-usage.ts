@@ -24,16 +24,25 @@ export async function readGatewayUsage(
     countErrorKinds(queryable, query),
   ])
   const values = usage.groups.map(({ value }) => value)
-  const [names, latencies] = await Promise.all([
-    nameGroups(queryable, query.by, values),
-    readGroupLatency(queryable, query, values),
-  ])
+  const names = await nameGroups(queryable, query.by, values)
+  const latencies = await readGroupLatency(queryable, query, values, accountsOf(query.by, values, names))
   const groups = usage.groups.map((group) => ({
     ...group,
     ...(names.get(group.value) ?? { name: group.value, account: null }),
     ...(latencies.get(group.value) ?? NOT_MEASURED),
   }))
   return { ...usage, groups, errorKinds }
+}
+
+/** Null if groups are not of one account each. */
+function accountsOf(
+  by: GatewayQuery['by'],
+  values: readonly string[],
+  names: ReadonlyMap<string, GroupName>,
+): readonly string[] | null {
+  if (by === 'account') return values
+  if (by !== 'key' && by !== 'project') return null
+  return [...new Set(values.flatMap((value) => names.get(value)?.account?.id ?? []))]
 }
 
 const NOT_MEASURED: GroupLatency = { latency: null, firstToken: null }
@@ -73,7 +82,9 @@ export async function readGatewayTimeseries(
   query: GatewayTimeseriesQuery,
 ): Promise<Timeseries & { readonly names: ReadonlyMap<string, GroupName> }> {
   const values: unknown[] = []
-  const sql = selectAllAccounts({ ...query, by: query.by ?? 'account' }, values, { isByHour: true })
+  const sql = selectAllAccounts({ ...query, by: query.by ?? 'env' }, values, {
+    steps: query.granularity,
+  })
   const timeseries = await readSeries(queryable, { sql, values }, query)
   const names =
     query.by === null

@@ -46,8 +46,7 @@ interface GroupFigures {
   readonly previous: UsageTotals
   /** Null by tag, because errors have none. */
   readonly errors: ErrorCounts | null
-  /** Null by tag. */
-  readonly costs: UsageCosts | null
+  readonly costs: UsageCosts
 }
 
 export interface UsageGroup extends GroupFigures {
@@ -108,9 +107,9 @@ function rankGroups(query: GroupsQuery, values: unknown[], hasErrors: boolean): 
   const { previousRange, order, limit } = query
   const before = selectAllAccounts({ ...query, range: previousRange }, values)
   const renamed = COUNT_COLUMNS.map((column) => `${column} AS before_${column}`).join(', ')
-  const now = selectAllAccounts(query, values, { hasCosts: hasErrors })
+  const now = selectAllAccounts(query, values, { hasCosts: true })
   const errors = hasErrors ? countErrors(query, values) : NO_ERRORS
-  const others = [...BEFORE, ...ERROR_COLUMNS, ...(hasErrors ? COST_COLUMNS : [])]
+  const others = [...BEFORE, ...ERROR_COLUMNS, ...COST_COLUMNS]
   const columns = [...COUNT_COLUMNS, ...others]
   const last = `$${values.push(limit)}::bigint`
   return `WITH groups AS (
@@ -153,7 +152,7 @@ function figuresOf(row: GroupRow, hasErrors: boolean): GroupFigures {
     errors: hasErrors
       ? { failed: Number(row.failed), refused: Number(row.refused), disconnected: Number(row.disconnected) }
       : null,
-    costs: hasErrors ? costsFromRow(row) : null,
+    costs: costsFromRow(row),
   }
 }
 
@@ -176,7 +175,7 @@ function noFigures(hasErrors: boolean): GroupFigures {
     totals: NO_USAGE,
     previous: NO_USAGE,
     errors: hasErrors ? { failed: 0, refused: 0, disconnected: 0 } : null,
-    costs: hasErrors ? NO_COSTS : null,
+    costs: NO_COSTS,
   }
 }
 
@@ -190,6 +189,6 @@ function addFigures(a: GroupFigures, b: GroupFigures): GroupFigures {
         refused: a.errors.refused + b.errors.refused,
         disconnected: a.errors.disconnected + b.errors.disconnected,
       },
-    costs: a.costs && b.costs && addCosts(a.costs, b.costs),
+    costs: addCosts(a.costs, b.costs),
   }
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Database } from '../../../storage/database.ts'
 import { messageOf } from '../../../storage/storage-error.ts'
+import { sumGatewayDays } from './sum-gateway-days.ts'
 import { endOfSummedDays, sumUsage } from './sum-usage.ts'
 
 const INTERVAL_MS = 10 * 60_000
@@ -34,6 +35,7 @@ export function keepUsageSummed({ database, clock, logger }: KeepOptions): () =>
       isStopped: () => isStopped,
     })
     lookedUntilMs = untilMs
+    await sumGatewayDays({ database, untilMs, isStopped: () => isStopped })
   }
   const run = (): void => {
     running = sum()
