@@ -56,6 +56,7 @@ describe('a pinned model', () => {
     const others = [
       '/v1/deployments/{id}/chat',
       '/v1/deployments/{id}/chat/completions',
+      '/v1/admin/requests/{request_id}/replay',
       '/v1/admin/providers/{name}/test',
       '/v1/admin/providers/test',
       '/v1/admin/price_adjustments',

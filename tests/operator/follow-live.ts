@@ -10,13 +10,14 @@ export interface LiveStream {
   readonly leave: () => void
 }
 
-/** Opens a stream of live figures. */
+/** Opens a stream of live figures, or another one. */
 export async function followLive(
   gateway: Pick<TestGateway, 'fetch'>,
   request: { key?: string | null; headers?: Record<string, string> } = {},
+  path = '/v1/admin/live',
 ): Promise<LiveStream> {
   const leaving = new AbortController()
-  const response = await gateway.fetch('GET', '/v1/admin/live', { ...request, signal: leaving.signal })
+  const response = await gateway.fetch('GET', path, { ...request, signal: leaving.signal })
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   const next = async (): Promise<LiveEvent> => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
 import { createStranger, failureOf } from '../sessions/sign-in.ts'
 import { completion, failure } from '../upstreams/openai-server.ts'
+import { followLive, type LiveStream } from './follow-live.ts'
 
 let gateway: ChatGateway
 let ada: Account
@@ -163,4 +164,42 @@ test('equal errors are counted together, with the accounts that have them, and l
   expect(idsOf(found)).toEqual([last, first])
   const { body: ofAda } = await get(`request_errors?error=busy&account_id=${ada.id}`)
   expect(ofAda.data).toMatchObject([{ requests: 1, accounts: 1 }])
+})
+
+describe('the live requests of all accounts', () => {
+  const LIVE = '/v1/admin/requests/live'
+  const follow = (query: string): Promise<LiveStream> => followLive(gateway, {}, `${LIVE}?${query}`)
+  /** The ids of the next event that has any. */
+  const nextIds = async (stream: LiveStream): Promise<string[]> => {
+    for (;;) {
+      const event = await stream.next()
+      expect(event).toMatchObject({ object: 'live_requests', is_cut: false })
+      if (event.data.length > 0) return idsOf(event)
+    }
+  }
+
+  test('200: tell the last requests that the filters find, and then each that ends', async () => {
+    gateway.upstream.respondWith(completion())
+    const before = await ask(ada)
+    const stream = await follow(`account_id=${ada.id}`)
+    const first = await stream.next()
+    expect(idsOf(first).at(-1)).toBe(before)
+    expect(first.data.at(-1)).toMatchObject({ account_name: 'Ada', upstream_error: null })
+    await ask(bob)
+    const after = await ask(ada)
+    expect(await nextIds(stream)).toEqual([after])
+    stream.leave()
+  })
+
+  test('are for operators only, within ten streams, and of accounts that exist', async () => {
+    const key = await createStranger(gateway)
+    expect(failureOf(await gateway.request('GET', LIVE, { key }))).toEqual([403, 'forbidden'])
+    const unknown = '01890000-0000-7000-8000-000000000000'
+    expect((await gateway.request('GET', `${LIVE}?account_id=${unknown}`)).status).toBe(404)
+    expect((await gateway.request('GET', `${LIVE}?key=x`)).status).toBe(400)
+    const streams = await Promise.all(Array.from({ length: 10 }, () => follow('')))
+    expect(streams.every(({ status }) => status === 200)).toBe(true)
+    expect(failureOf(await gateway.request('GET', LIVE))).toEqual([429, 'concurrency_limit_reached'])
+    for (const { leave } of streams) leave()
+  })
 })

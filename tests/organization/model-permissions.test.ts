@@ -226,6 +226,7 @@ const WITHOUT_ONE = [
   '/v1/admin/price_adjustments',
   '/v1/admin/config/apply',
   '/v1/admin/providers/test',
+  '/v1/admin/requests/{request_id}/replay',
   '/v1/admin/providers/{name}/test',
 ]
 

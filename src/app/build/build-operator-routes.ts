@@ -1,3 +1,4 @@
+import { adminAccountKeyRoutes } from '../../http/routes/operator/admin-account-keys.ts'
 import { adminAccountRoutes } from '../../http/routes/operator/admin-accounts.ts'
 import { adminAuditRoutes } from '../../http/routes/operator/admin-audit.ts'
 import { adminCreditRoutes } from '../../http/routes/operator/admin-credit.ts'
@@ -9,6 +10,8 @@ import { adminPaymentRoutes } from '../../http/routes/operator/admin-payments.ts
 import { adminPromoRoutes } from '../../http/routes/operator/admin-promo.ts'
 import { adminProviderHealthRoutes } from '../../http/routes/operator/admin-provider-health.ts'
 import { adminProviderRoutes } from '../../http/routes/operator/admin-providers.ts'
+import { adminLiveRequestRoutes } from '../../http/routes/operator/admin-requests-live.ts'
+import { adminRequestReplayRoutes } from '../../http/routes/operator/admin-request-replay.ts'
 import { adminRequestRoutes } from '../../http/routes/operator/admin-requests.ts'
 import { adminUsageRoutes } from '../../http/routes/operator/admin-usage.ts'
 import { adminUserRoutes } from '../../http/routes/operator/admin-users.ts'
@@ -20,6 +23,7 @@ import { createExaminer } from '../doctor/share-examination.ts'
 import type { Config } from '../settings/config.ts'
 import type { Modules } from './build-modules.ts'
 import { listRegions } from './build-offer.ts'
+import type { RunPaid } from '../../http/paid/run-paid.ts'
 import type { Overview } from './build-overview.ts'
 
 interface OperatorRouteParts {
@@ -27,6 +31,7 @@ interface OperatorRouteParts {
   readonly modules: Modules
   readonly people: People
   readonly overview: Overview
+  readonly runPaid: RunPaid
   readonly logger: GatewayLogger
 }
 
@@ -36,12 +41,16 @@ export function buildOperatorRoutes({
   modules,
   people,
   overview,
+  runPaid,
   logger,
 }: OperatorRouteParts): Route[] {
   const { accounts, keys, providers, billing, promoCodes, audit, usage } = modules
   return [
     ...adminRequestRoutes(modules),
-    ...adminAccountRoutes({ accounts, keys, usage, audit }),
+    ...adminRequestReplayRoutes({ ...modules, runPaid }),
+    ...adminLiveRequestRoutes({ feed: overview.requests, accounts, clock: modules.clock }),
+    ...adminAccountRoutes({ accounts, audit, logger }),
+    ...adminAccountKeyRoutes({ accounts, keys, usage, audit }),
     ...adminUserRoutes({ people, audit }),
     ...adminOperatorRoutes({ people, audit }),
     ...adminCreditRoutes({ accounts, billing, ledger: modules.ledger, audit, logger }),

@@ -5,8 +5,10 @@ import { createLiveFeed } from '../overview/live-feed.ts'
 import { createProcessReports } from '../overview/process-reports.ts'
 import { createProviderStatuses } from '../overview/provider-statuses.ts'
 import { createSharedStateReader } from '../overview/read-shared-state.ts'
+import { createRequestFeed } from '../overview/request-feed.ts'
 import { createRecentProviders } from '../overview/recent-providers.ts'
 import type { LiveFeed } from '../../http/routes/operator/admin-live.ts'
+import type { RequestFeed } from '../../http/routes/operator/admin-requests-live.ts'
 import type { ProviderStatuses } from '../../http/routes/operator/admin-providers.ts'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Config } from '../settings/config.ts'
@@ -18,6 +20,7 @@ import { hasProviders, listFirstProviderEnds } from './build-offer.ts'
 export interface Overview {
   readonly providers: ProviderStatuses
   readonly live: LiveFeed
+  readonly requests: RequestFeed
   close(): void
 }
 
@@ -61,6 +64,7 @@ export function buildOverview(config: Config, parts: OverviewParts): Overview {
       listFirstProviderEnds: () => listFirstProviderEnds(config, modules),
     }),
     live: createLiveFeed({ readOverview, isShuttingDown }),
+    requests: createRequestFeed({ requestLog: modules.requestLog, clock, isShuttingDown }),
     close: () => {
       recent.close()
       reports.close()

@@ -214,7 +214,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...requestLogRoutes(modules),
     ...buildStoredTextRoutes(config, modules),
     ...buildBillingRoutes({ modules, config, logger }),
-    ...buildOperatorRoutes({ config, modules, people, overview: options.overview, logger }),
+    ...buildOperatorRoutes({ config, modules, people, overview: options.overview, runPaid, logger }),
     ...buildOfferRoutes({ modules, providers: options.overview.providers }),
     ...operationRoutes({
       checks: {

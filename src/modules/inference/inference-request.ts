@@ -15,6 +15,8 @@ export interface InferenceRequest<Body> {
   readonly cancellation: Cancellation
   /** The most that it may cost, whatever the upstream reports. A longer answer is not asked for. */
   readonly amountNanoUsdMax?: NanoUsd | undefined
+  /** Only this provider may be asked, whatever other routes the model has. */
+  readonly onlyProvider?: string | undefined
   /** Headers of its wire that are forwarded to a provider of the same wire, as alternating names and values. */
   readonly headers?: readonly string[]
   /**

@@ -3,6 +3,12 @@ import type { Queryable } from '../../storage/database.ts'
 import type { OnlineIndexes } from '../../storage/online-indexes.ts'
 import type { Usage, UsageFilter } from '../usage/usage.ts'
 import { ErrorMeter } from './errors/error-meter.ts'
+import {
+  followRequests,
+  type EndedRequests,
+  type FollowedQuery,
+  type FollowTiming,
+} from './follow-requests.ts'
 import { FailedRequests, type FailedRequestsOptions } from './failed-requests.ts'
 import { listErrors, type ErrorGroups, type ErrorsQuery } from './errors/list-errors.ts'
 import {
@@ -33,6 +39,7 @@ export {
 } from './bodies/stored-bodies.ts'
 export { LOG_OUTCOMES, type LogEntry } from './log-entry.ts'
 export type { LogPage, LogQuery, LogReader } from './list-entries.ts'
+export type { EndedRequests } from './follow-requests.ts'
 export type { ErrorGroup } from './errors/list-errors.ts'
 export type { LogFilter } from './log-parts.ts'
 
@@ -40,6 +47,8 @@ export type { LogFilter } from './log-parts.ts'
 export interface RequestLog {
   /** Returns entries, newest first. */
   list(query: LogQuery): Promise<LogPage>
+  /** Yields the last requests that a query finds, and then those that end, until `pause` resolves to false. */
+  follow(query: FollowedQuery, timing: FollowTiming): AsyncIterable<EndedRequests>
   /** Throws `not_found` for a request of another account, or of a key that the reader does not see. */
   read(reader: LogReader, requestUuid: string): Promise<LogEntry>
   /** Returns equal errors with their numbers, the most frequent first. */
@@ -70,6 +79,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   }
   return {
     list,
+    follow: (query, timing) => followRequests(query, list, timing),
     read: async (reader, requestUuid) => {
       const page = { limit: 1, afterId: null }
       const { entries } = await list({ ...reader, range: ALL_TIME, filter: {}, requestUuid, page })

@@ -12,6 +12,10 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   'POST /v1/payments/checkout': { amount_usd: 25 },
   'POST /v1/promo/redeem': { code: 'WELCOME' },
   'POST /v1/admin/accounts': { name: 'Example GmbH' },
+  'POST /v1/admin/requests/{request_id}/replay': {
+    account_id: '01a1ea6c-2653-7167-8fd4-30e6d667493c',
+    provider: 'basement',
+  },
   'POST /v1/admin/accounts/{id}/api-keys': { name: 'first key', scopes: ['inference', 'manage'] },
   'PATCH /v1/admin/accounts/{id}': { note: 'Pays by invoice.' },
   'POST /v1/admin/accounts/{id}/suspend': { reason: 'Invoice 17 is not paid.' },

@@ -6,6 +6,8 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
     'Returns the usage of all accounts by hour or day of UTC, with series of the dearest accounts, models or other groups.',
   'GET /v1/admin/requests':
     'Returns the requests of all accounts, or of one, newest first, with what the client was told and what the upstream said. Filters combine; `error` finds a part of a code or message. A page reads a bounded number of requests, so that it may be short or empty and still have a `next_cursor`.',
+  'GET /v1/admin/requests/live':
+    'Streams the requests that end, of all processes and with the filters of the list, at most one event a second. It reads the log, so that a request is in it about a second after its end, under the time when it began. It ends with the key or the session, and when the gateway shuts down. Each process has at most 10 such streams.',
   'GET /v1/admin/requests/{request_id}':
     'Returns one request of any account with its timings, its attempts and what each upstream said.',
   'GET /v1/admin/request_errors':
@@ -20,7 +22,8 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
     'Deactivates a person in all accounts. The answer comes when every process of the gateway refuses their keys and sessions.',
   'POST /v1/admin/users/{id}/activate':
     'Activates a deactivated person. Their keys work again; their sessions have ended.',
-  'GET /v1/admin/accounts': 'Lists all accounts, or those that the filters find, newest first.',
+  'GET /v1/admin/accounts':
+    'Lists all accounts, or those that the filters find, newest first or sorted by balance, spend, growth or errors, also as CSV.',
   'POST /v1/admin/accounts': 'Makes an account. It has no key and no credit yet.',
   'GET /v1/admin/accounts/{id}': 'Returns one account with its balance.',
   'PATCH /v1/admin/accounts/{id}':
@@ -58,6 +61,8 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/admin/payments/{id}/refund':
     'Refunds a payment at its provider and takes the credit back, in whole or in part.',
   'GET /v1/admin/promo-codes': 'Lists every promo code, newest first.',
+  'POST /v1/admin/requests/{request_id}/replay':
+    'Asks another provider, and if wanted another model, what a request asked, as a chat that is not streamed. Only requests whose body is stored as a whole can be replayed (409). It is a request of the account of the operator, which pays for it, with the vendor cost, the limits and the log of any other; the account of the original pays nothing. The audit log records it.',
   'POST /v1/admin/promo-codes': 'Makes a promo code: an amount, an expiry and how often it can be redeemed.',
   'GET /v1/admin/promo-codes/{id}': 'Returns one promo code.',
   'POST /v1/admin/promo-codes/{id}/disable': 'Disables a promo code. Credit that was redeemed stays.',

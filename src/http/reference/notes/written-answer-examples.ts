@@ -125,6 +125,24 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
     'at,id,kind,description,project_id,project,key_id,key,model,requests,amount_usd,balance_usd\r\n2026-11-17T16:20:29.000Z,1702,charge,,proj_01a1b2c3d4e5f60718293a4b5c6d7e8f,Default,01a1b2c3-d4e5-7f60-8182-93a4b5c6d7e8,search,gpt-5.4,120,-0.45,19.55\r\n',
   'GET /v1/admin/accounts/{id}/ledger 200 text/csv':
     'at,id,kind,description,project_id,project,key_id,key,model,requests,amount_usd,balance_usd\r\n2026-11-17T16:20:29.000Z,1702,charge,,proj_01a1b2c3d4e5f60718293a4b5c6d7e8f,Default,01a1b2c3-d4e5-7f60-8182-93a4b5c6d7e8,search,gpt-5.4,120,-0.45,19.55\r\n',
+  'POST /v1/admin/requests/{request_id}/replay 200 application/json': {
+    object: 'request.replay',
+    request_id: 'req_01a1e9000fc97effb14cdd4471e0969d',
+    replayed_request_id: 'req_01a1ea6c26537167b8d430e6d667493c',
+    charged_account_id: ID,
+    model: 'gpt-5.4',
+    provider: 'basement',
+    latency_ms: 812,
+    prompt_tokens: 12,
+    completion_tokens: 3,
+    cost_usd: 0.00006,
+    answer: {
+      text: '{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Hello."}}]}',
+      assembled_text: 'Hello.',
+    },
+  },
+  'GET /v1/admin/accounts 200 text/csv':
+    'id,name,status,suspended_reason,note,balance_usd,spent_30d_usd,spent_before_usd,failed_requests_30d,created_at\r\n01a1ea6c-2653-7167-8fd4-30e6d667493c,Acme,active,,,12.5,4.5,3.9,2,2026-10-01T08:00:00.000Z\r\n',
   'GET /v1/admin/usage 200 text/csv':
     'from,to,by,value,name,account_id,account,requests,cost_usd,previous_cost_usd\r\n2026-10-01T00:00:00.000Z,2026-11-01T00:00:00.000Z,model,gpt-5.4,gpt-5.4,,,120,4.5,3.9\r\n',
   'GET /v1/admin/audit 200 text/csv':

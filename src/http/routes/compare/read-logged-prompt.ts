@@ -18,7 +18,7 @@ const checkMessages: (value: unknown) => asserts value is CountTokensRequest =
 const checkResponses: (value: unknown) => asserts value is ResponsesRequest = compileCheck(ResponsesRequest)
 
 /** In place of media, which are not stored. */
-const MEDIA_LEFT_OUT = 'characters of media left out]'
+export const MEDIA_LEFT_OUT = 'characters of media left out]'
 
 /** Returns the messages of a stored body of a chat, of any wire. Null if it has none, or not all of them. */
 export function readLoggedPrompt(operation: string, text: string): PromptCase | null {

@@ -38,7 +38,7 @@ const operatorFields = {
   ),
 }
 
-const AdminEntryAnswer = Type.Object({ ...RequestEntryAnswer.properties, ...operatorFields })
+export const AdminEntryAnswer = Type.Object({ ...RequestEntryAnswer.properties, ...operatorFields })
 
 export const AdminRequestPageAnswer = Type.Object({
   object: objectName('list'),

@@ -1,24 +1,13 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import { isUuid } from '../../../kernel/identifiers.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
-import type {
-  LogQuery,
-  LogReader,
-  RequestLog,
-  StoredBodies,
-} from '../../../modules/request-log/request-log.ts'
+import type { RequestLog, StoredBodies } from '../../../modules/request-log/request-log.ts'
 import type { Tasks } from '../../../modules/tasks/tasks.ts'
 import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
-import {
-  parseAccountId,
-  parseLogQuery,
-  parseRequestId,
-  RequestParams,
-  RequestsQuery,
-} from '../account/request-log-query.ts'
+import { parseRequestId, RequestParams } from '../account/request-log-query.ts'
 import { parseRange, RangeQuery, Text } from '../account/usage-query.ts'
 import {
   adminEntryToWire,
@@ -28,23 +17,13 @@ import {
   ErrorGroupsAnswer,
   groupToWire,
 } from './admin-request-wire.ts'
-
-const accountField = {
-  account_id: Type.Optional(
-    Type.String({ description: 'The id of an account: only its requests. Of all accounts if it is absent.' }),
-  ),
-}
-
-const AdminRequestsQuery = Type.Object({
-  ...accountField,
-  ...RequestsQuery.properties,
-  error: Type.Optional(
-    Text(
-      'Only requests whose error, or the error of the upstream, has this in its code or message, in any case.',
-    ),
-  ),
-  error_key: Type.Optional(Text('Only requests with this error, as `error_key` of an entry or a group.')),
-})
+import {
+  accountField,
+  AdminRequestsQuery,
+  parseAdminQuery,
+  readerOf,
+  readerOfQuery,
+} from './admin-requests-query.ts'
 
 const GROUPS_MAX = 200
 const GROUPS_USUAL = 50
@@ -89,7 +68,7 @@ export const adminRequestRoutes = (parts: AdminRequestParts): Route[] => [
     otherErrors: [404, 503],
     responses: { 200: { description: 'One entry a request, newest first.', schema: AdminRequestPageAnswer } },
     handle: async ({ query }) => {
-      const reader = await readerOfQuery(parts, query.account_id)
+      const reader = await readerOfQuery(parts.accounts, query.account_id)
       const { entries, nextCursor } = await parts.requestLog.list(
         parseAdminQuery(reader, query, parts.clock.nowMs()),
       )
@@ -127,7 +106,7 @@ export const adminRequestRoutes = (parts: AdminRequestParts): Route[] => [
     otherErrors: [404],
     responses: { 200: { description: 'The most frequent first.', schema: ErrorGroupsAnswer } },
     handle: async ({ query }) => {
-      const { accountId } = await readerOfQuery(parts, query.account_id)
+      const { accountId } = await readerOfQuery(parts.accounts, query.account_id)
       if (query.key !== undefined && !isUuid(query.key))
         throw invalidValue('key', 'key must be the id of an API key, not the key.')
       const { range } = parseRange(query, { usual: '24h', nowMs: parts.clock.nowMs() })
@@ -148,35 +127,3 @@ export const adminRequestRoutes = (parts: AdminRequestParts): Route[] => [
 ]
 
 const CLOCK_MARGIN_MS = 60_000
-
-async function readerOfQuery(
-  { accounts }: AdminRequestParts,
-  accountId: string | undefined,
-): Promise<LogReader> {
-  if (accountId !== undefined) await accounts.read(parseAccountId(accountId))
-  return readerOf(accountId)
-}
-
-function readerOf(accountId: string | undefined): LogReader {
-  return {
-    accountId: accountId === undefined ? null : parseAccountId(accountId),
-    projectId: null,
-    ownKeyId: null,
-  }
-}
-
-function parseAdminQuery(
-  reader: LogReader,
-  { error, error_key: errorKey, ...query }: Static<typeof AdminRequestsQuery>,
-  nowMs: number,
-): LogQuery {
-  const parsed = parseLogQuery(reader, query, nowMs)
-  return {
-    ...parsed,
-    filter: {
-      ...parsed.filter,
-      ...(error !== undefined && { anyErrorText: error }),
-      ...(errorKey !== undefined && { errorKey }),
-    },
-  }
-}

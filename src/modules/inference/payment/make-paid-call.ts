@@ -100,8 +100,21 @@ export function resolveCall<Body extends ModelChoice>(
   check?.(model, asked)
   const requestedModel = body.model ?? model.id
   const affinity = affinityOf?.(asked) ?? NO_AFFINITY
-  const routes = selector.select(caller, model, requestedModel, affinity)
+  const selected = selector.select(caller, model, requestedModel, affinity)
+  const { onlyProvider } = asked
+  const routes = onlyProvider === undefined ? selected : routesTo(onlyProvider, selected, requestedModel)
   return { asked, model, requestedModel, routes, startedMs, affinity }
+}
+
+function routesTo(
+  providerId: string,
+  candidates: readonly Candidate[],
+  requestedModel: string,
+): readonly Candidate[] {
+  const found = candidates.filter(({ provider }) => provider.id === providerId)
+  if (found.length > 0) return found
+  const message = `'${requestedModel}' has no route to '${providerId}' that is configured.`
+  throw new AppError('invalid_value', message, { param: 'provider' })
 }
 
 const NO_AFFINITY = (): null => null
