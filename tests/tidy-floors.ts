@@ -81,5 +81,6 @@ export const CONSOLE_FLOORS: Readonly<Record<string, readonly string[]>> = {
   keys: ['ui', 'api'],
   organization: ['keys', 'ui', 'api'],
   requests: ['ui', 'api'],
-  pages: ['shell', 'requests', 'snippets', 'organization', 'keys', 'deprecations', 'ui', 'api'],
+  filters: ['ui', 'api'],
+  pages: ['shell', 'requests', 'filters', 'snippets', 'organization', 'keys', 'deprecations', 'ui', 'api'],
 }

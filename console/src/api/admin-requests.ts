@@ -5,6 +5,7 @@ import { LOG_PERIODS, type RequestFilters } from './requests.ts'
 
 export type AdminRequest = Awaited<ReturnType<typeof fetchRequests>>['data'][number]
 export type AdminRequestDetails = Awaited<ReturnType<typeof fetchRequest>>
+export type Replay = Awaited<ReturnType<typeof replayRequest>>
 export type ErrorGroup = Awaited<ReturnType<typeof fetchErrors>>['data'][number]
 
 /** The filters of the requests of all accounts. What is absent does not filter. */
@@ -21,17 +22,6 @@ export const adminRequestsQuery = (filters: AdminRequestFilters) =>
   cursorPages({
     queryKey: ['admin-requests', filters],
     fetchPage: (after, signal) => fetchRequests(filters, after, signal),
-  })
-
-const TAIL_MS = 2_000
-const TAIL_LENGTH = 100
-
-/** The newest requests, read again every two seconds. */
-export const requestTailQuery = (filters: AdminRequestFilters) =>
-  queryOptions({
-    queryKey: ['admin-requests', 'tail', filters],
-    queryFn: ({ signal }) => fetchRequests(filters, undefined, signal, TAIL_LENGTH),
-    refetchInterval: TAIL_MS,
   })
 
 export const adminRequestQuery = (id: string) =>
@@ -55,6 +45,18 @@ export const adminRequestBodyQuery = (id: string, accountId: string) =>
     staleTime: Infinity,
   })
 
+/** Asks a provider what the request asked. Without a model, that of the request. */
+export const replayRequest = (
+  id: string,
+  { accountId, provider, model }: { accountId: string; provider: string; model: string },
+) =>
+  call(() =>
+    client.POST('/v1/admin/requests/{request_id}/replay', {
+      params: { path: { request_id: id } },
+      body: { account_id: accountId, provider, ...(model !== '' && { model }) },
+    }),
+  )
+
 /** Equal errors, the most frequent first. */
 export const requestErrorsQuery = (filters: AdminRequestFilters) =>
   queryOptions({
@@ -72,11 +74,10 @@ function fetchRequests(
   { period, ...filters }: AdminRequestFilters,
   after: string | undefined,
   signal: AbortSignal,
-  limit = 100,
 ) {
   const since = period === undefined ? undefined : sinceOf(period)
   return call(() =>
-    client.GET('/v1/admin/requests', { params: { query: { ...filters, since, after, limit } }, signal }),
+    client.GET('/v1/admin/requests', { params: { query: { ...filters, since, after, limit: 100 } }, signal }),
   )
 }
 

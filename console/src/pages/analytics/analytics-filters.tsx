@@ -1,5 +1,7 @@
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
 import { USAGE_PERIOD_LABELS, USAGE_PERIODS } from '../../api/usage.ts'
+import { AccountField } from '../../filters/account-field.tsx'
+import { ModelField, TagField, UsedValueField } from '../../filters/used-value-field.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
@@ -20,13 +22,10 @@ const GROUPS: Readonly<Record<(typeof ANALYTICS_GROUPS)[number], string>> = {
   env: 'By environment',
   tag: 'By tag',
 }
-const TEXTS = {
-  account_id: 'Account id',
-  project_id: 'Project id',
-  key: 'Key id',
-  model: 'Model',
-  provider: 'Provider',
-  tag: 'Tag, such as team=search',
+const PICKED = {
+  project_id: ['project', 'Project'],
+  key: ['key', 'Key'],
+  provider: ['provider', 'Provider'],
 } as const
 const NO_FILTERS = {
   account_id: undefined,
@@ -39,6 +38,11 @@ const NO_FILTERS = {
 } as const
 
 export function AnalyticsFilters({ search, onChange }: AnalyticsFiltersProps) {
+  const fieldOf = (name: string) => ({
+    className: 'w-44 max-sm:w-full',
+    value: String(Reflect.get(search, name) ?? ''),
+    onChange: (value: string) => onChange({ [name]: value }),
+  })
   const isFiltered = Object.keys(NO_FILTERS).some((name) => name in search)
   return (
     <FilterBar {...(isFiltered && { onClear: () => onChange(NO_FILTERS) })}>
@@ -64,15 +68,12 @@ export function AnalyticsFilters({ search, onChange }: AnalyticsFiltersProps) {
           onChange={(name) => onChange({ group_tag: name.trim() })}
         />
       )}
-      {Object.entries(TEXTS).map(([name, label]) => (
-        <SearchField
-          key={name}
-          label={label}
-          className="w-40 max-sm:w-full"
-          value={String(Reflect.get(search, name) ?? '')}
-          onChange={(value) => onChange({ [name]: value.trim() })}
-        />
+      <AccountField label="Account" {...fieldOf('account_id')} />
+      {Object.entries(PICKED).map(([name, [dimension, label]]) => (
+        <UsedValueField key={name} label={label} dimension={dimension} isOfAll {...fieldOf(name)} />
       ))}
+      <ModelField label="Model" isOfAll {...fieldOf('model')} />
+      <TagField label="Tag, such as team=search" isOfAll {...fieldOf('tag')} />
       <SelectField
         label="Environment"
         isLabelHidden

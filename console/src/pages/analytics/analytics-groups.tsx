@@ -1,9 +1,16 @@
 import { useNavigate } from '@tanstack/react-router'
-import type { Analytics, AnalyticsGroup, AnalyticsSelection } from '../../api/analytics.ts'
+import { useMemo } from 'react'
+import {
+  analyticsFileUrl,
+  type Analytics,
+  type AnalyticsGroup,
+  type AnalyticsOrder,
+  type AnalyticsSelection,
+} from '../../api/analytics.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { formatCount, formatShare, formatShortCount } from '../../ui/format/format-count.ts'
 import { formatDuration } from '../../ui/format/format-duration.ts'
-import { formatUsd } from '../../ui/format/format-usd.ts'
+import { formatSignedUsd, formatUsd } from '../../ui/format/format-usd.ts'
 import { RowLink } from '../../ui/text/row-link.tsx'
 import { requestsOf } from './analytics-search.ts'
 
@@ -15,25 +22,49 @@ type Row = Omit<AnalyticsGroup, 'tenant_id' | 'previous' | 'change'> & {
 interface GroupsProps {
   readonly data: Analytics
   readonly selection: AnalyticsSelection
+  readonly onOrder: (order: AnalyticsOrder | undefined) => void
+}
+
+/** The columns that the API sorts by, the largest first. */
+const ORDERS: Readonly<Record<string, AnalyticsOrder>> = {
+  cost: 'cost',
+  requests: 'requests',
+  tokens: 'tokens',
+  errors: 'errors',
+  change: 'movers',
 }
 
 /** One row a group. A row opens its requests. */
-export function AnalyticsGroups({ data, selection }: GroupsProps) {
+export function AnalyticsGroups({ data, selection, onOrder }: GroupsProps) {
   const navigate = useNavigate()
   const open = ({ value }: Row): void => {
     const search = requestsOf(selection, value)
     if (search !== null) void navigate({ to: '/requests', search })
   }
-  const { other } = data
-  const rest: Row[] = other.groups === 0 ? [] : [{ ...NOT_SHOWN, ...other, name: `${other.groups} others` }]
+  const rows = useMemo((): Row[] => {
+    const { data: groups, other } = data
+    return other.groups === 0
+      ? [...groups]
+      : [...groups, { ...NOT_SHOWN, ...other, name: `${other.groups} others` }]
+  }, [data])
+  const sorted = Object.keys(ORDERS).find((column) => ORDERS[column] === selection.order)
   return (
     <DataTable
       label="Groups"
       columns={columnsOf((row) => (requestsOf(selection, row.value) === null ? null : () => open(row)))}
-      rows={[...data.data, ...rest]}
+      rows={rows}
       rowId={({ value, name }) => `${value} ${name}`}
       onOpen={open}
       heightClass="max-h-[32rem]"
+      tools={{
+        id: 'groups',
+        fileUrl: analyticsFileUrl(selection),
+        order: {
+          columns: Object.keys(ORDERS),
+          sort: sorted === undefined ? null : { column: sorted, isDescending: true },
+          onChange: (sort) => onOrder(sort === null ? undefined : ORDERS[sort.column]),
+        },
+      }}
     />
   )
 }
@@ -48,7 +79,7 @@ const NOT_SHOWN = {
   ttft: null,
   vendor_cost_usd: null,
   margin_usd: null,
-  costed_requests: null,
+  costed_requests: 0,
 } as const
 
 const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<Row>[] => [
@@ -94,7 +125,8 @@ const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<R
     header: 'Against before',
     width: '128px',
     align: 'right',
-    render: ({ cost_usd: costUsd, previous }) => (previous ? signedUsd(costUsd - previous.cost_usd) : ''),
+    render: ({ cost_usd: costUsd, previous }) =>
+      previous ? formatSignedUsd(costUsd - previous.cost_usd) : '',
   },
   {
     id: 'requests',
@@ -144,8 +176,3 @@ const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<R
     render: ({ cache_hit_rate: rate }) => (rate === null ? '' : formatShare(rate)),
   },
 ]
-
-function signedUsd(amountUsd: number): string {
-  if (amountUsd === 0) return 'same'
-  return `${amountUsd > 0 ? '+' : '−'}${formatUsd(Math.abs(amountUsd))}`
-}

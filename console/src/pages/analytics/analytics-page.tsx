@@ -1,17 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import {
-  ANALYTICS_ORDERS,
-  analyticsFileUrl,
-  analyticsQuery,
-  type AnalyticsOrder,
-} from '../../api/analytics.ts'
+import { ANALYTICS_ORDERS, analyticsQuery, type AnalyticsOrder } from '../../api/analytics.ts'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
-import { buttonClass } from '../../ui/forms/button.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { Section } from '../../ui/layout/section.tsx'
@@ -70,24 +63,24 @@ export function AnalyticsPage() {
       <Section
         title="Groups"
         actions={
-          <>
-            <SelectField
-              label="Order"
-              isLabelHidden
-              value={selection.order}
-              choices={ANALYTICS_ORDERS.map((value) => ({ value, label: ORDERS[value] }))}
-              onChange={(order) => change({ order })}
-            />
-            <a href={analyticsFileUrl(selection)} download className={buttonClass()}>
-              <Icon name="download" />
-              CSV
-            </a>
-          </>
+          <SelectField
+            label="Order"
+            isLabelHidden
+            value={selection.order}
+            choices={ANALYTICS_ORDERS.map((value) => ({ value, label: ORDERS[value] }))}
+            onChange={(order) => change({ order })}
+          />
         }
       >
         {data === undefined && !error && <SkeletonRows />}
         {data?.data.length === 0 && <EmptyState icon="usage" title="Nothing was used in this period" />}
-        {data && data.data.length > 0 && <AnalyticsGroups data={data} selection={selection} />}
+        {data && data.data.length > 0 && (
+          <AnalyticsGroups
+            data={data}
+            selection={selection}
+            onOrder={(order = 'cost') => change({ order })}
+          />
+        )}
       </Section>
       {data && <AnalyticsErrors kinds={data.error_kinds} selection={selection} />}
     </Page>

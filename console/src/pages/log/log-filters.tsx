@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
 import { REQUEST_OUTCOMES } from '../../api/requests.ts'
+import { ModelField, TagField, UsedValueField } from '../../filters/used-value-field.tsx'
 import { Button } from '../../ui/forms/button.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
@@ -13,13 +14,14 @@ interface LogFiltersProps {
   readonly count: string | undefined
 }
 
-const MORE = {
+const PICKED = {
+  provider: ['provider', 'Provider that answered'],
+  attempted_provider: ['provider', 'Called provider'],
+  key: ['key', 'Key'],
+  project_id: ['project', 'Project'],
+} as const
+const WRITTEN = {
   error: 'Part of an error',
-  attempted_provider: 'Called provider',
-  tag: 'Tag, such as team=search',
-  project_id: 'Project id',
-  provider: 'Provider that answered',
-  key: 'Key id',
   operation: 'Operation, such as chat',
   http_status: 'Status, such as 429',
   error_code: 'Error code',
@@ -33,7 +35,7 @@ const anyOr = (any: string, values: readonly string[]) => [
 ]
 
 export function LogFilters({ filters, onChange, count }: LogFiltersProps) {
-  const hasMore = Object.keys(MORE).some((name) => name in filters)
+  const hasMore = ['tag', ...Object.keys(PICKED), ...Object.keys(WRITTEN)].some((name) => name in filters)
   const [isWide, setIsWide] = useState(hasMore)
   const { request: _, ...set } = filters
   const change = (name: string, value: string): void => {
@@ -49,9 +51,10 @@ export function LogFilters({ filters, onChange, count }: LogFiltersProps) {
           value={filters.request_id ?? ''}
           onChange={(value) => change('request_id', value)}
         />
-        <SearchField
+        <ModelField
           label="Model"
-          className="w-44 max-sm:w-full"
+          className="w-52 max-sm:w-full"
+          isOfAll={false}
           value={filters.model ?? ''}
           onChange={(value) => change('model', value)}
         />
@@ -87,7 +90,23 @@ export function LogFilters({ filters, onChange, count }: LogFiltersProps) {
       </FilterBar>
       {isWide && (
         <div className="grid grid-cols-2 gap-2 md:grid-cols-4 xl:grid-cols-5">
-          {Object.entries(MORE).map(([name, label]) => (
+          {Object.entries(PICKED).map(([name, [dimension, label]]) => (
+            <UsedValueField
+              key={name}
+              label={label}
+              dimension={dimension}
+              isOfAll={false}
+              value={String(Reflect.get(filters, name) ?? '')}
+              onChange={(value) => change(name, value)}
+            />
+          ))}
+          <TagField
+            label="Tag, such as team=search"
+            isOfAll={false}
+            value={filters.tag ?? ''}
+            onChange={(value) => change('tag', value)}
+          />
+          {Object.entries(WRITTEN).map(([name, label]) => (
             <SearchField
               key={name}
               label={label}

@@ -19,6 +19,7 @@ import { CodeBlock } from '../../ui/text/code-block.tsx'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
 import { DetailsList } from '../../ui/text/details-list.tsx'
 import { Time } from '../../ui/text/time.tsx'
+import { RequestReplay } from './request-replay.tsx'
 
 /** Everything that operators may know about one request. */
 export function AdminRequestSheet({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
@@ -47,11 +48,18 @@ export function AdminRequestSheet({ id, onClose }: { readonly id: string; readon
               <Bodies request={request.data} />
             </Part>
           )}
+          {request.data.body_stored && REPLAYED.has(request.data.operation) && (
+            <Part title="Replay">
+              <RequestReplay request={request.data} />
+            </Part>
+          )}
         </div>
       )}
     </Sheet>
   )
 }
+
+const REPLAYED: ReadonlySet<string> = new Set(['chat', 'messages', 'responses'])
 
 /** Reading them is written to the audit log, so that nothing is read before somebody asks. */
 function Bodies({ request }: { readonly request: AdminRequestDetails }) {

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { requestErrorsQuery, type AdminRequestFilters, type ErrorGroup } from '../../api/admin-requests.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import type { TableTools } from '../../ui/data/table-tools.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -18,6 +20,7 @@ interface ErrorGroupsProps {
 /** Equal errors with their numbers, the most frequent first. */
 export function ErrorGroups({ filters, onOpen }: ErrorGroupsProps) {
   const errors = useQuery(requestErrorsQuery(filters))
+  const columns = useMemo(() => columnsOf(onOpen), [onOpen])
   if (errors.isPending) return <SkeletonRows />
   if (errors.error)
     return (
@@ -38,13 +41,22 @@ export function ErrorGroups({ filters, onOpen }: ErrorGroupsProps) {
       </p>
       <DataTable
         label="Equal errors"
-        columns={columnsOf(onOpen)}
+        columns={columns}
         rows={data}
         rowId={({ error_key: key, provider }) => `${key} ${provider}`}
         onOpen={onOpen}
+        tools={errors.data.has_more ? UNSORTED : SORTED}
       />
     </div>
   )
+}
+
+const SORTED: TableTools = { id: 'errors' }
+/** The most frequent of more: another order of them would be that of a part. */
+const UNSORTED: TableTools = {
+  ...SORTED,
+  fileUrl: null,
+  order: { columns: [], sort: null, onChange: () => undefined },
 }
 
 function columnsOf(onOpen: (group: ErrorGroup) => void): Column<ErrorGroup>[] {
@@ -52,6 +64,7 @@ function columnsOf(onOpen: (group: ErrorGroup) => void): Column<ErrorGroup>[] {
     {
       id: 'requests',
       header: 'Requests',
+      value: ({ requests }) => requests,
       width: '96px',
       align: 'right',
       render: ({ requests }) => formatCount(requests),
@@ -59,11 +72,13 @@ function columnsOf(onOpen: (group: ErrorGroup) => void): Column<ErrorGroup>[] {
     {
       id: 'error',
       header: 'Error',
+      value: (group) => errorOf(group) ?? group.outcome,
       render: (group) => <RowLink onOpen={() => onOpen(group)}>{errorOf(group) ?? group.outcome}</RowLink>,
     },
     {
       id: 'provider',
       header: 'Provider',
+      value: ({ provider }) => provider,
       width: '112px',
       isMinor: true,
       render: ({ provider }) => <span className="text-ink-soft">{provider ?? 'none'}</span>,
@@ -71,6 +86,7 @@ function columnsOf(onOpen: (group: ErrorGroup) => void): Column<ErrorGroup>[] {
     {
       id: 'models',
       header: 'Models',
+      value: ({ models }) => models.join(', '),
       width: '168px',
       isMinor: true,
       render: ({ models }) => <span className="truncate text-ink-soft">{models.join(', ')}</span>,
@@ -78,6 +94,7 @@ function columnsOf(onOpen: (group: ErrorGroup) => void): Column<ErrorGroup>[] {
     {
       id: 'accounts',
       header: 'Accounts',
+      value: ({ accounts }) => accounts,
       width: '176px',
       isMinor: true,
       render: ({ accounts, top_accounts: top }) => (
@@ -90,6 +107,7 @@ function columnsOf(onOpen: (group: ErrorGroup) => void): Column<ErrorGroup>[] {
     {
       id: 'first',
       header: 'First seen',
+      value: ({ first_seen_at: at }) => at,
       width: '128px',
       isMinor: true,
       render: ({ first_seen_at: at }) => <Time at={at} form="short" />,
@@ -97,6 +115,7 @@ function columnsOf(onOpen: (group: ErrorGroup) => void): Column<ErrorGroup>[] {
     {
       id: 'last',
       header: 'Last seen',
+      value: ({ last_seen_at: at }) => at,
       width: '128px',
       render: ({ last_seen_at: at }) => <Time at={at} form="short" />,
     },

@@ -1,6 +1,8 @@
 import { useState } from 'react'
 import type { AdminRequestFilters } from '../../api/admin-requests.ts'
 import { REQUEST_OUTCOMES } from '../../api/requests.ts'
+import { AccountField } from '../../filters/account-field.tsx'
+import { ModelField, TagField, UsedValueField } from '../../filters/used-value-field.tsx'
 import { Button } from '../../ui/forms/button.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
@@ -12,13 +14,13 @@ interface RequestFilterBarProps {
   readonly onChange: (filters: AdminRequestFilters) => void
 }
 
-const FIRST = { error: 'Part of an error', provider: 'Provider', model: 'Model' } as const
-const MORE = {
-  account_id: 'Account id',
-  key: 'Key id',
+const PICKED = {
+  key: ['key', 'Key'],
+  project_id: ['project', 'Project'],
+  attempted_provider: ['provider', 'Called provider'],
+} as const
+const WRITTEN = {
   request_id: 'Request id',
-  attempted_provider: 'Called provider',
-  tag: 'Tag, such as team=search',
   operation: 'Operation, such as chat',
   http_status: 'Status, such as 502',
   error_code: 'Error code',
@@ -27,30 +29,36 @@ const MORE = {
   min_cost_usd: 'Cost at least, in USD',
 } as const
 
+const WIDE = 'w-48 max-sm:w-full'
+
 const OUTCOMES = [
   { value: '', label: 'Any outcome' },
   ...REQUEST_OUTCOMES.map((value) => ({ value, label: value })),
 ]
 
 export function RequestFilterBar({ filters, onChange }: RequestFilterBarProps) {
-  const [isWide, setIsWide] = useState(Object.keys(MORE).some((name) => name in filters))
+  const more = ['account_id', 'tag', ...Object.keys(PICKED), ...Object.keys(WRITTEN)]
+  const [isWide, setIsWide] = useState(more.some((name) => name in filters))
   const change = (name: string, value: string): void => {
     const { [name]: _old, ...rest }: Record<string, unknown> = { ...filters }
     onChange(filtersOf(readRequestsSearch(value.trim() === '' ? rest : { ...rest, [name]: value.trim() })))
   }
-  const field = ([name, label]: readonly [string, string], className = '') => (
-    <SearchField
-      key={name}
-      label={label}
-      className={className}
-      value={String(Reflect.get(filters, name) ?? '')}
-      onChange={(value) => change(name, value)}
-    />
-  )
+  const fieldOf = (name: string) => ({
+    value: String(Reflect.get(filters, name) ?? ''),
+    onChange: (value: string) => change(name, value),
+  })
   return (
     <div className="flex flex-col gap-2">
       <FilterBar {...(Object.keys(filters).length > 0 && { onClear: () => onChange({}) })}>
-        {Object.entries(FIRST).map((entry) => field(entry, 'w-48 max-sm:w-full'))}
+        <SearchField label="Part of an error" className={WIDE} {...fieldOf('error')} />
+        <UsedValueField
+          label="Provider"
+          dimension="provider"
+          isOfAll
+          className={WIDE}
+          {...fieldOf('provider')}
+        />
+        <ModelField label="Model" isOfAll className={WIDE} {...fieldOf('model')} />
         <SelectField
           label="Period"
           isLabelHidden
@@ -76,7 +84,14 @@ export function RequestFilterBar({ filters, onChange }: RequestFilterBarProps) {
       </FilterBar>
       {isWide && (
         <div className="grid grid-cols-2 gap-2 md:grid-cols-4 xl:grid-cols-5">
-          {Object.entries(MORE).map((entry) => field(entry))}
+          <AccountField label="Account" {...fieldOf('account_id')} />
+          {Object.entries(PICKED).map(([name, [dimension, label]]) => (
+            <UsedValueField key={name} label={label} dimension={dimension} isOfAll {...fieldOf(name)} />
+          ))}
+          <TagField label="Tag, such as team=search" isOfAll {...fieldOf('tag')} />
+          {Object.entries(WRITTEN).map(([name, label]) => (
+            <SearchField key={name} label={label} {...fieldOf(name)} />
+          ))}
         </div>
       )}
     </div>

@@ -1,14 +1,12 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import {
-  adminRequestsQuery,
-  requestTailQuery,
-  type AdminRequest,
-  type AdminRequestFilters,
-} from '../../api/admin-requests.ts'
+import { useMemo } from 'react'
+import { adminRequestsQuery, type AdminRequest, type AdminRequestFilters } from '../../api/admin-requests.ts'
 import { refreshPages } from '../../api/cursor-pages.ts'
+import { useLiveRequests } from '../../api/live-requests.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
+import type { TableTools } from '../../ui/data/table-tools.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -64,7 +62,7 @@ export function RequestsPage() {
             }
           />
         )}
-        {view === 'tail' && <RequestTail filters={filters} onOpen={open} />}
+        {view === 'tail' && <RequestTail key={JSON.stringify(filters)} filters={filters} onOpen={open} />}
       </Tabs>
       {openedId !== undefined && <AdminRequestSheet id={openedId} onClose={close} />}
     </Page>
@@ -80,9 +78,16 @@ const rowId = ({ id }: AdminRequest): string => id
 
 const NONE = <EmptyState icon="log" title="No request matches" />
 
+/** Newest first: there may be millions, which nobody sorts by loading them. */
+const TOOLS: TableTools = {
+  id: 'requests',
+  order: { columns: [], sort: null, onChange: () => undefined },
+}
+
 function RequestList({ filters, onOpen }: ListProps) {
   const queryClient = useQueryClient()
   const requests = useInfiniteQuery(adminRequestsQuery(filters))
+  const columns = useMemo(() => requestColumns(onOpen), [onOpen])
   return (
     <div className="flex flex-col gap-3">
       <div className="flex justify-end">
@@ -97,31 +102,31 @@ function RequestList({ filters, onOpen }: ListProps) {
       <PagedTable
         label="Requests"
         query={requests}
-        columns={requestColumns(onOpen)}
+        columns={columns}
         rowId={rowId}
         onOpen={onOpen}
         empty={NONE}
+        tools={TOOLS}
       />
     </div>
   )
 }
 
 function RequestTail({ filters, onOpen }: ListProps) {
-  const requests = useQuery(requestTailQuery(filters))
-  if (requests.isPending) return <SkeletonRows />
+  const { requests, isCut, failure } = useLiveRequests(filters)
+  const columns = useMemo(() => requestColumns(onOpen), [onOpen])
   return (
     <div className="flex flex-col gap-3">
-      <p className="text-sm text-ink-soft">The newest 100, read again every two seconds.</p>
-      {requests.error && <ErrorPanel title="The requests are not live" error={requests.error} />}
-      {requests.data?.data.length === 0 && NONE}
-      {requests.data && requests.data.data.length > 0 && (
-        <DataTable
-          label="Live requests"
-          columns={requestColumns(onOpen)}
-          rows={requests.data.data}
-          rowId={rowId}
-          onOpen={onOpen}
-        />
+      <p className="text-sm text-ink-soft">
+        {isCut
+          ? 'More requests end than are shown here. Narrow them with filters, or see all in the list.'
+          : 'Each request appears a second after its end.'}
+      </p>
+      {failure && <ErrorPanel title="The requests are not live" error={failure} />}
+      {requests === null && !failure && <SkeletonRows />}
+      {requests?.length === 0 && NONE}
+      {requests !== null && requests.length > 0 && (
+        <DataTable label="Live requests" columns={columns} rows={requests} rowId={rowId} onOpen={onOpen} />
       )}
     </div>
   )

@@ -1,3 +1,4 @@
+import { useMemo } from 'react'
 import type { Spending } from '../../api/usage.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { formatCount, formatShare, formatShortCount } from '../../ui/format/format-count.ts'
@@ -12,11 +13,13 @@ const COLUMNS: readonly Column<Group>[] = [
   {
     id: 'name',
     header: 'Name',
+    value: ({ name }) => name,
     render: ({ name }) => <span className="font-medium">{name || 'without the tag'}</span>,
   },
   {
     id: 'requests',
     header: 'Requests',
+    value: ({ requests }) => requests,
     width: '112px',
     align: 'right',
     render: ({ requests }) => formatCount(requests),
@@ -24,6 +27,7 @@ const COLUMNS: readonly Column<Group>[] = [
   {
     id: 'tokens',
     header: 'Tokens',
+    value: ({ total_tokens: tokens }) => tokens,
     width: '112px',
     align: 'right',
     isMinor: true,
@@ -32,6 +36,7 @@ const COLUMNS: readonly Column<Group>[] = [
   {
     id: 'cache',
     header: 'Cache hit rate',
+    value: ({ prompt_tokens: tokens, cached_tokens: cached }) => (tokens === 0 ? null : cached / tokens),
     width: '128px',
     align: 'right',
     isMinor: true,
@@ -41,6 +46,7 @@ const COLUMNS: readonly Column<Group>[] = [
   {
     id: 'cost',
     header: 'Spend',
+    value: ({ cost_usd: costUsd }) => costUsd,
     width: '112px',
     align: 'right',
     render: ({ cost_usd: costUsd }) => formatUsd(costUsd),
@@ -48,6 +54,7 @@ const COLUMNS: readonly Column<Group>[] = [
   {
     id: 'share',
     header: 'Share',
+    value: ({ share }) => share,
     width: '88px',
     align: 'right',
     isMinor: true,
@@ -58,14 +65,18 @@ const COLUMNS: readonly Column<Group>[] = [
 /** What each group comes to, the most expensive first. */
 export function UsageGroups({ spending }: { readonly spending: Spending }) {
   const { data, other } = spending
-  const rest: Group[] =
-    other.groups === 0 ? [] : [{ ...other, value: '', name: `${formatCount(other.groups)} others` }]
+  const rows = useMemo((): Group[] => {
+    const rest = { ...other, value: '~others', name: `${formatCount(other.groups)} others` }
+    return other.groups === 0 ? [...data] : [...data, rest]
+  }, [data, other])
   return (
     <DataTable
       label="Groups"
       columns={COLUMNS}
-      rows={[...data, ...rest]}
+      rows={rows}
       rowId={({ value }) => value}
+      // The file of the page has the hours or days of each group.
+      tools={{ id: 'groups', fileUrl: null }}
       heightClass="max-h-96"
     />
   )

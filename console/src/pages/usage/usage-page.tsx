@@ -8,6 +8,7 @@ import {
   USAGE_PERIOD_LABELS,
   USAGE_PERIODS,
 } from '../../api/usage.ts'
+import { ModelField, TagField, UsedValueField } from '../../filters/used-value-field.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
@@ -102,23 +103,35 @@ export function UsagePage() {
             onChange={(name) => change({ group_tag: name.trim() })}
           />
         )}
-        <SearchField
+        <ModelField
           label="Model"
-          className="w-44 max-sm:w-full"
-          value={search.model ?? ''}
-          onChange={(model) => change({ model: model.trim() })}
+          className="w-52 max-sm:w-full"
+          isOfAll={false}
+          value={model ?? ''}
+          onChange={(chosen) => change({ model: chosen })}
         />
-        <SearchField
+        <UsedValueField
           label="Provider"
-          className="w-36 max-sm:w-full"
-          value={search.provider ?? ''}
-          onChange={(provider) => change({ provider: provider.trim() })}
+          dimension="provider"
+          className="w-40 max-sm:w-full"
+          isOfAll={false}
+          value={provider ?? ''}
+          onChange={(chosen) => change({ provider: chosen })}
         />
-        <SearchField
+        <UsedValueField
+          label="Key"
+          dimension="key"
+          className="w-40 max-sm:w-full"
+          isOfAll={false}
+          value={key ?? ''}
+          onChange={(chosen) => change({ key: chosen })}
+        />
+        <TagField
           label="Tag, such as team=search"
           className="w-52 max-sm:w-full"
-          value={search.tag ?? ''}
-          onChange={(chosen) => change({ tag: chosen.trim() })}
+          isOfAll={false}
+          value={tag ?? ''}
+          onChange={(chosen) => change({ tag: chosen })}
         />
         <SelectField
           label="Environment"
