@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { CLIENT_COMMANDS } from '../../cli/client-commands.ts'
 import type { TestGateway } from '../support/start-test-gateway.ts'
-import { CommandHost, type Ended, type HostedRun } from './command-host.ts'
+import { CommandHosts, type Ended, type HostedRun } from './command-host.ts'
 import { removeDirectory } from '../support/remove-directory.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../cli/main.ts')
@@ -31,7 +31,7 @@ interface RunOptions {
 
 export async function createHome(): Promise<Home> {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-home-'))
-  const host = new CommandHost()
+  const hosts = new CommandHosts()
   return {
     directory,
     configDirectory: join(directory, 'config', 'parkway'),
@@ -43,12 +43,10 @@ export async function createHome(): Promise<Home> {
         directory: cwd,
         msMax,
       }
-      return onStart === undefined && host.isFree && isClients(words)
-        ? host.run(command)
-        : spawnProgram(command, onStart)
+      return onStart === undefined && isClients(words) ? hosts.run(command) : spawnProgram(command, onStart)
     },
     remove: async () => {
-      host.stop()
+      hosts.stop()
       await removeDirectory(directory)
     },
   }
