@@ -17,6 +17,7 @@ interface SeenAnswer {
 
 // The same for every gateway in this process.
 let document: Document | null = null
+let patterns: readonly { readonly template: string; readonly pattern: RegExp }[] | null = null
 
 /** Checks the answers of a gateway in a test against its own OpenAPI document. */
 export class DescribedAnswers {
@@ -59,8 +60,7 @@ function isDescribed(
   { paths, components }: Document,
   { method, path, status, contentType }: SeenAnswer,
 ): boolean {
-  const template =
-    path in paths ? path : Object.keys(paths).find((candidate) => toPattern(candidate).test(path))
+  const template = path in paths ? path : findTemplate(paths, path)
   const operation = template === undefined ? undefined : paths[template]?.[method.toLowerCase()]
   if (operation === undefined) return true
   const given = operation.responses[status]
@@ -72,6 +72,11 @@ function isDescribed(
   return (
     contentType === null || types.length === 0 || path.startsWith('/media/') || types.includes(contentType)
   )
+}
+
+function findTemplate(paths: Document['paths'], path: string): string | undefined {
+  patterns ??= Object.keys(paths).map((template) => ({ template, pattern: toPattern(template) }))
+  return patterns.find(({ pattern }) => pattern.test(path))?.template
 }
 
 function toPattern(template: string): RegExp {
