@@ -71,32 +71,17 @@ const deployOne = async (): Promise<Preparation> => {
   return { id }
 }
 
-const compareTwo = async (): Promise<Preparation> => {
-  const models = ['-m', 'gpt-4o-mini', '-m', 'gpt-5.4']
-  const { stdout } = await home.run(['compare', 'run', ...models, '--json', 'Why is the sky blue?'])
-  return { id: JSON.parse(stdout).id }
-}
+const TWO_MODELS = ['-m', 'gpt-4o-mini', '-m', 'gpt-5.4', 'Why is the sky blue?']
+const runComparison = async (...words: readonly string[]): Promise<string> =>
+  JSON.parse((await home.run(['compare', 'run', '--json', ...words])).stdout).id
+const compareTwo = async (): Promise<Preparation> => ({ id: await runComparison(...TWO_MODELS) })
 const compareTwice = async (): Promise<Preparation> => {
-  const { id = '' } = await compareTwo()
-  const { stdout } = await home.run(['compare', 'run', '--again', id, '--json'])
-  return { id: JSON.parse(stdout).id, variables: { RUN_BEFORE: id } }
+  const before = await runComparison(...TWO_MODELS)
+  return { id: await runComparison('--again', before), variables: { RUN_BEFORE: before } }
 }
-const compareScored = async (): Promise<Preparation> => {
-  const words = [
-    'compare',
-    'run',
-    '-m',
-    'gpt-4o-mini',
-    '-m',
-    'gpt-5.4',
-    '--score',
-    'exact=No.',
-    '--json',
-    'Why?',
-  ]
-  const { stdout } = await home.run(words)
-  return { id: JSON.parse(stdout).id }
-}
+const compareScored = async (): Promise<Preparation> => ({
+  id: await runComparison(...TWO_MODELS, '--score', 'exact=No.'),
+})
 const makeDataset = async (): Promise<Preparation> => ({
   id: (await post('/v1/compare/datasets', { name: 'one', prompts: ['Why?'] })).id,
 })

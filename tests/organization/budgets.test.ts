@@ -29,7 +29,7 @@ const setBudget: BudgetCalls['setBudget'] = (...order) => calls.setBudget(...ord
 const createPayer = () => calls.createPayer()
 const chat: BudgetCalls['chat'] = (...order) => calls.chat(...order)
 
-test('which limit comes first takes in the budgets that limit the caller, on Billing and on Home alike', async () => {
+test('the outlook takes in the budgets that limit the caller, on Billing and on Home alike', async () => {
   const { key } = await createPayer()
   const projectId = await createProject(gateway, 'Search', key)
   const { body: made } = await call('POST', '/v1/tenants/me/api-keys', key, {

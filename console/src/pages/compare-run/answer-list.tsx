@@ -64,8 +64,8 @@ export function AnswerList({ run, cells, prompts, filter, onFilter, onOpen }: An
         />
         <SwitchField label="Mark differences" isOn={hasMarks} onChange={setHasMarks} />
         <span className="tabular text-xs text-ink-faint">
-          {formatCountOf(found.length, 'prompt')}. J and K go to the next and the one before.
-          {!isUnderWay(run) && ' There 1 to 9 vote for an answer, T for a tie and B for all bad.'}
+          {formatCountOf(found.length, 'prompt')}. Keys: J and K go to the next prompt and to the one before
+          {isUnderWay(run) ? '.' : '; 1 to 9 vote for an answer of it, T for a tie, B for all bad.'}
         </span>
       </div>
       {found.length === 0 && <p className="text-sm text-ink-soft">There is no such prompt.</p>}
