@@ -42,7 +42,7 @@ export const GROWS_WITH_REQUESTS: Readonly<Record<string, GrowingTable>> = {
     withoutAccount: 'its conversation belongs to an account',
   },
   credit_holds: {
-    kept: 'as its task; one row for each charged slice of GPU time, for ever',
+    kept: 'as its task; the last one of each run of a deployment',
     withoutAccount: 'it is found by the key of what it is for',
   },
   failed_requests: { kept: 'PARKWAY_FAILED_REQUEST_RETENTION_DAYS, in partitions by day' },

@@ -58,6 +58,11 @@ describe('a run is billed', () => {
     expect(await balanceOf(caller)).toEqual({ balanceNanoUsd: 10_000_000_000n - cost, heldNanoUsd: 0n })
     const usage = await usageOf(caller)
     expect(usage.reduce((sum, row) => sum + row.cost_nano_usd, 0n)).toBe(cost)
+    const holds = await stage.database.query(`SELECT FROM credit_holds WHERE account_id = $1`, [
+      caller.accountId,
+    ])
+    expect(usage.length).toBeGreaterThan(10)
+    expect(holds).toHaveLength(1)
     expect(new Set(usage.map(({ operation, model }) => `${operation} ${model}`))).toEqual(
       new Set([`gpu byom-${id}`]),
     )

@@ -2,7 +2,7 @@ import { AppError } from '../../../kernel/app-error.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Queryable } from '../../../storage/database.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
+import { forgetHolds, type Ledger } from '../../ledger/ledger.ts'
 import { boundSeconds } from './bound-seconds.ts'
 import { modelIdOf, type Deployment, type Run } from '../deployment.ts'
 import { gpuCost } from './gpu-cost.ts'
@@ -106,6 +106,8 @@ async function settle(
     usage: { writer: options.writer(), record: usageOf(deployment, run, seconds, nowMs) },
   })
   await transaction.query(SETTLED, [run.id, seconds, chargedNanoUsd, uncoveredNanoUsd])
+  // A run of months has hundreds of thousands of slices. The last one stays, for whoever settles it again.
+  await forgetHolds(transaction, [holdKeyOf(run.id, run.slice - 1)])
   await transaction.query('UPDATE deployments SET spent_nano_usd = spent_nano_usd + $2 WHERE id = $1', [
     deployment.id,
     chargedNanoUsd,
