@@ -239,11 +239,8 @@ async function openModules(
   opened.defer(() => built.close())
   const credit = config.billing ? ledger : freeCredit
   const shortages = createShortageWatch({ clock, logger })
-  const used = await buildUsage(
-    config,
-    { ...stored, connectionString, catalog, metrics, installation },
-    opened,
-  )
+  const recorded = { ...stored, connectionString, catalog, metrics, installation }
+  const used = await buildUsage(config, recorded, opened)
   const inference = buildInference(config, {
     ...served,
     ...used,
