@@ -1,5 +1,7 @@
 import type { paths } from '../../api-types/generated/gateway-api.ts'
 import type { GatewayClient } from '../api/gateway-client.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { EXIT } from '../exit-codes.ts'
 
 type OwnLog = paths['/v1/requests']['get']
 type EveryLog = paths['/v1/admin/requests']['get']
@@ -35,10 +37,13 @@ export async function* readLogPages(
 ): AsyncGenerator<LogPage> {
   let after: string | null = null
   for (let page = 0; page < pagesMax; page += 1) {
-    const params = { query: { ...query, limit: Math.min(sizeMax, PAGE_SIZE_MAX), ...(after && { after }) } }
-    const read: LogPage = await gateway.call<LogPage>((routes) =>
+    const params: { query: LogSelection['query'] } = {
+      query: { ...query, limit: Math.min(sizeMax, PAGE_SIZE_MAX), ...(after && { after }) },
+    }
+    const read: LogPage | string = await gateway.call<LogPage | string>((routes) =>
       isOfAll ? routes.GET('/v1/admin/requests', { params }) : routes.GET('/v1/requests', { params }),
     )
+    if (typeof read === 'string') throw new CommandFailure(EXIT.failed, 'The gateway sent a file.')
     yield read
     after = read.next_cursor
     if (after === null) return

@@ -1,3 +1,8 @@
+import type { Checkout, PaymentReport } from './payment-report.ts'
+import type { SavedMethods } from './saved-methods.ts'
+
+export { EMPTY_REPORT, type Checkout, type PaymentReport, type Reversal } from './payment-report.ts'
+
 /**
  * A payment provider. It creates a checkout page and reports the state of a payment, by webhook or on request. It does not decide
  * about credit.
@@ -21,6 +26,8 @@ export interface PaymentProvider {
   readWebhook(webhook: Webhook): Promise<PaymentNotice>
   /** Refunds money. The same idempotency key refunds only once. */
   refund(order: RefundOrder): Promise<PaymentReport>
+  /** Payment methods that are charged while nobody is present. */
+  readonly savedMethods: SavedMethods
   /** Only for a provider whose page the gateway serves: returns the session of the secret token in the page's URL. */
   readonly sessionOfToken?: (token: string) => string
 }
@@ -38,11 +45,6 @@ export interface CheckoutOrder {
   readonly expiresAtMs: number
 }
 
-export interface Checkout {
-  readonly sessionId: string
-  readonly url: string
-}
-
 export interface Webhook {
   /** The raw bytes, because the signature covers them. */
   readonly body: Buffer
@@ -54,54 +56,14 @@ export interface PaymentNotice {
   readonly type: string
   /** Null for an event that does not concern one of our payments. */
   readonly report: PaymentReport | null
-}
-
-/**
- * The provider's report about one payment. Reports may arrive twice and in any order. Applying an older report after a newer one
- * has no effect.
- */
-export interface PaymentReport {
-  /** Our id of the payment, as given to the provider. Null if the report does not contain it. */
-  readonly paymentId: string | null
-  readonly accountId: string | null
-  readonly sessionId: string | null
-  readonly providerPaymentId: string | null
-  /** Null if the report does not contain the state. */
-  readonly state: PaymentState | null
-  /** The paid amount. Null if the report does not contain it. */
-  readonly amountCents: number | null
-  readonly currency: string | null
-  readonly receiptUrl: string | null
-  readonly reversals: readonly Reversal[]
-}
-
-type PaymentState = 'open' | 'processing' | 'paid' | 'failed' | 'expired'
-
-/** Returned money: a refund by us, or a dispute at the bank. */
-export interface Reversal {
-  readonly kind: 'refund' | 'dispute'
-  /** The provider's id. */
-  readonly id: string
-  readonly amountCents: number
-  /** Whether the reversal was undone: the refund failed, or the dispute was won. Final. */
-  readonly isReturned: boolean
+  /** The page whose payment method was saved or not. Null for an event about anything else. */
+  readonly setupSessionId: string | null
 }
 
 export interface RefundOrder {
-  readonly sessionId: string
+  /** Null for a payment without a page. */
+  readonly sessionId: string | null
   readonly providerPaymentId: string | null
   readonly amountCents: number
   readonly idempotencyKey: string
-}
-
-export const EMPTY_REPORT: PaymentReport = {
-  paymentId: null,
-  accountId: null,
-  sessionId: null,
-  providerPaymentId: null,
-  state: null,
-  amountCents: null,
-  currency: null,
-  receiptUrl: null,
-  reversals: [],
 }

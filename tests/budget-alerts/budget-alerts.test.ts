@@ -171,6 +171,8 @@ describe('an alert', () => {
       tenant_id: account.accountId,
       thresholds_percent: [80, 95],
       webhook_url: null,
+      webhook_form: 'parkway',
+      alert_emails: [],
       statement_emails: [],
     })
     const costUsd = await spend(other, account.key)

@@ -174,6 +174,37 @@ describe('statements', () => {
   })
 })
 
+describe('movements', () => {
+  test('are listed with the balance after each, and saved as CSV', async () => {
+    const { code, stdout } = await home.run(['movements'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/charge +-\$0\.\d+ +\$\d+\.\d+ +gpt-4o/)
+    const grants = await home.run(['movements', '--kind', 'grant'])
+    expect(grants.stdout).not.toContain('charge')
+    const path = join(home.directory, 'ledger.csv')
+    expect((await home.run(['movements', '-o', path])).code).toBe(0)
+    expect(await readFile(path, 'utf8')).toBe((await home.run(['movements', '--csv'])).stdout)
+  })
+})
+
+describe('the automatic top-up', () => {
+  test('is set, begins to save a card, and is on only with one', async () => {
+    const set = await home.run(['auto-topup', 'set', '--threshold', '1', '--amount', '5', '--ceiling', '10'])
+    expect([set.code, set.stdout]).toEqual([0, expect.stringMatching(/^card +none$/m)])
+    const page = await home.run(['auto-topup', 'save-card'])
+    expect(page.stdout).toMatch(/^http:\S+\/checkout\/test-card\/\S+\n$/)
+    expect((await home.run(['auto-topup', 'on'])).code).toBe(1)
+    await fetch(`${page.stdout.trim()}/save/4242`, { method: 'POST', redirect: 'manual' })
+    expect((await home.run(['auto-topup', 'on'])).stdout).toMatch(/^state +on$/m)
+    expect((await home.run(['auto-topup', 'remove-card', '--yes'])).stdout).toMatch(/^state +off$/m)
+  })
+})
+
+test('what the day costs is compared with the weekdays before', async () => {
+  const { code, stdout } = await home.run(['anomalies'])
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^unusual +no$/m)])
+})
+
 test('a promo code is redeemed once', async () => {
   const { body } = await gateway.request('POST', '/v1/admin/promo-codes', { body: { amount_usd: 3 } })
   const redeemed = await home.run(['redeem', body.code])
@@ -196,6 +227,9 @@ test.each([
   [['statements', '2026-13'], 1, 'month'],
   [['statements', '2001-01'], 4, 'statement'],
   [['statements', '2001-01', '--by', 'colour'], 2, '--by'],
+  [['movements', '--kind', 'gift'], 2, '--kind'],
+  [['auto-topup', 'set'], 2, '--threshold'],
+  [['auto-topup', 'remove-card'], 2, 'confirmation'],
   [['budget', 'set'], 2, '--monthly'],
   [['budget', 'set', '--daily', 'x'], 2, '--daily'],
   [['budget', 'set', '--daily', '1', '--account', '01a1e900-0fc9-7eff-b14c-dd4471e0969d'], 4, 'account'],

@@ -34,6 +34,8 @@ describe('--json prints what the API describes', () => {
     ['scim create Entra', 'post /v1/organization/scim_tokens'],
     ['costs --by project,tag:team', 'get /v1/organization/costs'],
     ['keys create --name third', 'post /v1/tenants/me/api-keys'],
+    ['auto-topup', 'get /v1/payments/auto-top-up'],
+    ['anomalies', 'get /v1/usage/anomalies'],
     ['image -o other.png Sky', 'get /v1/tasks/{id}'],
     ['compare run -m gpt-4o-mini -m gpt-5.4 Hello', 'get /v1/compare/runs/{run_id}'],
   ])('%s', async (line, operation) => {
@@ -46,6 +48,7 @@ describe('--json prints what the API describes', () => {
     ['models list --category embedding', 'get /v1/models'],
     ['tasks list', 'get /v1/tasks'],
     ['statements', 'get /v1/statements'],
+    ['movements', 'get /v1/ledger'],
     ['logs', 'get /v1/requests'],
     ['logs --all-accounts', 'get /v1/admin/requests'],
     ['keys list', 'get /v1/tenants/me/api-keys'],

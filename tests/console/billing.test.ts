@@ -38,6 +38,36 @@ describe.skipIf(NO_BROWSER !== null)('billing in the console', () => {
     await close()
   })
 
+  test('a card is saved, the automatic top-up is switched on and charges it, and the card is removed', async () => {
+    const user = await createUser(gateway)
+    const before = await readBalance(user)
+    const { page, goto, close } = await openConsole(user)
+    await goto('/billing')
+    await page.getByRole('button', { name: 'Automatic top-up' }).click()
+    await page.getByText('No card is saved.').waitFor()
+    await page.getByRole('button', { name: 'Save a card' }).click()
+    await page.getByRole('button', { name: 'Save the test card 4242' }).click()
+    // Back on the page, the sheet is open again.
+    await page.getByText('test card ending in 4242').waitFor()
+    await expectAccessible(page)
+    await takeScreenshots(page, 'billing-auto-top-up')
+    await page.getByLabel('Threshold in USD').fill(String(before + 10))
+    await page.getByLabel('Amount in USD').last().fill('2000')
+    await page.getByLabel('Ceiling of a month in USD').fill('3000')
+    await page.getByRole('button', { name: 'Save amounts' }).click()
+    await page.getByText('The amounts are saved').waitFor()
+    await page.getByRole('button', { name: 'Switch on' }).click()
+    await page.getByRole('button', { name: 'Switch off' }).waitFor()
+    await expect.poll(() => readBalance(user), { timeout: 30_000 }).toBe(before + 2000)
+    await page.getByRole('button', { name: 'Remove' }).click()
+    await page
+      .getByRole('dialog', { name: 'Remove the card?' })
+      .getByRole('button', { name: 'Remove' })
+      .click()
+    await page.getByText('No card is saved.').waitFor()
+    await close()
+  })
+
   test('a promo code gives credit, and a wrong one says so', async () => {
     await gateway.request('POST', '/v1/admin/promo-codes', { body: { code: 'WELCOME', amount_usd: 7 } })
     const user = await createUser(gateway)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { endOfDay, startOfDay } from '../../console/src/api/days.ts'
 import { formatCountOf, formatShortCount } from '../../console/src/ui/format/format-count.ts'
 import { formatExactUsd, formatUsd } from '../../console/src/ui/format/format-usd.ts'
 
@@ -39,4 +40,16 @@ test('words follow their number', () => {
   expect(formatCountOf(0, 'task')).toBe('0 tasks')
   expect(formatCountOf(2, 'process', 'processes')).toBe('2 processes')
   expect(formatShortCount(9_999)).toBe(new Intl.NumberFormat().format(9_999))
+})
+
+test.each([
+  ['2026-11-17', 'UTC', '2026-11-17T00:00:00.000Z', '2026-11-18T00:00:00.000Z'],
+  ['2026-11-17', 'Europe/Zurich', '2026-11-16T23:00:00.000Z', '2026-11-17T23:00:00.000Z'],
+  ['2026-11-17', 'Asia/Kathmandu', '2026-11-16T18:15:00.000Z', '2026-11-17T18:15:00.000Z'],
+  // The clocks go back: this day has 25 hours.
+  ['2026-10-25', 'Europe/Zurich', '2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z'],
+  // The clocks go forward: this day has 23 hours.
+  ['2026-03-08', 'America/New_York', '2026-03-08T05:00:00.000Z', '2026-03-09T04:00:00.000Z'],
+])('the day %s in %s is from %s to %s', (day, zone, from, to) => {
+  expect([startOfDay(day, zone), endOfDay(day, zone)]).toEqual([from, to])
 })

@@ -34,6 +34,7 @@ describe('every POST that changes something', () => {
     ['a promo code', () => '/v1/admin/promo-codes', { code: 'WELCOME', amount_usd: 1 }, { code: 'OTHER' }],
     ['a redemption', () => '/v1/promo/redeem', { code: 'GIFT' }],
     ['a checkout', () => '/v1/payments/checkout', { amount_usd: 5 }],
+    ['a page to save a card at', () => '/v1/payments/saved-card', {}, { cancel_url: 'https://a.example' }],
   ])('is done once: %s', async (name, path, body, change = { name: 'else' }) => {
     const send = async () => {
       const headers = { 'idempotency-key': name }

@@ -71,6 +71,30 @@ describe('the payments of all accounts', () => {
     expect(second.body).toMatchObject({ has_more: false, data: [{ amount_usd: 9 }, { amount_usd: 5 }] })
   })
 
+  test('200: all that match are a file too, of one account and of all, and only its own for an account', async () => {
+    const read = async (path: string, key?: string): Promise<string[][]> => {
+      const answer = await gateway.fetch('GET', `${path}format=csv`, key === undefined ? {} : { key })
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
+      return (await answer.text())
+        .trim()
+        .split('\r\n')
+        .map((line) => line.split(','))
+    }
+    const all = await read(`${PAYMENTS}?status=completed&`)
+    expect(all.map((line) => line[5])).toEqual(['amount_usd', '2', '9', '5'])
+    expect(all.map((line) => line.at(-2))).toEqual([
+      'account_id',
+      bob.accountId,
+      bob.accountId,
+      ada.accountId,
+    ])
+    const ofAda = ['amount_usd', '7', '5']
+    expect((await read(`/v1/admin/accounts/${ada.accountId}/payments?`)).map((line) => line[5])).toEqual(
+      ofAda,
+    )
+    expect((await read('/v1/payments/history?', ada.key)).map((line) => line[5])).toEqual(ofAda)
+  })
+
   test.each([
     ['account_id=ada', 'account_id'],
     ['status=paid', 'status'],

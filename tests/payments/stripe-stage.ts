@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 import { startStripeServer, STRIPE_SECRET_KEY, type StripeServer } from '../upstreams/stripe-server.ts'
-import type { StripeEvent } from '../upstreams/stripe-state.ts'
+import type { StripeEvent } from '../upstreams/stripe-objects.ts'
 import { balanceOf, createAccount, type TestAccount } from './accounts.ts'
 import { openTestDatabase, type OpenDatabase } from './open-test-database.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventOf } from '../upstreams/stripe-state.ts'
+import { eventOf } from '../upstreams/stripe-objects.ts'
 import { sign, startStripeStage, type StripeStage } from './stripe-stage.ts'
 
 let stage: StripeStage

@@ -85,6 +85,29 @@ describe('GET /v1/requests', () => {
     ])
   })
 
+  test('200: all that match are a file too, in the order of the list, and a text that is a formula is harmless', async () => {
+    const ids = await gateway.write([
+      { at: '2026-11-11T10:00:00.000Z', model: '=cmd()', costNanoUsd: 1_500n },
+      { at: '2026-11-11T11:00:00.000Z', model: 'gpt-5.4', costNanoUsd: 2n },
+    ])
+    const read = async (query: string): Promise<string[][]> => {
+      const answer = await gateway.fetch('GET', `${PATH}?format=csv${query}`)
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
+      return (await answer.text())
+        .trim()
+        .split('\r\n')
+        .map((line) => line.split(','))
+    }
+    const lines = await read('')
+    expect(lines.map((line) => line[1])).toEqual(['request_id', ...ids.toReversed().map(requestIdOf)])
+    expect(lines.map((line) => [line[8], line.at(-1)])).toEqual([
+      ['model', 'cost_usd'],
+      ['gpt-5.4', '0.000000002'],
+      ["'=cmd()", '0.0000015'],
+    ])
+    expect(await read('&model=gpt-5.4')).toHaveLength(2)
+  })
+
   test('pages are newest first and have every request once', async () => {
     const at = (minute: number) => `2026-11-11T10:0${minute}:00Z`
     const ids = await gateway.write([0, 1, 2, 3, 4].map((minute) => ({ at: at(minute) })))

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { StripeState, type StripeObject } from './stripe-state.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { StripeObject } from './stripe-objects.ts'
+import { StripeState } from './stripe-state.ts'
 
 interface StripeRequest {
   readonly method: string
@@ -15,6 +17,10 @@ export interface StripeServer {
   readonly requests: StripeRequest[]
   /** Disturbs the next requests: a status instead of an answer, or a connection that breaks after the work is done. */
   disturbNext(...disturbances: readonly (number | 'cut')[]): void
+  /** How long answers take from now on. The work is done at once. */
+  delayAnswers(ms: number): void
+  /** Stripe forgets idempotency keys after a day. */
+  forgetKeys(): void
   close(): Promise<void>
 }
 
@@ -25,6 +31,7 @@ export async function startStripeServer(): Promise<StripeServer> {
   const state = new StripeState()
   const requests: StripeRequest[] = []
   const disturbances: (number | 'cut')[] = []
+  let answerMs = 0
   const answered = new Map<string, { params: string; answer: Answer }>()
 
   const answer = (request: StripeRequest): Answer => {
@@ -53,6 +60,7 @@ export async function startStripeServer(): Promise<StripeServer> {
       send(response, failure(disturbance, 'api_error', 'Stripe secret words'))
     } else {
       const result = answer(request)
+      if (answerMs > 0) await delay(answerMs)
       if (disturbance === 'cut') response.destroy()
       else send(response, result)
     }
@@ -67,6 +75,10 @@ export async function startStripeServer(): Promise<StripeServer> {
     state,
     requests,
     disturbNext: (...wanted) => void disturbances.push(...wanted),
+    delayAnswers: (ms) => {
+      answerMs = ms
+    },
+    forgetKeys: () => answered.clear(),
     close: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => {
@@ -87,6 +99,17 @@ function route(state: StripeState, { method, path, params }: StripeRequest): Ans
   if (method === 'POST' && path === '/v1/checkout/sessions') return found(state.createSession(params))
   if (method === 'GET' && path.startsWith('/v1/checkout/sessions/'))
     return found(state.readSession(id, params))
+  if (method === 'POST' && path === '/v1/customers') return found(state.saved.createCustomer(params))
+  if (method === 'POST' && resource === 'payment_methods' && id === 'detach')
+    return state.saved.detach(rest[0] ?? '')
+      ? found(state.saved.methodOf(rest[0] ?? ''))
+      : failure(
+          400,
+          'invalid_request_error',
+          'The payment method you provided is not attached to a customer so detachment is impossible.',
+        )
+  if (method === 'POST' && path === '/v1/payment_intents') return chargeSaved(state, params)
+  if (method === 'GET' && path === '/v1/payment_intents') return found(state.listIntents(params))
   if (method === 'GET' && resource === 'payment_intents') return found(state.readIntent(id, params))
   if (method === 'GET' && path === '/v1/refunds') return found(state.listRefunds(params.get('charge') ?? ''))
   if (method === 'POST' && path === '/v1/refunds') {
@@ -96,6 +119,28 @@ function route(state: StripeState, { method, path, params }: StripeRequest): Ans
       : found(refund)
   }
   return failure(404, 'invalid_request_error', `Unrecognized request URL (${method}: ${path}).`)
+}
+
+/** Charges a saved method off session. A decline is the error 402 with the intent in it. */
+function chargeSaved(state: StripeState, params: URLSearchParams): Answer {
+  const outcome = state.chargeSaved(params)
+  if ('error' in outcome) return { status: 400, body: { error: outcome.error } }
+  const { intent, decline } = outcome
+  if (decline === null) return found(intent)
+  const { id } = intent
+  const isAuthentication = decline === 'authentication_required'
+  return {
+    status: 402,
+    body: {
+      error: {
+        type: 'card_error',
+        code: isAuthentication ? decline : 'card_declined',
+        decline_code: decline,
+        message: 'Your card was declined.',
+        payment_intent: { ...intent, id },
+      },
+    },
+  }
 }
 
 function found(object: StripeObject | null): Answer {

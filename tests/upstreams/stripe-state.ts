@@ -1,17 +1,5 @@
-/** A Stripe object, with the fields that its reference names. */
-// oxlint-disable-next-line typescript/no-explicit-any -- objects of another's wire, read by tests that fail loudly
-export type StripeObject = Record<string, any>
-
-export interface StripeEvent extends StripeObject {
-  readonly id: string
-  readonly type: string
-}
-
-let lastNumber = 0
-const nextId = (prefix: string): string => {
-  lastNumber += 1
-  return `${prefix}_${lastNumber.toString().padStart(8, '0')}`
-}
+import { eventOf, membersOf, nextId, type StripeEvent, type StripeObject } from './stripe-objects.ts'
+import { StripeSavedMethods } from './stripe-saved-methods.ts'
 
 /** The objects of a Stripe account. Each method returns the events that Stripe would send. */
 export class StripeState {
@@ -19,6 +7,8 @@ export class StripeState {
   readonly #intents = new Map<string, StripeObject>()
   readonly #charges = new Map<string, StripeObject>()
   readonly #refunds = new Map<string, StripeObject>()
+  /** Customers and their payment methods. */
+  readonly saved = new StripeSavedMethods()
 
   createSession(params: URLSearchParams): StripeObject {
     const id = nextId('cs_test')
@@ -29,6 +19,8 @@ export class StripeState {
       status: 'open',
       payment_status: 'unpaid',
       payment_intent: null,
+      setup_intent: null,
+      customer: params.get('customer'),
       amount_total: Number(params.get('line_items[0][price_data][unit_amount]')),
       currency: params.get('line_items[0][price_data][currency]'),
       client_reference_id: params.get('client_reference_id'),
@@ -46,6 +38,8 @@ export class StripeState {
   readSession(id: string, params: URLSearchParams): StripeObject | null {
     const session = this.sessions.get(id)
     if (session === undefined) return null
+    if (session['mode'] === 'setup')
+      return { ...session, setup_intent: this.saved.expandSetup(session['setup_intent']) }
     const isExpanded = [...params.values()].includes('payment_intent.latest_charge')
     if (!isExpanded || session['payment_intent'] === null) return session
     return { ...session, payment_intent: this.#expandIntent(session['payment_intent']) }
@@ -55,6 +49,70 @@ export class StripeState {
     const intent = this.#intents.get(id)
     if (intent === undefined) return null
     return [...params.values()].includes('latest_charge') ? this.#expandIntent(id) : intent
+  }
+
+  listIntents(params: URLSearchParams): StripeObject {
+    const data = [...this.#intents.values()]
+      .filter(({ customer }) => customer === params.get('customer'))
+      .map(({ id }) => this.#expandIntent(id))
+    return { object: 'list', url: '/v1/payment_intents', has_more: false, data }
+  }
+
+  /** How often saved methods were charged with success. */
+  get savedCharges(): StripeObject[] {
+    return [...this.#intents.values()].filter(
+      ({ customer, status }) => customer !== undefined && status === 'succeeded',
+    )
+  }
+
+  /** The person enters a card on the page of a session in setup mode. */
+  saveCard(sessionId: string, decline: string | null = null): StripeEvent {
+    const session = this.#session(sessionId)
+    session['status'] = 'complete'
+    session['setup_intent'] = this.saved.setUp(session['customer'], decline)
+    return eventOf('checkout.session.completed', session)
+  }
+
+  /** Creates a PaymentIntent that is confirmed at once, off session. */
+  chargeSaved(
+    params: URLSearchParams,
+  ): { intent: StripeObject; decline: string | null } | { error: StripeObject } {
+    const method = params.get('payment_method') ?? ''
+    const customer = params.get('customer')
+    if (params.get('off_session') !== 'true' || params.get('confirm') !== 'true')
+      return {
+        error: { type: 'invalid_request_error', message: 'The local server charges off session only.' },
+      }
+    if (customer === null || this.saved.methodOf(method)?.['customer'] !== customer)
+      return {
+        error: {
+          type: 'invalid_request_error',
+          code: 'resource_missing',
+          message: 'The payment method is not attached to the customer.',
+        },
+      }
+    const intent: StripeObject = {
+      id: nextId('pi'),
+      object: 'payment_intent',
+      amount: Number(params.get('amount')),
+      amount_received: 0,
+      currency: params.get('currency'),
+      customer,
+      payment_method: method,
+      status: 'requires_payment_method',
+      latest_charge: null,
+      last_payment_error: null,
+      metadata: membersOf(params, 'metadata'),
+    }
+    this.#intents.set(intent['id'], intent)
+    const decline = this.saved.declineOf(method)
+    if (decline === null) this.#chargeIntent(intent)
+    return { intent: decline === null ? this.#expandIntent(intent['id']) : intent, decline }
+  }
+
+  /** The event that tells of the charge of a saved method. */
+  chargeEvent(intentId: string): StripeEvent {
+    return eventOf('charge.succeeded', this.#chargeOf(intentId))
   }
 
   listRefunds(chargeId: string): StripeObject {
@@ -172,7 +230,11 @@ export class StripeState {
   }
 
   #charge(session: StripeObject): StripeObject {
-    const intent = this.#intents.get(session['payment_intent']) ?? {}
+    session['payment_status'] = 'paid'
+    return this.#chargeIntent(this.#intents.get(session['payment_intent']) ?? {})
+  }
+
+  #chargeIntent(intent: StripeObject): StripeObject {
     const id = nextId('ch')
     const charge = {
       id,
@@ -191,7 +253,6 @@ export class StripeState {
     intent['status'] = 'succeeded'
     intent['amount_received'] = intent['amount']
     intent['latest_charge'] = id
-    session['payment_status'] = 'paid'
     return charge
   }
 
@@ -216,27 +277,4 @@ export class StripeState {
 export interface StripeDispute {
   readonly created: StripeEvent
   change(type: string, status: string): StripeEvent
-}
-
-/** Copies the object, so that later changes do not affect an event that was sent. */
-export function eventOf(type: string, object: StripeObject): StripeEvent {
-  return {
-    id: nextId('evt'),
-    object: 'event',
-    api_version: '2026-10-28.endive',
-    created: Math.floor(Date.now() / 1000),
-    livemode: false,
-    pending_webhooks: 1,
-    request: null,
-    type,
-    data: { object: structuredClone(object) },
-  }
-}
-
-function membersOf(params: URLSearchParams, name: string): Record<string, string> {
-  return Object.fromEntries(
-    [...params]
-      .filter(([key]) => key.startsWith(`${name}[`))
-      .map(([key, value]) => [key.slice(name.length + 1, -1), value]),
-  )
 }

@@ -66,7 +66,7 @@ async function waitForPayment(
 }
 
 /** The address is printed to be opened, so it must be one of the web and nothing that a terminal obeys. */
-function requireWebAddress(address: string): string {
+export function requireWebAddress(address: string): string {
   if (/^https?:\/\/[\u0021-\u007e]+$/.test(address)) return address
   throw new CommandFailure(EXIT.failed, 'The gateway sent no address to pay at.')
 }

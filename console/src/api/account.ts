@@ -19,3 +19,7 @@ export const budgetQuery = queryOptions({
   queryFn: ({ signal }) => call(() => client.GET('/v1/usage/budget', { signal })),
   refetchInterval: 60_000,
 })
+
+/** Sets the time zone of the account's reports. */
+export const setTimeZone = (timeZone: string) =>
+  call(() => client.PATCH('/v1/tenants/me', { body: { time_zone: timeZone } }))

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call, client, type Schemas } from './client.ts'
 import { cursorPages } from './cursor-pages.ts'
+import { fileUrl, jsonOf } from './list-files.ts'
 import type { KeyActions } from './keys.ts'
 
 export type Account = Awaited<ReturnType<typeof fetchAccounts>>['data'][number]
@@ -58,25 +59,24 @@ export const accountKeysQuery = (id: string) =>
 export const accountPaymentsQuery = (id: string) =>
   cursorPages({
     queryKey: ['accounts', id, 'payments'],
-    fetchPage: (after, signal) =>
-      call(() =>
-        client.GET('/v1/admin/accounts/{id}/payments', {
-          params: { path: { id }, query: { after, limit: 100 } },
-          signal,
-        }),
-      ),
+    fetchPage: async (after, signal) => {
+      const params = { path: { id }, query: { after, limit: 100 } }
+      return jsonOf(await call(() => client.GET('/v1/admin/accounts/{id}/payments', { params, signal })))
+    },
   })
+
+/** Where all payments of an account are downloaded as a file. */
+export function accountPaymentsFileUrl(id: string): string {
+  return fileUrl(`/v1/admin/accounts/${id}/payments`, {})
+}
 
 export const accountRequestsQuery = (id: string) =>
   cursorPages({
     queryKey: ['accounts', id, 'requests'],
-    fetchPage: (after, signal) =>
-      call(() =>
-        client.GET('/v1/admin/requests', {
-          params: { query: { account_id: id, after, limit: 100 } },
-          signal,
-        }),
-      ),
+    fetchPage: async (after, signal) => {
+      const query = { account_id: id, after, limit: 100 }
+      return jsonOf(await call(() => client.GET('/v1/admin/requests', { params: { query }, signal })))
+    },
   })
 
 export const accountLimitsQuery = (id: string) =>

@@ -1,7 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call, client } from './client.ts'
 import { cursorPages } from './cursor-pages.ts'
-import { LOG_PERIODS, type RequestFilters } from './requests.ts'
+import { fileUrl, jsonOf } from './list-files.ts'
+import { timesOf, type RequestFilters } from './requests.ts'
 
 export type AdminRequest = Awaited<ReturnType<typeof fetchRequests>>['data'][number]
 export type AdminRequestDetails = Awaited<ReturnType<typeof fetchRequest>>
@@ -23,6 +24,11 @@ export const adminRequestsQuery = (filters: AdminRequestFilters) =>
     queryKey: ['admin-requests', filters],
     fetchPage: (after, signal) => fetchRequests(filters, after, signal),
   })
+
+/** Where all requests that match are downloaded as a file. */
+export function adminRequestsFileUrl(filters: AdminRequestFilters): string {
+  return fileUrl('/v1/admin/requests', queryOf(filters))
+}
 
 export const adminRequestQuery = (id: string) =>
   queryOptions({
@@ -64,21 +70,13 @@ export const requestErrorsQuery = (filters: AdminRequestFilters) =>
     queryFn: ({ signal }) => fetchErrors(filters, signal),
   })
 
-const HOUR_MS = 3_600_000
-
-function sinceOf(period: keyof typeof LOG_PERIODS): string {
-  return new Date(Date.now() - LOG_PERIODS[period] * HOUR_MS).toISOString()
+function queryOf({ period, since, until, ...filters }: AdminRequestFilters) {
+  return { ...filters, ...timesOf({ period, since, until }) }
 }
 
-function fetchRequests(
-  { period, ...filters }: AdminRequestFilters,
-  after: string | undefined,
-  signal: AbortSignal,
-) {
-  const since = period === undefined ? undefined : sinceOf(period)
-  return call(() =>
-    client.GET('/v1/admin/requests', { params: { query: { ...filters, since, after, limit: 100 } }, signal }),
-  )
+async function fetchRequests(filters: AdminRequestFilters, after: string | undefined, signal: AbortSignal) {
+  const query = { ...queryOf(filters), after, limit: 100 }
+  return jsonOf(await call(() => client.GET('/v1/admin/requests', { params: { query }, signal })))
 }
 
 function fetchRequest(id: string, signal: AbortSignal) {
@@ -88,13 +86,15 @@ function fetchRequest(id: string, signal: AbortSignal) {
 }
 
 function fetchErrors(filters: AdminRequestFilters, signal: AbortSignal) {
-  const { period = '24h', account_id, key, model, provider, error, outcome } = filters
+  const { period = '24h', since, until, account_id, key, model, provider, error, outcome } = filters
+  const times = timesOf({ period, since, until })
   const failed = outcome === 'completed' ? undefined : outcome
   return call(() =>
     client.GET('/v1/admin/request_errors', {
       params: {
         query: {
-          from: sinceOf(period),
+          from: times.since,
+          to: times.until,
           account_id,
           key,
           model,

@@ -1,5 +1,6 @@
 import { call, client, type Schemas } from './client.ts'
 import { cursorPages } from './cursor-pages.ts'
+import { fileUrl, jsonOf } from './list-files.ts'
 
 /** A payment of any account, for operators. */
 export type AccountPayment = Schemas['AccountPayment']
@@ -32,14 +33,16 @@ export const ACCOUNT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export const allPaymentsQuery = (filters: PaymentFilters) =>
   cursorPages({
     queryKey: ['all-payments', filters],
-    fetchPage: (after, signal) =>
-      call(() =>
-        client.GET('/v1/admin/payments', {
-          params: { query: { ...queryOf(filters), after, limit: 100 } },
-          signal,
-        }),
-      ),
+    fetchPage: async (after, signal) => {
+      const query = { ...queryOf(filters), after, limit: 100 }
+      return jsonOf(await call(() => client.GET('/v1/admin/payments', { params: { query }, signal })))
+    },
   })
+
+/** Where all payments that match are downloaded as a file. */
+export function allPaymentsFileUrl(filters: PaymentFilters): string {
+  return fileUrl('/v1/admin/payments', queryOf(filters))
+}
 
 /** Returns the rest of a payment at the provider and takes its credit back. The account reads the reason. */
 export const refundPayment = (id: string, reason: string, idempotencyKey: string) =>

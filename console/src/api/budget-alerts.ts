@@ -18,6 +18,5 @@ export const alertSettingsQuery = queryOptions({
   queryFn: ({ signal }) => call(() => client.GET('/v1/budget-alerts/settings', { signal })),
 })
 
-export const changeAlertSettings = (
-  body: Pick<BudgetAlertSettings, 'thresholds_percent' | 'webhook_url' | 'statement_emails'>,
-) => call(() => client.PATCH('/v1/budget-alerts/settings', { body }))
+export const changeAlertSettings = (body: Omit<BudgetAlertSettings, 'object' | 'tenant_id'>) =>
+  call(() => client.PATCH('/v1/budget-alerts/settings', { body }))

@@ -20,6 +20,8 @@ const NOTHING: LiveRequests = { requests: null, isCut: false, failure: null }
 /** Follows the requests of all accounts that end, while the page is open. Other filters need another component. */
 export function useLiveRequests({
   period: _period,
+  since: _since,
+  until: _until,
   request_id: _id,
   ...filters
 }: AdminRequestFilters): LiveRequests {

@@ -1,6 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call, client } from './client.ts'
 import { cursorPages } from './cursor-pages.ts'
+import { endOfDay, isDay, startOfDay, type DayRange } from './days.ts'
+import { fileUrl, jsonOf } from './list-files.ts'
 
 type RequestsPage = Awaited<ReturnType<typeof fetchRequests>>
 export type LoggedRequest = RequestsPage['data'][number]
@@ -15,8 +17,9 @@ export const LOG_PERIODS = { '1h': 1, '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } 
 export type LogPeriod = keyof typeof LOG_PERIODS
 
 /** The filters of the log. What is absent does not filter. */
-export interface RequestFilters {
-  readonly period?: LogPeriod | undefined
+export interface RequestFilters extends DayRange {
+  /** `own`: the days of UTC from `since` to `until`. */
+  readonly period?: LogPeriod | 'own' | undefined
   readonly outcome?: RequestOutcome | undefined
   readonly model?: string | undefined
   readonly provider?: string | undefined
@@ -61,27 +64,57 @@ export const requestBodyQuery = (id: string) =>
     staleTime: Infinity,
   })
 
-const HOUR_MS = 3_600_000
-
-function fetchRequests(
-  { period, ...filters }: RequestFilters,
-  after: string | undefined,
-  signal: AbortSignal,
-) {
-  const since = startOf(period)
-  return call(() =>
-    client.GET('/v1/requests', { params: { query: { ...filters, since, after, limit: 100 } }, signal }),
-  )
+/** Where all requests that match are downloaded as a file. */
+export function requestsFileUrl(filters: RequestFilters): string {
+  return fileUrl('/v1/requests', queryOf(filters))
 }
 
-function startOf(period: LogPeriod | undefined): string | undefined {
-  return period === undefined ? undefined : new Date(Date.now() - LOG_PERIODS[period] * HOUR_MS).toISOString()
+const HOUR_MS = 3_600_000
+
+function queryOf({ period, since, until, ...filters }: RequestFilters) {
+  return { ...filters, ...timesOf({ period, since, until }) }
+}
+
+/** The times of a period, or of own days. */
+export function timesOf({ period, since, until }: Pick<RequestFilters, 'period' | 'since' | 'until'>): {
+  since?: string | undefined
+  until?: string | undefined
+} {
+  if (period === undefined) return {}
+  if (period === 'own') return { since: since && startOfDay(since), until: until && endOfDay(until) }
+  return { since: new Date(Date.now() - LOG_PERIODS[period] * HOUR_MS).toISOString() }
+}
+
+/** Takes the period and its days from an address. */
+export function readPeriod(
+  search: Record<string, unknown>,
+): Pick<RequestFilters, 'period' | 'since' | 'until'> {
+  if (search['period'] === 'own') {
+    const { since, until } = search
+    return { period: 'own', ...(isDay(since) && { since }), ...(isDay(until) && { until }) }
+  }
+  const period = PERIODS.find((known) => known === search['period'])
+  return period === undefined ? {} : { period }
+}
+
+const PERIODS: readonly LogPeriod[] = ['1h', '24h', '7d', '30d']
+
+/** The choices of the period, for a select. */
+export const PERIOD_CHOICES = [
+  { value: '', label: 'Any time' },
+  ...PERIODS.map((period) => ({ value: period, label: `Last ${period}` })),
+  { value: 'own', label: 'From a day to a day' },
+]
+
+async function fetchRequests(filters: RequestFilters, after: string | undefined, signal: AbortSignal) {
+  const query = { ...queryOf(filters), after, limit: 100 }
+  return jsonOf(await call(() => client.GET('/v1/requests', { params: { query }, signal })))
 }
 
 /** Makes a dataset of requests whose bodies are stored. */
-export function createLoggedDataset(name: string, { period, ...filters }: RequestFilters, limit: number) {
+export function createLoggedDataset(name: string, filters: RequestFilters, limit: number) {
   // JSON leaves out what is undefined.
-  const fromLog = { ...filters, since: startOf(period), limit }
+  const fromLog = { ...queryOf(filters), limit }
   return call(() => client.POST('/v1/compare/datasets', { body: { name, from_log: fromLog } }))
 }
 

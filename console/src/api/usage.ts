@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call, client } from './client.ts'
+import { daysOf, endOfDay, startOfDay, type DayRange } from './days.ts'
 
 /** The sums of today in UTC, with an entry for each hour. */
 export const usageTodayQuery = queryOptions({
@@ -36,7 +37,7 @@ export const CALENDAR_PERIODS: readonly CalendarPeriod[] = [
   'last_month',
 ]
 
-export function isOfCalendar(period: UsagePeriod | CalendarPeriod): period is CalendarPeriod {
+export function isOfCalendar(period: UsageSelection['period']): period is CalendarPeriod {
   return period in CALENDAR_PERIOD_LABELS
 }
 
@@ -44,9 +45,10 @@ export const USAGE_DIMENSIONS = ['model', 'key', 'provider', 'env'] as const
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number]
 
 /** What is asked of usage. */
-export interface UsageSelection {
-  readonly period: UsagePeriod | CalendarPeriod
-  /** The time zone of a part of the calendar; UTC unless told. */
+export interface UsageSelection extends DayRange {
+  /** `own`: the days from `since` to `until`. */
+  readonly period: UsagePeriod | CalendarPeriod | 'own'
+  /** The time zone of own days and of a part of the calendar; UTC unless told. */
   readonly zone?: string | undefined
   /** Also the values of one tag: `tag:team`. */
   readonly by: UsageDimension | `tag:${string}`
@@ -108,8 +110,12 @@ function fetchSpending(selection: UsageSelection, signal: AbortSignal) {
   return call(() => client.GET('/v1/usage/spending', { params: { query }, signal }))
 }
 
-const granularityOf = ({ period }: UsageSelection): 'hour' | 'day' =>
-  period === '24h' || period === 'today' || period === 'yesterday' ? 'hour' : 'day'
+function granularityOf({ period, ...range }: UsageSelection): 'hour' | 'day' {
+  const isShort = period === 'own' && daysOf(range) <= HOURLY_DAYS_MAX
+  return isShort || period === '24h' || period === 'today' || period === 'yesterday' ? 'hour' : 'day'
+}
+
+const HOURLY_DAYS_MAX = 3
 
 const DAY_MS = 86_400_000
 
@@ -120,8 +126,13 @@ function latencyOf(selection: UsageSelection) {
   return { ...range, by, granularity: granularityOf(selection) }
 }
 
-function rangeOf({ period, zone, model, key, provider, env, tag, project_id }: UsageSelection) {
+function rangeOf({ period, zone, since, until, model, key, provider, env, tag, project_id }: UsageSelection) {
   const filters = { model, key, provider, env, tag, project_id }
+  // Until a first day is chosen, it is the last week.
+  if (period === 'own')
+    return since === undefined
+      ? { ...filters, ...rangeOfPeriod('7d') }
+      : { ...filters, from: startOfDay(since, zone), to: until && endOfDay(until, zone) }
   return isOfCalendar(period)
     ? { ...filters, window: period, time_zone: zone }
     : { ...filters, ...rangeOfPeriod(period) }

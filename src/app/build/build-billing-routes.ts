@@ -1,5 +1,7 @@
+import { cardRoutes } from '../../http/checkout-page/card-routes.ts'
 import { checkoutRoutes } from '../../http/checkout-page/checkout-routes.ts'
 import type { Route } from '../../http/route.ts'
+import { autoTopUpRoutes } from '../../http/routes/account/auto-top-up.ts'
 import { ledgerRoutes } from '../../http/routes/account/ledger.ts'
 import { paymentReceiptRoutes } from '../../http/routes/account/payment-receipt.ts'
 import { paymentRoutes } from '../../http/routes/account/payments.ts'
@@ -25,9 +27,11 @@ interface Parts {
 export function buildBillingRoutes({ modules, config, logger }: Parts): Route[] {
   const { billing, promoCodes, statements, accounts, ledger, usage, clock } = modules
   return [
-    ...paymentRoutes({ billing, publicUrl: config.publicUrl }),
+    ...paymentRoutes({ billing, publicUrl: config.publicUrl, logger }),
     ...paymentReceiptRoutes({ billing, accounts, operator: operatorOf(config) }),
+    ...autoTopUpRoutes({ autoTopUps: billing.autoTopUps, publicUrl: config.publicUrl }),
     ...checkoutRoutes({ billing }),
+    ...cardRoutes({ autoTopUps: billing.autoTopUps }),
     ...ledgerRoutes({ ledger, logger }),
     ...usageAnomalyRoutes({ usage }),
     ...promoRoutes({ promoCodes }),

@@ -8,6 +8,7 @@ import {
 import { createBudgets, type Budgets } from '../../modules/budgets/budgets.ts'
 import {
   createBudgetAlerts,
+  listAlertAddresses,
   readAlertSettings,
   type BudgetAlerts,
 } from '../../modules/budget-alerts/budget-alerts.ts'
@@ -20,6 +21,7 @@ import {
 import {
   checkWebhookUrl,
   queueAlertWebhook,
+  queueNoticeWebhook,
   queueStatementWebhook,
   queueWarning,
 } from '../../modules/tasks/tasks.ts'
@@ -28,6 +30,7 @@ import type { PaymentProvider } from '../../payments/payment-provider.ts'
 import { createStripeProvider } from '../../payments/stripe/stripe-provider.ts'
 import { createTestCheckout } from '../../payments/test-checkout/test-checkout.ts'
 import type { Database } from '../../storage/database.ts'
+import type { Installation } from '../../storage/installation.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Config } from '../settings/config.ts'
 import { webhookHosts } from './build-tasks.ts'
@@ -40,6 +43,7 @@ interface BillingParts {
   readonly logger: GatewayLogger
   /** Whether requests cost the operator money. */
   readonly servesRealModels: () => Promise<boolean>
+  readonly installation: Pick<Installation, 'isPaused'>
 }
 
 export interface BuiltBilling {
@@ -52,36 +56,43 @@ export interface BuiltBilling {
 
 export function buildBilling(
   config: Config,
-  { outbound, ...parts }: BillingParts,
+  { outbound, installation, ...parts }: BillingParts,
   opened: AsyncDisposableStack,
 ): BuiltBilling {
   const hosts = webhookHosts(config, outbound)
+  const canMail = config.smtpUrl !== null
   const built = {
     billing: createBilling({
       ...parts,
       providers: choosePaymentProviders(config, parts.clock),
       allowsTestCheckout: config.allowTestCheckout,
       sweepIntervalMs: config.paymentSweepIntervalMs,
+      // A restored copy must not charge what the original charges.
+      isCharging: !installation.isPaused && config.billing,
+      queueNotice: async (transaction, notice) => {
+        for (const url of await listAlertAddresses(transaction, notice.accountId, canMail))
+          await queueNoticeWebhook(transaction, { ...notice, url })
+      },
     }),
     promoCodes: createPromoCodes(parts),
     budgetAlerts: createBudgetAlerts({
       ...parts,
       checkWebhookUrl: (url) => checkWebhookUrl(url, hosts),
       queueWebhook: queueAlertWebhook,
-      canMail: config.smtpUrl !== null,
+      canMail,
     }),
     budgets: createBudgets({
       ...parts,
       checkWebhookUrl: (url) => checkWebhookUrl(url, hosts),
       queueWarning,
-      canMail: config.smtpUrl !== null,
+      canMail,
     }),
     statements: createStatements({
       ...parts,
       operator: operatorOf(config),
       queueWebhook: async (transaction, { accountId, statementId }) => {
         const { webhookUrl, statementEmails } = await readAlertSettings(transaction, accountId)
-        const emails = config.smtpUrl === null ? [] : statementEmails.map((email) => `mailto:${email}`)
+        const emails = canMail ? statementEmails.map((email) => `mailto:${email}`) : []
         for (const url of [...(webhookUrl === null ? [] : [webhookUrl]), ...emails])
           await queueStatementWebhook(transaction, { accountId, statementId, url })
       },

@@ -187,11 +187,8 @@ async function openModules(
     { database, messageBus, clock, logger, sealer, catalog, limits },
     opened,
   )
-  const billed = buildBilling(
-    config,
-    { database, clock, ledger, outbound, logger, servesRealModels: servesRealModels(config, offer) },
-    opened,
-  )
+  const sellsCredit = { servesRealModels: servesRealModels(config, offer), installation }
+  const billed = buildBilling(config, { database, clock, ledger, outbound, logger, ...sellsCredit }, opened)
   const folding = startFoldingStoredBytes({ database, logger })
   opened.defer(() => folding.close())
   const { quotaOf } = limits

@@ -46,7 +46,7 @@ export function buildOperatorRoutes({
 }: OperatorRouteParts): Route[] {
   const { accounts, keys, providers, billing, promoCodes, audit, usage } = modules
   return [
-    ...adminRequestRoutes(modules),
+    ...adminRequestRoutes({ ...modules, logger }),
     ...adminRequestReplayRoutes({ ...modules, runPaid }),
     ...adminLiveRequestRoutes({ feed: overview.requests, accounts, clock: modules.clock }),
     ...adminAccountRoutes({ accounts, audit, logger }),
@@ -63,7 +63,7 @@ export function buildOperatorRoutes({
       storeErrors: () => modules.requestLog.storeErrors(),
       logger,
     }),
-    ...adminPaymentRoutes({ accounts, billing, audit }),
+    ...adminPaymentRoutes({ accounts, billing, audit, logger }),
     ...adminPromoRoutes({ promoCodes, audit }),
     ...adminAuditRoutes({ audit, logger }),
     ...adminProviderHealthRoutes({ vendors: usage.vendors, clock: modules.clock }),

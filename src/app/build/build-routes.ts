@@ -211,7 +211,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...usageRoutes(modules),
     ...budgetAlertRoutes({ budgetAlerts: modules.budgetAlerts }),
     ...usageLatencyRoutes({ usage, clock: modules.clock }),
-    ...requestLogRoutes(modules),
+    ...requestLogRoutes({ ...modules, logger }),
     ...buildStoredTextRoutes(config, modules),
     ...buildBillingRoutes({ modules, config, logger }),
     ...buildOperatorRoutes({ config, modules, people, overview: options.overview, runPaid, logger }),

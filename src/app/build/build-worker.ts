@@ -1,13 +1,19 @@
 import { warningToWire } from '../../http/routes/organization/budget-warning-wire.ts'
-import { alertEventToWire } from '../../http/routes/account/budget-alerts.ts'
-import { anomalyEventToWire, comparisonToWire } from '../../http/routes/account/usage-anomalies.ts'
+import { alertToAddress } from '../../http/routes/account/budget-alerts.ts'
+import { noticeToAddress } from '../../http/routes/account/account-notices.ts'
+import { anomalyToAddress, comparisonToWire } from '../../http/routes/account/usage-anomalies.ts'
 import { statementMail } from '../../http/routes/account/statement-mail.ts'
-import { statementEventToWire } from '../../http/routes/account/statement-wire.ts'
+import { statementToWebhook } from '../../http/routes/account/statement-wire.ts'
 import { toTaskAnswer } from '../../http/routes/tasks/task-wire.ts'
 import { usdFromNanoUsd } from '../../kernel/money.ts'
 import { createMailer } from '../../mail/mailer.ts'
 import { sweepOldBudgets } from '../../modules/budgets/budgets.ts'
-import { sweepBudgetAlerts } from '../../modules/budget-alerts/budget-alerts.ts'
+import { readNotice, sweepNotices } from '../../modules/billing/billing.ts'
+import {
+  listAlertAddresses,
+  readAlertSettings,
+  sweepBudgetAlerts,
+} from '../../modules/budget-alerts/budget-alerts.ts'
 import { sweepExportCounts } from '../../modules/agent-telemetry/agent-telemetry.ts'
 import { sweepGrants } from '../../modules/grants/grants.ts'
 import { sweepAccessTokens } from '../../modules/keys/keys.ts'
@@ -59,6 +65,7 @@ export async function buildWorker(
   const { database, messageBus, ledger, media, tasks, budgetAlerts, budgets, outbound, performer } = modules
   const { webhookSecrets } = modules
   const mailer = config.smtpUrl === null ? null : createMailer({ url: config.smtpUrl, from: config.smtpFrom })
+  const settingsOf = (accountId: string) => readAlertSettings(database, accountId)
   const borrower = await createBorrower({ database, logger, leaseMs: config.leaseMs, reclaimers: RECLAIMERS })
   try {
     const worker = await createWorker({
@@ -87,18 +94,28 @@ export async function buildWorker(
           clock: modules.clock,
           describeTask: async (accountId, taskId) =>
             toTaskAnswer(await tasks.read(wholeAccount(accountId), taskId)),
-          describeAlert: async (accountId, alertId) =>
-            alertEventToWire(await budgetAlerts.read(accountId, alertId)),
+          describeAlert: async (accountId, alertId, url) =>
+            alertToAddress(await budgetAlerts.read(accountId, alertId), url, await settingsOf(accountId)),
           describeWarning: async (accountId, warningId, url) =>
-            warningToWire(await budgets.readWarning(accountId, warningId), url),
+            warningToWire(await budgets.readWarning(accountId, warningId), url, await settingsOf(accountId)),
           describeStatement: async (accountId, statementId, url) => {
             const statement = await modules.statements.readById(accountId, statementId)
             return url.startsWith('mailto:')
               ? statementMail(statement, config.publicUrl)
-              : statementEventToWire(statement)
+              : statementToWebhook(statement, url, await settingsOf(accountId))
           },
-          describeAnomaly: async (accountId, anomalyId) =>
-            anomalyEventToWire(await readToldAnomaly(database, accountId, anomalyId)),
+          describeAnomaly: async (accountId, anomalyId, url) =>
+            anomalyToAddress(
+              await readToldAnomaly(database, accountId, anomalyId),
+              url,
+              await settingsOf(accountId),
+            ),
+          describeNotice: async (accountId, noticeId, url) =>
+            noticeToAddress(
+              await readNotice(database, accountId, noticeId),
+              url,
+              await settingsOf(accountId),
+            ),
           logger,
         }),
       sweep: async () => {
@@ -108,6 +125,7 @@ export async function buildWorker(
         await forgetEvents(database, keptSinceMs)
         await sweepTickets(database)
         await sweepBudgetAlerts(database)
+        await sweepNotices(database)
         await sweepOldBudgets(database)
         await sweepSessions(database)
         await sweepSavedChats(database)
@@ -126,7 +144,11 @@ export async function buildWorker(
           nowMs: modules.clock.nowMs(),
           logger,
           describe: comparisonToWire,
-          queueWebhook: queueAnomalyWebhook,
+          canMail: mailer !== null,
+          queueWebhooks: async (transaction, anomaly) => {
+            for (const url of await listAlertAddresses(transaction, anomaly.accountId, mailer !== null))
+              await queueAnomalyWebhook(transaction, { ...anomaly, url })
+          },
         })
       },
       clock: modules.clock,

@@ -54,10 +54,9 @@ export type ListName =
   | 'voices'
   | 'votes'
 
-/** The schema of a list, with the members that only this list has beside the usual ones. */
+/** The schema of a list, with the members that only this list has, or has otherwise. */
 export function listSchema(name: ListName, item: TSchema, others: TProperties = {}): TSchema {
   return Type.Object({
-    ...others,
     object: objectName('list'),
     data: Type.Array(item, { description: 'The entries of this page, in order.' }),
     [name]: Type.Array(item, { description: 'The same entries as `data`.' }),
@@ -66,6 +65,7 @@ export function listSchema(name: ListName, item: TSchema, others: TProperties = 
     next_cursor: Type.Union([Type.String(), Type.Null()], {
       description: 'Send it as `after` for the next page.',
     }),
+    ...others,
   })
 }
 

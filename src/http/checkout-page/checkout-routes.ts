@@ -1,13 +1,12 @@
-import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { toTimestamp } from '../../kernel/clock.ts'
 import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { Billing, HostedCheckout, Payment } from '../../modules/billing/billing.ts'
-import { AppError } from '../../kernel/app-error.ts'
-import { ERROR_CATALOGUE } from '../answers/error-envelope.ts'
 import { NO_KEY } from '../access.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { pageHeaders, renderPage, type CheckoutPage } from './render-page.ts'
+import { answerPage } from './answer-page.ts'
+import { savedPage } from './card-routes.ts'
+import { pageHeaders, type CheckoutPage } from './render-page.ts'
 
 const TokenParams = Type.Object({
   token: Type.String({ maxLength: 100, description: 'The secret of the page.' }),
@@ -85,32 +84,18 @@ export const checkoutRoutes = ({ billing }: { billing: Billing }): Route[] => {
       summary: 'Where a payment provider sends people back to',
       params: ReturnParams,
       query: ReturnQuery,
-      responses: { 200: page('How the payment went. What was paid is credited by now.'), ...refusals },
+      responses: {
+        200: page('How the payment went, or whether a card was saved. What was paid is credited by now.'),
+        ...refusals,
+      },
       handle: ({ params, query, reply }) =>
         answerPage(reply, async () => {
-          const { payment } = await billing.completeReturn(params.provider, query.session_id)
-          return { headers: pageHeaders(), page: returnPage(payment) }
+          const returned = await billing.completeReturn(params.provider, query.session_id)
+          const page = 'payment' in returned ? returnPage(returned.payment) : savedPage(returned.cardState)
+          return { headers: pageHeaders(), page }
         }),
     }),
   ]
-}
-
-type PageAnswer =
-  | { readonly headers: Record<string, string>; readonly page: CheckoutPage }
-  | { readonly location: string }
-
-// Errors are shown as a page instead of the API's error envelope, because people read them.
-async function answerPage(reply: FastifyReply, work: () => Promise<PageAnswer>): Promise<void> {
-  const answer = await work().catch((error: unknown) => {
-    if (!(error instanceof AppError)) throw error
-    reply.code(ERROR_CATALOGUE[error.code].status)
-    return { headers: pageHeaders(), page: refusalPage(error) }
-  })
-  if ('location' in answer) {
-    reply.code(303).headers(pageHeaders()).header('location', answer.location).send()
-    return
-  }
-  reply.headers(answer.headers).type('text/html; charset=utf-8').send(renderPage(answer.page))
 }
 
 function hostedPage(checkout: HostedCheckout, token: string): CheckoutPage {
@@ -168,11 +153,6 @@ function returnPage({ amountNanoUsd, status, completedAtMs }: Payment): Checkout
     }
   }
   return { title: 'Payment not made', tone: 'bad', lines: ['Nothing was paid and no credit was added.'] }
-}
-
-function refusalPage({ code, message }: AppError): CheckoutPage {
-  const title = code === 'not_found' ? 'No such checkout' : 'This cannot be paid'
-  return { title, tone: 'bad', lines: [message] }
 }
 
 function showUsd(amount: NanoUsd): string {

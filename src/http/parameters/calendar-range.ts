@@ -74,6 +74,11 @@ function openZone(timeZone: string) {
   }
 }
 
+/** Throws for a text that names no time zone. */
+export function requireTimeZone(timeZone: string): void {
+  createFormat(timeZone)
+}
+
 function utcOf({ year, month, day }: CalendarDay): number {
   return Date.UTC(year, month - 1, day)
 }

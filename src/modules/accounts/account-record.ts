@@ -11,6 +11,8 @@ export interface Account {
   readonly suspendedReason: string | null
   /** Of operators. The account does not see it. */
   readonly note: string | null
+  /** Of its days and months in reports. Null for UTC. */
+  readonly timeZone: string | null
   /** The sum of paid and promotional credit. Negative while a reversal is not covered. */
   readonly balanceNanoUsd: NanoUsd
   readonly createdAtMs: number
@@ -23,11 +25,12 @@ export interface AccountRow {
   readonly status: string
   readonly suspended_reason: string | null
   readonly note: string | null
+  readonly time_zone: string | null
   readonly created_at: Date
   readonly updated_at: Date
 }
 
-export const ACCOUNT_COLUMNS = 'id, name, status, suspended_reason, note, created_at, updated_at'
+export const ACCOUNT_COLUMNS = 'id, name, status, suspended_reason, note, time_zone, created_at, updated_at'
 
 export function accountFromRow(row: AccountRow, balanceNanoUsd: NanoUsd): Account {
   const status = STATUSES.find((candidate) => candidate === row.status)
@@ -38,6 +41,7 @@ export function accountFromRow(row: AccountRow, balanceNanoUsd: NanoUsd): Accoun
     status,
     suspendedReason: status === 'suspended' ? row.suspended_reason : null,
     note: row.note,
+    timeZone: row.time_zone,
     balanceNanoUsd,
     createdAtMs: row.created_at.getTime(),
     updatedAtMs: row.updated_at.getTime(),

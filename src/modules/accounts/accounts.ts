@@ -62,6 +62,8 @@ export interface Accounts {
   activate(operator: ChangeActor, accountId: string): Promise<Account>
   /** Null deletes the note. */
   setNote(accountId: string, note: string | null): Promise<Account>
+  /** Null for UTC. The name must be one of a time zone. */
+  setTimeZone(actor: ChangeActor, timeZone: string | null): Promise<Account>
   bootstrapFirstAccount(request: BootstrapRequest): Promise<BootstrapOutcome>
 }
 
@@ -146,6 +148,8 @@ export function createAccounts({
     activate: (operator, accountId) => setStatus(operator, accountId, 'active', null),
     setNote: async (accountId, note) =>
       withBalance(await writeNote(database, { accountId, note, nowMs: clock.nowMs() })),
+    setTimeZone: async (actor, timeZone) =>
+      withBalance(await writeTimeZone(database, { actor, timeZone, nowMs: clock.nowMs() })),
     bootstrapFirstAccount: (request) => bootstrapFirstAccount({ database, clock, keys, credit }, request),
   }
 }
@@ -205,6 +209,29 @@ async function writeNote(
     [accountId, note, new Date(nowMs)],
   )
   return row
+}
+
+async function writeTimeZone(
+  database: Database,
+  { actor, timeZone, nowMs }: { actor: ChangeActor; timeZone: string | null; nowMs: number },
+): Promise<AccountRow | undefined> {
+  const { accountId } = actor
+  return database.transaction(async (transaction) => {
+    const [changed] = await transaction.query<AccountRow>(
+      `UPDATE accounts SET time_zone = $2, updated_at = $3
+       WHERE id = $1 AND time_zone IS DISTINCT FROM $2 RETURNING ${ACCOUNT_COLUMNS}`,
+      [accountId, timeZone, new Date(nowMs)],
+    )
+    if (changed === undefined) return readAccount(transaction, accountId)
+    await recordChange(transaction, {
+      actor,
+      type: 'organization.updated',
+      projectId: null,
+      resourceId: wireId('organization', accountId),
+      details: { changes_requested: { time_zone: timeZone ?? 'UTC' } },
+    })
+    return changed
+  })
 }
 
 interface FoundAccount {

@@ -30,6 +30,7 @@ export const AUDIT_EVENT_TYPES = [
   'user.updated',
   'user.deleted',
   // What only this gateway has.
+  'auto_top_up.updated',
   'body_storage.updated',
   'budget.created',
   'budget.updated',
@@ -55,6 +56,8 @@ export const AUDIT_EVENT_TYPES = [
   'model_permissions.deleted',
   'project.group.added',
   'project.group.removed',
+  'payment_method.saved',
+  'payment_method.removed',
   'passkey.created',
   'passkey.updated',
   'passkey.deleted',

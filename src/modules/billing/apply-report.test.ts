@@ -69,7 +69,7 @@ async function play(
 ): Promise<{ balance: bigint; status: string | undefined }> {
   const paymentId = await storeCheckout()
   const ledger = new CountingLedger()
-  const context: ReportContext = { database, clock: systemClock, ledger }
+  const context: ReportContext = { database, clock: systemClock, ledger, queueNotice: async () => {} }
   const apply = async (report: PaymentReport): Promise<void> => {
     const checkout = await findCheckout(database, 'fake', { paymentId })
     if (checkout === null) throw new Error('no checkout')

@@ -4,11 +4,13 @@ import { createId } from '../../kernel/identifiers.ts'
 import type { PaymentReport, Reversal } from '../../payments/payment-provider.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { noteCharged, switchOffAfterReversal } from './auto-top-up/end-charge.ts'
+import type { NoticeContext } from './auto-top-up/write-notice.ts'
 import { nanoUsdFromCents } from './cents.ts'
 import { lockCheckout, writeProviderIds, type CheckoutRecord } from './checkout-record.ts'
 import { insertPayment, type Payment, type PaymentStatus } from './payment-record.ts'
 
-export interface ReportContext {
+export interface ReportContext extends NoticeContext {
   readonly database: Database
   readonly clock: Clock
   readonly ledger: Pick<Ledger, 'grant' | 'reverse' | 'recall' | 'announceChange'>
@@ -27,7 +29,7 @@ export interface ReportEvent {
  * the sweep and refunds. Each grant and reversal happens once, also for reports that are repeated, late or out of order.
  */
 export async function applyReport(
-  { database, clock, ledger }: ReportContext,
+  { database, clock, ledger, queueNotice }: ReportContext,
   checkout: CheckoutRecord,
   report: PaymentReport,
   event: ReportEvent | null = null,
@@ -39,7 +41,7 @@ export async function applyReport(
     const locked = await lockCheckout(transaction, paymentId)
     await writeProviderIds(transaction, paymentId, report)
     const nowMs = clock.nowMs()
-    const apply = { transaction, ledger, checkout: locked, nowMs }
+    const apply = { transaction, ledger, queueNotice, checkout: locked, nowMs }
     const isGranted = await grantWhenPaid(apply, report)
     const isCredited = isGranted || locked.payment.completedAtMs !== null
     let isReversed = false
@@ -54,7 +56,7 @@ export async function applyReport(
   if (isChanged) await ledger.announceChange(accountId)
 }
 
-interface Application {
+interface Application extends NoticeContext {
   readonly transaction: Queryable
   readonly ledger: ReportContext['ledger']
   readonly checkout: CheckoutRecord
@@ -74,7 +76,7 @@ function requireSamePayment({ payment }: CheckoutRecord, report: PaymentReport):
 }
 
 async function grantWhenPaid(
-  { transaction, ledger, checkout: { payment, provider }, nowMs }: Application,
+  { transaction, ledger, queueNotice, checkout: { payment, provider }, nowMs }: Application,
   report: PaymentReport,
 ): Promise<boolean> {
   if (report.receiptUrl !== null) {
@@ -90,13 +92,14 @@ async function grantWhenPaid(
     amountNanoUsd: payment.amountNanoUsd,
     class: 'paid',
     book: 'cash',
-    reason: `Payment by ${provider}`,
+    reason: payment.kind === 'auto_top_up' ? `Automatic top-up by ${provider}` : `Payment by ${provider}`,
   })
   await transaction.query(`UPDATE payments SET status = 'completed', completed_at = $2 WHERE id = $1`, [
     payment.id,
     new Date(nowMs),
   ])
   await transaction.query('UPDATE checkouts SET check_at = NULL WHERE payment_id = $1', [payment.id])
+  if (payment.kind === 'auto_top_up') await noteCharged(transaction, { queueNotice }, { payment, nowMs })
   return true
 }
 
@@ -146,6 +149,8 @@ async function takeBack(
     nowMs,
   })
   if (amountNanoUsd === 0n) return false
+  if (payment.kind === 'auto_top_up')
+    await switchOffAfterReversal(transaction, payment.accountId, kind === 'refund' ? 'refunded' : 'disputed')
   await ledger.reverse(transaction, {
     key: reference,
     accountId: payment.accountId,

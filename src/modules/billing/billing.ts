@@ -7,6 +7,8 @@ import type { PaymentProvider, Webhook } from '../../payments/payment-provider.t
 import type { Database } from '../../storage/database.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { adjustCredit, type Adjustment } from './adjust-credit.ts'
+import { createAutoTopUps, type AutoTopUps } from './auto-top-up/auto-top-up.ts'
+import type { NoticeContext } from './auto-top-up/write-notice.ts'
 import { claimCheckout, findCheckout, type CheckoutRecord } from './checkout-record.ts'
 import {
   CHECKOUT_NANO_USD_MAX,
@@ -24,14 +26,22 @@ import {
   type HostedCheckout,
   type Receipt,
 } from './hosted-checkout.ts'
-import { listAllPayments, type AccountPayment, type PaymentFilter } from './list-all-payments.ts'
+import {
+  listAllPayments,
+  walkAllPayments,
+  type AccountPayment,
+  type PaymentFilter,
+} from './list-all-payments.ts'
 import { listPayments, readPayment, type Payment } from './payment-record.ts'
 import { refundPayment, type RefundRequest } from './refund-payment.ts'
 import { startSweep } from './sweep-checkouts.ts'
 import { findTestModeProblem, type TestModeRules } from './test-mode.ts'
 
+export { CEILING_NANO_USD_MAX } from './auto-top-up/change-rules.ts'
+export type { AutoTopUp, AutoTopUpChanges, AutoTopUps, HostedSetup } from './auto-top-up/auto-top-up.ts'
+export { readNotice, sweepNotices, type Notice } from './auto-top-up/read-notice.ts'
 export type { HostedCheckout, Receipt } from './hosted-checkout.ts'
-export type { AccountPayment, PaymentFilter } from './list-all-payments.ts'
+export { NO_FILTER, type AccountPayment, type PaymentFilter } from './list-all-payments.ts'
 export { PAYMENT_KINDS, PAYMENT_STATUSES, type Payment } from './payment-record.ts'
 export type { PromoCode } from './promo-code.ts'
 export type { RedemptionRecord } from './manage-promo-codes.ts'
@@ -47,8 +57,12 @@ interface PaymentOffer {
   readonly problem: string | null
 }
 
+/** What a customer comes back from: a payment, or a page where a card is saved. */
+type Returned = { readonly payment: Payment } | { readonly cardState: 'open' | 'saved' | 'expired' }
+
 /** Buys, refunds and adjusts credit. */
 export interface Billing {
+  readonly autoTopUps: AutoTopUps
   describeOffer(): Promise<PaymentOffer>
   checkout(request: CheckoutRequest): Promise<OpenedCheckout>
   /** Asks the provider first if the payment is open, so that a customer sees a payment that was just made. */
@@ -56,11 +70,13 @@ export interface Billing {
   list(accountId: string, page: PageRequest): Promise<Page<Payment>>
   /** Lists payments of all accounts, newest first. */
   listAll(filter: PaymentFilter, page: PageRequest): Promise<Page<AccountPayment>>
+  /** The same in pages, to the first one. */
+  walkAll(filter: PaymentFilter): AsyncIterable<readonly AccountPayment[]>
   receiveWebhook(provider: string, webhook: Webhook): Promise<void>
   /**
    * Handles the return of a customer from the provider's page. The session id is secret enough to authorise showing the payment.
    */
-  completeReturn(provider: string, session: string): Promise<{ payment: Payment; successUrl: string | null }>
+  completeReturn(provider: string, session: string): Promise<Returned>
   readHosted(token: string): Promise<HostedCheckout>
   /** Of a payment at the gateway's own page. Throws not found for any other, and before it is paid. */
   readReceipt(accountId: string, paymentId: string): Promise<Receipt>
@@ -71,7 +87,7 @@ export interface Billing {
   close(): Promise<void>
 }
 
-export interface BillingOptions extends TestModeRules {
+export interface BillingOptions extends TestModeRules, NoticeContext {
   readonly database: Database
   readonly clock: Clock
   readonly ledger: Pick<Ledger, 'grant' | 'reverse' | 'deduct' | 'recall' | 'announceChange'>
@@ -79,8 +95,12 @@ export interface BillingOptions extends TestModeRules {
   /** The first one takes new payments. The others only handle earlier payments. */
   readonly providers: readonly [PaymentProvider, ...PaymentProvider[]]
   readonly sweepIntervalMs: number
+  /** Whether saved cards are charged here. */
+  readonly isCharging: boolean
 }
 
+/** Credit may be spent within seconds, so balances are looked at more often than payments. */
+const LOOK_MS_MAX = 5_000
 const ASK_PAUSE_MS = 2_000
 const REPLACED = 'Another payment provider takes payments now. Start a new checkout.'
 
@@ -93,6 +113,16 @@ export function createBilling(options: BillingOptions): Billing {
 
   const findProblem = async (provider: PaymentProvider): Promise<string | null> =>
     provider.problem ?? (await findTestModeProblem(options, provider))
+
+  const autoTopUps = createAutoTopUps({
+    ...options,
+    findProblem,
+    intervalMs: Math.min(options.sweepIntervalMs, LOOK_MS_MAX),
+  })
+  const reporting = {
+    ...options,
+    followSetup: (provider: PaymentProvider, sessionId: string) => autoTopUps.follow(provider, sessionId),
+  }
 
   const requireWorking = async (provider: PaymentProvider): Promise<void> => {
     const problem = await findProblem(provider)
@@ -123,6 +153,7 @@ export function createBilling(options: BillingOptions): Billing {
   }
 
   return {
+    autoTopUps,
     describeOffer: async () => ({
       provider: active.name,
       isTestMode: active.isTestMode,
@@ -146,10 +177,11 @@ export function createBilling(options: BillingOptions): Billing {
     },
     list: (accountId, page) => listPayments(database, accountId, page),
     listAll: (filter, page) => listAllPayments(database, filter, page),
+    walkAll: (filter) => walkAllPayments(database, filter),
     receiveWebhook: async (name, webhook) => {
       const provider = providers.get(name)
       if (provider === undefined) throw notFound('payment provider')
-      const isOurs = await receiveWebhook(options, provider, webhook).catch((error: unknown) => {
+      const isOurs = await receiveWebhook(reporting, provider, webhook).catch((error: unknown) => {
         // A payment arrived for which no credit was granted, so an operator must check it.
         if (error instanceof AppError && error.code === 'conflict') {
           logger.error({ err: error, provider: name }, 'a payment does not match what was asked for')
@@ -163,10 +195,13 @@ export function createBilling(options: BillingOptions): Billing {
       if (provider === undefined) throw notFound('checkout')
       const sessionId = provider.sessionOfToken?.(session) ?? session
       const checkout = await findCheckout(database, name, { sessionId })
-      if (checkout === null) throw notFound('checkout')
+      if (checkout === null) {
+        const cardState = await autoTopUps.completeReturn(provider, sessionId)
+        if (cardState === null) throw notFound('checkout')
+        return { cardState }
+      }
       if (checkout.payment.completedAtMs === null) await follow(provider, checkout)
-      const payment = await readPayment(database, checkout.payment.id, null)
-      return { payment, successUrl: checkout.successUrl }
+      return { payment: await readPayment(database, checkout.payment.id, null) }
     },
     readHosted,
     readReceipt: (accountId, paymentId) => readReceipt(options, requireHosted(), { accountId, paymentId }),
@@ -179,6 +214,8 @@ export function createBilling(options: BillingOptions): Billing {
     cancelHosted: (token) => cancelHostedCheckout(options, requireHosted(), token),
     adjust: (adjustment) => adjustCredit(options, adjustment),
     refund: (request) => refundPayment(options, providers, request),
-    close: () => sweep.close(),
+    close: async () => {
+      await Promise.all([sweep.close(), autoTopUps.close()])
+    },
   }
 }

@@ -60,7 +60,8 @@ export async function insertCheckout(
   transaction: Queryable,
   checkout: Omit<CheckoutRecord, 'payment' | 'sessionId' | 'providerPaymentId'> & {
     readonly paymentId: string
-    readonly checkAtMs: number
+    /** Null if nobody has to ask the provider. */
+    readonly checkAtMs: number | null
   },
 ): Promise<void> {
   await transaction.query(
@@ -73,7 +74,7 @@ export async function insertCheckout(
       checkout.successUrl,
       checkout.cancelUrl,
       new Date(checkout.expiresAtMs),
-      new Date(checkout.checkAtMs),
+      checkout.checkAtMs === null ? null : new Date(checkout.checkAtMs),
     ],
   )
 }

@@ -115,7 +115,7 @@ function requireAmount(amountNanoUsd: NanoUsd): void {
 }
 
 // Only web addresses are allowed in a link for customers: `javascript:` would run in the page.
-function requireWebAddress(param: string, text: string | null): void {
+export function requireWebAddress(param: string, text: string | null): void {
   if (text === null) return
   if (text.length <= URL_LENGTH_MAX && parseWebAddress(text) !== null) return
   throw invalidValue(param, `${param} must be an http or https URL in ASCII.`)

@@ -11,13 +11,19 @@ import { applyReport, type ReportContext } from './apply-report.ts'
 import { findCheckout, writeProviderIds, type CheckoutRecord } from './checkout-record.ts'
 import { failCheckout, openAtProvider } from './create-checkout.ts'
 
+interface WebhookContext extends ReportContext {
+  /** Reads what has become of a page to save a card. Returns whether it is one of this gateway. */
+  readonly followSetup: (provider: PaymentProvider, sessionId: string) => Promise<boolean>
+}
+
 /** Processes a provider's webhook. Returns whether it was about a payment of this gateway. */
 export async function receiveWebhook(
-  context: ReportContext,
+  context: WebhookContext,
   provider: PaymentProvider,
   webhook: Webhook,
 ): Promise<boolean> {
-  const { report: told, eventId, type } = await provider.readWebhook(webhook)
+  const { report: told, eventId, type, setupSessionId } = await provider.readWebhook(webhook)
+  if (setupSessionId !== null) return context.followSetup(provider, setupSessionId)
   if (told === null) return false
   const known = await findReported(context.database, provider.name, told)
   const report = isWhole(told, known) ? told : await completeReport(provider, told)

@@ -1,4 +1,4 @@
-import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
+import { ID_AFTER_ALL, openPage, type OpenPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 import {
   PAYMENT_COLUMNS,
@@ -18,6 +18,14 @@ export interface PaymentFilter {
   readonly untilMs: number | null
 }
 
+export const NO_FILTER: PaymentFilter = {
+  accountId: null,
+  kind: null,
+  status: null,
+  sinceMs: null,
+  untilMs: null,
+}
+
 /** A payment with the name of its account. */
 export interface AccountPayment extends Payment {
   readonly accountName: string
@@ -33,25 +41,57 @@ export async function listAllPayments(
   filter: PaymentFilter,
   { limit, afterId }: PageRequest,
 ): Promise<Page<AccountPayment>> {
-  const values = [
+  const values = valuesOf(filter)
+  const [page, [count]] = await Promise.all([
+    readPage(queryable, values, { limit, afterId }),
+    queryable.query<{ total: bigint }>(`SELECT count(*) AS total FROM payments WHERE ${IS_LISTED}`, values),
+  ])
+  return { ...page, total: Number(count?.total ?? 0) }
+}
+
+const WALKED_AT_ONCE = 1_000
+
+/** Walks over all of them, some at a time, without counting them. */
+export async function* walkAllPayments(
+  queryable: Queryable,
+  filter: PaymentFilter,
+): AsyncGenerator<readonly AccountPayment[], void> {
+  const values = valuesOf(filter)
+  let afterId: string | null = null
+  for (;;) {
+    const page: OpenPage<AccountPayment> = await readPage(queryable, values, {
+      limit: WALKED_AT_ONCE,
+      afterId,
+    })
+    yield page.items
+    afterId = page.items.at(-1)?.id ?? null
+    if (!page.hasMore || afterId === null) return
+  }
+}
+
+async function readPage(
+  queryable: Queryable,
+  values: readonly unknown[],
+  { limit, afterId }: PageRequest,
+): Promise<OpenPage<AccountPayment>> {
+  const rows = await queryable.query<PaymentRow & { account_name: string }>(
+    `SELECT ${PAYMENT_COLUMNS}, accounts.name AS account_name
+     FROM payments JOIN accounts ON accounts.id = account_id
+     WHERE ${IS_LISTED} AND payments.id < $6 ORDER BY payments.id DESC LIMIT $7`,
+    [...values, afterId ?? ID_AFTER_ALL, limit + 1],
+  )
+  return openPage(
+    rows.map((row) => ({ ...paymentFromRow(row), accountName: row.account_name })),
+    limit,
+  )
+}
+
+function valuesOf(filter: PaymentFilter): unknown[] {
+  return [
     filter.accountId,
     filter.kind,
     filter.status,
     filter.sinceMs === null ? null : new Date(filter.sinceMs),
     filter.untilMs === null ? null : new Date(filter.untilMs),
   ]
-  const [rows, [count]] = await Promise.all([
-    queryable.query<PaymentRow & { account_name: string }>(
-      `SELECT ${PAYMENT_COLUMNS}, accounts.name AS account_name
-       FROM payments JOIN accounts ON accounts.id = account_id
-       WHERE ${IS_LISTED} AND payments.id < $6 ORDER BY payments.id DESC LIMIT $7`,
-      [...values, afterId ?? ID_AFTER_ALL, limit + 1],
-    ),
-    queryable.query<{ total: bigint }>(`SELECT count(*) AS total FROM payments WHERE ${IS_LISTED}`, values),
-  ])
-  return {
-    items: rows.slice(0, limit).map((row) => ({ ...paymentFromRow(row), accountName: row.account_name })),
-    total: Number(count?.total ?? 0),
-    hasMore: rows.length > limit,
-  }
 }

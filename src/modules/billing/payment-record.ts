@@ -4,7 +4,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 
-export const PAYMENT_KINDS = ['checkout', 'promo', 'adjustment', 'refund'] as const
+export const PAYMENT_KINDS = ['checkout', 'promo', 'adjustment', 'refund', 'auto_top_up'] as const
 type PaymentKind = (typeof PAYMENT_KINDS)[number]
 
 export const PAYMENT_STATUSES = [

@@ -45,7 +45,7 @@ async function refundOnce(
 ): Promise<Payment> {
   const { database } = context
   const { paymentId, idempotencyKey } = request
-  const { provider, checkout, sessionId } = await findRefundable(context, providers, paymentId)
+  const { provider, checkout } = await findRefundable(context, providers, paymentId)
   const earlier = idempotencyKey && (await findRefundRequest(database, idempotencyKey))
   if (earlier !== null) requireRepeatable(earlier, request)
   if (earlier?.isCompleted) return readPayment(database, paymentId, null)
@@ -58,7 +58,7 @@ async function refundOnce(
   }
   const amountCents = requireCents(amountNanoUsd, leftNanoUsd)
   const report = await provider.refund({
-    sessionId,
+    sessionId: checkout.sessionId,
     providerPaymentId: checkout.providerPaymentId,
     amountCents,
     // Without an idempotency key, concurrent requests get the same key, because they start from the same state. A refund that
@@ -116,16 +116,17 @@ async function findRefundable(
   { database }: ReportContext,
   providers: ReadonlyMap<string, PaymentProvider>,
   paymentId: string,
-): Promise<{ provider: PaymentProvider; checkout: CheckoutRecord; sessionId: string }> {
+): Promise<{ provider: PaymentProvider; checkout: CheckoutRecord }> {
   if (!isUuid(paymentId)) throw notFound('payment')
   const payment = await readPayment(database, paymentId, null)
   for (const provider of providers.values()) {
     const checkout = await findCheckout(database, provider.name, { paymentId: payment.id })
     if (checkout === null) continue
-    if (payment.completedAtMs === null || checkout.sessionId === null) {
+    const { sessionId, providerPaymentId } = checkout
+    if (payment.completedAtMs === null || (sessionId ?? providerPaymentId) === null) {
       throw new AppError('conflict', 'This payment was not paid.')
     }
-    return { provider, checkout, sessionId: checkout.sessionId }
+    return { provider, checkout }
   }
   throw new AppError('conflict', 'Only what was paid at a configured payment provider can be refunded.')
 }

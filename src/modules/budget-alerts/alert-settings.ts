@@ -1,3 +1,4 @@
+import type { WebhookForm } from '../../kernel/webhook-form.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 
 export interface AlertSettings {
@@ -5,6 +6,9 @@ export interface AlertSettings {
   readonly thresholdsPercent: readonly number[]
   /** Null if nobody is called. Alerts can be read all the same. */
   readonly webhookUrl: string | null
+  readonly webhookForm: WebhookForm
+  /** Who gets alerts by mail. */
+  readonly alertEmails: readonly string[]
   /** Who gets closed statements by mail. */
   readonly statementEmails: readonly string[]
 }
@@ -15,18 +19,50 @@ export const DEFAULT_THRESHOLDS_PERCENT: readonly number[] = [80, 95]
 interface SettingsRow {
   readonly thresholds_percent: number[]
   readonly webhook_url: string | null
+  readonly webhook_form: WebhookForm
+  readonly alert_emails: string[]
   readonly statement_emails: string[]
 }
 
 export async function readAlertSettings(queryable: Queryable, accountId: string): Promise<AlertSettings> {
   const [row] = await queryable.query<SettingsRow>(
-    'SELECT thresholds_percent, webhook_url, statement_emails FROM budget_alert_settings WHERE account_id = $1',
+    `SELECT thresholds_percent, webhook_url, webhook_form, alert_emails, statement_emails
+     FROM budget_alert_settings WHERE account_id = $1`,
     [accountId],
   )
-  if (row === undefined)
-    return { thresholdsPercent: DEFAULT_THRESHOLDS_PERCENT, webhookUrl: null, statementEmails: [] }
-  const { thresholds_percent: thresholdsPercent, webhook_url: webhookUrl } = row
-  return { thresholdsPercent, webhookUrl, statementEmails: row.statement_emails }
+  if (row === undefined) return NO_SETTINGS
+  return {
+    thresholdsPercent: row.thresholds_percent,
+    webhookUrl: row.webhook_url,
+    webhookForm: row.webhook_form,
+    alertEmails: row.alert_emails,
+    statementEmails: row.statement_emails,
+  }
+}
+
+/** Where an account is told of alerts: its webhook, and addresses of mail if there is a server for it. */
+export async function listAlertAddresses(
+  queryable: Queryable,
+  accountId: string,
+  canMail: boolean,
+): Promise<string[]> {
+  return addressesOf(await readAlertSettings(queryable, accountId), canMail)
+}
+
+export function addressesOf(
+  { webhookUrl, alertEmails }: Pick<AlertSettings, 'webhookUrl' | 'alertEmails'>,
+  canMail: boolean,
+): string[] {
+  const emails = canMail ? alertEmails.map((email) => `mailto:${email}`) : []
+  return webhookUrl === null ? emails : [webhookUrl, ...emails]
+}
+
+const NO_SETTINGS: AlertSettings = {
+  thresholdsPercent: DEFAULT_THRESHOLDS_PERCENT,
+  webhookUrl: null,
+  webhookForm: 'parkway',
+  alertEmails: [],
+  statementEmails: [],
 }
 
 /** Changes the settings and has the budgets checked against them. */
@@ -40,7 +76,14 @@ export async function changeAlertSettings(
     // Two changes at once must not undo each other.
     await transaction.query('SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId])
     const next = { ...(await readAlertSettings(transaction, accountId)), ...changes }
-    await transaction.query(WRITE, [accountId, next.thresholdsPercent, next.webhookUrl, next.statementEmails])
+    await transaction.query(WRITE, [
+      accountId,
+      next.thresholdsPercent,
+      next.webhookUrl,
+      next.webhookForm,
+      next.alertEmails,
+      next.statementEmails,
+    ])
     await transaction.query('INSERT INTO budget_checks (account_id, day) VALUES ($1, $2::date)', [
       accountId,
       new Date(nowMs).toISOString().slice(0, 'YYYY-MM-DD'.length),
@@ -50,6 +93,7 @@ export async function changeAlertSettings(
 }
 
 const WRITE = `
-  INSERT INTO budget_alert_settings (account_id, thresholds_percent, webhook_url, statement_emails) VALUES ($1, $2, $3, $4)
+  INSERT INTO budget_alert_settings (account_id, thresholds_percent, webhook_url, webhook_form, alert_emails, statement_emails)
+  VALUES ($1, $2, $3, $4, $5, $6)
   ON CONFLICT (account_id) DO UPDATE SET thresholds_percent = excluded.thresholds_percent,
-    webhook_url = excluded.webhook_url, statement_emails = excluded.statement_emails, updated_at = now()`
+    webhook_url = excluded.webhook_url, webhook_form = excluded.webhook_form, alert_emails = excluded.alert_emails, statement_emails = excluded.statement_emails, updated_at = now()`

@@ -14,7 +14,7 @@ import {
 } from './budget-alert.ts'
 import { raiseDueAlerts, type QueueAlertWebhook } from './raise-due-alerts.ts'
 
-export { readAlertSettings, type AlertSettings } from './alert-settings.ts'
+export { listAlertAddresses, readAlertSettings, type AlertSettings } from './alert-settings.ts'
 export { sweepBudgetAlerts, type BudgetAlert, type ReachedThresholds } from './budget-alert.ts'
 
 /** Tells accounts that they have spent a part of a budget, once per threshold and period. */
@@ -44,7 +44,7 @@ interface BudgetAlertsOptions {
 
 const SWEEP_MS = 3_000
 export const THRESHOLDS_MAX = 10
-export const STATEMENT_EMAILS_MAX = 5
+export const EMAILS_MAX = 5
 
 export function createBudgetAlerts(options: BudgetAlertsOptions): BudgetAlerts {
   const { database, clock } = options
@@ -52,12 +52,11 @@ export function createBudgetAlerts(options: BudgetAlertsOptions): BudgetAlerts {
   return {
     readSettings: (accountId) => readAlertSettings(database, accountId),
     changeSettings: async (accountId, changes) => {
-      const { webhookUrl = null, statementEmails = [] } = changes
-      if (statementEmails.length > 0 && !options.canMail)
-        throw invalidValue(
-          'statement_emails',
-          'This gateway sends no mail: its operator has set no mail server.',
-        )
+      const { webhookUrl = null, statementEmails = [], alertEmails = [] } = changes
+      const mailed = { statement_emails: statementEmails, alert_emails: alertEmails }
+      for (const [name, emails] of Object.entries(mailed))
+        if (emails.length > 0 && !options.canMail)
+          throw invalidValue(name, 'This gateway sends no mail: its operator has set no mail server.')
       if (webhookUrl !== null) await options.checkWebhookUrl(webhookUrl)
       const thresholdsPercent = changes.thresholdsPercent && orderThresholds(changes.thresholdsPercent)
       return changeAlertSettings(

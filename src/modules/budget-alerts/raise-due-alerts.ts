@@ -1,9 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
-import { DEFAULT_THRESHOLDS_PERCENT } from './alert-settings.ts'
+import { addressesOf, DEFAULT_THRESHOLDS_PERCENT } from './alert-settings.ts'
 
-/** Queues the call of a webhook, in the transaction that raises the alert. */
+/** Queues the call of a webhook or a mail, in the transaction that raises the alert. */
 export type QueueAlertWebhook = (
   transaction: Queryable,
   webhook: { readonly accountId: string; readonly budgetAlertId: string; readonly url: string },
@@ -13,6 +13,8 @@ interface RaiseOptions {
   readonly database: Database
   readonly clock: Clock
   readonly queueWebhook: QueueAlertWebhook
+  /** Whether there is a server for mail. */
+  readonly canMail: boolean
 }
 
 const CHECKS_AT_ONCE = 500
@@ -29,7 +31,10 @@ export async function raiseDueAlerts(options: RaiseOptions): Promise<void> {
   }
 }
 
-async function raiseSome({ clock, queueWebhook }: RaiseOptions, transaction: Queryable): Promise<number> {
+async function raiseSome(
+  { clock, queueWebhook, canMail }: RaiseOptions,
+  transaction: Queryable,
+): Promise<number> {
   const checks = await transaction.query<CheckRow>(TAKE_CHECKS, [CHECKS_AT_ONCE])
   if (checks.length === 0) return 0
   const budgets = await transaction.query<BudgetRow>(READ_BUDGETS, [
@@ -42,12 +47,10 @@ async function raiseSome({ clock, queueWebhook }: RaiseOptions, transaction: Que
       if (!isReached(budget, thresholdPercent)) continue
       const id = createId(clock.nowMs())
       const isNew = await insertAlert(transaction, { ...budget, id, thresholdPercent, nowMs: clock.nowMs() })
-      if (isNew && budget.webhook_url !== null)
-        await queueWebhook(transaction, {
-          accountId: budget.account_id,
-          budgetAlertId: id,
-          url: budget.webhook_url,
-        })
+      if (!isNew) continue
+      const { account_id: accountId, webhook_url: webhookUrl, alert_emails: alertEmails } = budget
+      for (const url of addressesOf({ webhookUrl, alertEmails: alertEmails ?? [] }, canMail))
+        await queueWebhook(transaction, { accountId, budgetAlertId: id, url })
     }
   }
   return checks.length
@@ -72,11 +75,12 @@ interface BudgetRow {
   /** Null for an account that has set nothing. */
   readonly thresholds: number[] | null
   readonly webhook_url: string | null
+  readonly alert_emails: string[] | null
 }
 
 /** The budgets of the accounts in the periods of the days, with what is spent. A budget of nothing raises no alert. */
 const READ_BUDGETS = `
-  SELECT account_id, period, period_start::text, limit_nano_usd, thresholds_percent AS thresholds, webhook_url,
+  SELECT account_id, period, period_start::text, limit_nano_usd, thresholds_percent AS thresholds, webhook_url, alert_emails,
     spent_under(concat_ws(':', period, account_id,
       to_char(period_start, CASE period WHEN 'day' THEN 'YYYY-MM-DD' ELSE 'YYYY-MM' END))) AS spent_nano_usd
   FROM (

@@ -1,12 +1,9 @@
 import type { NanoUsd } from '../../kernel/money.ts'
+import type { WebhookForm } from '../../kernel/webhook-form.ts'
 import { parseSubject, windowAt, type Subject, type WindowPeriod } from '../ledger/ledger.ts'
 
 /** Who may change a budget: whoever manages the account, whoever manages its project, or the person that it is about. */
 export type BudgetLevel = 'account' | 'project' | 'personal'
-
-/** The form of what an alert's webhook gets: ours, or that of a chat program. */
-export const WEBHOOK_FORMS = ['parkway', 'slack', 'teams'] as const
-export type WebhookForm = (typeof WEBHOOK_FORMS)[number]
 
 export interface BudgetRaise {
   readonly amountNanoUsd: NanoUsd

@@ -1,10 +1,10 @@
 import { notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
+import type { WebhookForm } from '../../kernel/webhook-form.ts'
 import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { parseSubject, type Subject, type WindowPeriod } from '../ledger/ledger.ts'
-import type { WebhookForm } from './budget-record.ts'
 
 /** A part of a budget is spent. */
 export interface BudgetWarning {

@@ -21,7 +21,7 @@ import type { QueueWarning } from './raise-warnings.ts'
 import { startBudgetSweep } from './sweep-budgets.ts'
 import { listBudgets, readBudget, type BudgetFilter } from './read-budgets.ts'
 
-export { limitNow, WEBHOOK_FORMS, type Budget } from './budget-record.ts'
+export { limitNow, type Budget } from './budget-record.ts'
 export type { BudgetWarning } from './budget-warning.ts'
 export { sweepOldBudgets } from './sweep-budgets.ts'
 export type { BudgetRequest } from './budget-requests.ts'

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { notFound, type AppError } from '../../kernel/app-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { PageRequest } from '../../kernel/page.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
@@ -24,7 +24,13 @@ import {
   type GrantOrder,
   type ReverseOrder,
 } from './books/move-credit.ts'
-import { listEntries, walkEntries, type EntryFilter, type LedgerEntry } from './books/list-entries.ts'
+import {
+  listEntries,
+  walkEntries,
+  type EntryFilter,
+  type EntryPage,
+  type LedgerEntry,
+} from './books/list-entries.ts'
 import { readBalances, type Balance } from './books/read-ledger.ts'
 import type { Cap } from './books/lend-credit.ts'
 import { readLimitingBudgets, type LimitingBudget } from './budgets/read-limiting-budgets.ts'
@@ -58,6 +64,7 @@ export type { Charged, Hold, Payer } from './memory/memory-hold.ts'
 export { reclaimLeases } from './books/lend-credit.ts'
 export type { CreditClass } from './books/move-credit.ts'
 export type { EntryCharge } from './books/entry-charges.ts'
+export { readBalances } from './books/read-ledger.ts'
 export { ENTRY_KINDS, type EntryFilter, type LedgerEntry } from './books/list-entries.ts'
 export type { BudgetPeriod } from './books/spend-caps.ts'
 export { VENDOR_COST_MAX, type UsageRecord, type VendorCost } from './books/usage-record.ts'
@@ -106,7 +113,7 @@ export interface Ledger {
   readBalance(accountId: string): Promise<Balance>
   readBalances(accountIds: readonly string[]): Promise<ReadonlyMap<string, Balance>>
   /** Newest first, each with the balance after it. */
-  listEntries(accountId: string, page: PageRequest, filter?: EntryFilter): Promise<Page<LedgerEntry>>
+  listEntries(accountId: string, page: PageRequest, filter?: EntryFilter): Promise<EntryPage>
   /** The same in pages, to the first one. */
   walkEntries(accountId: string, filter: EntryFilter): AsyncIterable<readonly LedgerEntry[]>
   setBudget(

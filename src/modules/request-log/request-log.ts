@@ -49,6 +49,8 @@ export interface RequestLog {
   list(query: LogQuery): Promise<LogPage>
   /** Yields the last requests that a query finds, and then those that end, until `pause` resolves to false. */
   follow(query: FollowedQuery, timing: FollowTiming): AsyncIterable<EndedRequests>
+  /** Returns all that match, newest first, some at a time. */
+  walk(query: Omit<LogQuery, 'page'>): AsyncIterable<readonly LogEntry[]>
   /** Throws `not_found` for a request of another account, or of a key that the reader does not see. */
   read(reader: LogReader, requestUuid: string): Promise<LogEntry>
   /** Returns equal errors with their numbers, the most frequent first. */
@@ -80,6 +82,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   return {
     list,
     follow: (query, timing) => followRequests(query, list, timing),
+    walk: (query) => walkPages(list, query),
     read: async (reader, requestUuid) => {
       const page = { limit: 1, afterId: null }
       const { entries } = await list({ ...reader, range: ALL_TIME, filter: {}, requestUuid, page })
@@ -102,6 +105,21 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       await Promise.all([failed.close(), errors.close()])
     },
   }
+}
+
+const WALKED_AT_ONCE = 1_000
+
+/** A page that a rare filter left empty is returned too, so that whoever reads can end it. */
+async function* walkPages(
+  list: RequestLog['list'],
+  query: Omit<LogQuery, 'page'>,
+): AsyncGenerator<readonly LogEntry[], void> {
+  let afterId: string | null = null
+  do {
+    const page: LogPage = await list({ ...query, page: { limit: WALKED_AT_ONCE, afterId } })
+    yield page.entries
+    afterId = page.nextCursor
+  } while (afterId !== null)
 }
 
 /** A key belongs to one account, whose requests are found by its own index. */

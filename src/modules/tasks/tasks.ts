@@ -40,6 +40,7 @@ export type { TaskOfRequest } from './read-tasks.ts'
 export {
   queueAlertWebhook,
   queueAnomalyWebhook,
+  queueNoticeWebhook,
   queueStatementWebhook,
   queueWarning,
   type WebhookDelivery,

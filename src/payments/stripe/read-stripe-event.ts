@@ -5,7 +5,15 @@ import { reportCharge, reportDispute, reportRefund } from './stripe-payment.ts'
 
 /** Reads the payment report of an event. Other event types have no report. */
 export async function readStripeEvent(stripe: Stripe, event: Stripe.Event): Promise<PaymentNotice> {
-  return { eventId: event.id, type: event.type, report: await reportOf(stripe, event) }
+  const about = { eventId: event.id, type: event.type }
+  const setupSessionId = setupOf(event)
+  if (setupSessionId !== null) return { ...about, report: null, setupSessionId }
+  return { ...about, report: await reportOf(stripe, event), setupSessionId }
+}
+
+function setupOf(event: Stripe.Event): string | null {
+  const isSession = event.type === 'checkout.session.completed' || event.type === 'checkout.session.expired'
+  return isSession && event.data.object.mode === 'setup' ? event.data.object.id : null
 }
 
 async function reportOf(stripe: Stripe, event: Stripe.Event): Promise<PaymentReport | null> {

@@ -5,6 +5,7 @@ import type { PaymentProvider, Webhook } from '../payment-provider.ts'
 import { createStripeCheckout, readStripeCheckout } from './stripe-checkout.ts'
 import { readStripePayment, refundStripePayment } from './stripe-payment.ts'
 import { readStripeEvent } from './read-stripe-event.ts'
+import { createStripeSavedMethods } from './stripe-saved-methods.ts'
 
 export interface StripeProviderOptions {
   readonly secretKey: string | null
@@ -42,6 +43,7 @@ export function createStripeProvider(options: StripeProviderOptions): PaymentPro
     readCheckout: (sessionId) => call((stripe) => readStripeCheckout(stripe, sessionId)),
     readPayment: (paymentIntentId) => call((stripe) => readStripePayment(stripe, paymentIntentId)),
     refund: (order) => call((stripe) => refundStripePayment(stripe, order)),
+    savedMethods: createStripeSavedMethods(call),
     readWebhook: async (webhook) => {
       if (webhookSecret === null) throw notConfigured()
       client ??= connectStripe(options)

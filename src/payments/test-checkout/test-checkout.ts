@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { AppError } from '../../kernel/app-error.ts'
 import { EMPTY_REPORT, type PaymentProvider } from '../payment-provider.ts'
+import { createTestSavedMethods } from './test-saved-methods.ts'
 
 const TOKEN_BYTES = 32
 
@@ -29,6 +30,7 @@ export function createTestCheckout(): PaymentProvider {
       sessionId,
       reversals: [{ kind: 'refund', id: digest(idempotencyKey), amountCents, isReturned: false }],
     }),
+    savedMethods: createTestSavedMethods(sessionOfToken),
     sessionOfToken,
   }
 }

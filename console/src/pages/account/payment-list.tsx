@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { accountPaymentsQuery } from '../../api/accounts.ts'
+import { accountPaymentsFileUrl, accountPaymentsQuery } from '../../api/accounts.ts'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { PAYMENT_COLUMNS } from '../../ui/data/payment-columns.tsx'
 import { useRefunds } from '../../ui/data/use-refunds.tsx'
@@ -13,6 +13,7 @@ export function PaymentList({ id }: { readonly id: string }) {
     <>
       <PagedTable
         label="Payments"
+        tools={{ id: 'payments', fileUrl: accountPaymentsFileUrl(id) }}
         query={payments}
         columns={[...PAYMENT_COLUMNS, refunds.column]}
         rowId={(payment) => payment.id}

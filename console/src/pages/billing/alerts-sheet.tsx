@@ -15,6 +15,7 @@ import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Button } from '../../ui/forms/button.tsx'
+import { SelectField, type Choice } from '../../ui/forms/select-field.tsx'
 import { TextField } from '../../ui/forms/text-field.tsx'
 import { Sheet } from '../../ui/overlays/sheet.tsx'
 import { showToast } from '../../ui/overlays/toasts.tsx'
@@ -65,20 +66,27 @@ function SettingsForm({ settings }: { readonly settings: BudgetAlertSettings }) 
   const saved = {
     thresholds: settings.thresholds_percent.join(', '),
     webhookUrl: settings.webhook_url ?? '',
+    webhookForm: settings.webhook_form,
+    alertEmails: settings.alert_emails.join(', '),
     emails: settings.statement_emails.join(', '),
   }
   const [thresholds, setThresholds] = useState(saved.thresholds)
   const [webhookUrl, setWebhookUrl] = useState(saved.webhookUrl)
+  const [webhookForm, setWebhookForm] = useState(saved.webhookForm)
+  const [alertEmails, setAlertEmails] = useState(saved.alertEmails)
   const [emails, setEmails] = useState(saved.emails)
   const update = useMutation({
     mutationFn: () =>
       changeAlertSettings({
         thresholds_percent: numbersOf(thresholds),
         webhook_url: webhookUrl.trim() === '' ? null : webhookUrl.trim(),
+        webhook_form: webhookForm,
+        alert_emails: wordsOf(alertEmails),
         statement_emails: wordsOf(emails),
       }),
     onSuccess: async (changed) => {
       setThresholds(changed.thresholds_percent.join(', '))
+      setAlertEmails(changed.alert_emails.join(', '))
       setEmails(changed.statement_emails.join(', '))
       showToast('The alerts are set')
       await queryClient.invalidateQueries({ queryKey: ['budget-alerts'] })
@@ -88,7 +96,8 @@ function SettingsForm({ settings }: { readonly settings: BudgetAlertSettings }) 
     event.preventDefault()
     update.mutate()
   }
-  const isSame = thresholds === saved.thresholds && webhookUrl === saved.webhookUrl && emails === saved.emails
+  const written = { thresholds, webhookUrl, webhookForm, alertEmails, emails }
+  const isSame = JSON.stringify(written) === JSON.stringify(saved)
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
       <TextField
@@ -104,9 +113,23 @@ function SettingsForm({ settings }: { readonly settings: BudgetAlertSettings }) 
         label="Webhook"
         type="url"
         placeholder="https://example.com/hook"
-        hint="Called with the signed events budget.alert and statement.closed. Leave it empty for none."
+        hint="Called for alerts, unusual days, automatic top-ups and closed statements. Leave it empty for none."
         value={webhookUrl}
         onChange={setWebhookUrl}
+      />
+      <SelectField
+        label="What it gets"
+        choices={WEBHOOK_FORMS}
+        value={webhookForm}
+        onChange={setWebhookForm}
+      />
+      <TextField
+        label="Alerts by e-mail"
+        placeholder="ops@example.com"
+        inputMode="email"
+        hint="Who gets alerts, unusual days and automatic top-ups. Divide addresses by commas."
+        value={alertEmails}
+        onChange={setAlertEmails}
       />
       <TextField
         label="Statements by e-mail"
@@ -125,6 +148,12 @@ function SettingsForm({ settings }: { readonly settings: BudgetAlertSettings }) 
     </form>
   )
 }
+
+const WEBHOOK_FORMS: readonly Choice<BudgetAlertSettings['webhook_form']>[] = [
+  { value: 'parkway', label: 'Our signed event' },
+  { value: 'slack', label: 'A message for Slack' },
+  { value: 'teams', label: 'A message for Microsoft Teams' },
+]
 
 /** Numbers that are divided by commas or spaces. */
 function numbersOf(text: string): number[] {

@@ -8,6 +8,8 @@ import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { AlertNotices } from './alert-notices.tsx'
 import { AlertsSheet } from './alerts-sheet.tsx'
+import { AnomalyNotice } from './anomaly-notice.tsx'
+import { AutoTopUpSheet } from './auto-top-up-sheet.tsx'
 import { BudgetSection } from './budget-section.tsx'
 import { PaymentHistory } from './payment-history.tsx'
 import { PromoSection } from './promo-section.tsx'
@@ -20,6 +22,7 @@ export function BillingPage() {
   const navigate = route.useNavigate()
   const { data: account } = useQuery(accountQuery)
   const [areAlertsOpen, setAreAlertsOpen] = useState(false)
+  const [isAutoTopUpOpen, setIsAutoTopUpOpen] = useState(back === 'saved')
   const mayPay = account?.key.scopes.includes('manage') === true
   return (
     <Page>
@@ -37,6 +40,11 @@ export function BillingPage() {
               </Link>
             )}
             {mayPay && (
+              <Button icon="card" onClick={() => setIsAutoTopUpOpen(true)}>
+                Automatic top-up
+              </Button>
+            )}
+            {mayPay && (
               <Button icon="warn" onClick={() => setAreAlertsOpen(true)}>
                 Budget alerts
               </Button>
@@ -44,7 +52,7 @@ export function BillingPage() {
           </>
         }
       />
-      {back && (
+      {back && back !== 'saved' && (
         <p
           role="status"
           className="flex items-center gap-3 rounded-lg border border-line bg-surface px-4 py-2 text-sm"
@@ -61,6 +69,7 @@ export function BillingPage() {
         </p>
       )}
       <AlertNotices />
+      <AnomalyNotice />
       <BudgetSection />
       {mayPay && (
         <div className="grid gap-6 lg:grid-cols-2">
@@ -75,6 +84,14 @@ export function BillingPage() {
         </p>
       ) : (
         <PaymentHistory />
+      )}
+      {mayPay && isAutoTopUpOpen && (
+        <AutoTopUpSheet
+          onClose={() => {
+            setIsAutoTopUpOpen(false)
+            if (back === 'saved') void navigate({ search: {}, replace: true })
+          }}
+        />
       )}
       {areAlertsOpen && <AlertsSheet onClose={() => setAreAlertsOpen(false)} />}
     </Page>

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { paymentsQuery } from '../../api/billing.ts'
+import { PAYMENTS_FILE_URL, paymentsQuery } from '../../api/billing.ts'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { PAYMENT_COLUMNS } from '../../ui/data/payment-columns.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
@@ -14,7 +14,7 @@ export function PaymentHistory() {
       </h2>
       <PagedTable
         label="Payments"
-        tools={{ id: 'payments' }}
+        tools={{ id: 'payments', fileUrl: PAYMENTS_FILE_URL }}
         query={payments}
         columns={PAYMENT_COLUMNS}
         rowId={({ id }) => id}

@@ -4,15 +4,15 @@ import { paymentConfigQuery, paymentsQuery } from '../../api/billing.ts'
 import { shellRoute } from '../../shell/shell-route.tsx'
 
 export interface BillingSearch {
-  /** How the person came back from a checkout. */
-  readonly back?: 'paid' | 'cancelled' | undefined
+  /** How the person came back from a checkout, or from saving a card. */
+  readonly back?: 'paid' | 'cancelled' | 'saved' | undefined
 }
 
 export const billingRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/billing',
   validateSearch: ({ back }: Record<string, unknown>): BillingSearch =>
-    back === 'paid' || back === 'cancelled' ? { back } : {},
+    back === 'paid' || back === 'cancelled' || back === 'saved' ? { back } : {},
   loader: ({ context: { queryClient } }) => {
     void queryClient.prefetchQuery(budgetQuery)
     void queryClient.prefetchQuery(paymentConfigQuery)

@@ -25,12 +25,22 @@ const KINDS = [
   ...ENTRY_KINDS.map((kind) => ({ value: kind, label: ENTRY_KIND_NAMES[kind] })),
 ] as const
 
+function describeCount({
+  total,
+  total_is_exact: isExact,
+}: {
+  total: number
+  total_is_exact: boolean
+}): string {
+  return isExact ? formatCountOf(total, 'movement') : `More than ${formatCountOf(total, 'movement')}`
+}
+
 /** Every movement of the credit, with the balance after it. */
 export function LedgerPage() {
   const filters = route.useSearch()
   const navigate = route.useNavigate()
   const entries = useInfiniteQuery(ledgerQuery(filters))
-  const total = entries.data?.pages[0]?.total
+  const first = entries.data?.pages[0]
   const set = (search: LedgerFilters): void => void navigate({ search, replace: true })
   const change = (next: LedgerFilters): void => set({ ...filters, ...next })
   const clear = Object.keys(filters).length > 0 ? () => set({}) : undefined
@@ -45,7 +55,7 @@ export function LedgerPage() {
           </Link>
         }
       />
-      <FilterBar count={total === undefined ? undefined : formatCountOf(total, 'movement')} onClear={clear}>
+      <FilterBar count={first && describeCount(first)} onClear={clear}>
         <SelectField
           label="Kind"
           isLabelHidden

@@ -1,12 +1,13 @@
 import { useState } from 'react'
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
-import { REQUEST_OUTCOMES } from '../../api/requests.ts'
+import { PERIOD_CHOICES, REQUEST_OUTCOMES } from '../../api/requests.ts'
 import { ModelField, TagField, UsedValueField } from '../../filters/used-value-field.tsx'
 import { Button } from '../../ui/forms/button.tsx'
+import { DayRangeFields } from '../../ui/forms/day-range-fields.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
-import { PERIOD_CHOICES, readLogSearch, type LogSearch } from './log-search.ts'
+import { readLogSearch, type LogSearch } from './log-search.ts'
 
 interface LogFiltersProps {
   readonly filters: LogSearch
@@ -65,6 +66,9 @@ export function LogFilters({ filters, onChange, count }: LogFiltersProps) {
           choices={PERIOD_CHOICES}
           onChange={(value) => change('period', value)}
         />
+        {filters.period === 'own' && (
+          <DayRangeFields range={filters} onChange={(days) => onChange({ ...set, ...days })} />
+        )}
         <SelectField
           label="Outcome"
           isLabelHidden

@@ -2,8 +2,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { refreshPages } from '../../api/cursor-pages.ts'
 import { useHasScope, useSeesAccount } from '../../api/key-rights.ts'
-import { requestsQuery, type LoggedRequest } from '../../api/requests.ts'
-import { downloadCsv } from '../../ui/data/download-csv.ts'
+import { requestsFileUrl, requestsQuery, type LoggedRequest } from '../../api/requests.ts'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { formatCount, formatCountOf } from '../../ui/format/format-count.ts'
@@ -16,7 +15,6 @@ import { LogDataset } from './log-dataset.tsx'
 import { LogFilters } from './log-filters.tsx'
 import type { LogSearch } from './log-search.ts'
 import { RequestSheet } from './request-sheet.tsx'
-import { writeLogCsv } from './write-log-csv.ts'
 
 const route = getRouteApi('/shell/log')
 
@@ -42,18 +40,6 @@ export function LogPage() {
           <>
             <LogDataset filters={filters} />
             <Button
-              icon="download"
-              disabled={!shown}
-              onClick={() =>
-                downloadCsv(
-                  'requests.csv',
-                  writeLogCsv(requests.data?.pages.flatMap(({ data }) => data) ?? []),
-                )
-              }
-            >
-              CSV
-            </Button>
-            <Button
               icon="retry"
               isBusy={requests.isRefetching}
               onClick={() => void refreshPages(queryClient, requestsQuery(filters).queryKey)}
@@ -76,6 +62,7 @@ export function LogPage() {
       />
       <PagedTable
         label="Requests"
+        tools={{ id: 'requests', fileUrl: requestsFileUrl(filters) }}
         query={requests}
         columns={logColumns(open)}
         rowId={({ id }) => id}

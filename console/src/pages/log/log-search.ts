@@ -1,5 +1,5 @@
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
-import { LOG_PERIODS, REQUEST_OUTCOMES, type LogPeriod, type RequestFilters } from '../../api/requests.ts'
+import { readPeriod, REQUEST_OUTCOMES, type RequestFilters } from '../../api/requests.ts'
 
 export interface LogSearch extends RequestFilters {
   /** The id of the request whose details are open. */
@@ -20,7 +20,6 @@ const TEXTS = [
   'project_id',
 ] as const
 const NUMBERS = ['http_status', 'min_latency_ms', 'min_cost_usd'] as const
-const PERIODS: readonly LogPeriod[] = ['1h', '24h', '7d', '30d']
 
 /** Takes the filters that the log knows from the address, and drops the rest. */
 export function readLogSearch(search: Record<string, unknown>): LogSearch {
@@ -34,14 +33,10 @@ export function readLogSearch(search: Record<string, unknown>): LogSearch {
     const value = Number(search[name] ?? Number.NaN)
     return Number.isFinite(value) && value >= 0 ? [[name, value] as const] : []
   })
-  const [period, outcome, env] = [
-    pick(PERIODS, 'period'),
-    pick(REQUEST_OUTCOMES, 'outcome'),
-    pick(KEY_ENVIRONMENTS, 'env'),
-  ]
+  const [outcome, env] = [pick(REQUEST_OUTCOMES, 'outcome'), pick(KEY_ENVIRONMENTS, 'env')]
   return {
     ...Object.fromEntries([...texts, ...numbers]),
-    ...(period && { period }),
+    ...readPeriod(search),
     ...(outcome && { outcome }),
     ...(env && { env }),
   }
@@ -52,9 +47,3 @@ export function filtersOf(search: LogSearch): RequestFilters {
   const { request: _, ...filters } = search
   return filters
 }
-
-/** The choices of the period, for the select. */
-export const PERIOD_CHOICES = [
-  { value: '', label: 'Any time' },
-  ...Object.keys(LOG_PERIODS).map((period) => ({ value: period, label: `Last ${period}` })),
-]

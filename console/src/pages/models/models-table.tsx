@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { MODEL_KINDS, type Model } from '../../api/model-kinds.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { formatShortCount } from '../../ui/format/format-count.ts'
-import { formatPrice } from '../../ui/format/format-price.ts'
+import { formatPrice, formatShortPrice } from '../../ui/format/format-price.ts'
 import { Badge } from '../../ui/text/badge.tsx'
 
 const COLUMNS: readonly Column<Model>[] = [
@@ -35,6 +35,7 @@ const COLUMNS: readonly Column<Model>[] = [
     value: ({ category }) => MODEL_KINDS[category],
     header: 'Kind',
     width: '108px',
+    isMinor: true,
     render: ({ category }) => MODEL_KINDS[category],
   },
   {
@@ -51,7 +52,20 @@ const COLUMNS: readonly Column<Model>[] = [
         formatShortCount(context_tokens)
       ),
   },
-  { id: 'price', value: formatPrice, header: 'Price', width: '22%', isMinor: true, render: formatPrice },
+  {
+    id: 'price',
+    value: formatPrice,
+    header: 'Price',
+    width: '22%',
+    render: (model) => (
+      <>
+        <span className="max-md:hidden">{formatPrice(model)}</span>
+        <span className="md:hidden" title={formatPrice(model)}>
+          {formatShortPrice(model)}
+        </span>
+      </>
+    ),
+  },
   {
     id: 'capabilities',
     value: ({ capabilities }) => capabilities.join(' '),

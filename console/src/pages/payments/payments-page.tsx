@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { allPaymentsQuery, type AccountPayment } from '../../api/all-payments.ts'
+import { allPaymentsFileUrl, allPaymentsQuery, type AccountPayment } from '../../api/all-payments.ts'
 import type { Payment } from '../../api/billing.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
@@ -31,7 +31,7 @@ export function PaymentsPage() {
       <PaymentFilterBar filters={filters} total={payments.data?.pages[0]?.total} />
       <PagedTable
         label="Payments"
-        tools={{ id: 'payments' }}
+        tools={{ id: 'payments', fileUrl: allPaymentsFileUrl(filters) }}
         query={payments}
         columns={[...(time ? [time] : []), ACCOUNT_COLUMN, ...others.map(toMinor), refunds.column]}
         rowId={({ id }) => id}

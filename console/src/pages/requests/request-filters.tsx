@@ -1,13 +1,14 @@
 import { useState } from 'react'
 import type { AdminRequestFilters } from '../../api/admin-requests.ts'
-import { REQUEST_OUTCOMES } from '../../api/requests.ts'
+import { PERIOD_CHOICES, REQUEST_OUTCOMES } from '../../api/requests.ts'
 import { AccountField } from '../../filters/account-field.tsx'
 import { ModelField, TagField, UsedValueField } from '../../filters/used-value-field.tsx'
 import { Button } from '../../ui/forms/button.tsx'
+import { DayRangeFields } from '../../ui/forms/day-range-fields.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
-import { filtersOf, PERIOD_CHOICES, readRequestsSearch } from './requests-search.ts'
+import { filtersOf, readRequestsSearch } from './requests-search.ts'
 
 interface RequestFilterBarProps {
   readonly filters: AdminRequestFilters
@@ -66,6 +67,9 @@ export function RequestFilterBar({ filters, onChange }: RequestFilterBarProps) {
           choices={PERIOD_CHOICES}
           onChange={(value) => change('period', value)}
         />
+        {filters.period === 'own' && (
+          <DayRangeFields range={filters} onChange={(days) => onChange({ ...filters, ...days })} />
+        )}
         <SelectField
           label="Outcome"
           isLabelHidden

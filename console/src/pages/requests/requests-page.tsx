@@ -1,7 +1,12 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { adminRequestsQuery, type AdminRequest, type AdminRequestFilters } from '../../api/admin-requests.ts'
+import {
+  adminRequestsFileUrl,
+  adminRequestsQuery,
+  type AdminRequest,
+  type AdminRequestFilters,
+} from '../../api/admin-requests.ts'
 import { refreshPages } from '../../api/cursor-pages.ts'
 import { useLiveRequests } from '../../api/live-requests.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
@@ -106,7 +111,7 @@ function RequestList({ filters, onOpen }: ListProps) {
         rowId={rowId}
         onOpen={onOpen}
         empty={NONE}
-        tools={TOOLS}
+        tools={{ ...TOOLS, fileUrl: adminRequestsFileUrl(filters) }}
       />
     </div>
   )

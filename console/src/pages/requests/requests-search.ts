@@ -1,6 +1,6 @@
 import type { AdminRequestFilters } from '../../api/admin-requests.ts'
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
-import { LOG_PERIODS, REQUEST_OUTCOMES, type LogPeriod } from '../../api/requests.ts'
+import { readPeriod, REQUEST_OUTCOMES } from '../../api/requests.ts'
 
 const REQUEST_VIEWS = ['list', 'errors', 'tail'] as const
 export type RequestView = (typeof REQUEST_VIEWS)[number]
@@ -27,7 +27,6 @@ const TEXTS = [
   'project_id',
 ] as const
 const NUMBERS = ['http_status', 'min_latency_ms', 'min_cost_usd'] as const
-const PERIODS: readonly LogPeriod[] = ['1h', '24h', '7d', '30d']
 
 /** Takes the filters that the page knows from the address, and drops the rest. */
 export function readRequestsSearch(search: Record<string, unknown>): RequestsSearch {
@@ -45,7 +44,7 @@ export function readRequestsSearch(search: Record<string, unknown>): RequestsSea
   return Object.fromEntries([
     ...texts,
     ...numbers,
-    ...pick('period', PERIODS),
+    ...Object.entries(readPeriod(search)),
     ...pick('outcome', REQUEST_OUTCOMES),
     ...pick('env', KEY_ENVIRONMENTS),
     ...pick('view', REQUEST_VIEWS),
@@ -60,8 +59,3 @@ export function filtersOf({
 }: RequestsSearch): AdminRequestFilters {
   return filters
 }
-
-export const PERIOD_CHOICES = [
-  { value: '', label: 'Any time' },
-  ...Object.keys(LOG_PERIODS).map((period) => ({ value: period, label: `Last ${period}` })),
-]

@@ -9,6 +9,7 @@ import {
   USAGE_PERIODS,
 } from '../../api/usage.ts'
 import { ModelField, TagField, UsedValueField } from '../../filters/used-value-field.tsx'
+import { DayRangeFields } from '../../ui/forms/day-range-fields.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
@@ -19,6 +20,7 @@ import { UsageLatency } from './usage-latency.tsx'
 import { UsageOverTime } from './usage-over-time.tsx'
 import { readUsageSearch, selectionOf, USAGE_GROUPS, USAGE_VIEWS, type UsageSearch } from './usage-search.ts'
 import { UsageTotals } from './usage-totals.tsx'
+import { ZoneChoice } from './zone-choice.tsx'
 
 const route = getRouteApi('/shell/usage')
 
@@ -43,13 +45,8 @@ const NO_FILTERS = {
 const PERIODS = [
   ...USAGE_PERIODS.map((value) => ({ value, label: USAGE_PERIOD_LABELS[value] })),
   ...CALENDAR_PERIODS.map((value) => ({ value, label: CALENDAR_PERIOD_LABELS[value] })),
+  { value: 'own' as const, label: 'From a day to a day' },
 ]
-
-/** UTC, the time zone of the browser, and that of the address. */
-function zonesWith(zone: string | undefined): string[] {
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
-  return [...new Set(['UTC', own, ...(zone === undefined ? [] : [zone])])]
-}
 
 export function UsagePage() {
   const search = route.useSearch()
@@ -79,14 +76,9 @@ export function UsagePage() {
           choices={PERIODS}
           onChange={(period) => change({ period })}
         />
-        {isOfCalendar(selection.period) && (
-          <SelectField
-            label="Time zone of the period"
-            isLabelHidden
-            value={search.zone ?? 'UTC'}
-            choices={zonesWith(search.zone).map((zone) => ({ value: zone, label: `in ${zone}` }))}
-            onChange={(zone) => change({ zone: zone === 'UTC' ? undefined : zone })}
-          />
+        {selection.period === 'own' && <DayRangeFields range={search} zone={search.zone} onChange={change} />}
+        {(selection.period === 'own' || isOfCalendar(selection.period)) && (
+          <ZoneChoice zone={search.zone} onChange={(zone) => change({ zone })} />
         )}
         <SelectField
           label="Groups"

@@ -1,3 +1,4 @@
+import { isDay } from '../../api/days.ts'
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
 import {
   CALENDAR_PERIODS,
@@ -27,7 +28,7 @@ export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
   const pick = <Value extends string>(known: readonly Value[], name: string): Value | undefined =>
     known.find((value) => value === search[name])
   const [period, by, view, env] = [
-    pick([...CALENDAR_PERIODS, ...USAGE_PERIODS], 'period'),
+    pick([...CALENDAR_PERIODS, ...USAGE_PERIODS, 'own' as const], 'period'),
     pick(USAGE_GROUPS, 'by'),
     pick(USAGE_VIEWS, 'view'),
     pick(KEY_ENVIRONMENTS, 'env'),
@@ -36,8 +37,11 @@ export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
     const value = search[name]
     return typeof value === 'string' && value !== '' ? [[name, value] as const] : []
   })
+  const days = (['since', 'until'] as const).flatMap((name) =>
+    period === 'own' && isDay(search[name]) ? [[name, search[name]] as const] : [],
+  )
   return {
-    ...Object.fromEntries(texts),
+    ...Object.fromEntries([...texts, ...days]),
     ...(period && { period }),
     ...(by && { by }),
     ...(view && { view }),

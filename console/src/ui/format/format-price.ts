@@ -29,3 +29,12 @@ export function formatPrice({ price }: Priced): string {
   const amount = price.unit === 'character' ? price.usd * 1_000_000 : price.usd
   return `${formatUsd(amount)} per ${UNIT_NAMES[price.unit]}`
 }
+
+/** The same where there is little room: `$5.00 / $30.00`. */
+export function formatShortPrice({ price }: Priced): string {
+  if (price.unit !== 'token') return formatPrice({ price }).replace(' per ', ' / ')
+  const { input_usd_per_1m: input, output_usd_per_1m: output } = price
+  return [input, output]
+    .flatMap((usd) => (usd === undefined || usd === 0 ? [] : [formatUsd(usd)]))
+    .join(' / ')
+}

@@ -7,16 +7,18 @@ interface DayRange {
 
 interface DayRangeFieldsProps {
   readonly range: DayRange
+  /** The time zone of the days; UTC unless told. */
+  readonly zone?: string | undefined
   /** Called with the changed end. Undefined: it was cleared. */
   readonly onChange: (changed: DayRange) => void
 }
 
-/** The first and the last day of a list, in UTC. */
-export function DayRangeFields({ range: { since, until }, onChange }: DayRangeFieldsProps) {
+/** The first and the last day, both of them included. */
+export function DayRangeFields({ range: { since, until }, zone = 'UTC', onChange }: DayRangeFieldsProps) {
   return (
     <>
       <TextField
-        label="From, in UTC"
+        label={`From, in ${zone}`}
         isLabelHidden
         type="date"
         max={until}
@@ -27,7 +29,7 @@ export function DayRangeFields({ range: { since, until }, onChange }: DayRangeFi
         to
       </span>
       <TextField
-        label="To, in UTC"
+        label={`To, in ${zone}`}
         isLabelHidden
         type="date"
         min={since}

@@ -136,6 +136,8 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
   'PATCH /v1/body-storage':
     'Sets whether bodies are stored, for the account or for one of its keys, if the operator lets accounts do that. Switching it off ' +
     'deletes them.',
+  'PATCH /v1/tenants/me':
+    'Sets the time zone in which the console offers days and months of the account. Windows of usage take it as `time_zone`; budgets and statements stay in UTC.',
   'GET /v1/payments/config': 'Tells which payment provider takes money here, and the amounts it takes.',
   'POST /v1/payments/checkout':
     'Opens a checkout and returns the address of the page to pay at. The credit arrives when the provider confirms.',
@@ -145,6 +147,17 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/payments/{id}/receipt':
     'Prints the receipt of a payment at the gateway’s own page for tests, as a PDF. It says that no money moved. Payments at a payment provider ' +
     'have its receipt in `receipt_url`.',
+  'GET /v1/payments/auto-top-up':
+    'Returns when the saved card is charged, what it was charged in this month, and the last failure. Pages where a card may just have been ' +
+    'saved are looked up at the payment provider first.',
+  'PATCH /v1/payments/auto-top-up':
+    'Sets the threshold, the amount and the ceiling of a month, and switches the automatic top-up on or off. What is absent stays. Earlier ' +
+    'failures are forgotten.',
+  'POST /v1/payments/saved-card':
+    'Returns the address of a page of the payment provider where a person saves a card, in place of an earlier one. It costs nothing, and the ' +
+    'card is charged only by the automatic top-up, once that is switched on.',
+  'DELETE /v1/payments/saved-card':
+    'Removes the saved card here and at the payment provider, and switches the automatic top-up off. A charge that has begun is finished.',
   'GET /v1/payments/history': 'Lists what was bought, redeemed, adjusted and refunded, newest first.',
   'GET /v1/payments/{id}': 'Returns one payment. An open one is looked up at its provider first.',
   'POST /v1/promo/redeem': 'Redeems a code for promotional credit, which is spent before paid credit.',

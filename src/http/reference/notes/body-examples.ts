@@ -10,6 +10,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   'POST /v1/tenants/me/api-keys/{id}/rotate': { overlap_seconds: 86_400 },
   'PATCH /v1/tenants/me/api-keys/{id}': { name: 'laptop, old', limit_usd: 5 },
   'POST /v1/payments/checkout': { amount_usd: 25 },
+  'POST /v1/payments/saved-card': { success_url: 'https://example.com/billing' },
   'POST /v1/promo/redeem': { code: 'WELCOME' },
   'POST /v1/admin/accounts': { name: 'Example GmbH' },
   'POST /v1/admin/requests/{request_id}/replay': {

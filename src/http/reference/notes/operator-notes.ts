@@ -154,7 +154,11 @@ export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'GET /checkout/test/{token}': 'Shows the page of a test checkout.',
   'POST /checkout/test/{token}/pay': 'Pays a test checkout and returns to the page of the application.',
   'POST /checkout/test/{token}/cancel': 'Cancels a test checkout and returns to the page of the application.',
-  'GET /checkout/{provider}/return': 'Shows how a payment went after the provider sent the person back.',
+  'GET /checkout/test-card/{token}': 'Shows the page where a test card is saved.',
+  'POST /checkout/test-card/{token}/save/{last4}':
+    'Saves a test card and returns to the page of the application. It costs nothing.',
+  'GET /checkout/{provider}/return':
+    'Shows how a payment went, or whether a card was saved, after the provider sent the person back.',
   'GET /v1/admin/operators': 'Lists the people of the account who operate the gateway.',
   'POST /v1/admin/operators':
     'Names a member of the own account as an operator. They operate the gateway in their sessions, and with keys of theirs that have the scope `admin`.',

@@ -58,6 +58,7 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
     budget_alert_id: null,
     statement_id: null,
     usage_anomaly_id: null,
+    account_notice_id: null,
     url: 'https://example.com/hook',
     status: 'pending',
     attempts: [{ at: TIME, status: 500, error: null, duration_ms: 120 }],
@@ -121,6 +122,16 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
     'at,kind,description,project_id,project,key_id,key,model,requests,amount_usd\r\n2026-10-01T00:00:00.000Z,opening_balance,,,,,,,,5\r\n',
   'GET /v1/admin/accounts/{id}/statements/{month} 200 text/csv':
     'at,kind,description,project_id,project,key_id,key,model,requests,amount_usd\r\n2026-10-01T00:00:00.000Z,opening_balance,,,,,,,,5\r\n',
+  'GET /v1/requests 200 text/csv':
+    'created_at,request_id,outcome,http_status,error_code,error_message,operation,requested_model,model,provider,env,key_id,key,tags,user,prompt_tokens,cached_tokens,completion_tokens,reasoning_tokens,latency_ms,ttft_ms,attempts,cost_usd\r\n',
+  'GET /v1/admin/requests 200 text/csv':
+    'created_at,request_id,outcome,http_status,error_code,error_message,operation,requested_model,model,provider,env,key_id,key,tags,user,prompt_tokens,cached_tokens,completion_tokens,reasoning_tokens,latency_ms,ttft_ms,attempts,cost_usd,account_id,account\r\n',
+  'GET /v1/payments/history 200 text/csv':
+    'at,completed_at,id,kind,status,amount_usd,reason,refunded_payment_id,receipt_url\r\n',
+  'GET /v1/admin/payments 200 text/csv':
+    'at,completed_at,id,kind,status,amount_usd,reason,refunded_payment_id,receipt_url,account_id,account\r\n',
+  'GET /v1/admin/accounts/{id}/payments 200 text/csv':
+    'at,completed_at,id,kind,status,amount_usd,reason,refunded_payment_id,receipt_url\r\n',
   'GET /v1/ledger 200 text/csv':
     'at,id,kind,description,project_id,project,key_id,key,model,requests,amount_usd,balance_usd\r\n2026-11-17T16:20:29.000Z,1702,charge,,proj_01a1b2c3d4e5f60718293a4b5c6d7e8f,Default,01a1b2c3-d4e5-7f60-8182-93a4b5c6d7e8,search,gpt-5.4,120,-0.45,19.55\r\n',
   'GET /v1/admin/accounts/{id}/ledger 200 text/csv':

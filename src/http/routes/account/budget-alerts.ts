@@ -1,8 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
-import { usdFromNanoUsd } from '../../../kernel/money.ts'
+import { formatUsd, usdFromNanoUsd } from '../../../kernel/money.ts'
+import { WEBHOOK_FORMS } from '../../../kernel/webhook-form.ts'
 import {
-  STATEMENT_EMAILS_MAX,
+  EMAILS_MAX,
   THRESHOLDS_MAX,
   type AlertSettings,
   type BudgetAlert,
@@ -12,6 +13,7 @@ import { AccountId, CreatedAt, UuidId, objectName } from '../../../wires/usual-m
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { inAccount } from '../../access.ts'
 import { EmailAddress } from '../organization/budget-wire.ts'
+import { accountAddress, toAddressForm } from './alert-forms.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const URL_LENGTH_MAX = 2_048
@@ -30,6 +32,9 @@ const AlertAnswer = Type.Object(
   { title: 'BudgetAlert' },
 )
 
+const FORMS =
+  'What the webhook gets: `parkway` is our own event; `slack` and `teams` are messages for an incoming webhook there.'
+
 const SettingsAnswer = Type.Object(
   {
     object: objectName('budget_alert_settings'),
@@ -38,7 +43,12 @@ const SettingsAnswer = Type.Object(
       description: 'Parts of a budget that raise an alert, rising. Empty for no alerts.',
     }),
     webhook_url: Type.Union([Type.String(), Type.Null()], {
-      description: 'Called for each alert, and for each statement that is closed.',
+      description:
+        'Called for each alert, for unusual days, for automatic top-ups, and for each statement that is closed.',
+    }),
+    webhook_form: Type.Enum([...WEBHOOK_FORMS], { description: FORMS }),
+    alert_emails: Type.Array(Type.String(), {
+      description: 'Who gets alerts, unusual days and automatic top-ups by mail.',
     }),
     statement_emails: Type.Array(Type.String(), { description: 'Who gets closed statements by mail.' }),
   },
@@ -59,9 +69,18 @@ const SettingsBody = Type.Object(
         description: 'An address that is called for each alert. Null for none; absent leaves it.',
       }),
     ),
+    webhook_form: Type.Optional(Type.Enum([...WEBHOOK_FORMS], { description: `${FORMS} Absent leaves it.` })),
+    alert_emails: Type.Optional(
+      Type.Array(EmailAddress, {
+        maxItems: EMAILS_MAX,
+        uniqueItems: true,
+        description:
+          'Who gets alerts, unusual days and automatic top-ups by mail. Needs a mail server of the operator. Absent leaves them.',
+      }),
+    ),
     statement_emails: Type.Optional(
       Type.Array(EmailAddress, {
-        maxItems: STATEMENT_EMAILS_MAX,
+        maxItems: EMAILS_MAX,
         uniqueItems: true,
         description:
           'Who gets closed statements by mail, with the PDF. Needs a mail server of the operator. Absent leaves them.',
@@ -107,10 +126,13 @@ export const budgetAlertRoutes = ({ budgetAlerts }: { budgetAlerts: BudgetAlerts
     responses: { 200: { description: 'The settings as they now are.', schema: SettingsAnswer } },
     handle: async ({ caller: { accountId }, body }) => {
       const { thresholds_percent: thresholdsPercent, webhook_url: webhookUrl } = body
-      const { statement_emails: statementEmails } = body
+      const { statement_emails: statementEmails, alert_emails: alertEmails } = body
+      const { webhook_form: webhookForm } = body
       const settings = await budgetAlerts.changeSettings(accountId, {
         ...(thresholdsPercent !== undefined && { thresholdsPercent }),
         ...(webhookUrl !== undefined && { webhookUrl }),
+        ...(webhookForm !== undefined && { webhookForm }),
+        ...(alertEmails !== undefined && { alertEmails }),
         ...(statementEmails !== undefined && { statementEmails }),
       })
       return settingsToWire(accountId, settings)
@@ -118,9 +140,16 @@ export const budgetAlertRoutes = ({ budgetAlerts }: { budgetAlerts: BudgetAlerts
   }),
 ]
 
-/** The body of a webhook that tells of an alert. */
-export function alertEventToWire(alert: BudgetAlert) {
-  return { type: 'budget.alert', timestamp: toTimestamp(alert.createdAtMs), data: alertToWire(alert) }
+/** What an address gets for an alert. */
+export function alertToAddress(alert: BudgetAlert, url: string, settings: AlertSettings): object {
+  const { period, thresholdPercent, limitNanoUsd, spentNanoUsd, createdAtMs } = alert
+  const name = period === 'day' ? 'daily' : 'monthly'
+  const subject = `${thresholdPercent} % of the ${name} budget of the account is spent`
+  const text =
+    `${subject}: ${formatUsd(spentNanoUsd)} of ${formatUsd(limitNanoUsd)} USD since ${alert.periodStart} (UTC). ` +
+    'Requests that do not fit into the rest are refused.'
+  const event = { type: 'budget.alert', timestamp: toTimestamp(createdAtMs), data: alertToWire(alert) }
+  return toAddressForm({ subject, text, event }, accountAddress(url, settings))
 }
 
 function alertToWire(alert: BudgetAlert): Static<typeof AlertAnswer> {
@@ -142,6 +171,8 @@ function settingsToWire(accountId: string, settings: AlertSettings): Static<type
     tenant_id: accountId,
     thresholds_percent: [...settings.thresholdsPercent],
     webhook_url: settings.webhookUrl,
+    webhook_form: settings.webhookForm,
+    alert_emails: [...settings.alertEmails],
     statement_emails: [...settings.statementEmails],
   }
 }

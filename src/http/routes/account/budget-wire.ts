@@ -2,12 +2,13 @@ import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../../kernel/money.ts'
 import type { ReachedThresholds } from '../../../modules/budget-alerts/budget-alerts.ts'
-import type { Budget } from '../../../modules/usage/usage.ts'
+import type { Budget, WeekdayComparison } from '../../../modules/usage/usage.ts'
 import { described } from '../../../wires/described.ts'
 import { orNull } from '../../../wires/nullable.ts'
 import { AccountId, objectName } from '../../../wires/usual-members.ts'
 import { LimitingBudgetAnswer, limitingBudgetToWire } from './limiting-budget-wire.ts'
 import { OutlookAnswer, outlookToWire } from './outlook-wire.ts'
+import { AnomalyAnswer, comparisonToWire } from './usage-anomalies.ts'
 
 const Time = Type.String({ format: 'date-time' })
 
@@ -60,6 +61,7 @@ export const BudgetAnswer = Type.Object({
     ),
     'What `spent_usd` will be at the end of the month if days go on as they were. Null before three whole days of history.',
   ),
+  anomaly: orNull(AnomalyAnswer, 'What is unusual about the day so far. `null` if nothing is.'),
   updated_at: Type.String({ format: 'date-time', description: 'When these amounts were read.' }),
   version: Type.Integer({
     description:
@@ -69,8 +71,15 @@ export const BudgetAnswer = Type.Object({
 
 export function budgetToWire(
   accountId: string,
-  budget: Budget,
-  reached: ReachedThresholds,
+  {
+    budget,
+    reached,
+    compared,
+  }: {
+    readonly budget: Budget
+    readonly reached: ReachedThresholds
+    readonly compared: WeekdayComparison
+  },
 ): Static<typeof BudgetAnswer> {
   return {
     object: 'usage.budget',
@@ -101,6 +110,7 @@ export function budgetToWire(
             confidence: budget.forecast.confidence,
             days: budget.forecast.days,
           },
+    anomaly: comparisonToWire(compared).anomaly,
     updated_at: toTimestamp(budget.readAtMs),
     version: budget.version,
   }

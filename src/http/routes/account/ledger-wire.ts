@@ -67,7 +67,10 @@ const EntryAnswer = Type.Object(
 
 export const LEDGER_RESPONSE: ResponseDescription = {
   description: 'Every movement, newest first.',
-  schema: listSchema('entries', EntryAnswer),
+  schema: listSchema('entries', EntryAnswer, {
+    total: Type.Integer({ description: 'How many entries the whole list has, counted up to 10,000.' }),
+    total_is_exact: Type.Boolean({ description: 'Whether `total` is all of them.' }),
+  }),
   otherTypes: {
     'text/csv': Type.String({
       description: 'One row a movement; a charge has one a model and key. All amounts add up to the balance.',

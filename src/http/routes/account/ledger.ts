@@ -48,5 +48,5 @@ export async function sendEntries(
     return sendCsv(reply, { name: 'ledger.csv', pieces, logger, cancellation: exchange.cancellation })
   }
   const page = await ledger.listEntries(accountId, parseEntryPage(query), filter)
-  return listAnswer('entries', page, entryToWire)
+  return { ...listAnswer('entries', page, entryToWire), total_is_exact: page.isTotalExact }
 }

@@ -1,13 +1,16 @@
 import { Type } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
+import type { Logger } from '../../../kernel/logger.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
-import type { Billing } from '../../../modules/billing/billing.ts'
+import { NO_FILTER, type Billing } from '../../../modules/billing/billing.ts'
 import { UuidId, objectName } from '../../../wires/usual-members.ts'
 import { baseUrlOf } from '../../parameters/base-url-of.ts'
+import { sendCsv } from '../../answers/send-csv.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
 import { ANY_KEY, inAccount, NO_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import { PaymentFormat, PAYMENTS_CSV, writePaymentsCsv } from './payment-csv.ts'
 import { PaymentAnswer, paymentToWire } from './payment-wire.ts'
 
 const PRESETS_USD = [5, 20, 50, 100, 500]
@@ -61,9 +64,10 @@ interface PaymentRoutesOptions {
   readonly billing: Billing
   /** The public URL of the gateway. If it is null, the URL of the request is used. */
   readonly publicUrl: string | null
+  readonly logger: Logger
 }
 
-export const paymentRoutes = ({ billing, publicUrl }: PaymentRoutesOptions): Route[] => {
+export const paymentRoutes = ({ billing, publicUrl, logger }: PaymentRoutesOptions): Route[] => {
   const shared = { tag: 'Payments' } as const
 
   return [
@@ -124,15 +128,24 @@ export const paymentRoutes = ({ billing, publicUrl }: PaymentRoutesOptions): Rou
       path: '/v1/payments/history',
       access: inAccount('billing.manage'),
       summary: 'List payments',
-      query: ListQuery,
+      query: Type.Object({ ...ListQuery.properties, ...PaymentFormat.properties }),
       responses: {
         200: {
           description: 'What was bought, redeemed, adjusted and taken back, newest first.',
           schema: listSchema('payments', PaymentAnswer),
+          ...PAYMENTS_CSV,
         },
       },
-      handle: async ({ caller, query }) =>
-        listAnswer('payments', await billing.list(caller.accountId, parsePageRequest(query)), paymentToWire),
+      handle: async ({ caller: { accountId }, query, reply, exchange }) => {
+        if (query.format === 'csv') {
+          const pieces = writePaymentsCsv(billing.walkAll({ ...NO_FILTER, accountId }), {
+            hasAccounts: false,
+          })
+          return sendCsv(reply, { name: 'payments.csv', pieces, logger, cancellation: exchange.cancellation })
+        }
+        const page = await billing.list(accountId, parsePageRequest(query))
+        return listAnswer('payments', page, paymentToWire)
+      },
     }),
     defineRoute({
       ...shared,

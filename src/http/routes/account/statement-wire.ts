@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
-import { usdFromNanoUsd, type NanoUsd } from '../../../kernel/money.ts'
+import { formatUsd, usdFromNanoUsd, type NanoUsd } from '../../../kernel/money.ts'
 import {
   MOVEMENT_KINDS,
   numberText,
@@ -11,6 +11,7 @@ import {
 import { orNull } from '../../../wires/nullable.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { AccountId, objectName } from '../../../wires/usual-members.ts'
+import { accountAddress, toAddressForm } from './alert-forms.ts'
 
 const Money = (description: string) =>
   Type.Object(
@@ -166,16 +167,20 @@ export function statementToWire(
 }
 
 /** The body of a webhook that tells of a closed month. */
-export function statementEventToWire(statement: Statement) {
-  return {
+export function statementToWebhook(
+  statement: Statement,
+  url: string,
+  settings: Parameters<typeof accountAddress>[1],
+): object {
+  const { month, charges } = statement
+  const event = {
     type: 'statement.closed',
-    timestamp: toTimestamp(statement.closedAtMs ?? statement.month.toMs),
-    data: summaryToWire({
-      ...statement,
-      id: statement.month.name,
-      chargedNanoUsd: statement.charges.totalNanoUsd,
-    }),
+    timestamp: toTimestamp(statement.closedAtMs ?? month.toMs),
+    data: summaryToWire({ ...statement, id: month.name, chargedNanoUsd: charges.totalNanoUsd }),
   }
+  const subject = `The statement of ${month.name} (UTC) is closed`
+  const text = `${subject}. Charged: ${formatUsd(charges.totalNanoUsd)} USD.`
+  return toAddressForm({ subject, text, event }, accountAddress(url, settings))
 }
 
 function moneyToWire(amount: NanoUsd) {

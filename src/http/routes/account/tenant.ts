@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
@@ -9,7 +9,8 @@ import type { Projects } from '../../../modules/projects/projects.ts'
 import type { Sessions } from '../../../modules/sessions/sessions.ts'
 import { described } from '../../../wires/described.ts'
 import { CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
-import { ANY_KEY } from '../../access.ts'
+import { ANY_KEY, inAccount } from '../../access.ts'
+import { requireTimeZone } from '../../parameters/calendar-range.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { readSessionPlace, SessionPlace } from './current-session.ts'
 import { LimitsAnswer, limitsToWire, StoredAnswer, storedToWire } from './limits-wire.ts'
@@ -19,6 +20,10 @@ const TenantAnswer = Type.Object({
   object: objectName('tenant'),
   name: Type.String({ description: 'The name of the account.' }),
   status: Type.Enum(['active', 'suspended'], { description: 'The state it is in.' }),
+  time_zone: Type.String({
+    description:
+      'The time zone that the account chose for its reports, such as `Europe/Zurich`; `UTC` unless set.',
+  }),
   balance_usd: Type.Union([Type.Number(), Type.Null()], {
     description: 'The balance of the account in US dollars. Null for a key without `manage`.',
   }),
@@ -77,6 +82,21 @@ const TenantAnswer = Type.Object({
   ),
 })
 
+// Unknown members are refused, so that a misspelt one is not ignored.
+const TenantBody = Type.Object(
+  {
+    time_zone: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description:
+          'The time zone for its reports, such as `Europe/Zurich`, or `UTC`. Statements are always of UTC.',
+      }),
+    ),
+  },
+  { additionalProperties: false, examples: [{ time_zone: 'Europe/Zurich' }] },
+)
+
 interface TenantRouteOptions {
   readonly accounts: Accounts
   readonly limits: Pick<Limits, 'describe' | 'readStoredBytes'>
@@ -104,45 +124,67 @@ export const tenantRoutes = (options: TenantRouteOptions): Route[] => [
     tag: 'Account',
     access: ANY_KEY,
     responses: { 200: { description: 'The account.', schema: TenantAnswer } },
-    handle: async ({ caller }) => {
-      const { accounts, limits, mayUseSandbox, gateway } = options
-      const [account, applied, stored, session] = await Promise.all([
-        accounts.read(caller.accountId),
-        limits.describe(caller),
-        limits.readStoredBytes(caller.accountId),
-        describeSession(caller, options),
-      ])
-      return {
-        id: account.id,
-        object: 'tenant',
-        name: account.name,
-        status: account.status,
-        balance_usd: seesBalance(caller) ? usdFromNanoUsd(account.balanceNanoUsd) : null,
-        created_at: toTimestamp(account.createdAtMs),
-        limits_tier: applied.tier,
-        limits: limitsToWire(applied),
-        stored: storedToWire(stored),
-        key: {
-          id: caller.keyId,
-          env: caller.environment,
-          scopes: [...caller.scopes],
-          allowed_models: caller.allowedModels === null ? null : [...caller.allowedModels],
-          expires_at: typeof caller.expiresAtMs === 'number' ? toTimestamp(caller.expiresAtMs) : null,
-        },
-        is_operator: caller.permissions.has('gateway.read'),
-        session,
-        gateway: {
-          version: gateway.version,
-          url: gateway.publicUrl,
-          has_billing: gateway.hasBilling,
-          has_providers: gateway.hasProviders(),
-          has_sandbox: mayUseSandbox(caller),
-          has_deployments: gateway.hasDeployments,
-        },
+    handle: ({ caller }) => describeTenant(caller, options),
+  }),
+  defineRoute({
+    method: 'PATCH',
+    path: '/v1/tenants/me',
+    summary: 'Change the account of the key',
+    tag: 'Account',
+    access: inAccount('projects.manage'),
+    body: TenantBody,
+    responses: { 200: { description: 'The account as it now is.', schema: TenantAnswer } },
+    handle: async ({ caller, body: { time_zone: timeZone } }) => {
+      if (timeZone !== undefined) {
+        requireTimeZone(timeZone)
+        await options.accounts.setTimeZone(caller, timeZone === 'UTC' ? null : timeZone)
       }
+      return describeTenant(caller, options)
     },
   }),
 ]
+
+async function describeTenant(
+  caller: Caller,
+  options: TenantRouteOptions,
+): Promise<Static<typeof TenantAnswer>> {
+  const { accounts, limits, mayUseSandbox, gateway } = options
+  const [account, applied, stored, session] = await Promise.all([
+    accounts.read(caller.accountId),
+    limits.describe(caller),
+    limits.readStoredBytes(caller.accountId),
+    describeSession(caller, options),
+  ])
+  return {
+    id: account.id,
+    object: 'tenant',
+    name: account.name,
+    status: account.status,
+    time_zone: account.timeZone ?? 'UTC',
+    balance_usd: seesBalance(caller) ? usdFromNanoUsd(account.balanceNanoUsd) : null,
+    created_at: toTimestamp(account.createdAtMs),
+    limits_tier: applied.tier,
+    limits: limitsToWire(applied),
+    stored: storedToWire(stored),
+    key: {
+      id: caller.keyId,
+      env: caller.environment,
+      scopes: [...caller.scopes],
+      allowed_models: caller.allowedModels === null ? null : [...caller.allowedModels],
+      expires_at: typeof caller.expiresAtMs === 'number' ? toTimestamp(caller.expiresAtMs) : null,
+    },
+    is_operator: caller.permissions.has('gateway.read'),
+    session,
+    gateway: {
+      version: gateway.version,
+      url: gateway.publicUrl,
+      has_billing: gateway.hasBilling,
+      has_providers: gateway.hasProviders(),
+      has_sandbox: mayUseSandbox(caller),
+      has_deployments: gateway.hasDeployments,
+    },
+  }
+}
 
 /** `Default` alone, or one project alone, is no choice. */
 const CHOICE_MIN = 2

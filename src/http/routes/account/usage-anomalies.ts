@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { Value } from 'typebox/value'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { formatUsd, usdFromNanoUsd } from '../../../kernel/money.ts'
 import { readerOf } from '../../../modules/keys/keys.ts'
@@ -8,6 +9,7 @@ import { wireId } from '../../../wires/organization-ids.ts'
 import { objectName } from '../../../wires/usual-members.ts'
 import { ANY_KEY } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import { accountAddress, toAddressForm } from './alert-forms.ts'
 
 const CauseAnswer = Type.Object(
   {
@@ -88,15 +90,24 @@ export function comparisonToWire(compared: WeekdayComparison): Static<typeof Com
   }
 }
 
-/** The body of a webhook that tells of an unusual day. */
-export function anomalyEventToWire({ id, createdAtMs, content }: ToldAnomaly) {
+/** What an address gets for an unusual day. */
+export function anomalyToAddress(
+  { id, createdAtMs, content }: ToldAnomaly,
+  url: string,
+  settings: Parameters<typeof accountAddress>[1],
+): object {
   const createdAt = toTimestamp(createdAtMs)
-  return {
+  const event = {
     type: 'usage.anomaly',
     timestamp: createdAt,
     data: { id, object: 'usage.anomaly', ...content, created_at: createdAt },
   }
+  const text = Value.Check(Told, content) ? content.anomaly.summary : UNUSUAL
+  return toAddressForm({ subject: UNUSUAL, text, event }, accountAddress(url, settings))
 }
+
+const UNUSUAL = 'A day costs more than usual'
+const Told = Type.Object({ anomaly: Type.Object({ summary: Type.String() }) })
 
 function causeToWire(cause: AnomalyCause): Static<typeof CauseAnswer> {
   return {

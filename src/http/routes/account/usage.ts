@@ -68,11 +68,12 @@ const totalRoutes = ({ usage, clock, budgetAlerts, deprecations }: UsageRoutePar
     responses: { 200: { description: 'The month so far, and what remains.', schema: BudgetAnswer } },
     handle: async ({ caller }) => {
       const { accountId } = caller
-      const [budget, reached] = await Promise.all([
+      const [budget, reached, compared] = await Promise.all([
         usage.readBudget(budgetReaderOf(caller)),
         budgetAlerts.readReached(accountId),
+        usage.compareWeekday(readerOf(caller, 'usage.read')),
       ])
-      return budgetToWire(accountId, budget, reached)
+      return budgetToWire(accountId, { budget, reached, compared })
     },
   }),
   defineRoute({

@@ -1,9 +1,11 @@
 import { Type, type Static } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import { isUuid } from '../../../kernel/identifiers.ts'
+import type { Logger } from '../../../kernel/logger.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
 import type { Audit } from '../../../modules/audit/audit.ts'
 import {
+  NO_FILTER,
   PAYMENT_KINDS,
   PAYMENT_STATUSES,
   type AccountPayment,
@@ -11,11 +13,13 @@ import {
   type PaymentFilter,
 } from '../../../modules/billing/billing.ts'
 import { AccountId, SHOWN_LINE } from '../../../wires/usual-members.ts'
+import { sendCsv } from '../../answers/send-csv.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
 import { ofGateway } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import { PaymentFormat, PAYMENTS_CSV, writePaymentsCsv } from '../account/payment-csv.ts'
 import { PaymentAnswer, paymentToWire } from '../account/payment-wire.ts'
 import { readOperatorKey } from './read-operator-key.ts'
 
@@ -24,6 +28,7 @@ const PaymentParams = Type.Object({ id: Type.String({ description: 'The id of a 
 
 const PaymentsQuery = Type.Object({
   ...ListQuery.properties,
+  ...PaymentFormat.properties,
   account_id: Type.Optional(
     Type.String({ maxLength: 64, description: 'The id of an account: only its payments.' }),
   ),
@@ -67,14 +72,15 @@ const RefundBody = Type.Object(
 
 interface AdminPaymentModules {
   readonly accounts: Pick<Accounts, 'read'>
-  readonly billing: Pick<Billing, 'list' | 'listAll' | 'refund'>
+  readonly billing: Pick<Billing, 'list' | 'listAll' | 'walkAll' | 'refund'>
   readonly audit: Audit
+  readonly logger: Logger
 }
 
 const shared = { tag: 'Operator' } as const
 
 /** Operator routes for payments, of one account and of all. */
-export const adminPaymentRoutes = ({ accounts, billing, audit }: AdminPaymentModules): Route[] => [
+export const adminPaymentRoutes = ({ accounts, billing, audit, logger }: AdminPaymentModules): Route[] => [
   defineRoute({
     ...shared,
     method: 'GET',
@@ -83,11 +89,20 @@ export const adminPaymentRoutes = ({ accounts, billing, audit }: AdminPaymentMod
     summary: 'List the payments of all accounts',
     query: PaymentsQuery,
     responses: {
-      200: { description: 'Newest first.', schema: listSchema('payments', AccountPaymentAnswer) },
+      200: {
+        description: 'Newest first.',
+        schema: listSchema('payments', AccountPaymentAnswer),
+        ...PAYMENTS_CSV,
+      },
     },
-    handle: async ({ query }) => {
+    handle: async ({ query, reply, exchange }) => {
+      const filter = parseFilter(query)
+      if (query.format === 'csv') {
+        const pieces = writePaymentsCsv(billing.walkAll(filter), { hasAccounts: true })
+        return sendCsv(reply, { name: 'payments.csv', pieces, logger, cancellation: exchange.cancellation })
+      }
       const page = parsePageRequest(query)
-      return listAnswer('payments', await billing.listAll(parseFilter(query), page), accountPaymentToWire)
+      return listAnswer('payments', await billing.listAll(filter, page), accountPaymentToWire)
     },
   }),
   defineRoute({
@@ -97,11 +112,21 @@ export const adminPaymentRoutes = ({ accounts, billing, audit }: AdminPaymentMod
     access: ofGateway('gateway.read'),
     summary: 'List the payments of an account',
     params: AccountParams,
-    query: ListQuery,
-    responses: { 200: { description: 'Newest first.', schema: listSchema('payments', PaymentAnswer) } },
-    handle: async ({ params, query }) => {
+    query: Type.Object({ ...ListQuery.properties, ...PaymentFormat.properties }),
+    responses: {
+      200: {
+        description: 'Newest first.',
+        schema: listSchema('payments', PaymentAnswer),
+        ...PAYMENTS_CSV,
+      },
+    },
+    handle: async ({ params, query, reply, exchange }) => {
       const page = parsePageRequest(query)
       const { id: accountId } = await accounts.read(params.id)
+      if (query.format === 'csv') {
+        const pieces = writePaymentsCsv(billing.walkAll({ ...NO_FILTER, accountId }), { hasAccounts: false })
+        return sendCsv(reply, { name: 'payments.csv', pieces, logger, cancellation: exchange.cancellation })
+      }
       return listAnswer('payments', await billing.list(accountId, page), paymentToWire)
     },
   }),

@@ -2,11 +2,14 @@ import { Type } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import { isUuid } from '../../../kernel/identifiers.ts'
+import type { Logger } from '../../../kernel/logger.ts'
 import type { Accounts } from '../../../modules/accounts/accounts.ts'
 import type { RequestLog, StoredBodies } from '../../../modules/request-log/request-log.ts'
 import type { Tasks } from '../../../modules/tasks/tasks.ts'
 import { ofGateway } from '../../access.ts'
+import { sendCsv } from '../../answers/send-csv.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import { REQUESTS_CSV, RequestFormat, writeRequestsCsv } from '../account/request-csv.ts'
 import { parseRequestId, RequestParams } from '../account/request-log-query.ts'
 import { parseRange, RangeQuery, Text } from '../account/usage-query.ts'
 import {
@@ -54,6 +57,7 @@ interface AdminRequestParts {
   readonly tasks: Pick<Tasks, 'findOfRequest'>
   readonly accounts: Pick<Accounts, 'read'>
   readonly clock: Clock
+  readonly logger: Logger
 }
 
 const shared = { method: 'GET', tag: 'Operator', access: ofGateway('gateway.read') } as const
@@ -64,14 +68,24 @@ export const adminRequestRoutes = (parts: AdminRequestParts): Route[] => [
     ...shared,
     path: '/v1/admin/requests',
     summary: 'List requests of all accounts',
-    query: AdminRequestsQuery,
+    query: Type.Object({ ...AdminRequestsQuery.properties, ...RequestFormat.properties }),
     otherErrors: [404, 503],
-    responses: { 200: { description: 'One entry a request, newest first.', schema: AdminRequestPageAnswer } },
-    handle: async ({ query }) => {
+    responses: {
+      200: {
+        description: 'One entry a request, newest first.',
+        schema: AdminRequestPageAnswer,
+        ...REQUESTS_CSV,
+      },
+    },
+    handle: async ({ query, reply, exchange }) => {
       const reader = await readerOfQuery(parts.accounts, query.account_id)
-      const { entries, nextCursor } = await parts.requestLog.list(
-        parseAdminQuery(reader, query, parts.clock.nowMs()),
-      )
+      const asked = parseAdminQuery(reader, query, parts.clock.nowMs())
+      if (query.format === 'csv') {
+        const pieces = writeRequestsCsv(parts.requestLog.walk(asked), { hasAccounts: true })
+        const { cancellation } = exchange
+        return sendCsv(reply, { name: 'requests.csv', pieces, logger: parts.logger, cancellation })
+      }
+      const { entries, nextCursor } = await parts.requestLog.list(asked)
       const data = entries.map(adminEntryToWire)
       return { object: 'list', data, requests: data, has_more: nextCursor !== null, next_cursor: nextCursor }
     },

@@ -4,6 +4,7 @@ import { formatUsd, usdFromNanoUsd } from '../../../kernel/money.ts'
 import type { BudgetWarning } from '../../../modules/budgets/budgets.ts'
 import { wireId } from '../../../wires/organization-ids.ts'
 import { CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
+import { accountAddress, toAddressForm } from '../account/alert-forms.ts'
 import { subjectToWire, SubjectAnswer } from './budget-wire.ts'
 
 export const WarningAnswer = Type.Object(
@@ -37,18 +38,21 @@ export function warningAnswer(warning: BudgetWarning): Static<typeof WarningAnsw
   }
 }
 
-/** What an address gets: a mail, a message in the form of a chat program, or our event. */
-export function warningToWire(warning: BudgetWarning, url: string): object {
+/** What an address gets. One without a webhook of the budget is called in the form of the account. */
+export function warningToWire(
+  warning: BudgetWarning,
+  url: string,
+  settings: Parameters<typeof accountAddress>[1],
+): object {
   const text = describe(warning)
-  if (url.startsWith('mailto:')) {
-    const prefix = warning.emailSubjectPrefix === null ? '' : `${warning.emailSubjectPrefix} `
-    return { subject: `${prefix}${text.split('. ', 1)[0]}`, text }
+  const prefix = warning.emailSubjectPrefix === null ? '' : `${warning.emailSubjectPrefix} `
+  const event = {
+    type: 'organization.budget.alert',
+    timestamp: toTimestamp(warning.createdAtMs),
+    data: warningAnswer(warning),
   }
-  const form = warning.webhook?.url === url ? warning.webhook.form : 'parkway'
-  if (form === 'slack') return { text }
-  if (form === 'teams') return { type: 'message', attachments: [adaptiveCard(text)] }
-  const timestamp = toTimestamp(warning.createdAtMs)
-  return { type: 'organization.budget.alert', timestamp, data: warningAnswer(warning) }
+  const address = warning.webhook?.url === url ? warning.webhook : accountAddress(url, settings)
+  return toAddressForm({ subject: `${prefix}${text.split('. ', 1)[0]}`, text, event }, address)
 }
 
 const SUBJECT_NAMES = {
@@ -75,17 +79,4 @@ function describe(warning: BudgetWarning): string {
     `${thresholdPercent} % of the ${PERIOD_NAMES[period]} budget of the ${name} is spent. ` +
     `${formatUsd(spentNanoUsd)} of ${formatUsd(limitNanoUsd)} USD since ${warning.windowStart} (UTC). ${consequence}`
   )
-}
-
-/** As incoming webhooks of Microsoft Teams take it. */
-function adaptiveCard(text: string): object {
-  return {
-    contentType: 'application/vnd.microsoft.card.adaptive',
-    content: {
-      $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-      type: 'AdaptiveCard',
-      version: '1.4',
-      body: [{ type: 'TextBlock', text, wrap: true }],
-    },
-  }
 }

@@ -2,7 +2,8 @@ import { Type, type Static } from 'typebox'
 import { invalidValue, notFound } from '../../../kernel/app-error.ts'
 import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
-import { limitNow, WEBHOOK_FORMS, type Budget, type BudgetChanges } from '../../../modules/budgets/budgets.ts'
+import { WEBHOOK_FORMS } from '../../../kernel/webhook-form.ts'
+import { limitNow, type Budget, type BudgetChanges } from '../../../modules/budgets/budgets.ts'
 import {
   BUDGET_PERIODS,
   SUBJECT_KINDS,

@@ -31,6 +31,9 @@ const DeliveryAnswer = Type.Object({
   usage_anomaly_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
     description: 'The unusual day that it tells of.',
   }),
+  account_notice_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+    description: 'What else it tells of, as an automatic top-up.',
+  }),
   url: Type.String({ description: 'The address to which it is sent.' }),
   status: Type.Enum(['pending', 'delivered', 'failed'], { description: 'The state it is in.' }),
   attempts: Type.Array(
@@ -101,6 +104,8 @@ export function webhookDeliveryRoutes({ tasks, parseTaskId }: WebhookDeliveryRou
             delivery.budgetAlertId ??
             delivery.budgetWarningId ??
             delivery.statementId ??
+            delivery.usageAnomalyId ??
+            delivery.accountNoticeId ??
             delivery.id,
           delivery,
         }))
@@ -127,6 +132,7 @@ function toWire(delivery: WebhookDelivery): Static<typeof DeliveryAnswer> {
     budget_alert_id: delivery.budgetAlertId ?? delivery.budgetWarningId,
     statement_id: delivery.statementId,
     usage_anomaly_id: delivery.usageAnomalyId,
+    account_notice_id: delivery.accountNoticeId,
     url: delivery.url,
     status: delivery.status,
     attempts: [...delivery.attempts],

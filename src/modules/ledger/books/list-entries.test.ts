@@ -107,6 +107,25 @@ test('the balance after each entry is the exact sum of all entries up to it, in 
   expect(await stage.findDifferences()).toEqual([])
 })
 
+test('a list is counted up to a bound, and so is a filtered one', async () => {
+  const payer = await stage.createPayer(1n)
+  const { ledger } = processes[0] ?? expect.unreachable()
+  await stage.database.query(
+    `INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd)
+     SELECT 'count:' || number || ':' || $1, $1::uuid, 'credit', 'charge', 0 FROM generate_series(1, 10000) AS number`,
+    [payer.accountId],
+  )
+  const page = { limit: 1, afterId: null }
+  expect(await ledger.listEntries(payer.accountId, page)).toMatchObject({
+    total: 10_000,
+    isTotalExact: false,
+  })
+  const charges = await ledger.listEntries(payer.accountId, page, { kind: 'charge' })
+  expect(charges).toMatchObject({ total: 10_000, isTotalExact: true })
+  const grants = await ledger.listEntries(payer.accountId, page, { kind: 'grant' })
+  expect(grants).toMatchObject({ total: 1, isTotalExact: true, items: [{ balanceNanoUsd: 1n }] })
+})
+
 test('a charge says what it is for by key and model, the dearest first, and its parts add up to it', async () => {
   const payer = await stage.createPayer(10_000n)
   const { ledger } = processes[0] ?? expect.unreachable()

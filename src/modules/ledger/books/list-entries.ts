@@ -26,6 +26,15 @@ export interface EntryFilter {
   readonly untilMs?: number | undefined
 }
 
+/** A page of entries. Its total is counted up to `COUNTED_MAX`. */
+export interface EntryPage extends Page<LedgerEntry> {
+  /** False if there are more than the total says. */
+  readonly isTotalExact: boolean
+}
+
+/** So that a page costs the same however long the list is. */
+const COUNTED_MAX = 10_000
+
 /** Of an entry in a list. What is beyond is one part without a key and a model. */
 const CHARGES_LISTED_MAX = 20
 
@@ -34,13 +43,18 @@ export async function listEntries(
   accountId: string,
   page: PageRequest,
   filter: EntryFilter = {},
-): Promise<Page<LedgerEntry>> {
-  const [{ items: heads, hasMore }, [count]] = await Promise.all([
+): Promise<EntryPage> {
+  const [{ items: heads, hasMore }, [row]] = await Promise.all([
     readHeads(queryable, accountId, { page, filter }),
-    queryable.query<{ total: bigint }>(COUNT, [accountId, ...filterValues(filter)]),
+    queryable.query<{ total: bigint }>(countUpTo(filter), [
+      accountId,
+      ...filterValues(filter),
+      COUNTED_MAX + 1,
+    ]),
   ])
   const items = await addCharges(queryable, accountId, { heads, chargesMax: CHARGES_LISTED_MAX })
-  return { items, total: Number(count?.total ?? 0), hasMore }
+  const counted = Number(row?.total ?? 0)
+  return { items, total: Math.min(counted, COUNTED_MAX), isTotalExact: counted <= COUNTED_MAX, hasMore }
 }
 
 /** Each read adds up whole days, so that a file reads few times. */
@@ -98,7 +112,7 @@ async function readHeads(
   const after = afterId === null ? AFTER_ALL : await findPosition(queryable, accountId, afterId)
   if (after === null) return { items: [], hasMore: false }
   const values = [accountId, ...filterValues(filter), after.at, after.id, limit + 1]
-  return openPage(await queryable.query<EntryRow>(READ_PAGE, values), limit)
+  return openPage(await queryable.query<EntryRow>(readPage(filter), values), limit)
 }
 
 async function addCharges(
@@ -178,16 +192,21 @@ function entryFromRow(row: EntryRow): Omit<LedgerEntry, 'charges'> {
 const IS_ASKED = `account_id = $1 AND book = 'credit' AND ($2::text IS NULL OR kind = $2)
   AND created_at >= coalesce($3::timestamptz, '-infinity') AND created_at < coalesce($4::timestamptz, '${FAR_FUTURE}')`
 
-const COUNT = `SELECT count(*) AS total FROM ledger_entries WHERE ${IS_ASKED}`
+/** Movements other than charges are few among many charges: their own index finds them. */
+const isAsked = ({ kind }: EntryFilter): string =>
+  kind === undefined || kind === 'charge' ? IS_ASKED : `${IS_ASKED} AND kind <> 'charge'`
+
+const countUpTo = (filter: EntryFilter): string =>
+  `SELECT count(*) AS total FROM (SELECT FROM ledger_entries WHERE ${isAsked(filter)} LIMIT $5) AS counted`
 
 /**
  * The order is that of the days of statements. The balance after an entry is what the account had at the beginning of its day, and the
  * entries of the day up to it, so that a page reads the entries of its days and no others.
  */
-const READ_PAGE = `
+const readPage = (filter: EntryFilter): string => `
   WITH page AS MATERIALIZED (
     SELECT id, (created_at AT TIME ZONE 'UTC')::date AS day FROM ledger_entries
-    WHERE ${IS_ASKED} AND (created_at, id) < ($5::timestamptz, $6::bigint)
+    WHERE ${isAsked(filter)} AND (created_at, id) < ($5::timestamptz, $6::bigint)
     ORDER BY created_at DESC, id DESC LIMIT $7
   ), opened AS (
     SELECT day, (sum(sum(amount_nano_usd)) OVER (ORDER BY day) - sum(amount_nano_usd)) AS balance

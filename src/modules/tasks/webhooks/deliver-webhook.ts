@@ -38,14 +38,16 @@ export interface DeliverOptions {
   readonly clock: Clock
   /** The body of `GET /v1/tasks/{id}`. */
   readonly describeTask: (accountId: string, taskId: string) => Promise<unknown>
-  /** The event `budget.alert`. */
-  readonly describeAlert: (accountId: string, budgetAlertId: string) => Promise<unknown>
+  /** What an address gets for a budget alert of the account: a mail, a message or the event `budget.alert`. */
+  readonly describeAlert: (accountId: string, budgetAlertId: string, url: string) => Promise<unknown>
   /** What an address gets for a warning of a budget. */
   readonly describeWarning: (accountId: string, budgetWarningId: string, url: string) => Promise<unknown>
   /** What an address gets for a statement: a mail, or the event `statement.closed`. */
   readonly describeStatement: (accountId: string, statementId: string, url: string) => Promise<unknown>
-  /** The event `usage.anomaly`. */
-  readonly describeAnomaly: (accountId: string, usageAnomalyId: string) => Promise<unknown>
+  /** The same for an unusual day. */
+  readonly describeAnomaly: (accountId: string, usageAnomalyId: string, url: string) => Promise<unknown>
+  /** The same for what else happened to the account. */
+  readonly describeNotice: (accountId: string, accountNoticeId: string, url: string) => Promise<unknown>
 }
 
 /** Makes one attempt to deliver the webhook of a finished task or of a budget alert. Any 2xx status counts as delivered. */
@@ -121,13 +123,15 @@ async function callWebhook(
 }
 
 function describeSubject(
-  { describeTask, describeAlert, describeWarning, describeStatement, describeAnomaly }: DeliverOptions,
-  { accountId, taskId, budgetAlertId, budgetWarningId, statementId, usageAnomalyId, url }: DueDelivery,
+  options: DeliverOptions,
+  { accountId, taskId, budgetAlertId, budgetWarningId, statementId, url, ...others }: DueDelivery,
 ): Promise<unknown> {
-  if (taskId !== null) return describeTask(accountId, taskId)
-  if (budgetAlertId !== null) return describeAlert(accountId, budgetAlertId)
-  if (budgetWarningId !== null) return describeWarning(accountId, budgetWarningId, url)
-  if (statementId !== null) return describeStatement(accountId, statementId, url)
-  if (usageAnomalyId !== null) return describeAnomaly(accountId, usageAnomalyId)
+  const { usageAnomalyId, accountNoticeId } = others
+  if (taskId !== null) return options.describeTask(accountId, taskId)
+  if (budgetAlertId !== null) return options.describeAlert(accountId, budgetAlertId, url)
+  if (budgetWarningId !== null) return options.describeWarning(accountId, budgetWarningId, url)
+  if (statementId !== null) return options.describeStatement(accountId, statementId, url)
+  if (usageAnomalyId !== null) return options.describeAnomaly(accountId, usageAnomalyId, url)
+  if (accountNoticeId !== null) return options.describeNotice(accountId, accountNoticeId, url)
   throw new Error('a webhook tells of nothing')
 }

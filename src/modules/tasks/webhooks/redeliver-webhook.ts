@@ -72,7 +72,8 @@ const ADDRESS = `substr(url, length('mailto:') + 1)`
 const IS_WANTED = `NOT ${IS_MAIL}
   OR EXISTS (
     SELECT FROM budget_alert_settings AS settings WHERE settings.account_id = webhook_deliveries.account_id
-      AND statement_id IS NOT NULL AND ${ADDRESS} = ANY (statement_emails))
+      AND ${ADDRESS} = ANY (CASE WHEN statement_id IS NOT NULL THEN statement_emails ELSE alert_emails END)
+      AND num_nonnulls(statement_id, budget_alert_id, usage_anomaly_id, account_notice_id) = 1)
   OR EXISTS (
     SELECT FROM budget_warnings AS warnings JOIN budgets ON budgets.id = warnings.budget_id
     WHERE warnings.id = budget_warning_id AND deleted_at IS NULL AND ${ADDRESS} = ANY (email_recipients))`

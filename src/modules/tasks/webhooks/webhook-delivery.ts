@@ -13,12 +13,16 @@ export const INSERT_DELIVERIES = `
 /** The state of one webhook delivery. */
 export interface WebhookDelivery {
   readonly id: string
-  /** It tells of a task, of a budget alert of the account, of a warning of another budget, of a closed month, or of an unusual day. */
+  /**
+   * It tells of a task, of a budget alert of the account, of a warning of another budget, of a closed month, of an unusual day, or of
+   * what else happened to the account.
+   */
   readonly taskId: string | null
   readonly budgetAlertId: string | null
   readonly budgetWarningId: string | null
   readonly statementId: string | null
   readonly usageAnomalyId: string | null
+  readonly accountNoticeId: string | null
   readonly url: string
   readonly status: 'pending' | 'delivered' | 'failed'
   readonly attempts: readonly WebhookAttempt[]
@@ -42,6 +46,7 @@ interface DeliveryRow {
   readonly budget_warning_id: string | null
   readonly statement_id: string | null
   readonly usage_anomaly_id: string | null
+  readonly account_notice_id: string | null
   readonly url: string
   readonly status: WebhookDelivery['status']
   readonly attempts: WebhookAttempt[]
@@ -63,7 +68,7 @@ export async function listDeliveries(
 }
 
 const COLUMNS =
-  'id, task_id, budget_alert_id, budget_warning_id, statement_id, usage_anomaly_id, url, status, attempts, next_attempt_at, created_at, completed_at'
+  'id, task_id, budget_alert_id, budget_warning_id, statement_id, usage_anomaly_id, account_notice_id, url, status, attempts, next_attempt_at, created_at, completed_at'
 
 function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
   return {
@@ -73,6 +78,7 @@ function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
     budgetWarningId: row.budget_warning_id,
     statementId: row.statement_id,
     usageAnomalyId: row.usage_anomaly_id,
+    accountNoticeId: row.account_notice_id,
     url: row.url,
     status: row.status,
     attempts: row.attempts,
@@ -83,7 +89,8 @@ function deliveryFromRow(row: DeliveryRow): WebhookDelivery {
 }
 
 /** What a delivery tells of. These ids rise with time. */
-const SUBJECT_ID = 'coalesce(task_id, budget_alert_id, budget_warning_id, statement_id, usage_anomaly_id)'
+const SUBJECT_ID =
+  'coalesce(task_id, budget_alert_id, budget_warning_id, statement_id, usage_anomaly_id, account_notice_id)'
 
 /**
  * Lists the deliveries of an account, those of the newest task or alert first. The cursor is its id. A reader of one key or
@@ -137,61 +144,73 @@ export async function findDelivery(
   return row && deliveryFromRow(row)
 }
 
-/** Queues a webhook that tells of a budget alert, in the transaction that raises it. */
-export async function queueAlertWebhook(
-  transaction: Queryable,
-  { accountId, budgetAlertId, url }: { accountId: string; budgetAlertId: string; url: string },
-): Promise<void> {
-  await transaction.query(
-    `INSERT INTO webhook_deliveries (id, budget_alert_id, account_id, url, next_attempt_at)
-     VALUES (gen_random_uuid(), $1, $2, $3, now())`,
-    [budgetAlertId, accountId, url],
-  )
-  await addJob(transaction, 'webhook')
-}
-
 /** So that nobody uses the gateway to flood people. */
 const MAILS_OF_DAY_MAX = 500
 
-/** The same for a warning of a budget. The address may be one for mail: `mailto:ada@example.com`. */
-export async function queueWarning(
+/** The columns with what a delivery tells of. */
+type SubjectColumn =
+  | 'budget_alert_id'
+  | 'budget_warning_id'
+  | 'statement_id'
+  | 'usage_anomaly_id'
+  | 'account_notice_id'
+
+interface NewDelivery {
+  readonly accountId: string
+  /** May be an address for mail: `mailto:ada@example.com`. */
+  readonly url: string
+}
+
+/** Queues a delivery, in the transaction that writes what it tells of. */
+async function queueDelivery(
   transaction: Queryable,
-  { accountId, budgetWarningId, url }: { accountId: string; budgetWarningId: string; url: string },
+  column: SubjectColumn,
+  subjectId: string,
+  { accountId, url }: NewDelivery,
 ): Promise<void> {
   await transaction.query(
-    `INSERT INTO webhook_deliveries (id, budget_warning_id, account_id, url, next_attempt_at)
+    `INSERT INTO webhook_deliveries (id, ${column}, account_id, url, next_attempt_at)
      SELECT gen_random_uuid(), $1::uuid, $2::uuid, $3, now() WHERE NOT starts_with($3, 'mailto:') OR $4 > (
        SELECT count(*) FROM webhook_deliveries
        WHERE account_id = $2 AND starts_with(url, 'mailto:') AND created_at > now() - interval '1 day')`,
-    [budgetWarningId, accountId, url, MAILS_OF_DAY_MAX],
+    [subjectId, accountId, url, MAILS_OF_DAY_MAX],
   )
   await addJob(transaction, 'webhook')
 }
 
-/** The same for a statement, in the transaction that closes its month. */
-export async function queueStatementWebhook(
+export function queueAlertWebhook(
   transaction: Queryable,
-  { accountId, statementId, url }: { accountId: string; statementId: string; url: string },
+  { budgetAlertId, ...delivery }: NewDelivery & { readonly budgetAlertId: string },
 ): Promise<void> {
-  await transaction.query(
-    `INSERT INTO webhook_deliveries (id, statement_id, account_id, url, next_attempt_at)
-     VALUES (gen_random_uuid(), $1, $2, $3, now())`,
-    [statementId, accountId, url],
-  )
-  await addJob(transaction, 'webhook')
+  return queueDelivery(transaction, 'budget_alert_id', budgetAlertId, delivery)
 }
 
-/** The same for an unusual day. */
-export async function queueAnomalyWebhook(
+export function queueWarning(
   transaction: Queryable,
-  { accountId, usageAnomalyId, url }: { accountId: string; usageAnomalyId: string; url: string },
+  { budgetWarningId, ...delivery }: NewDelivery & { readonly budgetWarningId: string },
 ): Promise<void> {
-  await transaction.query(
-    `INSERT INTO webhook_deliveries (id, usage_anomaly_id, account_id, url, next_attempt_at)
-     VALUES (gen_random_uuid(), $1, $2, $3, now())`,
-    [usageAnomalyId, accountId, url],
-  )
-  await addJob(transaction, 'webhook')
+  return queueDelivery(transaction, 'budget_warning_id', budgetWarningId, delivery)
+}
+
+export function queueStatementWebhook(
+  transaction: Queryable,
+  { statementId, ...delivery }: NewDelivery & { readonly statementId: string },
+): Promise<void> {
+  return queueDelivery(transaction, 'statement_id', statementId, delivery)
+}
+
+export function queueAnomalyWebhook(
+  transaction: Queryable,
+  { usageAnomalyId, ...delivery }: NewDelivery & { readonly usageAnomalyId: string },
+): Promise<void> {
+  return queueDelivery(transaction, 'usage_anomaly_id', usageAnomalyId, delivery)
+}
+
+export function queueNoticeWebhook(
+  transaction: Queryable,
+  { accountNoticeId, ...delivery }: NewDelivery & { readonly accountNoticeId: string },
+): Promise<void> {
+  return queueDelivery(transaction, 'account_notice_id', accountNoticeId, delivery)
 }
 
 /** A due webhook that this process has leased. */
@@ -202,6 +221,7 @@ export interface DueDelivery {
   readonly budgetWarningId: string | null
   readonly statementId: string | null
   readonly usageAnomalyId: string | null
+  readonly accountNoticeId: string | null
   readonly accountId: string
   readonly url: string
   readonly attemptsMade: number
@@ -218,6 +238,7 @@ export async function takeDueDeliveries(queryable: Queryable, limit: number): Pr
     budget_warning_id: string | null
     statement_id: string | null
     usage_anomaly_id: string | null
+    account_notice_id: string | null
     account_id: string
     url: string
     attempts: number
@@ -229,6 +250,7 @@ export async function takeDueDeliveries(queryable: Queryable, limit: number): Pr
     budgetWarningId: row.budget_warning_id,
     statementId: row.statement_id,
     usageAnomalyId: row.usage_anomaly_id,
+    accountNoticeId: row.account_notice_id,
     accountId: row.account_id,
     url: row.url,
     attemptsMade: row.attempts,
@@ -240,7 +262,7 @@ const TAKE_DUE = `
   WHERE id IN (
     SELECT id FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= now()
     ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-  RETURNING id, task_id, budget_alert_id, budget_warning_id, statement_id, usage_anomaly_id, account_id, url, jsonb_array_length(attempts) AS attempts`
+  RETURNING id, task_id, budget_alert_id, budget_warning_id, statement_id, usage_anomaly_id, account_notice_id, account_id, url, jsonb_array_length(attempts) AS attempts`
 
 /** Stores an attempt. Returns the time of the next one by the database clock, or null if it was delivered or the last. */
 export async function recordAttempt(

@@ -135,7 +135,8 @@ describe('the comparison with the same weekdays', () => {
         nowMs: stage.nowMs,
         logger: silentLogger,
         describe: ({ anomaly }) => ({ factor: anomaly?.factor }),
-        queueWebhook: async (_transaction, { accountId, usageAnomalyId }) =>
+        canMail: false,
+        queueWebhooks: async (_transaction, { accountId, usageAnomalyId }) =>
           void queued.push(`${accountId} ${usageAnomalyId}`),
       })
     expect((await Promise.all([tell(), tell()])).toSorted()).toEqual([0, 1])
@@ -173,7 +174,8 @@ describe('the comparison with the same weekdays', () => {
       nowMs: stage.nowMs,
       logger: silentLogger,
       describe: () => ({}),
-      queueWebhook: async (transaction, { accountId }) => {
+      canMail: false,
+      queueWebhooks: async (transaction, { accountId }) => {
         if (accountId === accountIds[0]) await transaction.query('SELECT 1 / 0')
         told.push(accountId)
       },

@@ -20,11 +20,13 @@ export interface TellOptions {
   readonly logger: Logger
   /** What is stored and told. */
   readonly describe: (compared: WeekdayComparison) => object
-  /** Queues the call of a webhook, in the transaction that stores the anomaly. */
-  readonly queueWebhook: (
+  /** Queues what tells of it, in the transaction that stores the anomaly. */
+  readonly queueWebhooks: (
     transaction: Queryable,
-    webhook: { readonly accountId: string; readonly usageAnomalyId: string; readonly url: string },
+    anomaly: { readonly accountId: string; readonly usageAnomalyId: string },
   ) => Promise<void>
+  /** Whether there is a server for mail. */
+  readonly canMail: boolean
 }
 
 /** In one transaction. */
@@ -37,7 +39,7 @@ const KEPT_DAYS = 400
 const DELETED_AT_ONCE = 10_000
 
 /**
- * Tells accounts with a webhook that their day is unusual, once per day and cause. Each account is looked at once an hour, by any process. Returns
+ * Tells accounts with a webhook or an address for alerts that their day is unusual, once per day and cause. Each account is looked at once an hour, by any process. Returns
  * how many were told.
  */
 export async function tellAnomalies(options: TellOptions): Promise<number> {
@@ -68,7 +70,12 @@ async function tellSome(options: TellOptions, transaction: Queryable, hour: Date
   )
   if (check === undefined) return null
   const since = new Date(options.nowMs - DAY_MS)
-  const watchers = await transaction.query<Watcher>(LIST_WATCHERS, [check.after, since, ACCOUNTS_AT_ONCE])
+  const watchers = await transaction.query<Watcher>(LIST_WATCHERS, [
+    check.after,
+    since,
+    ACCOUNTS_AT_ONCE,
+    options.canMail,
+  ])
   let told = 0
   for (const watcher of watchers) if (await tellOrSkip(options, transaction, watcher)) told += 1
   await transaction.query(
@@ -80,13 +87,12 @@ async function tellSome(options: TellOptions, transaction: Queryable, hour: Date
 
 interface Watcher {
   readonly account_id: string
-  readonly webhook_url: string
 }
 
 /** Accounts that are told of budgets, and that have spent something since a day ago. */
 const LIST_WATCHERS = `
-  SELECT account_id, webhook_url FROM budget_alert_settings AS settings
-  WHERE webhook_url IS NOT NULL AND account_id > $1::uuid AND EXISTS (
+  SELECT account_id FROM budget_alert_settings AS settings
+  WHERE (webhook_url IS NOT NULL OR $4 AND alert_emails <> '{}') AND account_id > $1::uuid AND EXISTS (
     SELECT FROM spend_by_day WHERE spend_by_day.account_id = settings.account_id AND day >= ($2::timestamptz AT TIME ZONE 'UTC')::date)
   ORDER BY account_id LIMIT $3`
 
@@ -106,9 +112,9 @@ async function tellOrSkip(options: TellOptions, transaction: Queryable, watcher:
 }
 
 async function tellOne(
-  { nowMs, describe, queueWebhook }: TellOptions,
+  { nowMs, describe, queueWebhooks }: TellOptions,
   transaction: Queryable,
-  { account_id: accountId, webhook_url: url }: Watcher,
+  { account_id: accountId }: Watcher,
 ): Promise<boolean> {
   const compared = await readComparison(transaction, { accountId, ownKeyId: null, projectId: null }, nowMs)
   const { anomaly, range } = compared
@@ -127,7 +133,7 @@ async function tellOne(
     ],
   )
   if (stored.length === 0) return false
-  await queueWebhook(transaction, { accountId, usageAnomalyId: id, url })
+  await queueWebhooks(transaction, { accountId, usageAnomalyId: id })
   return true
 }
 

@@ -1,0 +1,46 @@
+import { expect } from 'vitest'
+import type { TestGateway } from '../support/start-test-gateway.ts'
+import { createAccount, type TestAccount } from './accounts.ts'
+import type { StripeStage } from './stripe-stage.ts'
+
+export const AUTO_TOP_UP = '/v1/payments/auto-top-up'
+export const SAVED_CARD = '/v1/payments/saved-card'
+
+export const RULES = { threshold_usd: 10, amount_usd: 20, monthly_ceiling_usd: 100 }
+
+interface CardHolder extends TestAccount {
+  readonly sessionId: string
+}
+
+/** Creates an account and begins to save a card at Stripe. */
+export async function beginSaving(gateway: TestGateway, creditUsd = 0): Promise<CardHolder> {
+  const account = await createAccount(gateway, { creditUsd })
+  const { status, body } = await gateway.request('POST', SAVED_CARD, { key: account.key, body: {} })
+  expect(status).toBe(201)
+  return { ...account, sessionId: body.url.split('/').at(-1) }
+}
+
+/** Creates an account with a saved card, and the rules if there are any. */
+export async function saveCard(
+  { gateway, stripe, deliver }: StripeStage,
+  { creditUsd = 0, decline = null as string | null } = {},
+): Promise<CardHolder & { readonly methodId: string }> {
+  const account = await beginSaving(gateway, creditUsd)
+  const { status } = await deliver(stripe.state.saveCard(account.sessionId, decline))
+  expect(status).toBe(200)
+  return { ...account, methodId: stripe.state.saved.attached.at(-1)?.['id'] }
+}
+
+export const setRules = (gateway: TestGateway, { key }: TestAccount, body: object = {}) =>
+  gateway.request('PATCH', AUTO_TOP_UP, { key, body: { enabled: true, ...RULES, ...body } })
+
+export const readAutoTopUp = async (gateway: TestGateway, { key }: TestAccount) =>
+  (await gateway.request('GET', AUTO_TOP_UP, { key })).body
+
+/** Saves a test card of the gateway's own key, with rules, so that the automatic top-up can be switched on. */
+export async function saveTestCard(gateway: TestGateway): Promise<void> {
+  const body = { threshold_usd: 1, amount_usd: 5, monthly_ceiling_usd: 10 }
+  await gateway.request('PATCH', AUTO_TOP_UP, { body })
+  const { body: page } = await gateway.request('POST', SAVED_CARD, { body: {} })
+  await fetch(`${page.url}/save/4242`, { method: 'POST', redirect: 'manual' })
+}

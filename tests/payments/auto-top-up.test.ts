@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { STRIPE_SECRET_KEY } from '../upstreams/stripe-server.ts'
+import { createAccount, type TestAccount } from './accounts.ts'
+import {
+  AUTO_TOP_UP,
+  beginSaving,
+  readAutoTopUp,
+  RULES,
+  SAVED_CARD,
+  saveCard,
+  setRules,
+} from './auto-top-up-stage.ts'
+import { startStripeStage, WEBHOOK_SECRET, type StripeStage } from './stripe-stage.ts'
+
+let stage: StripeStage
+let other: TestGateway
+
+beforeAll(async () => {
+  stage = await startStripeStage()
+  other = await startTestGateway({
+    connectionString: stage.gateway.connectionString,
+    settings: {
+      STRIPE_SECRET_KEY,
+      STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+      STRIPE_API_BASE_URL: stage.stripe.baseUrl,
+      PARKWAY_PAYMENT_SWEEP_INTERVAL_MS: '50',
+    },
+  })
+})
+afterAll(async () => {
+  await other.close()
+  await stage.close()
+})
+beforeEach(() => stage.database.query('UPDATE auto_top_ups SET is_enabled = false'))
+
+const chargesOf = ({ accountId }: TestAccount) =>
+  stage.stripe.state.savedCharges.filter(({ metadata }) => metadata.parkway_account_id === accountId)
+
+const noticesOf = async ({ accountId }: TestAccount): Promise<string[]> => {
+  const sql = 'SELECT type FROM account_notices WHERE account_id = $1 ORDER BY id'
+  return (await stage.database.query(sql, [accountId])).map(({ type }) => type)
+}
+
+/** Makes the next look at the account, and the next question for its charge, due now. */
+async function makeDue({ accountId }: TestAccount): Promise<void> {
+  await stage.database.query('UPDATE auto_top_ups SET next_try_at = NULL WHERE account_id = $1', [accountId])
+  await stage.database.query(
+    `UPDATE auto_top_up_charges SET check_at = now() WHERE check_at IS NOT NULL
+       AND payment_id IN (SELECT id FROM payments WHERE account_id = $1)`,
+    [accountId],
+  )
+}
+
+const adjust = ({ accountId }: TestAccount, amountUsd: number) =>
+  stage.gateway.request('POST', `/v1/admin/accounts/${accountId}/credit`, {
+    body: { amount_usd: amountUsd, reason: 'Test' },
+  })
+
+/** Waits until both processes have looked at the account again. */
+async function looksPass(account: TestAccount): Promise<void> {
+  for (let look = 1; look <= 2; look += 1) {
+    await makeDue(account)
+    const asked = stage.gateway.request('GET', AUTO_TOP_UP, { key: account.key })
+    const probe = await saveCard(stage)
+    await setRules(stage.gateway, probe)
+    await eventually(async () => expect(await stage.balance(probe)).toBe(20))
+    expect((await asked).status).toBe(200)
+  }
+}
+
+describe('an automatic top-up', () => {
+  test('charges the saved card once while two processes look, and leaves its traces', async () => {
+    const account = await saveCard(stage)
+    const { body } = await setRules(stage.gateway, account)
+    expect(body).toMatchObject({
+      enabled: true,
+      ...RULES,
+      card: { brand: 'visa', last4: '4242', expires: '2042-04' },
+    })
+    await eventually(async () => expect(await stage.balance(account)).toBe(20))
+    await looksPass(account)
+    expect(chargesOf(account)).toHaveLength(1)
+    expect(await stage.history(account)).toMatchObject([
+      {
+        kind: 'auto_top_up',
+        status: 'completed',
+        amount_usd: 20,
+        receipt_url: expect.stringContaining('http'),
+      },
+    ])
+    expect(await readAutoTopUp(stage.gateway, account)).toMatchObject({
+      spent_this_month_usd: 20,
+      charging: false,
+      failures: 0,
+      problem: null,
+    })
+    expect(await noticesOf(account)).toEqual(['auto_top_up.charged'])
+    const { key } = account
+    const { body: log } = await stage.gateway.request('GET', '/v1/organization/audit_logs', { key })
+    const types = log.data.map(({ type }: { type: string }) => type)
+    expect(types).toEqual(
+      expect.arrayContaining(['payment_method.saved', 'auto_top_up.updated', 'credit.added']),
+    )
+    const { body: ledger } = await stage.gateway.request('GET', '/v1/ledger', { key: account.key })
+    expect(ledger.data[0]).toMatchObject({ reason: 'Automatic top-up by stripe' })
+  })
+
+  test('waits while the balance is at the threshold, and charges when it falls below', async () => {
+    const account = await saveCard(stage, { creditUsd: 10 })
+    await setRules(stage.gateway, account)
+    await looksPass(account)
+    expect(chargesOf(account)).toEqual([])
+    await adjust(account, -0.01)
+    await eventually(async () => expect(await stage.balance(account)).toBe(29.99))
+    expect(chargesOf(account)).toHaveLength(1)
+  })
+
+  test('credits once if the answer of Stripe is lost, also where its webhook comes twice', async () => {
+    const account = await saveCard(stage)
+    stage.stripe.disturbNext('cut', 'cut', 'cut')
+    await setRules(stage.gateway, account)
+    await eventually(() => expect(chargesOf(account)).toHaveLength(1))
+    const told = stage.stripe.state.chargeEvent(chargesOf(account)[0]?.['id'])
+    await Promise.all([makeDue(account), stage.deliver(told), stage.deliver(told)])
+    await eventually(async () => expect(await stage.balance(account)).toBe(20))
+    await looksPass(account)
+    expect([chargesOf(account).length, await stage.balance(account)]).toEqual([1, 20])
+    expect(await noticesOf(account)).toEqual(['auto_top_up.charged'])
+  })
+
+  test('looks for a charge that Stripe may have forgotten, and does not make it again', async () => {
+    const account = await saveCard(stage)
+    stage.stripe.requests.length = 0
+    stage.stripe.disturbNext('cut', 'cut', 'cut')
+    await setRules(stage.gateway, account)
+    // Stripe's library repeats a request twice.
+    await eventually(() => expect(stage.stripe.requests).toHaveLength(3))
+    await stage.database.query(
+      `UPDATE payments SET created_at = created_at - interval '21 hours' WHERE account_id = $1`,
+      [account.accountId],
+    )
+    stage.stripe.forgetKeys()
+    await makeDue(account)
+    await eventually(async () => expect(await stage.balance(account)).toBe(20))
+    expect(chargesOf(account)).toHaveLength(1)
+  })
+
+  test('never charges more than its ceiling in a month, and says so once', async () => {
+    const account = await saveCard(stage)
+    await setRules(stage.gateway, account, { monthly_ceiling_usd: 39.99 })
+    await eventually(async () => expect(await stage.balance(account)).toBe(20))
+    await adjust(account, -20)
+    await looksPass(account)
+    expect([chargesOf(account).length, await stage.balance(account)]).toEqual([1, 0])
+    expect(await noticesOf(account)).toEqual(['auto_top_up.charged', 'auto_top_up.ceiling_reached'])
+  })
+
+  test('is switched off after the third decline, and tells of each', async () => {
+    const account = await saveCard(stage, { decline: 'insufficient_funds' })
+    await setRules(stage.gateway, account)
+    for (const failures of [1, 2, 3]) {
+      await eventually(async () =>
+        expect(await readAutoTopUp(stage.gateway, account)).toMatchObject({
+          failures,
+          problem: 'insufficient_funds',
+          enabled: failures < 3,
+        }),
+      )
+      await makeDue(account)
+    }
+    await looksPass(account)
+    expect(await noticesOf(account)).toEqual(Array.from({ length: 3 }, () => 'auto_top_up.failed'))
+    const history = await stage.history(account)
+    expect(history.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed'])
+  })
+
+  test('is switched off at once if the bank wants to see the person, and is on again with another card', async () => {
+    const account = await saveCard(stage, { decline: 'authentication_required' })
+    await setRules(stage.gateway, account)
+    await eventually(async () =>
+      expect(await readAutoTopUp(stage.gateway, account)).toMatchObject({
+        enabled: false,
+        problem: 'authentication_required',
+      }),
+    )
+    const { body } = await stage.gateway.request('POST', SAVED_CARD, { key: account.key, body: {} })
+    // No webhook: reading it asks Stripe.
+    stage.stripe.state.saveCard(body.url.split('/').at(-1))
+    expect(await readAutoTopUp(stage.gateway, account)).toMatchObject({
+      enabled: false,
+      problem: null,
+      card: { last4: '4242' },
+    })
+    await setRules(stage.gateway, account)
+    await eventually(async () => expect(await stage.balance(account)).toBe(20))
+    await eventually(() =>
+      expect(stage.stripe.state.saved.attached.map(({ id }) => id)).not.toContain(account.methodId),
+    )
+  })
+
+  test('does not take money again that was refunded', async () => {
+    const account = await saveCard(stage)
+    await setRules(stage.gateway, account)
+    await eventually(async () => expect(await stage.balance(account)).toBe(20))
+    const [payment] = await stage.history(account)
+    const { status } = await stage.gateway.request('POST', `/v1/admin/payments/${payment.id}/refund`, {
+      body: { reason: 'Not wanted' },
+    })
+    expect(status).toBe(200)
+    await looksPass(account)
+    expect(chargesOf(account)).toHaveLength(1)
+    expect(await readAutoTopUp(stage.gateway, account)).toMatchObject({
+      enabled: false,
+      problem: 'refunded',
+      spent_this_month_usd: 20,
+    })
+  })
+})
+
+describe('a saved card', () => {
+  test('is removed at Stripe, and a webhook that comes again does not bring it back', async () => {
+    const account = await beginSaving(stage.gateway)
+    const saved = stage.stripe.state.saveCard(account.sessionId)
+    await stage.deliver(saved)
+    const methodId = stage.stripe.state.saved.attached.at(-1)?.['id']
+    await setRules(stage.gateway, account, { enabled: false })
+    const { status, body } = await stage.gateway.request('DELETE', SAVED_CARD, { key: account.key })
+    expect([status, body.card, body.enabled]).toEqual([200, null, false])
+    expect((await stage.deliver(saved)).status).toBe(200)
+    expect(await readAutoTopUp(stage.gateway, account)).toMatchObject({ card: null })
+    await eventually(() =>
+      expect(stage.stripe.state.saved.attached.map(({ id }) => id)).not.toContain(methodId),
+    )
+    expect((await setRules(stage.gateway, account)).status).toBe(409)
+  })
+
+  test('belongs to the account that began to save it, whatever a report says', async () => {
+    const [account, stranger] = [await beginSaving(stage.gateway), await beginSaving(stage.gateway)]
+    const session = stage.stripe.state.sessions.get(stranger.sessionId) ?? {}
+    session['metadata'] = stage.stripe.state.sessions.get(account.sessionId)?.['metadata']
+    await stage.deliver(stage.stripe.state.saveCard(stranger.sessionId))
+    for (const each of [account, stranger])
+      expect(await readAutoTopUp(stage.gateway, each)).toMatchObject({ card: null })
+  })
+
+  test('is found by the page that people return to', async () => {
+    const account = await beginSaving(stage.gateway)
+    stage.stripe.state.saveCard(account.sessionId)
+    const answer = await fetch(
+      `${stage.gateway.baseUrl}/checkout/stripe/return?session_id=${account.sessionId}`,
+    )
+    expect(await answer.text()).toContain('Card saved')
+    expect(await readAutoTopUp(stage.gateway, account)).toMatchObject({ card: { last4: '4242' } })
+  })
+
+  test('can be begun twenty times a day', async () => {
+    const account = await beginSaving(stage.gateway)
+    await stage.database.query(
+      `INSERT INTO payment_method_setups (id, account_id, provider, base_url, actor, status, expires_at, created_at)
+       SELECT gen_random_uuid(), $1, 'stripe', '', '{}', 'expired', now(), now() FROM generate_series(1, 19)`,
+      [account.accountId],
+    )
+    const { status } = await stage.gateway.request('POST', SAVED_CARD, { key: account.key, body: {} })
+    expect(status).toBe(429)
+  })
+})
+
+describe('the rules are refused', () => {
+  test.each([
+    ['with a threshold above the amount', { threshold_usd: 20.01 }, 'amount_usd'],
+    ['with a ceiling below the amount', { monthly_ceiling_usd: 19.99 }, 'monthly_ceiling_usd'],
+    ['with a threshold of nothing', { threshold_usd: 0 }, 'threshold_usd'],
+    ['with parts of cents', { amount_usd: 20.001 }, 'amount_usd'],
+    [
+      'with more than one payment may be',
+      { amount_usd: 10_000.01, monthly_ceiling_usd: 20_000 },
+      'amount_usd',
+    ],
+    ['with a ceiling without end', { monthly_ceiling_usd: 100_000.01 }, 'monthly_ceiling_usd'],
+  ])('%s', async (_, body, param) => {
+    const account = await createAccount(stage.gateway)
+    const { status, body: answer } = await setRules(stage.gateway, account, { enabled: false, ...body })
+    expect([status, answer.error.param]).toEqual([400, param])
+  })
+
+  test('without a saved card, without amounts, and for a key that may not manage', async () => {
+    const account = await createAccount(stage.gateway)
+    expect((await setRules(stage.gateway, account)).status).toBe(409)
+    const on = { key: account.key, body: { enabled: true } }
+    expect((await stage.gateway.request('PATCH', AUTO_TOP_UP, on)).status).toBe(400)
+    const reader = await createAccount(stage.gateway, { scopes: ['inference'] })
+    expect((await setRules(stage.gateway, reader)).status).toBe(403)
+    for (const method of ['POST', 'DELETE'])
+      expect((await stage.gateway.request(method, SAVED_CARD, { key: reader.key, body: {} })).status).toBe(
+        403,
+      )
+  })
+})
