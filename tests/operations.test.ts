@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { toErrorAnswer } from '../src/http/answers/error-envelope.ts'
 import { buildOpenApi } from '../src/http/reference/openapi.ts'
 import { BodiesInWork } from '../src/http/bodies/bodies-in-work.ts'
-import { registerRoute } from '../src/http/register-route.ts'
+import { registerRoutes } from '../src/http/register-route.ts'
 import { operationRoutes, type OperationRoutesOptions } from '../src/http/routes/operator/operations.ts'
 import { silentLogger } from '../src/kernel/logger.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
@@ -70,15 +70,14 @@ describe('operations', () => {
       addressOf: () => '127.0.0.1',
       admitVisitor: () => {},
     }
-    for (const route of routes)
-      registerRoute(app, route, {
-        guard,
-        runOnce: notAsked,
-        takeFiles: { ofForm: notAsked, ofBody: notAsked },
-        bodyBytesMax: 1024,
-        bodiesInWork: new BodiesInWork({ bytesMax: 1024 }),
-        runForAccount: (_, work) => work(),
-      })
+    registerRoutes(app, routes, {
+      guard,
+      runOnce: notAsked,
+      takeFiles: { ofForm: notAsked, ofBody: notAsked },
+      bodyBytesMax: 1024,
+      bodiesInWork: new BodiesInWork({ bytesMax: 1024 }),
+      runForAccount: (_, work) => work(),
+    })
     return app
   }
 

@@ -21,7 +21,7 @@ import { requireStorable } from './bodies/parse-body.ts'
 import type { RefusedBodies } from './bodies/refused-bodies.ts'
 import type { BodiesInWork } from './bodies/bodies-in-work.ts'
 import { readBody } from './bodies/read-body.ts'
-import { registerRoute, type RunForAccount } from './register-route.ts'
+import { registerRoutes, type RunForAccount } from './register-route.ts'
 import { requirePlainBody } from './bodies/require-plain-body.ts'
 import { OPEN_BODY_BYTES_MAX } from './bodies/require-small-open-bodies.ts'
 import { isHotRoute, type HotRoute, type Route } from './route.ts'
@@ -160,10 +160,11 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
     done(request.is404 && hasBody ? noRoute(knownPaths, request) : undefined)
   })
-  for (const route of routes)
-    if (!isHotRoute(route)) {
-      registerRoute(app, route, options)
-    }
+  registerRoutes(
+    app,
+    routes.filter((route) => !isHotRoute(route)),
+    options,
+  )
   await app.ready()
   return {
     handle: (incoming, response) => {

@@ -33,8 +33,38 @@ export interface RouteSurroundings {
   readonly runForAccount: RunForAccount
 }
 
+/** Registers the routes. Those that take other bodies than JSON are in a scope for each kind of body, because a scope takes long. */
+export function registerRoutes(
+  app: FastifyInstance,
+  routes: readonly Route[],
+  surroundings: RouteSurroundings,
+): void {
+  for (const [takeBodies, alike] of Map.groupBy(routes, bodiesOf)) {
+    const register = (scope: FastifyInstance): void => {
+      for (const route of alike) registerRoute(scope, route, surroundings)
+    }
+    if (takeBodies === null) {
+      register(app)
+      continue
+    }
+    const scoped = async (scope: FastifyInstance): Promise<void> => {
+      takeBodies(scope)
+      register(scope)
+    }
+    // Fastify looks for a function without a name in every loaded module.
+    app.register(Object.assign(scoped, { [Symbol.for('fastify.display-name')]: 'bodies' }))
+  }
+}
+
+/** Returns what lets a scope take the bodies of a route, the same for routes that share a scope. Null for JSON. */
+function bodiesOf(route: Route): ((scope: FastifyInstance) => void) | null {
+  if (route.form) return acceptForms
+  if (route.takesRawBody) return (scope) => takeRawBodies(scope, route)
+  return route.takesUrlEncoded ? takeUrlEncoded : null
+}
+
 /** Registers one route with the framework: authenticate, parse, validate, then call the route. */
-export function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSurroundings): void {
+function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSurroundings): void {
   const { guard, runOnce, takeFiles, runForAccount } = surroundings
   const readInput = compileInput(route, surroundings)
   const isOnce = route.method === 'POST' && route.access !== null
@@ -89,38 +119,27 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
     return result === undefined ? reply : result
   }
 
-  const register = (scope: FastifyInstance): void => {
-    scope.route({
-      method: route.method,
-      url: route.path,
-      handler,
-      config: {
-        ...(route.wire === undefined ? {} : { wire: route.wire }),
-        ...(route.takesCompressedBody === undefined ? {} : { takesCompressedBody: true }),
-      },
-      ...(route.access === null
-        ? {}
-        : {
-            onRequest: authenticateHook(
-              guard,
-              route.access,
-              route.needsConfirmation === true ? guard.confirmationRequired : null,
-            ),
-          }),
-      ...(route.admit === undefined ? {} : { onRequest: admitHook(route.admit) }),
-      ...(isOpenPage(route) ? { onRequest: async ({ raw }) => guard.admitVisitor(raw) } : {}),
-      ...bodyLimitOf(route, surroundings.bodyBytesMax),
-    })
-  }
-  const takeBodies = route.form ? acceptForms : route.takesRawBody ? takeRawBodies : takeUrlEncodedOf(route)
-  if (takeBodies === null) register(app)
-  else {
-    // A separate scope, so that other routes still accept only JSON.
-    app.register(async (scope) => {
-      takeBodies(scope, route)
-      register(scope)
-    })
-  }
+  app.route({
+    method: route.method,
+    url: route.path,
+    handler,
+    config: {
+      ...(route.wire === undefined ? {} : { wire: route.wire }),
+      ...(route.takesCompressedBody === undefined ? {} : { takesCompressedBody: true }),
+    },
+    ...(route.access === null
+      ? {}
+      : {
+          onRequest: authenticateHook(
+            guard,
+            route.access,
+            route.needsConfirmation === true ? guard.confirmationRequired : null,
+          ),
+        }),
+    ...(route.admit === undefined ? {} : { onRequest: admitHook(route.admit) }),
+    ...(isOpenPage(route) ? { onRequest: async ({ raw }) => guard.admitVisitor(raw) } : {}),
+    ...bodyLimitOf(route, surroundings.bodyBytesMax),
+  })
 }
 
 /** Runs before the body is read, as the check of keys does. */
@@ -198,10 +217,6 @@ function withModelField(form: Form, model: string): Form {
 
 export const URL_ENCODED = 'application/x-www-form-urlencoded'
 const NO_BYTES = Buffer.alloc(0)
-
-function takeUrlEncodedOf({ takesUrlEncoded }: Route): ((scope: FastifyInstance) => void) | null {
-  return takesUrlEncoded ? takeUrlEncoded : null
-}
 
 function takeUrlEncoded(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
