@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { endOfDay, startOfDay } from '../../console/src/api/days.ts'
 import { formatCountOf, formatShortCount } from '../../console/src/ui/format/format-count.ts'
+import { describeChange } from '../../console/src/ui/format/describe-change.ts'
 import { formatExactUsd, formatUsd } from '../../console/src/ui/format/format-usd.ts'
 
 /** As the language of this machine writes it, so that the test holds in any. */
@@ -52,4 +53,13 @@ test.each([
   ['2026-03-08', 'America/New_York', '2026-03-08T05:00:00.000Z', '2026-03-09T04:00:00.000Z'],
 ])('the day %s in %s is from %s to %s', (day, zone, from, to) => {
   expect([startOfDay(day, zone), endOfDay(day, zone)]).toEqual([from, to])
+})
+
+test('a change that is too small to be told is none', () => {
+  expect([0, 0.0004, -0.0004].map((change) => describeChange(change))).toEqual([
+    'As much as before',
+    'About as much as before',
+    'About as much as before',
+  ])
+  expect(describeChange(0.5)).toMatch(/more than before$/)
 })

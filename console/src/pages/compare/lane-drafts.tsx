@@ -48,7 +48,7 @@ export function LaneDrafts({ lanes, onChange }: LaneDraftsProps) {
             label={`Temperature ${index + 1}`}
             isLabelHidden
             inputMode="decimal"
-            placeholder="usual"
+            placeholder="default"
             value={lane.temperature}
             onChange={(temperature) => change(index, { temperature })}
             className="w-20 shrink-0"

@@ -10,7 +10,7 @@ import { formatUsd } from '../../ui/format/format-usd.ts'
 import { Figure } from '../../ui/text/figure.tsx'
 
 const BEFORE = 'yesterday until this time'
-const NOTHING_BEFORE = 'nothing yesterday until this time'
+const NOTHING_BEFORE = 'Nothing yesterday until this time'
 
 /** Balance, requests, spending and tokens of today. */
 export function TodayFigures() {
@@ -86,5 +86,5 @@ function Cell({ children }: { readonly children: ReactNode }) {
 }
 
 function describeCache(rate: number | null): string {
-  return rate === null ? 'no cached input' : `${formatShare(rate)} of input from a cache`
+  return rate === null ? 'No cached input' : `${formatShare(rate)} of input from a cache`
 }

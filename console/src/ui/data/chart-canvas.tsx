@@ -27,6 +27,8 @@ export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, forma
     if (element === null) return
     const startedAtMs = performance.now()
     const drawn = kind === 'bars' ? stackSeries(series) : series
+    const drawnTimes = alignFirst(timesSeconds)
+    const stepSeconds = stepOf(drawnTimes)
     // Bars are drawn from the highest sum to the lowest, so that each covers the rest of the one behind it.
     const order = kind === 'bars' ? drawn.toReversed() : drawn
     const style = getComputedStyle(element)
@@ -41,11 +43,11 @@ export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, forma
       padding: [8, 16, 0, 0],
       scales: {
         // A bar is drawn to the right of its time, so the last bar needs space.
-        x: { range: (_, first, last) => [first, last + (kind === 'bars' ? stepOf(timesSeconds) : 0)] },
+        x: { range: (_, first, last) => [first, last + (kind === 'bars' ? stepSeconds : 0)] },
         y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.08 : 1] },
       },
       // The computed colours of the element, because a canvas does not understand the variables of the theme.
-      axes: axesOf(style.color, style.borderTopColor, formatValue),
+      axes: axesOf(style.color, style.borderTopColor, formatValue, stepSeconds),
       series: [
         {},
         ...order.map((one) =>
@@ -57,12 +59,12 @@ export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, forma
         ),
       ],
       hooks: {
-        setCursor: [(chart) => showReading(chart, element, series, formatValue)],
+        setCursor: [(chart) => showReading(chart, element, { timesSeconds, series, formatValue })],
         // For the tools of the browser, and for the benchmark.
         ready: [() => performance.measure(CHART_MEASURE, { start: startedAtMs })],
       },
     }
-    const chart = new UPlot(options, [[...timesSeconds], ...order.map(({ values }) => [...values])], element)
+    const chart = new UPlot(options, [[...drawnTimes], ...order.map(({ values }) => [...values])], element)
     const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: heightPx }))
     observer.observe(element)
     return () => {
@@ -90,6 +92,7 @@ function axesOf(
   ink: string,
   line: string,
   formatValue: (value: number) => string,
+  stepSeconds: number,
 ): NonNullable<Options['axes']> {
   const shared = { stroke: ink, font: '11px system-ui', ticks: { show: false } }
   return [
@@ -97,6 +100,8 @@ function axesOf(
       ...shared,
       grid: { show: false },
       size: 28,
+      // Days are not divided into hours that no value has.
+      ...(stepSeconds >= DAY_SECONDS && { incrs: DAYS_BETWEEN.map((days) => days * DAY_SECONDS) }),
       values: (_, times, __, ___, step) => nameTimes(times, step),
     },
     { ...shared, grid: { stroke: line, width: 1 }, size: 64, values: (_, values) => values.map(formatValue) },
@@ -124,6 +129,16 @@ function drawnSeries(label: string, colour: string, kind: ChartKind | 'area'): S
 }
 
 const DAY_SECONDS = 86_400
+/** Between the names on an axis of days. */
+const DAYS_BETWEEN = [1, 2, 7, 14, 28, 91, 182, 364]
+
+/** A range may begin within its first hour or day. Its bar stands where the whole one would, so that all have the same width. */
+function alignFirst(timesSeconds: readonly number[]): readonly number[] {
+  const [first, second, third] = timesSeconds
+  if (first === undefined || second === undefined || third === undefined) return timesSeconds
+  const begun = second - (third - second)
+  return begun < first ? [begun, ...timesSeconds.slice(1)] : timesSeconds
+}
 
 /** The time from one value to the next. */
 function stepOf([first, second]: readonly number[]): number {
@@ -134,13 +149,12 @@ function stepOf([first, second]: readonly number[]): number {
 function showReading(
   chart: UPlot,
   element: HTMLElement,
-  series: readonly ChartSeries[],
-  formatValue: (value: number) => string,
+  { timesSeconds, series, formatValue }: Pick<ChartCanvasProps, 'timesSeconds' | 'series' | 'formatValue'>,
 ): void {
   const reading = element.querySelector('[data-reading]')
   if (!(reading instanceof HTMLElement)) return
   const index = chart.cursor.idx
-  const time = index === null || index === undefined ? undefined : chart.data[0][index]
+  const time = index === null || index === undefined ? undefined : timesSeconds[index]
   reading.classList.toggle('hidden', time === undefined)
   if (time === undefined) return
   const lines = series.map(
