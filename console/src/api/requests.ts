@@ -14,7 +14,7 @@ export const REQUEST_OUTCOMES: readonly RequestOutcome[] = ['completed', 'failed
 
 /** How far back the log is read. */
 export const LOG_PERIODS = { '1h': 1, '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const
-export type LogPeriod = keyof typeof LOG_PERIODS
+type LogPeriod = keyof typeof LOG_PERIODS
 
 /** The filters of the log. What is absent does not filter. */
 export interface RequestFilters extends DayRange {
