@@ -13,7 +13,7 @@ export type RequestOutcome = 'completed' | 'failed' | 'refused' | 'disconnected'
 export const REQUEST_OUTCOMES: readonly RequestOutcome[] = ['completed', 'failed', 'refused', 'disconnected']
 
 /** How far back the log is read. */
-export const LOG_PERIODS = { '1h': 1, '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const
+const LOG_PERIODS = { '1h': 1, '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const
 type LogPeriod = keyof typeof LOG_PERIODS
 
 /** The filters of the log. What is absent does not filter. */
