@@ -118,7 +118,7 @@ describe('a supervisor', () => {
     expect((await stream.text).trimEnd().endsWith('data: [DONE]')).toBe(true)
     expect(await program.exited).toEqual({ code: 0, signal: null })
     expect(pids.filter(isAlive)).toEqual([])
-    expect(program.stderr).toMatch(/^\nParkway is ready[^]*'\n\n$/)
+    expect(program.stderr).toMatch(/^(\nThe API key[^]*\n\n)?\nParkway is ready[^]*'\n\n$/)
   })
 
   it('a supervisor that is killed ends its processes, and the next start adopts the database', async () => {

@@ -40,7 +40,7 @@ describe('a start without any configuration', () => {
 
     program.kill('SIGTERM')
     expect(await program.exited).toMatchObject({ code: 0 })
-    expect(program.stderr).toMatch(/^\nParkway is ready[^]*'\n\n$/)
+    expect(program.stderr).toMatch(/^(\nThe API key[^]*\n\n)?\nParkway is ready[^]*'\n\n$/)
     expect(readServerPid(workplace.dataDir)).toBeNull()
     return key
   }

@@ -51,7 +51,7 @@ describe('a signal to stop', () => {
       expect(text.match(/"content":"/g)?.length).toBeGreaterThanOrEqual(60)
       expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true)
       expect(await program.exited).toEqual({ code: 0, signal: null })
-      expect(program.stderr).toMatch(/^\nParkway is ready[^]*'\n\n$/)
+      expect(program.stderr).toMatch(/^(\nThe API key[^]*\n\n)?\nParkway is ready[^]*'\n\n$/)
       expect(program.log.at(-1)).toMatchObject({ msg: 'request', route: '/v1/chat/completions', status: 200 })
     },
   )
