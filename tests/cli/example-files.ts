@@ -21,11 +21,14 @@ export const OUR_LLAMA = {
 }
 
 interface Home {
-  run(words: readonly string[]): Promise<unknown>
+  run(words: readonly string[]): Promise<{ readonly stdout: string }>
 }
 
-/** Writes the files that examples of the command line name. */
+/** Writes the files that examples of the command line name, and saves the card that one of them charges. */
 export async function writeExampleFiles(directory: string, home: Home): Promise<void> {
+  await home.run(['auto-topup', 'set', '--threshold', '1', '--amount', '5', '--ceiling', '10'])
+  const { stdout } = await home.run(['auto-topup', 'save-card'])
+  await fetch(`${stdout.trim()}/save/4242`, { method: 'POST', redirect: 'manual' })
   const picture = sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
   for (const name of ['room.png', 'small.png', 'cup.jpg']) await picture.toFile(join(directory, name))
   await home.run(['speak', '-o', join(directory, 'talk.mp3'), 'Hello and welcome'])

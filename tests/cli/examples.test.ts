@@ -11,7 +11,6 @@ import { startGatewayAndHome } from './gateway-and-home.ts'
 import { runInShell } from './run-in-shell.ts'
 import { signIn } from './run-parkway.ts'
 import { OUR_LLAMA, writeExampleFiles } from './example-files.ts'
-import { saveTestCard } from '../payments/auto-top-up-stage.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 /** The id in the examples of the help. */
@@ -177,7 +176,6 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   'parkway keys revoke': async () => ({ id: (await post('/v1/tenants/me/api-keys')).id }),
   'parkway redeem': () =>
     post('/v1/admin/promo-codes', { amount_usd: 1, code: 'WELCOME-2030' }).then(() => ({})),
-  'parkway auto-topup on': () => saveTestCard(gateway).then(() => ({})),
   'parkway topup': async () => ({
     onOutput: (text) => {
       const url = /http:\S+/.exec(text)?.[0]

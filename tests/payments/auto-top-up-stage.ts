@@ -36,11 +36,3 @@ export const setRules = (gateway: TestGateway, { key }: TestAccount, body: objec
 
 export const readAutoTopUp = async (gateway: TestGateway, { key }: TestAccount) =>
   (await gateway.request('GET', AUTO_TOP_UP, { key })).body
-
-/** Saves a test card of the gateway's own key, with rules, so that the automatic top-up can be switched on. */
-export async function saveTestCard(gateway: TestGateway): Promise<void> {
-  const body = { threshold_usd: 1, amount_usd: 5, monthly_ceiling_usd: 10 }
-  await gateway.request('PATCH', AUTO_TOP_UP, { body })
-  const { body: page } = await gateway.request('POST', SAVED_CARD, { body: {} })
-  await fetch(`${page.url}/save/4242`, { method: 'POST', redirect: 'manual' })
-}

@@ -52,6 +52,7 @@ describe('GET /v1/requests', () => {
         id,
         object: 'request',
         request_id: requestIdOf(id),
+        client_request_id: null,
         created_at: '2026-11-11T10:20:30.456Z',
         operation: 'chat',
         wire: 'openai-chat',
