@@ -25,6 +25,23 @@ const ROUNDS = 7
 /** Of each account and day, with two models. */
 const ACTIVE_HOURS = 6
 
+const FILL_DAY = `
+  INSERT INTO usage_rollups (account_id, hour, key_id, model, provider, operation, writer, environment, requests,
+    prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd)
+  SELECT ${ACCOUNT_ID('n')}, $1::timestamptz + (n * 7 + hour * 3) % 24 * interval '1 hour', ${KEY_ID('n')},
+    'model-' || (n + model * 3) % 20, 'provider-' || (n + model * 3) % 5, 'chat', 1, 'live', $3::bigint,
+    $3::bigint * 112, 0, $3::bigint * 24, 0, $3::bigint * (31200 + n % 97), 0
+  FROM generate_series(0, $2::int - 1) AS n, generate_series(1, $4::int) AS hour, generate_series(0, 1) AS model
+  ON CONFLICT DO NOTHING`
+
+/** Eight durations each, as requests of one hour usually have. */
+const FILL_LATENCIES = `
+  INSERT INTO latency_rollups
+  SELECT account_id, hour, key_id, model, provider, operation, environment,
+    ARRAY(SELECT (bucket::bigint << 32) + 1 FROM generate_series(60, 67) AS bucket),
+    ARRAY(SELECT (bucket::bigint << 32) + 1 FROM generate_series(50, 53) AS bucket)
+  FROM usage_rollups WHERE hour >= now() - interval '45 days'`
+
 const { values: options } = parseArgs({ options: OPTIONS })
 const [accounts, requests, days] = [
   Number(options.accounts),
@@ -112,23 +129,6 @@ async function ask(database: Database, state: string): Promise<void> {
     )
   }
 }
-
-const FILL_DAY = `
-  INSERT INTO usage_rollups (account_id, hour, key_id, model, provider, operation, writer, environment, requests,
-    prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd)
-  SELECT ${ACCOUNT_ID('n')}, $1::timestamptz + (n * 7 + hour * 3) % 24 * interval '1 hour', ${KEY_ID('n')},
-    'model-' || (n + model * 3) % 20, 'provider-' || (n + model * 3) % 5, 'chat', 1, 'live', $3::bigint,
-    $3::bigint * 112, 0, $3::bigint * 24, 0, $3::bigint * (31200 + n % 97), 0
-  FROM generate_series(0, $2::int - 1) AS n, generate_series(1, $4::int) AS hour, generate_series(0, 1) AS model
-  ON CONFLICT DO NOTHING`
-
-/** Eight durations each, as requests of one hour usually have. */
-const FILL_LATENCIES = `
-  INSERT INTO latency_rollups
-  SELECT account_id, hour, key_id, model, provider, operation, environment,
-    ARRAY(SELECT (bucket::bigint << 32) + 1 FROM generate_series(60, 67) AS bucket),
-    ARRAY(SELECT (bucket::bigint << 32) + 1 FROM generate_series(50, 53) AS bucket)
-  FROM usage_rollups WHERE hour >= now() - interval '45 days'`
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`)
