@@ -6,6 +6,7 @@ import { deploy, startGpuGateway, waitForStatus } from '../deployments/deploy.ts
 import { click } from '../payments/open-checkout.ts'
 import { eventually } from '../support/eventually.ts'
 import { longOr } from '../support/long-or.ts'
+import { comparisonsOf } from './comparisons-of.ts'
 import { DOCUMENTED_COMMANDS, wordsOf } from './documented-commands.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
 import { runInShell } from './run-in-shell.ts'
@@ -71,17 +72,7 @@ const deployOne = async (): Promise<Preparation> => {
   return { id }
 }
 
-const TWO_MODELS = ['-m', 'gpt-4o-mini', '-m', 'gpt-5.4', 'Why is the sky blue?']
-const runComparison = async (...words: readonly string[]): Promise<string> =>
-  JSON.parse((await home.run(['compare', 'run', '--json', ...words])).stdout).id
-const compareTwo = async (): Promise<Preparation> => ({ id: await runComparison(...TWO_MODELS) })
-const compareTwice = async (): Promise<Preparation> => {
-  const before = await runComparison(...TWO_MODELS)
-  return { id: await runComparison('--again', before), variables: { RUN_BEFORE: before } }
-}
-const compareScored = async (): Promise<Preparation> => ({
-  id: await runComparison(...TWO_MODELS, '--score', 'exact=No.'),
-})
+const { compareTwo, compareTwice, compareScored } = comparisonsOf(home)
 const makeDataset = async (): Promise<Preparation> => ({
   id: (await post('/v1/compare/datasets', { name: 'one', prompts: ['Why?'] })).id,
 })
