@@ -49,6 +49,17 @@ const RESOURCES = [
     ],
   },
   {
+    resource: 'file',
+    collection: '/v1/files',
+    created: { at: '/v1/files', body: { purpose: 'user_data', file: 'SGVsbG8=' } },
+    list: '/v1/files',
+    routes: [
+      { method: 'GET', path: '' },
+      { method: 'GET', path: '/content' },
+      { method: 'DELETE', path: '' },
+    ],
+  },
+  {
     resource: 'saved chat',
     collection: '/v1/saved-chats',
     created: {

@@ -66,8 +66,8 @@ export const MODULE_RANKS: readonly (readonly string[])[] = [
     'grants',
     'scim',
   ],
-  ['judging', 'responses', 'saved-chats'],
-  ['compare'],
+  ['judging', 'responses', 'saved-chats', 'files'],
+  ['compare', 'batches'],
   ['conversations'],
 ]
 

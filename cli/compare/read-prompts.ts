@@ -17,6 +17,8 @@ interface PromptSource {
   readonly column?: string | undefined
   /** By default the ending of the file tells. */
   readonly format?: string | undefined
+  /** The most prompts that are read. */
+  readonly countMax?: number
 }
 
 const PROMPTS_MAX = 1_000
@@ -24,7 +26,7 @@ const CSV_LENGTH_MAX = 20 * 1024 * 1024
 
 /** Reads prompts from a file: CSV with a line of column names, JSON lines, or one text a line. A dash is stdin. */
 export async function readPrompts(path: string, source: PromptSource = {}): Promise<Prompt[]> {
-  const { column } = source
+  const { column, countMax = PROMPTS_MAX } = source
   const format = chooseFormat(path, source)
   if (format === 'text' && column !== undefined)
     throw new CommandFailure(
@@ -34,11 +36,11 @@ export async function readPrompts(path: string, source: PromptSource = {}): Prom
     )
   const prompts =
     format === 'csv' || format === 'tsv'
-      ? chooseCsvPrompts(await readRows(path, format), { path, column })
-      : await readEachLine(path, (line, place) => parseLine(line, place, { format, column }))
+      ? chooseCsvPrompts(await readRows(path, format, countMax), { path, column })
+      : await readEachLine(path, countMax, (line, place) => parseLine(line, place, { format, column }))
   if (prompts.length === 0) throw new CommandFailure(EXIT.usage, `${path} has no prompts.`)
-  if (prompts.length > PROMPTS_MAX)
-    throw new CommandFailure(EXIT.usage, `${path} has more than ${PROMPTS_MAX} prompts.`)
+  if (prompts.length > countMax)
+    throw new CommandFailure(EXIT.usage, `${path} has more than ${countMax} prompts.`)
   return prompts
 }
 
@@ -53,10 +55,10 @@ function chooseFormat(path: string, { format, column }: PromptSource): Format {
   return path === '-' && column !== undefined ? 'csv' : 'text'
 }
 
-async function readRows(path: string, format: 'csv' | 'tsv'): Promise<string[][]> {
+async function readRows(path: string, format: 'csv' | 'tsv', countMax: number): Promise<string[][]> {
   const lines: string[] = []
   let length = 0
-  await readEachLine(path, (line) => {
+  await readEachLine(path, countMax, (line) => {
     length += line.length + 1
     if (length > CSV_LENGTH_MAX)
       throw new CommandFailure(EXIT.usage, `${path} is longer than ${CSV_LENGTH_MAX / 1024 / 1024} MiB.`)
@@ -77,6 +79,7 @@ async function readRows(path: string, format: 'csv' | 'tsv'): Promise<string[][]
 /** Calls back with each line and its place, and returns what it makes of them. */
 async function readEachLine(
   path: string,
+  countMax: number,
   parse: (line: string, place: string) => readonly Prompt[],
 ): Promise<Prompt[]> {
   const prompts: Prompt[] = []
@@ -85,7 +88,7 @@ async function readEachLine(
     for await (const line of readLines(path === '-' ? process.stdin : createReadStream(path))) {
       number += 1
       prompts.push(...parse(line, `Line ${number} of ${path}`))
-      if (prompts.length > PROMPTS_MAX) break
+      if (prompts.length > countMax) break
     }
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error)) throw error

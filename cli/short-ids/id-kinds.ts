@@ -14,6 +14,7 @@ export interface IdKind {
 }
 
 const KINDS = {
+  batch: { things: 'batches', prefix: 'batch_', path: '/v1/batches', isNewestFirst: true },
   task: { things: 'tasks', prefix: '', path: '/v1/tasks', isNewestFirst: true },
   deployment: { things: 'deployments', prefix: '', path: '/v1/deployments', isNewestFirst: true },
   key: { things: 'keys', prefix: '', path: '/v1/tenants/me/api-keys', isNewestFirst: true },

@@ -1,7 +1,6 @@
 import type { Clock } from '../kernel/clock.ts'
 import { isRecord } from '../kernel/is-record.ts'
 import type { Logger } from '../kernel/logger.ts'
-import type { Runner } from '../modules/compare/compare.ts'
 import type { TaskPerformer, TaskQueue } from '../modules/tasks/tasks.ts'
 import type { Borrower } from '../storage/borrowing/borrower.ts'
 import { LeasedWork } from '../storage/leased-work/leased-work.ts'
@@ -17,12 +16,20 @@ export interface Worker {
   close(options: { graceMs: number }): Promise<void>
 }
 
+/** Claims work of its kind and does it. */
+interface Runner {
+  start(): void
+  /** Called when work may be waiting. */
+  wake(): void
+  close(options: { graceMs: number }): Promise<void>
+}
+
 export interface WorkerOptions {
   readonly connectionString: string
   readonly queue: TaskQueue
   readonly performer: TaskPerformer
-  /** Works on comparison runs, if there are any. */
-  readonly runner?: Runner
+  /** Work on what is not a task: comparison runs, batches. */
+  readonly runners?: readonly Runner[]
   /** The identity of this process, under which tasks are claimed. */
   readonly borrower: Pick<Borrower, 'id' | 'onLost'>
   /** Maximum concurrent tasks of this process. */
@@ -43,7 +50,7 @@ const WEBHOOKS_MS = 15_000
 const SWEEP_MS = 300_000
 
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
-  const { queue, performer, runner, logger } = options
+  const { queue, performer, runners = [], logger } = options
   const tasks = leaseTasks(options)
   const unsubscribe = queue.onCancelled((taskId) => {
     for (const task of tasks.items) if (task.claim.task.id === taskId) task.stop('cancelled')
@@ -59,7 +66,9 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
         const task = await queue.readCancelled(payload['taskId'])
         if (task !== null) await performer.cancelJob(task)
       },
-      compare: () => runner?.wake(),
+      compare: () => {
+        for (const runner of runners) runner.wake()
+      },
     },
   })
   const onFailure = (error: unknown) =>
@@ -71,13 +80,17 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
     repeat({ pauseMs: SWEEP_MS, work: () => options.sweep(), onFailure }),
   ]
   tasks.start()
-  runner?.start()
+  for (const runner of runners) runner.start()
 
   return {
     isRunning: () => jobs.isRunning(),
     close: async ({ graceMs }) => {
       for (const stop of stopRepeating) void stop()
-      await Promise.all([jobs.stop(), tasks.close({ graceMs }), runner?.close({ graceMs })])
+      await Promise.all([
+        jobs.stop(),
+        tasks.close({ graceMs }),
+        ...runners.map((runner) => runner.close({ graceMs })),
+      ])
       unsubscribe()
     },
   }

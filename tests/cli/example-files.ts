@@ -41,5 +41,9 @@ export async function writeExampleFiles(directory: string, home: Home): Promise<
   await writeFile(join(directory, 'price.yaml'), PRICE)
   await writeFile(join(directory, 'prices.json'), PRICE_LIST)
   await writeFile(join(directory, 'wanted.yaml'), 'parkway: 1\n')
+  await writeFile(join(directory, 'prompts.txt'), 'Why is the sky blue?\nWhy is grass green?\n')
+  const body = { model: 'gpt-5.4-mini', messages: [{ role: 'user', content: 'Hi' }] }
+  const line = { custom_id: 'one', method: 'POST', url: '/v1/chat/completions', body }
+  await writeFile(join(directory, 'requests.jsonl'), JSON.stringify(line))
   await writeFile(join(directory, 'capitals.csv'), 'prompt,expected\nThe capital of France?,Paris\n')
 }

@@ -9,6 +9,7 @@ import { longOr } from '../support/long-or.ts'
 import { comparisonsOf } from './comparisons-of.ts'
 import { DOCUMENTED_COMMANDS, wordsOf } from './documented-commands.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
+import { completeBatch, makeBatch } from './make-batch.ts'
 import { runInShell } from './run-in-shell.ts'
 import { signIn } from './run-parkway.ts'
 import { OUR_LLAMA, writeExampleFiles } from './example-files.ts'
@@ -17,6 +18,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 /** The id in the examples of the help. */
 const SOME_ID = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
 const SOME_REQUEST = `req_${SOME_ID.replaceAll('-', '')}`
+const SOME_BATCH = `batch_${SOME_ID.replaceAll('-', '')}`
 
 /** Otherwise only those with pipes, redirections or substitutions, because a shell and a program for each takes long. */
 const EVERY_ONE_IN_A_SHELL = longOr(true, false)
@@ -236,6 +238,9 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   'parkway tasks cancel': async () => ({
     id: (await home.run(['music', '--no-wait', '[[sandbox:hang]] rain'])).stdout.trim(),
   }),
+  'parkway batch watch': async () => ({ id: await makeBatch(gateway, 'Hi') }),
+  'parkway batch results': async () => ({ id: await completeBatch(gateway) }),
+  'parkway batch cancel': async () => ({ id: await makeBatch(gateway, '[[sandbox:latency ms=3000]] Hi') }),
   'parkway compare show': compareTwo,
   'parkway compare vote': compareTwo,
   'parkway compare export': compareTwo,
@@ -273,6 +278,7 @@ test.each(DOCUMENTED_COMMANDS.filter(([name]) => NOT_RUN[name] === undefined))(
     await cp(join(home.directory, 'files'), directory, { recursive: true })
     const line = example
       .replaceAll(SOME_REQUEST, id)
+      .replaceAll(SOME_BATCH, id)
       .replaceAll(SOME_ID, id)
       .replaceAll('https://gateway.example.com', gateway.baseUrl)
     const { code, stderr } =

@@ -173,6 +173,7 @@ describe('follow the balance, and the account can read its tier', () => {
         media_bytes_max: 200_000_000_000,
         task_bytes_max: 20_000_000_000,
         dataset_bytes_max: 20_000_000_000,
+        file_bytes_max: 200_000_000_000,
         response_bytes_max: 20_000_000_000,
         stored_response_bytes_max: 20_000_000_000,
       },

@@ -74,6 +74,7 @@ test('the quotas are shown with the stored bytes', async () => {
     task_bytes: 0,
     stored_response_bytes: 0,
     response_bytes: 0,
+    file_bytes: 0,
   })
 })
 

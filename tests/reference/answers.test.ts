@@ -30,6 +30,8 @@ const NOT_WALKED = [
   /^GET \/v1\/admin\/providers\/\{name\}\/models$/,
   /^\w+ \/v1\/sessions\/directory\//,
   /\/identities/,
+  /^GET \/v1\/files\/\{id\}\/content$/,
+  /^GET \/v1\/messages\/batches\/\{id\}\/results$/,
 ]
 
 let walk: Walk

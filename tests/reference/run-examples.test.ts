@@ -5,6 +5,8 @@ import { safetensorsFile, startHub } from '../upstreams/hub-server.ts'
 
 /** Examples with a key or a code of their own, which no gateway knows, and those that only the operator's settings allow. */
 const NEEDS_MORE: Readonly<Record<string, string>> = {
+  'POST /v1/batches': 'a file of requests',
+  'POST /v1/files': 'an account without zero data retention, which an example before it sets',
   'POST /v1/saved-chats': 'an account without zero data retention, which an example before it sets',
   'POST /v1/sessions': 'a key of the gateway',
   'POST /v1/sessions/current/confirm': 'a session',

@@ -67,6 +67,7 @@ describe('GET /v1/requests', () => {
         error_code: null,
         error_message: null,
         stream: true,
+        batch: false,
         latency_ms: 1234,
         ttft_ms: 56,
         prompt_tokens: 100,

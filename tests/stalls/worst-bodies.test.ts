@@ -48,6 +48,7 @@ const NO_LIMITS = JSON.stringify({
       concurrent_requests: null,
       spend_usd_per_minute: null,
       media_bytes_max: null,
+      file_bytes_max: null,
       dataset_bytes_max: null,
       task_bytes_max: null,
       stored_response_bytes_max: null,

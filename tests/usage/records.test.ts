@@ -70,6 +70,7 @@ describe('GET /v1/usage/records', () => {
         ttft_ms: 56,
         created_at: '2026-11-11T10:20:30.456Z',
         price_version: null,
+        batch: false,
       },
     ])
   })

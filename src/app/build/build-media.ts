@@ -7,7 +7,11 @@ import type { Installation } from '../../storage/installation.ts'
 import { createFilesystemStore } from '../../storage/media-store/filesystem-store.ts'
 import type { MediaStore } from '../../storage/media-store/media-store.ts'
 import { protectFiles } from '../../storage/media-store/protect-files.ts'
-import { reportStoreFailures, type StoreObserver } from '../../storage/media-store/report-store-failures.ts'
+import {
+  reportStoreFailures,
+  type StoreObserver,
+  type WatchedStore,
+} from '../../storage/media-store/report-store-failures.ts'
 import { createS3Store } from '../../storage/media-store/s3-store.ts'
 import type { QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
@@ -22,7 +26,7 @@ interface MediaParts {
   readonly logger: GatewayLogger
   readonly ownUrl: () => string
   readonly quotaOf: QuotaOf
-  readonly metrics: StoreObserver
+  readonly store: WatchedStore
   readonly installation: Installation
 }
 
@@ -31,15 +35,23 @@ const HOUR_MS = 60 * 60_000
 export function buildMedia(config: Config, parts: MediaParts): Promise<Media> {
   return createMedia({
     ...parts,
-    store: reportStoreFailures(protectFiles(openMediaStore(config), parts.installation), {
-      clock: parts.machineClock,
-      logger: parts.logger,
-      observer: parts.metrics,
-    }),
     isSweeping: !parts.installation.isPaused,
     publicUrl: config.publicUrl,
     addressMs: config.mediaAddressHours * HOUR_MS,
     resultRetentionMs: config.resultRetentionDays * 24 * HOUR_MS,
+  })
+}
+
+interface StoreParts extends Pick<MediaParts, 'machineClock' | 'logger' | 'installation'> {
+  readonly metrics: StoreObserver
+}
+
+/** The store of all files. The media close it. */
+export function buildStore(config: Config, parts: StoreParts): WatchedStore {
+  return reportStoreFailures(protectFiles(openMediaStore(config), parts.installation), {
+    clock: parts.machineClock,
+    logger: parts.logger,
+    observer: parts.metrics,
   })
 }
 

@@ -6,7 +6,6 @@ import { createCatalog, type Catalog } from '../../modules/catalog/catalog.ts'
 import { createChat, type Chat } from '../../modules/chat/chat.ts'
 import type { AskChat, Compare, Datasets } from '../../modules/compare/compare.ts'
 import type { Conversations } from '../../modules/conversations/conversations.ts'
-import { createEmbeddings, type Embeddings } from '../../modules/embeddings/embeddings.ts'
 import type { Generation } from '../../modules/generation/generation.ts'
 import { createIdempotency, type Idempotency } from '../../modules/idempotency/idempotency.ts'
 import { createSandboxPolicy, type Inference, type MayUseSandbox } from '../../modules/inference/inference.ts'
@@ -20,8 +19,6 @@ import {
 } from '../../modules/limits/limits.ts'
 import type { Media } from '../../modules/media/media.ts'
 import type { Offer } from '../../modules/offer/offer.ts'
-import { createModeration, type Moderation } from '../../modules/moderation/moderation.ts'
-import { createRerank, type Rerank } from '../../modules/rerank/rerank.ts'
 import { createWebhookSecrets, type TaskPerformer, type Tasks } from '../../modules/tasks/tasks.ts'
 import type { Responses } from '../../modules/responses/responses.ts'
 import { createSpeech, type Speech } from '../../modules/speech/speech.ts'
@@ -39,13 +36,14 @@ import { startFoldingStoredBytes } from '../../storage/stored-bytes/fold-stored-
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../../telemetry/tracing.ts'
+import { buildBatches, type BuiltBatches } from './build-batches.ts'
 import { buildBilling, type BuiltBilling } from './build-billing.ts'
 import { buildCompare } from './build-compare.ts'
 import { buildDeployments, type BuiltDeployments } from './build-deployments.ts'
 import { buildGeneration } from './build-generation.ts'
 import { buildInference, upstreamTimeouts } from './build-inference.ts'
 import { buildLimits } from './build-limits.ts'
-import { buildMedia } from './build-media.ts'
+import { buildMedia, buildStore } from './build-media.ts'
 import { buildMetrics } from './build-metrics.ts'
 import { buildOffer, hasProviders, servesRealModels } from './build-offer.ts'
 import { buildResponses, performByType } from './build-responses.ts'
@@ -53,12 +51,13 @@ import { findUnknownModelIn } from './find-unknown-model.ts'
 import { openInstallation } from './open-installation.ts'
 import { buildTasks, RECLAIMERS } from './build-tasks.ts'
 import { buildUsage, type BuiltUsage } from './build-usage.ts'
+import { buildWholeAnswers, type BuiltWholeAnswers } from './build-whole-answers.ts'
 import type { Config } from '../settings/config.ts'
 import { ownUrlOf } from '../settings/own-url.ts'
 import { createShortageWatch, type ShortageWatch } from '../process/shortage-watch.ts'
 import { VERSION } from '../version.ts'
 
-export interface Modules extends BuiltBilling, BuiltDeployments, BuiltUsage {
+export interface Modules extends BuiltBatches, BuiltBilling, BuiltDeployments, BuiltUsage, BuiltWholeAnswers {
   /** The database's time. */
   readonly clock: Clock
   readonly database: Database
@@ -97,9 +96,6 @@ export interface Modules extends BuiltBilling, BuiltDeployments, BuiltUsage {
   readonly generation: Generation
   readonly speech: Speech
   readonly transcription: Transcription
-  readonly embeddings: Embeddings
-  readonly rerank: Rerank
-  readonly moderation: Moderation
   /** May be called only after all requests have ended. */
   close(): Promise<void>
 }
@@ -208,7 +204,8 @@ async function openModules(
   })
   opened.defer(() => tracer?.shutdown())
   const filed = { database, outbound, clock, machineClock, logger, ownUrl, quotaOf, installation }
-  const media = await buildMedia(config, { ...filed, metrics: metrics.media })
+  const store = buildStore(config, { ...filed, metrics: metrics.media })
+  const media = await buildMedia(config, { ...filed, store })
   opened.defer(() => media.close())
   const webhookSecrets = createWebhookSecrets({ database, sealer })
   const tasks = buildTasks(config, {
@@ -253,6 +250,7 @@ async function openModules(
   const responses = buildResponses(config, { ...shared, chat, tasks, keys, limits, quotaOf })
   const makers = { inference, catalog, providers, ledger: credit, keys, tasks, media, clock }
   const generation = buildGeneration(config, makers)
+  const whole = buildWholeAnswers(makers)
   return {
     clock,
     database,
@@ -287,9 +285,8 @@ async function openModules(
     generation,
     speech: createSpeech({ inference, catalog, ledger: credit, clock, timeouts: upstreamTimeouts(config) }),
     transcription: createTranscription({ inference, ledger: credit }),
-    embeddings: createEmbeddings({ inference, ledger: credit, countTokens }),
-    rerank: createRerank({ inference, ledger: credit, countTokens }),
-    moderation: createModeration({ inference, ledger: credit, media, countTokens }),
+    ...whole,
+    ...buildBatches({ ...filed, ...whole, store, messageBus, inference, chat, responses }),
     ...used,
     close: () => opened.disposeAsync(),
   }

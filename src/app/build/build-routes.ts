@@ -5,6 +5,7 @@ import { buildOpenApi } from '../../http/reference/openapi.ts'
 import type { ConsoleSite } from '../../http/console-site/console-site.ts'
 import type { HotRoute, Route } from '../../http/route.ts'
 import { apiKeyRoutes } from '../../http/routes/account/api-keys.ts'
+import { batchRoutes } from '../../http/routes/batches/batches.ts'
 import { budgetAlertRoutes } from '../../http/routes/account/budget-alerts.ts'
 import { chatRoutes } from '../../http/routes/text/chat.ts'
 import { compareDatasetRoutes } from '../../http/routes/compare/compare-datasets.ts'
@@ -21,9 +22,11 @@ import { prefetchRoutes } from '../../http/routes/deployments/prefetch.ts'
 import { hubModelRoutes } from '../../http/routes/deployments/hub-models.ts'
 import { gpuTierRoutes } from '../../http/routes/deployments/gpu-tiers.ts'
 import { embeddingRoutes } from '../../http/routes/text/embeddings.ts'
+import { fileRoutes } from '../../http/routes/files/files.ts'
 import { imageRoutes } from '../../http/routes/media/images.ts'
 import { mediaRoutes } from '../../http/routes/media/media.ts'
 import { modelRoutes } from '../../http/routes/text/models.ts'
+import { messageBatchRoutes } from '../../http/routes/batches/message-batches.ts'
 import { messageRoutes } from '../../http/routes/text/messages.ts'
 import { moderationRoutes } from '../../http/routes/text/moderations.ts'
 import { musicRoutes } from '../../http/routes/media/music.ts'
@@ -123,6 +126,12 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...mediaRoutes({
       media: modules.media,
       clock: modules.clock,
+      onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'a file could not be read'),
+    }),
+    ...batchRoutes({ batches: modules.batches }),
+    ...messageBatchRoutes({ batches: modules.batches, publicUrl: config.publicUrl, logger }),
+    ...fileRoutes({
+      files: modules.files,
       onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'a file could not be read'),
     }),
     ...imageRoutes({ runGeneration }),

@@ -1,3 +1,4 @@
+import { reclaimBatches } from '../../modules/batches/batches.ts'
 import type { Catalog } from '../../modules/catalog/catalog.ts'
 import { reclaimRuns } from '../../modules/compare/compare.ts'
 import { reclaimLeases } from '../../modules/ledger/ledger.ts'
@@ -17,7 +18,13 @@ import type { Reclaimer } from '../../storage/borrowing/borrower.ts'
 import type { Config } from '../settings/config.ts'
 
 /** Reclaim what a dead process held. Tasks first, because ending a task locks it before its account. */
-export const RECLAIMERS: readonly Reclaimer[] = [reclaimTasks, reclaimRuns, reclaimLeases, reclaimSlots]
+export const RECLAIMERS: readonly Reclaimer[] = [
+  reclaimTasks,
+  reclaimRuns,
+  reclaimBatches,
+  reclaimLeases,
+  reclaimSlots,
+]
 
 const HOUR_MS = 60 * 60_000
 

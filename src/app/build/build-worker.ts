@@ -24,6 +24,7 @@ import { sweepDirectory } from '../../modules/directory/directory.ts'
 import { sweepExchangedTokens } from '../../modules/trust/trust.ts'
 import { sweepSavedChats } from '../../modules/saved-chats/saved-chats.ts'
 import { sweepSessions } from '../../modules/sessions/sessions.ts'
+import { createBatchRunner, sweepBatches, type BatchRunner } from '../../modules/batches/batches.ts'
 import { createAskScorer, createRunner, sweepRuns, type Runner } from '../../modules/compare/compare.ts'
 import {
   createTaskChanges,
@@ -82,7 +83,10 @@ export async function buildWorker(
           modules.metrics.spent({ model, provider, costUsd: usdFromNanoUsd(chargedNanoUsd) }),
       }),
       performer,
-      runner: buildRunner(config, { modules, borrower, logger }),
+      runners: [
+        buildRunner(config, { modules, borrower, logger }),
+        buildBatchRunner(config, { modules, borrower, logger }),
+      ],
       borrower,
       concurrency: config.workerConcurrency,
       deliverWebhooks: () =>
@@ -123,6 +127,8 @@ export async function buildWorker(
         const keptSinceMs = monthsBefore(modules.clock.nowMs(), config.usageRetentionMonths)
         await forgetTasks(database, keptSinceMs)
         await forgetEvents(database, keptSinceMs)
+        await modules.files.sweep()
+        await sweepBatches(database)
         await sweepTickets(database)
         await sweepBudgetAlerts(database)
         await sweepNotices(database)
@@ -193,6 +199,27 @@ function buildRunner(
     judge: createRunJudge({ database, clock, ask, keys, isBilled: config.billing }),
     findInterval: bootstrapInterval,
     askScorer: createAskScorer({ webhookSecrets, outbound, clock }),
+    logger,
+  })
+}
+
+/** Builds what works on batches, for a process with a worker. */
+function buildBatchRunner(
+  config: Config,
+  { modules, borrower, logger }: { modules: Modules; borrower: Borrower; logger: GatewayLogger },
+): BatchRunner {
+  const { database, clock, messageBus, files, keys, ledger, limits, batchEndpoints } = modules
+  return createBatchRunner({
+    database,
+    clock,
+    messageBus,
+    borrower,
+    files,
+    keys,
+    ledger: config.billing ? ledger : null,
+    limits,
+    findEndpoint: (path) => batchEndpoints.get(path),
+    allowsSeveralModels: config.batchSeveralModels,
     logger,
   })
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { TaskLimits } from '../../modules/tasks/tasks.ts'
-import { choiceSetting, integerSetting, objectSetting } from './setting.ts'
+import { booleanSetting, choiceSetting, integerSetting, objectSetting } from './setting.ts'
 
 /** Settings of tasks: which process works on them, and how many at once. */
 export const TASK_SETTINGS = {
@@ -36,6 +36,13 @@ export const TASK_SETTINGS = {
     },
     ['auto', 'always', 'never'],
     'auto',
+  ),
+  batchSeveralModels: booleanSetting(
+    {
+      environment: 'PARKWAY_BATCH_SEVERAL_MODELS',
+      description: 'Whether the lines of one batch may ask several models.',
+    },
+    false,
   ),
   compareRetentionDays: integerSetting(
     {

@@ -2,8 +2,10 @@ import { ACCOUNT_NOTES } from './notes/account-notes.ts'
 import { AGENT_NOTES } from './notes/agent-notes.ts'
 import { COMPARE_NOTES } from './notes/compare-notes.ts'
 import { DEPLOYMENT_NOTES } from './notes/deployment-notes.ts'
+import { FILE_NOTES } from './notes/file-notes.ts'
 import { MODEL_NOTES } from './notes/model-notes.ts'
 import { OPERATOR_NOTES } from './notes/operator-notes.ts'
+import { BATCH_NOTES } from './notes/batch-notes.ts'
 import { BUDGET_NOTES } from './notes/budget-notes.ts'
 import { OAUTH_NOTES } from './notes/oauth-notes.ts'
 import { ORGANIZATION_NOTES } from './notes/organization-notes.ts'
@@ -12,6 +14,8 @@ import { SCIM_NOTES } from './notes/scim-notes.ts'
 /** Descriptions of all operations by method and path: `GET /v1/models`. A test checks that each operation has one. */
 export const OPERATION_NOTES: Readonly<Record<string, string>> = {
   ...MODEL_NOTES,
+  ...FILE_NOTES,
+  ...BATCH_NOTES,
   ...COMPARE_NOTES,
   ...DEPLOYMENT_NOTES,
   ...ACCOUNT_NOTES,

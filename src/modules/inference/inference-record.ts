@@ -82,6 +82,8 @@ export interface InferenceRecord {
   /** From the start of the request to the first delta of a stream. */
   firstTokenMs: number | null
   outcome: 'running' | 'completed' | 'disconnected' | 'failed'
+  /** Whether it is a line of a batch. */
+  isBatch?: true
   /** Why a stream failed after it began. */
   errorCode: string | null
   /** Whether its usage is recorded with a charge. */

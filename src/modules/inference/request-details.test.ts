@@ -26,16 +26,19 @@ test('what was packed is read again, whatever names contain', () => {
         user: fc.option(name),
         clientRequestId: fc.option(name),
         isStream: fc.boolean(),
+        isBatch: fc.boolean(),
         errorCode: fc.constantFrom(null, 'timeout'),
         attempts: fc.array(attempt, { maxLength: 6 }),
       }),
-      ({ requestedModel, user, clientRequestId, isStream, errorCode, attempts }) => {
+      ({ requestedModel, user, clientRequestId, isStream, isBatch, errorCode, attempts }) => {
         const record = createInferenceRecord('chat')
         Object.assign(record, { requestedModel, clientRequestId, errorCode, model: 'm', provider: 'one' })
         record.asked = { user, stream: isStream }
+        if (isBatch) record.isBatch = true
         record.attempts.push(...attempts)
         expect(unpackDetails(packDetails(record), { model: 'm', provider: 'one' })).toEqual({
           isStream,
+          isBatch: isBatch && !isStream,
           errorCode,
           requestedModel,
           endUser: user,

@@ -4,6 +4,8 @@ import type { AskedMembers, AttemptRecord, InferenceRecord } from './inference-r
 /** What the request log shows of a request beside its usage. */
 export interface RequestDetails {
   readonly isStream: boolean
+  /** Whether it was a line of a batch. */
+  readonly isBatch: boolean
   readonly errorCode: string | null
   /** The id or alias that the client sent. Null if it sent none. */
   readonly requestedModel: string | null
@@ -49,11 +51,11 @@ export function packDetails(record: InferenceRecord): string {
     if (outcome !== 'answered' || status !== null)
       attempts += `+${outcome}+${status ?? ''}${packSaid(attempt)}`
   }
-  const stream = asked?.stream === true ? 's' : ''
+  const kind = asked?.stream === true ? 's' : record.isBatch === true ? 'b' : ''
   const alias = requestedModel === null || requestedModel === model ? '' : encode(requestedModel)
   // At the end, where a process of an earlier release does not look.
   const sentId = clientRequestId === null ? '' : `;${encode(clientRequestId)}`
-  return `${VERSION};${stream};${errorCode ?? ''};${requestedModel === null ? '-' : alias};${endUser === null ? '' : encode(endUser)};${attempts}${sentId}`
+  return `${VERSION};${kind};${errorCode ?? ''};${requestedModel === null ? '-' : alias};${endUser === null ? '' : encode(endUser)};${attempts}${sentId}`
 }
 
 /** Stands behind what a process of an earlier release reads. */
@@ -67,10 +69,11 @@ export function unpackDetails(
   text: string | null,
   { model, provider }: { readonly model: string; readonly provider: string },
 ): RequestDetails | null {
-  const [version, stream, errorCode, requested, endUser, attempts, sentId] = text?.split(';') ?? []
+  const [version, kind, errorCode, requested, endUser, attempts, sentId] = text?.split(';') ?? []
   if (version !== VERSION || attempts === undefined) return null
   return {
-    isStream: stream === 's',
+    isStream: kind === 's',
+    isBatch: kind === 'b',
     errorCode: errorCode || null,
     requestedModel: requested === '-' ? null : requested ? decode(requested) : model || null,
     endUser: endUser ? decode(endUser) : null,

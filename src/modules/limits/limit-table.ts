@@ -47,13 +47,14 @@ const usd = (amount: number): NanoUsd => nanoUsdFromUsd(amount)
 
 const GIGABYTE = 1_000_000_000
 
-/** All quotas are derived from the quota for files. */
+/** All quotas are derived from the quota for inputs and results. */
 const quotas = (mediaGigabytes: number): StorageQuotas => ({
   media: mediaGigabytes * GIGABYTE,
   dataset: (mediaGigabytes * GIGABYTE) / 10,
   task: (mediaGigabytes * GIGABYTE) / 10,
   stored_response: (mediaGigabytes * GIGABYTE) / 10,
   response: (mediaGigabytes * GIGABYTE) / 10,
+  file: mediaGigabytes * GIGABYTE,
 })
 
 /** The quotas of a tier that sets none. */

@@ -21,7 +21,7 @@ import type { LimitTable, TierLimits } from './limit-table.ts'
 import type { TierOverrides } from './tier-overrides.ts'
 
 export { reclaimSlots } from '../../storage/borrowing/borrowed-slots.ts'
-export type { Admission, ModelAdmission, Refusal, UsedUp } from './admission.ts'
+export type { Admission, ModelAdmission, RateState, RateStates, Refusal, UsedUp } from './admission.ts'
 export { pushRates } from './rate-headers.ts'
 export { explainRefusal } from './explain-refusal.ts'
 export type { Balances } from './gates.ts'

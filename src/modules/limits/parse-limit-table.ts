@@ -27,6 +27,7 @@ const TierEntry = strict({
   task_bytes_max: quota(),
   stored_response_bytes_max: quota(),
   response_bytes_max: quota(),
+  file_bytes_max: quota(),
 })
 
 const LimitsEntry = strict({
@@ -100,6 +101,7 @@ function toTier(entry: Static<typeof TierEntry>): Tier {
       task: orDefault(entry.task_bytes_max, DEFAULT_QUOTAS.task),
       stored_response: orDefault(entry.stored_response_bytes_max, DEFAULT_QUOTAS.stored_response),
       response: orDefault(entry.response_bytes_max, DEFAULT_QUOTAS.response),
+      file: orDefault(entry.file_bytes_max, DEFAULT_QUOTAS.file),
     },
   }
 }

@@ -31,6 +31,8 @@ export interface LogEntry {
   /** What the last upstream that failed said, for operators. */
   readonly upstreamError: UpstreamSaid | null
   readonly isStream: boolean | null
+  /** Whether it was a line of a batch. */
+  readonly isBatch: boolean
   readonly promptTokens: number
   readonly cachedTokens: number
   readonly cacheWriteTokens: number
@@ -114,6 +116,7 @@ export function entryFromRow(row: LogRow): LogEntry {
     errorKey: row.error_key,
     upstreamError: upstreamErrorOf(row),
     isStream: details?.isStream ?? (row.first_token_ms === null ? null : true),
+    isBatch: details?.isBatch ?? false,
     promptTokens: Number(row.prompt_tokens),
     cachedTokens: Number(row.cached_tokens),
     cacheWriteTokens: Number(row.cache_write_tokens),

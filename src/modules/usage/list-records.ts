@@ -2,7 +2,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Reader } from '../keys/keys.ts'
-import { PRICE_VERSION } from '../ledger/ledger.ts'
+import { IS_BATCH, PRICE_VERSION } from '../ledger/ledger.ts'
 import { filterConditions, type UsageFilter } from './select-usage.ts'
 import { findSpan } from './find-span.ts'
 import { firstIdAt } from '../../kernel/identifiers.ts'
@@ -42,6 +42,8 @@ export interface UsageRecord {
   readonly createdAtMs: number
   /** The price list by which it was charged. Null: that of the release that charged it. */
   readonly priceVersion: string | null
+  /** Whether it was a line of a batch. */
+  readonly isBatch: boolean
   /** Its tags and the groups of its caller. */
   readonly labels: readonly string[]
 }
@@ -67,11 +69,12 @@ interface RecordRow {
   readonly created_at: Date
   readonly labels: string[] | null
   readonly price_version: string | null
+  readonly is_batch: boolean
 }
 
 const RECORD_COLUMNS = `id, key_id, environment, operation, model, provider, outcome, prompt_tokens, cached_tokens,
   cache_write_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, uncovered_nano_usd, latency_ms, first_token_ms,
-  created_at, labels, ${PRICE_VERSION} AS price_version`
+  created_at, labels, ${PRICE_VERSION} AS price_version, ${IS_BATCH} AS is_batch`
 
 /** An id may be older than its record: for a repeated request, or for a cell that waited in a queue. */
 export const ID_AGE_MS_MAX = 25 * HOUR_MS
@@ -166,6 +169,7 @@ function recordFromRow(row: RecordRow): UsageRecord {
     firstTokenMs: row.first_token_ms,
     createdAtMs: row.created_at.getTime(),
     priceVersion: row.price_version,
+    isBatch: row.is_batch,
     labels: row.labels ?? [],
   }
 }

@@ -20,14 +20,14 @@ test('existing rows are counted, and so are rows that the previous release store
   const { database } = older
   for (const statement of STORED_BEFORE) await database.query(statement)
   await older.update()
-  const counted = { media: 70, dataset: 5, task: 16, stored_response: 3, response: 0 }
+  const counted = { media: 70, dataset: 5, task: 16, stored_response: 3, response: 0, file: 0 }
   expect(await readAllStoredBytes(database, ACCOUNT_ID)).toEqual(counted)
 
   await database.query('DELETE FROM media WHERE bytes = 50')
   await database.query(`UPDATE tasks SET result = '[1, 2]'`)
   await database.query('DELETE FROM idempotency_keys')
   await database.query('UPDATE compare_datasets SET deleted_at = now()')
-  const changed = { media: 20, dataset: 0, task: 22, stored_response: 0, response: 0 }
+  const changed = { media: 20, dataset: 0, task: 22, stored_response: 0, response: 0, file: 0 }
   expect(await readAllStoredBytes(database, ACCOUNT_ID)).toEqual(changed)
   await foldStoredBytes(database)
   expect(await readAllStoredBytes(database, ACCOUNT_ID)).toEqual(changed)

@@ -2,7 +2,7 @@ import { AppError, type AppErrorOptions } from '../../kernel/app-error.ts'
 import type { Queryable } from '../database.ts'
 
 /** Kinds of data with a quota each. Database triggers count their bytes whenever rows change. */
-const STORED_KINDS = ['media', 'dataset', 'task', 'stored_response', 'response'] as const
+const STORED_KINDS = ['media', 'dataset', 'task', 'stored_response', 'response', 'file'] as const
 export type StoredKind = (typeof STORED_KINDS)[number]
 
 /** Quotas in bytes. Null means no limit. */
@@ -81,7 +81,7 @@ export async function readAllStoredBytes(
     'SELECT kind, stored_bytes_of($1, kind) AS bytes FROM unnest($2::text[]) AS kind',
     [accountId, STORED_KINDS],
   )
-  const counted = { media: 0, dataset: 0, task: 0, stored_response: 0, response: 0 }
+  const counted = { media: 0, dataset: 0, task: 0, stored_response: 0, response: 0, file: 0 }
   for (const { kind, bytes } of rows) counted[kind] = Number(bytes)
   return counted
 }
@@ -107,6 +107,7 @@ const WORDS: Readonly<Record<StoredKind, { what: string; remedy: string }>> = {
     what: 'stored responses',
     remedy: 'Delete responses to make room, or send requests with "store": false.',
   },
+  file: { what: 'uploaded files', remedy: 'Delete files to make room.' },
 }
 
 const RETRY_SECONDS = 3_600

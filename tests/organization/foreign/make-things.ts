@@ -95,6 +95,7 @@ async function makePeople({ gateway, accountKey, projectId }: Side, name: string
   const invited = { email: `invited-${name}@example.com`, role: 'reader' }
   const settings = { group_id: group, settings: { model: name } }
   const serviceAccount = idOf(await make(`${at}/service_accounts`, { name }))
+  const file = idOf(await make('/v1/files', { purpose: 'batch', file: 'SGVsbG8=' }))
   const trusted = {
     name,
     issuer: 'https://ci.example.com',
@@ -105,6 +106,15 @@ async function makePeople({ gateway, accountKey, projectId }: Side, name: string
     user: user.id,
     grant: (await signInTool(gateway, user, projectId)).grantId,
     group,
+    file,
+    batch: idOf(
+      await make('/v1/batches', {
+        input_file_id: file,
+        endpoint: '/v1/embeddings',
+        completion_window: '24h',
+      }),
+    ),
+    messageBatch: idOf(await make('/v1/messages/batches', { requests: [{ custom_id: 'one', params: {} }] })),
     savedChat: idOf(await make('/v1/saved-chats', { name: 'mine', content: { messages: [] } })),
     managedSettings: idOf(await make('/v1/organization/managed_settings', settings)),
     role,

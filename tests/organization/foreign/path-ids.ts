@@ -1,5 +1,6 @@
 /** What `{id}` and its like mean under a path. The first that fits counts. */
 const IDS: readonly (readonly [prefix: string, param: string, thing: string])[] = [
+  ['/v1/batches/', 'id', 'batch'],
   ['/v1/compare/conversations/', 'id', 'compareConversation'],
   ['/v1/compare/datasets/', 'id', 'dataset'],
   ['/v1/compare/runs/', 'run_id', 'run'],
@@ -7,6 +8,7 @@ const IDS: readonly (readonly [prefix: string, param: string, thing: string])[] 
   ['/v1/conversations/', 'id', 'conversation'],
   ['/v1/conversations/', 'item_id', 'item'],
   ['/v1/deployments/', 'id', 'deployment'],
+  ['/v1/files/', 'id', 'file'],
   ['/v1/grants/', 'id', 'grant'],
   ['/v1/organization/admin_api_keys/', 'key_id', 'adminKey'],
   ['/v1/organization/budget_requests/', 'request_id', 'budgetRequest'],
@@ -22,6 +24,7 @@ const IDS: readonly (readonly [prefix: string, param: string, thing: string])[] 
   ['/v1/organization/projects/', 'issuer_id', 'trustedIssuer'],
   ['/v1/organization/projects/', 'service_account_id', 'serviceAccount'],
   ['/v1/organization/projects/', 'rate_limit_id', 'rateLimit'],
+  ['/v1/messages/batches/', 'id', 'messageBatch'],
   ['/v1/projects/', 'role_id', 'projectRole'],
   ['/v1/organization/', 'role_id', 'role'],
   ['/v1/', 'project_id', 'project'],

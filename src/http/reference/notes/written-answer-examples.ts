@@ -174,6 +174,7 @@ export const EXAMPLES_OF_TYPES = lookupTable<unknown>({
   'text/event-stream': 'data: {"type":"…"}\n\n',
   'application/pdf': '(the bytes of the document)',
   'application/octet-stream': '(the bytes of the file)',
+  'application/x-jsonl': '{"custom_id":"first","result":{"type":"succeeded","message":{"…":"…"}}}\n',
   'audio/mpeg': '(the bytes of the sound)',
   'audio/ogg': '(the bytes of the sound)',
   'audio/aac': '(the bytes of the sound)',

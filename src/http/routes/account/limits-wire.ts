@@ -12,7 +12,9 @@ export const LimitsAnswer = Type.Object({
   spend_usd_per_minute: Type.Union([Type.Number(), Type.Null()], {
     description: 'What the account may spend a minute. Null sets no limit.',
   }),
-  media_bytes_max: noLimit('How many bytes the files of the account may take. Null sets no limit.'),
+  media_bytes_max: noLimit(
+    'How many bytes the inputs and results of images, audio and video may take. Null sets no limit.',
+  ),
   dataset_bytes_max: noLimit('How many bytes its datasets may take. Null sets no limit.'),
   task_bytes_max: noLimit(
     'How many bytes the requests and results of its tasks may take. Null sets no limit.',
@@ -21,15 +23,17 @@ export const LimitsAnswer = Type.Object({
     'How many bytes the answers kept for its Idempotency-Keys may take. Null sets no limit.',
   ),
   response_bytes_max: noLimit('How many bytes its stored responses may take. Null sets no limit.'),
+  file_bytes_max: noLimit('How many bytes the files under `/v1/files` may take. Null sets no limit.'),
 })
 
 export const StoredAnswer = Type.Object(
   {
-    media_bytes: Type.Integer({ description: 'Of files.' }),
+    media_bytes: Type.Integer({ description: 'Of inputs and results of images, audio and video.' }),
     dataset_bytes: Type.Integer({ description: 'Of datasets, with all their versions.' }),
     task_bytes: Type.Integer({ description: 'Of requests and results of tasks.' }),
     stored_response_bytes: Type.Integer({ description: 'Of answers that are kept for Idempotency-Keys.' }),
     response_bytes: Type.Integer({ description: 'Of stored responses, with what was asked.' }),
+    file_bytes: Type.Integer({ description: 'Of the files under `/v1/files`.' }),
   },
   { description: 'What the account has stored now.' },
 )
@@ -46,6 +50,7 @@ export function limitsToWire(limits: CallerLimits): Static<typeof LimitsAnswer> 
     task_bytes_max: quotas.task,
     stored_response_bytes_max: quotas.stored_response,
     response_bytes_max: quotas.response,
+    file_bytes_max: quotas.file,
   }
 }
 
@@ -58,5 +63,6 @@ export function storedToWire(
     task_bytes: stored.task,
     stored_response_bytes: stored.stored_response,
     response_bytes: stored.response,
+    file_bytes: stored.file,
   }
 }

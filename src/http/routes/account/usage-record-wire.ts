@@ -35,6 +35,7 @@ export const RecordAnswer = Type.Object({
     Type.String(),
     'The price list that it was charged by. Null before these were recorded.',
   ),
+  batch: Type.Boolean({ description: 'Whether it was a line of a batch.' }),
   ...tagsField,
 })
 
@@ -57,6 +58,7 @@ export function recordToWire(record: UsageRecord) {
     ttft_ms: record.firstTokenMs,
     created_at: toTimestamp(record.createdAtMs),
     price_version: record.priceVersion,
+    batch: record.isBatch,
     ...tagsToWire(record.labels),
   }
 }

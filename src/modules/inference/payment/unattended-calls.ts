@@ -9,21 +9,21 @@ import {
   type OperationName,
 } from '../inference-record.ts'
 import type { InferenceRequest } from '../inference-request.ts'
-import type { InferenceResult } from '../inference-result.ts'
+import type { InferenceResult, WholeAnswer } from '../inference-result.ts'
 import { NO_ROOM_RETRY_SECONDS, type Drains } from '../disconnect/drains.ts'
-import { demandOf, usedUp, type Demand } from '../attempts/operation-traits.ts'
+import { demandOf, OPERATION_TRAITS, usedUp, type Demand } from '../attempts/operation-traits.ts'
 
 /** A call without a client's request: a cell of a run, a question to its judge, a lane of a turn, a task. */
 interface UnattendedCall<Body extends AskedMembers> extends Omit<InferenceRequest<Body>, 'record'> {
   readonly operation: OperationName
   /** The route under which it is counted. */
   readonly route: string
-  /** Begins the stream of its answer. */
+  /** Begins its answer. */
   readonly start: (request: InferenceRequest<Body>) => Promise<InferenceResult>
   /** Throws if a limit is reached. Without it the call waits for the limit, because no client would retry it. */
   readonly admit?: (demand: Demand) => Admission | Promise<Admission>
   /** Called with the record of the call once it may run. */
-  readonly onAdmitted: (record: InferenceRecord) => void
+  readonly onAdmitted: (record: InferenceRecord, admission: Admission) => void
 }
 
 /** A finished call that does not belong to an HTTP exchange. */
@@ -38,6 +38,8 @@ export interface EndedCall {
 /** Calls with the same limits and reports as requests, because they use the same models and cost the same. */
 export interface UnattendedCalls {
   stream<Body extends AskedMembers>(call: UnattendedCall<Body>): AsyncGenerator<readonly Buffer[], void>
+  /** Returns a whole answer, which is charged. */
+  answer<Body extends AskedMembers>(call: UnattendedCall<Body>): Promise<WholeAnswer['payload']>
   /** Reports work that was admitted when it was ordered. Its outcome is stored in its record. */
   report<Result>(
     work: Pick<EndedCall, 'route'> & { readonly request: InferenceRequest<unknown> },
@@ -52,26 +54,49 @@ interface UnattendedOptions {
 }
 
 export function createUnattendedCalls({ limits, drains, onEnded }: UnattendedOptions): UnattendedCalls {
+  const begin = async <Body extends AskedMembers>(call: UnattendedCall<Body>) => {
+    const { operation, route, start, admit, onAdmitted, ...asked } = call
+    const demand = demandOf(operation, asked.body, asked.bytes)
+    const admission = await (admit?.(demand) ?? waitForAdmission({ limits, drains }, asked, demand))
+    const record = createInferenceRecord(operation)
+    if (OPERATION_TRAITS[operation].writesText) record.asked = asked.body
+    onAdmitted(record, admission)
+    const request = { ...asked, record }
+    return {
+      start: () => start(request),
+      end: (error: unknown) => {
+        admission.finish(usedUp(record))
+        onEnded({ route, request, durationMs: performance.now() - record.startedMs, error })
+      },
+    }
+  }
   return {
     async *stream(call) {
-      const { operation, route, start, admit, onAdmitted, ...asked } = call
-      const demand = demandOf(operation, asked.body, asked.bytes)
-      const admission = await (admit?.(demand) ?? waitForAdmission({ limits, drains }, asked, demand))
-      const record = createInferenceRecord(operation)
-      record.asked = asked.body
-      onAdmitted(record)
-      const request = { ...asked, record }
+      const begun = await begin(call)
       let error: unknown = null
       try {
-        const result = await start(request)
+        const result = await begun.start()
         if (result.kind !== 'stream') throw new Error('a whole answer came back where a stream was asked for')
         yield* result.batches
       } catch (failure) {
         error = failure
         throw failure
       } finally {
-        admission.finish(usedUp(record))
-        onEnded({ route, request, durationMs: performance.now() - record.startedMs, error })
+        begun.end(error)
+      }
+    },
+    answer: async (call) => {
+      const begun = await begin(call)
+      let error: unknown = null
+      try {
+        const result = await begun.start()
+        if (result.kind !== 'complete') throw new Error('a stream came back that was not asked for')
+        return result.payload
+      } catch (failure) {
+        error = failure
+        throw failure
+      } finally {
+        begun.end(error)
       }
     },
     report: async ({ route, request }, perform) => {

@@ -20,6 +20,9 @@ export function toDetails({ details, priceVersion, counted = '', vendorCost }: U
   return PLAIN_DETAILS.test(text) ? text : quote(text)
 }
 
+/** SQL: whether it was a line of a batch. */
+export const IS_BATCH = "coalesce(split_part(details, ';', 2) = 'b', false)"
+
 /** SQL: what a usage record names. Null for records of earlier releases. A price list that was adjusted stands before the adjustment. */
 export const PRICE_VERSION = "nullif(split_part(split_part(details, ';', 7), '+', 1), '')"
 export const PRICE_ADJUSTMENT = "nullif(split_part(split_part(details, ';', 7), '+', 2), '')"

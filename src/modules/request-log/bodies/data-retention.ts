@@ -121,11 +121,17 @@ async function write(
     await transaction.query('UPDATE body_policies SET is_on = false WHERE account_id = $1', [accountId])
     await transaction.query('DELETE FROM request_bodies WHERE account_id = $1', [accountId])
     await transaction.query('DELETE FROM saved_chats WHERE account_id = $1', [accountId])
+    await transaction.query(REMOVE_FILES, [accountId])
     return
   }
   await transaction.query('UPDATE projects SET is_zero_retention = $2 WHERE id = $1', [projectId, isZero])
   if (!isZero) return
-  for (const statement of [SWITCH_OFF_KEYS, DELETE_OF_PROJECT, DELETE_CHATS_OF_PROJECT])
+  for (const statement of [
+    SWITCH_OFF_KEYS,
+    DELETE_OF_PROJECT,
+    DELETE_CHATS_OF_PROJECT,
+    REMOVE_FILES_OF_PROJECT,
+  ])
     await transaction.query(statement, [accountId, projectId])
 }
 
@@ -137,6 +143,11 @@ const SWITCH_OFF_KEYS = `
 
 const DELETE_CHATS_OF_PROJECT =
   'DELETE FROM saved_chats WHERE account_id = $1 AND coalesce(project_id, account_id) = $2'
+
+// Nobody reads them from now on. The sweep removes them from the store.
+const REMOVE_FILES =
+  'UPDATE files SET expires_at = now() WHERE account_id = $1 AND (expires_at IS NULL OR expires_at > now())'
+const REMOVE_FILES_OF_PROJECT = `${REMOVE_FILES} AND coalesce(project_id, account_id) = $2`
 
 const DELETE_OF_PROJECT = `
   DELETE FROM request_bodies WHERE account_id = $1 AND key_id IN (${KEYS_OF_PROJECT})`

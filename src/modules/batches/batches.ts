@@ -1,0 +1,205 @@
+import { AppError, invalidValue } from '../../kernel/app-error.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { createId } from '../../kernel/identifiers.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { ID_AFTER_ALL, openPage, type OpenPage, type PageRequest } from '../../kernel/page.ts'
+import type { MessageBus } from '../../storage/bus/message-bus.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
+import { idsOf, isWithin, type Place } from '../../storage/place.ts'
+import { messageOf } from '../../storage/storage-error.ts'
+import type { Files } from '../files/files.ts'
+import { labelsOf, type Caller } from '../keys/keys.ts'
+import { refuseZeroRetention } from '../request-log/request-log.ts'
+import { CHANGED_TOPIC, type Batch, type BatchWire } from './batch.ts'
+import { BATCH_COLUMNS, batchFromRow, readBatch, type BatchName, type BatchRow } from './batch-row.ts'
+import { createMessageBatch, MESSAGES_ENDPOINT, type MessageOrder } from './create-message-batch.ts'
+import type { FindEndpoint } from './endpoint.ts'
+import { readMessageResults } from './results/read-message-results.ts'
+
+export { BATCH_STATUSES, type Batch } from './batch.ts'
+export type { BatchName } from './batch-row.ts'
+export type { BatchEndpoint, LineCall } from './endpoint.ts'
+export { createBatchRunner, type BatchRunner } from './batch-runner.ts'
+export { reclaimBatches } from './claim-batch.ts'
+export { sweepBatches } from './sweep-batches.ts'
+
+/** Many requests in one file, asked in the background: each line is answered once, charged once and written once. */
+export interface Batches {
+  /** The lines are checked in the background. Throws if the file is not one for batches or the account has too many batches. */
+  create(caller: Caller, order: BatchOrder): Promise<Batch>
+  /** The same for requests of Anthropic's form. Wrong ones are errors among the results. */
+  createOfMessages(caller: Caller, requests: readonly MessageOrder[]): Promise<Batch>
+  read(place: Place, name: BatchName): Promise<Batch>
+  /** Newest first, or those before an entry in the order of the list. */
+  list(place: Place, wire: BatchWire, page: BatchPage): Promise<OpenPage<Batch>>
+  /** What runs may end and is kept. Throws `conflict` if the batch has ended in another way. */
+  cancel(place: Place, name: BatchName): Promise<Batch>
+  /** The results in Anthropic's form, some lines at a time. */
+  readMessageResults(place: Place, batch: Batch): AsyncIterable<string>
+  /** Throws `conflict` for one that has not ended. Its files go with it. */
+  delete(place: Place, name: BatchName): Promise<void>
+}
+
+export interface BatchPage extends PageRequest {
+  /** The page ends before this entry. Null: it begins behind `afterId`. */
+  readonly beforeId?: string | null
+}
+
+export interface BatchOrder {
+  readonly wire: BatchWire
+  readonly inputFileId: string
+  readonly endpoint: string
+  readonly metadata: Readonly<Record<string, string>> | null
+  readonly outputSeconds: number | null
+  /** Whether it runs although the balance does not cover all of it. */
+  readonly runsAsFar: boolean
+  /** How many lines the file has, if that is known. */
+  readonly linesTotal?: number
+}
+
+interface BatchesOptions {
+  readonly database: Database
+  readonly messageBus: Pick<MessageBus, 'publish'>
+  readonly files: Pick<Files, 'store' | 'read' | 'open' | 'delete'>
+  readonly findEndpoint: FindEndpoint
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Of one account. */
+const UNENDED_MAX = 100
+const QUEUE_FULL_RETRY_SECONDS = 60
+const LIFETIME_MS = 24 * 60 * 60_000
+
+export function createBatches(options: BatchesOptions): Batches {
+  const { database, files, findEndpoint, clock } = options
+  const create: Batches['create'] = async (caller, order) => {
+    if (findEndpoint(order.endpoint) === undefined)
+      throw invalidValue('endpoint', `'${order.endpoint}' takes no batches.`)
+    const file = await files.read(caller, order.inputFileId).catch((error: unknown) => {
+      if (!(error instanceof AppError) || error.code !== 'not_found') throw error
+      throw new AppError('not_found', 'No such file.', { param: 'input_file_id' })
+    })
+    if (file.purpose !== 'batch')
+      throw invalidValue('input_file_id', "The file must have the purpose 'batch'.")
+    const nowMs = clock.nowMs()
+    const id = createId(nowMs)
+    await database.transaction((transaction) => insertBatch(transaction, caller, { ...order, id, nowMs }))
+    tell(options, `${id} created`)
+    return readBatch(database, caller, { id, wire: order.wire })
+  }
+  return {
+    create,
+    createOfMessages: (caller, requests) =>
+      createMessageBatch(files, { caller, requests }, (inputFileId, outputSeconds) =>
+        create(caller, {
+          wire: 'messages',
+          inputFileId,
+          endpoint: MESSAGES_ENDPOINT,
+          metadata: null,
+          outputSeconds,
+          runsAsFar: true,
+          linesTotal: requests.length,
+        }),
+      ),
+    read: (place, name) => readBatch(database, place, name),
+    list: (place, wire, page) => listBatches(database, place, wire, page),
+    cancel: async (place, name) => {
+      const rows = await database.query(
+        `UPDATE batches SET status = 'cancelling', cancelling_at = now()
+         WHERE id = $1 AND ${isWithin(place, '$2')} AND wire = $3 AND status IN ('validating', 'in_progress') RETURNING id`,
+        [name.id, idsOf(place), name.wire],
+      )
+      const batch = await readBatch(database, place, name)
+      if (rows.length > 0) tell(options, `${name.id} cancelled`)
+      else if (batch.status !== 'cancelling' && batch.status !== 'cancelled')
+        throw new AppError('conflict', `The batch is ${batch.status} and cannot be cancelled any more.`)
+      return batch
+    },
+    readMessageResults: (place, { outputFileId, errorFileId }) =>
+      readMessageResults(files, place, [outputFileId, errorFileId]),
+    delete: async (place, name) => {
+      const batch = await readBatch(database, place, name)
+      const rows = await database.query(
+        `DELETE FROM batches WHERE id = $1 AND status IN ('failed', 'completed', 'expired', 'cancelled') RETURNING id`,
+        [name.id],
+      )
+      if (rows.length === 0)
+        throw new AppError(
+          'conflict',
+          'The batch has not ended. Cancel it first, and delete it when it has ended.',
+        )
+      for (const fileId of [batch.inputFileId, batch.outputFileId, batch.errorFileId])
+        if (fileId !== null) await files.delete(place, fileId).catch(unlessMissing)
+    },
+  }
+}
+
+/** Its file may be gone already. */
+function unlessMissing(error: unknown): void {
+  if (!(error instanceof AppError && error.code === 'not_found')) throw error
+}
+
+/** A lost message costs a second: workers also look on their own. */
+function tell({ messageBus, logger }: BatchesOptions, message: string): void {
+  messageBus.publish(CHANGED_TOPIC, message).catch((error: unknown) => {
+    logger.warn({ reason: messageOf(error) }, 'others could not be told of a batch')
+  })
+}
+
+interface NewBatch extends BatchOrder {
+  readonly id: string
+  readonly nowMs: number
+}
+
+async function insertBatch(transaction: Queryable, caller: Caller, batch: NewBatch): Promise<void> {
+  const { accountId, projectId, keyId } = caller
+  await refuseZeroRetention(transaction, accountId, keyId)
+  const unended = await transaction.query(
+    `SELECT FROM batches WHERE account_id = $1 AND status IN ('validating', 'in_progress', 'finalizing', 'cancelling') LIMIT $2`,
+    [accountId, UNENDED_MAX],
+  )
+  if (unended.length >= UNENDED_MAX)
+    throw new AppError('queue_full', `This account may have ${UNENDED_MAX} batches that have not ended.`, {
+      retryAfterSeconds: QUEUE_FULL_RETRY_SECONDS,
+    })
+  const labels = labelsOf(caller)
+  await transaction.query(
+    `INSERT INTO batches (id, account_id, project_id, key_id, labels, endpoint, input_file_id, output_seconds, runs_as_far,
+       metadata, status, created_at, expires_at, wire, lines_total)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'validating', $11, $12, $13, $14)`,
+    [
+      batch.id,
+      accountId,
+      projectId,
+      keyId,
+      labels.length === 0 ? null : labels,
+      batch.endpoint,
+      batch.inputFileId,
+      batch.outputSeconds,
+      batch.runsAsFar,
+      batch.metadata === null ? null : JSON.stringify(batch.metadata),
+      new Date(batch.nowMs),
+      new Date(batch.nowMs + LIFETIME_MS),
+      batch.wire,
+      batch.linesTotal ?? 0,
+    ],
+  )
+}
+
+async function listBatches(
+  queryable: Queryable,
+  place: Place,
+  wire: BatchWire,
+  { limit, afterId, beforeId = null }: BatchPage,
+): Promise<OpenPage<Batch>> {
+  const isBackwards = beforeId !== null
+  const rows = await queryable.query<BatchRow>(
+    `SELECT ${BATCH_COLUMNS} FROM batches
+     WHERE ${isWithin(place, '$1')} AND wire = $2 AND id ${isBackwards ? '>' : '<'} $3
+     ORDER BY id ${isBackwards ? 'ASC' : 'DESC'} LIMIT $4`,
+    [idsOf(place), wire, beforeId ?? afterId ?? ID_AFTER_ALL, limit + 1],
+  )
+  const page = openPage(rows.map(batchFromRow), limit)
+  return isBackwards ? { ...page, items: page.items.toReversed() } : page
+}

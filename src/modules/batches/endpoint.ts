@@ -1,0 +1,33 @@
+import type { AppError } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { InferenceRecord } from '../inference/inference.ts'
+import type { CatalogModel } from '../catalog/catalog.ts'
+import type { Caller } from '../keys/keys.ts'
+import type { RateStates } from '../limits/limits.ts'
+
+/** A route whose requests may be lines of a batch. */
+export interface BatchEndpoint {
+  readonly path: string
+  /** Throws an `AppError` that names the wrong member. */
+  check(body: unknown): void
+  /** Throws if the model does not exist or the caller may not use it. Null for a body without a model. */
+  resolveModel(caller: Caller, body: unknown): CatalogModel | null
+  /** Asks a body and returns the answer as JSON. It has the limits, holds and charges of a request over HTTP. */
+  ask(call: LineCall): Promise<string>
+  /** What a client gets for an error. */
+  describeError(error: AppError, requestId: string): { readonly status: number; readonly body: string }
+}
+
+export interface LineCall {
+  readonly caller: Caller
+  readonly body: unknown
+  readonly requestId: string
+  readonly cancellation: Cancellation
+  /** Whether the line is asked again, so that this answer is discarded and not charged. */
+  readonly isMadeAnew: () => boolean
+  /** Called with the record of the call, and with what is left of the rates of its key, once the limits admit it. */
+  readonly onAdmitted: (record: InferenceRecord, rates: RateStates) => void
+}
+
+/** The endpoint of a path, or undefined. */
+export type FindEndpoint = (path: string) => BatchEndpoint | undefined

@@ -1,0 +1,115 @@
+import type { Readable } from 'node:stream'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import type { Queryable } from '../../../storage/database.ts'
+
+/** A line to ask. */
+export interface WaitingLine {
+  readonly number: number
+  /** Whether it was asked under its request id before. The ledger has what was charged then. */
+  readonly wasAsked: boolean
+  /** The part of the charge under its id that the cost of the batch has already. */
+  readonly countedNanoUsd: NanoUsd
+  readonly tries: number
+  /** Null: the input file is gone. */
+  readonly content: Buffer | null
+}
+
+interface LineRow {
+  readonly number: number
+  readonly was_asked: boolean
+  readonly counted_nano_usd: bigint
+  readonly tries: number
+  readonly first_byte: bigint
+  readonly bytes: number
+}
+
+/** Opens a part of the input file. Null if it is gone. */
+export type OpenInput = (range: { readonly start: number; readonly end: number }) => Promise<Readable | null>
+
+const ROWS_MAX = 500
+/** Of the part of the file that is in memory, unless a single line is longer. */
+const PART_BYTES_MAX = 4 * 1024 * 1024
+
+/** The next lines of a batch in their order, with their content. */
+export class LineWindow {
+  readonly #queryable: Queryable
+  readonly #batchId: string
+  readonly #open: OpenInput
+  #rows: LineRow[] = []
+  #lines: WaitingLine[] = []
+  #after = 0
+  #isExhausted = false
+
+  constructor(queryable: Queryable, batchId: string, open: OpenInput) {
+    this.#queryable = queryable
+    this.#batchId = batchId
+    this.#open = open
+  }
+
+  /** Whether no line is left to take. */
+  get isEmpty(): boolean {
+    return this.#lines.length === 0 && this.#rows.length === 0 && this.#isExhausted
+  }
+
+  /** Returns the next line, unless it is longer. */
+  take(bytesMax: number): WaitingLine | null {
+    const [next] = this.#lines
+    return next === undefined || bytesOf(next) > bytesMax ? null : (this.#lines.shift() ?? null)
+  }
+
+  /** The line is asked again before the others. */
+  putBack(line: WaitingLine): void {
+    this.#lines.unshift(line)
+  }
+
+  /** Reads further lines if there is none in memory. */
+  async fill(): Promise<void> {
+    if (this.#lines.length > 0) return
+    if (this.#rows.length === 0) await this.#readRows()
+    const [first] = this.#rows
+    if (first === undefined) return
+    const start = Number(first.first_byte)
+    let count = 1
+    while (count < this.#rows.length && endOf(this.#rows[count]) - start <= PART_BYTES_MAX) count += 1
+    const part = this.#rows.slice(0, count)
+    const content = await this.#readPart(start, endOf(part.at(-1)))
+    this.#rows = this.#rows.slice(count)
+    for (const row of part) {
+      const at = Number(row.first_byte) - start
+      this.#lines.push({
+        number: row.number,
+        wasAsked: row.was_asked,
+        countedNanoUsd: row.counted_nano_usd,
+        tries: row.tries,
+        content: content?.subarray(at, at + row.bytes) ?? null,
+      })
+    }
+  }
+
+  async #readRows(): Promise<void> {
+    if (this.#isExhausted) return
+    this.#rows = await this.#queryable.query<LineRow>(
+      `SELECT number, request_id IS NOT NULL AS was_asked, counted_nano_usd, tries, first_byte, bytes FROM batch_lines
+       WHERE batch_id = $1 AND status = 'pending' AND number > $2 ORDER BY number LIMIT $3`,
+      [this.#batchId, this.#after, ROWS_MAX],
+    )
+    this.#after = this.#rows.at(-1)?.number ?? this.#after
+    this.#isExhausted = this.#rows.length < ROWS_MAX
+  }
+
+  async #readPart(start: number, end: number): Promise<Buffer | null> {
+    const source = await this.#open({ start, end: end - 1 })
+    if (source === null) return null
+    const pieces: Buffer[] = []
+    for await (const piece of source) pieces.push(piece)
+    return Buffer.concat(pieces)
+  }
+}
+
+export function bytesOf({ content }: WaitingLine): number {
+  return content?.length ?? 0
+}
+
+function endOf(row: LineRow | undefined): number {
+  return row === undefined ? 0 : Number(row.first_byte) + row.bytes
+}

@@ -1,0 +1,167 @@
+import { AppError } from '../../../kernel/app-error.ts'
+import type { Cancellation } from '../../../kernel/cancellation.ts'
+import { isRecord } from '../../../kernel/is-record.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import {
+  interpretCharge,
+  mayPass,
+  pauseBeforeTry,
+  toCallError,
+  UNATTENDED_TRIES_MAX,
+  type InferenceRecord,
+} from '../../inference/inference.ts'
+import type { Caller } from '../../keys/keys.ts'
+import { isRefusal, type FoundCharge } from '../../ledger/ledger.ts'
+import type { RateState } from '../../limits/limits.ts'
+import type { BatchUsage } from '../batch.ts'
+import type { BatchEndpoint } from '../endpoint.ts'
+import { parseLine } from './check-line.ts'
+import type { LineEnd, LineWriter } from './line-writer.ts'
+import type { WaitingLine } from './line-window.ts'
+
+export interface RunLineOptions {
+  readonly endpoint: BatchEndpoint
+  readonly writer: LineWriter
+  /** Reads the caller again. Throws if the key may not be used any more. */
+  readonly readCaller: () => Promise<Caller>
+  /** The ledger's record of a request. Null if billing is off. */
+  readonly findCharge: ((requestId: string) => Promise<FoundCharge | null>) | null
+  /** Cancelled if this process stops. The line is then asked by another one. */
+  readonly cancellation: Cancellation
+  /** Called with what is left of the rates of the key. */
+  readonly onRates: (rates: readonly (RateState | null)[]) => void
+}
+
+/** What the batch has to know of a line. */
+export interface RanLine {
+  readonly status: LineEnd['status'] | 'lost'
+  /** Why it was given back: the batch waits, or ends. */
+  readonly error: AppError | null
+  /** It is to be asked again. */
+  readonly again: WaitingLine | null
+}
+
+/** A line that was started this often without an end is assumed to crash the worker. */
+const INTERRUPTIONS_MAX = 50
+
+/** Asks a line until it has an answer or a lasting error, or has to wait. Rejects only if the result cannot be written. */
+export async function runLine(line: WaitingLine, options: RunLineOptions): Promise<RanLine> {
+  const { writer, endpoint, cancellation } = options
+  let { wasAsked, countedNanoUsd } = line
+  for (let tries = 1; ; tries += 1) {
+    const requestId = await writer.begin(line.number)
+    if (requestId === null) return LOST
+    const outcome = await askOnce(line, { requestId, wasAsked, countedNanoUsd }, options)
+    if ('answer' in outcome) {
+      const { answer, chargedNanoUsd, usage } = outcome
+      const end = { number: line.number, chargedNanoUsd, httpStatus: 200, result: answer, usage }
+      const isOurs = await writer.end({ ...end, status: 'completed' })
+      return isOurs ? { status: 'completed', error: null, again: null } : LOST
+    }
+    const { error, chargedNanoUsd, isIdSpent } = outcome
+    const mustWait =
+      cancellation.isCancelled || outcome.isCallerRefused || isRefusal(error) || slowsDown(error)
+    const mayTryAgain =
+      mayPass(error) && tries < UNATTENDED_TRIES_MAX && line.tries + tries < INTERRUPTIONS_MAX
+    if (!mustWait && !mayTryAgain) {
+      const { status: httpStatus, body: result } = endpoint.describeError(error, requestId)
+      const end = { number: line.number, chargedNanoUsd, httpStatus, result, usage: null }
+      const isOurs = await writer.end({ ...end, status: 'failed' })
+      return isOurs ? { status: 'failed', error: null, again: null } : LOST
+    }
+    if (!(await writer.end({ number: line.number, status: 'pending', chargedNanoUsd, isIdSpent })))
+      return LOST
+    wasAsked = !isIdSpent
+    countedNanoUsd = isIdSpent ? 0n : countedNanoUsd + chargedNanoUsd
+    const again = { ...line, wasAsked, countedNanoUsd }
+    if (mustWait) return { status: 'pending', error, again }
+    await pauseBeforeTry(tries, error, cancellation)
+    if (cancellation.isCancelled) return { status: 'pending', error, again }
+  }
+}
+
+const LOST: RanLine = { status: 'lost', error: null, again: null }
+
+/** Whether somebody has too much to do. The whole batch goes slower then, and no line fails for it. */
+export function slowsDown({ code }: AppError): boolean {
+  return code === 'rate_limit_exceeded' || code === 'concurrency_limit_reached' || code === 'queue_full'
+}
+
+type Outcome = { readonly chargedNanoUsd: NanoUsd } & (
+  | { readonly answer: string; readonly usage: BatchUsage | null }
+  | { readonly error: AppError; readonly isIdSpent: boolean; readonly isCallerRefused: boolean }
+)
+
+interface UsedId extends Pick<WaitingLine, 'wasAsked' | 'countedNanoUsd'> {
+  readonly requestId: string
+}
+
+async function askOnce(
+  { content }: WaitingLine,
+  { requestId, wasAsked, countedNanoUsd }: UsedId,
+  { endpoint, readCaller, findCharge, cancellation, onRates }: RunLineOptions,
+): Promise<Outcome> {
+  if (content === null)
+    return { chargedNanoUsd: 0n, isIdSpent: false, isCallerRefused: false, error: INPUT_GONE }
+  let caller: Caller
+  try {
+    caller = await readCaller()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { chargedNanoUsd: 0n, isIdSpent: false, error, isCallerRefused: true }
+  }
+  const admitted: { record: InferenceRecord | null } = { record: null }
+  try {
+    const answer = await endpoint.ask({
+      caller,
+      body: bodyOf(await parseLine(content)),
+      requestId,
+      cancellation,
+      isMadeAnew: () => cancellation.isCancelled,
+      onAdmitted: (record, rates) => {
+        admitted.record = record
+        onRates([rates.requestRate(), rates.tokenRate()])
+      },
+    })
+    // It came too late to be charged, and is asked again under the same id.
+    if (cancellation.isCancelled && admitted.record?.isBilled !== true) throw cancellation.reason
+    const usage = usageOf(admitted.record)
+    if (!wasAsked || findCharge === null) return { answer, usage, chargedNanoUsd: costOf(admitted.record) }
+    // An id is charged once, so the earlier charge counts, which may differ from this answer's.
+    const { added } = interpretCharge(await findCharge(requestId), countedNanoUsd)
+    return { answer, usage, chargedNanoUsd: added }
+  } catch (error) {
+    const costNanoUsd = costOf(admitted.record)
+    const { added, isSpent } =
+      findCharge === null
+        ? { added: costNanoUsd, isSpent: costNanoUsd > 0n }
+        : interpretCharge(await findCharge(requestId), countedNanoUsd)
+    return {
+      chargedNanoUsd: added,
+      isIdSpent: isSpent,
+      error: toCallError(error),
+      isCallerRefused: false,
+    }
+  }
+}
+
+const INPUT_GONE = new AppError('not_found', 'The input file was deleted before this line was asked.')
+
+function bodyOf(line: unknown): unknown {
+  return isRecord(line) ? line['body'] : undefined
+}
+
+function costOf(record: InferenceRecord | null): NanoUsd {
+  return record?.costNanoUsd ?? 0n
+}
+
+function usageOf(record: InferenceRecord | null): BatchUsage | null {
+  const usage = record?.usage ?? null
+  if (usage === null) return null
+  return {
+    inputTokens: usage.promptTokens,
+    cachedTokens: usage.cachedTokens,
+    outputTokens: usage.completionTokens,
+    reasoningTokens: usage.reasoningTokens,
+  }
+}

@@ -1,0 +1,87 @@
+import type { Readable } from 'node:stream'
+import { notFound } from '../../kernel/app-error.ts'
+import { openPage, orderedPage, type OpenPage, type OrderedPageRequest } from '../../kernel/page.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Queryable } from '../../storage/database.ts'
+import type { ByteRange, MediaStore } from '../../storage/media-store/media-store.ts'
+import { idsOf, isWithin, type Place } from '../../storage/place.ts'
+import { messageOf } from '../../storage/storage-error.ts'
+import { COLUMNS, fileFromRow, IS_READABLE, type FileRow, type StoredFile } from './file-row.ts'
+import { storeFile, type FileOrder, type StoreParts } from './store-file.ts'
+import { removeFiles, sweepFiles } from './sweep-files.ts'
+
+export { BATCH_FILE_BYTES_MAX, FILE_BYTES_MAX } from './store-file.ts'
+export { FILE_PURPOSES, UPLOAD_PURPOSES, type StoredFile } from './file-row.ts'
+
+/** Files that clients upload, and files with results of the gateway. */
+export interface Files {
+  /** Streams the source into the store. Nothing remains of a source that fails or does not fit into the quotas. */
+  store(order: FileOrder): Promise<StoredFile>
+  list(
+    place: Place,
+    filter: { readonly purpose: string | null },
+    page: OrderedPageRequest,
+  ): Promise<OpenPage<StoredFile>>
+  /** Throws `not_found` also for files of other accounts and projects, and for those that were deleted or have expired. */
+  read(place: Place, fileId: string): Promise<StoredFile>
+  /** The caller reads the stream to its end or destroys it. */
+  open(file: StoredFile, range?: ByteRange): Promise<Readable>
+  /** Nobody reads it any more when this returns. */
+  delete(place: Place, fileId: string): Promise<void>
+  /** Removes what has expired or was deleted from the store. Also runs periodically. */
+  sweep(): Promise<void>
+}
+
+interface FilesOptions extends StoreParts {
+  readonly store: Pick<MediaStore, 'put' | 'open' | 'delete'>
+  readonly logger: Logger
+}
+
+export function createFiles(options: FilesOptions): Files {
+  const { database, store, logger } = options
+  return {
+    store: (order) => storeFile(options, order),
+    list: (place, filter, page) => listFiles(database, place, filter, page),
+    read: async (place, fileId) => {
+      const [row] = await database.query<FileRow>(
+        `SELECT ${COLUMNS} FROM files WHERE id = $1 AND ${isWithin(place, '$2')} AND ${IS_READABLE}`,
+        [fileId, idsOf(place)],
+      )
+      if (row === undefined) throw notFound('file')
+      return fileFromRow(row)
+    },
+    open: async ({ id }, range) => {
+      const source = await store.open(id, range)
+      // It was deleted since its row was read.
+      if (source === null) throw notFound('file')
+      return source
+    },
+    delete: async (place, fileId) => {
+      const rows = await database.query(
+        `UPDATE files SET removing_at = now() WHERE id = $1 AND ${isWithin(place, '$2')} AND ${IS_READABLE} RETURNING id`,
+        [fileId, idsOf(place)],
+      )
+      if (rows.length === 0) throw notFound('file')
+      await removeFiles(options, [fileId]).catch((error: unknown) =>
+        logger.warn({ reason: messageOf(error) }, 'a deleted file is removed from the store later'),
+      )
+    },
+    sweep: () => sweepFiles(options),
+  }
+}
+
+async function listFiles(
+  queryable: Queryable,
+  place: Place,
+  { purpose }: { readonly purpose: string | null },
+  page: OrderedPageRequest,
+): Promise<OpenPage<StoredFile>> {
+  const { isBehind, inOrder, after } = orderedPage('id', '$2', page)
+  const rows = await queryable.query<FileRow>(
+    `SELECT ${COLUMNS} FROM files
+     WHERE ${isWithin(place, '$1')} AND ${isBehind} AND ($3::text IS NULL OR purpose = $3) AND ${IS_READABLE}
+     ${inOrder} LIMIT $4`,
+    [idsOf(place), after, purpose, page.limit + 1],
+  )
+  return openPage(rows.map(fileFromRow), page.limit)
+}
