@@ -10,6 +10,7 @@ import { comparisonsOf } from './comparisons-of.ts'
 import { DOCUMENTED_COMMANDS, wordsOf } from './documented-commands.ts'
 import { startGatewayAndHome } from './gateway-and-home.ts'
 import { completeBatch, makeBatch } from './make-batch.ts'
+import { NOT_RUN } from './not-run-examples.ts'
 import { runInShell } from './run-in-shell.ts'
 import { signIn } from './run-parkway.ts'
 import { OUR_LLAMA, writeExampleFiles } from './example-files.ts'
@@ -23,19 +24,6 @@ const SOME_BATCH = `batch_${SOME_ID.replaceAll('-', '')}`
 /** Otherwise only those with pipes, redirections or substitutions, because a shell and a program for each takes long. */
 const EVERY_ONE_IN_A_SHELL = longOr(true, false)
 const NEEDS_SHELL = /[|<>]|\$\(/
-
-/** Examples that cannot run here, with the reason. */
-const NOT_RUN: Readonly<Record<string, string>> = {
-  'parkway proxy': 'runs until it is interrupted; tests/cli/proxy.test.ts runs it',
-  'parkway datasets from-log': 'needs stored bodies; tests/cli/compare.test.ts runs it',
-  'parkway admin refund': 'needs a payment; tests/cli/admin.test.ts runs it',
-  'parkway admin providers models': 'needs a provider that answers; tests/cli/admin.test.ts runs it',
-  'parkway admin providers add': 'the sandbox would give way; tests/cli/admin.test.ts runs it',
-  'parkway admin providers rotate': 'needs a provider; tests/cli/admin.test.ts runs it',
-  'parkway admin providers remove': 'needs a provider; tests/cli/admin.test.ts runs it',
-  'parkway admin providers set': 'needs a provider; tests/cli/admin.test.ts runs it',
-  'parkway admin providers test': 'needs the key of a provider; tests/cli/admin.test.ts runs it',
-}
 
 const { gateway, home } = await startGatewayAndHome(() =>
   startGpuGateway({ PARKWAY_BOOTSTRAP_CREDIT_USD: '1000' }),
