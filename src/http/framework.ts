@@ -162,7 +162,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   })
   registerRoutes(
     app,
-    routes.filter((route) => !isHotRoute(route)),
+    routes.filter((route): route is Route => !isHotRoute(route)),
     options,
   )
   await app.ready()
