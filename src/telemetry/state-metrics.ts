@@ -9,7 +9,7 @@ export interface StateMetrics {
   refresh(): Promise<void>
 }
 
-export interface StateReaders {
+interface StateReaders {
   readonly readProcess: () => ProcessState
   /** Returns null if the database does not answer in time. */
   readonly readDatabase: () => Promise<DatabaseState | null>
@@ -17,7 +17,7 @@ export interface StateReaders {
   readonly readCertificates: () => ReadonlyMap<string, number>
 }
 
-export interface ProcessState {
+interface ProcessState {
   readonly pool: { readonly size: number; readonly inUse: number; readonly waiting: number }
   readonly isWorkerRunning: boolean
 }

@@ -70,7 +70,7 @@ describe('a batch with the OpenAI SDK', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line))
-    expect(results.map(({ custom_id: id }) => id).toSorted()).toEqual(ids.toSorted())
+    expect(results.map(({ custom_id: id }) => String(id)).toSorted()).toEqual(ids.toSorted())
     for (const { id, custom_id, response, error } of results) {
       expect([id.startsWith('batch_req_'), response.status_code, error]).toEqual([true, 200, null])
       expect(response.body.choices[0].message.content).toBe(custom_id)

@@ -35,11 +35,13 @@ test('batch run asks every prompt of a file and saves the answers', async () => 
     .split('\n')
     .map((line) => JSON.parse(line))
   expect(
-    lines.map(({ custom_id: id, response }) => [id, response.body.choices[0].message.content]).toSorted(),
-  ).toEqual([
-    ['a', 'one'],
-    ['b', 'two'],
-  ])
+    new Map(lines.map(({ custom_id: id, response }) => [id, response.body.choices[0].message.content])),
+  ).toEqual(
+    new Map([
+      ['a', 'one'],
+      ['b', 'two'],
+    ]),
+  )
 })
 
 test('batch create, watch, results and list tell of a batch, and a wrong file is explained by its lines', async () => {

@@ -75,8 +75,9 @@ async function takePicture(page: Page, name: string): Promise<void> {
   await writeFile(resolve(DIRECTORY, `${name}.png`), await sharp(picture).png({ palette: true }).toBuffer())
 }
 
-async function fillUsage({ connectionString, request }: TestGateway): Promise<void> {
-  const { body: account } = await request('GET', '/v1/tenants/me')
+async function fillUsage(gateway: TestGateway): Promise<void> {
+  const { connectionString } = gateway
+  const { body: account } = await gateway.request('GET', '/v1/tenants/me')
   const database = connectDatabase({ connectionString, poolSize: 2, statementTimeoutMs: 60_000 })
   const nowMs = Date.now()
   const hours = Array.from({ length: 14 * 24 }, (_, index) => nowMs - index * HOUR_MS)
@@ -103,9 +104,9 @@ async function fillUsage({ connectionString, request }: TestGateway): Promise<vo
   }
 }
 
-async function compareTwo({ request }: TestGateway): Promise<string> {
+async function compareTwo(gateway: TestGateway): Promise<string> {
   const capitals = ['Paris', 'Lima', 'Oslo', 'Cairo', 'Quito', 'Hanoi', 'Delhi', 'Seoul']
-  const { body: run } = await request('POST', '/v1/compare/runs', {
+  const { body: run } = await gateway.request('POST', '/v1/compare/runs', {
     body: {
       name: 'Capitals',
       prompts: capitals.map((capital, index) => ({
@@ -116,7 +117,7 @@ async function compareTwo({ request }: TestGateway): Promise<string> {
     },
   })
   await eventually(async () => {
-    expect((await request('GET', `/v1/compare/runs/${run.id}`)).body.status).toBe('completed')
+    expect((await gateway.request('GET', `/v1/compare/runs/${run.id}`)).body.status).toBe('completed')
   })
   return run.id
 }

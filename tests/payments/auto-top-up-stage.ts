@@ -22,11 +22,12 @@ export async function beginSaving(gateway: TestGateway, creditUsd = 0): Promise<
 
 /** Creates an account with a saved card, and the rules if there are any. */
 export async function saveCard(
-  { gateway, stripe, deliver }: StripeStage,
+  stage: StripeStage,
   { creditUsd = 0, decline = null as string | null } = {},
 ): Promise<CardHolder & { readonly methodId: string }> {
+  const { gateway, stripe } = stage
   const account = await beginSaving(gateway, creditUsd)
-  const { status } = await deliver(stripe.state.saveCard(account.sessionId, decline))
+  const { status } = await stage.deliver(stripe.state.saveCard(account.sessionId, decline))
   expect(status).toBe(200)
   return { ...account, methodId: stripe.state.saved.attached.at(-1)?.['id'] }
 }

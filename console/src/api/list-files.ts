@@ -7,7 +7,7 @@ export function jsonOf<Page extends object>(page: Page | string): Page {
 /** Where a list is downloaded as a file of all rows. */
 export function fileUrl(path: string, query: Readonly<Record<string, unknown>>): string {
   const given = Object.entries({ ...query, format: 'csv' }).flatMap(([name, value]) =>
-    value === undefined || value === '' ? [] : [[name, String(value)]],
+    value === undefined || value === '' ? [] : [[name, value]],
   )
   return `${path}?${new URLSearchParams(given)}`
 }

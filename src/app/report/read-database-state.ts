@@ -27,7 +27,7 @@ export function createDatabaseStateReader(
       ...slow,
       pingSeconds,
       connections: Number(row.connections),
-      connectionsMax: Number(row.connections_max),
+      connectionsMax: row.connections_max,
       longestTransactionSeconds: Number(row.transaction_seconds),
       replicationLagBytes: row.lag_bytes === null ? null : Number(row.lag_bytes),
       unpostedCommits: Number(row.unposted),

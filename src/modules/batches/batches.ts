@@ -40,12 +40,12 @@ export interface Batches {
   delete(place: Place, name: BatchName): Promise<void>
 }
 
-export interface BatchPage extends PageRequest {
+interface BatchPage extends PageRequest {
   /** The page ends before this entry. Null: it begins behind `afterId`. */
   readonly beforeId?: string | null
 }
 
-export interface BatchOrder {
+interface BatchOrder {
   readonly wire: BatchWire
   readonly inputFileId: string
   readonly endpoint: string

@@ -60,7 +60,7 @@ interface AddressedFile {
   readonly expiresAt?: Date
 }
 
-export interface ServedFile {
+interface ServedFile {
   readonly id: string
   readonly contentType: string
   readonly bytes: number

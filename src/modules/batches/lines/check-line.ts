@@ -8,7 +8,7 @@ import type { Caller } from '../../keys/keys.ts'
 import type { LineProblem } from '../batch.ts'
 import type { BatchEndpoint } from '../endpoint.ts'
 
-export const CUSTOM_ID_LENGTH_MAX = 512
+const CUSTOM_ID_LENGTH_MAX = 512
 
 /** A line that can be asked. */
 export interface ReadLine {

@@ -31,7 +31,7 @@ export interface AutoTopUpRecord {
   readonly ceilingToldMonth: string | null
 }
 
-export const NO_AUTO_TOP_UP: AutoTopUpRecord = {
+const NO_AUTO_TOP_UP: AutoTopUpRecord = {
   isEnabled: false,
   rules: null,
   card: null,

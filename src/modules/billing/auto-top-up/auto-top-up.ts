@@ -11,9 +11,7 @@ import { nextMonthMs, readRecentTopUps } from './month-spending.ts'
 import { followSetup, removeCard, startSetup, type OpenedSetup, type SetupRequest } from './save-card.ts'
 import { findSetup, listOpenSetups } from './setup-record.ts'
 
-export type { AutoTopUpChanges } from './change-rules.ts'
 export type { HostedSetup } from './hosted-setup.ts'
-export type { OpenedSetup } from './save-card.ts'
 
 /** The automatic top-up of an account, with what it charged in this month of UTC. */
 export interface AutoTopUp extends AutoTopUpRecord {

@@ -20,7 +20,7 @@ export interface BeginContext extends NoticeContext {
 }
 
 /** So that an account whose rules are wrong does not use up its ceiling within minutes. */
-export const TOP_UPS_A_DAY_MAX = 10
+const TOP_UPS_A_DAY_MAX = 10
 const DAY_FULL_PAUSE_MS = 3_600_000
 
 /**

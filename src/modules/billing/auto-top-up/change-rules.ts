@@ -11,7 +11,7 @@ export interface AutoTopUpChanges extends Partial<TopUpRules> {
   readonly isEnabled?: boolean
 }
 
-export const CEILING_NANO_USD_MAX = 10n * CHECKOUT_NANO_USD_MAX
+const CEILING_NANO_USD_MAX = 10n * CHECKOUT_NANO_USD_MAX
 
 interface RulesChange {
   readonly actor: ChangeActor

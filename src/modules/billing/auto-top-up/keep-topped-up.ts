@@ -64,10 +64,10 @@ export function keepToppedUp(context: KeepContext, options: KeepOptions): { clos
   }
 }
 
-export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /** One round. Returns after which account the next one goes on. */
-export async function lookOnce(
+async function lookOnce(
   context: KeepContext,
   { providers }: Pick<KeepOptions, 'providers'>,
   after: string,

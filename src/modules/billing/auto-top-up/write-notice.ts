@@ -4,7 +4,7 @@ import { toStorableJson } from '../../../kernel/storable-text.ts'
 import type { Queryable } from '../../../storage/database.ts'
 
 /** Queues what tells of a notice, in the transaction that writes it. */
-export type QueueNotice = (
+type QueueNotice = (
   transaction: Queryable,
   notice: { readonly accountId: string; readonly accountNoticeId: string },
 ) => Promise<void>
