@@ -155,6 +155,7 @@ describe.skipIf(NO_BROWSER !== null)('the details of an organization in the cons
     expect(usage).toContain(',search,team=search,')
     expect(usage).toContain(',chat,team=chat,')
     await page.getByLabel('Tag, such as team=search').fill('team=chat')
+    await page.getByLabel('Tag, such as team=search').press('Enter')
     await groups.getByText('search', { exact: true }).waitFor({ state: 'detached' })
     await goto('/log?tag=team%3Dsearch')
     await page.getByText('1 request', { exact: true }).waitFor()

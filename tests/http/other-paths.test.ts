@@ -219,8 +219,8 @@ describe('a WebSocket', () => {
 
 describe('clients of Anthropic’s wire', () => {
   test.each([
-    ['GET', '/v1/messages/batches', 404],
-    ['POST', '/v1/messages/batches', 404],
+    ['GET', '/v1/messages/sets', 404],
+    ['POST', '/v1/messages/sets', 404],
     ['GET', '/v1/messages', 405],
     ['POST', '/anthropic/v1/files', 404],
     ['GET', '/anthropic/', 404],

@@ -3,6 +3,9 @@ import { startTestGateway, type TestGateway } from '../support/start-test-gatewa
 
 /** Lists in the form of another API, or of a log that is never counted. */
 const OTHER_FORMS = [
+  'GET /v1/batches',
+  'GET /v1/files',
+  'GET /v1/messages/batches',
   'GET /v1/models',
   'GET /anthropic/v1/models',
   'GET /v1/responses/{id}/input_items',

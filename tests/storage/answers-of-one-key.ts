@@ -31,7 +31,7 @@ export const ROUTES_WITH_ONE_KEY: readonly (readonly [string, string, unknown?])
   ['GET', '/v1/requests'],
   ['GET', '/v1/tasks'],
   ['GET', '/v1/responses/resp_unknown'],
-  ['GET', '/v1/files'],
+  ['GET', '/v1/no-such-route'],
   ['GET', '/v1/compare/runs'],
   ['GET', '/v1/deployments'],
   ['GET', '/v1/audio/voices'],

@@ -16,6 +16,8 @@ export const GROWS_WITH_REQUESTS: Readonly<Record<string, GrowingTable>> = {
     withoutAccount: 'a file has the rows of many accounts',
   },
   archived_sums: { kept: 'one row an account and archived month' },
+  batch_lines: { kept: 'until its batch ends', withoutAccount: 'its batch belongs to an account' },
+  batches: { kept: 'one row a batch, for ever', withoutAccount: 'an index begins with the account' },
   budget_checks: {
     kept: 'until any process has looked, within seconds',
     withoutAccount: 'a queue, which is taken from its beginning',
@@ -46,6 +48,10 @@ export const GROWS_WITH_REQUESTS: Readonly<Record<string, GrowingTable>> = {
     withoutAccount: 'it is found by the key of what it is for',
   },
   failed_requests: { kept: 'PARKWAY_FAILED_REQUEST_RETENTION_DAYS, in partitions by day' },
+  files: {
+    kept: 'until they are deleted or expire, and the quotas of bytes and number',
+    withoutAccount: 'an index begins with the account',
+  },
   gateway_latency_days: {
     kept: 'one row a day and group, for ever',
     withoutAccount: 'sums of all accounts, for operators',

@@ -57,6 +57,7 @@ describe('GET /v1/usage/budget', () => {
         balance_lasts_until: expect.stringMatching(/Z$/),
       },
       forecast: null,
+      anomaly: null,
       updated_at: expect.stringMatching(/Z$/),
       version: expect.any(Number),
     })

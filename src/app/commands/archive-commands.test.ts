@@ -26,6 +26,8 @@ beforeAll(async () => {
 afterAll(() => stage.close())
 
 beforeEach(() => {
+  // The environment of the test run has names of its own.
+  for (const name of Object.keys(process.env)) if (name.startsWith('PARKWAY_')) vi.stubEnv(name, undefined)
   vi.stubEnv('DATABASE_URL', stage.connectionString)
   vi.stubEnv('PARKWAY_DATA_DIR', stage.dataDir)
 })

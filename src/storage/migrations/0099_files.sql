@@ -3,7 +3,7 @@
 
 ALTER TABLE stored_bytes DROP CONSTRAINT stored_bytes_kind_check;
 ALTER TABLE stored_bytes ADD CONSTRAINT stored_bytes_kind_check
-  CHECK (kind IN ('media', 'dataset', 'task', 'stored_response', 'response', 'file'));
+  CHECK (kind IN ('media', 'dataset', 'task', 'stored_response', 'response', 'request_body', 'file')) NOT VALID;
 
 CREATE TABLE files (
   -- Also the key in the media store.
