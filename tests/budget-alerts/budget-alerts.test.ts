@@ -85,7 +85,7 @@ async function waitForChecks(): Promise<void> {
     .toBe(0)
 }
 
-const toldOf = (alertId: string) => hook.received.filter(({ text }) => JSON.parse(text).data.id === alertId)
+const toldOf = (alertId: string) => hook.received.filter(({ text }) => JSON.parse(text).data?.id === alertId)
 
 test('the webhook is told of an unusual day by its account only', async () => {
   const { accountId, key } = await createAccount(gateway)
@@ -105,6 +105,31 @@ test('the webhook is told of an unusual day by its account only', async () => {
   })
   const { body } = await gateway.request('GET', '/v1/webhook-deliveries', { key })
   expect(body.data).toMatchObject([{ usage_anomaly_id: anomaly.id, task_id: null, statement_id: null }])
+})
+
+test('a chat program is told names as text, and a page of deliveries does not lose the others of its event', async () => {
+  const { accountId, key } = await createAccount(gateway)
+  await setAlerts(key, { webhook_url: hook.url, webhook_form: 'slack' })
+  const usageAnomalyId = createId()
+  const content = { anomaly: { summary: 'Most of it: key <!channel> & <https://bad.example|me>.' } }
+  await database.transaction(async (transaction) => {
+    await transaction.query(
+      `INSERT INTO usage_anomalies (id, account_id, day, cause, content, created_at) VALUES ($1, $2, '2026-11-17', 'a|b', $3::jsonb, now())`,
+      [usageAnomalyId, accountId, JSON.stringify(content)],
+    )
+    for (const url of [hook.url, 'mailto:ada@example.com', 'mailto:bob@example.com'])
+      await queueAnomalyWebhook(transaction, { accountId, usageAnomalyId, url })
+  })
+  const text = 'Most of it: key &lt;!channel&gt; &amp; &lt;https://bad.example|me&gt;.'
+  await expect.poll(() => hook.received.map((told) => told.text), POLL).toContain(JSON.stringify({ text }))
+  const urls: string[] = []
+  let after = ''
+  do {
+    const { body } = await gateway.request('GET', `/v1/webhook-deliveries?limit=1${after}`, { key })
+    urls.push(...body.data.map(({ url }: { url: string }) => url))
+    after = body.has_more ? `&after=${body.next_cursor}` : ''
+  } while (after !== '')
+  expect(urls.toSorted()).toEqual([hook.url, 'mailto:ada@example.com', 'mailto:bob@example.com'])
 })
 
 describe('an alert', () => {

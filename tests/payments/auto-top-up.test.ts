@@ -147,6 +147,17 @@ describe('an automatic top-up', () => {
     expect(chargesOf(account)).toHaveLength(1)
   })
 
+  test('credits what was charged if the answer is lost and the next request is refused', async () => {
+    const account = await saveCard(stage)
+    stage.stripe.requests.length = 0
+    stage.stripe.disturbNext('cut', 'cut', 'cut', 400)
+    await setRules(stage.gateway, account)
+    await eventually(() => expect(stage.stripe.requests).toHaveLength(3))
+    await makeDue(account)
+    await eventually(async () => expect(await stage.balance(account)).toBe(20))
+    expect([chargesOf(account).length, await noticesOf(account)]).toEqual([1, ['auto_top_up.charged']])
+  })
+
   test('never charges more than its ceiling in a month, and says so once', async () => {
     const account = await saveCard(stage)
     await setRules(stage.gateway, account, { monthly_ceiling_usd: 39.99 })
@@ -198,6 +209,26 @@ describe('an automatic top-up', () => {
     await eventually(() =>
       expect(stage.stripe.state.saved.attached.map(({ id }) => id)).not.toContain(account.methodId),
     )
+  })
+
+  test('stays on if a card is declined that was replaced meanwhile, and charges the new one', async () => {
+    const account = await saveCard(stage, { decline: 'authentication_required' })
+    const { body } = await stage.gateway.request('POST', SAVED_CARD, { key: account.key, body: {} })
+    stage.stripe.requests.length = 0
+    stage.stripe.delayAnswers(1_000)
+    await setRules(stage.gateway, account)
+    await eventually(() =>
+      expect(stage.stripe.requests.map(({ path }) => path)).toContain('/v1/payment_intents'),
+    )
+    stage.stripe.delayAnswers(0)
+    await stage.deliver(stage.stripe.state.saveCard(body.url.split('/').at(-1)))
+    await eventually(async () => expect(await stage.balance(account)).toBe(20))
+    expect(await readAutoTopUp(stage.gateway, account)).toMatchObject({
+      enabled: true,
+      failures: 0,
+      problem: null,
+    })
+    expect(await noticesOf(account)).toEqual(['auto_top_up.failed', 'auto_top_up.charged'])
   })
 
   test('does not take money again that was refunded', async () => {
@@ -253,6 +284,14 @@ describe('a saved card', () => {
     )
     expect(await answer.text()).toContain('Card saved')
     expect(await readAutoTopUp(stage.gateway, account)).toMatchObject({ card: { last4: '4242' } })
+  })
+
+  test('is asked for once at Stripe while many read', async () => {
+    const account = await beginSaving(stage.gateway)
+    stage.stripe.requests.length = 0
+    await Promise.all(Array.from({ length: 5 }, () => readAutoTopUp(stage.gateway, account)))
+    const asked = stage.stripe.requests.filter(({ path }) => path.endsWith(account.sessionId))
+    expect(asked).toHaveLength(1)
   })
 
   test('can be begun twenty times a day', async () => {

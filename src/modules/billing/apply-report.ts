@@ -149,8 +149,6 @@ async function takeBack(
     nowMs,
   })
   if (amountNanoUsd === 0n) return false
-  if (payment.kind === 'auto_top_up')
-    await switchOffAfterReversal(transaction, payment.accountId, kind === 'refund' ? 'refunded' : 'disputed')
   await ledger.reverse(transaction, {
     key: reference,
     accountId: payment.accountId,
@@ -158,6 +156,9 @@ async function takeBack(
     book: 'cash',
     reason: REASONS[kind],
   })
+  // After the account, as where a top-up is granted: otherwise the two might wait for each other.
+  if (payment.kind === 'auto_top_up')
+    await switchOffAfterReversal(transaction, payment.accountId, kind === 'refund' ? 'refunded' : 'disputed')
   return true
 }
 

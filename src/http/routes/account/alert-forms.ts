@@ -15,9 +15,14 @@ export function toAddressForm(
   { url, form }: { readonly url: string; readonly form: WebhookForm },
 ): object {
   if (url.startsWith('mailto:')) return { subject, text }
-  if (form === 'slack') return { text }
+  if (form === 'slack') return { text: escapeForSlack(text) }
   if (form === 'teams') return { type: 'message', attachments: [adaptiveCard(text)] }
   return event
+}
+
+/** Slack reads `<!channel>` and `<https://…|text>` as commands. Texts contain names that anybody with a key chose. */
+function escapeForSlack(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 /** The form of an address of the account. An address that is not in the settings any more gets our event. */

@@ -94,7 +94,7 @@ const SetupAnswer = Type.Object({
   url: Type.String({
     description: 'The page of the payment provider to save a card at. Who has it may save a card.',
   }),
-  expires_at: Type.String({ format: 'date-time', description: 'When the page ends to be valid.' }),
+  expires_at: Type.String({ format: 'date-time', description: 'When the page stops being valid.' }),
 })
 
 interface Options {

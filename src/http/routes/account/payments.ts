@@ -52,7 +52,7 @@ const CheckoutAnswer = Type.Object({
   url: Type.String({ description: 'The same.' }),
   amount_usd: Type.Number({ description: 'The amount in US dollars.' }),
   status: Type.Literal('pending', { description: 'The state it is in.' }),
-  expires_at: Type.String({ format: 'date-time', description: 'When it ends to be valid. `null`: never.' }),
+  expires_at: Type.String({ format: 'date-time', description: 'When it stops being valid. `null`: never.' }),
 })
 
 const PaymentParams = Type.Object({ id: Type.String({ description: 'The id of a payment.' }) })

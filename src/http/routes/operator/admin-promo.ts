@@ -55,7 +55,7 @@ const CodeAnswer = Type.Object(
     amount_usd: Type.Number({ description: 'The amount in US dollars.' }),
     class: Type.Literal('promotional'),
     expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When it ends to be valid. `null`: never.',
+      description: 'When it stops being valid. `null`: never.',
     }),
     credit_expires_in_days: Type.Union([Type.Integer(), Type.Null()], {
       description: 'After how many days the credit expires. `null`: never.',

@@ -97,19 +97,7 @@ export function webhookDeliveryRoutes({ tasks, parseTaskId }: WebhookDeliveryRou
       handle: async ({ caller, query }) => {
         const page = parsePageRequest(query)
         const found = await tasks.listAllDeliveries(readerOf(caller, 'log.read'), query.status ?? null, page)
-        // Pages continue after a task or an alert, because the ids of deliveries have no order.
-        const items = found.items.map((delivery) => ({
-          id:
-            delivery.taskId ??
-            delivery.budgetAlertId ??
-            delivery.budgetWarningId ??
-            delivery.statementId ??
-            delivery.usageAnomalyId ??
-            delivery.accountNoticeId ??
-            delivery.id,
-          delivery,
-        }))
-        return listAnswer('deliveries', { ...found, items }, ({ delivery }) => toWire(delivery))
+        return listAnswer('deliveries', found, toWire)
       },
     }),
     defineRoute({

@@ -1,4 +1,5 @@
 import { AppError, notFound } from '../../../kernel/app-error.ts'
+import { BoundedMap } from '../../../kernel/bounded-map.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { PaymentProvider } from '../../../payments/payment-provider.ts'
 import { TEST_CARDS } from '../../../payments/test-checkout/test-saved-methods.ts'
@@ -46,6 +47,9 @@ interface AutoTopUpOptions extends KeepContext {
 }
 
 const FOLLOWED_MAX = 3
+/** So that many waiting clients cause one question to the provider. */
+const ASK_PAUSE_MS = 2_000
+const PAGES_KNOWN_MAX = 1_000
 
 export function createAutoTopUps(options: AutoTopUpOptions): AutoTopUps {
   const { database, clock, logger, providers } = options
@@ -72,11 +76,19 @@ export function createAutoTopUps(options: AutoTopUpOptions): AutoTopUps {
     return { ...usable, monthNanoUsd, isBeingCharged, monthEndsAtMs: nextMonthMs(nowMs) }
   }
 
+  const askedAtMs = new BoundedMap<string, number>({ entriesMax: PAGES_KNOWN_MAX })
+  const isAskedAgain = (setupId: string): boolean => {
+    const nowMs = clock.nowMs()
+    if (nowMs - (askedAtMs.get(setupId) ?? 0) < ASK_PAUSE_MS) return false
+    askedAtMs.set(setupId, nowMs)
+    return true
+  }
+
   /** If the provider cannot be asked now, the page is asked for later. */
   const followOpen = async (accountId: string): Promise<void> => {
     if (active.sessionOfToken !== undefined) return
-    for (const { sessionId, provider } of await listOpenSetups(database, accountId, FOLLOWED_MAX)) {
-      if (sessionId === null || provider !== active.name) continue
+    for (const { id, sessionId, provider } of await listOpenSetups(database, accountId, FOLLOWED_MAX)) {
+      if (sessionId === null || provider !== active.name || !isAskedAgain(id)) continue
       await followSetup(options, active, sessionId).catch((error: unknown) => {
         logger.warn({ err: error, accountId }, 'what became of a page to save a card could not be read')
       })

@@ -49,21 +49,26 @@ export async function noteFailed(
     nowMs,
   }: { payment: Payment; decline: Decline; nowMs: number },
 ): Promise<void> {
-  await endCharge(transaction, paymentId)
+  const methodId = await endCharge(transaction, paymentId)
   const record = await lockAutoTopUp(transaction, accountId)
   const pauseMs = FAILURE_PAUSES_MS[record.failures]
-  const isOff = isFinal || pauseMs === undefined
-  await writeAutoTopUp(transaction, accountId, {
-    ...record,
-    failures: record.failures + 1,
-    problem: code,
-    nextTryAtMs: nowMs + (pauseMs ?? 0),
-    isEnabled: record.isEnabled && !isOff,
-  })
+  // A card that was replaced meanwhile says nothing about the one that is saved now.
+  const isOfCard = record.card?.methodId === methodId
+  const isOff = isOfCard && (isFinal || pauseMs === undefined)
+  if (isOfCard)
+    await writeAutoTopUp(transaction, accountId, {
+      ...record,
+      failures: record.failures + 1,
+      problem: code,
+      nextTryAtMs: nowMs + (pauseMs ?? 0),
+      isEnabled: record.isEnabled && !isOff,
+    })
   if (isOff) await recordSwitchedOff(transaction, accountId, record, code)
+  // Somebody may have switched it off while the card was charged.
+  const isSwitchedOff = isOff || !record.isEnabled
   await writeNotice(transaction, context, {
     accountId,
-    event: { type: 'failed', paymentId, amountNanoUsd, code, isSwitchedOff: isOff },
+    event: { type: 'failed', paymentId, amountNanoUsd, code, isSwitchedOff },
     nowMs,
   })
 }
@@ -96,6 +101,11 @@ async function recordSwitchedOff(
   })
 }
 
-async function endCharge(transaction: Queryable, paymentId: string): Promise<void> {
-  await transaction.query('UPDATE auto_top_up_charges SET check_at = NULL WHERE payment_id = $1', [paymentId])
+/** Returns the payment method that was charged. */
+async function endCharge(transaction: Queryable, paymentId: string): Promise<string | undefined> {
+  const [charge] = await transaction.query<{ method_id: string }>(
+    'UPDATE auto_top_up_charges SET check_at = NULL WHERE payment_id = $1 RETURNING method_id',
+    [paymentId],
+  )
+  return charge?.method_id
 }

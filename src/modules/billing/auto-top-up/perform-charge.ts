@@ -91,10 +91,17 @@ async function askForCharge(
   try {
     return await savedMethods.charge(order)
   } catch (error) {
-    // The provider refused the request itself: the card was removed there, or the keys are of another account.
-    if (error instanceof AppError && error.code === 'provider_error') return REFUSED
-    throw error
+    requireRefusal(error)
+    // The provider refused this request, not an earlier one whose answer was lost: that may have charged the card.
+    const made = await savedMethods.findCharge(order).catch(requireRefusal)
+    return made ?? REFUSED
   }
+}
+
+/** The provider refused the request itself: the card was removed there, or the keys are of another account. */
+function requireRefusal(error: unknown): null {
+  if (error instanceof AppError && error.code === 'provider_error') return null
+  throw error
 }
 
 /** A provider without receipts of its own: the gateway writes one. */

@@ -17,7 +17,7 @@ export type TopUpEvent =
       readonly paymentId: string
       readonly amountNanoUsd: NanoUsd
       readonly code: string
-      /** Whether it was switched off, because trying again cannot help or was tried often enough. */
+      /** Whether it is off now: because trying again cannot help or was tried often enough, or because somebody switched it off. */
       readonly isSwitchedOff: boolean
     }
   | {

@@ -93,8 +93,8 @@ const SUBJECT_ID =
   'coalesce(task_id, budget_alert_id, budget_warning_id, statement_id, usage_anomaly_id, account_notice_id)'
 
 /**
- * Lists the deliveries of an account, those of the newest task or alert first. The cursor is its id. A reader of one key or
- * project sees those of its tasks, and no alerts, which are about the account.
+ * Lists the deliveries of an account, those of the newest task or alert first. The cursor is the id of a delivery, because an alert may
+ * have several. A reader of one key or project sees those of its tasks, and no alerts, which are about the account.
  */
 export async function listAllDeliveries(
   queryable: Queryable,
@@ -107,8 +107,9 @@ export async function listAllDeliveries(
     AND ($3::uuid IS NULL OR EXISTS (SELECT FROM tasks WHERE tasks.id = task_id AND tasks.key_id = $3))`
   const [rows, [count]] = await Promise.all([
     queryable.query<DeliveryRow>(
-      `SELECT ${COLUMNS} FROM webhook_deliveries WHERE ${isListed} AND ${SUBJECT_ID} < $4
-       ORDER BY ${SUBJECT_ID} DESC LIMIT $5`,
+      `SELECT ${COLUMNS} FROM webhook_deliveries WHERE ${isListed} AND (${SUBJECT_ID}, id) <
+         (coalesce((SELECT ${SUBJECT_ID} FROM webhook_deliveries WHERE id = $4), $4), $4::uuid)
+       ORDER BY ${SUBJECT_ID} DESC, id DESC LIMIT $5`,
       [idsOf(reader), status, ownKeyId, afterId ?? ID_AFTER_ALL, limit + 1],
     ),
     queryable.query<{ total: bigint }>(`SELECT count(*) AS total FROM webhook_deliveries WHERE ${isListed}`, [
