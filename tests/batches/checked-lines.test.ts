@@ -109,6 +109,10 @@ describe('the check of the lines', () => {
   test('lists up to 1,000 mistakes', async () => {
     const { batch } = await failed('{}\n'.repeat(1_500))
     expect(batch.errors.data).toHaveLength(1_000)
+    const made = await createBatch(gateway, '{}\n'.repeat(30))
+    await waitForBatch(gateway, made.body.id)
+    const { body: listed } = await gateway.request('GET', '/v1/batches?limit=1')
+    expect(listed.data[0].errors.data).toHaveLength(10)
   })
 
   test('refuses a file without lines, and a line that is too long', async () => {

@@ -187,6 +187,12 @@ async function insertBatch(transaction: Queryable, caller: Caller, batch: NewBat
   )
 }
 
+/** A list has the first mistakes of each batch, because all of them would be very long. */
+const LISTED_COLUMNS = BATCH_COLUMNS.replace(
+  ' errors,',
+  ` jsonb_path_query_array(errors, '$[0 to 9]') AS errors,`,
+)
+
 async function listBatches(
   queryable: Queryable,
   place: Place,
@@ -195,7 +201,7 @@ async function listBatches(
 ): Promise<OpenPage<Batch>> {
   const isBackwards = beforeId !== null
   const rows = await queryable.query<BatchRow>(
-    `SELECT ${BATCH_COLUMNS} FROM batches
+    `SELECT ${LISTED_COLUMNS} FROM batches
      WHERE ${isWithin(place, '$1')} AND wire = $2 AND id ${isBackwards ? '>' : '<'} $3
      ORDER BY id ${isBackwards ? 'ASC' : 'DESC'} LIMIT $4`,
     [idsOf(place), wire, beforeId ?? afterId ?? ID_AFTER_ALL, limit + 1],
