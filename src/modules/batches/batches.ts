@@ -60,7 +60,7 @@ interface BatchOrder {
 interface BatchesOptions {
   readonly database: Database
   readonly messageBus: Pick<MessageBus, 'publish'>
-  readonly files: Pick<Files, 'store' | 'read' | 'open' | 'delete'>
+  readonly files: Pick<Files, 'store' | 'read' | 'open' | 'delete' | 'requireRoom'>
   readonly findEndpoint: FindEndpoint
   readonly clock: Clock
   readonly logger: Logger
@@ -82,6 +82,8 @@ export function createBatches(options: BatchesOptions): Batches {
     })
     if (file.purpose !== 'batch')
       throw invalidValue('input_file_id', "The file must have the purpose 'batch'.")
+    // Results are stored beyond the quota, so that one input file could fill the store again and again.
+    await files.requireRoom(caller)
     const nowMs = clock.nowMs()
     const id = createId(nowMs)
     await database.transaction((transaction) => insertBatch(transaction, caller, { ...order, id, nowMs }))
