@@ -92,9 +92,27 @@ describe('the check of the lines', () => {
     )
   })
 
+  test('ends for lines that quote what cannot be stored, and for limits of output beyond all models', async () => {
+    const unstorable = chatLine('odd', 'Hi', { model: 'nul\0half\ud800' })
+    const { batch } = await failed(toLines([unstorable], CHAT))
+    expect(batch.errors.data).toMatchObject([{ code: 'model_not_found', line: 1 }])
+    expect(batch.errors.data[0].message).toContain('nul\ufffdhalf\ufffd')
+    const endless = { max_tokens: Number.MAX_SAFE_INTEGER, n: 128, model: 'gpt-5.4' }
+    const run = await failed(toLines([chatLine('endless', 'Hi', endless)], CHAT))
+    expect(run.batch.errors.data).toMatchObject([{ code: 'insufficient_balance' }])
+    const body = { model: 'text-embedding-3-small', input: 'Hi', max_tokens: 'many', n: [] }
+    const embeddings = toLines([{ custom_id: 'unknown members', body }], '/v1/embeddings')
+    const made = await createBatch(gateway, embeddings, { endpoint: '/v1/embeddings' })
+    expect((await waitForBatch(gateway, made.body.id)).status).toBe('completed')
+  })
+
   test('lists up to 1,000 mistakes', async () => {
     const { batch } = await failed('{}\n'.repeat(1_500))
     expect(batch.errors.data).toHaveLength(1_000)
+    const made = await createBatch(gateway, '{}\n'.repeat(30))
+    await waitForBatch(gateway, made.body.id)
+    const { body: listed } = await gateway.request('GET', '/v1/batches?limit=1')
+    expect(listed.data[0].errors.data).toHaveLength(10)
   })
 
   test('refuses a file without lines, and a line that is too long', async () => {

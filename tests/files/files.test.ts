@@ -149,6 +149,14 @@ describe('the quota', () => {
     expect(await storedOf(key)).toBe(80_000)
   })
 
+  test('lets no batch begin while it is used up, because its results are stored in any case', async () => {
+    const key = await createStranger(gateway)
+    const { id } = (await upload({ purpose: 'batch', file: big(BYTES_MAX) }, key)).body
+    const body = { input_file_id: id, endpoint: '/v1/embeddings', completion_window: '24h' }
+    const refused = await gateway.request('POST', '/v1/batches', { key, body })
+    expect([refused.status, refused.body.error.message]).toEqual([429, expect.stringContaining('file_bytes_max')])
+  })
+
   test('leaves a project half of the bytes', async () => {
     const key = await createProjectKey(gateway, await createProject(gateway, 'Halves'))
     const refused = await upload({ file: big(BYTES_MAX / 2 + 1) }, key)

@@ -6,9 +6,10 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Database } from '../../storage/database.ts'
 import type { LeasedItem } from '../../storage/leased-work/leased-work.ts'
 import type { Files } from '../files/files.ts'
-import { withLabels, type Caller, type Keys } from '../keys/keys.ts'
+import type { Keys } from '../keys/keys.ts'
 import { findCharges, isRefusal, type Ledger } from '../ledger/ledger.ts'
 import type { Limits } from '../limits/limits.ts'
+import { asRefusal, BatchCaller } from './batch-caller.ts'
 import { handBackBatch, type ClaimedBatch } from './claim-batch.ts'
 import type { BatchEndpoint, FindEndpoint } from './endpoint.ts'
 import { LineThrottle } from './line-throttle.ts'
@@ -38,8 +39,8 @@ type StopReason = 'stopping' | 'lost'
 
 /** Of the lines that run, because their bodies take several times as much memory. A longer line runs alone. */
 const BYTES_AT_ONCE_MAX = 8 * 1024 * 1024
-/** How long a key counts as read. */
-const CALLER_MS = 1_000
+/** A batch whose check was begun this often without an end is assumed to crash the worker. */
+const CHECKS_MAX = 20
 
 /** Works on one claimed batch until it ends or the claim is lost. */
 export class BatchExecution implements LeasedItem {
@@ -61,8 +62,7 @@ export class BatchExecution implements LeasedItem {
   /** It was cancelled: no further line begins, and what runs may end. */
   #isCancelled: boolean
   #halt: AppError | null = null
-  #caller: Promise<Caller> | null = null
-  #callerAtMs = 0
+  readonly #caller: BatchCaller
 
   constructor(claimed: ClaimedBatch, options: ExecutionOptions) {
     const { batch, claim } = claimed
@@ -72,6 +72,7 @@ export class BatchExecution implements LeasedItem {
     this.claimed = claimed
     this.#options = options
     this.#endpoint = endpoint
+    this.#caller = new BatchCaller(options.keys, batch, this.#isGivenUp)
     this.#isCancelled = batch.status === 'cancelling'
     const writer = createLineWriter({ database, clock }, claim)
     this.#writer = {
@@ -132,10 +133,7 @@ export class BatchExecution implements LeasedItem {
   /** Returns whether its lines may be asked. */
   async #validate(): Promise<boolean> {
     const { batch, claim } = this.claimed
-    const caller = await this.#readCaller().catch((error: unknown) => {
-      if (error instanceof AppError) return error
-      throw error
-    })
+    const caller = claim.number > CHECKS_MAX ? CHECK_FAILED : await this.#caller.current().catch(asRefusal)
     if (caller instanceof AppError) {
       const { code, message } = caller
       await failBatch(this.#options.database, claim, [{ code, message, param: null, line: null }])
@@ -173,11 +171,8 @@ export class BatchExecution implements LeasedItem {
 
   /** A key that is refused asks nothing: the first line tells it. */
   async #createThrottle(): Promise<LineThrottle> {
-    const caller = await this.#currentCaller().catch((error: unknown) => {
-      if (error instanceof AppError) return null
-      throw error
-    })
-    if (caller === null) return new LineThrottle(1)
+    const caller = await this.#caller.current().catch(asRefusal)
+    if (caller instanceof AppError) return new LineThrottle(1)
     return new LineThrottle((await this.#options.limits.describe(caller)).concurrentRequests)
   }
 
@@ -202,7 +197,7 @@ export class BatchExecution implements LeasedItem {
       const ran = await runLine(line, {
         endpoint: this.#endpoint,
         writer: this.#writer,
-        readCaller: () => this.#currentCaller(),
+        readCaller: () => this.#caller.current(),
         findCharge: this.#options.ledger === null ? null : (requestId) => this.#findCharge(requestId),
         cancellation: this.#cancellation,
         onRates: (rates) => this.#throttle.noteRates(rates, performance.now()),
@@ -249,30 +244,6 @@ export class BatchExecution implements LeasedItem {
     clearTimeout(timer)
   }
 
-  /** Reads the key again now and then, because it may have been revoked or suspended. */
-  #currentCaller(): Promise<Caller> {
-    const nowMs = performance.now()
-    if (this.#caller === null || nowMs - this.#callerAtMs > CALLER_MS) {
-      this.#caller = this.#readCaller()
-      this.#callerAtMs = nowMs
-    }
-    return this.#caller
-  }
-
-  async #readCaller(): Promise<Caller> {
-    const { keys } = this.#options
-    const { accountId, keyId, labels } = this.claimed.batch
-    const read = () =>
-      keys.callerOf(accountId, keyId).catch((error: unknown) => {
-        if (error instanceof AppError) return error
-        throw error
-      })
-    const caller = await keepTrying(read, this.#isGivenUp)
-    if (caller instanceof AppError) throw caller
-    if (caller.permissions.has('models.use')) return withLabels(caller, labels)
-    throw new AppError('forbidden', 'The API key that asked for this may not ask models any more.')
-  }
-
   async #findCharge(requestId: string) {
     const { database } = this.#options
     const { accountId } = this.claimed.batch
@@ -291,3 +262,5 @@ export class BatchExecution implements LeasedItem {
     this.#changed.resolve()
   }
 }
+
+const CHECK_FAILED = new AppError('internal_error', 'The lines of the batch could not be checked.')

@@ -60,7 +60,7 @@ interface BatchOrder {
 interface BatchesOptions {
   readonly database: Database
   readonly messageBus: Pick<MessageBus, 'publish'>
-  readonly files: Pick<Files, 'store' | 'read' | 'open' | 'delete'>
+  readonly files: Pick<Files, 'store' | 'read' | 'open' | 'delete' | 'requireRoom'>
   readonly findEndpoint: FindEndpoint
   readonly clock: Clock
   readonly logger: Logger
@@ -82,6 +82,8 @@ export function createBatches(options: BatchesOptions): Batches {
     })
     if (file.purpose !== 'batch')
       throw invalidValue('input_file_id', "The file must have the purpose 'batch'.")
+    // Results are stored beyond the quota, so that one input file could fill the store again and again.
+    await files.requireRoom(caller)
     const nowMs = clock.nowMs()
     const id = createId(nowMs)
     await database.transaction((transaction) => insertBatch(transaction, caller, { ...order, id, nowMs }))
@@ -187,6 +189,12 @@ async function insertBatch(transaction: Queryable, caller: Caller, batch: NewBat
   )
 }
 
+/** A list has the first mistakes of each batch, because all of them would be very long. */
+const LISTED_COLUMNS = BATCH_COLUMNS.replace(
+  ' errors,',
+  ` jsonb_path_query_array(errors, '$[0 to 9]') AS errors,`,
+)
+
 async function listBatches(
   queryable: Queryable,
   place: Place,
@@ -195,7 +203,7 @@ async function listBatches(
 ): Promise<OpenPage<Batch>> {
   const isBackwards = beforeId !== null
   const rows = await queryable.query<BatchRow>(
-    `SELECT ${BATCH_COLUMNS} FROM batches
+    `SELECT ${LISTED_COLUMNS} FROM batches
      WHERE ${isWithin(place, '$1')} AND wire = $2 AND id ${isBackwards ? '>' : '<'} $3
      ORDER BY id ${isBackwards ? 'ASC' : 'DESC'} LIMIT $4`,
     [idsOf(place), wire, beforeId ?? afterId ?? ID_AFTER_ALL, limit + 1],

@@ -15,6 +15,12 @@ const CLAIM_LOCK_ID = 7_275_929_004
 
 const IS_UNENDED = `status IN ('validating', 'in_progress', 'finalizing', 'cancelling')`
 
+/** SQL: no living process has it. A process of the release before closes the borrower of a dead one, and hands back no batches. */
+function isFree(table: string): string {
+  return `(${table}.worker_id IS NULL OR NOT EXISTS (SELECT FROM borrowers
+    WHERE borrowers.id = ${table}.worker_id AND borrowers.closed_at IS NULL))`
+}
+
 /** Claims the next batch: first by the fewest batches of its account that are worked on, then by age. Null if there is none. */
 export function claimBatch(database: Database, workerId: string): Promise<ClaimedBatch | null> {
   return database.transaction(async (transaction) => {
@@ -35,13 +41,13 @@ export function claimBatch(database: Database, workerId: string): Promise<Claime
 const CLAIM = `
   WITH first_of_account AS (
     SELECT DISTINCT ON (account_id) id, account_id FROM batches
-    WHERE ${IS_UNENDED} AND worker_id IS NULL ORDER BY account_id, id
+    WHERE ${IS_UNENDED} AND ${isFree('batches')} ORDER BY account_id, id
   ), in_turn AS (
     SELECT id, (SELECT count(*) FROM batches AS other WHERE other.account_id = first_of_account.account_id
-      AND ${IS_UNENDED} AND other.worker_id IS NOT NULL) AS running FROM first_of_account
+      AND ${IS_UNENDED} AND NOT ${isFree('other')}) AS running FROM first_of_account
   )
   UPDATE batches SET worker_id = $1, claim = claim + 1, claimed_at = now()
-  WHERE ${IS_UNENDED} AND worker_id IS NULL AND id = (SELECT id FROM in_turn WHERE running < $2 ORDER BY running, id LIMIT 1)
+  WHERE ${IS_UNENDED} AND ${isFree('batches')} AND id = (SELECT id FROM in_turn WHERE running < $2 ORDER BY running, id LIMIT 1)
   RETURNING ${BATCH_COLUMNS}, claim`
 
 /** SQL: the claim stands. Its values are `claimValues`. */

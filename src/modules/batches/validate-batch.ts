@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../../kernel/app-error.ts'
 import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
+import { toStorableJson } from '../../kernel/storable-text.ts'
 import { nextLoopTurn } from '../../kernel/turns/loop-turns.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Files } from '../files/files.ts'
@@ -30,6 +31,10 @@ const LINES_MAX = { batches: 50_000, messages: 100_000 } as const
 const LINE_BYTES_MAX = 8 * 1024 * 1024
 const PROBLEMS_MAX = 1_000
 const ROWS_AT_ONCE = 1_000
+/** Of the text of one problem: it may quote the client. */
+const PROBLEM_LENGTH_MAX = 500
+/** More than any batch may cost, and less than the database can store. */
+const ESTIMATE_NANO_USD_MAX: NanoUsd = 10n ** 18n
 /** How long the event loop is held before other work gets its turn. */
 const TURN_MS_MAX = 5
 
@@ -78,11 +83,19 @@ export async function failBatch(
          cancelled_at = CASE status WHEN 'cancelling' THEN now() END,
          failed_at = CASE status WHEN 'cancelling' THEN NULL ELSE now() END
        WHERE ${IS_STANDING} RETURNING id`,
-      [...claimValues(claim), JSON.stringify(problems)],
+      [...claimValues(claim), toStorableJson(problems.map(shorten))],
     )
     if (rows.length > 0)
       await transaction.query('DELETE FROM batch_lines WHERE batch_id = $1', [claim.batchId])
   })
+}
+
+function shorten({ message, param, ...problem }: LineProblem): LineProblem {
+  return {
+    ...problem,
+    message: message.slice(0, PROBLEM_LENGTH_MAX),
+    param: param?.slice(0, PROBLEM_LENGTH_MAX) ?? null,
+  }
 }
 
 /** Reads the input file of one batch. */
@@ -160,7 +173,7 @@ class InputReading {
     this.#lineOfId.set(idKey, line)
     if (model !== null) {
       this.#noteModel(model.id, line)
-      this.estimatedNanoUsd += estimateLine(model, checked.body, bytes)
+      this.#addToEstimate(estimateLine(model, checked.body, bytes))
     }
     this.#rows.push({ raw, customId, problem: null })
   }
@@ -182,6 +195,11 @@ class InputReading {
     if (this.#options.allowsSeveralModels || this.#batch.wire !== 'batches') return
     const message = `All lines of a batch ask one model, here '${this.#firstModel}'.`
     this.#problems.push({ code: 'mismatched_model', message, param: 'body.model', line })
+  }
+
+  #addToEstimate(nanoUsd: NanoUsd): void {
+    const sum = this.estimatedNanoUsd + nanoUsd
+    this.estimatedNanoUsd = sum < ESTIMATE_NANO_USD_MAX ? sum : ESTIMATE_NANO_USD_MAX
   }
 
   async #store(): Promise<void> {

@@ -6,6 +6,7 @@ import type { Queryable } from '../../storage/database.ts'
 import type { ByteRange, MediaStore } from '../../storage/media-store/media-store.ts'
 import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import { messageOf } from '../../storage/storage-error.ts'
+import { requireRoom } from '../../storage/stored-bytes/stored-bytes.ts'
 import { COLUMNS, fileFromRow, IS_READABLE, type FileRow, type StoredFile } from './file-row.ts'
 import { storeFile, type FileOrder, type StoreParts } from './store-file.ts'
 import { removeFiles, sweepFiles } from './sweep-files.ts'
@@ -15,6 +16,8 @@ export { FILE_PURPOSES, UPLOAD_PURPOSES, type StoredFile } from './file-row.ts'
 
 /** Files that clients upload, and files with results of the gateway. */
 export interface Files {
+  /** Throws if the quota of the account is used up. */
+  requireRoom(place: Place): Promise<void>
   /** Streams the source into the store. Nothing remains of a source that fails or does not fit into the quotas. */
   store(order: FileOrder): Promise<StoredFile>
   list(
@@ -40,6 +43,8 @@ interface FilesOptions extends StoreParts {
 export function createFiles(options: FilesOptions): Files {
   const { database, store, logger } = options
   return {
+    requireRoom: ({ accountId }) =>
+      requireRoom(database, { quotaOf: options.quotaOf, kind: 'file', accountId }),
     store: (order) => storeFile(options, order),
     list: (place, filter, page) => listFiles(database, place, filter, page),
     read: async (place, fileId) => {

@@ -34,6 +34,8 @@ export interface LineWriter {
 }
 
 const BATCH_MAX = 100
+/** A longer result is written alone: many of them would be more than one statement of the database takes. */
+const GROUPED_LENGTH_MAX = 256 * 1024
 
 interface LineWriterParts {
   readonly database: Database
@@ -49,7 +51,10 @@ export function createLineWriter({ database, clock }: LineWriterParts, claim: Ba
   const ends = new Batches<LineEnd, boolean>((batch) => endLines(database, claim, batch), BATCH_MAX)
   return {
     begin: async (number) => (await begins.add(number)).requestId,
-    end: (end) => ends.add(end),
+    end: async (end) => {
+      const isGrouped = end.status === 'pending' || end.result.length <= GROUPED_LENGTH_MAX
+      return isGrouped ? ends.add(end) : (await endLines(database, claim, [end]))[0] === true
+    },
   }
 }
 
