@@ -1,4 +1,9 @@
-import { claimLedgerCheck, noteFailedCheck, noteLedgerCheck, verifyLedger } from '../../modules/ledger/ledger.ts'
+import {
+  claimLedgerCheck,
+  noteFailedCheck,
+  noteLedgerCheck,
+  verifyLedger,
+} from '../../modules/ledger/ledger.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { connectDatabase } from '../../storage/connection/connect-database.ts'
 import type { Queryable } from '../../storage/database.ts'

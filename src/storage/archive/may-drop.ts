@@ -56,11 +56,12 @@ export async function noteDropped(
   { name }: ArchivedTable,
   { rows }: Pick<DroppedRows, 'rows'>,
 ): Promise<string[]> {
-  const isWhole = `source = $1 AND manifest_sha256 IS NOT NULL AND dropped_at IS NULL`
+  const isOpen = `source = $1 AND manifest_sha256 IS NOT NULL AND dropped_at IS NULL`
   // Reading all rows is worth it only then.
-  if ((await transaction.query(`SELECT FROM archives WHERE ${isWhole} LIMIT 1`, [name])).length === 0) return []
+  const known = await transaction.query(`SELECT FROM archives WHERE ${isOpen} LIMIT 1`, [name])
+  if (known.length === 0) return []
   const noted = await transaction.query<{ id: string }>(
-    `UPDATE archives SET status = 'complete', dropped_at = now() WHERE ${isWhole}
+    `UPDATE archives SET status = 'complete', dropped_at = now() WHERE ${isOpen}
        AND month IN (SELECT ${MONTH} FROM ${rows} GROUP BY 1) RETURNING id`,
     [name],
   )
