@@ -61,6 +61,15 @@ describe('Prefer', () => {
 })
 
 describe('an image that was awaited', () => {
+  test('is counted once in the spend of the metrics, by its worker', async () => {
+    const gateway = gatewayOf('auto')
+    const read = async () => String((await gateway.request('GET', '/metrics', { key: null })).body)
+    const { status, body: answer } = await post('auto', OPENAI_SDK, { model: 'recraft-v3', prompt: 'A cube' })
+    expect([status, answer.usage.cost_usd > 0]).toEqual([200, true])
+    const spent = [...(await read()).matchAll(/^parkway_spend_usd_total\{model="recraft-v3",.*\} (\S+)$/gm)]
+    expect(spent.reduce((sum, [, value]) => sum + Number(value), 0)).toBeCloseTo(answer.usage.cost_usd, 9)
+  })
+
   test('is in the answer with b64_json, on every route', async () => {
     const image = `data:image/png;base64,${(await paintPng()).toString('base64')}`
     const asked = { response_format: 'b64_json' }

@@ -180,6 +180,12 @@ describe.skipIf(!hasGo)('the chart', () => {
     expect(find(objects, 'Service', 'gate-pods')?.metadata.labels).toMatchObject(
       monitor?.spec.selector.matchLabels,
     )
+    const set = install({
+      secretSettings: { PARKWAY_METRICS_TOKEN: 'token-of-mine' },
+      metrics: { serviceMonitor: { enabled: true } },
+    })
+    const { name, key } = find(set, 'ServiceMonitor')?.spec.endpoints[0].authorization.credentials
+    expect(Buffer.from(find(set, 'Secret', name)?.data[key], 'base64').toString()).toBe('token-of-mine')
     const own = install({ metrics: { existingSecret: 'mine' } })
     expect(find(own, 'Secret', 'gate-metrics')).toBeUndefined()
   })

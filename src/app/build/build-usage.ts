@@ -1,6 +1,6 @@
 import type { BodyStorageRules } from '../../http/routes/account/body-storage.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { carryUsage, type Ledger } from '../../modules/ledger/ledger.ts'
+import { carryArchives, carryUsage, type Ledger } from '../../modules/ledger/ledger.ts'
 import { createExportCounts, type ExportCounts } from '../../modules/agent-telemetry/agent-telemetry.ts'
 import {
   createRequestLog,
@@ -13,10 +13,12 @@ import { createDeprecations, type Deprecations } from '../../modules/deprecation
 import { createUsage, DAY_MS, type Usage } from '../../modules/usage/usage.ts'
 import type { Database } from '../../storage/database.ts'
 import { keepOnlineIndexes, type OnlineIndexes } from '../../storage/online-indexes.ts'
+import { openArchiveStore } from '../../storage/archive/archive-store.ts'
 import { ARCHIVED_USAGE } from '../../storage/archive/archived-tables.ts'
 import { keepArchives } from '../../storage/archive/keep-archives.ts'
-import { mayDrop } from '../../storage/archive/may-drop.ts'
+import { mayDrop, noteDropped } from '../../storage/archive/may-drop.ts'
 import type { Installation } from '../../storage/installation.ts'
+import type { MediaStore } from '../../storage/media-store/media-store.ts'
 import { keepPartitions, type Retention } from '../../storage/partitions/keep-partitions.ts'
 import type { MessageBus } from '../../storage/bus/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
@@ -91,11 +93,13 @@ function buildPartitions(
 ): OnlineIndexes {
   const onlineIndexes = keepOnlineIndexes({ database, connectionString, logger })
   opened.defer(() => onlineIndexes.close())
+  const archiveStore = config.archive ? openArchiveStore(archivePlaceOf(config)) : null
+  opened.defer(() => archiveStore?.close())
   const partitions = keepPartitions({
     database,
     connectionString,
     logger,
-    retentions: retentionsOf(config),
+    retentions: retentionsOf(config, archiveStore),
     areIndexesReady: () => onlineIndexes.areReady(),
     onCounted: (table, missing) => metrics.partitions.seen(table, missing),
   })
@@ -114,17 +118,23 @@ function buildPartitions(
   return onlineIndexes
 }
 
-/** How long the rows of tables with partitions are kept. */
-function retentionsOf({ usageRetentionMonths, failedRequestRetentionDays, archive }: Config): Retention[] {
+/** How long the rows of tables with partitions are kept. Without a store of archives they are dropped whether they are archived or not. */
+function retentionsOf(
+  { usageRetentionMonths, failedRequestRetentionDays }: Config,
+  archiveStore: MediaStore | null,
+): Retention[] {
   return [
     {
       table: 'usage_records',
       keptSince: (nowMs) => monthsBefore(nowMs, usageRetentionMonths),
       lateMs: 2 * DAY_MS,
-      ...(archive && {
-        mayDrop: (transaction, partition) => mayDrop(transaction, ARCHIVED_USAGE, partition),
-      }),
-      keepSums: (partition) => carryUsage(partition, { isArchived: archive }),
+      mayDrop: async (transaction, partition) => {
+        if (archiveStore !== null)
+          return mayDrop({ transaction, store: archiveStore }, ARCHIVED_USAGE, partition)
+        await carryArchives(transaction, await noteDropped(transaction, ARCHIVED_USAGE, partition))
+        return true
+      },
+      keepSums: (partition) => carryUsage(partition, { isArchived: archiveStore !== null }),
     },
     { table: 'failed_requests', keptSince: (nowMs) => nowMs - failedRequestRetentionDays * DAY_MS },
   ]

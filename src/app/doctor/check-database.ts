@@ -237,7 +237,9 @@ function checkMoney(
     add(
       'warning',
       'ledger_not_checked',
-      `The ledger was last checked ${Math.floor((nowMs - ledgerCheck.checkedAtMs) / DAY_MS)} days ago.`,
+      ledgerCheck.checkedAtMs === 0
+        ? 'No check of the ledger came to its end.'
+        : `The ledger was last checked ${Math.floor((nowMs - ledgerCheck.checkedAtMs) / DAY_MS)} days ago.`,
       'Look for `the ledger could not be checked` in the log of the workers.',
     )
   return findings

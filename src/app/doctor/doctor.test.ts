@@ -99,15 +99,20 @@ describe('what is planted in a real database is found there', () => {
     expectMended(checkDatabase(await readDatabase(database), expected), code)
   })
 
-  test('transaction_open, with the process that has it', async () => {
+  test('transaction_open, with the process that has it, and without the texts of its statement', async () => {
     const client = new Client({ connectionString: stored.connectionString })
     await client.connect()
     try {
       await client.query('BEGIN')
-      const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
+      const { rows } = await client.query(`SELECT pg_backend_pid() AS pid, 'quiet harbour' AS word`)
       const { sessions } = await readDatabase(database)
       expect(sessions).toContainEqual(
-        expect.objectContaining({ pid: rows[0].pid, state: 'idle in transaction', isBlocked: false }),
+        expect.objectContaining({
+          pid: rows[0].pid,
+          state: 'idle in transaction',
+          isBlocked: false,
+          statement: 'SELECT pg_backend_pid() AS pid, … AS word',
+        }),
       )
     } finally {
       await client.end()

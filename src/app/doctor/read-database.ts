@@ -31,7 +31,7 @@ interface Session {
   readonly state: string
   readonly seconds: number
   readonly isBlocked: boolean
-  /** The beginning of its statement, as the server shows it to this role. */
+  /** The beginning of its statement, as the server shows it to this role, without the texts in it: other programs write secrets there. */
   readonly statement: string
 }
 
@@ -107,10 +107,13 @@ const FACTS = `
     (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::text FROM (SELECT created_at FROM tasks
       WHERE status = 'pending' LIMIT $1) AS waiting) AS oldest_seconds`
 
+/** SQL: the end of a statement may be cut off, and a text with it. */
+const WITHOUT_TEXTS = `regexp_replace(query, '''[^'']*(''|$)|\\$(\\w*)\\$.*', '…', 'g')`
+
 const SESSIONS = `
   SELECT pid, state, extract(epoch FROM clock_timestamp() - coalesce(
       CASE WHEN state = 'active' THEN query_start ELSE xact_start END, query_start))::float8 AS seconds,
-    coalesce(wait_event_type = 'Lock', false) AS "isBlocked", left(regexp_replace(query, '\\s+', ' ', 'g'), 100) AS statement
+    coalesce(wait_event_type = 'Lock', false) AS "isBlocked", left(regexp_replace(${WITHOUT_TEXTS}, '\\s+', ' ', 'g'), 100) AS statement
   FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid() AND state IN ('active', 'idle in transaction')
     AND backend_type = 'client backend'

@@ -21,6 +21,27 @@ afterAll(async () => {
   await stored.drop()
 })
 
+test('a check that never comes to its end is told of', async () => {
+  const { promise: failed, resolve } = Promise.withResolvers<void>()
+  const check = checkLedgerDaily({
+    database,
+    connectionString: 'postgres://127.0.0.1:1/nobody',
+    everyMs: 86_400_000,
+    lookMs: 1,
+    logger: {
+      info: () => {},
+      warn: (_details, message) => {
+        if (message === 'the ledger could not be checked') resolve()
+      },
+      error: () => {},
+    },
+  })
+  await failed
+  await check.close()
+  expect(await readLedgerCheck(database)).toEqual({ checkedAt: new Date(0), differences: 0 })
+  await database.query('DELETE FROM ledger_check')
+})
+
 test('a broken ledger is found by itself, logged with its rule, and told by the metrics', async () => {
   await database.query(`INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd)
     VALUES ('grant:x', gen_random_uuid(), 'cash', 'grant', 5)`)

@@ -1,4 +1,9 @@
-import { claimLedgerCheck, noteLedgerCheck, verifyLedger } from '../../modules/ledger/ledger.ts'
+import {
+  claimLedgerCheck,
+  noteFailedCheck,
+  noteLedgerCheck,
+  verifyLedger,
+} from '../../modules/ledger/ledger.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { connectDatabase } from '../../storage/connection/connect-database.ts'
 import type { Queryable } from '../../storage/database.ts'
@@ -26,6 +31,7 @@ export function checkLedgerDaily(options: DailyCheckOptions): { close(): Promise
   if (everyMs === 0) return { close: async () => {} }
   /** The session of a running check. */
   let pid: number | null = null
+  let isClosing = false
   const check = async (): Promise<void> => {
     if (!(await claimLedgerCheck(database, everyMs))) return
     // A session of its own: a statement that reads a whole table may take longer than those of requests.
@@ -41,6 +47,9 @@ export function checkLedgerDaily(options: DailyCheckOptions): { close(): Promise
       await noteLedgerCheck(own, broken.length)
       for (const { rule, differences } of broken)
         logger.error({ rule, differences: differences.length }, 'a rule of the ledger is broken')
+    } catch (error) {
+      if (!isClosing) await noteFailedCheck(database)
+      throw error
     } finally {
       pid = null
       await own.close()
@@ -53,6 +62,7 @@ export function checkLedgerDaily(options: DailyCheckOptions): { close(): Promise
   })
   return {
     close: async () => {
+      isClosing = true
       const stopped = stop()
       // A shutdown does not wait for whole tables.
       if (pid !== null) await database.query('SELECT pg_cancel_backend($1)', [pid]).catch(() => {})

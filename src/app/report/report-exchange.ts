@@ -34,8 +34,9 @@ export function createExchangeReporter(options: ReporterOptions) {
     const clientRequestId = clientRequestIdOf(incoming.headers)
     const status = isDisconnected ? CLIENT_CLOSED_REQUEST : response.statusCode
     const { model, provider, firstTokenMs, usage, costUsd, operation } = describeInference(inference)
+    const isWorkHere = inference !== null && !isHandedOn(inference)
     const traceId =
-      tracer && inference && !isHandedOn(inference)
+      tracer && isWorkHere
         ? traceInference(tracer, {
             record: inference,
             requestId: id,
@@ -53,8 +54,9 @@ export function createExchangeReporter(options: ReporterOptions) {
       model,
       provider,
       firstTokenMs,
-      costUsd,
-      operation,
+      // The worker of a task counts what it cost, also if its request waited for it.
+      costUsd: isWorkHere ? costUsd : undefined,
+      operation: isWorkHere ? operation : undefined,
       traceId,
     })
     if (inference !== null) measureDeployment(deployments, inference, durationMs)
@@ -116,7 +118,7 @@ export function createExchangeReporter(options: ReporterOptions) {
   }
 }
 
-/** Returns whether the work was only handed to a task. The task has its own span. */
+/** Returns whether the work was only handed to a task. The task has its own span, and its worker counts it. */
 function isHandedOn({ outcome, attempts }: InferenceRecord): boolean {
   return outcome === 'completed' && attempts.length === 0
 }

@@ -53,8 +53,13 @@ export {
   type Subject,
   type SubjectKind,
 } from './budgets/subject.ts'
-export { carryUsage } from './books/carry-usage.ts'
-export { claimLedgerCheck, noteLedgerCheck, readLedgerCheck } from './books/ledger-check.ts'
+export { carryArchives, carryUsage } from './books/carry-usage.ts'
+export {
+  claimLedgerCheck,
+  noteFailedCheck,
+  noteLedgerCheck,
+  readLedgerCheck,
+} from './books/ledger-check.ts'
 export { isRefusal } from './books/cap-reached.ts'
 export { forgetHolds } from './books/stored-hold.ts'
 export { hasKeyCap } from './books/spend-caps.ts'

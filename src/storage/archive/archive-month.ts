@@ -14,6 +14,7 @@ import {
   listArchives,
   listParts,
   recordPart,
+  replaceEarlier,
   type StoredArchive,
   type StoredPart,
 } from './stored-archives.ts'
@@ -59,7 +60,10 @@ export async function archiveMonth(
   const name = nameManifest(archive)
   await store.put(name, once(manifest), 'application/json')
   if ((await hashFile(store, name))?.sha256 !== manifestSha256) throw new Error(`${name} cannot be read back`)
-  await completeArchive(database, archive.id, { rows, digest, manifestSha256 })
+  await database.transaction(async (transaction) => {
+    await completeArchive(transaction, archive.id, { rows, digest, manifestSha256 })
+    await replaceEarlier(transaction, archive)
+  })
   await removeReplaced(work, table, month)
   return { ...archive, status: 'complete', rows, digest, manifestSha256 }
 }

@@ -126,6 +126,18 @@ export async function completeArchive(
   )
 }
 
+/** Marks archives of the month with the columns of earlier releases as replaced. What is in files only stays. */
+export async function replaceEarlier(
+  queryable: Queryable,
+  { table, month, schemaVersion }: StoredArchive,
+): Promise<void> {
+  await queryable.query(
+    `UPDATE archives SET status = 'stale' WHERE source = $1 AND month = $2::date AND schema_version < $3 AND status = 'complete'
+       AND dropped_at IS NULL`,
+    [table, `${month.name}-01`, schemaVersion],
+  )
+}
+
 /** Forgets an archive with its parts and sums. Its files are removed before. */
 export async function deleteArchive(queryable: Queryable, archiveId: string): Promise<void> {
   await queryable.query('DELETE FROM archives WHERE id = $1', [archiveId])

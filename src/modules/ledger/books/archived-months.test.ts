@@ -146,6 +146,49 @@ describe('rows that are not kept any more', () => {
   })
 })
 
+describe('an archive is the only place of rows', () => {
+  test('rows stay in their table until the files of their archive are there, and a lost file is written again', async () => {
+    await stage.archive()
+    for (const kind of ['part-', '_manifest-']) {
+      const lost = (await filesOf(FOLDER)).find((name) => name.startsWith(kind)) ?? expect.unreachable()
+      await stage.store.delete(`${FOLDER}/${lost}`)
+      await stage.drop()
+      expect(await partitionsOf()).toContain('usage_records_before')
+      expect(await stage.archive()).toEqual(['usage_records 2025-08 6'])
+    }
+    await stage.drop()
+    expect(await partitionsOf()).not.toContain('usage_records_before')
+    expect(await costsOf(one)).toEqual([101n, 102n, 103n])
+    expect(await stage.verify()).toEqual([])
+  })
+
+  test('files of rows that were dropped while archives were off stay, also when a row comes later', async () => {
+    await stage.archive()
+    await stage.drop({ hasArchives: false })
+    expect(await stage.database.query('SELECT FROM usage_records')).toEqual([])
+    expect(await stage.verify()).toEqual([])
+    expect(await stage.findDifferences()).toEqual([])
+    await stage.charge(other, 3n, AUGUST + 30)
+    await stage.drop()
+    expect(await stage.archive()).toEqual(['usage_records 2025-08 1'])
+    await stage.drop()
+    expect(await stage.database.query('SELECT FROM usage_records')).toEqual([])
+    expect(await costsOf(other)).toEqual([7n, 8n, 9n, 3n])
+    expect(await stage.findDifferences()).toEqual([])
+  })
+
+  test('an archive with the columns of an earlier release is replaced, so that no row is read twice', async () => {
+    await stage.archive()
+    const before = await filesOf(FOLDER)
+    await stage.database.query('UPDATE archives SET schema_version = 0')
+    expect(await stage.archive()).toHaveLength(2)
+    const after = await filesOf(FOLDER)
+    expect(after).toHaveLength(before.length)
+    expect(after.filter((name) => before.includes(name))).toEqual([])
+    expect(await costsOf(one)).toEqual([101n, 102n, 103n])
+  })
+})
+
 describe('files', () => {
   test('a changed byte, a missing file and a changed manifest are found and named', async () => {
     await stage.archive()

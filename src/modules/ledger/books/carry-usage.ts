@@ -1,3 +1,5 @@
+import type { Queryable } from '../../../storage/database.ts'
+
 /** SQL: all token counts in one sum, used only for comparison. */
 export const TOKENS =
   'prompt_tokens::numeric + cached_tokens + cache_write_tokens + completion_tokens + reasoning_tokens'
@@ -27,3 +29,14 @@ export function carryUsage(
       archived_requests = usage_carried.archived_requests + excluded.archived_requests,
       archived_nano_usd = usage_carried.archived_nano_usd + excluded.archived_nano_usd`
 }
+
+/** Counts the requests of archives as dropped and archived. Their own sums were carried as those of requests that are in no archive. */
+export async function carryArchives(transaction: Queryable, archiveIds: readonly string[]): Promise<void> {
+  if (archiveIds.length === 0) return
+  await transaction.query(CARRY_ARCHIVES, [archiveIds])
+}
+
+const CARRY_ARCHIVES = `
+  INSERT INTO usage_carried (account_id, partition, until, requests, tokens, cost_nano_usd, archived_requests, archived_nano_usd)
+  SELECT account_id, 'archive ' || archive_id, (month + interval '1 month') AT TIME ZONE 'UTC', 0, 0, 0, archived_sums.rows, amount_nano_usd
+  FROM archived_sums JOIN archives ON archives.id = archive_id WHERE archive_id = ANY ($1::uuid[])`

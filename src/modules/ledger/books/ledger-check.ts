@@ -17,6 +17,11 @@ export async function noteLedgerCheck(queryable: Queryable, differences: number)
   await queryable.query('UPDATE ledger_check SET checked_at = now(), differences = $1', [differences])
 }
 
+/** Notes that a check did not come to its end. If none ever did, the last one is at the beginning of time, so that somebody is told. */
+export async function noteFailedCheck(queryable: Queryable): Promise<void> {
+  await queryable.query(`UPDATE ledger_check SET checked_at = 'epoch' WHERE checked_at IS NULL`)
+}
+
 /** Returns null if it was never checked. */
 export async function readLedgerCheck(queryable: Queryable): Promise<LastLedgerCheck | null> {
   const [row] = await queryable.query<{ checked_at: Date; differences: number }>(
@@ -27,7 +32,8 @@ export async function readLedgerCheck(queryable: Queryable): Promise<LastLedgerC
 
 const CLAIM = `
   INSERT INTO ledger_check (begun_at) VALUES (now()) ON CONFLICT (is_only) DO UPDATE SET begun_at = now()
-  WHERE ledger_check.begun_at < now() - $1 * interval '1 millisecond'
+  WHERE ledger_check.begun_at < now() - $1::float8 * interval '1 millisecond'
     OR (coalesce(ledger_check.checked_at, '-infinity') < ledger_check.begun_at
-      AND ledger_check.begun_at < now() - interval '1 hour')
+      -- Tables that are too large to be read in time are not read every hour.
+      AND ledger_check.begun_at < now() - greatest(interval '1 hour', $1::float8 / 4 * interval '1 millisecond'))
   RETURNING 1`

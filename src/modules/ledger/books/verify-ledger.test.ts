@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Queryable } from '../../../storage/database.ts'
-import { claimLedgerCheck, noteLedgerCheck, readLedgerCheck, verifyLedger, type Payer } from '../ledger.ts'
+import {
+  claimLedgerCheck,
+  noteFailedCheck,
+  noteLedgerCheck,
+  readLedgerCheck,
+  verifyLedger,
+  type Payer,
+} from '../ledger.ts'
 import { postCharges } from '../journal/post-charges.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from '../testing/ledger-stage.ts'
 import { PLAIN_CHARGE } from '../testing/plain-charge.ts'
@@ -45,7 +52,11 @@ test('one process checks the ledger when it is due, and again if a check does no
   expect(claims.toSorted()).toEqual([false, true])
   expect(await readLedgerCheck(database)).toBeNull()
   await database.query(`UPDATE ledger_check SET begun_at = now() - interval '2 hours'`)
+  expect(await claimLedgerCheck(database, DAY_MS)).toBe(false)
+  await database.query(`UPDATE ledger_check SET begun_at = now() - interval '7 hours'`)
   expect(await claimLedgerCheck(database, DAY_MS)).toBe(true)
+  await noteFailedCheck(database)
+  expect((await readLedgerCheck(database))?.checkedAt.getTime()).toBe(0)
   await noteLedgerCheck(database, 2)
   expect(await readLedgerCheck(database)).toMatchObject({ differences: 2 })
   await database.query(`UPDATE ledger_check SET begun_at = now() - interval '2 hours'`)

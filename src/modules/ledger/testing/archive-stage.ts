@@ -9,7 +9,7 @@ import {
   findArchivedTable,
   type ArchivedRow,
 } from '../../../storage/archive/archived-tables.ts'
-import { mayDrop } from '../../../storage/archive/may-drop.ts'
+import { mayDrop, noteDropped } from '../../../storage/archive/may-drop.ts'
 import { parseMonth } from '../../../storage/archive/month.ts'
 import { readArchives } from '../../../storage/archive/read-archives.ts'
 import { listArchives } from '../../../storage/archive/stored-archives.ts'
@@ -19,7 +19,7 @@ import { PARTITIONED_TABLES } from '../../../storage/partitions/partitioned-tabl
 import { arrangeOnce } from '../../../storage/partitions/testing/arrange-once.ts'
 import { removeDirectory } from '../../../../tests/support/remove-directory.ts'
 import { postCharges } from '../journal/post-charges.ts'
-import { carryUsage, type Payer } from '../ledger.ts'
+import { carryArchives, carryUsage, type Payer } from '../ledger.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from './ledger-stage.ts'
 import { PLAIN_CHARGE } from './plain-charge.ts'
 
@@ -34,8 +34,8 @@ export interface ArchiveStage extends LedgerStage {
   /** Gives all entries the time of another day, in one step. */
   backdateEntries(day: string): Promise<void>
   archive(work?: Partial<DueWork>): Promise<string[]>
-  /** Drops the partitions of usage that may be dropped. */
-  drop(): Promise<void>
+  /** Drops the partitions of usage that may be dropped. Without archives all of them. */
+  drop(options?: { readonly hasArchives: boolean }): Promise<void>
   verify(): Promise<string[]>
   read(table: string, month: string, accountId?: string): Promise<ArchivedRow[]>
 }
@@ -78,15 +78,19 @@ export async function createArchiveStage(): Promise<ArchiveStage> {
       })
       return done
     },
-    drop: () =>
+    drop: ({ hasArchives } = { hasArchives: true }) =>
       arrangeOnce(connectionString, {
         tables: PARTITIONED_TABLES.filter(({ name }) => name === 'usage_records'),
         retentions: [
           {
             table: 'usage_records',
             keptSince: () => Infinity,
-            mayDrop: (transaction, partition) => mayDrop(transaction, ARCHIVED_USAGE, partition),
-            keepSums: (partition) => carryUsage(partition, { isArchived: true }),
+            mayDrop: async (transaction, partition) => {
+              if (hasArchives) return mayDrop({ transaction, store }, ARCHIVED_USAGE, partition)
+              await carryArchives(transaction, await noteDropped(transaction, ARCHIVED_USAGE, partition))
+              return true
+            },
+            keepSums: (partition) => carryUsage(partition, { isArchived: hasArchives }),
           },
         ],
       }),
