@@ -17,7 +17,7 @@ export const GROWS_WITH_REQUESTS: Readonly<Record<string, GrowingTable>> = {
   },
   archived_sums: { kept: 'one row an account and archived month' },
   batch_lines: { kept: 'until its batch ends', withoutAccount: 'its batch belongs to an account' },
-  batches: { kept: 'one row a batch, for ever', withoutAccount: 'an index begins with the account' },
+  batches: { kept: '30 days', withoutAccount: 'an index begins with the account' },
   budget_checks: {
     kept: 'until any process has looked, within seconds',
     withoutAccount: 'a queue, which is taken from its beginning',

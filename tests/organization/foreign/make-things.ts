@@ -106,7 +106,7 @@ async function makePeople({ gateway, accountKey, projectId }: Side, name: string
     user: user.id,
     grant: (await signInTool(gateway, user, projectId)).grantId,
     group,
-    file,
+    uploadedFile: file,
     batch: idOf(
       await make('/v1/batches', {
         input_file_id: file,

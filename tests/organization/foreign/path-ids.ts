@@ -8,7 +8,7 @@ const IDS: readonly (readonly [prefix: string, param: string, thing: string])[] 
   ['/v1/conversations/', 'id', 'conversation'],
   ['/v1/conversations/', 'item_id', 'item'],
   ['/v1/deployments/', 'id', 'deployment'],
-  ['/v1/files/', 'id', 'file'],
+  ['/v1/files/', 'id', 'uploadedFile'],
   ['/v1/grants/', 'id', 'grant'],
   ['/v1/organization/admin_api_keys/', 'key_id', 'adminKey'],
   ['/v1/organization/budget_requests/', 'request_id', 'budgetRequest'],
