@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../kernel/clock.ts'
 import { isRecord } from '../kernel/is-record.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -85,8 +86,10 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
   return {
     isRunning: () => jobs.isRunning(),
     close: async ({ graceMs }) => {
-      for (const stop of stopRepeating) void stop()
+      const stopped = Promise.all(stopRepeating.map((stop) => stop()))
       await Promise.all([
+        // A sweep goes on where it was in another process: nobody waits for a long one.
+        Promise.race([stopped, delay(graceMs, undefined, { ref: false })]),
         jobs.stop(),
         tasks.close({ graceMs }),
         ...runners.map((runner) => runner.close({ graceMs })),

@@ -154,7 +154,10 @@ describe('the quota', () => {
     const { id } = (await upload({ purpose: 'batch', file: big(BYTES_MAX) }, key)).body
     const body = { input_file_id: id, endpoint: '/v1/embeddings', completion_window: '24h' }
     const refused = await gateway.request('POST', '/v1/batches', { key, body })
-    expect([refused.status, refused.body.error.message]).toEqual([429, expect.stringContaining('file_bytes_max')])
+    expect([refused.status, refused.body.error.message]).toEqual([
+      429,
+      expect.stringContaining('file_bytes_max'),
+    ])
   })
 
   test('leaves a project half of the bytes', async () => {

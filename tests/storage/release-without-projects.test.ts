@@ -56,7 +56,7 @@ describe.skipIf(!hasRelease(OLD_COMMIT))('an account with one key', () => {
     })
     // A second process on the same database prints no key.
     const url = await program.waitForOutput((text) => /Base URL +(\S+)\/v1/.exec(text)?.[1])
-    return { program, url, key: /API key +(pk-\S+)/.exec(program.stdout)?.[1] ?? '' }
+    return { program, url, key: /API key +(pk-\S+)/.exec(program.stdout + program.stderr)?.[1] ?? '' }
   }
   const askerOf =
     ({ url }: Pick<Started, 'url'>, key: string): Ask =>

@@ -54,12 +54,7 @@ export {
   type SubjectKind,
 } from './budgets/subject.ts'
 export { carryArchives, carryUsage } from './books/carry-usage.ts'
-export {
-  claimLedgerCheck,
-  noteFailedCheck,
-  noteLedgerCheck,
-  readLedgerCheck,
-} from './books/ledger-check.ts'
+export { claimLedgerCheck, noteFailedCheck, noteLedgerCheck, readLedgerCheck } from './books/ledger-check.ts'
 export { isRefusal } from './books/cap-reached.ts'
 export { forgetHolds } from './books/stored-hold.ts'
 export { hasKeyCap } from './books/spend-caps.ts'

@@ -52,9 +52,13 @@ export async function startSetup(
   const { accountId } = actor
   const nowMs = clock.nowMs()
   if ((await countSetups(database, accountId, nowMs - DAY_MS)) >= SETUPS_A_DAY_MAX)
-    throw new AppError('rate_limit_exceeded', 'Too many pages to save a card were opened today. Try again later.', {
-      retryAfterSeconds: 3_600,
-    })
+    throw new AppError(
+      'rate_limit_exceeded',
+      'Too many pages to save a card were opened today. Try again later.',
+      {
+        retryAfterSeconds: 3_600,
+      },
+    )
   const { card } = await readAutoTopUp(database, accountId)
   const customerId = card?.provider === provider.name ? card.customerId : null
   const setup = {
