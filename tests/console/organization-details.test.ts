@@ -13,7 +13,11 @@ const CHAT = { model: 'gpt-5.4-mini', messages: [{ role: 'user', content: 'Hi' }
 /** Returns what a button saves as a file. */
 async function savedBy(page: Page, name: string): Promise<string> {
   const download = page.waitForEvent('download')
-  await page.getByRole('button', { name, exact: true }).click()
+  const [button, link] = (['button', 'link'] as const).map((role) => page.getByRole(role, { name }))
+  await button
+    ?.or(link ?? button)
+    .first()
+    .click()
   return readFile(await (await download).path(), 'utf8')
 }
 

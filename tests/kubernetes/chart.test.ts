@@ -184,8 +184,9 @@ describe.skipIf(!hasGo)('the chart', () => {
       secretSettings: { PARKWAY_METRICS_TOKEN: 'token-of-mine' },
       metrics: { serviceMonitor: { enabled: true } },
     })
-    const { name, key } = find(set, 'ServiceMonitor')?.spec.endpoints[0].authorization.credentials
-    expect(Buffer.from(find(set, 'Secret', name)?.data[key], 'base64').toString()).toBe('token-of-mine')
+    const credentials = find(set, 'ServiceMonitor')?.spec.endpoints[0].authorization.credentials
+    const secret = find(set, 'Secret', credentials?.name)
+    expect(Buffer.from(secret?.data[credentials?.key], 'base64').toString()).toBe('token-of-mine')
     const own = install({ metrics: { existingSecret: 'mine' } })
     expect(find(own, 'Secret', 'gate-metrics')).toBeUndefined()
   })
