@@ -16,6 +16,7 @@ import { LineThrottle } from './line-throttle.ts'
 import { adoptLines } from './lines/adopt-lines.ts'
 import { bytesOf, LineWindow, type WaitingLine } from './lines/line-window.ts'
 import { createLineWriter, type LineWriter } from './lines/line-writer.ts'
+import { readResultRoom, ResultRoom } from './lines/result-room.ts'
 import { runLine, slowsDown, type RanLine } from './lines/run-line.ts'
 import { failRest, finishBatch } from './results/finish-batch.ts'
 import { failBatch, validateBatch } from './validate-batch.ts'
@@ -50,6 +51,7 @@ export class BatchExecution implements LeasedItem {
   readonly #writer: LineWriter
   readonly #window: LineWindow
   #throttle = new LineThrottle(1)
+  #room = new ResultRoom(0)
   /** Cancels the running calls. */
   readonly #cancellation = new Cancellation()
   /** Whether the claim was lost, so that database operations are no longer retried. */
@@ -77,7 +79,11 @@ export class BatchExecution implements LeasedItem {
     const writer = createLineWriter({ database, clock }, claim)
     this.#writer = {
       begin: (number) => keepTrying(() => writer.begin(number), this.#isGivenUp),
-      end: (end) => keepTrying(() => writer.end(end), this.#isGivenUp),
+      end: async (end) => {
+        const isWritten = await keepTrying(() => writer.end(end), this.#isGivenUp)
+        if (end.status !== 'pending') this.#halt ??= this.#room.add(end.result.length)
+        return isWritten
+      },
     }
     this.#window = new LineWindow(database, batch.id, async (range) => {
       try {
@@ -153,6 +159,8 @@ export class BatchExecution implements LeasedItem {
     const { batch, claim } = this.claimed
     await keepTrying(() => adoptLines(database, batch, claim), this.#isGivenUp)
     this.#throttle = await this.#createThrottle()
+    this.#room = await keepTrying(() => readResultRoom(database, batch.id), this.#isGivenUp)
+    this.#halt = this.#room.add(0)
     while (this.#goesOn() && clock.nowMs() < batch.expiresAtMs) {
       await keepTrying(() => this.#window.fill(), this.#isGivenUp)
       this.#changed = Promise.withResolvers()
