@@ -1,3 +1,4 @@
+import { batches } from './scenarios/batches.ts'
 import { budgets } from './scenarios/budgets.ts'
 import { clientProxy } from './scenarios/client-proxy.ts'
 import { commandLine } from './scenarios/command-line.ts'
@@ -34,4 +35,5 @@ export const furtherScenarios: readonly Scenario[] = [
   browserConsole,
   fairness,
   budgets,
+  batches,
 ]

@@ -33,6 +33,8 @@ export const CLIENT_COMMANDS: Readonly<Record<string, Load>> = {
     (await import('./commands/organization/managed-settings.ts')).managedSettings,
   costs: async () => (await import('./commands/organization/costs.ts')).costs,
   statements: async () => (await import('./commands/account/statements.ts')).statements,
+  receipts: async () => (await import('./commands/account/receipts.ts')).receipts,
+  'verify-bill': async () => (await import('./commands/account/verify-bill.ts')).verifyBillCommand,
   topup: async () => (await import('./commands/account/topup.ts')).topup,
   'auto-topup': async () => (await import('./commands/account/auto-topup.ts')).autoTopup,
   movements: async () => (await import('./commands/account/movements.ts')).movements,

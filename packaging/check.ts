@@ -1,8 +1,14 @@
 import { execFile } from 'node:child_process'
 
 /** The longest first, so that the others run beside it. */
-const CHECKS = ['check:types', 'check:lint', 'check:unused', 'check:format']
+const CHECKS = ['check:own-types', 'check:lint', 'check:unused', 'check:format']
 const AT_ONCE = 2
+
+/**
+ * The compiler and the linter are programs in Go. Each of their threads checks the types that it meets anew, and the collection of
+ * garbage takes a fifth: with one thread each, and with more room, both take two thirds of the processor's time.
+ */
+const ENVIRONMENT = { ...process.env, GOMAXPROCS: '1', GOGC: '400' }
 
 // The linter reads types too: it must not begin before the types of the API are written.
 if (!(await run('build:api-types'))) process.exit(1)
@@ -19,7 +25,8 @@ async function work(): Promise<void> {
 
 function run(script: string): Promise<boolean> {
   return new Promise((done) => {
-    execFile('npm', ['run', '--silent', script], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+    const options = { maxBuffer: 64 * 1024 * 1024, env: ENVIRONMENT }
+    execFile('npm', ['run', '--silent', script], options, (error, stdout, stderr) => {
       process.stdout.write(stdout)
       process.stderr.write(stderr)
       if (error !== null) process.stderr.write(`${script} failed.\n`)

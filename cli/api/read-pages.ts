@@ -1,3 +1,6 @@
+import { CommandFailure } from '../command-failure.ts'
+import { EXIT } from '../exit-codes.ts'
+
 /** A page of a list of the API. */
 interface ListPage<Item> {
   readonly data: readonly Item[]
@@ -18,7 +21,11 @@ export async function readPages<Item>(
     const limit = Math.min(count - items.length, PAGE_SIZE_MAX)
     const page: ListPage<Item> = await read({ limit, ...(after === null ? {} : { after }) })
     items.push(...page.data)
-    after = page.has_more && page.data.length > 0 ? page.next_cursor : null
+    const next = page.has_more && page.data.length > 0 ? page.next_cursor : null
+    // It would be asked for the same page without end.
+    if (next !== null && next === after)
+      throw new CommandFailure(EXIT.failed, 'The gateway sent the same page twice.')
+    after = next
   } while (after !== null && items.length < count)
   return items
 }

@@ -138,6 +138,20 @@ const cancel = clientCommand({
   },
 })
 
+const retry = clientCommand({
+  name: 'retry',
+  summary: 'Ask the lines without an answer again in another batch, and print its id.',
+  example: 'parkway batch retry batch_01a1e9000fc97effb14cdd4471e0969d',
+  define: (command) => command.argument('<batch>', 'its id'),
+  async act({ output, isJson, connect, printJson }, _, id = '') {
+    const batch = await connect().call((routes) =>
+      routes.POST('/v1/batches/{id}/retry', { params: { path: { id } } }),
+    )
+    if (isJson) return printJson(batch)
+    output.line(batch.id)
+  },
+})
+
 interface RunOptions {
   readonly model: string
   readonly system?: string
@@ -232,5 +246,5 @@ export const batch = commandGroup({
   summary: 'Ask many requests in the background.',
   example: 'parkway batch',
   byDefault: list,
-  others: [create, watch, results, cancel, run],
+  others: [create, watch, results, cancel, retry, run],
 })

@@ -1,7 +1,7 @@
 import { printableInLine } from '../output/printable.ts'
 import type { DeploymentEvent } from './follow-deployment.ts'
 
-/** One line of a deployment's history. */
+/** One line of a deployment's history, with its time as the API has it, like the lines of a log. */
 export function describeEvent({ created_at: at, status, message }: DeploymentEvent): string {
-  return `${at.slice(11, 19)}  ${status.padEnd(9)} ${printableInLine(message)}`
+  return `${at}  ${status.padEnd(9)} ${printableInLine(message)}`
 }

@@ -7,13 +7,17 @@ import { connectionCut, isCut } from '../api/read-body.ts'
 import { explainFileError } from './explain-file-error.ts'
 
 /** Saves the body of a response. Only a complete file gets its name. */
-export async function saveResponseBody(response: Response, path: string): Promise<void> {
+export async function saveResponseBody(
+  response: Response,
+  path: string,
+  { mayBeEmpty = false }: { readonly mayBeEmpty?: boolean } = {},
+): Promise<void> {
   const part = partOf(path)
   const bar = createTransferBar(process.stderr, { name: path, bytesTotal: readLength(response) })
   try {
     const file = openSync(part, 'w')
     try {
-      await writeBody(response, { file, position: 0, bar })
+      await writeBody(response, { file, position: 0, bar, mayBeEmpty })
     } finally {
       closeSync(file)
     }
@@ -34,12 +38,16 @@ export function partOf(path: string): string {
 /** Writes a body from a position of an open file on, and shows how far it is. */
 export async function writeBody(
   response: Response,
-  { file, position, bar }: { file: number; position: number; bar: TransferBar },
+  {
+    file,
+    position,
+    bar,
+    mayBeEmpty = false,
+  }: { file: number; position: number; bar: TransferBar; mayBeEmpty?: boolean },
 ): Promise<void> {
-  if (response.body === null) throw nothingSent()
   let at = position
   // Written at once: when a connection breaks, fetch drops what arrived and was not yet taken.
-  for await (const bytes of response.body) {
+  for await (const bytes of response.body ?? []) {
     for (let done = 0; done < bytes.length;) {
       const written = writeSync(file, bytes, done, bytes.length - done, at)
       done += written
@@ -47,7 +55,7 @@ export async function writeBody(
     }
     bar.add(bytes.length)
   }
-  if (at === 0) throw nothingSent()
+  if (at === 0 && !mayBeEmpty) throw nothingSent()
 }
 
 const nothingSent = () => new CommandFailure(EXIT.failed, 'The gateway sent an empty file.')

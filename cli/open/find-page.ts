@@ -11,6 +11,7 @@ export const PAGES = {
   models: '/models',
   tasks: '/tasks',
   usage: '/usage',
+  batches: '/batches',
   compare: '/compare',
   deployments: '/deployments',
   logs: '/log',

@@ -11,6 +11,9 @@ import { compareRoute } from './pages/compare/route.ts'
 import { compareRunRoute } from './pages/compare-run/route.ts'
 import { configurationRoute } from './pages/configuration/route.ts'
 import { deploymentRoute } from './pages/deployment/route.ts'
+import { batchRoute } from './pages/batch/route.ts'
+import { batchesRoute } from './pages/batches/route.ts'
+import { filesRoute } from './pages/files/route.ts'
 import { deploymentsRoute } from './pages/deployments/route.ts'
 import { doctorRoute } from './pages/doctor/route.ts'
 import { deprecationsRoute } from './pages/deprecations/route.ts'
@@ -54,6 +57,9 @@ const pages = {
   usageRoute,
   compareRoute,
   compareRunRoute,
+  batchesRoute,
+  filesRoute,
+  batchRoute,
   deploymentsRoute,
   newDeploymentRoute,
   deploymentRoute,

@@ -22,8 +22,10 @@ import type { RefusedBodies } from './bodies/refused-bodies.ts'
 import type { BodiesInWork } from './bodies/bodies-in-work.ts'
 import { readBody } from './bodies/read-body.ts'
 import { registerRoutes, type RunForAccount } from './register-route.ts'
+import { speaksAnthropic } from './speaks-anthropic.ts'
 import { requirePlainBody } from './bodies/require-plain-body.ts'
 import { OPEN_BODY_BYTES_MAX } from './bodies/require-small-open-bodies.ts'
+import type { Idempotency } from '../modules/idempotency/idempotency.ts'
 import { isHotRoute, type HotRoute, type Route } from './route.ts'
 
 declare module 'fastify' {
@@ -43,6 +45,7 @@ interface FrameworkOptions {
   readonly guard: UnauthenticatedGuard
   readonly gate: ConnectionGate
   readonly runOnce: RunOnce
+  readonly idempotency: Pick<Idempotency, 'hasEnded'>
   readonly takeFiles: TakeFiles
   readonly refusedBodies: RefusedBodies
   readonly bodiesInWork: BodiesInWork
@@ -186,13 +189,16 @@ function wireOf({ routeOptions, raw }: FastifyRequest): Wire | undefined {
   const path = raw.url?.split('?', 1)[0] ?? ''
   if (path.startsWith(SCIM_PATH)) return scimWire
   const isAnthropic =
-    isAnthropicPath(path) || (MODELS_PATH.test(path) && raw.headers['anthropic-version'] !== undefined)
+    isAnthropicPath(path) ||
+    (MODELS_PATH.test(path) && raw.headers['anthropic-version'] !== undefined) ||
+    (FILES_PATH.test(path) && speaksAnthropic(raw.headers))
   return isAnthropic ? messagesWire : undefined
 }
 
 const SCIM_PATH = '/scim/'
 /** Serves both wires: clients of Anthropic's send the header `anthropic-version`. */
 const MODELS_PATH = /^\/v1\/models(?:\/|$)/
+const FILES_PATH = /^\/v1\/files(?:\/|$)/
 
 function useWire(
   wire: Wire | undefined,

@@ -1,15 +1,16 @@
 import { takeRawBodies } from './bodies/take-raw-bodies.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { authenticateHook } from './authenticate.ts'
-import type { RunOnce } from './idempotency.ts'
+import { IDEMPOTENCY_HEADER, type RunOnce } from './idempotency.ts'
 import type { UnauthenticatedGuard } from './connections/guard-unauthenticated.ts'
 import { compileFormBody } from './multipart/form-body.ts'
-import type { Form, UploadedFile } from './multipart/form.ts'
-import type { TakeFiles } from './multipart/take-files.ts'
+import type { Form, FormRoom, UploadedFile } from './multipart/form.ts'
+import type { RoomKeeper, TakeFiles } from './multipart/take-files.ts'
 import type { BodiesInWork } from './bodies/bodies-in-work.ts'
 import { isLargeText, parseLargeStorableBody, parseStorableBody } from './bodies/parse-body.ts'
 import type { Exchange } from './exchange.ts'
 import { PROBE_PATHS } from './connections/probe-paths.ts'
+import { requirePlainBody } from './bodies/require-plain-body.ts'
 import { parseUrlEncoded } from './bodies/parse-url-encoded.ts'
 import { compileUnhonoured } from './bodies/refuse-unhonoured.ts'
 import { handleOnce } from './answers/replay-answer.ts'
@@ -19,6 +20,7 @@ import { nextLoopTurn } from '../kernel/turns/loop-turns.ts'
 import { AppError } from '../kernel/app-error.ts'
 import { tagCaller, TAGS_HEADER } from '../modules/keys/keys.ts'
 import { isRecord } from '../kernel/is-record.ts'
+import type { Idempotency } from '../modules/idempotency/idempotency.ts'
 
 /** Runs work of an account, whose queries then share the database fairly with those of other accounts. */
 export type RunForAccount = <Result>(accountId: string, work: () => Promise<Result>) => Promise<Result>
@@ -27,6 +29,7 @@ export type RunForAccount = <Result>(accountId: string, work: () => Promise<Resu
 export interface RouteSurroundings {
   readonly guard: UnauthenticatedGuard
   readonly runOnce: RunOnce
+  readonly idempotency: Pick<Idempotency, 'hasEnded'>
   readonly takeFiles: TakeFiles
   readonly bodyBytesMax: number
   readonly bodiesInWork: BodiesInWork
@@ -60,12 +63,13 @@ export function registerRoutes(
 function bodiesOf(route: Route): ((scope: FastifyInstance) => void) | null {
   if (route.form) return acceptForms
   if (route.takesRawBody) return (scope) => takeRawBodies(scope, route)
+  if (route.spooledBodyBytesMax !== undefined) return acceptSpooled
   return route.takesUrlEncoded ? takeUrlEncoded : null
 }
 
 /** Registers one route with the framework: authenticate, parse, validate, then call the route. */
 function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSurroundings): void {
-  const { guard, runOnce, takeFiles, runForAccount } = surroundings
+  const { guard, runOnce, takeFiles, runForAccount, idempotency } = surroundings
   const readInput = compileInput(route, surroundings)
   const isOnce = route.method === 'POST' && route.access !== null
 
@@ -78,6 +82,7 @@ function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSu
     const input: Parameters<Route['handle']>[0] = {
       ...given.input,
       files: given.files,
+      room: given.room,
       get rawBody() {
         return Buffer.isBuffer(request.body) ? request.body : NO_BYTES
       },
@@ -95,19 +100,45 @@ function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSu
     return work
   }
 
+  const convertParams = route.params ? compileConversion(route.params) : null
+  const roomKeeperOf = ({ exchange, params, headers }: FastifyRequest): RoomKeeper | undefined => {
+    const { room } = route
+    const { caller } = exchange
+    if (room === undefined || caller === null) return undefined
+    const take = async (bytes: number | null): Promise<FormRoom | null> => {
+      try {
+        return await room.take(caller, convertParams ? convertParams(params) : params, bytes)
+      } catch (error) {
+        const key = headers[IDEMPOTENCY_HEADER]
+        // What was stored then may be what takes the room now.
+        if (typeof key === 'string' && (await idempotency.hasEnded(caller, key))) return null
+        throw error
+      }
+    }
+    return { take, release: (taken) => room.release(taken) }
+  }
+
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { exchange, body: sent } = request
-    const { form } = route
-    if (form && sent === FORM_TO_READ) {
-      return takeFiles.ofForm(exchange, form, async (read) => {
-        const input = await readInput(request, read)
-        return run(request, reply, { input, files: read.files, sent: read.fingerprint })
+    const { form, spooledBodyBytesMax: bytesMax } = route
+    if (bytesMax !== undefined) {
+      requirePlainBody(request.headers)
+      return takeFiles.ofWhole(exchange, bytesMax, async ({ files, fingerprint }) => {
+        const input = await readInput(request, null)
+        return run(request, reply, { input, files, room: null, sent: fingerprint })
       })
     }
+    if (form && sent === FORM_TO_READ) {
+      const work = async (read: Form, room: FormRoom | null): Promise<unknown> => {
+        const input = await readInput(request, read)
+        return run(request, reply, { input, files: read.files, room, sent: read.fingerprint })
+      }
+      return takeFiles.ofForm(exchange, form, work, roomKeeperOf(request))
+    }
     const input = await readInput(request, null)
-    if (form === undefined) return run(request, reply, { input, files: [], sent })
+    if (form === undefined) return run(request, reply, { input, files: [], room: null, sent })
     return takeFiles.ofBody(exchange, form, input.body, (files) =>
-      run(request, reply, { input, files, sent }),
+      run(request, reply, { input, files, room: null, sent }),
     )
   }
 
@@ -160,6 +191,7 @@ function bodyLimitOf(
 interface GivenInput {
   readonly input: RouteInput
   readonly files: readonly UploadedFile[]
+  readonly room: FormRoom | null
   /** The raw body, or the fingerprint of a form, to recognise a repeated request. */
   readonly sent: unknown
 }
@@ -171,8 +203,8 @@ function compileInput(
   route: Route,
   { bodiesInWork }: Pick<RouteSurroundings, 'bodiesInWork'>,
 ): (request: FastifyRequest, form: Form | null) => Promise<RouteInput> {
-  const checkBody = route.body ? compileCheck(route.body) : null
-  const checkUnhonoured = route.body ? compileUnhonoured(route.body) : null
+  const checkBody = route.body && route.spooledBodyBytesMax === undefined ? compileCheck(route.body) : null
+  const checkUnhonoured = checkBody && route.body ? compileUnhonoured(route.body) : null
   const formBody = route.form ? compileFormBody(route.form, route.body) : null
   const convertQuery = route.query ? compileConversion(route.query) : null
   const convertParams = route.params ? compileConversion(route.params) : null
@@ -243,5 +275,14 @@ function acceptForms(scope: FastifyInstance): void {
   scope.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null, FORM_TO_READ))
   scope.addContentTypeParser('*', (_request, _payload, done) => {
     done(new AppError('unsupported_media_type', 'This route takes multipart/form-data or application/json.'))
+  })
+}
+
+/** Leaves a JSON body unread, which the route then writes to disk. */
+function acceptSpooled(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('application/json', (_request, _payload, done) => done(null, undefined))
+  scope.addContentTypeParser('*', (_request, _payload, done) => {
+    done(new AppError('unsupported_media_type', 'This route takes application/json.'))
   })
 }

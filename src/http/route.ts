@@ -6,7 +6,7 @@ import type { Wire } from '../wires/wire.ts'
 import type { Access } from './access.ts'
 import type { Admission } from './admission.ts'
 import type { Exchange } from './exchange.ts'
-import type { FormDescription, UploadedFile } from './multipart/form.ts'
+import type { FormDescription, FormRoom, UploadedFile } from './multipart/form.ts'
 
 /** The description of a route, also used for the reference. */
 export interface RouteDescription {
@@ -68,12 +68,22 @@ export interface Route<
   /** Accepts any content type and does not parse the body. For bodies that are signed or not JSON. */
   readonly takesRawBody?: true
   /**
+   * Accepts a JSON body of so many bytes, writes it to disk and does not parse it: it is the only one of `files`. The schema of the body
+   * serves the reference only.
+   */
+  readonly spooledBodyBytesMax?: number
+  /**
    * A body above the limit is read and forgotten: `rawBody` is empty, and `exchange.requestBytes` says how long it was. For protocols in which
    * that is no error.
    */
   readonly discardsLargeBody?: true
   /** Takes a compressed body as it is. The route bounds what it unpacks. */
   readonly takesCompressedBody?: true
+  /** Takes room for a form before it is read. `release` gives back what the route did not use, and may be called for what it used. */
+  readonly room?: {
+    take(caller: Caller, params: Static<Params>, bytes: number | null): Promise<FormRoom>
+    release(room: FormRoom): Promise<void>
+  }
   /** Returns the JSON answer, or writes to the reply itself and returns nothing. */
   readonly handle: (request: RouteRequest<Static<Body>, Static<Query>, Static<Params>>) => Promise<unknown>
 }
@@ -83,6 +93,8 @@ export interface RouteRequest<Body, Query, Params> {
   readonly body: Body
   /** The files of a form. They are deleted when the route's work is done. */
   readonly files: readonly UploadedFile[]
+  /** Of a form, if the route takes room for it. */
+  readonly room: FormRoom | null
   readonly query: Query
   readonly params: Params
   /** The raw bytes. Only of routes with `takesRawBody`. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { AiSdkProviderOptions } from './ai-sdk/lazy-provider.ts'
 import { createLazyMediaProvider } from './ai-sdk/media/lazy-media-provider.ts'
+import { createBatchApi } from './batch/create-batch-api.ts'
 import { createCredentialRing } from './connection/credential-ring.ts'
 import type { AllowanceOf, LimitedKey } from './connection/key-limits.ts'
 import type { NetworkPath } from './connection/network-path.ts'
@@ -82,12 +83,21 @@ export function createProvider(
     ...(media ? [media] : []),
   ])
   const takenMembers = new Set([...(upstream?.takenMembers ?? []), ...allowedMembers])
+  const batches = createBatchApi(id, vendor?.batches, { apiKeys, headers, path, baseUrl })
   const address = baseUrl ?? upstream?.defaultBaseUrl ?? null
   return (
     provider && {
       ...provider,
       id,
       takenMembers,
+      ...(batches === null
+        ? {}
+        : {
+            batch: batches.api,
+            close: async () => {
+              await Promise.all([provider.close?.(), batches.close()])
+            },
+          }),
       ...(timeouts === undefined ? {} : { timeouts }),
       ...(address !== null && URL.canParse(address) ? { address: new URL(address).host } : {}),
     }

@@ -1,3 +1,5 @@
+import type { BatchApi } from './batch/batch-api.ts'
+import type { HandOver } from './batch/hand-over.ts'
 import type { Cancellation } from '../kernel/cancellation.ts'
 import type { SpeechOperation, TranscriptionOperation } from './media/audio-operations.ts'
 import type { ChatRequest } from '../wires/openai-chat/chat-request.ts'
@@ -71,6 +73,8 @@ export interface Provider {
   readonly music?: MediaOperation<MusicWork>
   readonly speech?: SpeechOperation
   readonly transcription?: TranscriptionOperation
+  /** Takes requests in batches, at a price of its own. Absent if the vendor has no such API. */
+  readonly batch?: BatchApi
 }
 
 /**
@@ -94,6 +98,8 @@ export interface InferenceCall<Body = ChatRequest> {
   readonly requestId: string
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
+  /** Hands the request over instead of sending it. */
+  readonly handOver?: HandOver | undefined
   /** Called as soon as the upstream may have started to read the request. */
   readonly onSent?: (() => void) | undefined
   /** Called with the use of a key that has limits. Whoever calls ends it; without it, it ends at once. */

@@ -1,3 +1,4 @@
+import type { VendorBatches } from './batch/create-batch-api.ts'
 import type { AiSdkProviderOptions } from './ai-sdk/lazy-provider.ts'
 import type { MediaLoaders } from './ai-sdk/media/lazy-media-provider.ts'
 import type { OpenAiCompatibleUpstream } from './openai-compatible/upstream.ts'
@@ -28,6 +29,8 @@ export interface VendorDescriptor {
   readonly hasCachePrices?: (upstreamModel: string) => boolean
   /** The vendor's endpoint for OpenAI's wire, and how it differs from that wire. */
   readonly wire?: Omit<OpenAiCompatibleUpstream, 'id'>
+  /** Its batch API, if it has one that can be followed over restarts. */
+  readonly batches?: VendorBatches
   /** How the vendor lists the models of a key, if not in OpenAI's wire at its own address. */
   readonly modelList?: ModelListWire
   /** The same for vendors with a `signIn`: the first pages of its lists, for an address that the operator configured. */

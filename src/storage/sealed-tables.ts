@@ -21,6 +21,12 @@ export const SEALED_TABLES: readonly SealedTable[] = [
       sealed_proxy_password = NULL, wrapped_proxy_key = NULL`,
   },
   {
+    table: 'receipt_keys',
+    columns: ['sealed_private_key'],
+    // Its public key is still needed. Receipts are signed with a new one.
+    without: 'sealed_private_key = NULL, retired_at = coalesce(retired_at, now())',
+  },
+  {
     table: 'identity_providers',
     columns: ['client_secret'],
     // Without its secret nobody can sign in there until the operator enters it again.

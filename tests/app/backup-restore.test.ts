@@ -17,6 +17,7 @@ let statusesMeanwhile: number[]
 beforeAll(async () => {
   origin = createWorkplace()
   target = createWorkplace()
+  await origin.prepareDatabase()
   const ready = await origin.start(['serve']).ready()
   url = ready.url
   key = ready.key ?? ''

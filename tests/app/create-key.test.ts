@@ -23,6 +23,7 @@ function keyOf({ code, stdout, stderr }: Finished): string {
 }
 
 it('a key is created without another key, while the embedded gateway runs and while it does not', async () => {
+  await workplace.prepareDatabase()
   const first = workplace.start(['serve'])
   const { url } = await first.ready()
   const key = keyOf(await workplace.run(['admin-key', 'create', '--name', 'Found again']))

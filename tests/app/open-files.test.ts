@@ -24,6 +24,7 @@ let workplace: Workplace
 
 beforeAll(async () => {
   workplace = createWorkplace()
+  await workplace.prepareDatabase()
   await new Promise<void>((resolve) => void upstream.listen(0, '127.0.0.1', resolve))
 })
 afterAll(async () => {

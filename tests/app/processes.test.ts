@@ -104,8 +104,9 @@ describe('three processes on one port', () => {
 
 describe('a supervisor', () => {
   let workplace: Workplace
-  beforeEach(() => {
+  beforeEach(async () => {
     workplace = createWorkplace()
+    await workplace.prepareDatabase()
   })
   afterEach(() => workplace.clean())
 

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { placePreparedCluster } from '../../src/storage/testing/prepared-cluster.ts'
 import { BUNDLED_PROGRAM } from '../support/bundle-program.ts'
 
 /** What an operator starts. Other tests start its bundle, which is quicker. */
@@ -35,6 +36,8 @@ export interface Workplace {
   readonly dataDir: string
   path(name: string): string
   write(name: string, content: string): string
+  /** Gives the data directory a migrated, empty database, so that the first start has to make none. */
+  prepareDatabase(): Promise<void>
   /** Starts the program like an operator, in this directory and without the environment variables of the test run. */
   start(words: readonly string[], options?: StartOptions): Program
   /** Runs a command and waits until it has exited. */
@@ -88,6 +91,7 @@ export function createWorkplace(): Workplace {
       writeFileSync(path(name), content)
       return path(name)
     },
+    prepareDatabase: () => placePreparedCluster(dataDir),
     run: async (words, options) => {
       const program = start(words, options)
       const { code } = await program.exited

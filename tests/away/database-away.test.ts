@@ -8,7 +8,7 @@ import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
 } from '../../src/storage/embedded-postgres/start-embedded-postgres.ts'
-import { migrate } from '../../src/storage/migrate.ts'
+import { placePreparedCluster } from '../../src/storage/testing/prepared-cluster.ts'
 import { eventually } from '../support/eventually.ts'
 import { addModel, askModel } from '../offer/offered-model.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
@@ -27,8 +27,8 @@ const startServer = () => startEmbeddedPostgres({ dataDir, logger: silentLogger,
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'parkway-away-'))
+  await placePreparedCluster(dataDir)
   server = await startServer()
-  await migrate({ connectionString: server.connectionString, logger: silentLogger })
   gateway = await startTestGateway({ connectionString: server.connectionString })
 })
 

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAccountKey } from '../clients/create-key.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
@@ -123,6 +124,28 @@ describe('the check of the lines', () => {
     ] as const) {
       const { batch } = await failed(text)
       expect(batch.errors.data).toMatchObject([{ code, line }])
+    }
+  })
+
+  test('refuses more than 50,000 lines, archives and text that is no UTF-8, with the line', async () => {
+    const line = (index: number) =>
+      `{"custom_id":"l${index}","method":"POST","url":"/v1/moderations","body":{"input":"a"}}\n`
+    const text = Array.from({ length: 50_001 }, (_, index) => line(index)).join('')
+    const { body: made } = await createBatch(gateway, text, { endpoint: '/v1/moderations' })
+    const batch = await waitForBatch(gateway, made.id)
+    expect([batch.status, batch.cost_usd, batch.errors.data]).toEqual([
+      'failed',
+      0,
+      [expect.objectContaining({ code: 'too_many_lines', line: 50_001 })],
+    ])
+    for (const bytes of [gzipSync(Buffer.from(chatLines('zipped'))), Buffer.from([0x7b, 0xff, 0xfe, 0x7d])]) {
+      const file = bytes.toString('base64')
+      const body = { purpose: 'batch', filename: 'lines.jsonl.gz', file }
+      const { body: uploaded } = await gateway.request('POST', '/v1/files', { body })
+      const order = { input_file_id: uploaded.id, endpoint: CHAT, completion_window: '24h' }
+      const { body: wrong } = await gateway.request('POST', '/v1/batches', { body: order })
+      const { errors } = await waitForBatch(gateway, wrong.id)
+      expect(errors.data[0]).toMatchObject({ code: 'invalid_json_line', line: 1 })
     }
   })
 

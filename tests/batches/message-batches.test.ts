@@ -12,7 +12,7 @@ let client: Anthropic
 let key: string
 
 beforeAll(async () => {
-  gateway = await startTestGateway()
+  gateway = await startTestGateway({ settings: { PARKWAY_BODY_BYTES_MAX: '65536' } })
   key = (await createAccountKey(gateway, { name: 'batcher', credit_usd: 5 })).key
   client = new Anthropic({ apiKey: key, baseURL: gateway.baseUrl, maxRetries: 0 })
 })
@@ -106,6 +106,38 @@ describe('a message batch', () => {
   ])('with %s is refused', async (_, requests, param) => {
     const { status, body } = await gateway.request('POST', AT, { key, body: { requests } })
     expect([status, body.type, body.error.param]).toEqual([400, 'error', param])
+  })
+
+  test('may have a larger body than other requests', async () => {
+    const requests = Array.from({ length: 20 }, (_, index) =>
+      request(`r${index}`, `[[sandbox:echo fine]] ${'x'.repeat(50_000)}`),
+    )
+    const { id } = await client.messages.batches.create({ requests })
+    expect((await untilEnded(id)).request_counts).toMatchObject({ succeeded: 20, errored: 0 })
+  })
+
+  test.each([
+    ['broken JSON', '{"requests":[{"custom_id":"a","params":{}}', {}, 400],
+    ['another type', '{"requests":[]}', { 'content-type': 'text/plain' }, 415],
+    ['a compressed body', 'zip', { 'content-encoding': 'gzip' }, 415],
+    ['nothing', '', {}, 400],
+  ])('with %s is refused, and nothing is stored', async (_, body, headers, expected) => {
+    const { status, body: answer } = await gateway.request('POST', AT, { key, body, headers })
+    expect([status, answer.type]).toEqual([expected, 'error'])
+    const files = await gateway.request('GET', '/v1/files?limit=100', { key })
+    expect(files.body.data.filter(({ bytes }: { bytes: number }) => bytes < 10)).toEqual([])
+  })
+
+  test('is made once for an idempotency key, and another body under it is refused', async () => {
+    const send = (id: string) =>
+      gateway.request('POST', AT, {
+        key,
+        body: { requests: [request(id)] },
+        headers: { 'idempotency-key': 'nightly' },
+      })
+    const first = await send('same')
+    expect((await send('same')).body.id).toBe(first.body.id)
+    expect((await send('other')).status).toBe(422)
   })
 
   test('is not found by others, nor as a batch of the other form', async () => {

@@ -9,7 +9,7 @@ import { receiveWebhooks, type WebhookReceiver } from './receive-webhooks.ts'
 const ACCOUNTS = 8
 /** At least two, so that each of the two processes dies once. */
 const ROUNDS = longOr(6, 2)
-/** Six requests of an account reach all of its thresholds. */
+/** Six requests of an account, which all cost the same, reach all of its thresholds. */
 const REQUESTS_OF_EACH = 6 / ROUNDS
 /** A delivery that failed because the machine was busy is repeated after minutes. */
 const POLL = { timeout: 500_000, interval: 250 }
@@ -19,7 +19,7 @@ let hook: WebhookReceiver
 let fleet: Fleet
 
 beforeAll(async () => {
-  upstream = await startMeteredUpstream({ latencyMs: () => 5 })
+  upstream = await startMeteredUpstream({ latencyMs: () => 5, tokensOf: () => 8 })
   hook = await receiveWebhooks()
   const environment = { PARKWAY_LEASE_MS: '2000', PARKWAY_OUTBOUND_ALLOW: hook.host, LOG_LEVEL: 'error' }
   fleet = await startFleet({ upstream, environment })

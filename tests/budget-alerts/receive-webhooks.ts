@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 interface ReceivedWebhook {
+  readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
 }
@@ -25,7 +26,7 @@ export async function receiveWebhooks(): Promise<WebhookReceiver> {
     })
     request.on('end', () => {
       const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)])
-      received.push({ headers: Object.fromEntries(headers), text })
+      received.push({ path: request.url ?? '', headers: Object.fromEntries(headers), text })
       response.writeHead(204).end()
     })
   })

@@ -5,12 +5,13 @@ import { ChunkRun } from '../../src/modules/chat/answer/chunk-run.ts'
 import type { StreamReader } from '../../src/modules/chat/answer/answer-form.ts'
 import { EventSplitter } from '../../src/providers/streams/event-splitter.ts'
 import { openAiWire } from '../../src/wires/openai-chat/openai-wire.ts'
+import { longOr } from '../support/long-or.ts'
 import { ChunkNormaliser as ChunkNormaliserBefore } from './streams-before/chunk-normaliser.ts'
 import { EventSplitter as EventSplitterBefore } from './streams-before/event-splitter.ts'
 
 const EVENT_BYTES_MAX = 4_096
 const CONTEXT = { provider: 'vendor', requestedModel: 'ours', startedMs: 1_760_000_000_000 }
-const RUNS = 10_000
+const RUNS = longOr(10_000, 2_500)
 /** Of a stream whose vendor has ids of another form. */
 const CREATED_ID = /chatcmpl-[0-9a-f]{24}/g
 

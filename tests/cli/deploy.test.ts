@@ -60,7 +60,7 @@ describe('deploy', () => {
     const { code, stdout, stderr } = await home.run(words.split(' '))
     expect([code, stderr]).toEqual([0, expect.stringContaining('apache-2.0')])
     const id = stdout.trim()
-    expect(stderr).toMatch(/^\d\d:\d\d:\d\d {2}running /m)
+    expect(stderr).toMatch(/^\d{4}-\d\d-\d\dT\S+Z {2}running /m)
     expect(stderr).toContain(`parkway deploy stop ${id}`)
     expect(await read(`/v1/deployments/${id}`)).toMatchObject({
       status: 'running',

@@ -228,6 +228,9 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<Preparation>>> = {
   }),
   'parkway batch watch': async () => ({ id: await makeBatch(gateway, 'Hi') }),
   'parkway batch results': async () => ({ id: await completeBatch(gateway) }),
+  'parkway batch retry': async () => ({
+    id: await completeBatch(gateway, '[[sandbox:error status=400 code=invalid_value]]'),
+  }),
   'parkway batch cancel': async () => ({ id: await makeBatch(gateway, '[[sandbox:latency ms=3000]] Hi') }),
   'parkway compare show': compareTwo,
   'parkway compare vote': compareTwo,

@@ -9,8 +9,8 @@ export async function makeBatch(gateway: TestGateway, content: string): Promise<
   return (await createBatch(gateway, toLines([{ custom_id: 'one', body }], CHAT))).body.id
 }
 
-export async function completeBatch(gateway: TestGateway): Promise<string> {
-  const id = await makeBatch(gateway, 'Hi')
+export async function completeBatch(gateway: TestGateway, content = 'Hi'): Promise<string> {
+  const id = await makeBatch(gateway, content)
   await waitForBatch(gateway, id)
   return id
 }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createBoundedFetch } from '../../cli/api/bounded-fetch.ts'
 import { createGatewayClient } from '../../cli/api/gateway-client.ts'
+import { readPages } from '../../cli/api/read-pages.ts'
 
 const TASK = '01a1e900-0fc9-7eff-b14c-dd4471e0969d'
 
@@ -72,4 +73,13 @@ test('an answer may take longer than the silence within it', async () => {
   }
   expect(await reader?.read()).toMatchObject({ done: true })
   expect(vi.getTimerCount()).toBe(0)
+})
+
+test('a gateway that sends the same page again and again ends a list', async () => {
+  const read = vi.fn(async () => ({ data: ['one'], has_more: true, next_cursor: 'same' }))
+  await expect(readPages(1_000, read)).rejects.toMatchObject({
+    exitCode: 1,
+    message: 'The gateway sent the same page twice.',
+  })
+  expect(read).toHaveBeenCalledTimes(2)
 })

@@ -63,3 +63,12 @@ test('a change that is too small to be told is none', () => {
   ])
   expect(describeChange(0.5)).toMatch(/more than before$/)
 })
+
+test.each([
+  [12_345, 'K'],
+  [999_999, 'M'],
+  [1_500_000, 'M'],
+  [2_000_000_000, 'B'],
+])('a large count has the same unit in every language: %d', (count, unit) => {
+  expect(formatShortCount(count)).toMatch(new RegExp(`^[\\d.,\\s]+${unit}$`))
+})

@@ -95,7 +95,7 @@ describe.skipIf(NO_BROWSER !== null)('budgets of an organization in the console'
     expect(await page.getByRole('region', { name: 'Audit log' }).getByText('project created').count()).toBe(0)
     await page.getByRole('button', { name: 'Clear' }).click()
     await page.getByRole('button', { name: 'project created' }).first().click()
-    await page.getByRole('dialog').getByText('"Search"').waitFor()
+    await page.getByRole('dialog').getByText('"Search"').first().waitFor()
     await expectAccessible(page)
     await takeScreenshots(page, 'audit-entry')
     await page.keyboard.press('Escape')

@@ -6,7 +6,7 @@ import { expectAccessible } from './expect-accessible.ts'
 import { NO_BROWSER, openConsole } from './open-console.ts'
 import { takeScreenshots } from './take-screenshots.ts'
 
-const OF_INFERENCE = ['Playground', 'Models', 'Tasks', 'Compare', 'Deployments']
+const OF_INFERENCE = ['Playground', 'Models', 'Tasks', 'Batches', 'Files', 'Compare', 'Deployments']
 const OF_ACCOUNT = ['Usage', 'Log', 'Keys', 'Billing']
 const OF_OPERATORS = ['overview', 'accounts', 'providers', 'payments', 'promo-codes', 'audit']
 

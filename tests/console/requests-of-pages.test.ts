@@ -19,6 +19,8 @@ const PAGES = [
   '/models',
   '/models/gpt-4o-mini',
   '/tasks',
+  '/batches',
+  '/files',
   '/compare',
   '/compare?tab=runs',
   '/compare?tab=leaderboard',

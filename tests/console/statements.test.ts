@@ -48,7 +48,7 @@ describe.skipIf(NO_BROWSER !== null)('statements in the console', () => {
     await close()
   })
 
-  test('usage of a month is read in UTC or in the time zone of the browser, which the address keeps', async () => {
+  test('usage of a month is read in UTC or in the time zone of the browser, which the address keeps, and the account where it is told to', async () => {
     const user = await createUser(gateway)
     const { page, goto, close } = await openConsole(user)
     const asked: string[] = []
@@ -62,6 +62,12 @@ describe.skipIf(NO_BROWSER !== null)('statements in the console', () => {
     await page.waitForURL(/zone=Europe/)
     await page.waitForLoadState('networkidle')
     expect(asked).toEqual(['this_month null', 'this_month Europe/Zurich'])
+    await page.getByRole('button', { name: 'Make it that of the account' }).click()
+    await page.getByText('Europe/Zurich is the time zone of the account').waitFor()
+    const ofAccount = page.getByRole('option', { name: 'in Europe/Zurich, that of the account' })
+    expect(await ofAccount.getAttribute('value')).toBe('Europe/Zurich')
+    const { body: account } = await gateway.request('GET', '/v1/tenants/me', { key: user.key })
+    expect(account.time_zone).toBe('Europe/Zurich')
     await takeScreenshots(page, 'usage-of-month')
     await expectAccessible(page)
     await close()

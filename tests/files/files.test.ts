@@ -1,3 +1,4 @@
+import Anthropic from '@anthropic-ai/sdk'
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectDatabase } from '../../src/storage/connection/connect-database.ts'
@@ -75,6 +76,40 @@ describe('files with the OpenAI SDK', () => {
   })
 })
 
+test('the Anthropic SDK uploads, lists, reads and deletes the same files in its own form', async () => {
+  const own = await createStranger(gateway)
+  const anthropic = new Anthropic({ apiKey: own, baseURL: gateway.baseUrl, maxRetries: 0 })
+  const { files } = anthropic.beta
+  const made = []
+  for (const name of ['a', 'b', 'c'])
+    made.push(await files.upload({ file: await toFile(Buffer.from(`of ${name}`), `${name}.txt`) }))
+  const [first] = made
+  expect(first).toMatchObject({
+    type: 'file',
+    id: expect.stringMatching(/^file_[0-9a-f]{32}$/),
+    filename: 'a.txt',
+    mime_type: 'text/plain',
+    size_bytes: 4,
+    downloadable: true,
+  })
+  const listed: string[] = []
+  for await (const { id } of files.list({ limit: 2 })) listed.push(id)
+  const newestFirst = made.map(({ id }) => id).toReversed()
+  expect(listed).toEqual(newestFirst)
+  const headers = { 'anthropic-beta': 'files-api-2025-04-14' }
+  const before = await gateway.request('GET', `${AT}?before_id=${first?.id}&limit=1`, { key: own, headers })
+  expect(before.body).toMatchObject({ first_id: newestFirst[1], last_id: newestFirst[1], has_more: true })
+  const id = first?.id ?? ''
+  expect(await (await files.download(id)).text()).toBe('of a')
+  expect((await gateway.request('GET', `${AT}/${id}`, { key: own })).body).toMatchObject({ object: 'file' })
+  expect((await files.retrieveMetadata(id.replace('_', '-'))).id).toBe(id)
+  expect(await files.delete(id)).toEqual({ id, type: 'file_deleted' })
+  await expect(files.retrieveMetadata(id)).rejects.toMatchObject({
+    status: 404,
+    error: { type: 'error', error: { type: 'not_found_error' } },
+  })
+})
+
 describe('a file', () => {
   test('a file is read in parts, and not again by a client that has it', async () => {
     const { id } = (await upload()).body
@@ -110,10 +145,47 @@ describe('a file', () => {
     ['has an unknown purpose', { purpose: 'batch_output' }, 'purpose'],
     ['expires too early', { expires_after: { anchor: 'created_at', seconds: 60 } }, 'expires_after.seconds'],
     ['is missing', { file: undefined }, 'file'],
+    ['has no purpose', { purpose: undefined }, 'purpose'],
     ['is no base64', { file: '§' }, 'file'],
   ])('a file that %s is refused', async (_, members, param) => {
     const { status, body } = await upload(members)
     expect([status, body.error.param]).toEqual([400, param])
+  })
+
+  test.each([
+    ['../../etc/passwd', 'passwd', 'passwd'],
+    ['C:\\temp\\a.txt', 'a.txt', 'a.txt'],
+    ['dir/', 'file', 'file'],
+    [
+      'a"; filename=b\r\nx-evil: 1',
+      'a"; filename=b\r\nx-evil: 1',
+      'a%22%3B%20filename%3Db%0D%0Ax-evil%3A%201',
+    ],
+  ])('the name %j stays a name, also in the header of a download', async (filename, shown, sent) => {
+    const { id, filename: kept } = (await upload({ filename })).body
+    const { headers } = await gateway.fetch('GET', `${AT}/${id}/content`)
+    expect([kept, headers.get('content-disposition'), headers.get('x-evil')]).toEqual([
+      shown,
+      `attachment; filename*=UTF-8''${sent}`,
+      null,
+    ])
+  })
+
+  test.each(['a\0b', 'a\ud800', 'x'.repeat(256)])(
+    'a name that cannot be kept is refused',
+    async (filename) => {
+      expect((await upload({ filename })).status).toBe(400)
+    },
+  )
+
+  test('a page that somebody uploaded is never shown as one', async () => {
+    const file = Buffer.from('<script>alert(1)</script>').toString('base64')
+    const { id } = (await upload({ filename: 'page.html', file: `data:text/html;base64,${file}` })).body
+    const { headers } = await gateway.fetch('GET', `${AT}/${id}/content`)
+    expect(['content-type', 'x-content-type-options'].map((name) => headers.get(name))).toEqual([
+      'application/octet-stream',
+      'nosniff',
+    ])
   })
 
   test('an expired file is neither found nor listed', async () => {
@@ -147,6 +219,30 @@ describe('the quota', () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => upload({ file: big(40_000) }, key)))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 413, 413])
     expect(await storedOf(key)).toBe(80_000)
+  })
+
+  test('refuses no repeated request whose file is what took the room', async () => {
+    const key = await createStranger(gateway)
+    const form = (bytes: number): FormData => {
+      const data = new FormData()
+      data.append('purpose', 'user_data')
+      data.append('file', new Blob(['x'.repeat(bytes)]), 'half.txt')
+      return data
+    }
+    const send = async (bytes: number, name: string) => {
+      const answer = await fetch(`${gateway.baseUrl}${AT}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'idempotency-key': name },
+        body: form(bytes),
+      })
+      const { id } = (await answer.json()) as { id?: string }
+      return { status: answer.status, id }
+    }
+    const first = await send(60_000, 'half')
+    expect([first.status, await send(60_000, 'half')]).toEqual([200, first])
+    expect((await send(60_000, 'other')).status).toBe(413)
+    expect((await send(50_000, 'half')).status).toBe(422)
+    expect(await storedOf(key)).toBe(60_000)
   })
 
   test('lets no batch begin while it is used up, because its results are stored in any case', async () => {

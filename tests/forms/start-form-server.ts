@@ -85,6 +85,7 @@ export async function startFormServer(): Promise<FormServer> {
     limits: { countRefused: async () => null, secondsToRest: () => 0 },
     idempotency: {
       claim: () => Promise.reject(new Error('no key is sent')),
+      hasEnded: async () => false,
       sweep: async () => 0,
       close: async () => {},
     },

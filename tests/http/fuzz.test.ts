@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRandom } from '../../src/kernel/seeded-random.ts'
+import { longOr } from '../support/long-or.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { countStallsAbove } from './count-stalls.ts'
 import { makeHostileRequest, type FuzzedOperation, type HostileRequest } from './hostile-request.ts'
 
 /** A fixed seed gives the same requests in each run. `FUZZ_SEED` sets another seed, `FUZZ_REQUESTS` the number of requests. */
 const SEED = Number(process.env['FUZZ_SEED'] ?? 17)
-const REQUESTS_PER_OPERATION = Number(process.env['FUZZ_REQUESTS'] ?? 8)
+const REQUESTS_PER_OPERATION = Number(process.env['FUZZ_REQUESTS'] ?? longOr(8, 3))
 /** Much longer than bounded work takes on a loaded machine. */
 const STALL_SECONDS = '5'
 const REPORTED_CHARACTERS_MAX = 600

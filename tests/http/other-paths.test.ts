@@ -21,6 +21,14 @@ async function methodsOf(path: string): Promise<unknown[]> {
   return [status, headers.get('allow')]
 }
 
+/** What the own paths of routes answer, with which their other forms are compared. */
+const known = new Map<string, Promise<unknown[]>>()
+function methodsOfOwn(path: string): Promise<unknown[]> {
+  const answer = known.get(path) ?? methodsOf(path)
+  known.set(path, answer)
+  return answer
+}
+
 const filled = (path: string) => path.replaceAll(/\{\w+\}/g, 'some-id')
 
 describe('every route of the API is also served', () => {
@@ -37,7 +45,7 @@ describe('every route of the API is also served', () => {
     for (const path of api) {
       // Without /v1 it is the operator's page of metrics, which was there first.
       if (path === '/v1/metrics' && toForm(path).startsWith('/metrics')) continue
-      const [status, allow] = await methodsOf(path)
+      const [status, allow] = await methodsOfOwn(path)
       expect([path, status]).toEqual([path, 405])
       expect([toForm(path), ...(await methodsOf(toForm(path)))]).toEqual([toForm(path), status, allow])
     }

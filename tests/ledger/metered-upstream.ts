@@ -25,6 +25,8 @@ interface ReportedUsage {
 export interface MeteredUpstreamOptions {
   /** How long an answer takes. */
   readonly latencyMs?: () => number
+  /** The tokens of an answer, up to the requested limit. A random number unless told. */
+  readonly tokensOf?: (tokensMax: number) => number
 }
 
 const PROMPT_TOKENS = 5
@@ -32,16 +34,17 @@ const PROMPT_TOKENS = 5
 const COMPLETION_TOKENS_MAX = 400
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8' }
 
-/** Starts an upstream that answers each request with a random number of tokens, up to the requested limit. */
+/** Starts an upstream that answers each request with a number of tokens up to the requested limit. */
 export async function startMeteredUpstream({
   latencyMs = () => 0,
+  tokensOf = (tokensMax) => 1 + Math.floor(randomShare() * tokensMax),
 }: MeteredUpstreamOptions = {}): Promise<MeteredUpstream> {
   const reported = new Map<string, ReportedUsage>()
   const requestIds = new Map<string, string[]>()
   const server = await startOpenAiServer(async (request) => {
     const requestId = String(request.headers['x-request-id'])
     const { isStream, tokensMax, content } = readRequest(request)
-    const completionTokens = 1 + Math.floor(randomShare() * Math.min(tokensMax, COMPLETION_TOKENS_MAX))
+    const completionTokens = tokensOf(Math.min(tokensMax, COMPLETION_TOKENS_MAX))
     reported.set(requestId, { promptTokens: PROMPT_TOKENS, completionTokens })
     requestIds.set(content, [...(requestIds.get(content) ?? []), requestId])
     const usage = usageOf(completionTokens)

@@ -6,7 +6,7 @@ import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
 } from '../../src/storage/embedded-postgres/start-embedded-postgres.ts'
-import { migrate } from '../../src/storage/migrate.ts'
+import { placePreparedCluster } from '../../src/storage/testing/prepared-cluster.ts'
 import { until } from '../app/call.ts'
 import { readServerPid } from '../app/workplace.ts'
 import { removeDirectory } from '../support/remove-directory.ts'
@@ -29,10 +29,10 @@ export interface RestartablePostgres {
 /** Starts a separate, migrated server. It is durable, because committed data must survive a crash of the server. */
 export async function startRestartablePostgres(): Promise<RestartablePostgres> {
   const dataDir = await mkdtemp(join(tmpdir(), 'parkway-restart-'))
+  await placePreparedCluster(dataDir)
   const launch = () => startEmbeddedPostgres({ dataDir, logger: silentLogger })
   let server: EmbeddedPostgres | null = await launch()
   const { connectionString } = server
-  await migrate({ connectionString, logger: silentLogger })
   const stop = async () => {
     await server?.stop()
     server = null

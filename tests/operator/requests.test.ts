@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
 import { createStranger, failureOf } from '../sessions/sign-in.ts'
 import { completion, failure } from '../upstreams/openai-server.ts'
+import { eventually } from '../support/eventually.ts'
 import { followLive, type LiveStream } from './follow-live.ts'
 
 let gateway: ChatGateway
@@ -118,6 +119,24 @@ describe('the requests of all accounts', () => {
     expect(all.length).toBeGreaterThan(2)
   })
 
+  test('are a file of all that the filters find, of more than a page, where what an upstream said is no formula', async () => {
+    gateway.upstream.respondWith(async () => failure(500, { message: '=HYPERLINK("x")', code: 'odd' }))
+    const failed = await ask(bob)
+    gateway.upstream.respondWith(async () => completion())
+    const answered = await ask(bob)
+    await eventually(async () =>
+      expect(idsOf((await get(`requests?account_id=${bob.id}`)).body)).toContain(failed),
+    )
+    const { status, headers, body } = await get(`requests?format=csv&limit=1&account_id=${bob.id}`)
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
+    expect(headers.get('content-disposition')).toContain('requests.csv')
+    const [, ...lines] = String(body).trimEnd().split('\r\n')
+    for (const id of [failed, answered])
+      expect(lines.filter((line) => line.includes(id))).toEqual([expect.stringContaining(bob.keyId)])
+    expect(body).not.toMatch(/(^|,)"?=/m)
+    expect(String(body)).not.toContain(ada.id)
+  })
+
   test('are for operators only, and an unknown account or request is 404', async () => {
     const key = await createStranger(gateway)
     for (const path of ['requests', 'request_errors']) {
@@ -129,7 +148,7 @@ describe('the requests of all accounts', () => {
       expect((await get(`${path}?key=no-id`)).status).toBe(400)
     }
     expect((await get(`requests/req_${'0'.repeat(32)}`)).status).toBe(404)
-    const [failed = ''] = idsOf((await get('requests?outcome=failed')).body)
+    const [failed = ''] = idsOf((await get(`requests?outcome=failed&account_id=${ada.id}`)).body)
     expect((await get(`requests/${failed}?account_id=${bob.id}`)).status).toBe(404)
   })
 })

@@ -11,7 +11,9 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await gateway.forget()
-  await gateway.database.query('TRUNCATE request_errors, latency_rollups, usage_by_label')
+  await gateway.database.query(
+    'TRUNCATE request_errors, latency_rollups, usage_by_label, errors_by_label, latency_by_label',
+  )
 })
 
 afterAll(async () => {
@@ -120,7 +122,6 @@ describe('GET /v1/admin/usage', () => {
         ['', 1],
       ]),
     )
-    expect(body.data[0].errors).toBeNull()
   })
 
   test('counts errors by kind and group, and measures latencies', async () => {
@@ -151,6 +152,43 @@ describe('GET /v1/admin/usage', () => {
     ])
     const { body: byErrors } = await get('by=model&order=errors')
     expect(byErrors.data.map(({ value }: Group) => value)).toContain('gpt-5.4')
+  })
+
+  test('errors and latencies are counted by tag, apart from what has no such tag', async () => {
+    const { body: account } = await gateway.request('POST', '/v1/admin/accounts', {
+      body: { name: 'Tagged', credit_usd: 5 },
+    })
+    const { body: key } = await gateway.request('POST', `/v1/admin/accounts/${account.id}/api-keys`, {
+      body: { env: 'dev' },
+    })
+    const chat = (model: string, tags: string | null) =>
+      gateway.request('POST', CHAT, {
+        body: chatBody({ model }),
+        key: key.key,
+        headers: tags === null ? {} : { 'x-gateway-tags': tags },
+      })
+    expect((await chat('gpt-5.4', 'team=search,stage=new')).status).toBe(200)
+    for (const tags of ['team=search', 'team=ads', null])
+      expect((await chat('no-such', tags)).status).toBe(404)
+    const get = (query: string) => gateway.get(`/v1/admin/usage?window=24h&account_id=${account.id}&${query}`)
+    const { body } = await get('by=tag:team&order=requests')
+    const measured = { p50_ms: expect.any(Number), p95_ms: expect.any(Number) }
+    const refusedOf = (group: { errors: { refused: number } }) => group.errors.refused
+    expect(
+      body.data.map((group: Group & { errors: { refused: number }; latency: unknown }) => [
+        group.value,
+        refusedOf(group),
+        group.latency,
+      ]),
+    ).toEqual([
+      ['search', 1, measured],
+      ['', 1, null],
+      ['ads', 1, null],
+    ])
+    expect([refusedOf(body), body.error_kinds[0].requests]).toEqual([3, 3])
+    const { body: filtered } = await get('by=model&tag=team%3Dsearch')
+    expect([refusedOf(filtered), filtered.error_kinds[0].requests]).toEqual([1, 1])
+    expect(filtered.data.find(({ value }: Group) => value === 'gpt-5.4').latency).toEqual(measured)
   })
 
   test('is a file of all groups, where a name is no formula', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAccount } from '../payments/accounts.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { joinAccount } from './join-account.ts'
 import { startSmtpServer, type SmtpServer } from '../upstreams/smtp-server.ts'
 
 const POLL = { timeout: 60_000, interval: 100 }
@@ -20,8 +21,11 @@ afterAll(async () => {
   smtp.close()
 })
 
-async function spendWithAlert(recipients: string[]): Promise<void> {
+/** @param strangers recipients that are no members of the account */
+async function spendWithAlert(members: string[], strangers: string[] = []): Promise<void> {
   const { key } = await createAccount(gateway, { creditUsd: 100 })
+  for (const email of members) await joinAccount(gateway, { email, key })
+  const recipients = [...strangers, ...members]
   const channel = { type: 'email', recipients, subject_prefix: '[money]' }
   const body = { threshold_amount: 1, currency: 'USD', interval: 'month', notification_channel: channel }
   const made = await gateway.request('POST', ALERTS, { key, body })
@@ -36,8 +40,8 @@ async function spendWithAlert(recipients: string[]): Promise<void> {
 
 const mailsTo = (address: string) => smtp.received.filter(({ to }) => to.includes(address))
 
-test('a spend alert sends one mail to each recipient', async () => {
-  await spendWithAlert(['ada@example.com', 'grace@example.com'])
+test('a spend alert sends one mail to each recipient that is a member of the account, and to nobody else', async () => {
+  await spendWithAlert(['ada@example.com', 'grace@example.com'], ['stranger@example.com'])
   for (const address of ['ada@example.com', 'grace@example.com'])
     await expect.poll(() => mailsTo(address).length, POLL).toBe(1)
   const [mail] = mailsTo('ada@example.com')
@@ -45,6 +49,7 @@ test('a spend alert sends one mail to each recipient', async () => {
   expect(mail?.content).toContain('From: Parkway <parkway@example.com>')
   expect(mail?.content).toMatch(/Subject: \[money\] 100 % of the monthly budget of the account is spent/)
   expect(mail?.content).toContain('It only warns: nothing is refused.')
+  expect(mailsTo('stranger@example.com')).toEqual([])
 })
 
 test('a mail that the server does not take is sent again', async () => {

@@ -150,6 +150,32 @@ describe('an automatic top-up', () => {
     expect([chargesOf(account).length, await noticesOf(account)]).toEqual([1, ['auto_top_up.charged']])
   })
 
+  test('fails where its provider is not set up any more, and is credited once when it is again and the card was charged', async () => {
+    const account = await saveCard(stage)
+    const ofAccount = 'payment_id IN (SELECT id FROM payments WHERE account_id = $1)'
+    const query = (sql: string) => stage.database.query(sql, [account.accountId])
+    stage.stripe.disturbNext('cut', 'cut', 'cut')
+    await setRules(stage.gateway, account)
+    await eventually(() => expect(chargesOf(account)).toHaveLength(1))
+    await query('UPDATE auto_top_ups SET is_enabled = false WHERE account_id = $1')
+    // As it is for a process without the settings of Stripe.
+    await query(`UPDATE checkouts SET provider = 'former' WHERE ${ofAccount}`)
+    await query(`UPDATE payments SET created_at = created_at - interval '61 minutes' WHERE account_id = $1`)
+    await makeDue(account)
+    await eventually(async () =>
+      expect((await stage.history(account))[0]).toMatchObject({ status: 'failed' }),
+    )
+    const { charging, problem } = await readAutoTopUp(stage.gateway, account)
+    expect([charging, problem, await stage.balance(account)]).toEqual([false, 'provider_removed', 0])
+    await query(`UPDATE checkouts SET provider = 'stripe' WHERE ${ofAccount}`)
+    await makeDue(account)
+    await eventually(async () => expect(await stage.balance(account)).toBe(20))
+    await query('UPDATE auto_top_ups SET is_enabled = false WHERE account_id = $1')
+    await looksPass(account)
+    expect([chargesOf(account).length, await stage.balance(account)]).toEqual([1, 20])
+    expect(await noticesOf(account)).toEqual(['auto_top_up.failed', 'auto_top_up.charged'])
+  })
+
   test('never charges more than its ceiling in a month, and says so once', async () => {
     const account = await saveCard(stage)
     await setRules(stage.gateway, account, { monthly_ceiling_usd: 39.99 })

@@ -32,6 +32,7 @@ const NOT_WALKED = [
   /\/identities/,
   /^GET \/v1\/files\/\{id\}\/content$/,
   /^GET \/v1\/messages\/batches\/\{id\}\/results$/,
+  /^GET \/v1\/organization\/receipts\/(records|\{receipt_id\}\/leaves)$/,
 ]
 
 let walk: Walk

@@ -17,6 +17,8 @@ const OTHER_FORMS = [
   'GET /v1/organization/admin_api_keys',
   'GET /v1/organization/audit_logs',
   'GET /v1/organization/projects',
+  'GET /v1/organization/receipts',
+  'GET /v1/organization/receipts/keys',
   'GET /v1/organization/users',
   'GET /v1/organization/groups',
   'GET /v1/organization/roles',

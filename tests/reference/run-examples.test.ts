@@ -7,6 +7,7 @@ import { safetensorsFile, startHub } from '../upstreams/hub-server.ts'
 const NEEDS_MORE: Readonly<Record<string, string>> = {
   'POST /v1/batches': 'a file of requests',
   'POST /v1/files': 'an account without zero data retention, which an example before it sets',
+  'POST /v1/uploads': 'an account without zero data retention, which an example before it sets',
   'POST /v1/saved-chats': 'an account without zero data retention, which an example before it sets',
   'POST /v1/sessions': 'a key of the gateway',
   'POST /v1/sessions/current/confirm': 'a session',

@@ -1,4 +1,4 @@
-import { walkBatches } from './walk-batch-operations.ts'
+import { walkBatches, walkUploads } from './walk-batch-operations.ts'
 import type { MakeCall } from './walk-call.ts'
 
 /** A model of the catalog at another price. */
@@ -37,6 +37,8 @@ export async function walkAccount(call: MakeCall): Promise<void> {
   await call('GET /v1/budget-alerts')
   const { data: statements } = await call('GET /v1/statements')
   await call('GET /v1/statements/{month}', { params: { month: statements[0].month } })
+  await call('GET /v1/organization/receipts')
+  await call('GET /v1/organization/receipts/keys')
   const { data: requests } = await call('GET /v1/requests')
   await call('GET /v1/requests/{request_id}', { params: { request_id: requests[0].request_id } })
   const file = await call('POST /v1/files')
@@ -44,6 +46,7 @@ export async function walkAccount(call: MakeCall): Promise<void> {
   await call('GET /v1/files/{id}', { params: { id: file.id } })
   await call('GET /v1/files/{id}/content', { params: { id: file.id } })
   await call('DELETE /v1/files/{id}', { params: { id: file.id } })
+  await walkUploads(call)
   await walkBatches(call)
   const chat = await call('POST /v1/saved-chats')
   await call('GET /v1/saved-chats')

@@ -20,6 +20,7 @@ export async function walkBatches(call: MakeCall): Promise<void> {
   await call('GET /v1/batches')
   await call('GET /v1/batches/{id}', { params: { id: batch.id } })
   await call('POST /v1/batches/{id}/cancel', { params: { id: batch.id } })
+  await walkRetry(call)
   const messages = await call('POST /v1/messages/batches')
   await call('GET /v1/messages/batches')
   const path = { params: { id: messages.id } }
@@ -31,6 +32,30 @@ export async function walkBatches(call: MakeCall): Promise<void> {
   await call('DELETE /v1/messages/batches/{id}', path)
   const other = await call('POST /v1/messages/batches', { body: { requests: [SLOW] } })
   await call('POST /v1/messages/batches/{id}/cancel', { params: { id: other.id } })
+}
+
+/** One upload that becomes a file, and one that is cancelled. */
+export async function walkUploads(call: MakeCall): Promise<void> {
+  const upload = { params: { id: (await call('POST /v1/uploads')).id } }
+  const part = await call('POST /v1/uploads/{id}/parts', upload)
+  await call('POST /v1/uploads/{id}/complete', { ...upload, body: { part_ids: [part.id] } })
+  const other = await call('POST /v1/uploads')
+  await call('POST /v1/uploads/{id}/cancel', { params: { id: other.id } })
+}
+
+/** Its only line fails. */
+async function walkRetry(call: MakeCall): Promise<void> {
+  const content = '[[sandbox:error status=400 code=invalid_value]] Hi'
+  const line = { ...LINE, body: { ...LINE.body, messages: [{ role: 'user', content }] } }
+  const file = Buffer.from(JSON.stringify(line)).toString('base64')
+  const input = await call('POST /v1/files', { body: { purpose: 'batch', filename: 'lines.jsonl', file } })
+  const order = { input_file_id: input.id, endpoint: LINE.url, completion_window: '24h' }
+  const batch = await call('POST /v1/batches', { body: order })
+  await eventually(async () => {
+    const { status } = await call('GET /v1/batches/{id}', { params: { id: batch.id } })
+    if (status !== 'completed') throw new Error(`the batch is ${status}`)
+  })
+  await call('POST /v1/batches/{id}/retry', { params: { id: batch.id } })
 }
 
 const SLOW = {

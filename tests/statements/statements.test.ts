@@ -1,9 +1,11 @@
 import { extractText, getDocumentProxy } from 'unpdf'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { receiveWebhooks, type WebhookReceiver } from '../budget-alerts/receive-webhooks.ts'
+import { joinAccount } from '../organization/join-account.ts'
 import { createAccount, type TestAccount } from '../payments/accounts.ts'
 import { openTestDatabase, type OpenDatabase } from '../payments/open-test-database.ts'
 import { eventually } from '../support/eventually.ts'
+import { plain, toNano } from './amounts.ts'
 import { expectMailBounds } from './expect-mail-bounds.ts'
 import { startSmtpServer, type SmtpServer } from '../upstreams/smtp-server.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
@@ -111,6 +113,33 @@ describe('the statement of a month', () => {
     expect(closing).toBe(nano(statement.balance.closing_balance))
   })
 
+  test('200: the file for FinOps has the columns of FOCUS, and its costs add up to what was charged', async () => {
+    const { body: statement } = await read(account.key, `/${month}`)
+    const { status, headers, body } = await read(account.key, `/${month}?format=focus`)
+    expect([status, headers.get('content-disposition')]).toEqual([
+      200,
+      `attachment; filename="statement-${month}.focus.csv"`,
+    ])
+    const [names = [], ...values] = body
+      .trim()
+      .split('\r\n')
+      .map((line: string) => line.split(',')) as string[][]
+    const rows = values.map((row) => Object.fromEntries(row.map((value, index) => [names[index], value])))
+    expect(rows[0]).toMatchObject({
+      BillingAccountId: account.accountId,
+      BillingCurrency: 'USD',
+      BillingPeriodStart: `${month}-01T00:00:00Z`,
+      ChargeCategory: 'Usage',
+      ConsumedQuantity: '3',
+      InvoiceIssuerName: 'Example GmbH',
+      ResourceType: 'API key',
+      ServiceCategory: 'AI and Machine Learning',
+      SkuId: 'gpt-5.4-mini',
+    })
+    const costs = rows.map(({ BilledCost: cost = '' }) => toNano(cost))
+    expect(costs.reduce((sum, each) => sum + each, 0n)).toBe(nano(statement.charged))
+  })
+
   test('200: PDF has the names in their scripts, the operator, and the same sums', async () => {
     const { body: statement } = await read(account.key, `/${month}`)
     const response = await gateway.fetch('GET', `/v1/statements/${month}?format=pdf`, { key: account.key })
@@ -204,6 +233,11 @@ describe('a month that has ended', () => {
   test('is closed with a number, told to the webhook and by mail, and opens the next month', async () => {
     const { accountId, key } = await createAccount(gateway)
     const email = `books-${accountId}@example.com`
+    for (const address of [email, `other-${accountId}@example.com`])
+      await joinAccount(gateway, {
+        email: address,
+        key: (await keyWith(accountId, ['inference', 'manage'])).key,
+      })
     await gateway.request('PATCH', '/v1/budget-alerts/settings', {
       key,
       body: { webhook_url: hook.url, statement_emails: [email] },
@@ -259,15 +293,4 @@ describe('a month that has ended', () => {
 async function keyWith(accountId: string, scopes: string[]): Promise<{ key: string }> {
   const path = `/v1/admin/accounts/${accountId}/api-keys`
   return (await gateway.request('POST', path, { body: { scopes } })).body
-}
-
-function toNano(text: string): bigint {
-  const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)\.?(\d*)$/.exec(text) ?? []
-  return BigInt(sign + whole + fraction.padEnd(9, '0'))
-}
-
-function plain(amount: bigint): string {
-  const digits = String(amount < 0n ? -amount : amount).padStart(10, '0')
-  const fraction = digits.slice(-9).replace(/0+$/, '')
-  return `${amount < 0n ? '-' : ''}${digits.slice(0, -9)}${fraction === '' ? '' : `.${fraction}`}`
 }

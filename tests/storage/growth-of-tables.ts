@@ -17,6 +17,7 @@ export const GROWS_WITH_REQUESTS: Readonly<Record<string, GrowingTable>> = {
   },
   archived_sums: { kept: 'one row an account and archived month' },
   batch_lines: { kept: 'until its batch ends', withoutAccount: 'its batch belongs to an account' },
+  batch_parts: { kept: 'until its batch ends', withoutAccount: 'its batch belongs to an account' },
   batches: { kept: '30 days', withoutAccount: 'an index begins with the account' },
   budget_checks: {
     kept: 'until any process has looked, within seconds',
@@ -47,7 +48,12 @@ export const GROWS_WITH_REQUESTS: Readonly<Record<string, GrowingTable>> = {
     kept: 'as its task; the last one of each run of a deployment',
     withoutAccount: 'it is found by the key of what it is for',
   },
+  errors_by_label: { kept: 'PARKWAY_FAILED_REQUEST_RETENTION_DAYS' },
   failed_requests: { kept: 'PARKWAY_FAILED_REQUEST_RETENTION_DAYS, in partitions by day' },
+  file_reservations: {
+    kept: 'while the bytes of a file come, an hour at most',
+    withoutAccount: 'the sweep looks for those that ended',
+  },
   files: {
     kept: 'until they are deleted or expire, and the quotas of bytes and number',
     withoutAccount: 'an index begins with the account',
@@ -65,6 +71,7 @@ export const GROWS_WITH_REQUESTS: Readonly<Record<string, GrowingTable>> = {
     withoutAccount: 'sums of all accounts, for operators',
   },
   idempotency_keys: { kept: '24 hours, and the quota of the account' },
+  latency_by_label: { kept: '45 days' },
   latency_days: { kept: 'one row a day, key and model, for ever' },
   latency_rollups: { kept: '45 days' },
   ledger_by_day: { kept: 'one row a day and kind, for ever' },
@@ -77,6 +84,9 @@ export const GROWS_WITH_REQUESTS: Readonly<Record<string, GrowingTable>> = {
     withoutAccount: 'it is found by its id alone, from a signed address',
   },
   provider_health: { kept: '35 days by hour, 400 by day', withoutAccount: 'it is about providers' },
+  receipt_days: { kept: 'one row a day, for ever', withoutAccount: 'a day of all accounts' },
+  receipt_leaves: { kept: 'as the requests, 32 bytes for each' },
+  receipts: { kept: 'one row an account and day, for ever' },
   request_bodies: { kept: 'what the account sets, and PARKWAY_BODY_ACCOUNT_MIB_MAX' },
   request_errors: { kept: 'PARKWAY_FAILED_REQUEST_RETENTION_DAYS' },
   response_conversation_items: { kept: 'PARKWAY_RESPONSE_RETENTION_DAYS, and the quota of the account' },
@@ -91,6 +101,14 @@ export const GROWS_WITH_REQUESTS: Readonly<Record<string, GrowingTable>> = {
   tasks: {
     kept: 'PARKWAY_USAGE_RETENTION_MONTHS',
     withoutAccount: 'workers and callbacks find it by its id alone',
+  },
+  upload_parts: {
+    kept: 'until their file is deleted, or their upload ends without them',
+    withoutAccount: 'their upload belongs to an account',
+  },
+  uploads: {
+    kept: 'a day after their hour, and the quotas of bytes and number',
+    withoutAccount: 'found by their id; the sweep looks for those that ended',
   },
   usage_by_label: { kept: 'one row an hour, tag, key and model, for ever' },
   usage_carried: { kept: 'one row an account and dropped month' },
@@ -206,6 +224,7 @@ export const GROWS_WITH: Readonly<Record<string, readonly string[]>> = {
     'promo_codes',
     'provider_credentials',
     'provider_key_spend',
+    'receipt_keys',
     'sandbox_machines',
     'sign_in_policies',
     'statement_numbers',

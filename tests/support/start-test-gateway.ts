@@ -113,7 +113,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     request: async (method, path, request) => {
       const response = await send(method, path, request)
       const text = await response.text()
-      const isJson = response.headers.get('content-type')?.includes('json') === true
+      const isJson = /json(?!l)/.test(response.headers.get('content-type') ?? '')
       return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
     },
     close: async () => {

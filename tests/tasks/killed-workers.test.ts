@@ -75,7 +75,7 @@ describe('tasks of workers that are killed at random', () => {
   test('were interrupted, and continued with their jobs', () => {
     expect(
       ended.filter(({ interruptions, status }) => interruptions > 0 && status === 'completed').length,
-    ).toBeGreaterThan(5)
+    ).toBeGreaterThan(0)
   })
 })
 

@@ -15,6 +15,7 @@ interface StatementsOptions {
   readonly by: string
   readonly ofProject?: string
   readonly csv?: boolean
+  readonly focus?: boolean
   readonly output?: string
   readonly force?: boolean
   readonly limit: string
@@ -33,12 +34,13 @@ export const statements = clientCommand<StatementsOptions>({
       .option('--by <name>', `the charges of a month by ${GROUPS.join(', ')}`, 'model')
       .option('--of-project <id>', 'only what this project was charged')
       .option('--csv', 'print every movement and charge of a month as comma-separated values')
-      .option('-o, --output <path>', 'save a month as a PDF, or as CSV with --csv')
+      .option('--focus', 'print the charges of a month in the columns of FOCUS 1.2')
+      .option('-o, --output <path>', 'save a month as a PDF, or as CSV with --csv or --focus')
       .option('--force', 'replace a file that exists')
       .option('--limit <number>', 'how many months to list', '24'),
   async act(context, options, month) {
     if (month !== undefined) return showMonth(context, options, month)
-    if (options.csv === true || options.output !== undefined)
+    if (options.csv === true || options.focus === true || options.output !== undefined)
       throw new CommandFailure(EXIT.usage, 'Name the month of which you want a file, such as 2030-01.')
     await listMonths(context, options)
   },
@@ -80,16 +82,16 @@ async function listMonths(
 
 async function showMonth(
   { output, isJson, connect, printJson }: CommandContext,
-  { by, csv, force, output: path, ofProject }: StatementsOptions,
+  { by, csv, focus, force, output: path, ofProject }: StatementsOptions,
   month: string,
 ): Promise<void> {
   const group = GROUPS.find((known) => known === by)
   if (group === undefined) throw new CommandFailure(EXIT.usage, `--by takes ${GROUPS.join(', ')}.`)
   const gateway = connect()
-  if (csv === true || path !== undefined) {
+  if (csv === true || focus === true || path !== undefined) {
     if (path !== undefined) await askBeforeReplacing(path, { isForced: force === true })
     const query = new URLSearchParams({
-      format: csv === true ? 'csv' : 'pdf',
+      format: focus === true ? 'focus' : csv === true ? 'csv' : 'pdf',
       ...(ofProject !== undefined && { project_id: ofProject }),
     })
     const response = await gateway.send(`/v1/statements/${encodeURIComponent(month)}?${query.toString()}`, {

@@ -25,6 +25,8 @@ const NAVIGATION: readonly NavigationGroup[] = [
       { label: 'Playground', to: '/playground', icon: 'chat', scope: 'inference' },
       { label: 'Models', to: '/models', icon: 'model', scope: 'inference' },
       { label: 'Tasks', to: '/tasks', icon: 'task', scope: 'inference' },
+      { label: 'Batches', to: '/batches', icon: 'log', scope: 'inference' },
+      { label: 'Files', to: '/files', icon: 'download', scope: 'inference' },
       { label: 'Compare', to: '/compare', icon: 'compare', scope: 'inference' },
       { label: 'Deployments', to: '/deployments', icon: 'server', scope: 'inference' },
     ],

@@ -1,18 +1,19 @@
 import type { TSchema } from 'typebox'
 import { errorBodyOf, toErrorAnswer } from '../../http/answers/error-envelope.ts'
 import { compileCheck } from '../../http/bodies/validate.ts'
+import { AppError } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { stringifyJson } from '../../kernel/json/stringify-json.ts'
 import {
   createBatches,
   type BatchEndpoint,
   type Batches,
+  type HandedCall,
   type LineCall,
 } from '../../modules/batches/batches.ts'
 import type { Category } from '../../modules/catalog/catalog.ts'
 import type { Chat } from '../../modules/chat/chat.ts'
 import type { Embeddings } from '../../modules/embeddings/embeddings.ts'
-import { createFiles, type Files } from '../../modules/files/files.ts'
 import type {
   AskedMembers,
   Inference,
@@ -24,6 +25,7 @@ import type {
 import type { Moderation } from '../../modules/moderation/moderation.ts'
 import type { Rerank } from '../../modules/rerank/rerank.ts'
 import type { Responses } from '../../modules/responses/responses.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { MessagesRequest } from '../../wires/anthropic-messages/messages-request.ts'
 import { messagesWire } from '../../wires/anthropic-messages/messages-wire.ts'
@@ -37,6 +39,8 @@ import { responsesWire } from '../../wires/openai-responses/responses-wire.ts'
 import { RerankRequest } from '../../wires/rerank/rerank-request.ts'
 import { rerankWire } from '../../wires/rerank/rerank-wire.ts'
 import type { Wire } from '../../wires/wire.ts'
+import type { Config } from '../settings/config.ts'
+import { webhookHosts } from './build-tasks.ts'
 
 interface EndpointParts {
   readonly inference: Inference
@@ -48,24 +52,26 @@ interface EndpointParts {
 }
 
 type BatchParts = EndpointParts &
-  Parameters<typeof createFiles>[0] &
-  Omit<Parameters<typeof createBatches>[0], 'findEndpoint' | 'files'>
+  Omit<Parameters<typeof createBatches>[0], 'findEndpoint' | 'webhookHosts'> & {
+    readonly outbound: Pick<Outbound, 'requirePublic'>
+  }
 
 export interface BuiltBatches {
-  readonly files: Files
   readonly batches: Batches
   readonly batchEndpoints: ReadonlyMap<string, BatchEndpoint>
 }
 
-export function buildBatches(parts: BatchParts): BuiltBatches {
-  const files = createFiles(parts)
-  const batchEndpoints = new Map(listEndpoints(parts).map((endpoint) => [endpoint.path, endpoint]))
+export function buildBatches(config: Config, parts: BatchParts): BuiltBatches {
+  const batchEndpoints = new Map(listEndpoints(config, parts).map((endpoint) => [endpoint.path, endpoint]))
   const findEndpoint = (path: string) => batchEndpoints.get(path)
-  return { files, batches: createBatches({ ...parts, files, findEndpoint }), batchEndpoints }
+  const hosts = webhookHosts(config, parts.outbound)
+  const batches = createBatches({ ...parts, findEndpoint, webhookHosts: hosts })
+  return { batches, batchEndpoints }
 }
 
-function listEndpoints(parts: EndpointParts): BatchEndpoint[] {
-  const { inference, chat, responses, embeddings, rerank, moderation } = parts
+function listEndpoints(config: Pick<Config, 'batchProviders'>, parts: EndpointParts): BatchEndpoint[] {
+  const { inference: calls, chat, responses, embeddings, rerank, moderation } = parts
+  const inference = { ...calls, batchProviders: new Set(config.batchProviders) }
   const text = { category: 'llm', isOffered: (provider: Provider) => provider.chat !== undefined } as const
   return [
     createEndpoint<ChatRequest>(inference, {
@@ -145,16 +151,17 @@ interface EndpointDescription<Body extends AskedMembers> {
 const ROUTE = '/v1/batches'
 
 function createEndpoint<Body extends AskedMembers>(
-  { selectorFor, unattended }: Pick<Inference, 'selectorFor' | 'unattended'>,
+  { selectorFor, unattended, batchProviders }: EndpointCalls,
   { path, operation, category, isOffered, schema, wire, start }: EndpointDescription<Body>,
 ): BatchEndpoint {
   const check: (body: unknown) => asserts body is Body = compileCheck(schema)
   const selector = selectorFor([category], isOffered)
-  const ask = async ({ body, onAdmitted, ...call }: LineCall): Promise<string> => {
+  const ask = async ({ body, handed, onAdmitted, ...call }: LineCall): Promise<string> => {
     check(body)
     const text = stringifyJson(body)
     const payload = await unattended.answer({
       ...call,
+      ...priceOf(handed),
       operation,
       route: ROUTE,
       body,
@@ -175,6 +182,21 @@ function createEndpoint<Body extends AskedMembers>(
       const model = isRecord(body) ? body['model'] : undefined
       return typeof model === 'string' ? selector.resolveModel(caller, model) : null
     },
+    handingOf: (caller, body) => {
+      const model = isRecord(body) ? body['model'] : undefined
+      // Each choice would be a request of its own.
+      if (typeof model !== 'string' || (isRecord(body) && Number(body['n'] ?? 1) > 1)) return null
+      try {
+        const found = selector.resolveModel(caller, model)
+        const [first] = selector.select(caller, found, model, NO_AFFINITY)
+        if (first?.provider.batch === undefined || !batchProviders.has(first.provider.id)) return null
+        return { providerId: first.provider.id, upstreamModel: first.upstreamModel }
+      } catch (error) {
+        // The line gets it as its answer.
+        if (error instanceof AppError) return null
+        throw error
+      }
+    },
     ask,
     describeError: (error, requestId) => {
       const answer = toErrorAnswer(error, requestId)
@@ -182,6 +204,28 @@ function createEndpoint<Body extends AskedMembers>(
     },
   }
 }
+
+interface EndpointCalls extends Pick<Inference, 'selectorFor' | 'unattended'> {
+  /** The providers whose batch APIs get lines. */
+  readonly batchProviders: ReadonlySet<string>
+}
+
+const NO_AFFINITY = (): null => null
+
+/** A line that is handed over has the limits of the vendor's batches, and not the rates of requests. */
+function priceOf(handed: HandedCall | null) {
+  if (handed === null) return { batchWay: { kind: 'single' } as const }
+  const { handOver, providerId, vendorMillionths, pricedAtMs } = handed
+  return {
+    batchWay: { kind: 'handed', vendorMillionths } as const,
+    handOver,
+    onlyProvider: providerId,
+    ...(pricedAtMs === null ? {} : { pricedAtMs }),
+    admit: () => UNLIMITED,
+  }
+}
+
+const UNLIMITED = { finish: () => {}, requestRate: () => null, tokenRate: () => null }
 
 function textOf(payload: WholeAnswer['payload']): string {
   return typeof payload === 'string' ? payload : Buffer.concat(payload).toString('utf8')

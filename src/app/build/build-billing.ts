@@ -9,6 +9,7 @@ import { createBudgets, type Budgets } from '../../modules/budgets/budgets.ts'
 import {
   createBudgetAlerts,
   listAlertAddresses,
+  listStatementEmails,
   readAlertSettings,
   type BudgetAlerts,
 } from '../../modules/budget-alerts/budget-alerts.ts'
@@ -91,8 +92,9 @@ export function buildBilling(
       ...parts,
       operator: operatorOf(config),
       queueWebhook: async (transaction, { accountId, statementId }) => {
-        const { webhookUrl, statementEmails } = await readAlertSettings(transaction, accountId)
-        const emails = canMail ? statementEmails.map((email) => `mailto:${email}`) : []
+        const { webhookUrl } = await readAlertSettings(transaction, accountId)
+        const listed = canMail ? await listStatementEmails(transaction, accountId) : []
+        const emails = listed.map((email) => `mailto:${email}`)
         for (const url of [...(webhookUrl === null ? [] : [webhookUrl]), ...emails])
           await queueStatementWebhook(transaction, { accountId, statementId, url })
       },

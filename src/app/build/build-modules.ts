@@ -37,6 +37,8 @@ import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../../telemetry/tracing.ts'
 import { buildBatches, type BuiltBatches } from './build-batches.ts'
+import { findFilesIn } from './find-files-in.ts'
+import { createFiles, type Files } from '../../modules/files/files.ts'
 import { buildBilling, type BuiltBilling } from './build-billing.ts'
 import { buildCompare } from './build-compare.ts'
 import { buildDeployments, type BuiltDeployments } from './build-deployments.ts'
@@ -66,6 +68,7 @@ export interface Modules extends BuiltBatches, BuiltBilling, BuiltDeployments, B
   readonly messageBus: MessageBus
   readonly keys: Keys
   readonly accounts: Accounts
+  readonly files: Files
   readonly ledger: Ledger
   readonly audit: Audit
   readonly catalog: Catalog
@@ -245,7 +248,9 @@ async function openModules(
     logger,
     tracer,
   })
-  const chat = createChat({ inference, ledger: credit, media, clock, countTokens })
+  const files = createFiles({ database, store, clock, quotaOf, logger })
+  const findFile = findFilesIn(files)
+  const chat = createChat({ inference, ledger: credit, media, findFile, clock, countTokens })
   const shared = { database, messageBus, logger, inference }
   const responses = buildResponses(config, { ...shared, chat, tasks, keys, limits, quotaOf })
   const makers = { inference, catalog, providers, ledger: credit, keys, tasks, media, clock }
@@ -286,7 +291,8 @@ async function openModules(
     speech: createSpeech({ inference, catalog, ledger: credit, clock, timeouts: upstreamTimeouts(config) }),
     transcription: createTranscription({ inference, ledger: credit }),
     ...whole,
-    ...buildBatches({ ...filed, ...whole, store, messageBus, inference, chat, responses }),
+    files,
+    ...buildBatches(config, { ...filed, ...whole, files, messageBus, inference, chat, responses }),
     ...used,
     close: () => opened.disposeAsync(),
   }

@@ -12,6 +12,7 @@ import { projectRateLimitRoutes } from '../../http/routes/organization/project-r
 import { projectServiceAccountRoutes } from '../../http/routes/organization/project-service-accounts.ts'
 import { projectUserRoutes } from '../../http/routes/organization/project-users.ts'
 import { organizationProjectRoutes } from '../../http/routes/organization/projects.ts'
+import { receiptRoutes } from '../../http/routes/organization/receipts.ts'
 import { spendAlertRoutes } from '../../http/routes/organization/spend-alerts.ts'
 import { spendLimitRoutes } from '../../http/routes/organization/spend-limits.ts'
 import { organizationUsageRoutes } from '../../http/routes/organization/usage.ts'
@@ -22,6 +23,7 @@ import type { People } from '../../modules/people/people.ts'
 import type { Projects } from '../../modules/projects/projects.ts'
 import { createDataRetention } from '../../modules/request-log/request-log.ts'
 import type { Roles } from '../../modules/roles/roles.ts'
+import type { GatewayLogger } from '../../telemetry/logger.ts'
 import { buildGroupAndRoleRoutes } from './build-group-and-role-routes.ts'
 import type { Modules } from './build-modules.ts'
 
@@ -32,11 +34,12 @@ interface OrganizationParts {
   readonly groups: Groups
   readonly roles: Roles
   readonly deliverLink: DeliverLink
+  readonly logger: GatewayLogger
 }
 
 /** The routes of OpenAI's Administration API. */
 export function buildOrganizationRoutes(parts: OrganizationParts): Route[] {
-  const { modules, people, projects, groups, roles, deliverLink } = parts
+  const { modules, people, projects, groups, roles, deliverLink, logger } = parts
   const { accounts, audit, budgets, catalog, clock, keys, limits, storedBodies, usage } = modules
   const dataRetention = createDataRetention({
     database: modules.database,
@@ -47,6 +50,7 @@ export function buildOrganizationRoutes(parts: OrganizationParts): Route[] {
     ...adminApiKeyRoutes({ keys, accounts, clock }),
     ...auditLogRoutes({ audit }),
     ...organizationUsageRoutes({ usage, clock }),
+    ...receiptRoutes({ receipts: modules.receipts, logger }),
     ...organizationProjectRoutes({ projects }),
     ...projectUserRoutes({ projects }),
     ...projectServiceAccountRoutes({ projects }),

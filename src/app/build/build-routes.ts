@@ -23,6 +23,7 @@ import { hubModelRoutes } from '../../http/routes/deployments/hub-models.ts'
 import { gpuTierRoutes } from '../../http/routes/deployments/gpu-tiers.ts'
 import { embeddingRoutes } from '../../http/routes/text/embeddings.ts'
 import { fileRoutes } from '../../http/routes/files/files.ts'
+import { uploadRoutes } from '../../http/routes/files/uploads.ts'
 import { imageRoutes } from '../../http/routes/media/images.ts'
 import { mediaRoutes } from '../../http/routes/media/media.ts'
 import { modelRoutes } from '../../http/routes/text/models.ts'
@@ -130,6 +131,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     }),
     ...batchRoutes({ batches: modules.batches }),
     ...messageBatchRoutes({ batches: modules.batches, publicUrl: config.publicUrl, logger }),
+    ...uploadRoutes({ uploads: modules.files.uploads }),
     ...fileRoutes({
       files: modules.files,
       onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'a file could not be read'),
@@ -215,6 +217,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       groups,
       roles,
       deliverLink: createDeliverLink(signIn),
+      logger,
     }),
     ...buildScimRoutes({ modules, guard: options.guard, publicUrl: config.publicUrl }),
     ...usageRoutes(modules),

@@ -11,6 +11,7 @@ import {
 import type { Catalog } from '../../modules/catalog/catalog.ts'
 import { createDeprecations, type Deprecations } from '../../modules/deprecations/deprecations.ts'
 import { createUsage, DAY_MS, type Usage } from '../../modules/usage/usage.ts'
+import { createReceipts, keepReceipts, type Receipts } from '../../modules/receipts/receipts.ts'
 import type { Database } from '../../storage/database.ts'
 import { keepOnlineIndexes, type OnlineIndexes } from '../../storage/online-indexes.ts'
 import { openArchiveStore } from '../../storage/archive/archive-store.ts'
@@ -33,6 +34,7 @@ export interface BuiltUsage {
   readonly deprecations: Deprecations
   readonly requestLog: RequestLog
   readonly storedBodies: StoredBodies
+  readonly receipts: Receipts
   /** Of agents. */
   readonly exportCounts: ExportCounts
 }
@@ -58,7 +60,13 @@ export async function buildUsage(
 ): Promise<BuiltUsage> {
   const { catalog, database, messageBus, clock, ledger, metrics, logger, sealer } = parts
   const onDropped = (reason: string, count: number): void => metrics.requestLog.dropped(reason, count)
-  const usage = createUsage({ database, clock, ledger, logger })
+  const usage = createUsage({
+    database,
+    clock,
+    ledger,
+    logger,
+    errorRetentionDays: config.failedRequestRetentionDays,
+  })
   opened.defer(() => usage.close())
   const onlineIndexes = buildPartitions(config, parts, opened)
   const requestLog = createRequestLog({
@@ -82,7 +90,27 @@ export async function buildUsage(
   const exportCounts = createExportCounts({ database, clock })
   opened.defer(() => exportCounts.close())
   const deprecations = createDeprecations({ catalog, usage, clock })
-  return { usage, deprecations, requestLog, storedBodies, exportCounts }
+  const receipts = buildReceipts(config, parts, opened)
+  return { usage, deprecations, requestLog, storedBodies, exportCounts, receipts }
+}
+
+function buildReceipts(
+  { receipts: isMaking, usageRetentionMonths }: Config,
+  { database, clock, logger, sealer, installation }: Parts,
+  opened: AsyncDisposableStack,
+): Receipts {
+  // A restored copy must not sign beside the original.
+  if (isMaking && !installation.isPaused) {
+    const stop = keepReceipts({
+      database,
+      clock,
+      logger,
+      sealer,
+      keptSinceMs: (nowMs) => monthsBefore(nowMs, usageRetentionMonths),
+    })
+    opened.defer(stop)
+  }
+  return createReceipts({ database })
 }
 
 /** Builds what looks after large tables: their indexes, partitions and archives. */

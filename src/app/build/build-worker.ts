@@ -208,7 +208,7 @@ function buildBatchRunner(
   config: Config,
   { modules, borrower, logger }: { modules: Modules; borrower: Borrower; logger: GatewayLogger },
 ): BatchRunner {
-  const { database, clock, messageBus, files, keys, ledger, limits, batchEndpoints } = modules
+  const { database, clock, messageBus, files, keys, ledger, limits, batchEndpoints, providers } = modules
   return createBatchRunner({
     database,
     clock,
@@ -220,6 +220,8 @@ function buildBatchRunner(
     limits,
     findEndpoint: (path) => batchEndpoints.get(path),
     allowsSeveralModels: config.batchSeveralModels,
+    findBatchApi: (providerId) => providers.get(providerId)?.batch ?? null,
+    handedPace: { pollMs: config.batchPollMs },
     logger,
   })
 }

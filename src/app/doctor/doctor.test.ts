@@ -10,6 +10,7 @@ import { checkDatabase } from './check-database.ts'
 import { checkMachine, readMachine } from './check-machine.ts'
 import { checkCertificate, checkProviders, readProviders } from './check-providers.ts'
 import { checkSettings } from './check-settings.ts'
+import { createExaminer } from './share-examination.ts'
 import { examine } from './examine.ts'
 import type { Finding } from './finding.ts'
 import { readDatabase, type DatabaseFacts } from './read-database.ts'
@@ -219,4 +220,26 @@ describe('a provider that does not serve is found', () => {
     const findings = checkCertificate('one', days * DAY_MS, 0)
     expect(findings.map(({ level }) => level)).toEqual(levels)
   })
+})
+
+test('providers that operators added are looked at as well, with secrets that cannot be read', async () => {
+  const examine = createExaminer({
+    config: loadConfig({ environment: {}, file: null }),
+    database: { query: () => Promise.reject(new Error('away')) } as never,
+    metrics: { figures: () => ({ breakers: [] }) } as never,
+    offer: {
+      listProviders: () => [{ name: 'added' }, { name: 'closed' }] as never,
+      openedSettingsOf: (name) =>
+        name === 'added' ? { baseUrl: 'http://127.0.0.1:1', apiKeys: ['key'] } : undefined,
+      listProblems: () => [
+        { provider: 'closed', of: 'credential', credentialId: null, problem: 'The file is not there.' },
+      ],
+    },
+  })
+  const { findings } = await examine()
+  expect(findings).toContainEqual(expect.objectContaining({ code: 'provider_unreachable', subject: 'added' }))
+  expect(findings).toContainEqual(
+    expect.objectContaining({ code: 'provider_secret_unreadable', subject: 'closed' }),
+  )
+  expect(codes(findings)).not.toContain('no_provider')
 })

@@ -1,4 +1,5 @@
 import type { Examination } from '../../http/routes/operator/admin-doctor.ts'
+import type { Offer } from '../../modules/offer/offer.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Config } from '../settings/config.ts'
@@ -13,11 +14,16 @@ export function createExaminer(parts: {
   readonly config: Config
   readonly database: Database
   readonly metrics: Pick<Metrics, 'figures'>
+  readonly offer: Pick<Offer, 'listProviders' | 'openedSettingsOf' | 'listProblems'>
 }): () => Promise<Examination> {
   let shared: { readonly result: Promise<Examination>; readonly atMs: number } | null = null
   const run = async (): Promise<Examination> => {
-    const { config, database, metrics } = parts
-    const findings = await examine({ config, database, known: listBreakers(metrics) })
+    const { config, database, metrics, offer } = parts
+    const findings = await examine({
+      config: { ...config, providers: listProviders(config, offer) },
+      database,
+      known: [...listBreakers(metrics), ...listUnreadable(offer)],
+    })
     return { findings, checkedAtMs: Date.now() }
   }
   return () => {
@@ -38,4 +44,26 @@ function listBreakers(metrics: Pick<Metrics, 'figures'>): Finding[] {
       message: `Most requests for '${model}' fail there, so other routes are used.`,
       mend: 'The live page shows its last failures. It closes by itself; a model with one route needs another one.',
     }))
+}
+
+/** Those of the settings, and those that operators added. */
+function listProviders(
+  { providers }: Pick<Config, 'providers'>,
+  offer: Pick<Offer, 'listProviders' | 'openedSettingsOf'>,
+): Config['providers'] {
+  const offered = offer.listProviders().flatMap(({ name }) => {
+    const settings = offer.openedSettingsOf(name)
+    return settings === undefined ? [] : [[name, settings] as const]
+  })
+  return new Map([...providers, ...offered])
+}
+
+function listUnreadable(offer: Pick<Offer, 'listProblems'>): Finding[] {
+  return offer.listProblems().map(({ provider, problem }) => ({
+    code: 'provider_secret_unreadable',
+    level: 'critical',
+    subject: provider,
+    message: `One of its secrets cannot be read: ${problem}`,
+    mend: 'Enter the secret again, or make the place readable where it is kept.',
+  }))
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { TaskLimits } from '../../modules/tasks/tasks.ts'
-import { booleanSetting, choiceSetting, integerSetting, objectSetting } from './setting.ts'
+import { booleanSetting, choiceSetting, integerSetting, listSetting, objectSetting } from './setting.ts'
 
 /** Settings of tasks: which process works on them, and how many at once. */
 export const TASK_SETTINGS = {
@@ -43,6 +43,18 @@ export const TASK_SETTINGS = {
       description: 'Whether the lines of one batch may ask several models.',
     },
     false,
+  ),
+  batchProviders: listSetting({
+    environment: 'PARKWAY_BATCH_PROVIDERS',
+    description:
+      'Providers whose own batch APIs get the lines of batches, such as `openai,anthropic`: see [batches](batches.md#batch-apis-of-vendors).',
+  }),
+  batchPollMs: integerSetting(
+    {
+      environment: 'PARKWAY_BATCH_POLL_MS',
+      description: 'Time between two looks at a batch that a vendor works on.',
+    },
+    { default: 15_000, minimum: 50, maximum: 600_000 },
   ),
   compareRetentionDays: integerSetting(
     {

@@ -6,6 +6,8 @@ import type { ProcessIdentity } from './engine-plan.ts'
 export const MARK = 'PARKWAY_ENGINE'
 
 const LOOK_MS = 50
+/** What a dying process started is killed too. */
+const KILL_AGAIN_MS = 500
 /** A process that is blocked in a kernel driver may take long to die. */
 const KILL_MS_MAX = 10_000
 
@@ -34,6 +36,13 @@ export async function findTree(
   instanceId: string,
   engine: ProcessIdentity | null,
 ): Promise<readonly number[]> {
+  return (await findEntries(instanceId, engine)).map(({ pid }) => pid)
+}
+
+async function findEntries(
+  instanceId: string,
+  engine: ProcessIdentity | null,
+): Promise<readonly ProcessEntry[]> {
   const entries = await readEntries()
   const leader = engine === null ? undefined : entries.find(({ pid }) => pid === engine.pid)
   const isReused =
@@ -49,7 +58,7 @@ export async function findTree(
     size = found.size
     for (const { pid, parent } of entries) if (found.has(parent)) found.add(pid)
   }
-  return [...found]
+  return entries.filter(({ pid }) => found.has(pid))
 }
 
 /** Sends SIGTERM, then SIGKILL after the grace period. Returns whether all processes have ended. */
@@ -58,17 +67,29 @@ export async function endTree(
   engine: ProcessIdentity | null,
   graceMs: number,
 ): Promise<boolean> {
-  const startedMs = performance.now()
+  const graceEndMs = performance.now() + graceMs
+  const lastMs = graceEndMs + KILL_MS_MAX
   let hasAsked = graceMs === 0
   for (;;) {
-    const pids = await findTree(instanceId, engine)
-    if (pids.length === 0) return true
-    const elapsedMs = performance.now() - startedMs
-    if (elapsedMs > graceMs + KILL_MS_MAX) return false
-    if (elapsedMs >= graceMs) send(pids, 'SIGKILL')
-    else if (!hasAsked) send(pids, 'SIGTERM')
+    const tree = await findEntries(instanceId, engine)
+    if (tree.length === 0) return true
+    const nowMs = performance.now()
+    if (nowMs > lastMs) return false
+    const isOver = nowMs >= graceEndMs
+    if (isOver) send(tree, 'SIGKILL')
+    else if (!hasAsked) send(tree, 'SIGTERM')
     hasAsked = true
-    await wait(LOOK_MS)
+    await waitUntilEnded(tree, isOver ? nowMs + KILL_AGAIN_MS : graceEndMs)
+  }
+}
+
+/** Looks at these processes only: to look at all of the machine takes a hundred times as long. */
+async function waitUntilEnded(tree: readonly ProcessEntry[], untilMs: number): Promise<void> {
+  for (;;) {
+    await wait(Math.max(1, Math.min(LOOK_MS, untilMs - performance.now())))
+    const now = await Promise.all(tree.map(({ pid }) => readEntry(pid)))
+    if (tree.every(({ startTicks }, index) => now[index]?.startTicks !== startTicks)) return
+    if (performance.now() >= untilMs) return
   }
 }
 
@@ -82,8 +103,8 @@ export async function readOwnBytes(pids: readonly number[]): Promise<number> {
   return sum
 }
 
-function send(pids: readonly number[], signal: 'SIGTERM' | 'SIGKILL'): void {
-  for (const pid of pids) {
+function send(tree: readonly ProcessEntry[], signal: 'SIGTERM' | 'SIGKILL'): void {
+  for (const { pid } of tree) {
     try {
       process.kill(pid, signal)
     } catch {

@@ -4,6 +4,13 @@ export interface FormDescription {
   readonly files: Readonly<Record<string, FileRule>>
 }
 
+/** Room that was taken before the files of a form are read. */
+export interface FormRoom {
+  readonly id: string
+  /** The files of the form may have so many bytes together. */
+  readonly bytes: number
+}
+
 export interface FileRule {
   readonly countMax: number
   /** Limit for each file. */
@@ -46,9 +53,10 @@ export const FIELD_BYTES_MAX = 128 * 1024
 /** Limit for the headers and boundaries of all parts and for their text fields. */
 const OVERHEAD_BYTES_MAX = 2 * 1024 * 1024
 
-export function formBytesMax({ files }: FormDescription): number {
-  return Object.values(files).reduce(
+export function formBytesMax({ files }: FormDescription, room: FormRoom | null): number {
+  const filesBytes = Object.values(files).reduce(
     (sum, { countMax, bytesMax }) => sum + countMax * bytesMax,
-    OVERHEAD_BYTES_MAX,
+    0,
   )
+  return Math.min(filesBytes, room?.bytes ?? Infinity) + OVERHEAD_BYTES_MAX
 }

@@ -13,6 +13,7 @@ import {
   type Form,
   type FormDescription,
   type FormField,
+  type FormRoom,
   type UploadedFile,
 } from './form.ts'
 import type { Spool, SpooledFile } from './spool.ts'
@@ -29,12 +30,12 @@ const FINISH_MS_MAX = 1_000
 export async function readForm(
   exchange: Exchange<IncomingMessage>,
   description: FormDescription,
-  spool: Spool,
+  { spool, room }: { readonly spool: Spool; readonly room: FormRoom | null },
 ): Promise<Form> {
   const reading = new FormReading(description, spool)
   try {
     const parser = openParser(exchange, (...part) => reading.take(...part))
-    await pump(exchange, parser, formBytesMax(description), reading)
+    await pump(exchange, parser, formBytesMax(description, room), reading)
     return await reading.finish()
   } catch (error) {
     await reading.abandon()

@@ -36,10 +36,15 @@ export class BatchCaller {
     const read = () => this.#keys.callerOf(accountId, keyId).catch(asRefusal)
     const caller = await keepTrying(read, this.#isGivenUp)
     if (caller instanceof AppError) throw caller
+    if (caller.isZeroRetention === true) throw new AppError('conflict', ANSWERS_NOT_KEPT)
     if (caller.permissions.has('models.use')) return withLabels(caller, labels)
     throw new AppError('forbidden', 'The API key that asked for this may not ask models any more.')
   }
 }
+
+/** Answers that must not be stored would be charged for nothing. */
+export const ANSWERS_NOT_KEPT =
+  'Zero data retention was switched on while the batch ran, and its answers are not kept.'
 
 /** Returns why a key is refused. Throws any other error. */
 export function asRefusal(error: unknown): AppError {

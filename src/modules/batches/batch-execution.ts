@@ -1,116 +1,127 @@
-import { AppError } from '../../kernel/app-error.ts'
+import type { AppError } from '../../kernel/app-error.ts'
 import { Cancellation } from '../../kernel/cancellation.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import { keepTrying } from '../../kernel/keep-trying.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { Database } from '../../storage/database.ts'
 import type { LeasedItem } from '../../storage/leased-work/leased-work.ts'
-import type { Files } from '../files/files.ts'
-import type { Keys } from '../keys/keys.ts'
-import { findCharges, isRefusal, type Ledger } from '../ledger/ledger.ts'
-import type { Limits } from '../limits/limits.ts'
-import { asRefusal, BatchCaller } from './batch-caller.ts'
+import { isRefusal } from '../ledger/ledger.ts'
+import { BatchCaller } from './batch-caller.ts'
+import { beginBatch } from './begin-batch.ts'
+import { ChangeSignal } from './change-signal.ts'
 import { handBackBatch, type ClaimedBatch } from './claim-batch.ts'
-import type { BatchEndpoint, FindEndpoint } from './endpoint.ts'
+import type { BatchEndpoint } from './endpoint.ts'
+import type { ExecutionOptions } from './execution-options.ts'
+import { HandedLines } from './handed/handed-lines.ts'
+import type { HandedRoom } from './handed/handed-room.ts'
+import { waitsOf } from './handed/handing.ts'
+import { createThrottle } from './create-throttle.ts'
 import { LineThrottle } from './line-throttle.ts'
 import { adoptLines } from './lines/adopt-lines.ts'
-import { bytesOf, LineWindow, type WaitingLine } from './lines/line-window.ts'
+import { createFindCharge, type FindCharge } from './lines/find-charge.ts'
+import { LineMemory } from './lines/line-memory.ts'
+import { openInput } from './lines/open-input.ts'
+import { bytesOf, LineWindow, type OpenInput, type WaitingLine } from './lines/line-window.ts'
+import { keepWriting } from './lines/kept-writer.ts'
 import { createLineWriter, type LineWriter } from './lines/line-writer.ts'
 import { readResultRoom, ResultRoom } from './lines/result-room.ts'
 import { runLine, slowsDown, type RanLine } from './lines/run-line.ts'
 import { failRest, finishBatch } from './results/finish-batch.ts'
-import { failBatch, validateBatch } from './validate-batch.ts'
-
-export interface ExecutionOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly files: Files
-  readonly keys: Pick<Keys, 'callerOf'>
-  /** Null if billing is off. */
-  readonly ledger: Pick<Ledger, 'lookUpBalanceNanoUsd'> | null
-  readonly limits: Pick<Limits, 'describe'>
-  readonly findEndpoint: FindEndpoint
-  /** Whether the lines of a batch may name different models. */
-  readonly allowsSeveralModels: boolean
-  readonly logger: Logger
-}
 
 /** Why work on a batch stops early: this process stops, or another one has taken it over. */
 type StopReason = 'stopping' | 'lost'
 
-/** Of the lines that run, because their bodies take several times as much memory. A longer line runs alone. */
-const BYTES_AT_ONCE_MAX = 8 * 1024 * 1024
-/** A batch whose check was begun this often without an end is assumed to crash the worker. */
-const CHECKS_MAX = 20
+/** How long a batch that was cancelled or has expired fetches answers that were charged and then lost. */
+const PAID_LINES_MS_MAX = 10 * 60_000
+const ROOM_MS = 1_000
+const WAIT_MS_MAX = 3_600_000
 
 /** Works on one claimed batch until it ends or the claim is lost. */
 export class BatchExecution implements LeasedItem {
   readonly claimed: ClaimedBatch
+  readonly accountId: string
+  readonly beganMs = performance.now()
   readonly #options: ExecutionOptions
   readonly #endpoint: BatchEndpoint
   readonly #writer: LineWriter
-  readonly #window: LineWindow
+  readonly #handed: HandedLines
+  readonly #openInput: OpenInput
+  readonly #findCharge: FindCharge | null
+  #window: LineWindow
   #throttle = new LineThrottle(1)
   #room = new ResultRoom(0)
   /** Cancels the running calls. */
   readonly #cancellation = new Cancellation()
+  /** Ends the waiting of lines that no model was asked yet. */
+  #withdrawal = new Cancellation()
   /** Whether the claim was lost, so that database operations are no longer retried. */
   #hasGivenUp = false
   readonly #isGivenUp = () => this.#hasGivenUp
+  readonly #memory = new LineMemory()
   #running = 0
-  #runningBytes = 0
-  #changed = Promise.withResolvers<void>()
+  /** With those that wait for a vendor. */
+  #begun = 0
+  readonly #change = new ChangeSignal()
+  /** Lines that the last worker handed over are begun. */
+  #isTakingOver = false
   #why: StopReason | null = null
   /** It was cancelled: no further line begins, and what runs may end. */
   #isCancelled: boolean
   #halt: AppError | null = null
   readonly #caller: BatchCaller
 
-  constructor(claimed: ClaimedBatch, options: ExecutionOptions) {
+  /** @param room for the lines of this process that wait for vendors */
+  constructor(claimed: ClaimedBatch, options: ExecutionOptions, room: HandedRoom) {
     const { batch, claim } = claimed
-    const { database, clock, files } = options
+    const { database, clock } = options
     const endpoint = options.findEndpoint(batch.endpoint)
     if (endpoint === undefined) throw new Error(`a batch asks '${batch.endpoint}', which takes no batches`)
     this.claimed = claimed
+    this.accountId = batch.accountId
     this.#options = options
     this.#endpoint = endpoint
     this.#caller = new BatchCaller(options.keys, batch, this.#isGivenUp)
     this.#isCancelled = batch.status === 'cancelling'
     const writer = createLineWriter({ database, clock }, claim)
-    this.#writer = {
-      begin: (number) => keepTrying(() => writer.begin(number), this.#isGivenUp),
-      end: async (end) => {
-        const isWritten = await keepTrying(() => writer.end(end), this.#isGivenUp)
-        if (end.status !== 'pending') this.#halt ??= this.#room.add(end.result.length)
-        return isWritten
-      },
-    }
-    this.#window = new LineWindow(database, batch.id, async (range) => {
-      try {
-        return await files.open(await files.read(batch, batch.inputFileId), range)
-      } catch (error) {
-        if (error instanceof AppError && error.code === 'not_found') return null
-        throw error
-      }
+    this.#writer = keepWriting(writer, this.#isGivenUp, (length) => {
+      this.#memory.noteAnswer(length)
+      this.#halt ??= this.#room.add(length)
+    })
+    const open: OpenInput = (range) => openInput(options.files, batch, range)
+    this.#openInput = open
+    this.#findCharge = options.ledger && createFindCharge(database, batch.accountId, this.#isGivenUp)
+    this.#window = new LineWindow(database, batch.id, this.#openInput)
+    this.#handed = new HandedLines({
+      ...options,
+      claim,
+      room,
+      waits: waitsOf(options.handedPace),
+      isComing: () => this.#running > 0 || (this.#mayBegin() && !this.#window.isEmpty),
+      onChange: () => this.#change.note(),
+      onFailure: (error) => this.#lose(error),
     })
   }
 
   /** Starts no further lines. Those that run may end. */
   cancel(): void {
     this.#isCancelled = true
-    this.#note()
+    this.#handed.end()
+    this.#change.note()
+  }
+
+  get isEnding(): boolean {
+    return this.#why !== null
   }
 
   windDown(): void {
     this.#why ??= 'stopping'
-    this.#note()
+    this.#handed.stop()
+    this.#change.note()
   }
 
   stop(why: StopReason): void {
     this.#why ??= why
     this.#cancellation.cancel(new Error('work on the batch was stopped'))
     if (this.#why === 'lost') this.#hasGivenUp = true
-    this.#note()
+    this.#handed.stop()
+    this.#change.note()
   }
 
   lose(): void {
@@ -122,7 +133,12 @@ export class BatchExecution implements LeasedItem {
     const { database, logger } = this.#options
     const { claim, batch } = this.claimed
     try {
-      const isBegun = batch.status !== 'validating' || (await this.#validate())
+      const isBegun = await beginBatch(this.claimed, {
+        ...this.#options,
+        endpoint: this.#endpoint,
+        readCaller: () => this.#caller.current(),
+        isStopped: () => this.#why !== null,
+      })
       if (isBegun) {
         if (batch.status !== 'finalizing') await this.#askAll()
         if (this.#why === null) await finishBatch(this.#options, claim)
@@ -132,43 +148,25 @@ export class BatchExecution implements LeasedItem {
       // It is found again, and goes on where it was.
       logger.error({ err: error, batchId: batch.id }, 'work on a batch was interrupted')
       this.stop('lost')
-      await this.#settle()
+      await this.#change.waitUntil(() => this.#begun === 0)
     }
-  }
-
-  /** Returns whether its lines may be asked. */
-  async #validate(): Promise<boolean> {
-    const { batch, claim } = this.claimed
-    const caller = claim.number > CHECKS_MAX ? CHECK_FAILED : await this.#caller.current().catch(asRefusal)
-    if (caller instanceof AppError) {
-      const { code, message } = caller
-      await failBatch(this.#options.database, claim, [{ code, message, param: null, line: null }])
-      return false
-    }
-    const options = {
-      ...this.#options,
-      endpoint: this.#endpoint,
-      caller,
-      isStopped: () => this.#why !== null,
-    }
-    return (await validateBatch(batch, claim, options)) === 'begun'
   }
 
   async #askAll(): Promise<void> {
     const { database, clock } = this.#options
     const { batch, claim } = this.claimed
     await keepTrying(() => adoptLines(database, batch, claim), this.#isGivenUp)
-    this.#throttle = await this.#createThrottle()
+    this.#throttle = await createThrottle(() => this.#caller.current(), this.#options.limits)
     this.#room = await keepTrying(() => readResultRoom(database, batch.id), this.#isGivenUp)
-    this.#halt = this.#room.add(0)
-    while (this.#goesOn() && clock.nowMs() < batch.expiresAtMs) {
-      await keepTrying(() => this.#window.fill(), this.#isGivenUp)
-      this.#changed = Promise.withResolvers()
-      while (this.#beginNext());
-      if (this.#running === 0 && this.#window.isEmpty) break
-      await this.#waitForChange()
+    const parts = await keepTrying(() => this.#handed.load(), this.#isGivenUp)
+    if (parts.length > 0) await this.#takeOver(parts)
+    this.#halt ??= this.#room.add(0)
+    await this.#askUntil(batch.expiresAtMs, () => !this.#isCancelled)
+    if (this.#goesOn()) {
+      this.#window = new LineWindow(database, batch.id, this.#openInput, { isPaidOnly: true })
+      await this.#askUntil(clock.nowMs() + PAID_LINES_MS_MAX, () => true)
     }
-    await this.#settle()
+    if (this.#why === null) await this.#handed.close()
     const halt = this.#halt
     if (halt !== null && this.#why === null)
       await keepTrying(
@@ -177,98 +175,126 @@ export class BatchExecution implements LeasedItem {
       )
   }
 
-  /** A key that is refused asks nothing: the first line tells it. */
-  async #createThrottle(): Promise<LineThrottle> {
-    const caller = await this.#caller.current().catch(asRefusal)
-    if (caller instanceof AppError) return new LineThrottle(1)
-    return new LineThrottle((await this.#options.limits.describe(caller)).concurrentRequests)
+  /** A vendor has the lines of these parts: their answers are taken whatever else happened to the batch. */
+  async #takeOver(parts: readonly string[]): Promise<void> {
+    const { id } = this.claimed.batch
+    while (this.#why === null && !this.#handed.beginTakeOver()) {
+      this.#change.reset()
+      await this.#change.wait(ROOM_MS)
+    }
+    this.#isTakingOver = true
+    this.#window = new LineWindow(this.#options.database, id, this.#openInput, { ofParts: parts })
+    await this.#askUntil(Infinity, () => this.#isTakingOver, 'handed')
+    this.#isTakingOver = false
+    this.#handed.resume()
+    this.#window = new LineWindow(this.#options.database, id, this.#openInput)
+  }
+
+  /** Asks the lines of the window while they are wanted, until all have ended, or wait for a vendor. What runs then may end. */
+  async #askUntil(
+    endMs: number,
+    isWanted: () => boolean,
+    until: 'ended' | 'handed' = 'ended',
+  ): Promise<void> {
+    const { clock } = this.#options
+    this.#withdrawal = new Cancellation()
+    while (this.#goesOn() && isWanted() && clock.nowMs() < endMs) {
+      await keepTrying(() => this.#window.fill(), this.#isGivenUp)
+      this.#change.reset()
+      while (isWanted() && this.#beginNext());
+      if (this.#window.isEmpty && (until === 'ended' ? this.#begun : this.#running) === 0) break
+      await this.#waitForChange(endMs - clock.nowMs())
+    }
+    if (until === 'handed') return
+    this.#withdrawal.cancel(new Error('the batch asks nothing more'))
+    while (this.#begun > 0) {
+      const leftMs = endMs - clock.nowMs()
+      if (!isWanted() || leftMs <= 0) this.#handed.end()
+      this.#change.reset()
+      await this.#change.wait(leftMs > 0 ? Math.min(leftMs, WAIT_MS_MAX) : null)
+    }
   }
 
   #goesOn(): boolean {
-    return this.#why === null && this.#halt === null && !this.#isCancelled
+    return this.#why === null && this.#halt === null
+  }
+
+  #mayBegin(): boolean {
+    return this.#goesOn() && !this.#handed.isFull && this.#throttle.pauseMs(performance.now()) === 0
   }
 
   /** Returns whether a line was begun. */
   #beginNext(): boolean {
-    if (!this.#goesOn() || this.#running >= this.#throttle.atOnce) return false
-    if (this.#throttle.pauseMs(performance.now()) > 0) return false
-    const line = this.#window.take(this.#running === 0 ? Infinity : BYTES_AT_ONCE_MAX - this.#runningBytes)
+    if (!this.#mayBegin() || this.#running >= this.#throttle.atOnce) return false
+    const line = this.#window.take(this.#memory.room)
     if (line === null) return false
     void this.#run(line)
     return true
   }
 
   async #run(line: WaitingLine): Promise<void> {
+    this.#begun += 1
     this.#running += 1
-    this.#runningBytes += bytesOf(line)
+    this.#memory.begin(bytesOf(line))
+    let isRunning = true
+    const leave = (): void => {
+      if (!isRunning) return
+      isRunning = false
+      this.#running -= 1
+      this.#memory.end(bytesOf(line))
+      this.#change.note()
+    }
     try {
       const ran = await runLine(line, {
         endpoint: this.#endpoint,
         writer: this.#writer,
         readCaller: () => this.#caller.current(),
-        findCharge: this.#options.ledger === null ? null : (requestId) => this.#findCharge(requestId),
+        findCharge: this.#findCharge,
         cancellation: this.#cancellation,
+        withdrawal: this.#withdrawal,
+        hand: (caller, body) =>
+          line.isSingle
+            ? null
+            : this.#handed.callOf(line.number, this.#endpoint.handingOf(caller, body), leave),
         onRates: (rates) => this.#throttle.noteRates(rates, performance.now()),
       })
-      this.#leave(line)
+      leave()
       this.#take(ran)
     } catch (error) {
-      this.#leave(line)
-      this.#options.logger.error({ err: error, batchId: this.claimed.batch.id }, 'a line could not be ended')
-      this.stop('lost')
+      leave()
+      this.#lose(error)
     } finally {
-      this.#note()
+      this.#begun -= 1
+      this.#change.note()
     }
   }
 
-  #leave(line: WaitingLine): void {
-    this.#running -= 1
-    this.#runningBytes -= bytesOf(line)
+  #lose(error: unknown): void {
+    this.#options.logger.error({ err: error, batchId: this.claimed.batch.id }, 'a line could not be ended')
+    this.stop('lost')
   }
 
   #take({ status, error, again }: RanLine): void {
     if (status === 'lost') return this.stop('lost')
     if (status !== 'pending') return this.#throttle.noteAnswer()
-    if (this.#why !== null || error === null) return
+    if (this.#why !== null || this.#withdrawal.isCancelled) return
     if (again !== null) this.#window.putBack(again)
+    if (error === null) return
     const nowMs = performance.now()
     if (slowsDown(error)) return this.#throttle.slowDown(error.retryAfterSeconds, nowMs)
-    // Others of the batch hold credit, which they give back when they end.
-    if (isRefusal(error) && (this.#running > 0 || this.#throttle.mayWaitForCredit(nowMs)))
+    // Others of the batch hold credit, which they give back when they end. Those of a vendor end after all were taken over.
+    const others = this.#isTakingOver ? this.#running : this.#begun - 1
+    if (isRefusal(error) && (others > 0 || this.#throttle.mayWaitForCredit(nowMs)))
       return this.#throttle.slowDown(null, nowMs)
-    this.#halt ??= error
+    if (isRefusal(error) && this.#isTakingOver) this.#isTakingOver = false
+    else this.#halt ??= error
   }
 
-  /** Resolves when a line ends, when the pause is over or when the batch expires. */
-  async #waitForChange(): Promise<void> {
-    const { clock } = this.#options
+  /** Resolves when a line ends, when the pause is over or when the time is. */
+  #waitForChange(leftMs: number): Promise<void> {
     const pauseMs = this.#throttle.pauseMs(performance.now())
-    const untilExpiryMs = Math.max(0, this.claimed.batch.expiresAtMs - clock.nowMs())
-    const timer = setTimeout(
-      () => this.#note(),
-      Math.min(untilExpiryMs, pauseMs > 0 ? pauseMs : untilExpiryMs),
-    )
-    await this.#changed.promise
-    clearTimeout(timer)
-  }
-
-  async #findCharge(requestId: string) {
-    const { database } = this.#options
-    const { accountId } = this.claimed.batch
-    const found = await keepTrying(() => findCharges(database, accountId, [requestId]), this.#isGivenUp)
-    return found.get(requestId) ?? null
-  }
-
-  async #settle(): Promise<void> {
-    while (this.#running > 0) {
-      this.#changed = Promise.withResolvers()
-      await this.#changed.promise
-    }
-  }
-
-  #note(): void {
-    this.#changed.resolve()
+    // Another batch may free room. No message says when.
+    const waitMs = Math.min(leftMs, this.#handed.isFull ? ROOM_MS : WAIT_MS_MAX)
+    return this.#change.wait(pauseMs > 0 ? Math.min(waitMs, pauseMs) : waitMs)
   }
 }
-
-const CHECK_FAILED = new AppError('internal_error', 'The lines of the batch could not be checked.')

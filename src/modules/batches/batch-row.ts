@@ -18,6 +18,7 @@ export interface BatchRow {
   readonly output_seconds: number | null
   readonly runs_as_far: boolean
   readonly metadata: Record<string, string> | null
+  readonly webhook_url: string | null
   readonly status: BatchStatus
   readonly errors: LineProblem[] | null
   readonly lines_total: number
@@ -29,6 +30,7 @@ export interface BatchRow {
   readonly reasoning_tokens: bigint
   readonly cost_nano_usd: bigint
   readonly estimated_nano_usd: bigint
+  readonly running_seconds: number | null
   readonly created_at: Date
   readonly expires_at: Date
   readonly in_progress_at: Date | null
@@ -41,9 +43,10 @@ export interface BatchRow {
 }
 
 export const BATCH_COLUMNS = `id, account_id, project_id, key_id, labels, wire, endpoint, model, input_file_id, output_file_id,
-  error_file_id, output_seconds, runs_as_far, metadata, status, errors, lines_total, lines_completed, lines_failed, input_tokens,
+  error_file_id, output_seconds, runs_as_far, metadata, webhook_url, status, errors, lines_total, lines_completed, lines_failed, input_tokens,
   cached_tokens, output_tokens, reasoning_tokens, cost_nano_usd, estimated_nano_usd, created_at, expires_at, in_progress_at,
-  finalizing_at, completed_at, failed_at, expired_at, cancelling_at, cancelled_at`
+  finalizing_at, completed_at, failed_at, expired_at, cancelling_at, cancelled_at,
+  extract(epoch FROM coalesce(finalizing_at, cancelled_at, expired_at, now()) - in_progress_at)::float8 AS running_seconds`
 
 export function batchFromRow(row: BatchRow): Batch {
   return {
@@ -61,6 +64,7 @@ export function batchFromRow(row: BatchRow): Batch {
     outputSeconds: row.output_seconds,
     runsAsFar: row.runs_as_far,
     metadata: row.metadata,
+    webhookUrl: row.webhook_url,
     status: row.status,
     errors: row.errors,
     linesTotal: row.lines_total,
@@ -74,6 +78,7 @@ export function batchFromRow(row: BatchRow): Batch {
     },
     costNanoUsd: row.cost_nano_usd,
     estimatedNanoUsd: row.estimated_nano_usd,
+    runningSeconds: row.running_seconds,
     createdAtMs: row.created_at.getTime(),
     expiresAtMs: row.expires_at.getTime(),
     inProgressAtMs: timeOf(row.in_progress_at),

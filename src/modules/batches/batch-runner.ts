@@ -4,8 +4,11 @@ import { LeasedWork } from '../../storage/leased-work/leased-work.ts'
 import { repeat } from '../../storage/leased-work/repeat.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { CHANGED_TOPIC } from './batch.ts'
-import { BatchExecution, type ExecutionOptions } from './batch-execution.ts'
-import { claimBatch, handBackStrays, readStanding } from './claim-batch.ts'
+import { HandedRoom } from './handed/handed-room.ts'
+import { BatchExecution } from './batch-execution.ts'
+import type { ExecutionOptions } from './execution-options.ts'
+import { claimBatch, handBackStrays, isAccountWaiting, readStanding } from './claim-batch.ts'
+import { pickToLeave } from './share-places.ts'
 
 /** Claims batches for this process and works on them. */
 export interface BatchRunner {
@@ -29,11 +32,12 @@ const STANDING_MS = 2_000
 
 export function createBatchRunner(options: BatchRunnerOptions): BatchRunner {
   const { database, borrower, messageBus, logger } = options
+  const room = new HandedRoom()
   const batches = new LeasedWork<BatchExecution>({
     name: 'batches',
     claim: async () => {
       const claimed = await claimBatch(database, borrower.id)
-      return claimed === null ? [] : [new BatchExecution(claimed, options)]
+      return claimed === null ? [] : [new BatchExecution(claimed, options, room)]
     },
     concurrency: BATCHES_AT_ONCE,
     claimedAtOnceMax: 1,
@@ -67,14 +71,16 @@ export function createBatchRunner(options: BatchRunnerOptions): BatchRunner {
       batches.start()
       stopReturning = repeat({
         pauseMs: STANDING_MS,
-        work: () =>
-          handBackStrays(
+        work: async () => {
+          await handBackStrays(
             database,
             borrower.id,
             batches.items.map(({ claimed }) => claimed.batch.id),
-          ),
-        onFailure: (error) =>
-          logger.warn({ reason: messageOf(error) }, 'batches that nobody works on could not be handed back'),
+          )
+          if (batches.items.length >= BATCHES_AT_ONCE && (await isAccountWaiting(database)))
+            pickToLeave(batches.items, performance.now())?.windDown()
+        },
+        onFailure: (error) => logger.warn({ reason: messageOf(error) }, 'batches could not be handed back'),
       })
     },
     close: async ({ graceMs }) => {

@@ -35,6 +35,8 @@ export interface Batch {
   /** Whether it runs although the balance does not cover all of it. */
   readonly runsAsFar: boolean
   readonly metadata: Readonly<Record<string, string>> | null
+  /** Is called when the batch has ended. */
+  readonly webhookUrl: string | null
   readonly status: BatchStatus
   readonly errors: readonly LineProblem[] | null
   readonly linesTotal: number
@@ -43,6 +45,8 @@ export interface Batch {
   readonly usage: BatchUsage
   readonly costNanoUsd: NanoUsd
   readonly estimatedNanoUsd: NanoUsd
+  /** Since its lines are asked, up to its end. Null before. */
+  readonly runningSeconds: number | null
   readonly createdAtMs: number
   readonly expiresAtMs: number
   readonly inProgressAtMs: number | null

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
@@ -10,15 +11,19 @@ import { messageOf } from '../../storage/storage-error.ts'
 import type { Files } from '../files/files.ts'
 import { labelsOf, type Caller } from '../keys/keys.ts'
 import { refuseZeroRetention } from '../request-log/request-log.ts'
+import { checkWebhookUrl, type WebhookHosts } from '../tasks/tasks.ts'
 import { CHANGED_TOPIC, type Batch, type BatchWire } from './batch.ts'
 import { BATCH_COLUMNS, batchFromRow, readBatch, type BatchName, type BatchRow } from './batch-row.ts'
-import { createMessageBatch, MESSAGES_ENDPOINT, type MessageOrder } from './create-message-batch.ts'
 import type { FindEndpoint } from './endpoint.ts'
+import { forgetOldest } from './sweep-batches.ts'
+import { createMessageBatch, MESSAGES_ENDPOINT } from './messages/create-message-batch.ts'
 import { readMessageResults } from './results/read-message-results.ts'
+import { retryBatch } from './results/retry-batch.ts'
 
 export { BATCH_STATUSES, type Batch } from './batch.ts'
 export type { BatchName } from './batch-row.ts'
 export type { BatchEndpoint, LineCall } from './endpoint.ts'
+export type { HandedCall } from './handed/handing.ts'
 export { createBatchRunner, type BatchRunner } from './batch-runner.ts'
 export { reclaimBatches } from './claim-batch.ts'
 export { sweepBatches } from './sweep-batches.ts'
@@ -27,15 +32,17 @@ export { sweepBatches } from './sweep-batches.ts'
 export interface Batches {
   /** The lines are checked in the background. Throws if the file is not one for batches or the account has too many batches. */
   create(caller: Caller, order: BatchOrder): Promise<Batch>
-  /** The same for requests of Anthropic's form. Wrong ones are errors among the results. */
-  createOfMessages(caller: Caller, requests: readonly MessageOrder[]): Promise<Batch>
+  /** The same for a body of Anthropic's form, which is read in parts and closed. Requests that are wrong are errors among the results. */
+  createOfMessages(caller: Caller, body: Readable): Promise<Batch>
+  /** Asks the lines of an ended batch that have no answer in another one. Throws `conflict` if there is none. */
+  retry(caller: Caller, name: BatchName): Promise<Batch>
   read(place: Place, name: BatchName): Promise<Batch>
   /** Newest first, or those before an entry in the order of the list. */
   list(place: Place, wire: BatchWire, page: BatchPage): Promise<OpenPage<Batch>>
   /** What runs may end and is kept. Throws `conflict` if the batch has ended in another way. */
   cancel(place: Place, name: BatchName): Promise<Batch>
-  /** The results in Anthropic's form, some lines at a time. */
-  readMessageResults(place: Place, batch: Batch): AsyncIterable<string>
+  /** The results in Anthropic's form, some lines at a time. Throws `not_found` if they were deleted. */
+  readMessageResults(place: Place, batch: Batch): Promise<AsyncIterable<string>>
   /** Throws `conflict` for one that has not ended. Its files go with it. */
   delete(place: Place, name: BatchName): Promise<void>
 }
@@ -53,6 +60,8 @@ interface BatchOrder {
   readonly outputSeconds: number | null
   /** Whether it runs although the balance does not cover all of it. */
   readonly runsAsFar: boolean
+  /** Is called when the batch has ended. */
+  readonly webhookUrl: string | null
   /** How many lines the file has, if that is known. */
   readonly linesTotal?: number
 }
@@ -62,6 +71,7 @@ interface BatchesOptions {
   readonly messageBus: Pick<MessageBus, 'publish'>
   readonly files: Pick<Files, 'store' | 'read' | 'open' | 'delete' | 'requireRoom'>
   readonly findEndpoint: FindEndpoint
+  readonly webhookHosts: WebhookHosts
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -72,10 +82,11 @@ const QUEUE_FULL_RETRY_SECONDS = 60
 const LIFETIME_MS = 24 * 60 * 60_000
 
 export function createBatches(options: BatchesOptions): Batches {
-  const { database, files, findEndpoint, clock } = options
+  const { database, files, findEndpoint, webhookHosts, clock } = options
   const create: Batches['create'] = async (caller, order) => {
     if (findEndpoint(order.endpoint) === undefined)
       throw invalidValue('endpoint', `'${order.endpoint}' takes no batches.`)
+    if (order.webhookUrl !== null) await checkWebhookUrl(order.webhookUrl, webhookHosts)
     const file = await files.read(caller, order.inputFileId).catch((error: unknown) => {
       if (!(error instanceof AppError) || error.code !== 'not_found') throw error
       throw new AppError('not_found', 'No such file.', { param: 'input_file_id' })
@@ -92,18 +103,22 @@ export function createBatches(options: BatchesOptions): Batches {
   }
   return {
     create,
-    createOfMessages: (caller, requests) =>
-      createMessageBatch(files, { caller, requests }, (inputFileId, outputSeconds) =>
+    createOfMessages: (caller, body) =>
+      createMessageBatch(files, { caller, body }, (order) =>
         create(caller, {
+          ...order,
           wire: 'messages',
-          inputFileId,
           endpoint: MESSAGES_ENDPOINT,
           metadata: null,
-          outputSeconds,
           runsAsFar: true,
-          linesTotal: requests.length,
+          webhookUrl: null,
         }),
       ),
+    retry: async (caller, name) => {
+      const batch = await readBatch(database, caller, name)
+      const { linesTotal: _, ...order } = batch
+      return retryBatch(files, { caller, batch }, (inputFileId) => create(caller, { ...order, inputFileId }))
+    },
     read: (place, name) => readBatch(database, place, name),
     list: (place, wire, page) => listBatches(database, place, wire, page),
     cancel: async (place, name) => {
@@ -157,6 +172,7 @@ interface NewBatch extends BatchOrder {
 async function insertBatch(transaction: Queryable, caller: Caller, batch: NewBatch): Promise<void> {
   const { accountId, projectId, keyId } = caller
   await refuseZeroRetention(transaction, accountId, keyId)
+  await lockRoom(transaction, accountId)
   const unended = await transaction.query(
     `SELECT FROM batches WHERE account_id = $1 AND status IN ('validating', 'in_progress', 'finalizing', 'cancelling') LIMIT $2`,
     [accountId, UNENDED_MAX],
@@ -165,11 +181,12 @@ async function insertBatch(transaction: Queryable, caller: Caller, batch: NewBat
     throw new AppError('queue_full', `This account may have ${UNENDED_MAX} batches that have not ended.`, {
       retryAfterSeconds: QUEUE_FULL_RETRY_SECONDS,
     })
+  await forgetOldest(transaction, accountId)
   const labels = labelsOf(caller)
   await transaction.query(
     `INSERT INTO batches (id, account_id, project_id, key_id, labels, endpoint, input_file_id, output_seconds, runs_as_far,
-       metadata, status, created_at, expires_at, wire, lines_total)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'validating', $11, $12, $13, $14)`,
+       metadata, status, created_at, expires_at, wire, lines_total, webhook_url)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'validating', $11, $12, $13, $14, $15)`,
     [
       batch.id,
       accountId,
@@ -185,8 +202,14 @@ async function insertBatch(transaction: Queryable, caller: Caller, batch: NewBat
       new Date(batch.nowMs + LIFETIME_MS),
       batch.wire,
       batch.linesTotal ?? 0,
+      batch.webhookUrl,
     ],
   )
+}
+
+/** Makes the limits on the batches of an account exact: others that begin one wait for this transaction. */
+async function lockRoom(transaction: Queryable, accountId: string): Promise<void> {
+  await transaction.query(`SELECT pg_advisory_xact_lock(hashtextextended('batches ' || $1, 0))`, [accountId])
 }
 
 /** A list has the first mistakes of each batch, because all of them would be very long. */

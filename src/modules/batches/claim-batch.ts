@@ -50,6 +50,16 @@ const CLAIM = `
   WHERE ${IS_UNENDED} AND ${isFree('batches')} AND id = (SELECT id FROM in_turn WHERE running < $2 ORDER BY running, id LIMIT 1)
   RETURNING ${BATCH_COLUMNS}, claim`
 
+/** Whether a batch waits of an account none of whose batches anybody works on. */
+export async function isAccountWaiting(queryable: Queryable): Promise<boolean> {
+  const rows = await queryable.query(
+    `SELECT FROM batches WHERE ${IS_UNENDED} AND ${isFree('batches')} AND NOT EXISTS (
+       SELECT FROM batches AS other WHERE other.account_id = batches.account_id
+         AND ${IS_UNENDED} AND NOT ${isFree('other')}) LIMIT 1`,
+  )
+  return rows.length > 0
+}
+
 /** SQL: the claim stands. Its values are `claimValues`. */
 export const IS_STANDING = 'id = $1 AND worker_id = $2 AND claim = $3'
 

@@ -4,6 +4,7 @@ import type { InferenceRecord } from '../inference/inference.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { RateStates } from '../limits/limits.ts'
+import type { HandedCall, Handing } from './handed/handing.ts'
 
 /** A route whose requests may be lines of a batch. */
 export interface BatchEndpoint {
@@ -12,6 +13,8 @@ export interface BatchEndpoint {
   check(body: unknown): void
   /** Throws if the model does not exist or the caller may not use it. Null for a body without a model. */
   resolveModel(caller: Caller, body: unknown): CatalogModel | null
+  /** Whose batch API the route that comes first has, if lines may be handed to it. */
+  handingOf(caller: Caller, body: unknown): Handing | null
   /** Asks a body and returns the answer as JSON. It has the limits, holds and charges of a request over HTTP. */
   ask(call: LineCall): Promise<string>
   /** What a client gets for an error. */
@@ -23,6 +26,8 @@ export interface LineCall {
   readonly body: unknown
   readonly requestId: string
   readonly cancellation: Cancellation
+  /** Set for a line that is handed to a vendor's batch API. Its limits are the vendor's. */
+  readonly handed: HandedCall | null
   /** Whether the line is asked again, so that this answer is discarded and not charged. */
   readonly isMadeAnew: () => boolean
   /** Called with the record of the call, and with what is left of the rates of its key, once the limits admit it. */

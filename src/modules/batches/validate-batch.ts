@@ -10,14 +10,15 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Batch, BatchClaim, LineProblem } from './batch.ts'
 import { claimValues, IS_STANDING } from './claim-batch.ts'
 import type { BatchEndpoint } from './endpoint.ts'
-import { checkLine, isWrong, type WrongLine } from './lines/check-line.ts'
+import { checkLine, isWrong, LINE_BYTES_MAX, type WrongLine } from './lines/check-line.ts'
 import { insertLines, type NewLine } from './lines/insert-lines.ts'
 import { estimateLine } from './lines/estimate-line.ts'
 import { splitLines, type RawLine } from './lines/split-lines.ts'
+import { ENDED_COLUMNS, tellEnd, type EndedRow } from './results/tell-end.ts'
 
 export interface ValidateOptions {
   readonly database: Database
-  readonly files: Pick<Files, 'read' | 'open'>
+  readonly files: Pick<Files, 'read' | 'open' | 'requireRoom'>
   readonly ledger: Pick<Ledger, 'lookUpBalanceNanoUsd'> | null
   readonly endpoint: BatchEndpoint
   readonly caller: Caller
@@ -28,7 +29,6 @@ export interface ValidateOptions {
 }
 
 const LINES_MAX = { batches: 50_000, messages: 100_000 } as const
-const LINE_BYTES_MAX = 8 * 1024 * 1024
 const PROBLEMS_MAX = 1_000
 const ROWS_AT_ONCE = 1_000
 /** Of the text of one problem: it may quote the client. */
@@ -77,16 +77,17 @@ export async function failBatch(
   problems: readonly LineProblem[],
 ): Promise<void> {
   await database.transaction(async (transaction) => {
-    const rows = await transaction.query(
+    const [ended] = await transaction.query<EndedRow>(
       `UPDATE batches SET worker_id = NULL, errors = $4,
          status = CASE status WHEN 'cancelling' THEN 'cancelled' ELSE 'failed' END,
          cancelled_at = CASE status WHEN 'cancelling' THEN now() END,
          failed_at = CASE status WHEN 'cancelling' THEN NULL ELSE now() END
-       WHERE ${IS_STANDING} RETURNING id`,
+       WHERE ${IS_STANDING} RETURNING ${ENDED_COLUMNS}`,
       [...claimValues(claim), toStorableJson(problems.map(shorten))],
     )
-    if (rows.length > 0)
-      await transaction.query('DELETE FROM batch_lines WHERE batch_id = $1', [claim.batchId])
+    if (ended === undefined) return
+    await transaction.query('DELETE FROM batch_lines WHERE batch_id = $1', [claim.batchId])
+    await tellEnd(transaction, ended)
   })
 }
 
@@ -126,6 +127,8 @@ class InputReading {
   async read(): Promise<readonly LineProblem[]> {
     const { files, database, isStopped } = this.#options
     const file = await files.read(this.#batch, this.#batch.inputFileId)
+    // The batches before this one may have filled the store since it was made.
+    await files.requireRoom(this.#batch)
     // Of a validation that was interrupted.
     await database.query('DELETE FROM batch_lines WHERE batch_id = $1', [this.#claim.batchId])
     let turnEndMs = performance.now() + TURN_MS_MAX

@@ -1,5 +1,6 @@
 import type { WebhookForm } from '../../kernel/webhook-form.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
+import { addressesOfMembers } from './member-addresses.ts'
 
 export interface AlertSettings {
   /** Rising, in percent of a budget. Empty for no alerts. */
@@ -40,13 +41,28 @@ export async function readAlertSettings(queryable: Queryable, accountId: string)
   }
 }
 
-/** Where an account is told of alerts: its webhook, and addresses of mail if there is a server for it. */
+/** Who gets closed statements by mail: addresses that still belong to members. */
+export async function listStatementEmails(queryable: Queryable, accountId: string): Promise<string[]> {
+  const [row] = await queryable.query<{ emails: string[] }>(
+    `SELECT ${addressesOfMembers('account_id', 'statement_emails')} AS emails
+     FROM budget_alert_settings WHERE account_id = $1`,
+    [accountId],
+  )
+  return row?.emails ?? []
+}
+
+/** Where an account is told of alerts: its webhook, and addresses of members if there is a server for mail. */
 export async function listAlertAddresses(
   queryable: Queryable,
   accountId: string,
   canMail: boolean,
 ): Promise<string[]> {
-  return addressesOf(await readAlertSettings(queryable, accountId), canMail)
+  const [row] = await queryable.query<{ webhook_url: string | null; emails: string[] }>(
+    `SELECT webhook_url, ${addressesOfMembers('account_id', 'alert_emails')} AS emails
+     FROM budget_alert_settings WHERE account_id = $1`,
+    [accountId],
+  )
+  return addressesOf({ webhookUrl: row?.webhook_url ?? null, alertEmails: row?.emails ?? [] }, canMail)
 }
 
 export function addressesOf(

@@ -5,6 +5,7 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Database } from '../../storage/database.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { changeAlertSettings, readAlertSettings, type AlertSettings } from './alert-settings.ts'
+import { requireMembers } from './member-addresses.ts'
 import {
   listAlerts,
   readAlert,
@@ -14,7 +15,13 @@ import {
 } from './budget-alert.ts'
 import { raiseDueAlerts, type QueueAlertWebhook } from './raise-due-alerts.ts'
 
-export { listAlertAddresses, readAlertSettings, type AlertSettings } from './alert-settings.ts'
+export {
+  listAlertAddresses,
+  listStatementEmails,
+  readAlertSettings,
+  type AlertSettings,
+} from './alert-settings.ts'
+export { addressesOfMembers } from './member-addresses.ts'
 export { sweepBudgetAlerts, type BudgetAlert, type ReachedThresholds } from './budget-alert.ts'
 
 /** Tells accounts that they have spent a part of a budget, once per threshold and period. */
@@ -54,9 +61,11 @@ export function createBudgetAlerts(options: BudgetAlertsOptions): BudgetAlerts {
     changeSettings: async (accountId, changes) => {
       const { webhookUrl = null, statementEmails = [], alertEmails = [] } = changes
       const mailed = { statement_emails: statementEmails, alert_emails: alertEmails }
-      for (const [name, emails] of Object.entries(mailed))
+      for (const [param, emails] of Object.entries(mailed)) {
         if (emails.length > 0 && !options.canMail)
-          throw invalidValue(name, 'This gateway sends no mail: its operator has set no mail server.')
+          throw invalidValue(param, 'This gateway sends no mail: its operator has set no mail server.')
+        await requireMembers(database, accountId, { param, emails })
+      }
       if (webhookUrl !== null) await options.checkWebhookUrl(webhookUrl)
       const thresholdsPercent = changes.thresholdsPercent && orderThresholds(changes.thresholdsPercent)
       return changeAlertSettings(

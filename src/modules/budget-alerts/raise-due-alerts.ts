@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { addressesOf, DEFAULT_THRESHOLDS_PERCENT } from './alert-settings.ts'
+import { addressesOfMembers } from './member-addresses.ts'
 
 /** Queues the call of a webhook or a mail, in the transaction that raises the alert. */
 export type QueueAlertWebhook = (
@@ -80,7 +81,8 @@ interface BudgetRow {
 
 /** The budgets of the accounts in the periods of the days, with what is spent. A budget of nothing raises no alert. */
 const READ_BUDGETS = `
-  SELECT account_id, period, period_start::text, limit_nano_usd, thresholds_percent AS thresholds, webhook_url, alert_emails,
+  SELECT account_id, period, period_start::text, limit_nano_usd, thresholds_percent AS thresholds, webhook_url,
+    ${addressesOfMembers('account_id', 'alert_emails')} AS alert_emails,
     spent_under(concat_ws(':', period, account_id,
       to_char(period_start, CASE period WHEN 'day' THEN 'YYYY-MM-DD' ELSE 'YYYY-MM' END))) AS spent_nano_usd
   FROM (

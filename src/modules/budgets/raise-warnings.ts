@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
+import { addressesOfMembers } from '../budget-alerts/budget-alerts.ts'
 
 /** Queues the call of a webhook or a mail, in the transaction that raises the warning. */
 export type QueueWarning = (
@@ -47,7 +48,7 @@ async function raiseSome(
     const isNew = await insertWarning(transaction, budgetWarningId, row, nowMs)
     if (!isNew) continue
     const url = row.webhook_url
-    const emails = canMail ? row.email_recipients.map((email) => `mailto:${email}`) : []
+    const emails = canMail ? row.emails.map((email) => `mailto:${email}`) : []
     const urls = [...(url === null ? [] : [url]), ...emails]
     for (const told of urls)
       await queueWarning(transaction, { accountId: row.account_id, budgetWarningId, url: told })
@@ -74,12 +75,14 @@ interface DueRow {
   readonly spent_nano_usd: bigint
   /** That of the budget, otherwise that of the account. */
   readonly webhook_url: string | null
-  readonly email_recipients: string[]
+  /** Members only. */
+  readonly emails: string[]
 }
 
 /** Each reached threshold that has not warned in its window, in one order in every process. A budget of nothing does not warn. */
 const DUE = `
-  SELECT checked.*, percent, coalesce(checked.webhook_url, settings.webhook_url) AS webhook_url
+  SELECT checked.*, percent, coalesce(checked.webhook_url, settings.webhook_url) AS webhook_url,
+    ${addressesOfMembers('checked.account_id', 'checked.email_recipients')} AS emails
   FROM (
     SELECT DISTINCT id, account_id, asked.window_start::text AS window_start, thresholds_percent, webhook_url, email_recipients,
       limit_nano_usd + CASE WHEN raise_until > $3 THEN raise_nano_usd ELSE 0 END AS limit_nano_usd,

@@ -145,7 +145,15 @@ export interface TokenRates {
   readonly outputNanoUsdPer1m: NanoUsd
 }
 
-export interface TokenPrice extends TokenRates {
+/** What lines of batches cost, in millionths of the price. */
+interface BatchFactors {
+  /** For lines that were handed to the batch API of a vendor. Absent: what the vendor gives. */
+  readonly batchMillionths?: bigint
+  /** For lines that are asked one by one. Absent: the whole price. */
+  readonly batchSingleMillionths?: bigint
+}
+
+export interface TokenPrice extends TokenRates, BatchFactors {
   readonly unit: 'token'
   /** The price of audio in a prompt. Absent if unknown. Never below the input price. */
   readonly audioInputNanoUsdPer1m?: NanoUsd
@@ -160,7 +168,7 @@ interface LongContextRates extends TokenRates {
   readonly aboveTokens: number
 }
 
-export interface UnitPrice {
+export interface UnitPrice extends BatchFactors {
   readonly unit: Exclude<PriceUnit, 'token'>
   readonly nanoUsdPerUnit: NanoUsd
   /** The price of one input image, for each output that is made of it. Zero if absent. */

@@ -33,6 +33,7 @@ export {
   type PriceTraits,
 } from './price/counted.ts'
 export { fromStoredPrice, toStoredPrice } from './price/stored-price.ts'
+export * from './price/batch-price.ts'
 export { costOfRoute } from './price/route-cost.ts'
 export { adjustPrice, concernsUnit } from './adjustments/adjust-price.ts'
 export { fromStoredTerms, GIVEN_TERMS, type PriceTerms } from './adjustments/price-terms.ts'

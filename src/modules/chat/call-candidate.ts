@@ -97,6 +97,7 @@ export async function callCandidate<Body extends StreamableRequest>(
       requestId: request.requestId,
       timeouts: request.body.stream === true ? candidate.streamTimeouts : candidate.timeouts,
       cancellation: attempt.work.cancellation,
+      handOver: request.handOver,
       onSent: attempt.work.noteSent,
       onKey: attempt.noteKey,
       onEnd: attempt.work.onEnd,

@@ -9,6 +9,8 @@ import { boundPromptTokens, outputTokensOf } from './call-candidate.ts'
 import { outputTokensCovered, type WorstCase } from './estimate/estimate-cost.ts'
 import { boundRequest } from './estimate/hold-worst-case.ts'
 import { asksForHourCache } from './estimate/hour-cache.ts'
+import { fillInFiles, leaveOutFiles, type FindClientFile } from './files/fill-in-files.ts'
+import { RESPONSES_NAMING } from './files/named-files.ts'
 import { RESPONSES } from './response-operation.ts'
 
 /** What is known of a streamed response whose process died while it was made. */
@@ -21,6 +23,7 @@ interface ChargeLostOptions {
   readonly selector: CandidateSelector
   readonly ledger: Pick<Ledger, 'hold'>
   readonly media: OwnFiles
+  readonly findFile: FindClientFile
   readonly countTokens: (text: string) => number
 }
 
@@ -32,11 +35,11 @@ export function chargeLost(
   options: ChargeLostOptions,
   lost: LostResponse,
 ): PaidOperation<ResponsesRequest, WorstCase, null> {
-  const { selector, ledger, media } = options
+  const { selector, ledger } = options
   return {
     selector,
     prepare: async ({ asked, model, routes, startedMs }) => {
-      const request = await withFiles(media, asked)
+      const request = await withFiles(options, asked)
       const plan = boundRequest(RESPONSES.estimate.refine(model, request.body, request.bytes), request)
       // The work is done: whatever credit is missing becomes a debt.
       const charged = { model: model.id, labels: labelsOf(request.caller), atMs: startedMs }
@@ -62,15 +65,32 @@ export function chargeLost(
 
 /** Files are counted as they were held. A file that is gone meanwhile costs nothing. */
 async function withFiles(
-  media: OwnFiles,
-  asked: InferenceRequest<ResponsesRequest>,
+  { media, findFile }: Pick<ChargeLostOptions, 'media' | 'findFile'>,
+  given: InferenceRequest<ResponsesRequest>,
 ): Promise<InferenceRequest<ResponsesRequest>> {
+  const asked = await withNamedFiles(findFile, given)
   const uses = RESPONSES.files?.find(media, asked.body, { fetchesForeign: false }) ?? []
   if (uses.length === 0) return asked
   try {
     return (await RESPONSES.files?.inline(media, asked, uses)) ?? asked
   } catch (error) {
     if (error instanceof AppError && error.code !== 'service_unavailable') return asked
+    throw error
+  }
+}
+
+async function withNamedFiles(
+  find: FindClientFile,
+  asked: InferenceRequest<ResponsesRequest>,
+): Promise<InferenceRequest<ResponsesRequest>> {
+  const named = RESPONSES_NAMING.find(asked.body)
+  if (named.length === 0) return asked
+  try {
+    // One lost response at a time is charged.
+    return await fillInFiles(RESPONSES_NAMING, asked, { named, find, takeRoom: () => {} })
+  } catch (error) {
+    if (error instanceof AppError && error.code !== 'service_unavailable')
+      return leaveOutFiles(RESPONSES_NAMING, asked)
     throw error
   }
 }

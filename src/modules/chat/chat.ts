@@ -38,7 +38,10 @@ import { isMeasured } from './estimate/estimate-media-tokens.ts'
 import { isPromptCounted } from './estimate/is-prompt-counted.ts'
 import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate/estimate-cost.ts'
 import { CHAT_LIMITS, holdWorstCase, type CoveredRequest } from './estimate/hold-worst-case.ts'
+import { fillInFiles, leaveOutFiles, type FileNaming, type FindClientFile } from './files/fill-in-files.ts'
+import { FileRoom, inFileRoom } from './files/file-room.ts'
 import { findFilesOfChat, inlineFilesOfChat } from './files/inline-own-files.ts'
+import { CHAT_NAMING, MESSAGES_NAMING, RESPONSES_NAMING } from './files/named-files.ts'
 import { affinityOf } from './prompt-affinity.ts'
 import { checkResponsesRequest, countResponseTokens, RESPONSES } from './response-operation.ts'
 import { pricedAudioMembers, filterByAudio } from './audio/filter-by-audio.ts'
@@ -46,6 +49,8 @@ import { NO_AUDIO, audioOfChat } from './audio/audio-tokens.ts'
 import { checkMessagesRequest, MESSAGES } from './message-operation.ts'
 
 export { checkMessages } from './check-messages.ts'
+
+export type { FindClientFile } from './files/fill-in-files.ts'
 
 export interface Chat {
   chat(request: InferenceRequest<ChatRequest>): Promise<InferenceResult>
@@ -66,6 +71,7 @@ interface ChatOptions {
   readonly inference: Inference
   readonly ledger: Pick<Ledger, 'hold' | 'holdAtOnce' | 'knownBalanceNanoUsd'>
   readonly media: OwnFiles
+  readonly findFile: FindClientFile
   readonly clock: Clock
   readonly countTokens: (text: string) => number
 }
@@ -120,9 +126,23 @@ const NO_FILES: readonly InlinedUse[] = []
 
 type Filtered<Body> = ReturnType<typeof filterMembers<Body & object, Candidate>>
 
+/** An operation whose requests may name files by their ids. */
+interface NamingOperation<Body> {
+  readonly naming: FileNaming<Body>
+  readonly check: (body: Body) => void
+  readonly estimate: Operation<Body>['estimate']
+}
+
+const NAMING = {
+  chat: { naming: CHAT_NAMING, check: checkChatRequest, estimate: CHAT.estimate },
+  messages: { naming: MESSAGES_NAMING, check: checkMessagesRequest, estimate: MESSAGES.estimate },
+  responses: { naming: RESPONSES_NAMING, check: checkResponsesRequest, estimate: RESPONSES.estimate },
+}
+
 export function createChat(options: ChatOptions): Chat {
   const { inference, ledger, media, clock } = options
   const selector = inference.selectorFor(['llm'], ({ chat }) => chat !== undefined)
+  const room = new FileRoom()
 
   const requireCredit = async <Body>(
     estimate: Operation<Body>['estimate'],
@@ -198,29 +218,50 @@ export function createChat(options: ChatOptions): Chat {
     responses: pay(RESPONSES),
   }
 
+  /** Runs the work with the files that a request names by their ids, read with the rights of its caller. */
+  const withFiles = <Body extends StreamableRequest, Result>(
+    { naming, check, estimate }: NamingOperation<Body>,
+    request: InferenceRequest<Body>,
+    work: (request: InferenceRequest<Body>) => Promise<Result>,
+  ): Promise<Result> => {
+    const named = naming.find(request.body)
+    if (named.length === 0) {
+      check(request.body)
+      return work(request)
+    }
+    const fill = async (
+      takeRoom: (textBytes: number) => void | Promise<void>,
+    ): Promise<InferenceRequest<Body>> => {
+      // Everything else is checked, and the balance, before a file is read.
+      const rest = leaveOutFiles(naming, request)
+      check(rest.body)
+      const model = selector.resolveModel(request.caller, request.body.model)
+      request.record.model = model.id
+      await requireCredit(estimate, rest, model, clock.nowMs())
+      const filled = await fillInFiles(naming, request, { named, find: options.findFile, takeRoom })
+      check(filled.body)
+      return filled
+    }
+    return inFileRoom(room, request, fill, work)
+  }
+
   return {
-    chat: (request) => {
-      checkChatRequest(request.body)
-      return inference.pay(paid.chat, request)
-    },
+    chat: (request) => withFiles(NAMING.chat, request, (filled) => inference.pay(paid.chat, filled)),
     completion: (request) => inference.pay(paid.completion, request),
-    messages: (request) => {
-      checkMessagesRequest(request.body)
-      return inference.pay(paid.messages, request)
-    },
-    responses: (request) => {
-      checkResponsesRequest(request.body)
-      return inference.pay(paid.responses, request)
-    },
+    messages: (request) =>
+      withFiles(NAMING.messages, request, (filled) => inference.pay(paid.messages, filled)),
+    responses: (request) =>
+      withFiles(NAMING.responses, request, (filled) => inference.pay(paid.responses, filled)),
     countMessageTokens: (request) =>
       countMessageTokens(request, { inference, selector, countTokens: options.countTokens }),
-    checkResponse: async (request) => {
-      const { caller, body, record } = request
-      const model = selector.resolveModel(caller, body.model)
+    checkResponse: async (asked) => {
+      const { caller, record } = asked
+      const model = selector.resolveModel(caller, asked.body.model)
       record.model = model.id
-      checkResponsesRequest(body)
-      selector.select(caller, model, body.model)
-      await requireCredit(RESPONSES.estimate, request, model, clock.nowMs())
+      await withFiles(NAMING.responses, asked, async (request) => {
+        selector.select(caller, model, request.body.model)
+        await requireCredit(RESPONSES.estimate, request, model, clock.nowMs())
+      })
     },
     chargeLostResponse: async (request, lost) => {
       // The work is done: what the key and its project may use today does not matter.

@@ -8,14 +8,30 @@ import { idsOf, isWithin, type Place } from '../../storage/place.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { requireRoom } from '../../storage/stored-bytes/stored-bytes.ts'
 import { COLUMNS, fileFromRow, IS_READABLE, type FileRow, type StoredFile } from './file-row.ts'
+import {
+  releaseRoom,
+  reserveRoom,
+  sweepReservations,
+  type Reservation,
+  type RoomOrder,
+} from './reserve-room.ts'
 import { storeFile, type FileOrder, type StoreParts } from './store-file.ts'
 import { removeFiles, sweepFiles } from './sweep-files.ts'
+import { openParts, readPartsOfFile } from './uploads/open-parts.ts'
+import { sweepParts, sweepUploads } from './uploads/sweep-uploads.ts'
+import { createUploads, type Uploads } from './uploads/uploads.ts'
 
+export { PART_BYTES_MAX, UPLOAD_BYTES_MAX, type Upload, type Uploads } from './uploads/uploads.ts'
 export { BATCH_FILE_BYTES_MAX, FILE_BYTES_MAX } from './store-file.ts'
 export { FILE_PURPOSES, UPLOAD_PURPOSES, type StoredFile } from './file-row.ts'
 
 /** Files that clients upload, and files with results of the gateway. */
 export interface Files {
+  readonly uploads: Uploads
+  /** Takes room for a file whose bytes are still to come. */
+  reserve(order: RoomOrder): Promise<Reservation>
+  /** Gives back what was not used of it. */
+  release(reservationId: string): Promise<void>
   /** Throws if the quota of the account is used up. */
   requireRoom(place: Place): Promise<void>
   /** Streams the source into the store. Nothing remains of a source that fails or does not fit into the quotas. */
@@ -43,6 +59,9 @@ interface FilesOptions extends StoreParts {
 export function createFiles(options: FilesOptions): Files {
   const { database, store, logger } = options
   return {
+    uploads: createUploads(options),
+    reserve: (order) => reserveRoom(options, order),
+    release: (reservationId) => releaseRoom(database, reservationId),
     requireRoom: ({ accountId }) =>
       requireRoom(database, { quotaOf: options.quotaOf, kind: 'file', accountId }),
     store: (order) => storeFile(options, order),
@@ -55,23 +74,32 @@ export function createFiles(options: FilesOptions): Files {
       if (row === undefined) throw notFound('file')
       return fileFromRow(row)
     },
-    open: async ({ id }, range) => {
-      const source = await store.open(id, range)
+    open: async ({ id, isInParts }, range) => {
+      const source = isInParts
+        ? await openParts(store, await readPartsOfFile(database, id), range)
+        : await store.open(id, range)
       // It was deleted since its row was read.
       if (source === null) throw notFound('file')
       return source
     },
     delete: async (place, fileId) => {
-      const rows = await database.query(
-        `UPDATE files SET removing_at = now() WHERE id = $1 AND ${isWithin(place, '$2')} AND ${IS_READABLE} RETURNING id`,
+      const [row] = await database.query<Pick<FileRow, 'is_in_parts'>>(
+        `UPDATE files SET removing_at = now() WHERE id = $1 AND ${isWithin(place, '$2')} AND ${IS_READABLE} RETURNING is_in_parts`,
         [fileId, idsOf(place)],
       )
-      if (rows.length === 0) throw notFound('file')
-      await removeFiles(options, [fileId]).catch((error: unknown) =>
+      if (row === undefined) throw notFound('file')
+      const removing = removeFiles(options, [fileId]).then(() =>
+        row.is_in_parts === true ? sweepParts(options) : undefined,
+      )
+      await removing.catch((error: unknown) =>
         logger.warn({ reason: messageOf(error) }, 'a deleted file is removed from the store later'),
       )
     },
-    sweep: () => sweepFiles(options),
+    sweep: async () => {
+      await sweepReservations(database)
+      await sweepFiles(options)
+      await sweepUploads(options)
+    },
   }
 }
 

@@ -1,18 +1,21 @@
-import { AppError, invalidValue } from '../../kernel/app-error.ts'
-import type { Clock } from '../../kernel/clock.ts'
+import { invalidValue } from '../../kernel/app-error.ts'
 import { createId } from '../../kernel/identifiers.ts'
-import type { Database, Queryable } from '../../storage/database.ts'
+import type { Queryable } from '../../storage/database.ts'
 import type { MediaStore } from '../../storage/media-store/media-store.ts'
 import type { Place } from '../../storage/place.ts'
-import { requireRoom, takeRoom, type QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import { refuseZeroRetention } from '../request-log/request-log.ts'
 import { COLUMNS, fileFromRow, type FilePurpose, type FileRow, type StoredFile } from './file-row.ts'
+import {
+  growReservation,
+  lockRoom,
+  releaseRoom,
+  reserveRoom,
+  type ReserveParts,
+  type Reservation,
+} from './reserve-room.ts'
 
-export interface StoreParts {
-  readonly database: Database
+export interface StoreParts extends ReserveParts {
   readonly store: Pick<MediaStore, 'put' | 'delete'>
-  readonly clock: Clock
-  readonly quotaOf: QuotaOf
 }
 
 export interface FileOrder {
@@ -22,6 +25,11 @@ export interface FileOrder {
   readonly keyId: string
   /** Results that have been paid for are stored even beyond the quotas. */
   readonly isResult?: true
+  /** Room that was taken for it. Without one, room is taken while the bytes come. What is not used is given back. */
+  readonly reservation?: Reservation
+  /** How many bytes the source has, if that is known. */
+  readonly bytes?: number
+  readonly mimeType?: string
   readonly purpose: FilePurpose
   readonly filename: string
   readonly source: AsyncIterable<Uint8Array>
@@ -33,8 +41,6 @@ export interface FileOrder {
 /** The largest file, and the largest one of requests for a batch. */
 export const FILE_BYTES_MAX = 512 * 1024 * 1024
 export const BATCH_FILE_BYTES_MAX = 200 * 1024 * 1024
-/** Of an account. A project other than `Default` may have half of the files, and of the bytes. */
-const FILES_MAX = 10_000
 const FILENAME_LENGTH_MAX = 255
 /** How long writing a file may take before the file counts as abandoned. */
 const UNFINISHED_HOURS = 24
@@ -42,22 +48,37 @@ const UNFINISHED_HOURS = 24
 /** Inserts the row, writes the file, then completes the row. If the process dies in between, the sweep finds the incomplete row. */
 export async function storeFile(parts: StoreParts, order: FileOrder): Promise<StoredFile> {
   const { database, store, clock, quotaOf } = parts
-  const { accountId, projectId } = order.place
-  const isUpload = order.isResult !== true
-  if (isUpload) await requireRoom(database, { quotaOf, kind: 'file', accountId })
+  const { place } = order
+  const { accountId, projectId } = place
+  const reservation = await reservationOf(parts, order)
   const nowMs = clock.nowMs()
   const id = createId(nowMs)
-  await database.query(
-    `INSERT INTO files (id, account_id, project_id, purpose, filename, created_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 hour')`,
-    [id, accountId, projectId, order.purpose, nameOf(order.filename), new Date(nowMs), UNFINISHED_HOURS],
-  )
   try {
-    const { bytes } = await store.put(id, order.source, 'application/octet-stream')
-    if (bytes === 0 && isUpload) throw invalidValue('file', 'The file is empty.')
-    const bytesMax = isUpload ? await quotaOf(accountId, 'file') : null
+    await database.query(
+      `INSERT INTO files (id, account_id, project_id, purpose, filename, mime_type, created_at, expires_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 hour')`,
+      [
+        id,
+        accountId,
+        projectId,
+        order.purpose,
+        nameOf(order.filename),
+        mimeTypeOf(order.mimeType),
+        new Date(nowMs),
+        UNFINISHED_HOURS,
+      ],
+    )
+    const source = reservation === null ? order.source : takeRoomFor(parts, order, reservation)
+    const { bytes } = await store.put(id, source, 'application/octet-stream')
+    if (bytes === 0 && reservation !== null) throw invalidValue('file', 'The file is empty.')
+    const quotaBytes = reservation === null ? null : await quotaOf(accountId, 'file')
     return await database.transaction(async (transaction) => {
-      if (isUpload) await requireQuotas(transaction, order, { bytes, bytesMax })
+      if (reservation !== null) {
+        // Before the room is counted, which then has what was reserved.
+        await releaseRoom(transaction, reservation.id)
+        const left = await lockRoom(transaction, { place, quotaBytes })
+        left.require({ bytes, files: 1 })
+      }
       await refuseZeroRetention(transaction, accountId, order.keyId)
       const file = await complete(transaction, { id, bytes, order })
       await order.onStored?.(transaction, file)
@@ -66,46 +87,43 @@ export async function storeFile(parts: StoreParts, order: FileOrder): Promise<St
   } catch (error) {
     // If the deletion fails, the sweep repeats it.
     await clear(parts, id).catch(() => {})
+    if (reservation !== null) await releaseRoom(database, reservation.id).catch(() => {})
     throw error
   }
 }
 
-interface NewBytes {
-  readonly bytes: number
-  readonly bytesMax: number | null
+async function reservationOf(parts: StoreParts, order: FileOrder): Promise<Reservation | null> {
+  if (order.isResult === true) return null
+  const { place, reservation, bytes = 0 } = order
+  if (reservation === undefined) return reserveRoom(parts, { place, bytes, bytesMax: FILE_BYTES_MAX })
+  if (reservation.bytes >= bytes) return reservation
+  const neededBytes = bytes - reservation.bytes
+  await growReservation(parts, { place, id: reservation.id, neededBytes, stepBytes: 0 })
+  return { ...reservation, bytes }
 }
 
-async function requireQuotas(
-  transaction: Queryable,
-  { place: { accountId, projectId } }: FileOrder,
-  { bytes, bytesMax }: NewBytes,
-): Promise<void> {
-  // Always, because its lock also makes the number of files exact.
-  await takeRoom(transaction, {
-    kind: 'file',
-    accountId,
-    bytesMax: bytesMax ?? Number.MAX_SAFE_INTEGER,
-    bytes,
-    param: 'file',
-  })
-  const [kept] = await transaction.query<{ total: bigint; own: bigint; own_bytes: bigint }>(
-    `SELECT count(*) AS total, count(*) FILTER (WHERE coalesce(project_id, account_id) = $2) AS own,
-       coalesce(sum(bytes) FILTER (WHERE coalesce(project_id, account_id) = $2), 0)::bigint AS own_bytes
-     FROM files WHERE account_id = $1 AND bytes IS NOT NULL AND removing_at IS NULL`,
-    [accountId, projectId ?? accountId],
-  )
-  const { total = 0n, own = 0n, own_bytes: ownBytes = 0n } = kept ?? {}
-  if (Number(total) >= FILES_MAX) throw tooMany('account', FILES_MAX)
-  if (projectId === null || projectId === accountId) return
-  if (Number(own) >= FILES_MAX / 2) throw tooMany('project', FILES_MAX / 2)
-  if (bytesMax !== null && Number(ownBytes) + bytes > bytesMax / 2) {
-    const message = `The files of this project take ${ownBytes} bytes of the ${Math.floor(bytesMax / 2)} that they may take, which is half of the account's. ${bytes} bytes more do not fit. Delete files to make room.`
-    throw new AppError('request_too_large', message, { param: 'file' })
+/** More is taken at once than is needed, so that not every chunk waits for the database. */
+const GROWTH_BYTES = 16 * 1024 * 1024
+
+/** Takes more room before bytes that were not expected are stored. */
+async function* takeRoomFor(
+  parts: StoreParts,
+  { place, source }: FileOrder,
+  reservation: Reservation,
+): AsyncGenerator<Uint8Array, void> {
+  let reservedBytes = reservation.bytes
+  let bytes = 0
+  for await (const chunk of source) {
+    bytes += chunk.byteLength
+    if (bytes > reservedBytes)
+      reservedBytes += await growReservation(parts, {
+        place,
+        id: reservation.id,
+        neededBytes: bytes - reservedBytes,
+        stepBytes: GROWTH_BYTES,
+      })
+    yield chunk
   }
-}
-
-function tooMany(owner: string, count: number): AppError {
-  return new AppError('conflict', `This ${owner} may have ${count} files. Delete some first.`)
 }
 
 interface WrittenFile {
@@ -129,8 +147,18 @@ async function clear({ database, store }: StoreParts, id: string): Promise<void>
   await database.query('DELETE FROM files WHERE id = $1', [id])
 }
 
-/** Cut between characters, because half of one cannot be stored. */
-function nameOf(filename: string): string {
-  const name = filename.slice(0, FILENAME_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')
+/** Without directories. Cut between characters, because half of one cannot be stored. */
+export function nameOf(filename: string): string {
+  const base = filename.slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1)
+  const name = base.slice(0, FILENAME_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')
   return name === '' ? 'file' : name
+}
+
+const MIME_TYPE = /^[a-z0-9.+-]{1,100}\/[a-z0-9.+-]{1,100}$/
+/** What clients send that do not know. */
+const VAGUE_TYPE = 'application/octet-stream'
+
+/** What a client says of the type, if it says something. */
+function mimeTypeOf(given: string | undefined): string | null {
+  return given === undefined || given === VAGUE_TYPE || !MIME_TYPE.test(given) ? null : given
 }

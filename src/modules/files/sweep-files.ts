@@ -24,6 +24,17 @@ export async function sweepFiles(parts: SweepParts): Promise<void> {
 
 /** Removes files that nobody may read any more. What fails is left to the sweep. */
 export async function removeFiles({ database, store }: SweepParts, ids: readonly string[]): Promise<void> {
+  await removeFromStore(store, ids, (removed) =>
+    database.query('DELETE FROM files WHERE id = ANY ($1::uuid[])', [removed]),
+  )
+}
+
+/** Forgets what was removed, and throws if something was not. */
+export async function removeFromStore(
+  store: Pick<MediaStore, 'delete'>,
+  ids: readonly string[],
+  forget: (removed: readonly string[]) => Promise<unknown>,
+): Promise<void> {
   const removed: string[] = []
   let failure: unknown = null
   for (let start = 0; start < ids.length; start += DELETIONS_MAX) {
@@ -37,7 +48,7 @@ export async function removeFiles({ database, store }: SweepParts, ids: readonly
     })
     await Promise.all(deletions)
   }
-  if (removed.length > 0) await database.query('DELETE FROM files WHERE id = ANY ($1::uuid[])', [removed])
+  if (removed.length > 0) await forget(removed)
   if (failure !== null) throw new Error('some files could not be removed', { cause: failure })
 }
 

@@ -44,6 +44,19 @@ export async function claimKey(database: Database, order: ClaimOrder): Promise<F
   return { kind: 'running', runningMs: 0 }
 }
 
+/** Whether a request with the key has ended. */
+export async function hasEnded(
+  database: Database,
+  { accountId, keyHash }: Pick<KeyPlace, 'accountId' | 'keyHash'>,
+): Promise<boolean> {
+  const rows = await database.query(
+    `SELECT FROM idempotency_keys WHERE account_id = $1 AND key_hash = $2 AND expires_at > now()
+       AND (answer IS NOT NULL OR is_unkept)`,
+    [accountId, keyHash],
+  )
+  return rows.length > 0
+}
+
 interface ClaimedRow {
   readonly request_id: string
   /** The size of all stored answers of the account. */

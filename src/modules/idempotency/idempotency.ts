@@ -3,9 +3,9 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Database } from '../../storage/database.ts'
 import { noQuota, noRoomLeft, type QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import type { Place } from '../../storage/place.ts'
-import { claimKey, type KeyPlace } from './claim-key.ts'
+import { claimKey, hasEnded, type KeyPlace } from './claim-key.ts'
 import { createClaims, type Claim } from './claims.ts'
-import { deriveSecrets, openAnswer, sealAnswer, type KeptAnswer } from './seal-answer.ts'
+import { deriveSecrets, hashKey, openAnswer, sealAnswer, type KeptAnswer } from './seal-answer.ts'
 import { limitConcurrency } from './limit-concurrency.ts'
 import { sweepExpired } from './sweep-expired.ts'
 
@@ -36,6 +36,8 @@ export type ClaimOutcome =
 export interface Idempotency {
   /** Throws if the account's quota for stored answers is used up. Answers that are already stored are still returned. */
   claim(request: KeyedRequest): Promise<ClaimOutcome>
+  /** Whether a request with this key has ended, so that a repeated one does nothing new. */
+  hasEnded(place: Place, key: string): Promise<boolean>
   /** Deletes expired rows. Also runs periodically. */
   sweep(): Promise<number>
   /** Call it after all requests have ended. */
@@ -113,6 +115,9 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
         return { kind: 'unkept', requestId: found.requestId }
       }
     },
+
+    hasEnded: (place, key) =>
+      limited(() => hasEnded(database, { accountId: place.accountId, keyHash: hashKey(place, key) })),
 
     sweep,
 

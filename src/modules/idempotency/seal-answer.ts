@@ -36,17 +36,28 @@ const PIECE_BYTES = 4 * 1024 * 1024
  * Derives the secrets. One half of a keyed hash is stored for comparison and the other half encrypts; neither reveals the other.
  */
 export async function deriveSecrets({ place, key, method, url, body }: SecretsSource): Promise<Secrets> {
-  // Projects do not share keys. Without a project the hashes are those that are stored already.
-  const owner = place.projectId === null ? place.accountId : `${place.accountId}\n${place.projectId}`
+  const owner = ownerOf(place)
   const hash = createHmac('sha512', key).update(`${owner}\n${method}\n${url}\n`)
   if (body.length <= PIECE_BYTES) hash.update(body)
   else await updateInTurns(hash, Buffer.from(body))
   const digest = hash.digest()
   return {
-    keyHash: createHash('sha256').update(`${owner}\n${key}`).digest(),
+    keyHash: hashKey(place, key),
     fingerprint: digest.subarray(0, 32),
     sealingKey: digest.subarray(32),
   }
+}
+
+/** The lookup key of the row of an idempotency key. */
+export function hashKey(place: Place, key: string): Buffer {
+  return createHash('sha256')
+    .update(`${ownerOf(place)}\n${key}`)
+    .digest()
+}
+
+/** Projects do not share keys. Without a project the hashes are those that are stored already. */
+function ownerOf({ accountId, projectId }: Place): string {
+  return projectId === null ? accountId : `${accountId}\n${projectId}`
 }
 
 async function updateInTurns(hash: Hmac, bytes: Buffer): Promise<void> {

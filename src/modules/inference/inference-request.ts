@@ -1,5 +1,7 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
+import type { HandOver } from '../../providers/batch/hand-over.ts'
+import type { BatchWay } from '../catalog/catalog.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { InferenceRecord } from './inference-record.ts'
 
@@ -17,6 +19,12 @@ export interface InferenceRequest<Body> {
   readonly amountNanoUsdMax?: NanoUsd | undefined
   /** Only this provider may be asked, whatever other routes the model has. */
   readonly onlyProvider?: string | undefined
+  /** Set for a line of a batch: which of the prices of batches it has. */
+  readonly batchWay?: BatchWay | undefined
+  /** Takes the place of the connection to the upstream: the line is handed to the vendor's batch API. Its answer takes hours. */
+  readonly handOver?: HandOver | undefined
+  /** The moment of its price list, since the epoch. Now by default. */
+  readonly pricedAtMs?: number | undefined
   /** Headers of its wire that are forwarded to a provider of the same wire, as alternating names and values. */
   readonly headers?: readonly string[]
   /**

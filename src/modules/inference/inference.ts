@@ -192,7 +192,7 @@ export function createInference(options: InferenceOptions): Inference {
     new RequestBill({
       hold,
       ceilingNanoUsd: () => highestPrice(model),
-      vendorCostOf: (record, counted) => vendorCostOf(model, record, counted),
+      vendorCostOf: (record, counted) => vendorCostOf(model, record, counted, request.batchWay),
       request,
       startedMs,
       onCompleted,

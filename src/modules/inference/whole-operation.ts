@@ -92,6 +92,7 @@ async function askForWhole<Body>(
     canReason: false,
     requestId: request.requestId,
     timeouts: candidate.timeouts,
+    handOver: request.handOver,
     ...upstream,
   })
   const provider = candidate.provider.id

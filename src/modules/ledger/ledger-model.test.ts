@@ -9,7 +9,7 @@ import { runHistory } from './testing/run-history.ts'
 
 /** Each lane has two processes and its own database, because processes die and restart in a history. */
 const LANES = 8
-const HISTORIES_PER_LANE = longOr(500, 60)
+const HISTORIES_PER_LANE = longOr(500, 30)
 /** The number of histories limits the test, not the time, because the machine may be busy. */
 const FAR_AWAY_MS = 1_800_000
 

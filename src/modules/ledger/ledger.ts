@@ -68,7 +68,15 @@ export { readBalances } from './books/read-ledger.ts'
 export { ENTRY_KINDS, type EntryFilter, type LedgerEntry } from './books/list-entries.ts'
 export type { BudgetPeriod } from './books/spend-caps.ts'
 export { VENDOR_COST_MAX, type UsageRecord, type VendorCost } from './books/usage-record.ts'
-export { COST_VERSION, COUNTED, IS_BATCH, PRICE_ADJUSTMENT, PRICE_VERSION } from './journal/charge-details.ts'
+export {
+  BATCH_FACTOR,
+  COST_BATCH_FACTOR,
+  COST_VERSION,
+  COUNTED,
+  IS_BATCH,
+  PRICE_ADJUSTMENT,
+  PRICE_VERSION,
+} from './journal/charge-details.ts'
 export { postCharges } from './journal/post-charges.ts'
 export { verifyLedger } from './books/verify-ledger.ts'
 

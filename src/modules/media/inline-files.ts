@@ -61,12 +61,14 @@ interface InlineOrder {
   readonly place: Place
   readonly uses: readonly InlinedUse[]
   readonly cancellation?: Cancellation
+  /** Counts what the files add to the text of the request. Throws if there is no memory for it. */
+  readonly countRead?: ((textBytes: number) => void) | undefined
 }
 
 /** Loads files for upstreams that cannot or must not fetch them. The keys are their URLs. */
 export async function inlineFiles(
   media: Pick<OwnFiles, 'openOwn' | 'fetchForeign'>,
-  { place, uses, cancellation }: InlineOrder,
+  { place, uses, cancellation, countRead }: InlineOrder,
 ): Promise<ReadonlyMap<string, InlineFile>> {
   const files = new Map<string, InlineFile>()
   const sizes = new Map<string, number>()
@@ -82,6 +84,7 @@ export async function inlineFiles(
           throw invalidValue(param, `A request may name ${FOREIGN_MAX} files of other servers.`)
         const fetched = await media.fetchForeign({ url, param, bytesMax: BYTES_MAX - bytes, cancellation })
         sizes.set(url, fetched.bytes.length)
+        countRead?.(Math.ceil(fetched.bytes.length / 3) * 4)
         files.set(url, { contentType: fetched.contentType, base64: fetched.bytes.toString('base64') })
       }
       bytes += sizes.get(url) ?? 0
@@ -95,6 +98,7 @@ export async function inlineFiles(
     if (kind !== null && !file.contentType.startsWith(`${kind}/`))
       throw invalidValue(param, `'${param}' leads to ${file.contentType}, not to ${DESCRIBED[kind]}.`)
     sizes.set(url, file.bytes)
+    countRead?.(Math.ceil(file.bytes / 3) * 4)
     const chunks: Uint8Array[] = []
     for await (const chunk of (await file.open()) as AsyncIterable<Uint8Array>) chunks.push(chunk)
     files.set(url, { contentType: file.contentType, base64: Buffer.concat(chunks).toString('base64') })

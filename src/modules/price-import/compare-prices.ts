@@ -114,6 +114,8 @@ const KEPT_MEMBERS = [
   'input_image_usd',
   'multipliers',
   'listed',
+  'batch_factor',
+  'batch_single_factor',
 ]
 
 function mergePrice(card: Members, listed: ListedPrice): Members {

@@ -64,7 +64,7 @@ export interface RequestLog {
 }
 
 interface RequestLogOptions extends FailedRequestsOptions {
-  readonly usage: Pick<Usage, 'postCharges' | 'findSpan'>
+  readonly usage: Pick<Usage, 'postCharges' | 'findSpan' | 'noteError'>
   readonly onlineIndexes: Pick<OnlineIndexes, 'areReady'>
 }
 
@@ -99,7 +99,9 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       const entry = toFailedRequest(request)
       if (entry !== null) failed.note(entry)
       const error = entry ?? toFailedStream(request)
-      if (error !== null) errors.note(error)
+      if (error === null) return
+      errors.note(error)
+      usage.noteError(error)
     },
     close: async () => {
       await Promise.all([failed.close(), errors.close()])

@@ -148,22 +148,24 @@ async function readKeyBudget(
 ): Promise<Budget> {
   const month = monthAt(nowMs)
   const scope = `key:${reader.ownKeyId}`
-  const [[key], spentTotals, thisMonth, lastHour, days] = await Promise.all([
-    database.query<{ limit_nano_usd: bigint | null }>('SELECT limit_nano_usd FROM api_keys WHERE id = $1', [
-      reader.ownKeyId,
-    ]),
+  const [key, spentTotals, thisMonth, lastHour, days] = await Promise.all([
+    readKeyLimits(database, reader.ownKeyId),
     readSpent(database, [scope]),
     readTotals(database, { ...reader, range: month }),
     readTotals(database, { ...reader, range: lastHourAt(nowMs) }),
     readDays(database, { accountId: reader.accountId, keyId: reader.ownKeyId, nowMs }),
   ])
-  const limitNanoUsd = key?.limit_nano_usd ?? null
+  const { limitNanoUsd, parent } = key
   const spentEverNanoUsd = spentTotals.get(scope) ?? 0n
   const keyRestNanoUsd = limitNanoUsd === null ? null : largest(0n, limitNanoUsd - spentEverNanoUsd)
+  const parentKey = parent && (await readParentRest(database, { accountId: reader.accountId, parent, nowMs }))
   return {
     limitNanoUsd,
     spentNanoUsd: thisMonth.costNanoUsd,
-    remainingNanoUsd: leastRest(keyRestNanoUsd, limiting),
+    remainingNanoUsd: leastRest(
+      leastRest(keyRestNanoUsd, parentKey ? [{ limitNanoUsd: parentKey.restNanoUsd, spentNanoUsd: 0n }] : []),
+      limiting,
+    ),
     heldNanoUsd: null,
     balanceNanoUsd: null,
     burnRateNanoUsdPerHour: lastHour.costNanoUsd,
@@ -175,6 +177,7 @@ async function readKeyBudget(
       rateNanoUsdPerHour: lastHour.costNanoUsd,
       balanceNanoUsd: null,
       keyRestNanoUsd,
+      parentKey,
       budgets: [],
       limiting,
       monthEndsMs: month.toMs,
@@ -185,9 +188,49 @@ async function readKeyBudget(
       scope,
       limitNanoUsd ?? '',
       spentEverNanoUsd,
+      parentKey?.restNanoUsd ?? '',
       thisMonth.costNanoUsd,
       ...limiting.flatMap(amountsOf),
     ]),
+  }
+}
+
+interface ParentKey {
+  readonly id: string
+  readonly limitNanoUsd: NanoUsd
+}
+
+/** Parent: the key that it comes from, if that has a limit, which holds for all of its keys together. */
+async function readKeyLimits(
+  database: Queryable,
+  keyId: string,
+): Promise<{ limitNanoUsd: NanoUsd | null; parent: ParentKey | null }> {
+  const [row] = await database.query<{
+    own: bigint | null
+    parent_id: string | null
+    of_parent: bigint | null
+  }>(
+    `SELECT key.limit_nano_usd AS own, parent.id AS parent_id, parent.limit_nano_usd AS of_parent
+     FROM api_keys key LEFT JOIN api_keys parent ON parent.id = coalesce(key.parent_id, key.origin_key_id) WHERE key.id = $1`,
+    [keyId],
+  )
+  const { own = null, parent_id: id = null, of_parent: ofParent = null } = row ?? {}
+  const parent = id === null || ofParent === null ? null : { id, limitNanoUsd: ofParent }
+  return { limitNanoUsd: own, parent }
+}
+
+async function readParentRest(
+  database: Queryable,
+  { accountId, parent, nowMs }: { accountId: string; parent: ParentKey; nowMs: number },
+): Promise<{ restNanoUsd: NanoUsd; rateNanoUsdPerHour: NanoUsd }> {
+  const subject = `key:${parent.id}`
+  const [spent, rates] = await Promise.all([
+    readSpent(database, [subject]),
+    readSubjectRates(database, { accountId, subjects: [subject], nowMs }),
+  ])
+  return {
+    restNanoUsd: largest(0n, parent.limitNanoUsd - (spent.get(subject) ?? 0n)),
+    rateNanoUsdPerHour: rates.get(subject) ?? 0n,
   }
 }
 

@@ -9,6 +9,7 @@ import { readComparison, type WeekdayComparison } from './anomalies/read-compari
 import type { BucketsQuery } from './buckets/buckets-query.ts'
 import { readBuckets, type Bucket } from './buckets/read-buckets.ts'
 import { findSpan, type SpanQuery, type UsageSpan } from './find-span.ts'
+import { LabelMeter, type LabelledError, type LabelledRequest } from './labels/label-meter.ts'
 import { LatencyMeter, type MeasuredRequest } from './latency-meter.ts'
 import {
   listKeyUse,
@@ -99,7 +100,9 @@ export interface Usage {
   /** Returns percentiles of how long completed requests took. */
   readLatency(query: TimeseriesQuery): Promise<Latency>
   /** Counts how long a completed request took. */
-  noteLatency(request: MeasuredRequest): void
+  noteLatency(request: MeasuredRequest & Pick<LabelledRequest, 'labels'>): void
+  /** Counts a request that failed by its tags. */
+  noteError(request: LabelledError): void
   /** How providers did over time, over all accounts. */
   readonly vendors: VendorHealthKeeper
   /** Returns the hours with usage in a range. Null if there are none. */
@@ -133,13 +136,17 @@ export function createUsage({
   clock,
   ledger,
   logger,
+  errorRetentionDays = 30,
 }: {
   database: Database
   clock: Clock
   ledger: CreditReader
   logger: Logger
+  /** How long failed requests are counted by tag. */
+  errorRetentionDays?: number
 }): Usage {
   const meter = new LatencyMeter({ database, logger })
+  const labelMeter = new LabelMeter({ database, logger, errorRetentionDays })
   const vendors = new VendorMeter({ database, clock, logger })
   const stopSumming = keepUsageSummed({ database, clock, logger })
   const afterPosting = async <Result>(read: () => Promise<Result>): Promise<Result> => {
@@ -170,7 +177,7 @@ export function createUsage({
     readSpending: (query) => afterPosting(() => readSpending(database, query)),
     ofGateway: {
       read: async (query) => {
-        await meter.flush()
+        await Promise.all([meter.flush(), labelMeter.flush()])
         return afterPosting(() => readGatewayUsage(database, query))
       },
       readTimeseries: (query) => afterPosting(() => readGatewayTimeseries(database, query)),
@@ -184,7 +191,11 @@ export function createUsage({
       await meter.flush()
       return afterPosting(() => readLatency(database, query))
     },
-    noteLatency: (request) => meter.note(request),
+    noteLatency: (request) => {
+      meter.note(request)
+      labelMeter.noteLatency(request)
+    },
+    noteError: (request) => labelMeter.noteError(request),
     vendors: {
       noteAttempt: (attempt) => vendors.noteAttempt(attempt),
       noteAnswer: (answer) => vendors.noteAnswer(answer),
@@ -195,7 +206,7 @@ export function createUsage({
       },
     },
     close: async () => {
-      await Promise.all([stopSumming(), meter.close(), vendors.close()])
+      await Promise.all([stopSumming(), meter.close(), labelMeter.close(), vendors.close()])
     },
     findSpan: (query) => afterPosting(() => findSpan(database, query)),
     postCharges: () => ledger.postCharges(),

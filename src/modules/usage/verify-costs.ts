@@ -1,5 +1,11 @@
 import type { Queryable } from '../../storage/database.ts'
-import { fromStoredPrice, priceCounted, type ModelPrice } from '../catalog/catalog.ts'
+import {
+  applyBatchFactor,
+  fromStoredPrice,
+  priceCounted,
+  readFactor,
+  type ModelPrice,
+} from '../catalog/catalog.ts'
 
 interface CostRow {
   readonly prompt_tokens: bigint
@@ -9,6 +15,7 @@ interface CostRow {
   readonly counted: string | null
   readonly vendor_cost_nano_usd: bigint | null
   readonly cost_version: string | null
+  readonly cost_batch_factor: string | null
 }
 
 const LISTS_KEPT_MAX = 10_000
@@ -43,7 +50,10 @@ export class CostLists {
     const version = row.cost_version ?? ''
     const list = this.#known.get(version)
     if (list === undefined) return `names the cost list ${version}, which is not stored`
-    const expected = priceCounted(list, row.counted ?? '', {
+    const price = withBatchFactor(list, row.cost_batch_factor)
+    if (price === null)
+      return `names the batch factor '${row.cost_batch_factor}', which this release does not know`
+    const expected = priceCounted(price, row.counted ?? '', {
       promptTokens: Number(row.prompt_tokens),
       cachedTokens: Number(row.cached_tokens),
       cacheWriteTokens: Number(row.cache_write_tokens),
@@ -52,4 +62,11 @@ export class CostLists {
     if (expected === row.vendor_cost_nano_usd) return null
     return `cost the gateway ${row.vendor_cost_nano_usd} nano-dollars, and ${expected} by the cost list ${version}`
   }
+}
+
+/** Returns the price of a line of a batch. Null for a factor that this release does not know. */
+export function withBatchFactor(price: ModelPrice, text: string | null): ModelPrice | null {
+  if (text === null) return price
+  const millionths = readFactor(text)
+  return millionths === null ? null : applyBatchFactor(price, millionths)
 }

@@ -8,11 +8,18 @@ import {
   type ModelPrice,
   type PriceTerms,
 } from '../catalog/catalog.ts'
-import { COST_VERSION, COUNTED, PRICE_ADJUSTMENT, PRICE_VERSION } from '../ledger/ledger.ts'
+import {
+  BATCH_FACTOR,
+  COST_BATCH_FACTOR,
+  COST_VERSION,
+  COUNTED,
+  PRICE_ADJUSTMENT,
+  PRICE_VERSION,
+} from '../ledger/ledger.ts'
 import { ID_AGE_MS_MAX } from './list-records.ts'
 import { firstIdAt } from '../../kernel/identifiers.ts'
 import type { UsageRange } from './usage-range.ts'
-import { CostLists } from './verify-costs.ts'
+import { CostLists, withBatchFactor } from './verify-costs.ts'
 
 /** A charge that its price list, its adjustment and its counts do not explain. */
 interface UnexplainedCharge {
@@ -92,9 +99,11 @@ interface ChargeRow {
   readonly uncovered_nano_usd: bigint
   readonly price_version: string | null
   readonly adjustment: string | null
+  readonly batch_factor: string | null
   readonly counted: string | null
   readonly vendor_cost_nano_usd: bigint | null
   readonly cost_version: string | null
+  readonly cost_batch_factor: string | null
 }
 
 async function* readCharges(queryable: Queryable, { fromMs, toMs }: UsageRange): AsyncGenerator<ChargeRow[]> {
@@ -122,7 +131,8 @@ async function* readCharges(queryable: Queryable, { fromMs, toMs }: UsageRange):
 const READ = `
   SELECT id, account_id, model, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, cost_nano_usd,
     uncovered_nano_usd, ${PRICE_VERSION} AS price_version, ${PRICE_ADJUSTMENT} AS adjustment,
-    ${COUNTED} AS counted, vendor_cost_nano_usd, ${COST_VERSION} AS cost_version
+    ${BATCH_FACTOR} AS batch_factor, ${COUNTED} AS counted, vendor_cost_nano_usd, ${COST_VERSION} AS cost_version,
+    ${COST_BATCH_FACTOR} AS cost_batch_factor
   FROM usage_records
   WHERE account_id = $1 AND id > $2 AND id < $3 AND created_at >= $4 AND created_at < $5
   ORDER BY id LIMIT ${BATCH}`
@@ -137,8 +147,10 @@ function findProblem(row: ChargeRow, list: PriceList | undefined, adjustments: A
   if (list === undefined) return `names the price list ${version}, which is not stored`
   if (list.model !== null && list.model !== row.model)
     return `is of ${row.model} and names the price list ${version} of ${list.model}`
-  const price = adjustments.apply(row, list.price)
-  if (typeof price === 'string') return price
+  const adjusted = adjustments.apply(row, list.price)
+  if (typeof adjusted === 'string') return adjusted
+  const price = withBatchFactor(adjusted, row.batch_factor)
+  if (price === null) return `names the batch factor '${row.batch_factor}', which this release does not know`
   const expected = priceCounted(price, row.counted ?? '', {
     promptTokens: Number(row.prompt_tokens),
     cachedTokens: Number(row.cached_tokens),

@@ -29,6 +29,7 @@ export function createAiSdkChat(vendor: Vendor, options: AiSdkProviderOptions): 
         timeouts: call.timeouts,
         signal,
         onSent: call.onSent,
+        handOver: call.handOver === undefined ? undefined : { to: call.handOver, baseUrl },
         onKey: call.onKey,
         tokens: tokensInAdvance(call.text),
         expectsEvents: call.body.stream === true,

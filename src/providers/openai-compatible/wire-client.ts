@@ -1,4 +1,5 @@
 import type { FormData, Pool } from 'undici'
+import type { HandOver } from '../batch/hand-over.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { CredentialRing } from '../connection/credential-ring.ts'
 import { UpstreamError } from '../failures/upstream-error.ts'
@@ -55,6 +56,8 @@ interface WireCall {
   readonly requestId: string
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
+  /** Hands the request over instead of sending it. */
+  readonly handOver?: HandOver | undefined
   readonly onSent?: (() => void) | undefined
   /** Called with the use of a key that has limits. Whoever calls ends it; without it, it ends at once. */
   readonly onKey?: ((use: KeyUse) => void) | undefined
@@ -137,8 +140,11 @@ export function createWireClient(options: WireClientOptions): WireClient {
   const { sendText, sendForm, openOnce, close, isIdle } = createTransports(base, options)
   return {
     provider,
-    post: (path, body, call) =>
-      typeof body === 'string' ? send(sendText, path, body, call) : send(sendForm, path, body, call),
+    post: async (path, body, call) => {
+      if (typeof body !== 'string') return send(sendForm, path, body, call)
+      if (call.handOver === undefined) return send(sendText, path, body, call)
+      return { kind: 'body', headers: {}, ...(await call.handOver.post({ path, body })) }
+    },
     open: (path, body, call) => send(openOnce, path, body, call),
     close,
     isIdle,

@@ -1,10 +1,12 @@
 import { createAnthropicProvider } from '../ai-sdk/vendors/anthropic-provider.ts'
+import { halfPrice } from '../batch/create-batch-api.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
 
 /** Claude. Chat requests are translated. Requests in Anthropic's own wire are forwarded. */
 export const anthropic: VendorDescriptor = {
   id: 'anthropic',
   keys: { prefix: 'ANTHROPIC' },
+  batches: halfPrice('anthropic'),
   lacksChoices: true,
   // Nearly all Claude models have the same factors in Anthropic's price list.
   cachePrices: { read: 10n, write: 125n, hourWrite: 200n },

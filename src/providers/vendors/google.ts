@@ -1,5 +1,6 @@
 import { createGoogleProvider } from '../ai-sdk/vendors/google-provider.ts'
 import { createGoogleEmbeddingProvider } from '../ai-sdk/text/text-providers.ts'
+import { halfPrice } from '../batch/create-batch-api.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
 
 const load = () => import('../ai-sdk/media/google/google-media-vendor.ts')
@@ -8,6 +9,7 @@ const load = () => import('../ai-sdk/media/google/google-media-vendor.ts')
 export const google: VendorDescriptor = {
   id: 'google',
   keys: { prefix: 'GOOGLE', apiKey: ['GOOGLE_API_KEY', 'GEMINI_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'] },
+  batches: halfPrice('google'),
   traceName: 'gcp.gemini',
   lacksChoices: true,
   modelList: {

@@ -1,8 +1,10 @@
+import { halfPrice } from '../batch/create-batch-api.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
 
 export const mistral: VendorDescriptor = {
   id: 'mistral',
   keys: { prefix: 'MISTRAL' },
+  batches: halfPrice('mistral'),
   traceName: 'mistral_ai',
   wire: {
     defaultBaseUrl: 'https://api.mistral.ai/v1',

@@ -1,10 +1,12 @@
 import { reasoningEffort } from '../openai-compatible/upstream.ts'
 import { OPENAI_VOICES } from '../openai-compatible/voices.ts'
+import { halfPrice } from '../batch/create-batch-api.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
 
 export const openai: VendorDescriptor = {
   id: 'openai',
   keys: { prefix: 'OPENAI' },
+  batches: halfPrice('openai'),
   wire: {
     defaultBaseUrl: 'https://api.openai.com/v1',
     onDisconnect: 'streams stop',

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import type { QueryResultRow } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { longOr } from '../../../tests/support/long-or.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { connectDatabase } from '../connection/connect-database.ts'
 import type { Database } from '../database.ts'
@@ -225,7 +226,7 @@ describe('a borrowed rate', () => {
           await close()
         },
       ),
-      { numRuns: 150 },
+      { numRuns: longOr(150, 40) },
     )
   })
 })

@@ -151,11 +151,13 @@ class RegisteredBorrower implements Borrower {
   }
 }
 
+// The smallest free number is 0, or follows one in use.
 const REGISTER = `
   INSERT INTO borrowers (id, writer, expires_at, capabilities)
   SELECT $1, min(free.writer), now() + $2 * interval '1 millisecond', $3::text[]
-  FROM generate_series(0, 32767) AS free (writer)
-  WHERE NOT EXISTS (SELECT FROM borrowers WHERE borrowers.writer = free.writer AND closed_at IS NULL)
+  FROM (SELECT 0 AS writer UNION ALL SELECT writer + 1 FROM borrowers WHERE closed_at IS NULL) AS free
+  WHERE free.writer <= 32767
+    AND NOT EXISTS (SELECT FROM borrowers WHERE borrowers.writer = free.writer AND closed_at IS NULL)
   RETURNING writer`
 
 const RENEW = `

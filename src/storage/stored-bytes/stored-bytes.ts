@@ -42,7 +42,15 @@ export async function takeRoom(transaction: Queryable, order: AddedBytes): Promi
   const { kind, accountId, bytesMax, bytes, param } = order
   if (bytesMax === null) return
   const usedBytes = (await lockStoredBytes(transaction, [accountId], kind)).get(accountId) ?? 0
-  if (usedBytes + bytes > bytesMax) throw doesNotFit(kind, { usedBytes, bytesMax, bytes, param })
+  requireFit(kind, { usedBytes, bytesMax, bytes, param })
+}
+
+/** Throws if the bytes do not fit. */
+export function requireFit(
+  kind: StoredKind,
+  room: Usage & { readonly bytes: number; readonly param?: string | undefined },
+): void {
+  if (room.usedBytes + room.bytes > room.bytesMax) throw doesNotFit(kind, room)
 }
 
 /**

@@ -47,7 +47,7 @@ const FilePart = Type.Object({
       file_data: nullable(Type.String(), 'The content of the file as a data URI.'),
       file_id: nullable(
         Type.String(),
-        'Refused: a file that the upstream holds is of the account that all clients share. Send `file_data`.',
+        'A file under `/v1/files` with the purpose `user_data` or `vision`, instead of `file_data`. Ids of files that the upstream holds are refused: they are of the account that all clients share.',
       ),
       filename: nullable(Type.String(), 'The name of the file.'),
     },

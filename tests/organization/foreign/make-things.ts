@@ -107,6 +107,9 @@ async function makePeople({ gateway, accountKey, projectId }: Side, name: string
     grant: (await signInTool(gateway, user, projectId)).grantId,
     group,
     uploadedFile: file,
+    upload: idOf(
+      await make('/v1/uploads', { purpose: 'evals', filename: 'x', bytes: 5, mime_type: 'text/plain' }),
+    ),
     batch: idOf(
       await make('/v1/batches', {
         input_file_id: file,

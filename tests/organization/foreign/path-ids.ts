@@ -9,6 +9,7 @@ const IDS: readonly (readonly [prefix: string, param: string, thing: string])[] 
   ['/v1/conversations/', 'item_id', 'item'],
   ['/v1/deployments/', 'id', 'deployment'],
   ['/v1/files/', 'id', 'uploadedFile'],
+  ['/v1/uploads/', 'id', 'upload'],
   ['/v1/grants/', 'id', 'grant'],
   ['/v1/organization/admin_api_keys/', 'key_id', 'adminKey'],
   ['/v1/organization/budget_requests/', 'request_id', 'budgetRequest'],
@@ -56,6 +57,7 @@ const NOT_WALKED: readonly (readonly [operations: RegExp, why: string])[] = [
   [/^\w+ \/(checkout|media)\//, 'the address itself is signed, and is the right'],
   [/^\w+ \/v1\/sessions\/directory\//, 'an identity provider of the gateway, which its sign-in page names'],
   [/^GET \/v1\/statements\//, 'a month of the calendar; the account is that of the key'],
+  [/^GET \/v1\/organization\/receipts\//, 'every account counts from 1; the account is that of the key'],
   [/^POST \/v1\/payments\/webhook\//, 'the name of a payment provider, whose signature is checked'],
 ]
 

@@ -14,7 +14,9 @@ import { formatSignedUsd, formatUsd } from '../../ui/format/format-usd.ts'
 import { RowLink } from '../../ui/text/row-link.tsx'
 import { requestsOf } from './analytics-search.ts'
 
-type Row = Omit<AnalyticsGroup, 'tenant_id' | 'previous' | 'change'> & {
+type Row = Omit<AnalyticsGroup, 'tenant_id' | 'previous' | 'change' | 'errors'> & {
+  /** Null for the groups that are not shown. */
+  readonly errors: AnalyticsGroup['errors'] | null
   /** Undefined for the groups that are not shown. */
   readonly previous?: AnalyticsGroup['previous']
 }

@@ -13,7 +13,6 @@ export function AnalyticsTotals({ data }: { readonly data: Analytics | undefined
         <Figure
           label="Spend"
           value={data && formatUsd(data.cost_usd)}
-          unit="USD"
           note={data && describeChange(data.change.cost_usd)}
         />
         <Figure

@@ -8,6 +8,7 @@ import {
   type BudgetAlert,
   type BudgetAlertSettings,
 } from '../../api/budget-alerts.ts'
+import { usePermissions } from '../../api/permissions.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
@@ -63,6 +64,7 @@ function SettingsView() {
 
 function SettingsForm({ settings }: { readonly settings: BudgetAlertSettings }) {
   const queryClient = useQueryClient()
+  const canChange = usePermissions()('budgets.manage')
   const saved = {
     thresholds: settings.thresholds_percent.join(', '),
     webhookUrl: settings.webhook_url ?? '',
@@ -99,52 +101,58 @@ function SettingsForm({ settings }: { readonly settings: BudgetAlertSettings }) 
   const written = { thresholds, webhookUrl, webhookForm, alertEmails, emails }
   const isSame = JSON.stringify(written) === JSON.stringify(saved)
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4">
-      <TextField
-        label="Thresholds in percent"
-        placeholder="No alerts"
-        inputMode="numeric"
-        pattern="[0-9, ]*"
-        hint="Of the budget of a day or a month."
-        value={thresholds}
-        onChange={setThresholds}
-      />
-      <TextField
-        label="Webhook"
-        type="url"
-        placeholder="https://example.com/hook"
-        hint="Called for alerts, unusual days, automatic top-ups and closed statements. Leave it empty for none."
-        value={webhookUrl}
-        onChange={setWebhookUrl}
-      />
-      <SelectField
-        label="What it gets"
-        choices={WEBHOOK_FORMS}
-        value={webhookForm}
-        onChange={setWebhookForm}
-      />
-      <TextField
-        label="Alerts by e-mail"
-        placeholder="ops@example.com"
-        inputMode="email"
-        hint="Who gets alerts, unusual days and automatic top-ups. Divide addresses by commas."
-        value={alertEmails}
-        onChange={setAlertEmails}
-      />
-      <TextField
-        label="Statements by e-mail"
-        placeholder="books@example.com"
-        inputMode="email"
-        hint="Who gets the statement of each month with its PDF. Divide addresses by commas."
-        value={emails}
-        onChange={setEmails}
-        error={update.error && describeFailure(update.error).message}
-      />
-      <div className="flex justify-end">
-        <Button kind="primary" type="submit" isBusy={update.isPending} disabled={isSame}>
-          Save alerts
-        </Button>
-      </div>
+    <form onSubmit={submit}>
+      <fieldset disabled={!canChange} className="flex min-w-0 flex-col gap-4">
+        <TextField
+          label="Thresholds in percent"
+          placeholder="No alerts"
+          inputMode="numeric"
+          pattern="[0-9, ]*"
+          hint="Of the budget of a day or a month."
+          value={thresholds}
+          onChange={setThresholds}
+        />
+        <TextField
+          label="Webhook"
+          type="url"
+          placeholder="https://example.com/hook"
+          hint="Called for alerts, unusual days, automatic top-ups and closed statements. Leave it empty for none."
+          value={webhookUrl}
+          onChange={setWebhookUrl}
+        />
+        <SelectField
+          label="What it gets"
+          choices={WEBHOOK_FORMS}
+          value={webhookForm}
+          onChange={setWebhookForm}
+        />
+        <TextField
+          label="Alerts by e-mail"
+          placeholder="ops@example.com"
+          inputMode="email"
+          hint="Who gets alerts, unusual days and automatic top-ups: addresses of members, divided by commas."
+          value={alertEmails}
+          onChange={setAlertEmails}
+        />
+        <TextField
+          label="Statements by e-mail"
+          placeholder="books@example.com"
+          inputMode="email"
+          hint="Who gets the statement of each month with its PDF: addresses of members, divided by commas."
+          value={emails}
+          onChange={setEmails}
+          error={update.error && describeFailure(update.error).message}
+        />
+        {canChange ? (
+          <div className="flex justify-end">
+            <Button kind="primary" type="submit" isBusy={update.isPending} disabled={isSame}>
+              Save alerts
+            </Button>
+          </div>
+        ) : (
+          <p className="text-xs text-ink-faint">Those who manage budgets change this.</p>
+        )}
+      </fieldset>
     </form>
   )
 }

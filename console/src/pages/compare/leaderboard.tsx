@@ -63,7 +63,7 @@ export function Leaderboard({ source, onSource }: LeaderboardProps) {
       )}
       {board.data && board.data.data.length > 0 && (
         <>
-          <p className="text-sm">{board.data.verdict.text}</p>
+          <p className="text-sm first-letter:uppercase">{board.data.verdict.text}</p>
           <DataTable
             label="Leaderboard"
             columns={columnsFor(board.data.data)}

@@ -117,7 +117,8 @@ function Charts({ metrics }: { readonly metrics: Metrics }) {
     }
   }, [series])
   const { timesSeconds } = drawn
-  const shared = { timesSeconds, heightPx: 180 }
+  // As the history and the chat beside them.
+  const shared = { timesSeconds, heightPx: 180, zone: 'local' } as const
   return (
     <div className="grid gap-4 lg:grid-cols-2">
       <Section>

@@ -29,6 +29,16 @@ export function PriceTable({ price }: { readonly price: Price }) {
           Input images: {formatUsd(price.input_image_usd)} each, for each output
         </p>
       )}
+      {price.batch_factor !== undefined && (
+        <p className="mt-2 text-sm text-ink-soft">
+          Lines of batches that are handed to a vendor: ×{price.batch_factor}
+        </p>
+      )}
+      {price.batch_single_factor !== undefined && (
+        <p className="mt-2 text-sm text-ink-soft">
+          Lines of batches that are asked one by one: ×{price.batch_single_factor}
+        </p>
+      )}
       {Object.entries(price.multipliers ?? {}).map(([trait, factors]) => (
         <p key={trait} className="mt-2 text-sm text-ink-soft">
           By {trait}:{' '}

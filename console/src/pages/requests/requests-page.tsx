@@ -119,7 +119,11 @@ function RequestList({ filters, onOpen }: ListProps) {
 
 function RequestTail({ filters, onOpen }: ListProps) {
   const { requests, isCut, failure } = useLiveRequests(filters)
-  const columns = useMemo(() => requestColumns(onOpen), [onOpen])
+  // Without a menu of columns, those that others choose to see would only make the table wider than the page.
+  const columns = useMemo(
+    () => requestColumns(onOpen).filter(({ isHiddenAtFirst }) => isHiddenAtFirst !== true),
+    [onOpen],
+  )
   return (
     <div className="flex flex-col gap-3">
       <p className="text-sm text-ink-soft">

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import UPlot, { type Options, type Series } from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { formatUtcTime } from '../format/format-time.ts'
+import { formatTimeIn, type ChartZone } from '../format/format-time.ts'
 import { useIsDark } from '../theme.ts'
 import { seriesColour, stackSeries, type ChartKind, type ChartSeries } from './chart-series.ts'
 
@@ -13,13 +13,15 @@ interface ChartCanvasProps {
   readonly kind: ChartKind
   readonly heightPx: number
   readonly formatValue: (value: number) => string
+  readonly zone: ChartZone
 }
 
 const BAR_PX_MIN = 2
 const CHART_MEASURE = 'chart drawn'
 
 /** Draws a chart. Loaded only where a page has one. */
-export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, formatValue }: ChartCanvasProps) {
+export function ChartCanvas(props: ChartCanvasProps) {
+  const { label, timesSeconds, series, kind, heightPx, formatValue, zone } = props
   const place = useRef<HTMLDivElement>(null)
   const isDark = useIsDark()
   useEffect(() => {
@@ -37,7 +39,10 @@ export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, forma
     const options: Options = {
       width: element.clientWidth,
       height: heightPx,
-      tzDate: (timeSeconds) => UPlot.tzDate(new Date(timeSeconds * 1000), 'Etc/UTC'),
+      tzDate: (timeSeconds) => {
+        const at = new Date(timeSeconds * 1000)
+        return zone === 'UTC' ? UPlot.tzDate(at, 'Etc/UTC') : at
+      },
       legend: { show: false },
       cursor: { y: false, points: { size: 6 } },
       padding: [8, 16, 0, 0],
@@ -47,7 +52,7 @@ export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, forma
         y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.08 : 1] },
       },
       // The computed colours of the element, because a canvas does not understand the variables of the theme.
-      axes: axesOf(style.color, style.borderTopColor, formatValue, stepSeconds),
+      axes: axesOf({ ink: style.color, line: style.borderTopColor, formatValue, stepSeconds, zone }),
       series: [
         {},
         ...order.map((one) =>
@@ -59,7 +64,7 @@ export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, forma
         ),
       ],
       hooks: {
-        setCursor: [(chart) => showReading(chart, element, { timesSeconds, series, formatValue })],
+        setCursor: [(chart) => showReading(chart, element, { timesSeconds, series, formatValue, zone })],
         // For the tools of the browser, and for the benchmark.
         ready: [() => performance.measure(CHART_MEASURE, { start: startedAtMs })],
       },
@@ -71,7 +76,7 @@ export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, forma
       observer.disconnect()
       chart.destroy()
     }
-  }, [timesSeconds, series, kind, heightPx, formatValue, isDark])
+  }, [timesSeconds, series, kind, heightPx, formatValue, zone, isDark])
   return (
     <div
       role="img"
@@ -88,12 +93,13 @@ export function ChartCanvas({ label, timesSeconds, series, kind, heightPx, forma
   )
 }
 
-function axesOf(
-  ink: string,
-  line: string,
-  formatValue: (value: number) => string,
-  stepSeconds: number,
-): NonNullable<Options['axes']> {
+interface AxesParts extends Pick<ChartCanvasProps, 'formatValue' | 'zone'> {
+  readonly ink: string
+  readonly line: string
+  readonly stepSeconds: number
+}
+
+function axesOf({ ink, line, formatValue, stepSeconds, zone }: AxesParts): NonNullable<Options['axes']> {
   const shared = { stroke: ink, font: '11px system-ui', ticks: { show: false } }
   return [
     {
@@ -102,22 +108,27 @@ function axesOf(
       size: 28,
       // Days are not divided into hours that no value has.
       ...(stepSeconds >= DAY_SECONDS && { incrs: DAYS_BETWEEN.map((days) => days * DAY_SECONDS) }),
-      values: (_, times, __, ___, step) => nameTimes(times, step),
+      values: (_, times, __, ___, step) => nameTimes(times, step, zone),
     },
     { ...shared, grid: { stroke: line, width: 1 }, size: 64, values: (_, values) => values.map(formatValue) },
   ]
 }
 
 // Sums are those of hours and days in UTC. In local time a bar could have the name of the day before.
-const HOUR = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' })
-const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const axisFormats = (timeZone: string | undefined) => ({
+  hour: new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', timeZone }),
+  day: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone }),
+})
+const AXIS = { UTC: axisFormats('UTC'), local: axisFormats(undefined) }
 
 /** Names the times of the axis: hours, and the day where one begins, or days only. */
-function nameTimes(timesSeconds: readonly number[], stepSeconds: number): string[] {
+function nameTimes(timesSeconds: readonly number[], stepSeconds: number, zone: ChartZone): string[] {
   return timesSeconds.map((timeSeconds) => {
     const at = new Date(timeSeconds * 1000)
-    const isDay = stepSeconds >= DAY_SECONDS || (at.getUTCHours() === 0 && at.getUTCMinutes() === 0)
-    return (isDay ? DAY : HOUR).format(at)
+    const [hours, minutes] =
+      zone === 'UTC' ? [at.getUTCHours(), at.getUTCMinutes()] : [at.getHours(), at.getMinutes()]
+    const isDay = stepSeconds >= DAY_SECONDS || (hours === 0 && minutes === 0)
+    return AXIS[zone][isDay ? 'day' : 'hour'].format(at)
   })
 }
 
@@ -149,7 +160,12 @@ function stepOf([first, second]: readonly number[]): number {
 function showReading(
   chart: UPlot,
   element: HTMLElement,
-  { timesSeconds, series, formatValue }: Pick<ChartCanvasProps, 'timesSeconds' | 'series' | 'formatValue'>,
+  {
+    timesSeconds,
+    series,
+    formatValue,
+    zone,
+  }: Pick<ChartCanvasProps, 'timesSeconds' | 'series' | 'formatValue' | 'zone'>,
 ): void {
   const reading = element.querySelector('[data-reading]')
   if (!(reading instanceof HTMLElement)) return
@@ -161,7 +177,7 @@ function showReading(
     ({ label, values }) => `${label}: ${formatOrNothing(values[index ?? 0], formatValue)}`,
   )
   reading.replaceChildren(
-    ...[formatUtcTime(time * 1000), ...lines].map((text) => {
+    ...[formatTimeIn(zone, time * 1000), ...lines].map((text) => {
       const row = document.createElement('div')
       row.textContent = text
       return row

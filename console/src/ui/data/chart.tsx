@@ -1,6 +1,6 @@
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { Skeleton } from '../feedback/skeleton.tsx'
-import { formatUtcTime } from '../format/format-time.ts'
+import { formatTimeIn, nameOfZone, type ChartZone } from '../format/format-time.ts'
 import { Button } from '../forms/button.tsx'
 import { useIsDark } from '../theme.ts'
 import { foldSeries, seriesColour, type ChartKind, type ChartSeries } from './chart-series.ts'
@@ -16,6 +16,8 @@ interface ChartProps {
   readonly kind?: ChartKind | undefined
   readonly formatValue: (value: number) => string
   readonly heightPx?: number | undefined
+  /** Sums of hours and days are those of UTC. Measurements of moments are shown in the reader's zone. */
+  readonly zone?: ChartZone | undefined
 }
 
 const ChartCanvas = lazy(async () => ({ default: (await import('./chart-canvas.tsx')).ChartCanvas }))
@@ -28,6 +30,7 @@ export function Chart({
   kind = 'line',
   formatValue,
   heightPx = 240,
+  zone = 'UTC',
 }: ChartProps) {
   const [isTable, setIsTable] = useState(false)
   // The table has all of them.
@@ -35,17 +38,23 @@ export function Chart({
   return (
     <figure className="flex min-w-0 flex-col gap-3">
       <figcaption className="flex flex-wrap items-center justify-between gap-2">
-        <span className="text-sm font-medium">{title}</span>
+        <span className="flex flex-wrap items-baseline gap-x-2">
+          <span className="text-sm font-medium">{title}</span>
+          <span className="text-xs text-ink-faint">{nameOfZone(zone)}</span>
+        </span>
         <Button kind="quiet" icon={isTable ? 'usage' : 'log'} onClick={() => setIsTable(!isTable)}>
           {isTable ? 'Chart' : 'Table'}
         </Button>
       </figcaption>
       {isTable ? (
-        <ChartTable title={title} timesSeconds={timesSeconds} series={series} formatValue={formatValue} />
+        <ChartTable {...{ title, timesSeconds, series, formatValue, zone }} />
       ) : (
         <>
           <Suspense fallback={<Skeleton className="h-60 w-full" />}>
-            <ChartCanvas label={title} {...{ timesSeconds, series: drawn, kind, heightPx, formatValue }} />
+            <ChartCanvas
+              label={title}
+              {...{ timesSeconds, series: drawn, kind, heightPx, formatValue, zone }}
+            />
           </Suspense>
           {drawn.length > 1 && <Legend series={drawn} />}
         </>
@@ -77,7 +86,13 @@ interface ChartRow {
   readonly values: readonly (number | null)[]
 }
 
-function ChartTable({ title, timesSeconds, series, formatValue }: Omit<ChartProps, 'kind' | 'heightPx'>) {
+function ChartTable({
+  title,
+  timesSeconds,
+  series,
+  formatValue,
+  zone = 'UTC',
+}: Omit<ChartProps, 'kind' | 'heightPx'>) {
   const rows = timesSeconds.map((timeSeconds, index): ChartRow => ({
     timeSeconds,
     values: series.map(({ values }) => values[index] ?? null),
@@ -86,8 +101,8 @@ function ChartTable({ title, timesSeconds, series, formatValue }: Omit<ChartProp
     {
       id: 'time',
       header: 'Time',
-      width: '192px',
-      render: ({ timeSeconds }) => formatUtcTime(timeSeconds * 1000),
+      width: '216px',
+      render: ({ timeSeconds }) => formatTimeIn(zone, timeSeconds * 1000),
     },
     ...series.map(({ label }, index): Column<ChartRow> => ({
       id: label,

@@ -8,8 +8,14 @@ export function formatCount(count: number): string {
 /** Writes a count in little room: `12.3K`. */
 export function formatShortCount(count: number): string {
   if (Math.abs(count) < 10_000) return formatCount(Math.round(count * 100) / 100)
-  return numberFormat('short', { notation: 'compact', maximumSignificantDigits: 3 }).format(count)
+  const rounded = Number(count.toPrecision(3))
+  const [from, unit] = SHORT_UNITS.find(([least]) => Math.abs(rounded) >= least) ?? LEAST_UNIT
+  return `${numberFormat('short', { maximumSignificantDigits: 3 }).format(rounded / from)}${unit}`
 }
+
+const LEAST_UNIT = [1_000, 'K'] as const
+/** The same in every language: compact numbers of some, such as `1m`, could be metres or minutes. */
+const SHORT_UNITS = [[1e12, 'T'], [1e9, 'B'], [1e6, 'M'], LEAST_UNIT] as const
 
 /** Writes a share of one as per cent: `12.5 %`. */
 export function formatShare(share: number): string {

@@ -26,6 +26,18 @@ export function formatUtcTime(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
+/** In which zone a chart names its times. */
+export type ChartZone = 'UTC' | 'local'
+
+export function formatTimeIn(zone: ChartZone, atMs: number): string {
+  return zone === 'UTC' ? formatUtcTime(atMs) : formatLocalTime(atMs)
+}
+
+/** What a chart says about its times: `UTC`, `Europe/Zurich`. */
+export function nameOfZone(zone: ChartZone): string {
+  return zone === 'UTC' ? 'UTC' : ZONE
+}
+
 const STEPS: readonly [Intl.RelativeTimeFormatUnit, number, number][] = [
   ['second', 1000, 60],
   ['minute', 60_000, 60],

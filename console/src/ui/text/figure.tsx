@@ -19,9 +19,9 @@ export function Figure({ label, value, unit, note, children }: FigureProps) {
       {value === undefined ? (
         <Skeleton className="my-1 h-6 w-24" />
       ) : (
-        <p className="tabular truncate text-2xl/8 font-semibold tracking-tight">
-          {value}
-          {unit && <span className="ml-1 text-sm font-normal text-ink-soft">{unit}</span>}
+        <p className="tabular flex flex-wrap items-baseline gap-x-1 text-2xl/8 font-semibold tracking-tight">
+          <span className="min-w-0 truncate">{value}</span>
+          {unit && <span className="text-sm font-normal text-ink-soft">{unit}</span>}
         </p>
       )}
       {note && <p className="text-xs text-ink-faint">{note}</p>}

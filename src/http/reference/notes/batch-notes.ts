@@ -8,6 +8,8 @@ export const BATCH_NOTES: Readonly<Record<string, string>> = {
     'Returns a batch with its status, counts, usage and cost. The files with answers and errors are named once it has ended.',
   'POST /v1/batches/{id}/cancel':
     'Begins no further line. Lines that run may end, and what was answered is kept and charged; the others are `batch_cancelled` in the error file. 409 for a batch that has ended in another way.',
+  'POST /v1/batches/{id}/retry':
+    'Makes a batch of the lines that failed, expired or were cancelled, with the endpoint, metadata and choices of the batch. The lines are copied from its input file. 409 for a batch that has not ended, failed as a whole, or has an answer for each line.',
   'POST /v1/messages/batches':
     "Asks up to 100,000 messages in the background, in Anthropic's form. A request that is wrong is an error among the results; the others are asked. The requests are kept as a file of the purpose `batch`, and the results for 29 days. 409 under zero data retention.",
   'GET /v1/messages/batches':

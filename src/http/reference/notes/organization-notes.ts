@@ -16,6 +16,14 @@ export const ORGANIZATION_NOTES: Readonly<Record<string, string>> = {
     'Lists who changed people, projects, keys and limits of the account, and who signed in. The entry of a change is stored with it and is never changed or deleted. What the operator of the gateway did tells nothing about who that is.',
   'GET /v1/organization/costs':
     'Adds up what was charged by day, for each project, key, person, model, tag or line item. Days are whole days of UTC. The sums are those of the ledger, to the nano-dollar.',
+  'GET /v1/organization/receipts':
+    'Lists the signed receipts of the account. One is made some hours after the end of a day of UTC, and further ones for records that come late. Each names the one before it, so that none can be left out.',
+  'GET /v1/organization/receipts/keys':
+    'Lists the public keys by which the signatures of receipts are checked, also those that sign no more. They are those of the whole gateway.',
+  'GET /v1/organization/receipts/records':
+    'Sends the records of a month of UTC as they are in the database now. `parkway verify-bill` compares them with the receipts.',
+  'GET /v1/organization/receipts/{receipt_id}/leaves':
+    'Sends the id and a hash of each record of a receipt, by which a record that was changed is named. They are kept as long as the records.',
   'GET /v1/organization/usage/completions':
     'Adds up requests and tokens of chat, completions, Messages and Responses. Tokens of audio are not told apart.',
   'GET /v1/organization/usage/embeddings': 'Adds up requests and tokens of embeddings.',

@@ -118,6 +118,10 @@ export const WRITTEN_ANSWER_EXAMPLES = lookupTable<unknown>({
     'data: {"type":"transcript.text.delta","delta":"Hello"}\n\ndata: {"type":"transcript.text.done","text":"Hello."}\n\n',
   'GET /v1/compare/runs/{run_id}/export 200 text/csv':
     'prompt_index,repeat,lane_id,model,output\r\n0,0,01a1ea6c-2653-7167-8fd4-30e6d667493c,gpt-5.4,Hello.\r\n',
+  'GET /v1/organization/receipts/records 200 application/x-jsonl':
+    '{"request_id":"req_01a1ea6c265371678fd430e6d667493c","cost_nano_usd":"1250","…":"…"}\n',
+  'GET /v1/organization/receipts/{receipt_id}/leaves 200 text/plain':
+    'req_01a1ea6c265371678fd430e6d667493c 5f2b0c6a91d3e84f70b1c2d3e4f5a6b7\n',
   'GET /v1/statements/{month} 200 text/csv':
     'at,kind,description,project_id,project,key_id,key,model,requests,amount_usd\r\n2026-10-01T00:00:00.000Z,opening_balance,,,,,,,,5\r\n',
   'GET /v1/admin/accounts/{id}/statements/{month} 200 text/csv':

@@ -10,6 +10,7 @@ import {
   type BudgetAlerts,
 } from '../../../modules/budget-alerts/budget-alerts.ts'
 import { AccountId, CreatedAt, UuidId, objectName } from '../../../wires/usual-members.ts'
+import { maskWebhook } from '../../answers/mask-webhook.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { inAccount } from '../../access.ts'
 import { EmailAddress } from '../organization/budget-wire.ts'
@@ -44,7 +45,7 @@ const SettingsAnswer = Type.Object(
     }),
     webhook_url: Type.Union([Type.String(), Type.Null()], {
       description:
-        'Called for each alert, for unusual days, for automatic top-ups, and for each statement that is closed.',
+        'Called for each alert, for unusual days, for automatic top-ups, and for each statement that is closed. Without `budgets.manage` only its host is shown.',
     }),
     webhook_form: Type.Enum([...WEBHOOK_FORMS], { description: FORMS }),
     alert_emails: Type.Array(Type.String(), {
@@ -75,7 +76,7 @@ const SettingsBody = Type.Object(
         maxItems: EMAILS_MAX,
         uniqueItems: true,
         description:
-          'Who gets alerts, unusual days and automatic top-ups by mail. Needs a mail server of the operator. Absent leaves them.',
+          'Who gets alerts, unusual days and automatic top-ups by mail: addresses of members of the account. Needs a mail server of the operator. Absent leaves them.',
       }),
     ),
     statement_emails: Type.Optional(
@@ -83,7 +84,7 @@ const SettingsBody = Type.Object(
         maxItems: EMAILS_MAX,
         uniqueItems: true,
         description:
-          'Who gets closed statements by mail, with the PDF. Needs a mail server of the operator. Absent leaves them.',
+          'Who gets closed statements by mail, with the PDF: addresses of members of the account. Needs a mail server of the operator. Absent leaves them.',
       }),
     ),
   },
@@ -113,8 +114,11 @@ export const budgetAlertRoutes = ({ budgetAlerts }: { budgetAlerts: BudgetAlerts
     access: inAccount('usage.read'),
     summary: 'Read when budgets raise an alert',
     responses: { 200: { description: 'The thresholds and the webhook.', schema: SettingsAnswer } },
-    handle: async ({ caller: { accountId } }) =>
-      settingsToWire(accountId, await budgetAlerts.readSettings(accountId)),
+    handle: async ({ caller: { accountId, permissions } }) => {
+      const settings = settingsToWire(accountId, await budgetAlerts.readSettings(accountId))
+      if (settings.webhook_url === null || permissions.has('budgets.manage')) return settings
+      return { ...settings, webhook_url: maskWebhook(settings.webhook_url) }
+    },
   }),
   defineRoute({
     method: 'PATCH',

@@ -12,8 +12,8 @@ export const OutlookAnswer = Type.Object(
       description: 'The same as a sentence: which limit is reached first, when, and when it starts again.',
     }),
     limit: orNull(
-      Type.Enum(['balance', 'day', 'month', 'key', 'budget']),
-      'What ends spending first: the balance, the budget of the day or the month, the limit of the key, or a `budget` of the organization. Null if nothing does within a year, or before it starts again.',
+      Type.Enum(['balance', 'day', 'month', 'key', 'parent_key', 'budget']),
+      'What ends spending first: the balance, the budget of the day or the month, the limit of the key or of the key that it comes from (`parent_key`), or a `budget` of the organization. Null if nothing does within a year, or before it starts again.',
     ),
     budget: orNull(
       LimitingBudgetAnswer,
@@ -52,6 +52,7 @@ const NAMES: Readonly<Record<Exclude<OutlookLimit, 'budget'>, string>> = {
   day: 'budget of today',
   month: 'budget of this month',
   key: 'limit of this key',
+  parent_key: 'limit of the key that this one comes from',
 }
 
 function nameOfLimit({ limit, budget }: Outlook): string | null {

@@ -12,7 +12,10 @@ import { csvRow } from '../../answers/csv-row.ts'
 import type { PrintedDocument, PrintedTable } from '../../printed/printed-document.ts'
 
 /** `statement-2026-10-ST-000042.pdf` */
-export function fileNameOf({ month, number, project }: Statement, ending: 'pdf' | 'csv'): string {
+export function fileNameOf(
+  { month, number, project }: Statement,
+  ending: 'pdf' | 'csv' | 'focus.csv',
+): string {
   const parts = ['statement', month.name, ...(number === null ? [] : [numberText(number)])]
   return `${[...parts, ...(project === null ? [] : [`project-${project.id}`])].join('-')}.${ending}`
 }

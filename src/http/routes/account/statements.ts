@@ -9,6 +9,7 @@ import { listAnswer, listSchema, PAGE_LIMIT_DEFAULT } from '../../answers/list-p
 import { sendCsv } from '../../answers/send-csv.ts'
 import { printInThread } from '../../printed/print-in-thread.ts'
 import { defineRoute, type ResponseDescription, type Route, type RouteRequest } from '../../route.ts'
+import { writeFocusCsv } from './focus-file.ts'
 import { fileNameOf, printedStatement, writeStatementCsv } from './statement-files.ts'
 import { StatementAnswer, statementToWire, StatementSummaryAnswer, summaryToWire } from './statement-wire.ts'
 
@@ -35,9 +36,10 @@ const MonthText = Type.String({ maxLength: 16, description: 'A month of UTC: `20
 const MonthParams = Type.Object({ month: MonthText })
 
 export const FormatField = Type.Optional(
-  Type.Enum(['json', 'csv', 'pdf'], {
+  Type.Enum(['json', 'csv', 'focus', 'pdf'], {
     default: 'json',
-    description: 'A file with every movement and charge (`csv`), a document to print (`pdf`), or JSON.',
+    description:
+      'A file with every movement and charge (`csv`), the charges in the columns of FOCUS 1.2 (`focus`), a document to print (`pdf`), or JSON.',
   }),
 )
 
@@ -109,10 +111,14 @@ export async function sendStatement(
   { statement, place, seesMovements, format = 'json' }: SentStatement,
 ): Promise<unknown> {
   if (format === 'json') return statementToWire(statement, { seesMovements })
-  if (format === 'csv') {
+  if (format === 'csv' || format === 'focus') {
     const rows = statements.walkRows(place, statement)
-    const pieces = writeStatementCsv(statement, rows, { seesMovements })
-    return sendCsv(reply, { name: fileNameOf(statement, 'csv'), pieces, logger, cancellation })
+    const isFocus = format === 'focus'
+    const pieces = isFocus
+      ? writeFocusCsv(statement, rows)
+      : writeStatementCsv(statement, rows, { seesMovements })
+    const name = fileNameOf(statement, isFocus ? 'focus.csv' : 'csv')
+    return sendCsv(reply, { name, pieces, logger, cancellation })
   }
   const bytes = await printInThread(printedStatement(statement, { seesMovements }), place.accountId)
   reply

@@ -79,6 +79,17 @@ export const BatchAnswer = Type.Object(
     estimated_cost_usd: Type.Number({
       description: 'About what all lines may cost: their prompts, and the output that they allow.',
     }),
+    expected_cost_usd: Type.Number({
+      description: 'What all lines cost if the others cost as much as those that have ended.',
+    }),
+    lines_per_second: orNull(
+      Type.Number(),
+      'How many lines ended in a second, on average. Null before any did.',
+    ),
+    seconds_left: orNull(
+      Type.Integer(),
+      'About how long it takes until all lines have ended. Null unless it runs.',
+    ),
   },
   { title: 'Batch' },
 )
@@ -120,8 +131,34 @@ export function batchToWire(batch: Batch): Static<typeof BatchAnswer> {
     metadata: batch.metadata,
     cost_usd: usdFromNanoUsd(batch.costNanoUsd),
     estimated_cost_usd: usdFromNanoUsd(batch.estimatedNanoUsd),
+    ...progressOf(batch),
   }
 }
+
+function progressOf(
+  batch: Batch,
+): Pick<Static<typeof BatchAnswer>, 'expected_cost_usd' | 'lines_per_second' | 'seconds_left'> {
+  const { linesTotal, costNanoUsd, estimatedNanoUsd, runningSeconds, status } = batch
+  const ended = batch.linesCompleted + batch.linesFailed
+  if (ended === 0 || runningSeconds === null)
+    return {
+      expected_cost_usd: usdFromNanoUsd(estimatedNanoUsd),
+      lines_per_second: null,
+      seconds_left: null,
+    }
+  const linesPerSecond = ended / Math.max(runningSeconds, SECONDS_MIN)
+  const isRunning = status === 'in_progress'
+  return {
+    expected_cost_usd: usdFromNanoUsd(
+      isRunning ? (costNanoUsd * BigInt(linesTotal)) / BigInt(ended) : costNanoUsd,
+    ),
+    lines_per_second: Math.round(linesPerSecond * 100) / 100,
+    seconds_left: isRunning ? Math.ceil((linesTotal - ended) / linesPerSecond) : null,
+  }
+}
+
+/** The clocks of several processes may differ. */
+const SECONDS_MIN = 0.1
 
 function secondsOf(ms: number | null): number | null {
   return ms === null ? null : Math.floor(ms / 1000)

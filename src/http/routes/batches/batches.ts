@@ -42,6 +42,13 @@ const BatchBody = Type.Object(
           'Run although the balance does not cover what the lines may cost. Those that it does not pay for end with an error.',
       }),
     ),
+    webhook_url: nullable(
+      Type.String({
+        maxLength: 2_048,
+        description:
+          'Is called when the batch has ended, with `batch.completed`, `batch.failed`, `batch.expired` or `batch.cancelled`, signed as all webhooks are.',
+      }),
+    ),
   },
   {
     title: 'BatchRequest',
@@ -84,6 +91,7 @@ export const batchRoutes = ({ batches }: { batches: Batches }): Route[] => [
         metadata: body.metadata ?? null,
         outputSeconds: body.output_expires_after?.seconds ?? null,
         runsAsFar: body.run_as_far_as_credit_goes === true,
+        webhookUrl: body.webhook_url ?? null,
       })
       return batchToWire(batch)
     },
@@ -122,6 +130,18 @@ export const batchRoutes = ({ batches }: { batches: Batches }): Route[] => [
       200: { description: 'The batch. What runs may end; no further line is asked.', schema: BatchAnswer },
     },
     handle: async ({ caller, params }) => batchToWire(await batches.cancel(caller, nameOf(params))),
+  }),
+  defineRoute({
+    ...shared,
+    method: 'POST',
+    path: `${AT}/:id/retry`,
+    summary: 'Ask the lines without an answer again',
+    takesTags: 'header',
+    isChargedByCall: true,
+    otherErrors: [409, 429],
+    params: BatchParams,
+    responses: { 200: { description: 'The new batch, of those lines.', schema: BatchAnswer } },
+    handle: async ({ caller, params }) => batchToWire(await batches.retry(caller, nameOf(params))),
   }),
 ]
 

@@ -58,6 +58,7 @@ export function messageBatchToWire(batch: Batch, baseUrl: string): Static<typeof
     ended_at: endedAtMs === null ? null : toTimestamp(endedAtMs),
     archived_at: null,
     cancel_initiated_at: batch.cancellingAtMs === null ? null : toTimestamp(batch.cancellingAtMs),
-    results_url: isEnded ? `${baseUrl}/v1/messages/batches/${id}/results` : null,
+    // One that failed as a whole has no results.
+    results_url: isEnded && batch.status !== 'failed' ? `${baseUrl}/v1/messages/batches/${id}/results` : null,
   }
 }

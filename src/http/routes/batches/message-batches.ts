@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs'
 import { Type, type Static } from 'typebox'
 import { invalidValue, notFound } from '../../../kernel/app-error.ts'
 import type { Logger } from '../../../kernel/logger.ts'
@@ -13,6 +14,8 @@ import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 import { MessageBatch, messageBatchToWire } from './message-batch-wire.ts'
 
 const REQUESTS_MAX = 100_000
+/** As Anthropic's. */
+const BODY_BYTES_MAX = 256 * 1024 * 1024
 const LIMIT_DEFAULT = 20
 const LIMIT_MAX = 1_000
 
@@ -108,10 +111,12 @@ export const messageBatchRoutes = ({ batches, publicUrl, logger }: MessageBatchR
       isChargedByCall: true,
       otherErrors: [409, 429],
       body: MessageBatchBody,
+      spooledBodyBytesMax: BODY_BYTES_MAX,
       responses: { 200: { description: 'The batch.', schema: MessageBatch } },
-      handle: async ({ caller, body: { requests }, headers }) => {
-        requireOwnIds(requests)
-        return messageBatchToWire(await batches.createOfMessages(caller, requests), baseOf({ headers }))
+      handle: async ({ caller, files: [file], headers }) => {
+        if (file === undefined) throw new Error('the body was not written to disk')
+        const body = createReadStream(file.path)
+        return messageBatchToWire(await batches.createOfMessages(caller, body), baseOf({ headers }))
       },
     }),
     defineRoute({
@@ -188,25 +193,19 @@ export const messageBatchRoutes = ({ batches, publicUrl, logger }: MessageBatchR
       },
       handle: async ({ caller, params, reply, exchange }) => {
         const batch = await batches.read(caller, nameOf(params))
-        if (messageBatchToWire(batch, '').processing_status !== 'ended') throw notFound('results yet')
+        const { results_url: url, processing_status: status } = messageBatchToWire(batch, '')
+        if (url === null) throw notFound(status === 'ended' ? 'results' : 'results yet')
+        const pieces = await batches.readMessageResults(caller, batch)
         await sendPieces(reply, {
           name: `${params.id}.jsonl`,
           contentType: 'application/x-jsonl',
-          pieces: batches.readMessageResults(caller, batch),
+          pieces,
           logger,
           cancellation: exchange.cancellation,
         })
       },
     }),
   ]
-}
-
-function requireOwnIds(requests: Static<typeof MessageBatchBody>['requests']): void {
-  const ids = new Set<string>()
-  for (const [index, { custom_id: id }] of requests.entries()) {
-    if (ids.has(id)) throw invalidValue(`requests.${index}.custom_id`, `The custom_id '${id}' occurs twice.`)
-    ids.add(id)
-  }
 }
 
 function readCursor(name: string, text: string | undefined): string | null {

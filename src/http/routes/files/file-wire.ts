@@ -1,8 +1,20 @@
 import { Type, type Static } from 'typebox'
 import { FILE_PURPOSES, type StoredFile } from '../../../modules/files/files.ts'
-import { orNull } from '../../../wires/nullable.ts'
+import { nullable, orNull } from '../../../wires/nullable.ts'
 import { fileIdOf } from '../../../wires/openai-files/file-id.ts'
 import { Id, objectName } from '../../../wires/usual-members.ts'
+
+export const ExpiresAfter = nullable(
+  Type.Object({
+    anchor: Type.Literal('created_at', { description: 'From when the time is counted.' }),
+    seconds: Type.Integer({
+      minimum: 3_600,
+      maximum: 2_592_000,
+      description: 'How long the file is kept.',
+    }),
+  }),
+  'When it is deleted. Without it the file is kept until somebody deletes it.',
+)
 
 export const FileAnswer = Type.Object(
   {

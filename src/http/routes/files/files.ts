@@ -17,15 +17,24 @@ import type { UploadedFile } from '../../multipart/form.ts'
 import { ByteValues } from '../../multipart/read-byte-values.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { listOf, organizationList } from '../organization/organization-list.ts'
-import { FileAnswer, fileToWire } from './file-wire.ts'
+import { speaksAnthropic } from '../../speaks-anthropic.ts'
+import {
+  AnthropicListMembers,
+  deletedToAnthropic,
+  fileToAnthropic,
+  listForAnthropic,
+} from './anthropic-files.ts'
+import { ExpiresAfter, FileAnswer, fileToWire } from './file-wire.ts'
 
 const LIMIT_MAX = 10_000
-const EXPIRY_SECONDS_MIN = 3_600
-const EXPIRY_SECONDS_MAX = 2_592_000
 
 const FileBody = Type.Object(
   {
-    purpose: Type.Enum([...UPLOAD_PURPOSES], { description: 'What it is for.' }),
+    purpose: Type.Optional(
+      Type.Enum([...UPLOAD_PURPOSES], {
+        description: 'What it is for. Required, except of clients of Anthropic: their files are `user_data`.',
+      }),
+    ),
     file: Type.Optional(
       Type.Union([Type.String(), ByteValues], {
         description:
@@ -35,16 +44,13 @@ const FileBody = Type.Object(
     filename: nullable(
       Type.String({ minLength: 1, maxLength: 255, description: 'Its name. A form has it beside the file.' }),
     ),
-    expires_after: nullable(
-      Type.Object({
-        anchor: Type.Literal('created_at', { description: 'From when the time is counted.' }),
-        seconds: Type.Integer({
-          minimum: EXPIRY_SECONDS_MIN,
-          maximum: EXPIRY_SECONDS_MAX,
-          description: 'How long the file is kept.',
-        }),
+    expires_after: ExpiresAfter,
+    expires_in_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 3_600,
+        maximum: 7_776_000,
+        description: 'Of clients of Anthropic: how long the file is kept.',
       }),
-      'When it is deleted. Without it the file is kept until somebody deletes it.',
     ),
   },
   {
@@ -83,6 +89,7 @@ const FilesQuery = Type.Object({
   after: Type.Optional(
     Type.String({ maxLength: 256, description: 'The id of a file; those behind it follow.' }),
   ),
+  ...AnthropicListMembers,
 })
 
 const FileParams = Type.Object({ id: Type.String({ maxLength: 256, description: 'The id of a file.' }) })
@@ -114,19 +121,30 @@ export const fileRoutes = ({ files, onBroken }: FileRouteOptions): Route[] => [
     otherErrors: [409, 413, 503],
     body: FileBody,
     form: FORM,
+    room: {
+      take: (caller, _params, bytes) =>
+        files.reserve({ place: caller, bytes: fileBytesOf(bytes), bytesMax: FILE_BYTES_MAX }),
+      release: ({ id }) => files.release(id),
+    },
     responses: { 200: { description: 'The file.', schema: FileAnswer } },
-    handle: async ({ caller, body, files: [file] }) => {
+    handle: async ({ caller, body, files: [file], room, headers }) => {
       if (file === undefined) throw invalidValue('file', "'file' must be a file.")
-      checkSize(file, body.purpose)
+      const isAnthropic = speaksAnthropic(headers)
+      const { purpose = isAnthropic ? 'user_data' : undefined } = body
+      if (purpose === undefined) throw missingPurpose()
+      checkSize(file, purpose)
       const stored = await files.store({
         place: caller,
         keyId: caller.keyId,
-        purpose: body.purpose,
+        purpose,
         filename: body.filename ?? file.filename,
+        mimeType: file.contentType,
         source: createReadStream(file.path),
-        expiresAfterSeconds: body.expires_after?.seconds ?? null,
+        bytes: file.bytes,
+        ...(room === null ? {} : { reservation: room }),
+        expiresAfterSeconds: body.expires_after?.seconds ?? body.expires_in_seconds ?? null,
       })
-      return fileToWire(stored)
+      return isAnthropic ? fileToAnthropic(stored) : fileToWire(stored)
     },
   }),
   defineRoute({
@@ -136,7 +154,8 @@ export const fileRoutes = ({ files, onBroken }: FileRouteOptions): Route[] => [
     summary: 'List files',
     query: FilesQuery,
     responses: { 200: { description: 'The files.', schema: organizationList('FileList', FileAnswer) } },
-    handle: async ({ caller, query }) => {
+    handle: async ({ caller, query, headers }) => {
+      if (speaksAnthropic(headers)) return listForAnthropic(files, caller, query)
       const { purpose = null, limit = LIMIT_MAX, order = 'desc', after } = query
       const afterId = after === undefined ? null : uuidOfFile(after)
       if (after !== undefined && afterId === null)
@@ -151,7 +170,10 @@ export const fileRoutes = ({ files, onBroken }: FileRouteOptions): Route[] => [
     summary: 'Read what a file is',
     params: FileParams,
     responses: { 200: { description: 'The file, without its content.', schema: FileAnswer } },
-    handle: async ({ caller, params }) => fileToWire(await files.read(caller, requireUuid(params))),
+    handle: async ({ caller, params, headers }) => {
+      const file = await files.read(caller, requireUuid(params))
+      return speaksAnthropic(headers) ? fileToAnthropic(file) : fileToWire(file)
+    },
   }),
   defineRoute({
     ...shared,
@@ -160,8 +182,9 @@ export const fileRoutes = ({ files, onBroken }: FileRouteOptions): Route[] => [
     summary: 'Delete a file',
     params: FileParams,
     responses: { 200: { description: 'Nobody can read it any more.', schema: Deleted } },
-    handle: async ({ caller, params }) => {
+    handle: async ({ caller, params, headers }) => {
       await files.delete(caller, requireUuid(params))
+      if (speaksAnthropic(headers)) return deletedToAnthropic(params.id)
       return { id: params.id, object: 'file', deleted: true }
     },
   }),
@@ -202,7 +225,20 @@ export const fileRoutes = ({ files, onBroken }: FileRouteOptions): Route[] => [
   }),
 ]
 
-function checkSize({ bytes }: UploadedFile, purpose: Static<typeof FileBody>['purpose']): void {
+/** What a form has around its file is no part of it. */
+const FORM_OVERHEAD_BYTES = 4096
+
+/** What the file of a form has at least, by the length of the form. */
+function fileBytesOf(formBytes: number | null): number | null {
+  return formBytes === null ? null : Math.max(0, Math.min(formBytes - FORM_OVERHEAD_BYTES, FILE_BYTES_MAX))
+}
+
+function missingPurpose(): AppError {
+  const param = 'purpose'
+  return new AppError('missing_required_parameter', `Missing required parameter: '${param}'.`, { param })
+}
+
+function checkSize({ bytes }: UploadedFile, purpose: (typeof UPLOAD_PURPOSES)[number]): void {
   if (purpose !== 'batch' || bytes <= BATCH_FILE_BYTES_MAX) return
   const message = `A file for a batch has ${BATCH_FILE_BYTES_MAX / 1024 / 1024} MB at most.`
   throw new AppError('request_too_large', message, { param: 'file' })

@@ -29,13 +29,16 @@ import {
 import { costCells, costFields, costsToWire } from './usage-costs-wire.ts'
 
 const errorFields = {
-  errors: orNull(
-    Type.Object({
+  errors: Type.Object(
+    {
       failed: Type.Integer({ description: 'Requests that failed at a provider or in the gateway.' }),
       refused: Type.Integer({ description: 'Requests that were refused, such as invalid ones.' }),
       disconnected: Type.Integer({ description: 'Requests whose client left before the answer.' }),
-    }),
-    'Requests that did not complete, most of which were not charged and are not in `requests`. Null by tag. Hours at the ends count as a whole if an error of them is within the range.',
+    },
+    {
+      description:
+        'Requests that did not complete, most of which were not charged and are not in `requests`. Hours at the ends count as a whole if an error of them is within the range.',
+    },
   ),
   error_rate: orNull(
     Type.Number(),
@@ -89,7 +92,7 @@ export const GatewayUsageAnswer = Type.Object({
       ...costFields,
       latency: orNull(
         SpreadAnswer,
-        'Of completed requests, within 5 %. Null if none was measured, and by tag.',
+        'Of completed requests, within 5 %. Null if none was measured, for requests without the tag that is grouped by, and by tag for more than 45 days ago.',
       ),
       ttft: orNull(SpreadAnswer, 'To the first token of a stream. Null if none was measured.'),
       previous: Type.Object(previousFields, { description: 'The same time before.' }),
@@ -182,10 +185,10 @@ function valueToWire({ by }: { readonly by: string | null }, value: string, { na
 }
 
 function errorsToWire({ totals, errors }: Pick<GatewayUsage, 'totals' | 'errors'>) {
-  const ended = totals.requests + (errors?.failed ?? 0)
+  const ended = totals.requests + errors.failed
   return {
     errors,
-    error_rate: errors === null || ended === 0 ? null : Math.round((errors.failed / ended) * 1e6) / 1e6,
+    error_rate: ended === 0 ? null : Math.round((errors.failed / ended) * 1e6) / 1e6,
   }
 }
 
@@ -274,9 +277,9 @@ function groupToCsv(
     totals.reasoningTokens,
     { nanoUsd: totals.costNanoUsd },
     { nanoUsd: totals.promotionalNanoUsd },
-    errors?.failed,
-    errors?.refused,
-    errors?.disconnected,
+    errors.failed,
+    errors.refused,
+    errors.disconnected,
     previous.requests,
     previous.promptTokens + previous.completionTokens,
     { nanoUsd: previous.costNanoUsd },

@@ -4,6 +4,7 @@ import { toTimestamp } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import { WEBHOOK_FORMS } from '../../../kernel/webhook-form.ts'
 import { limitNow, type Budget, type BudgetChanges } from '../../../modules/budgets/budgets.ts'
+import type { Caller } from '../../../modules/keys/keys.ts'
 import {
   BUDGET_PERIODS,
   SUBJECT_KINDS,
@@ -13,6 +14,7 @@ import {
 import { orNull } from '../../../wires/nullable.ts'
 import { parseWireId, wireId } from '../../../wires/organization-ids.ts'
 import { CreatedAt, Id, objectName } from '../../../wires/usual-members.ts'
+import { maskWebhook } from '../../answers/mask-webhook.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
 
 export const TEXT = '^[^\\u0000-\\u001f\\u007f]*$'
@@ -67,10 +69,14 @@ const settings = {
     uniqueItems: true,
     description: 'Parts of the limit that raise an alert, once in each window.',
   }),
-  webhook: orNull(Webhook, 'Called for each alert. Null: that of the account, if it has one.'),
+  webhook: orNull(
+    Webhook,
+    'Called for each alert. Null: that of the account, if it has one. Who may not change the budget sees only its host.',
+  ),
   email_recipients: Type.Array(EmailAddress, {
     maxItems: PERSONS_MAX,
-    description: 'Who gets a mail for each alert, where the operator has set up mail.',
+    description:
+      'Who gets a mail for each alert, where the operator has set up mail. Only members of the account get one.',
   }),
 }
 
@@ -194,7 +200,8 @@ export function subjectToWire({ kind, value }: Subject): { type: SubjectKind; id
   return { type: kind, id: wireId(ID_KINDS[kind], value) }
 }
 
-export function budgetToWire(budget: Budget): Static<typeof BudgetAnswer> {
+/** Only people who may change a webhook see its whole address. */
+export function budgetToWire(budget: Budget, caller: Caller): Static<typeof BudgetAnswer> {
   const left = limitNow(budget) - budget.spentNanoUsd
   const { raise, webhook } = budget
   return {
@@ -206,7 +213,7 @@ export function budgetToWire(budget: Budget): Static<typeof BudgetAnswer> {
     limit_usd: usdFromNanoUsd(budget.limitNanoUsd),
     is_hard: budget.isHard,
     thresholds_percent: [...budget.thresholdsPercent],
-    webhook,
+    webhook: webhook && (mayChange(caller, budget) ? webhook : { ...webhook, url: maskWebhook(webhook.url) }),
     email_recipients: [...budget.emailRecipients],
     spent_usd: usdFromNanoUsd(budget.spentNanoUsd),
     remaining_usd: usdFromNanoUsd(left > 0n ? left : 0n),
@@ -220,6 +227,16 @@ export function budgetToWire(budget: Budget): Static<typeof BudgetAnswer> {
     created_at: toTimestamp(budget.createdAtMs),
     created_by: personOrKey(budget.createdByUserId, budget.createdByKeyId),
   }
+}
+
+function mayChange({ permissions, userId, keyId, projectId }: Caller, budget: Budget): boolean {
+  const manages = permissions.has('budgets.manage') || permissions.has('gateway.manage')
+  if (manages && (projectId === null || budget.level !== 'account')) return true
+  const { createdByUserId, createdByKeyId } = budget
+  return (
+    budget.level === 'personal' &&
+    (createdByUserId === null ? createdByKeyId === keyId : createdByUserId === userId)
+  )
 }
 
 export function changesFromWire(body: Static<typeof BudgetChangesBody>): BudgetChanges {

@@ -67,7 +67,9 @@ export const budgetRoutes = ({ budgets, catalog }: BudgetRouteOptions): Route[] 
       const { subject_type: kind = null, subject_id: id } = query
       const subject =
         kind === null || id === undefined ? null : subjectText(parseSubjectWire(kind, id, caller.accountId))
-      return listOf(await budgets.list(caller, readPage('budget', query), { kind, subject }), budgetToWire)
+      return listOf(await budgets.list(caller, readPage('budget', query), { kind, subject }), (budget) =>
+        budgetToWire(budget, caller),
+      )
     },
   }),
   defineRoute({
@@ -87,7 +89,7 @@ export const budgetRoutes = ({ budgets, catalog }: BudgetRouteOptions): Route[] 
         period,
         limitNanoUsd: parseUsd('limit_usd', body.limit_usd),
       })
-      return budgetToWire(budget)
+      return budgetToWire(budget, caller)
     },
   }),
   defineRoute({
@@ -97,7 +99,8 @@ export const budgetRoutes = ({ budgets, catalog }: BudgetRouteOptions): Route[] 
     summary: 'Read a budget',
     params: BudgetParams,
     responses: { 200: { description: 'The budget.', schema: BudgetAnswer } },
-    handle: async ({ caller, params }) => budgetToWire(await budgets.read(caller, budgetIdOf(params))),
+    handle: async ({ caller, params }) =>
+      budgetToWire(await budgets.read(caller, budgetIdOf(params)), caller),
   }),
   defineRoute({
     ...shared,
@@ -108,7 +111,7 @@ export const budgetRoutes = ({ budgets, catalog }: BudgetRouteOptions): Route[] 
     body: BudgetChangesBody,
     responses: { 200: { description: 'The budget as it now is in every process.', schema: BudgetAnswer } },
     handle: async ({ caller, params, body }) =>
-      budgetToWire(await budgets.change(caller, budgetIdOf(params), changesFromWire(body))),
+      budgetToWire(await budgets.change(caller, budgetIdOf(params), changesFromWire(body)), caller),
   }),
   defineRoute({
     ...shared,
@@ -141,7 +144,7 @@ export const budgetRoutes = ({ budgets, catalog }: BudgetRouteOptions): Route[] 
         amountNanoUsd: parseUsd('amount_usd', body.amount_usd),
         untilMs: parseTimestamp('until', body.until),
       }
-      return budgetToWire(await budgets.raise(caller, budgetIdOf(params), raise))
+      return budgetToWire(await budgets.raise(caller, budgetIdOf(params), raise), caller)
     },
   }),
   defineRoute({
@@ -151,7 +154,8 @@ export const budgetRoutes = ({ budgets, catalog }: BudgetRouteOptions): Route[] 
     summary: 'End the raise of a budget',
     params: BudgetParams,
     responses: { 200: { description: 'The budget without a raise.', schema: BudgetAnswer } },
-    handle: async ({ caller, params }) => budgetToWire(await budgets.raise(caller, budgetIdOf(params), null)),
+    handle: async ({ caller, params }) =>
+      budgetToWire(await budgets.raise(caller, budgetIdOf(params), null), caller),
   }),
   defineRoute({
     ...shared,

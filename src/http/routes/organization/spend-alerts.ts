@@ -30,7 +30,8 @@ const Channel = Type.Object(
     recipients: Type.Array(EmailAddress, {
       minItems: 1,
       maxItems: PERSONS_MAX,
-      description: 'Who gets a mail, where the operator has set up mail.',
+      description:
+        'Who gets a mail, where the operator has set up mail. Only members of the account get one.',
     }),
     subject_prefix: Type.Optional(
       orNull(

@@ -1,8 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../../kernel/clock.ts'
-import { readerOf } from '../../../modules/keys/keys.ts'
+import { readerOf, type Caller } from '../../../modules/keys/keys.ts'
 import type { Tasks, WebhookDelivery } from '../../../modules/tasks/tasks.ts'
 import { CreatedAt } from '../../../wires/usual-members.ts'
+import { maskWebhook } from '../../answers/mask-webhook.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { inProject } from '../../access.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -34,7 +35,10 @@ const DeliveryAnswer = Type.Object({
   account_notice_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
     description: 'What else it tells of, as an automatic top-up.',
   }),
-  url: Type.String({ description: 'The address to which it is sent.' }),
+  url: Type.String({
+    description:
+      'The address to which it is sent. Of alerts and other notices of the account only its host is shown without `budgets.manage`.',
+  }),
   status: Type.Enum(['pending', 'delivered', 'failed'], { description: 'The state it is in.' }),
   attempts: Type.Array(
     Type.Object({
@@ -78,7 +82,9 @@ export function webhookDeliveryRoutes({ tasks, parseTaskId }: WebhookDeliveryRou
       },
       handle: async ({ caller, params }) => {
         const items = await tasks.listDeliveries(caller, parseTaskId(params.id))
-        return listAnswer('deliveries', { items, total: items.length, hasMore: false }, toWire)
+        return listAnswer('deliveries', { items, total: items.length, hasMore: false }, (delivery) =>
+          toWire(delivery, caller),
+        )
       },
     }),
     defineRoute({
@@ -97,7 +103,7 @@ export function webhookDeliveryRoutes({ tasks, parseTaskId }: WebhookDeliveryRou
       handle: async ({ caller, query }) => {
         const page = parsePageRequest(query)
         const found = await tasks.listAllDeliveries(readerOf(caller, 'log.read'), query.status ?? null, page)
-        return listAnswer('deliveries', found, toWire)
+        return listAnswer('deliveries', found, (delivery) => toWire(delivery, caller))
       },
     }),
     defineRoute({
@@ -108,12 +114,13 @@ export function webhookDeliveryRoutes({ tasks, parseTaskId }: WebhookDeliveryRou
       params: DeliveryParams,
       otherErrors: [409, 429],
       responses: { 200: { description: 'The delivery, due now.', schema: DeliveryAnswer } },
-      handle: async ({ caller, params }) => toWire(await tasks.redeliver(caller, params.id)),
+      handle: async ({ caller, params }) => toWire(await tasks.redeliver(caller, params.id), caller),
     }),
   ]
 }
 
-function toWire(delivery: WebhookDelivery): Static<typeof DeliveryAnswer> {
+function toWire(delivery: WebhookDelivery, { permissions }: Caller): Static<typeof DeliveryAnswer> {
+  const isShown = delivery.taskId !== null || permissions.has('budgets.manage')
   return {
     id: delivery.id,
     task_id: delivery.taskId,
@@ -121,7 +128,7 @@ function toWire(delivery: WebhookDelivery): Static<typeof DeliveryAnswer> {
     statement_id: delivery.statementId,
     usage_anomaly_id: delivery.usageAnomalyId,
     account_notice_id: delivery.accountNoticeId,
-    url: delivery.url,
+    url: isShown ? delivery.url : maskWebhook(delivery.url),
     status: delivery.status,
     attempts: [...delivery.attempts],
     next_attempt_at: timestampOf(delivery.nextAttemptAt),

@@ -9,6 +9,7 @@ import type { LineProblem } from '../batch.ts'
 import type { BatchEndpoint } from '../endpoint.ts'
 
 const CUSTOM_ID_LENGTH_MAX = 512
+export const LINE_BYTES_MAX = 8 * 1024 * 1024
 
 /** A line that can be asked. */
 export interface ReadLine {

@@ -9,7 +9,10 @@ export interface WaitingLine {
   readonly wasAsked: boolean
   /** The part of the charge under its id that the cost of the batch has already. */
   readonly countedNanoUsd: NanoUsd
+  /** How often it was begun without an end. */
   readonly tries: number
+  /** It is asked by itself, also where a vendor takes lines in batches. */
+  readonly isSingle: boolean
   /** Null: the input file is gone. */
   readonly content: Buffer | null
 }
@@ -19,12 +22,21 @@ interface LineRow {
   readonly was_asked: boolean
   readonly counted_nano_usd: bigint
   readonly tries: number
+  readonly was_handed: boolean
   readonly first_byte: bigint
   readonly bytes: number
 }
 
 /** Opens a part of the input file. Null if it is gone. */
 export type OpenInput = (range: { readonly start: number; readonly end: number }) => Promise<Readable | null>
+
+/** Which lines are read, of those that have not ended. */
+interface LineSet {
+  /** Those whose answer was charged and then lost. */
+  readonly isPaidOnly?: boolean
+  /** Those of parts that a vendor has. */
+  readonly ofParts?: readonly string[]
+}
 
 const ROWS_MAX = 500
 /** Of the part of the file that is in memory, unless a single line is longer. */
@@ -35,12 +47,14 @@ export class LineWindow {
   readonly #queryable: Queryable
   readonly #batchId: string
   readonly #open: OpenInput
+  readonly #lineSet: LineSet
   #rows: LineRow[] = []
   #lines: WaitingLine[] = []
   #after = 0
   #isExhausted = false
 
-  constructor(queryable: Queryable, batchId: string, open: OpenInput) {
+  constructor(queryable: Queryable, batchId: string, open: OpenInput, lineSet: LineSet = {}) {
+    this.#lineSet = lineSet
     this.#queryable = queryable
     this.#batchId = batchId
     this.#open = open
@@ -81,17 +95,23 @@ export class LineWindow {
         wasAsked: row.was_asked,
         countedNanoUsd: row.counted_nano_usd,
         tries: row.tries,
-        content: content?.subarray(at, at + row.bytes) ?? null,
+        isSingle: row.was_handed && this.#lineSet.ofParts === undefined,
+        // A copy, because a line that waits for hours would keep the whole part in memory.
+        content: content === null ? null : Buffer.from(content.subarray(at, at + row.bytes)),
       })
     }
   }
 
   async #readRows(): Promise<void> {
     if (this.#isExhausted) return
+    const { isPaidOnly = false, ofParts = null } = this.#lineSet
     this.#rows = await this.#queryable.query<LineRow>(
-      `SELECT number, request_id IS NOT NULL AS was_asked, counted_nano_usd, tries, first_byte, bytes FROM batch_lines
-       WHERE batch_id = $1 AND status = 'pending' AND number > $2 ORDER BY number LIMIT $3`,
-      [this.#batchId, this.#after, ROWS_MAX],
+      `SELECT number, request_id IS NOT NULL AS was_asked, counted_nano_usd, tries, first_byte, bytes,
+         part_id IS NOT NULL AS was_handed FROM batch_lines
+       WHERE batch_id = $1 AND status = 'pending' AND number > $2
+         AND (NOT $4 OR (request_id IS NOT NULL AND counted_nano_usd > 0))
+         AND ($5::uuid[] IS NULL OR part_id = ANY ($5)) ORDER BY number LIMIT $3`,
+      [this.#batchId, this.#after, ROWS_MAX, isPaidOnly, ofParts],
     )
     this.#after = this.#rows.at(-1)?.number ?? this.#after
     this.#isExhausted = this.#rows.length < ROWS_MAX

@@ -110,6 +110,7 @@ function endLines(database: Database, claim: BatchClaim, ends: readonly LineEnd[
 const END = `
   WITH ended AS (
     UPDATE batch_lines AS line SET status = given.status, http_status = given.http_status, result = given.result,
+      tries = CASE given.status WHEN 'pending' THEN greatest(line.tries - 1, 0) ELSE line.tries END,
       request_id = CASE WHEN is_id_spent THEN NULL ELSE line.request_id END,
       counted_nano_usd = CASE WHEN is_id_spent THEN 0 ELSE line.counted_nano_usd + charged END
     FROM unnest($3::int[], $4::text[], $5::bigint[], $6::boolean[], $7::smallint[], $8::text[], $9::bigint[], $10::bigint[],

@@ -11,11 +11,14 @@ import {
   type InferenceRecord,
 } from '../../inference/inference.ts'
 import type { Caller } from '../../keys/keys.ts'
-import { isRefusal, type FoundCharge } from '../../ledger/ledger.ts'
+import { isRefusal } from '../../ledger/ledger.ts'
 import type { RateState } from '../../limits/limits.ts'
 import type { BatchUsage } from '../batch.ts'
 import type { BatchEndpoint } from '../endpoint.ts'
+import type { HandedLine } from '../handed/handed-lines.ts'
 import { parseLine } from './check-line.ts'
+import type { FindCharge } from './find-charge.ts'
+import { LineCancellation } from './line-cancellation.ts'
 import type { LineEnd, LineWriter } from './line-writer.ts'
 import type { WaitingLine } from './line-window.ts'
 
@@ -25,9 +28,13 @@ export interface RunLineOptions {
   /** Reads the caller again. Throws if the key may not be used any more. */
   readonly readCaller: () => Promise<Caller>
   /** The ledger's record of a request. Null if billing is off. */
-  readonly findCharge: ((requestId: string) => Promise<FoundCharge | null>) | null
+  readonly findCharge: FindCharge | null
   /** Cancelled if this process stops. The line is then asked by another one. */
   readonly cancellation: Cancellation
+  /** Cancelled if the batch asks nothing more. A line that waits for a limit is not asked then. */
+  readonly withdrawal: Cancellation
+  /** Returns what is needed to hand the line to a vendor's batch API. Null: it is asked by itself. */
+  readonly hand: (caller: Caller, body: unknown) => HandedLine | null
   /** Called with what is left of the rates of the key. */
   readonly onRates: (rates: readonly (RateState | null)[]) => void
 }
@@ -42,11 +49,12 @@ export interface RanLine {
 }
 
 /** A line that was started this often without an end is assumed to crash the worker. */
-const INTERRUPTIONS_MAX = 50
+const INTERRUPTIONS_MAX = 25
 
 /** Asks a line until it has an answer or a lasting error, or has to wait. Rejects only if the result cannot be written. */
 export async function runLine(line: WaitingLine, options: RunLineOptions): Promise<RanLine> {
-  const { writer, endpoint, cancellation } = options
+  const { writer, endpoint, cancellation, withdrawal } = options
+  const isStopped = (): boolean => cancellation.isCancelled || withdrawal.isCancelled
   let { wasAsked, countedNanoUsd } = line
   for (let tries = 1; ; tries += 1) {
     const requestId = await writer.begin(line.number)
@@ -58,11 +66,16 @@ export async function runLine(line: WaitingLine, options: RunLineOptions): Promi
       const isOurs = await writer.end({ ...end, status: 'completed' })
       return isOurs ? { status: 'completed', error: null, again: null } : LOST
     }
-    const { error, chargedNanoUsd, isIdSpent } = outcome
+    const { error, chargedNanoUsd, isIdSpent, goesSingle } = outcome
+    const mayAskAgain = mayPass(error) && error !== INTERRUPTED
     const mustWait =
-      cancellation.isCancelled || outcome.isCallerRefused || isRefusal(error) || slowsDown(error)
-    const mayTryAgain =
-      mayPass(error) && tries < UNATTENDED_TRIES_MAX && line.tries + tries < INTERRUPTIONS_MAX
+      goesSingle ||
+      cancellation.isCancelled ||
+      outcome.isCallerRefused ||
+      isRefusal(error) ||
+      slowsDown(error) ||
+      (withdrawal.isCancelled && mayAskAgain)
+    const mayTryAgain = mayAskAgain && tries < UNATTENDED_TRIES_MAX
     if (!mustWait && !mayTryAgain) {
       const { status: httpStatus, body: result } = endpoint.describeError(error, requestId)
       const end = { number: line.number, chargedNanoUsd, httpStatus, result, usage: null }
@@ -73,10 +86,12 @@ export async function runLine(line: WaitingLine, options: RunLineOptions): Promi
       return LOST
     wasAsked = !isIdSpent
     countedNanoUsd = isIdSpent ? 0n : countedNanoUsd + chargedNanoUsd
-    const again = { ...line, wasAsked, countedNanoUsd }
-    if (mustWait) return { status: 'pending', error, again }
-    await pauseBeforeTry(tries, error, cancellation)
-    if (cancellation.isCancelled) return { status: 'pending', error, again }
+    const again = { ...line, wasAsked, countedNanoUsd, isSingle: line.isSingle || goesSingle }
+    if (mustWait) return { status: 'pending', error: goesSingle ? null : error, again }
+    const pausing = new LineCancellation(cancellation, withdrawal)
+    await pauseBeforeTry(tries, error, pausing.call)
+    pausing.close()
+    if (isStopped()) return { status: 'pending', error, again }
   }
 }
 
@@ -89,7 +104,13 @@ export function slowsDown({ code }: AppError): boolean {
 
 type Outcome = { readonly chargedNanoUsd: NanoUsd } & (
   | { readonly answer: string; readonly usage: BatchUsage | null }
-  | { readonly error: AppError; readonly isIdSpent: boolean; readonly isCallerRefused: boolean }
+  | {
+      readonly error: AppError
+      readonly isIdSpent: boolean
+      readonly isCallerRefused: boolean
+      /** No vendor's batch has an answer to it, so that it is asked by itself. */
+      readonly goesSingle: boolean
+    }
 )
 
 interface UsedId extends Pick<WaitingLine, 'wasAsked' | 'countedNanoUsd'> {
@@ -97,28 +118,35 @@ interface UsedId extends Pick<WaitingLine, 'wasAsked' | 'countedNanoUsd'> {
 }
 
 async function askOnce(
-  { content }: WaitingLine,
+  { content, tries }: WaitingLine,
   { requestId, wasAsked, countedNanoUsd }: UsedId,
-  { endpoint, readCaller, findCharge, cancellation, onRates }: RunLineOptions,
+  { endpoint, readCaller, findCharge, cancellation, withdrawal, hand, onRates }: RunLineOptions,
 ): Promise<Outcome> {
-  if (content === null)
-    return { chargedNanoUsd: 0n, isIdSpent: false, isCallerRefused: false, error: INPUT_GONE }
+  const unasked = { chargedNanoUsd: 0n, isIdSpent: false, isCallerRefused: false, goesSingle: false }
+  if (tries >= INTERRUPTIONS_MAX) return { ...unasked, error: INTERRUPTED }
+  if (content === null) return { ...unasked, error: INPUT_GONE }
   let caller: Caller
   try {
     caller = await readCaller()
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    return { chargedNanoUsd: 0n, isIdSpent: false, error, isCallerRefused: true }
+    return { ...unasked, error, isCallerRefused: true }
   }
+  const own = new LineCancellation(cancellation, withdrawal)
   const admitted: { record: InferenceRecord | null } = { record: null }
+  let handed: HandedLine | null = null
   try {
+    const body = bodyOf(await parseLine(content))
+    handed = hand(caller, body)
     const answer = await endpoint.ask({
       caller,
-      body: bodyOf(await parseLine(content)),
+      body,
+      handed,
       requestId,
-      cancellation,
+      cancellation: own.call,
       isMadeAnew: () => cancellation.isCancelled,
       onAdmitted: (record, rates) => {
+        own.noteAdmitted()
         admitted.record = record
         onRates([rates.requestRate(), rates.tokenRate()])
       },
@@ -136,14 +164,29 @@ async function askOnce(
       findCharge === null
         ? { added: costNanoUsd, isSpent: costNanoUsd > 0n }
         : interpretCharge(await findCharge(requestId), countedNanoUsd)
+    const failure = toCallError(error)
     return {
       chargedNanoUsd: added,
       isIdSpent: isSpent,
-      error: toCallError(error),
+      error: failure,
       isCallerRefused: false,
+      goesSingle: handed !== null && !cancellation.isCancelled && needsOther(handed, failure),
     }
+  } finally {
+    own.close()
+    handed?.leave()
   }
 }
+
+/** Whether the line is asked by itself, because its part had no answer or one that may be better next time. */
+function needsOther(handed: HandedLine, failure: AppError): boolean {
+  return !isRefusal(failure) && (!handed.hasAnswer || mayPass(failure))
+}
+
+const INTERRUPTED = new AppError(
+  'internal_error',
+  'The gateway was interrupted each time it asked this line, so that it is not asked any more.',
+)
 
 const INPUT_GONE = new AppError('not_found', 'The input file was deleted before this line was asked.')
 

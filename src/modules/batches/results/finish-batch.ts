@@ -2,9 +2,11 @@ import { AppError } from '../../../kernel/app-error.ts'
 import { toStorable } from '../../../kernel/storable-text.ts'
 import type { Database } from '../../../storage/database.ts'
 import type { Files } from '../../files/files.ts'
-import type { Batch, BatchClaim } from '../batch.ts'
+import type { Batch, BatchClaim, LineProblem } from '../batch.ts'
+import { ANSWERS_NOT_KEPT } from '../batch-caller.ts'
 import { BATCH_COLUMNS, batchFromRow, type BatchRow } from '../batch-row.ts'
 import { claimValues, IS_STANDING } from '../claim-batch.ts'
+import { ENDED_COLUMNS, tellEnd, type EndedRow } from './tell-end.ts'
 import { hasResults, writeResults, type ResultKind, type UnaskedReason } from './write-results.ts'
 
 interface FinishParts {
@@ -58,17 +60,23 @@ export async function finishBatch(parts: FinishParts, claim: BatchClaim): Promis
   if (row === undefined) return
   const batch = batchFromRow(row)
   const isCancelled = batch.status === 'cancelling'
-  const end = isCancelled ? 'cancelled' : row.has_unasked ? 'expired' : 'completed'
   const unasked = isCancelled ? CANCELLED : EXPIRED
-  if (batch.outputFileId === null) await writeFile(parts, { batch, claim, kind: 'output', unasked })
-  if (batch.errorFileId === null) await writeFile(parts, { batch, claim, kind: 'error', unasked })
+  let isKept = true
+  for (const [kind, fileId] of [
+    ['output', batch.outputFileId],
+    ['error', batch.errorFileId],
+  ] as const)
+    if (fileId === null && !(await writeFile(parts, { batch, claim, kind, unasked }))) isKept = false
+  const end = isCancelled ? 'cancelled' : !isKept ? 'failed' : row.has_unasked ? 'expired' : 'completed'
   await database.transaction(async (transaction) => {
-    const ended = await transaction.query(
-      `UPDATE batches SET status = $4, ${end}_at = now(), worker_id = NULL WHERE ${IS_STANDING} RETURNING id`,
-      [...claimValues(claim), end],
+    const [ended] = await transaction.query<EndedRow>(
+      `UPDATE batches SET status = $4, ${end}_at = now(), worker_id = NULL, errors = $5 WHERE ${IS_STANDING} RETURNING ${ENDED_COLUMNS}`,
+      [...claimValues(claim), end, isKept ? null : JSON.stringify([NOT_KEPT])],
     )
-    if (ended.length > 0)
-      await transaction.query('DELETE FROM batch_lines WHERE batch_id = $1', [claim.batchId])
+    if (ended === undefined) return
+    for (const table of ['batch_lines', 'batch_parts'])
+      await transaction.query(`DELETE FROM ${table} WHERE batch_id = $1`, [claim.batchId])
+    await tellEnd(transaction, ended)
   })
 }
 
@@ -79,12 +87,14 @@ interface ResultFile {
   readonly unasked: UnaskedReason
 }
 
-/** Under zero data retention, which began meanwhile, there is no file. */
+const NOT_KEPT: LineProblem = { code: 'conflict', message: ANSWERS_NOT_KEPT, param: null, line: null }
+
+/** Returns false under zero data retention, which began meanwhile: then there is no file. */
 async function writeFile(
   { database, files }: FinishParts,
   { batch, claim, kind, unasked }: ResultFile,
-): Promise<void> {
-  if (!(await hasResults(database, batch.id, kind))) return
+): Promise<boolean> {
+  if (!(await hasResults(database, batch.id, kind))) return true
   const column = kind === 'output' ? 'output_file_id' : 'error_file_id'
   try {
     await files.store({
@@ -104,7 +114,9 @@ async function writeFile(
         if (rows.length === 0) throw new Error('the claim on a batch was lost while its file was written')
       },
     })
+    return true
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'conflict')) throw error
+    return false
   }
 }

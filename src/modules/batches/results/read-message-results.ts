@@ -1,21 +1,37 @@
 import { isRecord } from '../../../kernel/is-record.ts'
-import type { Files } from '../../files/files.ts'
+import type { Files, StoredFile } from '../../files/files.ts'
 import type { Place } from '../../../storage/place.ts'
+import { AppError } from '../../../kernel/app-error.ts'
 import { splitLines } from '../lines/split-lines.ts'
 
 /** A longer answer than any upstream may give. */
-const LINE_BYTES_MAX = 256 * 1024 * 1024
+export const RESULT_LINE_BYTES_MAX = 256 * 1024 * 1024
 
-/** The lines of the files of results in the form of Anthropic's Message Batches. */
-export async function* readMessageResults(
+/** The lines of the files of results in the form of Anthropic's Message Batches. Throws `not_found` unless all files are there. */
+export async function readMessageResults(
   files: Pick<Files, 'read' | 'open'>,
   place: Place,
   fileIds: readonly (string | null)[],
+): Promise<AsyncGenerator<string, void>> {
+  const found: StoredFile[] = []
+  // Before the first line is sent, because nobody sees that a part is missing.
+  for (const fileId of fileIds)
+    if (fileId !== null) found.push(await files.read(place, fileId).catch(explainMissing))
+  return translate(files, found)
+}
+
+function explainMissing(error: unknown): never {
+  if (!(error instanceof AppError) || error.code !== 'not_found') throw error
+  throw new AppError('not_found', 'The results of this batch were deleted, or have expired.')
+}
+
+async function* translate(
+  files: Pick<Files, 'open'>,
+  found: readonly StoredFile[],
 ): AsyncGenerator<string, void> {
-  for (const fileId of fileIds) {
-    if (fileId === null) continue
-    const source = await files.open(await files.read(place, fileId))
-    for await (const { content } of splitLines(source, LINE_BYTES_MAX))
+  for (const file of found) {
+    const source = await files.open(file)
+    for await (const { content } of splitLines(source, RESULT_LINE_BYTES_MAX))
       if (content !== null) yield `${JSON.stringify(toMessageResult(JSON.parse(content.toString())))}\n`
   }
 }

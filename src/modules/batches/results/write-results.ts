@@ -98,6 +98,6 @@ function writeLine(batchId: string, row: ResultRow, unasked: UnaskedReason): str
 }
 
 /** The same each time the file is written. */
-function lineIdOf(batchId: string, number: number): string {
+export function lineIdOf(batchId: string, number: number): string {
   return `batch_req_${createHash('sha256').update(`${batchId}:${number}`).digest('hex').slice(0, 32)}`
 }

@@ -3,6 +3,7 @@ import { messageOf } from '../../../storage/storage-error.ts'
 import type { PaymentProvider } from '../../../payments/payment-provider.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import { readBalances } from '../../ledger/ledger.ts'
+import { abandonCharges } from './abandon-charges.ts'
 import { beginTopUp } from './begin-top-up.ts'
 import { performCharges, type PerformContext } from './perform-charge.ts'
 import { removeMethods } from './remove-methods.ts'
@@ -84,6 +85,10 @@ async function lookOnce(
     await followSetups(context, provider)
     await removeMethods(context, provider)
   }
+  await abandonCharges(
+    context,
+    providers.map(({ name }) => name),
+  )
   await forgetOldSetups(context.database, context.clock.nowMs() - SETUPS_KEPT_MS)
   return next
 }

@@ -53,11 +53,28 @@ async function performCharge(
 ): Promise<void> {
   const checkout = await findCheckout(context.database, provider.name, claimed)
   if (checkout === null) throw new Error(`the payment ${claimed.paymentId} has no checkout`)
+  if (checkout.payment.status === 'failed') return creditIfCharged(context, provider, { claimed, checkout })
   const { report, decline } = claimed.isRefused
     ? REFUSED
     : await askForCharge(context, provider, orderOf(claimed, checkout))
   if (decline === null) await applyReport(context, checkout, withReceipt(provider, checkout, report))
   else await failCharge(context, checkout, decline)
+}
+
+/** Its provider was away for long, and is set up again. It is looked for, and never made. */
+async function creditIfCharged(
+  context: PerformContext,
+  provider: PaymentProvider,
+  { claimed, checkout }: { claimed: ClaimedCharge; checkout: CheckoutRecord },
+): Promise<void> {
+  const found = await provider.savedMethods.findCharge(orderOf(claimed, checkout))
+  if (found?.decline === null) {
+    await applyReport(context, checkout, withReceipt(provider, checkout, found.report))
+    if (found.report.state !== 'paid') return
+  }
+  await context.database.query('UPDATE auto_top_up_charges SET check_at = NULL WHERE payment_id = $1', [
+    claimed.paymentId,
+  ])
 }
 
 function orderOf({ paymentId, customerId, methodId }: ClaimedCharge, checkout: CheckoutRecord): SavedCharge {

@@ -34,8 +34,11 @@ export function adjustPrice(price: ModelPrice, terms: PriceTerms): ModelPrice {
       : { cacheWriteHourNanoUsdPer1m: input(rates.cacheWriteHourNanoUsdPer1m) }),
     outputNanoUsdPer1m: output(rates.outputNanoUsdPer1m),
   })
+  const { batchMillionths, batchSingleMillionths } = price
   return {
     unit: price.unit,
+    ...(batchMillionths === undefined ? {} : { batchMillionths }),
+    ...(batchSingleMillionths === undefined ? {} : { batchSingleMillionths }),
     ...adjustRates(price),
     ...(price.audioInputNanoUsdPer1m === undefined
       ? {}

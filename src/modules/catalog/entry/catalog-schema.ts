@@ -19,6 +19,8 @@ const moment = (description: string) =>
   Type.Optional(
     Type.String({ minLength: 10, maxLength: 24, description: `${description} A date or a time in UTC.` }),
   )
+const batchFactor = (description: string) =>
+  Type.Optional(Type.Number({ minimum: 0, maximum: 1, multipleOf: 0.000_001, description }))
 const countOrNone = (description: string) => Type.Optional(Type.Union([Count, Type.Null()], { description }))
 const values = (description: string) =>
   Type.Optional(Type.Array(Name, { minItems: 1, maxItems: 64, description }))
@@ -96,6 +98,12 @@ const createPrice = (strictness: Strictness, description = 'The price list.') =>
             description: 'How often the price counts for a value of a trait, such as a quality.',
           },
         ),
+      ),
+      batch_factor: batchFactor(
+        'What a line of a batch costs that was handed to the batch API of a vendor: 0.5 is half of the price. What the vendor gives, unless told.',
+      ),
+      batch_single_factor: batchFactor(
+        'The same for lines of batches that are asked one by one. 1 unless told.',
       ),
       listed: Type.Optional(
         Type.Boolean({ description: 'False shows `See pricing` in the list of models.' }),

@@ -43,6 +43,15 @@ const PriceCard = Type.Object(
     audio_output_usd_per_1m: Type.Optional(
       usd('US dollars for a million output tokens of sound. Absent where no answer is spoken.'),
     ),
+    batch_factor: Type.Optional(
+      Type.Number({
+        description:
+          'What a line of a batch costs that is handed to the batch API of a vendor, as a part of the price. Absent: what the vendor gives.',
+      }),
+    ),
+    batch_single_factor: Type.Optional(
+      Type.Number({ description: 'The same for lines of batches that are asked one by one. Absent: 1.' }),
+    ),
     multipliers: Type.Optional(
       Type.Record(Type.String(), Type.Record(Type.String(), Type.Number()), {
         description: 'How often the price counts for a value of a trait, such as a quality.',
@@ -225,24 +234,33 @@ export function toPriceCard(price: ModelPrice): ModelCard['price'] {
       ? {}
       : { audio_output_usd_per_1m: usdFromNanoUsd(price.audioOutputNanoUsdPer1m) }),
     ...(longContext.length > 0 ? { long_context: longContext } : {}),
+    ...toBatchCard(price),
   }
 }
 
-function toUnitCard({
-  unit,
-  nanoUsdPerUnit,
-  nanoUsdPerInputImage,
-  multipliers = {},
-}: UnitPrice): ModelCard['price'] {
+function toBatchCard({ batchMillionths, batchSingleMillionths }: ModelPrice) {
+  return {
+    ...(batchMillionths === undefined ? {} : { batch_factor: Number(batchMillionths) / MILLION }),
+    ...(batchSingleMillionths === undefined
+      ? {}
+      : { batch_single_factor: Number(batchSingleMillionths) / MILLION }),
+  }
+}
+
+const MILLION = 1_000_000
+
+function toUnitCard(price: UnitPrice): ModelCard['price'] {
+  const { unit, nanoUsdPerUnit, nanoUsdPerInputImage, multipliers = {} } = price
   const shown = Object.entries(multipliers).map(([trait, factors]) => [
     trait,
-    Object.fromEntries([...factors].map(([value, millionths]) => [value, Number(millionths) / 1_000_000])),
+    Object.fromEntries([...factors].map(([value, millionths]) => [value, Number(millionths) / MILLION])),
   ])
   return {
     unit,
     usd: usdFromNanoUsd(nanoUsdPerUnit),
     ...(nanoUsdPerInputImage === undefined ? {} : { input_image_usd: usdFromNanoUsd(nanoUsdPerInputImage) }),
     ...(shown.length > 0 ? { multipliers: Object.fromEntries(shown) } : {}),
+    ...toBatchCard(price),
   }
 }
 

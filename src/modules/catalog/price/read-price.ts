@@ -37,6 +37,7 @@ export function readPriceList(
         ? {}
         : { nanoUsdPerInputImage: read('input_image_usd', price.input_image_usd) }),
       ...(price.multipliers ? { multipliers: readMultipliers(price.multipliers) } : {}),
+      ...readBatchFactors(price),
     }
   }
   const longContext = (price.long_context ?? [])
@@ -45,7 +46,24 @@ export function readPriceList(
       ...readRates(rates, (field, usd) => read(`long_context[${index}].${field}`, usd), defaults),
     }))
     .sort((left, right) => left.aboveTokens - right.aboveTokens)
-  return { unit: 'token', ...readRates(price, read, defaults), ...readAudioRates(price, read), longContext }
+  return {
+    unit: 'token',
+    ...readRates(price, read, defaults),
+    ...readAudioRates(price, read),
+    longContext,
+    ...readBatchFactors(price),
+  }
+}
+
+function readBatchFactors({ batch_factor: handed, batch_single_factor: single }: PriceList) {
+  return {
+    ...(handed === undefined ? {} : { batchMillionths: toMillionths(handed) }),
+    ...(single === undefined ? {} : { batchSingleMillionths: toMillionths(single) }),
+  }
+}
+
+function toMillionths(factor: number): bigint {
+  return BigInt(Math.round(factor * 1_000_000))
 }
 
 type ReadAmount = (field: string, usd?: number) => NanoUsd

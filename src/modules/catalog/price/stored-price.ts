@@ -18,9 +18,11 @@ const Rates = Type.Object({
   hourWrite: Type.Optional(Amount),
   output: Amount,
 })
+const Batch = { batch: Type.Optional(Amount), batchSingle: Type.Optional(Amount) }
 const StoredPrice = Type.Union([
   Type.Object({
     unit: Type.Literal('token'),
+    ...Batch,
     ...Rates.properties,
     audioInput: Type.Optional(Amount),
     audioOutput: Type.Optional(Amount),
@@ -28,6 +30,7 @@ const StoredPrice = Type.Union([
   }),
   Type.Object({
     unit: Type.Enum(PRICE_UNITS.filter((unit) => unit !== 'token')),
+    ...Batch,
     amount: Amount,
     inputImage: Type.Optional(Amount),
     multipliers: Type.Array(
@@ -47,6 +50,7 @@ export function toStoredPrice(price: ModelPrice): StoredPrice {
       amount: String(price.nanoUsdPerUnit),
       ...(price.nanoUsdPerInputImage === undefined ? {} : { inputImage: String(price.nanoUsdPerInputImage) }),
       multipliers: listMultipliers(price.multipliers ?? {}),
+      ...toBatch(price),
     }
   return {
     unit: 'token',
@@ -58,6 +62,21 @@ export function toStoredPrice(price: ModelPrice): StoredPrice {
       ? {}
       : { audioOutput: String(price.audioOutputNanoUsdPer1m) }),
     longContext: price.longContext.map((rates) => ({ aboveTokens: rates.aboveTokens, ...toRates(rates) })),
+    ...toBatch(price),
+  }
+}
+
+function toBatch({ batchMillionths, batchSingleMillionths }: ModelPrice) {
+  return {
+    ...(batchMillionths === undefined ? {} : { batch: String(batchMillionths) }),
+    ...(batchSingleMillionths === undefined ? {} : { batchSingle: String(batchSingleMillionths) }),
+  }
+}
+
+function fromBatch({ batch, batchSingle }: StoredPrice) {
+  return {
+    ...(batch === undefined ? {} : { batchMillionths: BigInt(batch) }),
+    ...(batchSingle === undefined ? {} : { batchSingleMillionths: BigInt(batchSingle) }),
   }
 }
 
@@ -71,6 +90,7 @@ export function fromStoredPrice(stored: unknown): ModelPrice {
       nanoUsdPerUnit: BigInt(stored.amount),
       ...(stored.inputImage === undefined ? {} : { nanoUsdPerInputImage: BigInt(stored.inputImage) }),
       ...(stored.multipliers.length === 0 ? {} : { multipliers: readMultipliers(stored.multipliers) }),
+      ...fromBatch(stored),
     }
   return {
     unit: 'token',
@@ -78,6 +98,7 @@ export function fromStoredPrice(stored: unknown): ModelPrice {
     ...(stored.audioInput === undefined ? {} : { audioInputNanoUsdPer1m: BigInt(stored.audioInput) }),
     ...(stored.audioOutput === undefined ? {} : { audioOutputNanoUsdPer1m: BigInt(stored.audioOutput) }),
     longContext: stored.longContext.map((rates) => ({ aboveTokens: rates.aboveTokens, ...fromRates(rates) })),
+    ...fromBatch(stored),
   }
 }
 

@@ -37,6 +37,7 @@ export async function inlineFilesOfMessages(
     place: request.caller,
     uses,
     cancellation: request.cancellation,
+    countRead: request.countRead,
   })
   const messages = mapBlocks(request.body.messages, 'messages', (block) => {
     const file = files.get(addressOf(block) ?? '')
@@ -53,7 +54,7 @@ type Messages = MessagesRequest['messages']
 type Change = (block: Record<string, unknown>, param: string) => Record<string, unknown>
 
 /** Maps the blocks of messages, and those inside tool results. */
-function mapBlocks(messages: Messages, param: string, change: Change): Messages {
+export function mapBlocks(messages: Messages, param: string, change: Change): Messages {
   return messages.map((message, index) => {
     if (!Array.isArray(message.content)) return message
     const content = message.content.map((block, place) => {

@@ -39,6 +39,7 @@ export async function inlineFilesOfChat(
     place: request.caller,
     uses,
     cancellation: request.cancellation,
+    countRead: request.countRead,
   })
   const replace = (part: ContentPart): ContentPart => {
     const file = files.get(fileOf(part)?.url ?? '')

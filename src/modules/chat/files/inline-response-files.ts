@@ -39,6 +39,7 @@ export async function inlineFilesOfResponses(
     place: request.caller,
     uses,
     cancellation: request.cancellation,
+    countRead: request.countRead,
   })
   const dataOf = (url: unknown): string | null => {
     const file = typeof url === 'string' ? files.get(url) : undefined
@@ -61,7 +62,7 @@ type Items = Exclude<ResponsesRequest['input'], string>
 type Part = Record<string, unknown>
 
 /** Maps the parts of messages and of tool results. */
-function mapParts(items: Items, change: (part: Part, param: string) => Part): Items {
+export function mapParts(items: Items, change: (part: Part, param: string) => Part): Items {
   return items.map((item, index) => {
     const changed: Part = { ...item }
     for (const name of ['content', 'output']) {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { wholeAccount } from '../../../storage/place.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { longOr } from '../../../../tests/support/long-or.ts'
 import type { Observation } from '../../../gpu/gpu-driver.ts'
 import { gpuCost } from '../bill/gpu-cost.ts'
 import {
@@ -165,7 +166,7 @@ describe('a run whose engine is lost', () => {
         expect(bill.accruedNanoUsd).toBe(gpuCost(HOUR_NANO_USD, bill.billedSeconds))
         expect(await stage.findDifferences()).toEqual([])
       }),
-      { numRuns: 8 },
+      { numRuns: longOr(8, 3) },
     )
   })
 })

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check'
 import { wholeAccount } from '../../../storage/place.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { longOr } from '../../../../tests/support/long-or.ts'
+import { testSeed } from '../../../../tests/support/random-share.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import type { Caller } from '../../keys/keys.ts'
 import type { DeploymentEvent } from '../deployment.ts'
@@ -91,13 +93,14 @@ describe('reconcilers that are killed at any step', () => {
           await expectClean(caller, id)
         },
       ),
-      { numRuns: 25 },
+      { numRuns: longOr(25, 8) },
     )
     expect(await stage.findDifferences()).toEqual([])
   })
 
   test('can be killed at any step of a start and a stop', async () => {
-    for (let steps = 0; steps < 150; steps += 3) {
+    const stride = longOr(3, 9)
+    for (let steps = testSeed % stride; steps < 150; steps += stride) {
       const caller = await stage.createCaller(10)
       const mortals = stage.startMortals([steps])
       const { id } = await stage.deployments.create(caller, ORDER)

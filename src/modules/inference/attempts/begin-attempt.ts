@@ -65,7 +65,10 @@ export function beginAttempt(
     })
     const work = new UpstreamWork({
       parent: request.cancellation,
-      durationMs: request.record.startedMs + options.durationMsMax - performance.now(),
+      durationMs:
+        request.handOver === undefined
+          ? request.record.startedMs + options.durationMsMax - performance.now()
+          : HANDED_MS_MAX,
       expired: () => tookTooLong(provider.id),
       accountId,
       drains: options.drains,
@@ -94,9 +97,14 @@ export function beginAttempt(
       },
     }
   }
-  const slot = options.acquireSlot(provider, accountId, request.cancellation)
+  // What is handed over takes no slot: the vendor asks it when it has room.
+  const slot =
+    request.handOver === undefined ? options.acquireSlot(provider, accountId, request.cancellation) : null
   return slot instanceof Promise ? slot.then(begin) : begin(slot)
 }
+
+/** More than a batch of a vendor takes. Whoever follows it gives up before. */
+const HANDED_MS_MAX = 72 * 3_600_000
 
 function tookTooLong(provider: string): UpstreamError {
   return new UpstreamError(`${provider}: the answer took too long`, { failure: 'timeout', provider })

@@ -1,7 +1,7 @@
 import { AppError } from '../../../kernel/app-error.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import { UpstreamError } from '../../../providers/failures/upstream-error.ts'
-import { deprecationOf, type CatalogModel } from '../../catalog/catalog.ts'
+import { atBatchPrice, deprecationOf, type CatalogModel } from '../../catalog/catalog.ts'
 import type { Hold } from '../../ledger/ledger.ts'
 import { AbandonedWork } from '../disconnect/drains.ts'
 import { explainFailure } from '../attempts/explain-failure.ts'
@@ -93,7 +93,9 @@ export function resolveCall<Body extends ModelChoice>(
   const { caller, body, record } = asked
   const startedMs = clock.nowMs()
   record.requestedModel = body.model ?? null
-  const model = selector.resolveModel(caller, body.model, suits, startedMs)
+  const { batchWay, pricedAtMs = startedMs } = asked
+  const found = selector.resolveModel(caller, body.model, suits, pricedAtMs)
+  const model = batchWay === undefined ? found : atBatchPrice(found, batchWay)
   record.model = model.id
   record.priceVersion = model.priceVersion ?? null
   record.deprecation = deprecationOf(model, startedMs)
@@ -101,8 +103,10 @@ export function resolveCall<Body extends ModelChoice>(
   const requestedModel = body.model ?? model.id
   const affinity = affinityOf?.(asked) ?? NO_AFFINITY
   const selected = selector.select(caller, model, requestedModel, affinity)
-  const { onlyProvider } = asked
-  const routes = onlyProvider === undefined ? selected : routesTo(onlyProvider, selected, requestedModel)
+  const { onlyProvider, handOver } = asked
+  const usable = onlyProvider === undefined ? selected : routesTo(onlyProvider, selected, requestedModel)
+  // Hours later, an answer of a batch says nothing about the health of the vendor.
+  const routes = handOver === undefined ? usable : usable.map((route) => ({ ...route, breaker: null }))
   return { asked, model, requestedModel, routes, startedMs, affinity }
 }
 

@@ -21,10 +21,12 @@ interface UnattendedCall<Body extends AskedMembers> extends Omit<InferenceReques
   /** Begins its answer. */
   readonly start: (request: InferenceRequest<Body>) => Promise<InferenceResult>
   /** Throws if a limit is reached. Without it the call waits for the limit, because no client would retry it. */
-  readonly admit?: (demand: Demand) => Admission | Promise<Admission>
+  readonly admit?: (demand: Demand) => AdmittedCall | Promise<AdmittedCall>
   /** Called with the record of the call once it may run. */
-  readonly onAdmitted: (record: InferenceRecord, admission: Admission) => void
+  readonly onAdmitted: (record: InferenceRecord, admission: AdmittedCall) => void
 }
+
+type AdmittedCall = Pick<Admission, 'finish' | 'requestRate' | 'tokenRate'>
 
 /** A finished call that does not belong to an HTTP exchange. */
 export interface EndedCall {

@@ -26,5 +26,8 @@ export const IS_BATCH = "coalesce(split_part(details, ';', 2) = 'b', false)"
 /** SQL: what a usage record names. Null for records of earlier releases. A price list that was adjusted stands before the adjustment. */
 export const PRICE_VERSION = "nullif(split_part(split_part(details, ';', 7), '+', 1), '')"
 export const PRICE_ADJUSTMENT = "nullif(split_part(split_part(details, ';', 7), '+', 2), '')"
+/** SQL: the factor of a line of a batch, behind the adjustment. */
+export const BATCH_FACTOR = "nullif(split_part(split_part(details, ';', 7), '+', 3), '')"
 export const COUNTED = "nullif(split_part(details, ';', 8), '')"
-export const COST_VERSION = "nullif(split_part(details, ';', 9), '')"
+export const COST_VERSION = "nullif(split_part(split_part(details, ';', 9), '+', 1), '')"
+export const COST_BATCH_FACTOR = "nullif(split_part(split_part(details, ';', 9), '+', 3), '')"

@@ -122,6 +122,7 @@ async function write(
     await transaction.query('DELETE FROM request_bodies WHERE account_id = $1', [accountId])
     await transaction.query('DELETE FROM saved_chats WHERE account_id = $1', [accountId])
     await transaction.query(REMOVE_FILES, [accountId])
+    await transaction.query(END_UPLOADS, [accountId])
     return
   }
   await transaction.query('UPDATE projects SET is_zero_retention = $2 WHERE id = $1', [projectId, isZero])
@@ -131,6 +132,7 @@ async function write(
     DELETE_OF_PROJECT,
     DELETE_CHATS_OF_PROJECT,
     REMOVE_FILES_OF_PROJECT,
+    END_UPLOADS_OF_PROJECT,
   ])
     await transaction.query(statement, [accountId, projectId])
 }
@@ -148,6 +150,8 @@ const DELETE_CHATS_OF_PROJECT =
 const REMOVE_FILES =
   'UPDATE files SET expires_at = now() WHERE account_id = $1 AND (expires_at IS NULL OR expires_at > now())'
 const REMOVE_FILES_OF_PROJECT = `${REMOVE_FILES} AND coalesce(project_id, account_id) = $2`
+const END_UPLOADS = `UPDATE uploads SET expires_at = now() WHERE account_id = $1 AND status = 'pending' AND expires_at > now()`
+const END_UPLOADS_OF_PROJECT = `${END_UPLOADS} AND coalesce(project_id, account_id) = $2`
 
 const DELETE_OF_PROJECT = `
   DELETE FROM request_bodies WHERE account_id = $1 AND key_id IN (${KEYS_OF_PROJECT})`

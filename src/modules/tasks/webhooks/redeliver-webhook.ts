@@ -3,6 +3,7 @@ import { isUuid } from '../../../kernel/identifiers.ts'
 import type { Database } from '../../../storage/database.ts'
 import { addJob } from '../../../storage/job-queue.ts'
 import { idsOf, type Place } from '../../../storage/place.ts'
+import { addressesOfMembers } from '../../budget-alerts/budget-alerts.ts'
 import { findDelivery, isDeliveryWithin, TAKEN_MS, type WebhookDelivery } from './webhook-delivery.ts'
 
 interface Bounds {
@@ -72,11 +73,15 @@ const ADDRESS = `substr(url, length('mailto:') + 1)`
 const IS_WANTED = `NOT ${IS_MAIL}
   OR EXISTS (
     SELECT FROM budget_alert_settings AS settings WHERE settings.account_id = webhook_deliveries.account_id
-      AND ${ADDRESS} = ANY (CASE WHEN statement_id IS NOT NULL THEN statement_emails ELSE alert_emails END)
+      AND ${ADDRESS} = ANY (${addressesOfMembers(
+        'settings.account_id',
+        'CASE WHEN statement_id IS NOT NULL THEN statement_emails ELSE alert_emails END',
+      )})
       AND num_nonnulls(statement_id, budget_alert_id, usage_anomaly_id, account_notice_id) = 1)
   OR EXISTS (
     SELECT FROM budget_warnings AS warnings JOIN budgets ON budgets.id = warnings.budget_id
-    WHERE warnings.id = budget_warning_id AND deleted_at IS NULL AND ${ADDRESS} = ANY (email_recipients))`
+    WHERE warnings.id = budget_warning_id AND deleted_at IS NULL
+      AND ${ADDRESS} = ANY (${addressesOfMembers('budgets.account_id', 'email_recipients')}))`
 
 const readWithin = (place: Place): string => `
   SELECT jsonb_array_length(attempts) AS attempts, ${IS_MAIL} AS is_mail, ${IS_WANTED} AS is_wanted,

@@ -88,6 +88,16 @@ describe('what ends spending first', () => {
       balanceLastsUntilMs: null,
     })
   })
+
+  test('is the limit of the key that it comes from, at the rate of all keys of that one', () => {
+    const own = { balanceNanoUsd: null, keyRestNanoUsd: usd(2.7) }
+    const parentKey = { restNanoUsd: usd(3), rateNanoUsdPerHour: usd(6) }
+    expect(of({ ...own, parentKey })).toMatchObject({
+      limit: 'parent_key',
+      reachedAtMs: NOW + 1_800_000,
+    })
+    expect(of({ ...own, parentKey: { ...parentKey, rateNanoUsdPerHour: 0n } }).limit).toBe('key')
+  })
 })
 
 describe('the forecast of a month', () => {

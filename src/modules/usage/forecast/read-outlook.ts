@@ -3,9 +3,10 @@ import type { LimitingBudget } from '../../ledger/ledger.ts'
 import { DAY_MS, floorDay, HOUR_MS } from '../usage-range.ts'
 
 /**
- * What can end spending: the balance, the account's budget of a day or a month, the limit of a key, or a budget of the organization.
+ * What can end spending: the balance, the account's budget of a day or a month, the limit of a key or of the one that it comes from, or a
+ * budget of the organization.
  */
-export type OutlookLimit = 'balance' | 'day' | 'month' | 'key' | 'budget'
+export type OutlookLimit = 'balance' | 'day' | 'month' | 'key' | 'parent_key' | 'budget'
 
 /** A budget of the organization that limits the reader, with what its subject spent in the last hour. */
 export interface RatedBudget extends LimitingBudget {
@@ -33,6 +34,8 @@ interface OutlookParts {
   readonly balanceNanoUsd: NanoUsd | null
   /** What a key may still spend. Null without a limit. */
   readonly keyRestNanoUsd: NanoUsd | null
+  /** The same of the key that it comes from, with what all keys of that one spent in the last hour. */
+  readonly parentKey?: { readonly restNanoUsd: NanoUsd; readonly rateNanoUsdPerHour: NanoUsd } | null
   readonly budgets: readonly {
     readonly period: 'day' | 'month'
     readonly limitNanoUsd: NanoUsd
@@ -89,6 +92,12 @@ export function readOutlook(parts: OutlookParts): Outlook {
   if (balanceNanoUsd !== null)
     add(reaches(balanceNanoUsd), { limit: 'balance', budget: null, resetsAtMs: null })
   if (keyRestNanoUsd !== null) add(reaches(keyRestNanoUsd), { limit: 'key', budget: null, resetsAtMs: null })
+  if (parts.parentKey)
+    add(reaches(parts.parentKey.restNanoUsd, parts.parentKey.rateNanoUsdPerHour), {
+      limit: 'parent_key',
+      budget: null,
+      resetsAtMs: null,
+    })
   const first = found.toSorted(
     // Of limits that are reached at the same time, the one that lasts longest says when requests are taken again.
     (a, b) => a.reachedAtMs - b.reachedAtMs || (b.resetsAtMs ?? Infinity) - (a.resetsAtMs ?? Infinity),

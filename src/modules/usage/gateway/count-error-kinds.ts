@@ -1,6 +1,6 @@
 import type { Queryable } from '../../../storage/database.ts'
 import { gatewayConditions, type GatewayQuery } from './gateway-query.ts'
-import { errorsWithin } from './read-groups.ts'
+import { errorsOf, errorsWithin } from './count-errors.ts'
 
 /** Requests that ended the same way with the same code. */
 export interface ErrorKind {
@@ -23,7 +23,7 @@ export async function countErrorKinds(queryable: Queryable, query: GatewayQuery)
     error_code: string
     requests: bigint
   }>(
-    `SELECT outcome, http_status, error_code, sum(requests)::bigint AS requests FROM request_errors AS rows
+    `SELECT outcome, http_status, error_code, sum(requests)::bigint AS requests FROM ${errorsOf(query, bind)} AS rows
      WHERE ${errorsWithin(query.range, bind)}${gatewayConditions(query, bind)}
      GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT ${KINDS_MAX}`,
     values,

@@ -30,6 +30,14 @@ export interface GatewayQuery {
   readonly regions: ReadonlyMap<string, string>
 }
 
+/** SQL for what figures by label do not have. */
+export const NO_ATTRIBUTES = 'NULL::text AS provider, NULL::text AS environment'
+
+/** Whether figures are read by label: only those have them. */
+export function isOfLabels({ by, filter }: GatewayQuery): boolean {
+  return by === 'tag' || filter.label !== undefined
+}
+
 type Bind = (value: unknown) => string
 
 /** How rows of a table are grouped. */
@@ -69,8 +77,9 @@ export function groupedBy({ by, regions }: GatewayQuery, source: string, bind: B
   return { value: `rows.${source}::text`, join: '' }
 }
 
-/** SQL conditions on tables that have no labels. Filters by label are not part of them. */
-export function gatewayConditions({ accountId, filter }: GatewayQuery, bind: Bind): string {
+/** SQL conditions on rows. Filters by label are not part of them. Figures by label have neither provider nor environment. */
+export function gatewayConditions(query: GatewayQuery, bind: Bind): string {
+  const { accountId, filter } = query
   const column = (name: string, type: string, wanted: unknown): string =>
     wanted === undefined || wanted === null ? '' : ` AND rows.${name} = ${bind(wanted)}::${type}`
   const { keyId, model, provider, environment, projectId } = filter
@@ -78,8 +87,9 @@ export function gatewayConditions({ accountId, filter }: GatewayQuery, bind: Bin
     column('account_id', 'uuid', accountId),
     column('key_id', 'uuid', keyId),
     column('model', 'text', model),
-    column('provider', 'text', provider),
-    column('environment', 'text', environment),
+    ...(isOfLabels(query)
+      ? []
+      : [column('provider', 'text', provider), column('environment', 'text', environment)]),
     projectId === undefined
       ? ''
       : ` AND rows.key_id IN (SELECT id FROM api_keys WHERE coalesce(project_id, account_id) = ${bind(projectId)}::uuid)`,

@@ -1,7 +1,15 @@
 import type { Queryable } from '../../../storage/database.ts'
 import { HOURS_ARE_KEPT_FROM, latencyOfBucket, UNPACKED } from '../latency-buckets.ts'
 import { floorDay, floorHour } from '../usage-range.ts'
-import { gatewayConditions, groupedBy, SOURCE_COLUMNS, type GatewayQuery } from './gateway-query.ts'
+import { valueOfTag } from '../value-of-tag.ts'
+import {
+  gatewayConditions,
+  groupedBy,
+  isOfLabels,
+  NO_ATTRIBUTES,
+  SOURCE_COLUMNS,
+  type GatewayQuery,
+} from './gateway-query.ts'
 import { divideRange, findGrain, isSummed } from './summed-days.ts'
 
 /** Durations of completed requests in milliseconds. Null if none was measured. */
@@ -32,18 +40,23 @@ export async function readGroupLatency(
   groups: readonly string[],
   accountIds: readonly string[] | null,
 ): Promise<ReadonlyMap<string, GroupLatency>> {
-  const { by, filter } = query
-  if (by === 'tag' || filter.label !== undefined || groups.length === 0) return new Map()
+  const { by } = query
+  if (groups.length === 0) return new Map()
   const values: unknown[] = []
   const bind = (value: unknown): string => `$${values.push(value)}`
-  const grouped = groupedBy(query, SOURCE_COLUMNS[by], bind)
+  const grouped =
+    by === 'tag' ? groupedByTag(query.tagName, bind) : groupedBy(query, SOURCE_COLUMNS[by], bind)
   const ofAccounts = accountIds === null ? '' : ` AND rows.account_id = ANY (${bind(accountIds)}::uuid[])`
   const wanted = `${ofAccounts}${gatewayConditions(query, bind)} AND ${grouped.value} = ANY (${bind(groups)}::text[])`
   const select = (relation: string, condition: string): string =>
     `SELECT ${grouped.value} AS value, rows.latency, rows.first_token FROM ${relation} AS rows ${grouped.join}
      WHERE ${condition}${wanted}`
   const rows = await queryable.query<LatencyRow>(
-    percentilesOf(selectHistograms(query, bind, select).join(' UNION ALL ')),
+    percentilesOf(
+      (isOfLabels(query) ? selectByLabel(query, bind, select) : selectHistograms(query, bind, select)).join(
+        ' UNION ALL ',
+      ),
+    ),
     values,
   )
   return new Map(
@@ -52,6 +65,27 @@ export async function readGroupLatency(
       { latency: spreadOf(found, false), firstToken: spreadOf(found, true) },
     ]),
   )
+}
+
+/** What has no such tag is not measured apart. */
+function groupedByTag(tagName: string | null, bind: (value: unknown) => string) {
+  const prefix = `${bind(`tag:${tagName ?? ''}=`)}::text`
+  return {
+    value: `CASE WHEN starts_with(rows.label, ${prefix}) THEN ${valueOfTag('rows.label', prefix)} END`,
+    join: '',
+  }
+}
+
+/** SQL for histograms by tag, which are kept by hour only. */
+function selectByLabel(
+  { range, filter }: GatewayQuery,
+  bind: (value: unknown) => string,
+  select: (relation: string, condition: string) => string,
+): string[] {
+  const at = (epochMs: number): string => `${bind(new Date(epochMs))}::timestamptz`
+  const within = `rows.hour >= ${at(floorHour(range.fromMs))} AND rows.hour < ${at(range.toMs)}`
+  const labelled = filter.label === undefined ? '' : ` AND rows.label = ${bind(filter.label)}::text`
+  return [select(`(SELECT *, ${NO_ATTRIBUTES} FROM latency_by_label)`, `${within}${labelled}`)]
 }
 
 /** SQL for histograms: those of whole days from their sums, the others from hours, and from days that hours were added up to. */

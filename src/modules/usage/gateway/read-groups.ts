@@ -1,6 +1,6 @@
 import type { Queryable } from '../../../storage/database.ts'
 import { apportionShares } from '../apportion-shares.ts'
-import { floorHour, type UsageRange } from '../usage-range.ts'
+import type { UsageRange } from '../usage-range.ts'
 import {
   addTotals,
   COUNT_COLUMNS,
@@ -10,13 +10,8 @@ import {
   type UsageTotals,
   type UsageTotalsRow,
 } from '../usage-totals.ts'
-import {
-  gatewayConditions,
-  groupedBy,
-  SOURCE_COLUMNS,
-  type GatewayQuery,
-  type GroupOrder,
-} from './gateway-query.ts'
+import { countErrors, ERROR_COLUMNS } from './count-errors.ts'
+import type { GatewayQuery, GroupOrder } from './gateway-query.ts'
 import {
   addCosts,
   COST_COLUMNS,
@@ -44,8 +39,7 @@ interface ErrorCounts {
 interface GroupFigures {
   readonly totals: UsageTotals
   readonly previous: UsageTotals
-  /** Null by tag, because errors have none. */
-  readonly errors: ErrorCounts | null
+  readonly errors: ErrorCounts
   readonly costs: UsageCosts
 }
 
@@ -75,14 +69,11 @@ interface GroupRow extends UsageTotalsRow, UsageCostsRow, Previous<UsageTotalsRo
 
 export async function readGroups(queryable: Queryable, query: GroupsQuery): Promise<GatewayUsage> {
   const values: unknown[] = []
-  const hasErrors = query.by !== 'tag' && query.filter.label === undefined
-  const statement = rankGroups(query, values, hasErrors)
+  const statement = rankGroups(query, values)
   const rows = await queryable.query<GroupRow>(statement, values)
-  const groups = rows.flatMap((row) =>
-    row.value === null ? [] : [{ value: row.value, ...figuresOf(row, hasErrors) }],
-  )
+  const groups = rows.flatMap((row) => (row.value === null ? [] : [{ value: row.value, ...figuresOf(row) }]))
   const restRow = rows.find(({ value }) => value === null)
-  const rest = restRow === undefined ? noFigures(hasErrors) : figuresOf(restRow, hasErrors)
+  const rest = restRow === undefined ? NO_FIGURES : figuresOf(restRow)
   const shares = apportionShares([...groups, rest].map(({ totals }) => totals.costNanoUsd))
   return {
     ...groups.reduce<GroupFigures>(addFigures, rest),
@@ -100,15 +91,14 @@ const ORDERS: Readonly<Record<GroupOrder, string>> = {
 }
 
 const BEFORE = COUNT_COLUMNS.map((column) => `before_${column}`)
-const ERROR_COLUMNS = ['failed', 'refused', 'disconnected'] as const
 
 /** In one statement, so that neither period is missing what is posted meanwhile. */
-function rankGroups(query: GroupsQuery, values: unknown[], hasErrors: boolean): string {
+function rankGroups(query: GroupsQuery, values: unknown[]): string {
   const { previousRange, order, limit } = query
   const before = selectAllAccounts({ ...query, range: previousRange }, values)
   const renamed = COUNT_COLUMNS.map((column) => `${column} AS before_${column}`).join(', ')
   const now = selectAllAccounts(query, values, { hasCosts: true })
-  const errors = hasErrors ? countErrors(query, values) : NO_ERRORS
+  const errors = countErrors(query, values)
   const others = [...BEFORE, ...ERROR_COLUMNS, ...COST_COLUMNS]
   const columns = [...COUNT_COLUMNS, ...others]
   const last = `$${values.push(limit)}::bigint`
@@ -126,32 +116,15 @@ function rankGroups(query: GroupsQuery, values: unknown[], hasErrors: boolean): 
     FROM ranked GROUP BY least(place, ${last} + 1) ORDER BY least(place, ${last} + 1)`
 }
 
-const NO_ERRORS = 'SELECT NULL::text AS value, 0 AS failed, 0 AS refused, 0 AS disconnected WHERE false'
-
-// Counted by hour: one that the range begins in counts if an error of it is within the range.
-function countErrors(query: GroupsQuery, values: unknown[]): string {
-  const bind = (value: unknown): string => `$${values.push(value)}`
-  const grouped = groupedBy(query, query.by === 'tag' ? 'model' : SOURCE_COLUMNS[query.by], bind)
-  const counts = ERROR_COLUMNS.map(
-    (outcome) => `coalesce(sum(requests) FILTER (WHERE outcome = '${outcome}'), 0)::bigint AS ${outcome}`,
-  )
-  return `SELECT ${grouped.value} AS value, ${counts.join(', ')} FROM request_errors AS rows ${grouped.join}
-    WHERE ${errorsWithin(query.range, bind)}${gatewayConditions(query, bind)} GROUP BY 1`
-}
-
-/** SQL for errors of a range. Counts are by hour: one that the range begins in counts if its last error is within the range. */
-export function errorsWithin({ fromMs, toMs }: UsageRange, bind: (value: unknown) => string): string {
-  const [from, to] = [bind(new Date(fromMs)), bind(new Date(toMs))]
-  return `rows.hour >= ${bind(new Date(floorHour(fromMs)))} AND rows.hour < ${to} AND rows.last_at >= ${from} AND rows.first_at < ${to}`
-}
-
-function figuresOf(row: GroupRow, hasErrors: boolean): GroupFigures {
+function figuresOf(row: GroupRow): GroupFigures {
   return {
     totals: totalsFromRow(row),
     previous: totalsFromRow(previousOf(row)),
-    errors: hasErrors
-      ? { failed: Number(row.failed), refused: Number(row.refused), disconnected: Number(row.disconnected) }
-      : null,
+    errors: {
+      failed: Number(row.failed),
+      refused: Number(row.refused),
+      disconnected: Number(row.disconnected),
+    },
     costs: costsFromRow(row),
   }
 }
@@ -170,25 +143,22 @@ function previousOf(row: GroupRow): UsageTotalsRow {
   }
 }
 
-function noFigures(hasErrors: boolean): GroupFigures {
-  return {
-    totals: NO_USAGE,
-    previous: NO_USAGE,
-    errors: hasErrors ? { failed: 0, refused: 0, disconnected: 0 } : null,
-    costs: NO_COSTS,
-  }
+const NO_FIGURES: GroupFigures = {
+  totals: NO_USAGE,
+  previous: NO_USAGE,
+  errors: { failed: 0, refused: 0, disconnected: 0 },
+  costs: NO_COSTS,
 }
 
 function addFigures(a: GroupFigures, b: GroupFigures): GroupFigures {
   return {
     totals: addTotals(a.totals, b.totals),
     previous: addTotals(a.previous, b.previous),
-    errors: a.errors &&
-      b.errors && {
-        failed: a.errors.failed + b.errors.failed,
-        refused: a.errors.refused + b.errors.refused,
-        disconnected: a.errors.disconnected + b.errors.disconnected,
-      },
+    errors: {
+      failed: a.errors.failed + b.errors.failed,
+      refused: a.errors.refused + b.errors.refused,
+      disconnected: a.errors.disconnected + b.errors.disconnected,
+    },
     costs: addCosts(a.costs, b.costs),
   }
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { FormData, request, type Dispatcher } from 'undici'
 
+import type { HandOver } from '../../batch/hand-over.ts'
 import type { UpstreamTimeouts } from '../../provider.ts'
 import { UpstreamError, type UpstreamErrorDetails } from '../../failures/upstream-error.ts'
 import { describeNetworkError } from './describe-network-error.ts'
@@ -37,6 +38,8 @@ export interface ExchangeOptions {
   readonly headers?: readonly string[]
   readonly expectsEvents: boolean
   readonly signal: AbortSignal
+  /** Hands the request over instead of sending it. */
+  readonly handOver?: { readonly to: HandOver; readonly baseUrl: string } | undefined
   /** Called before each request. */
   readonly onSent?: (() => void) | undefined
 }
@@ -79,6 +82,7 @@ export class UpstreamExchange {
     if (this.#requestsSent > limits.requestsMax) {
       throw this.#fail(`${provider} continued its answer too often`, { failure: 'invalid_answer' })
     }
+    if (this.#options.handOver !== undefined) return handOverTo(this.#options.handOver, url, init)
     this.#options.onSent?.()
     const sentAtMs = performance.now()
     const answer = await this.#send(url instanceof Request ? url.url : url, init)
@@ -211,6 +215,24 @@ export class UpstreamExchange {
     this.#failure ??= new UpstreamError(message, { provider: this.#options.provider, ...details })
     return this.#failure
   }
+}
+
+async function handOverTo(
+  { to, baseUrl }: NonNullable<ExchangeOptions['handOver']>,
+  url: string | URL | Request,
+  { body, headers }: RequestInit,
+): Promise<Response> {
+  const { href } = new URL(url instanceof Request ? url.url : url)
+  const base = baseUrl.replace(/\/+$/, '')
+  // A line has no headers, and so none that switches something on.
+  const isPlain =
+    typeof body === 'string' && ![...new Headers(headers).keys()].some((name) => name.endsWith('-beta'))
+  if (!isPlain || !href.startsWith(`${base}/`)) throw new Error('this request cannot be handed over')
+  const answer = await to.post({ path: href.slice(base.length), body })
+  return new Response(new Uint8Array(answer.body), {
+    status: answer.status,
+    headers: { 'content-type': 'application/json' },
+  })
 }
 
 // Web streams are not supported, because no package sends one.

@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto'
 import { Agent, type Dispatcher } from 'undici'
 import { createConnector } from '../../connection/create-connector.ts'
 import type { NetworkPath } from '../../connection/network-path.ts'
 import { createResendingPool } from '../../connection/resending-pool.ts'
 
 import { systemClock } from '../../../kernel/clock.ts'
+import type { HandOver } from '../../batch/hand-over.ts'
+import { markKey } from '../../batch/mark-key.ts'
 import { createCredentialRing } from '../../connection/credential-ring.ts'
 import { NOTHING_USED, type KeyUse } from '../../connection/key-limits.ts'
 import type { UpstreamTimeouts } from '../../provider.ts'
@@ -26,6 +27,8 @@ interface VendorCall {
   readonly timeouts: UpstreamTimeouts
   readonly signal: AbortSignal
   readonly onSent?: (() => void) | undefined
+  /** Hands the request over instead of sending it, with the address that its path stands behind. */
+  readonly handOver?: { readonly to: HandOver; readonly baseUrl: string } | undefined
   /** Treats a successful answer that is not an event stream as invalid. */
   readonly expectsEvents?: boolean
   /** Called with the use of a key that has limits. Whoever calls ends it; without it, it ends at once. */
@@ -49,15 +52,15 @@ export function createVendorCalls(provider: string, options: AiSdkProviderOption
   const agents = createKeepAliveAgents(path)
   return {
     async attempt(call, run) {
-      const { timeouts, signal, onSent, expectsEvents = false, keyMark } = call
+      const { timeouts, signal, onSent, handOver, expectsEvents = false, keyMark } = call
       const markedKey = keyMark === undefined ? undefined : apiKeys.find((key) => markKey(key) === keyMark)
       for (let attempts = 1; ; attempts += 1) {
         signal.throwIfAborted()
         // A job is followed whatever the limits of its key.
         const { key: apiKey, use } =
-          markedKey === undefined
-            ? await keys.take(call.affinity, call.tokens)
-            : { key: markedKey, use: null }
+          handOver !== undefined || markedKey !== undefined
+            ? { key: markedKey ?? NO_KEY, use: null }
+            : await keys.take(call.affinity, call.tokens)
         if (use !== null && call.onKey === undefined) use.end(NOTHING_USED)
         if (use !== null) call.onKey?.(use)
         const dispatcher = agents.choose(timeouts.connectMs)
@@ -70,6 +73,7 @@ export function createVendorCalls(provider: string, options: AiSdkProviderOption
           expectsEvents,
           signal,
           onSent,
+          handOver,
         })
         try {
           return await run({ apiKey, exchange })
@@ -79,7 +83,7 @@ export function createVendorCalls(provider: string, options: AiSdkProviderOption
             exchange.failure ?? toUpstreamError(provider, error, { wasRequestSent, nowMs: clock.nowMs() })
           exchange.cancel()
           signal.throwIfAborted()
-          if (!isKeyAtFault(failure)) throw failure
+          if (!isKeyAtFault(failure) || handOver !== undefined) throw failure
           use?.end(NOTHING_USED)
           keys.rest(apiKey, chooseRestMs(failure))
           if (markedKey !== undefined || attempts >= Math.min(keys.size, KEYS_TRIED_MAX)) throw failure
@@ -89,12 +93,8 @@ export function createVendorCalls(provider: string, options: AiSdkProviderOption
   }
 }
 
-/** Returns an identifier of the key that does not reveal it. */
-export function markKey(apiKey: string): string {
-  return createHash('sha256').update(apiKey).digest('hex').slice(0, KEY_MARK_CHARACTERS)
-}
-
-const KEY_MARK_CHARACTERS = 12
+/** What is handed over is sent by others, with a key of theirs. */
+const NO_KEY = 'none'
 const KEYS_TRIED_MAX = 4
 const REFUSED_KEY_REST_MS = 60_000
 const THROTTLED_KEY_REST_MS = 5_000

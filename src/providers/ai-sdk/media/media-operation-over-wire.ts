@@ -9,7 +9,8 @@ import type {
   UpstreamJob,
 } from '../../media/media-operation.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
-import { createVendorCalls, markKey } from '../exchange/vendor-calls.ts'
+import { markKey } from '../../batch/mark-key.ts'
+import { createVendorCalls } from '../exchange/vendor-calls.ts'
 import { jobLost } from './job-failure.ts'
 import type { MediaWire, WireSession } from './media-wire.ts'
 

@@ -25,6 +25,7 @@ type MediaOperations = Omit<
   | 'refundsCancelled'
   | 'isSingle'
   | 'isOwnServer'
+  | 'batch'
   | 'chat'
   | 'completion'
   | 'native'

@@ -63,6 +63,8 @@ export function draftOfPrice(price: Price): PriceDraft {
   const others = {
     ...(price.long_context !== undefined && { long_context: price.long_context }),
     ...(price.multipliers !== undefined && { multipliers: price.multipliers }),
+    ...(price.batch_factor !== undefined && { batch_factor: price.batch_factor }),
+    ...(price.batch_single_factor !== undefined && { batch_single_factor: price.batch_single_factor }),
     ...(price.listed === false && { listed: false }),
   }
   return {

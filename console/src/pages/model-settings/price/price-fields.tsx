@@ -50,7 +50,7 @@ export function PriceFields({ draft, onChange, problem }: PriceFieldsProps) {
         rows={2}
         spellCheck={false}
         placeholder='{"long_context": [{"above_tokens": 200000, "input_usd_per_1m": 4, "output_usd_per_1m": 18}]}'
-        hint="Such as other rates of long prompts (long_context), or factors by size or quality (multipliers). It may be empty."
+        hint="Such as other rates of long prompts (long_context), factors by size or quality (multipliers), or of batches (batch_factor, batch_single_factor). It may be empty."
         error={problem}
         value={draft.others}
         onChange={(others) => onChange({ ...draft, others })}

@@ -1,0 +1,45 @@
+import { call, client, type Schemas } from './client.ts'
+import { organizationPages } from './organization-pages.ts'
+
+export type StoredFile = Schemas['File']
+export type FilePurpose = 'batch' | 'user_data' | 'vision' | 'assistants' | 'fine-tune' | 'evals'
+
+export const fileListQuery = organizationPages<StoredFile>(['files', 'list'], (query, signal) =>
+  call(() => client.GET('/v1/files', { params: { query }, signal })),
+)
+
+export const deleteFile = (id: string) =>
+  call(() => client.DELETE('/v1/files/{id}', { params: { path: { id } } }))
+
+export const beginUpload = (file: File, purpose: FilePurpose) =>
+  call(() =>
+    client.POST('/v1/uploads', {
+      body: {
+        purpose,
+        filename: file.name,
+        bytes: file.size,
+        mime_type: file.type === '' ? 'application/octet-stream' : file.type,
+      },
+    }),
+  )
+
+export async function sendPart(uploadId: string, part: Blob, signal: AbortSignal): Promise<string> {
+  const body = new FormData()
+  body.set('data', part)
+  const { id } = await call(() =>
+    client.POST('/v1/uploads/{id}/parts', {
+      params: { path: { id: uploadId } },
+      body: body as never,
+      signal,
+    }),
+  )
+  return id
+}
+
+export const completeUpload = (uploadId: string, partIds: string[]) =>
+  call(() =>
+    client.POST('/v1/uploads/{id}/complete', {
+      params: { path: { id: uploadId } },
+      body: { part_ids: partIds },
+    }),
+  )

@@ -1,0 +1,283 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { answerOf, writeResult, type Form, type Line } from './vendor-answers.ts'
+
+/** What a vendor does wrong. */
+export interface VendorFaults {
+  /** Looks at a batch before it ends. */
+  looks?: number
+  /** Refuses so many submissions with 429. */
+  throttled?: number
+  /** Makes so many batches and closes the connection without an answer. */
+  unanswered?: number
+  /** Forgets so many batches, unpaid. */
+  lost?: number
+  /** Refuses every batch. */
+  refuses?: boolean
+  /** Lines of these prompts get an error instead of an answer. */
+  fails?: (prompt: string) => boolean
+  /** Lines of these prompts expire. */
+  expires?: (prompt: string) => boolean
+  /** Sends each result twice, and results of other ids. */
+  isTwice?: boolean
+  /** Replaces the usage of answers. */
+  usage?: object
+  /** Sends the client elsewhere for results. */
+  redirect?: string
+  /** Ends batches only when they are cancelled, with this many answers. */
+  answersWhenCancelled?: number
+}
+
+interface VendorBatch {
+  readonly id: string
+  readonly form: Form
+  readonly lines: readonly Line[]
+  readonly name: string | null
+  readonly createdAtMs: number
+  looks: number
+  isLost: boolean
+  isCancelled: boolean
+  isBilled: boolean
+}
+
+/** A server with the batch APIs of three vendors, by their documentation, and with an invoice of its own. */
+export async function startBatchVendor() {
+  const files = new Map<string, string>()
+  const batches = new Map<string, VendorBatch>()
+  /** The prompts that were answered: in batches, and one by one. */
+  const invoice = { batch: [] as string[], single: [] as string[] }
+  const asked: string[] = []
+  const state = { faults: {} as VendorFaults }
+  let count = 0
+
+  const make = (form: Form, lines: readonly Line[], name: string | null): VendorBatch | null => {
+    if ((state.faults.throttled ?? 0) > 0) {
+      state.faults.throttled = (state.faults.throttled ?? 0) - 1
+      return null
+    }
+    count += 1
+    const isLost = (state.faults.lost ?? 0) > 0
+    if (isLost) state.faults.lost = (state.faults.lost ?? 0) - 1
+    const batch: VendorBatch = {
+      id: `batch_${count}`,
+      form,
+      lines,
+      name,
+      createdAtMs: Date.now(),
+      looks: 0,
+      isLost,
+      isCancelled: false,
+      isBilled: false,
+    }
+    batches.set(batch.id, batch)
+    return batch
+  }
+  const hasEnded = (batch: VendorBatch): boolean =>
+    state.faults.answersWhenCancelled === undefined
+      ? batch.looks > (state.faults.looks ?? 1)
+      : batch.isCancelled
+  const isAnswered = (batch: VendorBatch, { prompt }: Line): boolean =>
+    state.faults.expires?.(prompt) !== true &&
+    (!batch.isCancelled ||
+      batch.lines.findIndex((line) => line.prompt === prompt) < (state.faults.answersWhenCancelled ?? 0))
+  const results = (batch: VendorBatch): object[] => {
+    const shown = batch.lines.map((line) => {
+      const isFailed = state.faults.fails?.(line.prompt) === true
+      const answered = isAnswered(batch, line)
+      if (!batch.isBilled && answered && !isFailed) invoice.batch.push(line.prompt)
+      return writeResult(
+        batch.form,
+        line,
+        answered ? (isFailed ? 'failed' : 'answered') : 'expired',
+        state.faults.usage,
+      )
+    })
+    batch.isBilled = true
+    if (state.faults.isTwice !== true) return shown
+    const strange = writeResult(batch.form, { id: 'somebody-1', prompt: 'strange' }, 'answered')
+    const beyond = writeResult(batch.form, { id: `${batch.lines[0]?.id}99999`, prompt: 'beyond' }, 'answered')
+    return [strange, ...shown, beyond, ...shown]
+  }
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const text = await readText(request)
+    const { pathname: path, search } = new URL(request.url ?? '/', 'http://vendor')
+    asked.push(`${request.method} ${path}${search}`)
+    const send = (status: number, body: unknown): void => {
+      response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '0.05' })
+      response.end(typeof body === 'string' ? body : JSON.stringify(body))
+    }
+    const made = (batch: VendorBatch | null): void => {
+      if (state.faults.refuses === true) return send(400, { error: { message: 'no batches of this model' } })
+      if (batch === null) return send(429, { error: { message: 'too many batches' } })
+      if ((state.faults.unanswered ?? 0) > 0) {
+        state.faults.unanswered = (state.faults.unanswered ?? 0) - 1
+        response.destroy()
+        return
+      }
+      send(200, show(batch))
+    }
+    const show = (batch: VendorBatch): object =>
+      SHOW[batch.form](batch, hasEnded(batch), () => results(batch))
+    const [, form, ...parts] = path.split('/')
+    if (form === 'openai') {
+      if (path.endsWith('/files') && request.method === 'POST') {
+        const id = `file-${(count += 1)}`
+        files.set(id, text)
+        return send(200, { id })
+      }
+      if (path.endsWith('/content')) {
+        if (state.faults.redirect !== undefined) {
+          response.writeHead(302, { location: state.faults.redirect })
+          return void response.end()
+        }
+        const batch = batches.get((parts[2] ?? '').replace('out-', ''))
+        return send(200, batch === undefined ? '' : toLines(results(batch)))
+      }
+      if (request.method === 'DELETE') return send(200, { deleted: true })
+      if (path.endsWith('/batches') && request.method === 'POST') {
+        const { input_file_id: file, metadata } = JSON.parse(text)
+        const lines = (files.get(file) ?? '').split('\n').filter((line) => line.startsWith('{"custom_id"'))
+        const read = lines.map((line) => JSON.parse(line.trim()))
+        const named = read.map(({ custom_id: id, body }) => ({ id, prompt: promptOf(body) }))
+        return made(state.faults.refuses ? null : make('openai', named, metadata.parkway_part))
+      }
+      if (path.endsWith('/batches')) return send(200, { data: [...batches.values()].map(show) })
+      if (path.endsWith('/chat/completions')) {
+        const prompt = promptOf(JSON.parse(text))
+        if (state.faults.fails?.(prompt)) return send(400, { error: { message: 'a bad prompt' } })
+        invoice.single.push(prompt)
+        return send(200, answerOf('openai', prompt))
+      }
+    }
+    if (form === 'anthropic') {
+      if (path.endsWith('/results'))
+        return send(200, toLines(results(batches.get(parts[3] ?? '') ?? NOTHING)))
+      if (request.method === 'DELETE') return send(200, { type: 'message_batch_deleted' })
+      if (path.endsWith('/batches') && request.method === 'POST') {
+        const { requests } = JSON.parse(text)
+        const lines = requests.map(({ custom_id: id, params }: { custom_id: string; params: unknown }) => ({
+          id,
+          prompt: promptOf(params),
+        }))
+        return made(make('anthropic', lines, null))
+      }
+      if (path.endsWith('/batches')) {
+        for (const batch of batches.values()) batch.looks += 1
+        return send(200, { data: [...batches.values()].map(show), has_more: false })
+      }
+    }
+    if (form === 'google') {
+      if (path.endsWith(':batchGenerateContent')) {
+        const { batch } = JSON.parse(text)
+        const lines = batch.input_config.requests.requests.map(
+          // oxlint-disable-next-line typescript/no-explicit-any -- the body of the test's own gateway
+          ({ request: one, metadata }: any) => ({
+            id: metadata.key,
+            prompt: one.contents.at(-1).parts[0].text,
+          }),
+        )
+        return made(make('google', lines, batch.display_name))
+      }
+      if (request.method === 'DELETE') return send(200, {})
+      if (path.endsWith('/batches')) return send(200, { operations: [...batches.values()].map(show) })
+    }
+    const id = (form === 'anthropic' ? parts[3] : parts[2])?.replace(':cancel', '') ?? ''
+    const batch = batches.get(id)
+    if (batch === undefined || batch.isLost) return send(404, { error: { message: 'no such batch' } })
+    if (path.endsWith('cancel')) batch.isCancelled = true
+    batch.looks += 1
+    send(200, show(batch))
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => response.destroy(error as Error))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    invoice,
+    asked,
+    batches,
+    base,
+    settings: {
+      OPENAI_API_KEY: 'sk-one',
+      OPENAI_BASE_URL: `${base}/openai/v1`,
+      ANTHROPIC_API_KEY: 'sk-two',
+      ANTHROPIC_BASE_URL: `${base}/anthropic/v1`,
+      GOOGLE_API_KEY: 'sk-three',
+      GOOGLE_BASE_URL: `${base}/google/v1beta`,
+      PARKWAY_BATCH_PROVIDERS: 'openai,anthropic,google',
+      PARKWAY_BATCH_POLL_MS: '50',
+    },
+    /** From now on, with an empty invoice. */
+    behave(faults: VendorFaults): void {
+      state.faults = faults
+      invoice.batch.length = 0
+      invoice.single.length = 0
+      asked.length = 0
+    },
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+export type BatchVendor = Awaited<ReturnType<typeof startBatchVendor>>
+
+const NOTHING: VendorBatch = {
+  id: '',
+  form: 'openai',
+  lines: [],
+  name: null,
+  createdAtMs: 0,
+  looks: 0,
+  isLost: false,
+  isCancelled: false,
+  isBilled: true,
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = []
+  for await (const piece of request) pieces.push(piece)
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- bodies of the test's own gateway
+function promptOf(body: any): string {
+  const { content } = body.messages.at(-1)
+  return typeof content === 'string' ? content : content[0].text
+}
+
+function toLines(values: readonly object[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join('')
+}
+
+const SHOW: Readonly<
+  Record<Form, (batch: VendorBatch, hasEnded: boolean, results: () => object[]) => object>
+> = {
+  openai: ({ id, name, createdAtMs }, hasEnded) => ({
+    id,
+    object: 'batch',
+    status: hasEnded ? 'completed' : 'in_progress',
+    created_at: Math.floor(createdAtMs / 1_000),
+    metadata: { parkway_part: name },
+    input_file_id: 'file-in',
+    output_file_id: hasEnded ? `out-${id}` : null,
+    error_file_id: null,
+  }),
+  anthropic: ({ id, lines, createdAtMs }, hasEnded) => ({
+    id,
+    type: 'message_batch',
+    processing_status: hasEnded ? 'ended' : 'in_progress',
+    created_at: new Date(createdAtMs).toISOString(),
+    results_url: 'http://169.254.169.254/results',
+    request_counts: { processing: 0, succeeded: lines.length, errored: 0, canceled: 0, expired: 0 },
+  }),
+  google: ({ id, name }, hasEnded, results) => ({
+    name: `batches/${id}`,
+    metadata: { displayName: name, state: hasEnded ? 'BATCH_STATE_SUCCEEDED' : 'BATCH_STATE_RUNNING' },
+    ...(hasEnded ? { done: true, response: { inlinedResponses: { inlinedResponses: results() } } } : {}),
+  }),
+}
