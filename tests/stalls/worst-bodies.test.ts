@@ -3,6 +3,7 @@ import { createRandom } from '../../src/kernel/seeded-random.ts'
 import { longOr } from '../support/long-or.ts'
 import { randomShare, testSeed } from '../support/random-share.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { listOperations, withMember, type Operation } from './json-operations.ts'
 import { startMeasuredClient, type MeasuredClient } from './measured-client.ts'
 import { measureReferenceMs } from './reference-work.ts'
 import { WORST_BODIES } from './worst-bodies.ts'
@@ -57,46 +58,6 @@ const NO_LIMITS = JSON.stringify({
   ],
 })
 
-interface Operation {
-  readonly method: string
-  readonly path: string
-  readonly members: readonly string[]
-  readonly example: Readonly<Record<string, unknown>>
-}
-
-interface Described {
-  readonly requestBody?: {
-    readonly content: Readonly<
-      Record<string, { readonly schema?: Schema; readonly example?: Readonly<Record<string, unknown>> }>
-    >
-  }
-}
-
-interface Schema {
-  readonly $ref?: string
-  readonly properties?: Record<string, unknown>
-}
-
-/** All routes that take a JSON body. */
-async function listOperations(): Promise<Operation[]> {
-  const { body: document } = await gateway.request('GET', '/openapi.json')
-  const membersOf = (schema: Schema | undefined): string[] => {
-    const name = schema?.$ref?.split('/').at(-1)
-    const resolved: Schema = name === undefined ? schema : document.components.schemas[name]
-    return Object.keys(resolved?.properties ?? {})
-  }
-  return Object.entries<Record<string, Described>>(document.paths).flatMap(([template, operations]) =>
-    Object.entries(operations).flatMap(([method, { requestBody }]) => {
-      const json = requestBody?.content['application/json']
-      if (json === undefined) return []
-      const path = template.replaceAll(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000')
-      return [
-        { method: method.toUpperCase(), path, members: membersOf(json.schema), example: json.example ?? {} },
-      ]
-    }),
-  )
-}
-
 /** Returns how many references the longest turn takes, in the best of a few attempts. */
 async function measure({ method, path }: Operation, body: string): Promise<number> {
   const sent = {
@@ -116,15 +77,8 @@ async function measure({ method, path }: Operation, body: string): Promise<numbe
   return least
 }
 
-/** Returns the example with a member whose value is this text. */
-function withMember({ example }: Operation, name: string, value: string): string {
-  const { [name]: _replaced, ...rest } = example
-  const others = JSON.stringify(rest).slice(1, -1)
-  return `{${others === '' ? '' : `${others},`}${JSON.stringify(name)}:${value}}`
-}
-
 test('no body of any shape and size holds the event loop for long, on any route', async () => {
-  const operations = await listOperations()
+  const operations = await listOperations(gateway)
   expect(operations.length).toBeGreaterThan(40)
   const random = createRandom(testSeed)
   const shapes = Object.entries(WORST_BODIES)

@@ -38,9 +38,18 @@ const FORMATS = lookupTable<string>({
   email: 'must be an e-mail address',
 })
 
+/** A character outside the basic plane counts once, as in the schema. A text that is too long in any case is not counted. */
+function countCharacters(value: string, maxLength = LENGTH_COUNTED_MAX): number {
+  return value.length > 2 * maxLength ? Math.ceil(value.length / 2) : Array.from(value).length
+}
+
+const LENGTH_COUNTED_MAX = 100_000
+
 function describeText({ minLength, maxLength, format }: ValueBounds, value: string): string | null {
-  // A character outside the basic plane counts once, as in the schema.
-  const long = describeCount(Array.from(value).length, minLength, maxLength, ['character', 'characters'])
+  const long = describeCount(countCharacters(value, maxLength), minLength, maxLength, [
+    'character',
+    'characters',
+  ])
   return long ?? (format === undefined ? null : (FORMATS[format] ?? null))
 }
 

@@ -81,6 +81,8 @@ function findBound(schema: SchemaShape, value: unknown, path: Path): Problem | n
     bound = toSchema(own)
     bounds.set(schema, bound)
   }
+  const tooLong = describeExcess(schema, value)
+  if (tooLong !== null) return { ...UNKNOWN, path, expectation: tooLong }
   const [error] = Errors(bound, value)
   if (error === undefined) return null
   const said = error.keyword === 'pattern' ? null : describeBound(schema, value)
@@ -89,6 +91,12 @@ function findBound(schema: SchemaShape, value: unknown, path: Path): Problem | n
   const { description } = schema
   if (description === undefined) return { ...UNKNOWN, path }
   return { ...UNKNOWN, path, expectation: `${UNKNOWN.expectation}: ${description.replace(/\.$/, '')}` }
+}
+
+/** No pattern is tried on a text that is too long anyway: it may take time and memory for each character. */
+function describeExcess(schema: SchemaShape, value: unknown): string | null {
+  const isLong = typeof value === 'string' && value.length > 2 * (schema.maxLength ?? Infinity)
+  return isLong ? describeBound(schema, value) : null
 }
 
 function findInside(schema: SchemaShape, value: unknown, path: Path): Problem | null {

@@ -96,7 +96,7 @@ function decodeBase64(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64')
   const isWhole = (length: number): boolean => bytes.length === Math.floor((length * 3) / 4)
   if (isWhole(lengthWithoutPadding(text))) return bytes
-  return isWhole(lengthWithoutPadding(text.replaceAll(/\s+/g, ''))) ? bytes : null
+  return isWhole(lengthWithoutPadding(text.replaceAll(/\s/g, ''))) ? bytes : null
 }
 
 function lengthWithoutPadding(text: string): number {

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { Type, type Static } from 'typebox'
 import { invalidValue } from '../../kernel/app-error.ts'
+import { isBase64 } from '../../kernel/media/is-base64.ts'
 import type { ClientFile } from '../../modules/generation/generation.ts'
 import type { UploadedFile } from '../multipart/form.ts'
 
@@ -37,11 +38,9 @@ export function fromUpload({ path, field }: UploadedFile): ClientFile {
   return { kind: 'stream', param: field, open: () => createReadStream(path) }
 }
 
-const BASE64_PATTERN = /^[A-Za-z0-9+/_-]+={0,2}$/
-
 function fromBase64(text: string, param: string): ClientFile {
   const packed = text.replaceAll(/\s/g, '')
-  if (!BASE64_PATTERN.test(packed))
+  if (!isBase64(packed))
     throw invalidValue(param, `'${param}' must be an http(s) address, a data URI or base64.`)
   return { kind: 'bytes', bytes: Buffer.from(packed, 'base64'), param }
 }

@@ -99,7 +99,7 @@ function readSource(source: string, expected: Expected): MediaReading {
 }
 
 /** No base64 begins so. */
-const SCHEME = /^[a-z][a-z0-9+.-]*:/i
+const SCHEME = /^[a-z][a-z0-9+.-]{0,60}:/i
 
 function readInline(uri: string, expected: Expected): MediaReading {
   const parsed = parseDataUri(uri)

@@ -48,8 +48,8 @@ test.each([
   ['Base64 whose end is missing', `{"data":"${data}`, '{"data":"[800 characters of media left out]'],
   ['short Base64', '{"data":"aGk="}', '{"data":"aGk="}'],
   ['prose', `{"text":"${'a word '.repeat(200)}"}`, `{"text":"${'a word '.repeat(200)}"}`],
-])('%s', (_, text, elided) => {
-  expect(elideMedia(text)).toBe(elided)
+])('%s', async (_, text, elided) => {
+  expect(await elideMedia(text)).toBe(elided)
 })
 
 test.each([
