@@ -14,7 +14,8 @@ setFlagsFromString('--no-regexp-optimization')
 const LENGTH = 12 * 1024 * 1024
 
 /** How many of all members are tried. */
-const PERCENT = longOr(100, 8)
+const PERCENT = longOr(100, 5)
+const PLACES_PERCENT = longOr(100, 40)
 
 const LONG_TEXTS: Readonly<Record<string, string>> = {
   letters: 'A'.repeat(LENGTH),
@@ -22,6 +23,8 @@ const LONG_TEXTS: Readonly<Record<string, string>> = {
   spaces: `A${' '.repeat(LENGTH)}A`,
   digits: '1'.repeat(LENGTH),
 }
+
+const random = createRandom(testSeed)
 
 let gateway: TestGateway
 
@@ -43,7 +46,6 @@ async function isFault({ method, path, body }: LongBody): Promise<boolean> {
 }
 
 test('no route fails on a long text, however V8 compiles regular expressions', async () => {
-  const random = createRandom(testSeed)
   const shapes = Object.entries(LONG_TEXTS)
   const faults: string[] = []
   for (const operation of await listOperations(gateway)) {
@@ -106,12 +108,15 @@ const PLACES: readonly (readonly [path: string, write: (text: string) => object]
   ['/v1/audio/transcriptions', (file) => ({ model: 'whisper-1', file })],
 ]
 
-test.each(PLACES)('%s answers requests with a long text', async (path, write) => {
-  for (const [shape, text] of Object.entries(LONG_TEXTS))
-    expect([shape, await isFault({ method: 'POST', path, body: JSON.stringify(write(text)) })]).toEqual([
-      shape,
-      false,
-    ])
+test('requests with a long text where one is expected are answered', async () => {
+  const faults: string[] = []
+  for (const [path, write] of PLACES)
+    for (const [shape, text] of Object.entries(LONG_TEXTS)) {
+      if (random.below(100) >= PLACES_PERCENT) continue
+      if (await isFault({ method: 'POST', path, body: JSON.stringify(write(text)) }))
+        faults.push(`${path}: ${shape}`)
+    }
+  expect(faults).toEqual([])
 })
 
 test.each(Object.entries(LONG_TEXTS))('bodies with long %s are prepared for storage', async (shape, text) => {
