@@ -26,6 +26,7 @@ export function AccountKeys({ id }: { readonly id: string }) {
       {!isEmpty && <div className="flex justify-end">{newKey}</div>}
       <PagedTable
         label="Keys"
+        tools={{ id: 'keys' }}
         query={keys}
         columns={keyColumns((key) => setOpenedId(key.id))}
         rowId={(key) => key.id}

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { deploymentListQuery, type Deployment } from '../../api/deployment.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import { nextPages } from '../../ui/data/next-pages.ts'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -69,8 +70,7 @@ export function DeploymentsPage() {
           rows={rows}
           rowId={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: '/deployments/$id', params: { id } })}
-          onEnd={deployments.hasNextPage ? () => void deployments.fetchNextPage() : undefined}
-          isLoadingMore={deployments.isFetchingNextPage}
+          {...nextPages(deployments)}
         />
       )}
       {deployments.isSuccess && rows.length === 0 && (

@@ -82,6 +82,7 @@ function Redemptions({ codeId }: { readonly codeId: string }) {
   return (
     <PagedTable
       label="Redemptions"
+      tools={{ id: 'redemptions' }}
       query={redemptions}
       columns={COLUMNS}
       rowId={({ id }) => id}
@@ -99,12 +100,14 @@ const COLUMNS: readonly Column<Redemption>[] = [
   {
     id: 'time',
     header: 'Time',
+    value: ({ redeemed_at: at }) => at,
     width: '128px',
     render: ({ redeemed_at: at }) => <Time at={at} form="short" />,
   },
   {
     id: 'account',
     header: 'Account',
+    value: ({ account_name: name }) => name,
     render: ({ account_id: id, account_name: name }) => (
       <Link to="/accounts/$id" params={{ id }} className="font-medium hover:text-accent hover:underline">
         {name}
@@ -114,6 +117,7 @@ const COLUMNS: readonly Column<Redemption>[] = [
   {
     id: 'amount',
     header: 'Credit',
+    value: ({ amount_usd: usd }) => usd,
     width: '96px',
     align: 'right',
     render: ({ amount_usd: amountUsd }) => formatUsd(amountUsd),

@@ -14,7 +14,7 @@ import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.
 import { RowLink } from '../../ui/text/row-link.tsx'
 import { Time } from '../../ui/text/time.tsx'
 import { CodeSheet } from './code-sheet.tsx'
-import { CodeState } from './code-state.tsx'
+import { CodeState, codeStateOf } from './code-state.tsx'
 import { NewCodeDialog } from './new-code-dialog.tsx'
 
 const route = getRouteApi('/shell/promo-codes')
@@ -69,6 +69,7 @@ function columnsOf(onOpen: (code: PromoCode) => void): Column<PromoCode>[] {
     {
       id: 'state',
       header: 'State',
+      value: codeStateOf,
       width: '104px',
       render: (code) => <CodeState code={code} />,
     },

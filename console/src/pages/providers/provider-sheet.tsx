@@ -50,6 +50,7 @@ export function ProviderSheet({ provider, onClose }: ProviderSheetProps) {
         {provider.models.length > 0 && (
           <DataTable
             label="Models of the provider"
+            tools={{ id: 'routes' }}
             columns={MODEL_COLUMNS}
             rows={provider.models}
             rowId={({ model, upstream_model: upstream }) => `${model} ${upstream}`}
@@ -97,22 +98,30 @@ function TestCall({ name }: { readonly name: string }) {
 }
 
 const MODEL_COLUMNS: readonly Column<ProviderStatus['models'][number]>[] = [
-  { id: 'model', header: 'Model', render: ({ model }) => <span className="font-medium">{model}</span> },
+  {
+    id: 'model',
+    header: 'Model',
+    value: ({ model }) => model,
+    render: ({ model }) => <span className="font-medium">{model}</span>,
+  },
   {
     id: 'route',
     header: 'Priority · weight',
+    value: ({ priority, weight }) => `${priority} · ${weight}`,
     width: '120px',
     render: ({ priority, weight }) => `${priority} · ${weight}`,
   },
   {
     id: 'price',
     header: 'Price from',
+    value: ({ price_file: file }) => file,
     width: '120px',
     render: ({ price_file: file }) => <span title={file}>{file.split('/').at(-1)}</span>,
   },
   {
     id: 'breaker',
     header: 'Breaker',
+    value: ({ breaker }) => breaker.state,
     width: '96px',
     render: ({ breaker }) => (
       <Badge tone={breaker.state === 'closed' ? 'good' : 'bad'}>{breaker.state}</Badge>

@@ -19,7 +19,7 @@ export function useRefunds(): { readonly column: Column<Payment>; readonly dialo
   const [refunding, setRefunding] = useState<Refunding | null>(null)
   const column: Column<Payment> = {
     id: 'refund',
-    header: 'Action',
+    isAction: true,
     width: '104px',
     align: 'right',
     render: (payment) =>
