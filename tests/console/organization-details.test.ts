@@ -155,7 +155,7 @@ describe.skipIf(NO_BROWSER !== null)('the details of an organization in the cons
     await groups.getByText('chat', { exact: true }).waitFor()
     await expectAccessible(page)
     await takeScreenshots(page, 'usage-by-tag')
-    const usage = await savedBy(page, 'CSV')
+    const usage = await savedBy(page, 'CSV over time')
     expect(usage).toContain(',search,team=search,')
     expect(usage).toContain(',chat,team=chat,')
     const tag = page.getByRole('combobox', { name: 'Tag, such as team=search' })

@@ -131,6 +131,7 @@ function columnsOf(
       header: 'State',
       value: ({ status }) => status,
       width: '104px',
+      isMinor: true,
       render: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge>,
     },
     {

@@ -74,8 +74,8 @@ const timeColumn = {
   id: 'time',
   header: 'Time',
   value: ({ created_at: at }: { readonly created_at: string }) => at,
-  width: '128px',
-  render: ({ created_at: at }: { readonly created_at: string }) => <Time at={at} form="short" />,
+  width: '152px',
+  render: ({ created_at: at }: { readonly created_at: string }) => <Time at={at} form="clock" />,
 }
 
 const REQUEST_COLUMNS: readonly Column<LoggedRequest>[] = [

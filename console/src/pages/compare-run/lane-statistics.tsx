@@ -40,7 +40,7 @@ export function LaneStatistics({ run }: { readonly run: CompareRun }) {
 
 function columnsOf(scores: readonly string[]): Column<Lane>[] {
   const ofScores = scores.map((name): Measure => ({
-    id: `score_${name}`,
+    id: `score_${encodeURIComponent(name)}`,
     header: name,
     valueOf: ({ stats }) => stats.scores[name]?.mean ?? null,
     meanOf: () => null,
@@ -65,6 +65,7 @@ function columnsOf(scores: readonly string[]): Column<Lane>[] {
       value: ({ stats }) => stats.completed,
       width: '104px',
       align: 'right',
+      isMinor: true,
       render: ({ stats }) => (
         <>
           {stats.completed}
@@ -153,7 +154,7 @@ function MeasureCell({ shown, mean, format }: MeasureCellProps) {
     <>
       {format(shown)}
       {mean && (
-        <span className="block pb-1 text-xs text-ink-faint">
+        <span className="block pb-1 text-xs text-ink-faint max-sm:hidden">
           {format(mean.low)} – {format(mean.high)}
         </span>
       )}

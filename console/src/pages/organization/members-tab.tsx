@@ -172,6 +172,7 @@ function inviteColumns(canWithdraw: boolean, onWithdraw: (invite: Invite) => voi
       header: 'Role',
       value: ({ role }) => role,
       width: '104px',
+      isMinor: true,
       render: ({ role }) => <Badge>{role}</Badge>,
     },
     {

@@ -106,7 +106,9 @@ function ChartTable({
       render: ({ timeSeconds }) => formatTimeIn(zone, timeSeconds * 1000),
     },
     ...series.map(({ label }, index): Column<ChartRow> => ({
-      id: label,
+      // People have named keys and tags, also twice the same.
+      id: `series_${index}`,
+      fileHeader: label,
       header: label,
       value: ({ values }) => values[index],
       align: 'right',

@@ -62,6 +62,7 @@ export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
     header: 'Balance after',
     width: '120px',
     align: 'right',
+    isMinor: true,
     render: ({ balance_usd: balanceUsd }) => formatUsd(balanceUsd),
   },
 ]

@@ -1,4 +1,4 @@
-import { writeCsv, type Cell } from '../write-csv.ts'
+import { writeCsvLines } from '../write-csv.ts'
 import type { Column } from './column.ts'
 import type { TableState } from './table-state.ts'
 
@@ -43,9 +43,7 @@ function compare(a: string | number, b: string | number): number {
 
 /** All columns of data, also those that are not shown. */
 export function tableCsv<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  const exported = columns.flatMap(({ id, value }) => (value ? [{ id, value }] : []))
-  return writeCsv(
-    exported.map(({ id }) => id),
-    rows.map((row) => Object.fromEntries(exported.map(({ id, value }): [string, Cell] => [id, value(row)]))),
-  )
+  const exported = columns.flatMap(({ id, fileHeader = id, value }) => (value ? [{ fileHeader, value }] : []))
+  const lines = rows.map((row) => exported.map(({ value }) => value(row)))
+  return writeCsvLines([exported.map(({ fileHeader }) => fileHeader), ...lines])
 }

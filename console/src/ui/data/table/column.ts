@@ -17,6 +17,8 @@ interface AnyColumn<Row> {
 
 interface DataColumn<Row> extends AnyColumn<Row> {
   readonly header: string
+  /** What files call the column if people have named it. Otherwise its id. */
+  readonly fileHeader?: string | undefined
   /** What the column sorts by and what files have. Times are RFC 3339, amounts are numbers in US dollars. */
   readonly value: (row: Row) => string | number | null | undefined
   readonly isAction?: undefined
@@ -26,6 +28,7 @@ interface DataColumn<Row> extends AnyColumn<Row> {
 interface ActionColumn<Row> extends AnyColumn<Row> {
   readonly isAction: true
   readonly header?: undefined
+  readonly fileHeader?: undefined
   readonly value?: undefined
 }
 

@@ -26,7 +26,7 @@ const TOOL_BAR_ROWS_MIN = 2
 
 export function TableToolBar<Row>(props: TableToolBarProps<Row>) {
   const { label, tools, isSaving, onSave } = props
-  const fileLabel = `All ${label.toLowerCase()} as CSV`
+  const fileLabel = `${label}: all rows as CSV`
   const isSmall = props.rowCount < TOOL_BAR_ROWS_MIN && props.more === undefined
   if (isSmall)
     return (
@@ -45,7 +45,7 @@ export function TableToolBar<Row>(props: TableToolBarProps<Row>) {
       </div>
     )
   return (
-    <div className="flex flex-wrap items-center justify-end gap-x-2">
+    <div className="-mt-2 flex flex-wrap items-center justify-end gap-x-2">
       <p role="status" className="mr-auto text-xs text-ink-faint">
         {describeOrder(props)}
       </p>
