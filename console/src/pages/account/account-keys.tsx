@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { accountKeyActions, accountKeysQuery } from '../../api/accounts.ts'
 import { keyColumns } from '../../keys/key-columns.tsx'
 import { KeySheet } from '../../keys/key-sheet.tsx'
@@ -16,9 +17,11 @@ export function AccountKeys({ id }: { readonly id: string }) {
   const [openedId, setOpenedId] = useState<string | null>(null)
   const opened = keys.data?.pages.flatMap(({ data }) => data).find((key) => key.id === openedId)
   const newKey = (
-    <Button icon="plus" onClick={() => setIsMaking(true)}>
-      New key
-    </Button>
+    <Permitted permission="gateway.manage">
+      <Button icon="plus" onClick={() => setIsMaking(true)}>
+        New key
+      </Button>
+    </Permitted>
   )
   const isEmpty = keys.data?.pages[0]?.data.length === 0
   return (

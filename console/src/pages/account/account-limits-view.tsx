@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { accountLimitsQuery, setAccountTier, type AccountLimits } from '../../api/accounts.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -60,11 +61,13 @@ function TierForm({ id, limits }: { readonly id: string; readonly limits: Accoun
         onChange={setChosen}
       />
       {update.error && <ErrorPanel title="The tier could not be set" error={update.error} />}
-      <div className="flex justify-end">
-        <Button kind="primary" type="submit" isBusy={update.isPending} disabled={chosen === saved}>
-          Set the tier
-        </Button>
-      </div>
+      <Permitted permission="gateway.manage">
+        <div className="flex justify-end">
+          <Button kind="primary" type="submit" isBusy={update.isPending} disabled={chosen === saved}>
+            Set the tier
+          </Button>
+        </div>
+      </Permitted>
     </form>
   )
 }

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import {
   ACCOUNT_SORTS,
   accountsFileUrl,
@@ -38,9 +39,11 @@ export function AccountsPage() {
         title="Accounts"
         description="Every account of this gateway. Each has its own keys, credit and usage."
         actions={
-          <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
-            New account
-          </Button>
+          <Permitted permission="gateway.manage">
+            <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
+              New account
+            </Button>
+          </Permitted>
         }
       />
       <FilterBar

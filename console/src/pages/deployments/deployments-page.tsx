@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { Permitted } from '../../ui/permitted.tsx'
 import { deploymentListQuery, type Deployment } from '../../api/deployment.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { nextPages } from '../../ui/data/next-pages.ts'
@@ -36,10 +37,12 @@ export function DeploymentsPage() {
         title="Deployments"
         description="Models of the hub on a GPU of your own, billed by the second while they run."
         actions={
-          <Link to="/deployments/new" className={buttonClass('primary')}>
-            <Icon name="plus" />
-            New deployment
-          </Link>
+          <Permitted permission="deployments.manage">
+            <Link to="/deployments/new" className={buttonClass('primary')}>
+              <Icon name="plus" />
+              New deployment
+            </Link>
+          </Permitted>
         }
       />
       {(rows.length > 0 || status !== undefined) && (
@@ -94,9 +97,11 @@ function Nothing({ isFiltered, onClear }: { readonly isFiltered: boolean; readon
       icon="server"
       title="No deployments yet"
       action={
-        <Link to="/deployments/new" className={buttonClass('primary')}>
-          Deploy a model
-        </Link>
+        <Permitted permission="deployments.manage">
+          <Link to="/deployments/new" className={buttonClass('primary')}>
+            Deploy a model
+          </Link>
+        </Permitted>
       }
     >
       Give the id of a model on the hub, choose a GPU, and call it like any other model.

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { accountQuery } from '../../api/account.ts'
-import { useHasScope } from '../../api/key-rights.ts'
+import { useMay } from '../../api/permissions.ts'
 import { usageTodayQuery } from '../../api/usage.ts'
 import { Skeleton } from '../../ui/feedback/skeleton.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -22,7 +22,8 @@ export function HomePage() {
   const { data: account } = useQuery(accountQuery)
   const { data: today } = useQuery(usageTodayQuery)
   const deprecated = today?.deprecated_models ?? []
-  const mayInfer = useHasScope('inference')
+  const seesTasks = useMay('models.use') !== false
+  const seesDeployments = useMay('deployments.read') !== false
   return (
     <Page>
       <PageHeader title="Home" description={account && `${account.name}, today in UTC`} />
@@ -43,10 +44,10 @@ export function HomePage() {
         </p>
       )}
       <TodayFigures />
-      {mayInfer !== false && (
+      {(seesTasks || seesDeployments) && (
         <div className="grid gap-6 lg:grid-cols-2">
-          <LatestTasks />
-          <LatestDeployments />
+          {seesTasks && <LatestTasks />}
+          {seesDeployments && <LatestDeployments />}
         </div>
       )}
       <Suspense fallback={<Skeleton className="h-80 w-full" />}>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { identityProvidersQuery, type IdentityProvider } from '../../api/identity-providers.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
@@ -29,9 +30,11 @@ export function IdentityProvidersPage() {
   const rows = providers.data?.providers ?? []
   const opened = rows.find(({ id }) => id === openedId)
   const add = (
-    <Button kind="primary" icon="plus" onClick={() => setIsAdding(true)}>
-      Add a provider
-    </Button>
+    <Permitted permission="gateway.manage">
+      <Button kind="primary" icon="plus" onClick={() => setIsAdding(true)}>
+        Add a provider
+      </Button>
+    </Permitted>
   )
   return (
     <Page>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { MODEL_KINDS } from '../../api/model-kinds.ts'
 import { modelSettingsQuery, type ConfiguredModel } from '../../api/model-settings.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
@@ -34,9 +35,11 @@ export function ModelsTab() {
     () => void navigate({ search: (old) => ({ ...old, model: undefined }), replace: true }),
   )
   const add = (
-    <Button kind="primary" icon="plus" onClick={() => setIsAdding(true)}>
-      Add a model
-    </Button>
+    <Permitted permission="gateway.manage">
+      <Button kind="primary" icon="plus" onClick={() => setIsAdding(true)}>
+        Add a model
+      </Button>
+    </Permitted>
   )
   return (
     <div className="flex flex-col gap-4">

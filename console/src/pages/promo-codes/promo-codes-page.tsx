@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { promoCodesQuery, type PromoCode } from '../../api/operator.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
@@ -28,9 +29,11 @@ export function PromoCodesPage() {
   const close = useCloseDetail(() => void navigate({ search: {}, replace: true }))
   const opened = codes.data?.pages.flatMap(({ data }) => data).find(({ id }) => id === openedId)
   const newCode = (
-    <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
-      New code
-    </Button>
+    <Permitted permission="gateway.manage">
+      <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
+        New code
+      </Button>
+    </Permitted>
   )
   return (
     <Page>

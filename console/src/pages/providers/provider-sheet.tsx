@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
+import { Permitted } from '../../ui/permitted.tsx'
 import { testProvider, type ProviderStatus } from '../../api/operator.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
@@ -44,8 +45,10 @@ export function ProviderSheet({ provider, onClose }: ProviderSheetProps) {
           }}
         />
         <ProviderPast name={provider.id} />
-        {provider.is_configured && <TestCall name={provider.id} />}
-        {provider.source === 'database' && <ManageProvider provider={provider} onRemoved={onClose} />}
+        <Permitted permission="gateway.manage">
+          {provider.is_configured && <TestCall name={provider.id} />}
+          {provider.source === 'database' && <ManageProvider provider={provider} onRemoved={onClose} />}
+        </Permitted>
         {provider.limited_keys.length > 0 && <LimitedKeys keys={provider.limited_keys} />}
         {provider.models.length > 0 && (
           <DataTable

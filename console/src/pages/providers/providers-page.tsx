@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { providersQuery, type ProviderStatus } from '../../api/operator.ts'
 import { providerHealthQuery, type ProviderHealth } from '../../api/provider-health.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
@@ -38,9 +39,11 @@ export function ProvidersPage() {
     () => void navigate({ search: (old) => ({ ...old, provider: undefined }), replace: true }),
   )
   const addButton = (
-    <Button kind="primary" icon="plus" disabled={!providers.data} onClick={() => setIsAdding(true)}>
-      Add a provider
-    </Button>
+    <Permitted permission="gateway.manage">
+      <Button kind="primary" icon="plus" disabled={!providers.data} onClick={() => setIsAdding(true)}>
+        Add a provider
+      </Button>
+    </Permitted>
   )
   return (
     <Page isWide>
