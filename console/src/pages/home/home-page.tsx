@@ -4,6 +4,7 @@ import { lazy, Suspense } from 'react'
 import { accountQuery } from '../../api/account.ts'
 import { useMay } from '../../api/permissions.ts'
 import { usageTodayQuery } from '../../api/usage.ts'
+import { classNames } from '../../ui/class-names.ts'
 import { Skeleton } from '../../ui/feedback/skeleton.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Page } from '../../ui/layout/page.tsx'
@@ -45,7 +46,7 @@ export function HomePage() {
       )}
       <TodayFigures />
       {(seesTasks || seesDeployments) && (
-        <div className="grid gap-6 lg:grid-cols-2">
+        <div className={classNames('grid gap-6', seesTasks && seesDeployments && 'lg:grid-cols-2')}>
           {seesTasks && <LatestTasks />}
           {seesDeployments && <LatestDeployments />}
         </div>
