@@ -152,7 +152,8 @@ async function readPartBudget(
   const scope = ownKeyId === null ? `project:${projectId}` : `key:${ownKeyId}`
   const [key, spentTotals, thisMonth, lastHour, days] = await Promise.all([
     ownKeyId === null ? UNLIMITED : readKeyLimits(database, ownKeyId),
-    readSpent(database, [scope]),
+    // Only keys have a limit of all that they ever spend.
+    readSpent(database, ownKeyId === null ? [] : [scope]),
     readTotals(database, { ...reader, range: month }),
     readTotals(database, { ...reader, range: lastHourAt(nowMs) }),
     // Days are not summed by project, so that a project has no forecast.
