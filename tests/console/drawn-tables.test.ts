@@ -35,7 +35,7 @@ describe('the tables of the console', () => {
     ])
   })
 
-  test('sort, have columns to choose and are saved', () => {
+  test('are sorted, have columns to choose and are saved', () => {
     const without = files.flatMap(({ path, text }) =>
       text
         .split(/<(?:DataTable|PagedTable)(?=\s)/)
@@ -47,7 +47,7 @@ describe('the tables of the console', () => {
     expect(filesWith(/<(?:DataTable|PagedTable)\s/).length).toBeGreaterThan(40)
   })
 
-  test('that are no lists are known, and say why', () => {
+  test('say why nobody sorts or saves them where they are no lists', () => {
     expect(filesWith(/<FixedTable\s/).toSorted()).toEqual(FIXED_TABLES)
     const reasons = files.flatMap(({ text }) =>
       [...text.matchAll(/<FixedTable\s[^]*?\sreason="([^"]+)"/g)].map(([, reason = '']) => reason),
