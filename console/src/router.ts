@@ -45,7 +45,7 @@ import { FailedPage } from './shell/failed-page.tsx'
 import { rootRoute } from './shell/root-route.tsx'
 import { notFoundRoute } from './shell/not-found-route.ts'
 import { shellRoute } from './shell/shell-route.tsx'
-import { withoutTables } from './ui/data/table-state.ts'
+import { withoutTables } from './ui/data/table/use-address-text.ts'
 
 /** The pages that need a session. */
 const pages = {

@@ -33,7 +33,7 @@ describe.skipIf(NO_BROWSER !== null)('the usage of all accounts in the console',
     await page.getByRole('region', { name: 'Spend in US dollars' }).getByText('quick').waitFor()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('link', { name: 'All groups as CSV' }).click(),
+      page.getByRole('link', { name: 'Groups: all rows as CSV' }).click(),
     ])
     const csv = await readFile(await download.path(), 'utf8')
     expect(csv.trim().split('\r\n')).toHaveLength(3)

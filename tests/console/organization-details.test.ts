@@ -13,9 +13,10 @@ const CHAT = { model: 'gpt-5.4-mini', messages: [{ role: 'user', content: 'Hi' }
 /** Returns what a button saves as a file. */
 async function savedBy(page: Page, name: string): Promise<string> {
   const download = page.waitForEvent('download')
-  const [button, link] = (['button', 'link'] as const).map((role) => page.getByRole(role, { name }))
-  await button
-    ?.or(link ?? button)
+  await page
+    .getByRole('button', { name })
+    .or(page.getByRole('link', { name }))
+    .or(page.getByRole('menuitem', { name }))
     .first()
     .click()
   return readFile(await (await download).path(), 'utf8')
@@ -155,7 +156,7 @@ describe.skipIf(NO_BROWSER !== null)('the details of an organization in the cons
     await groups.getByText('chat', { exact: true }).waitFor()
     await expectAccessible(page)
     await takeScreenshots(page, 'usage-by-tag')
-    const usage = await savedBy(page, 'CSV')
+    const usage = await savedBy(page, 'CSV over time')
     expect(usage).toContain(',search,team=search,')
     expect(usage).toContain(',chat,team=chat,')
     const tag = page.getByRole('combobox', { name: 'Tag, such as team=search' })
@@ -166,7 +167,8 @@ describe.skipIf(NO_BROWSER !== null)('the details of an organization in the cons
     await page.getByText('1 request', { exact: true }).waitFor()
     await expectAccessible(page)
     await takeScreenshots(page, 'log-by-tag')
-    const log = (await savedBy(page, 'CSV')).trim().split('\r\n')
+    await page.getByRole('button', { name: 'Columns and file of Requests' }).click()
+    const log = (await savedBy(page, 'Requests: all rows as CSV')).trim().split('\r\n')
     expect([log.length, log[1]?.includes('team=search')]).toEqual([2, true])
     await close()
   })

@@ -59,7 +59,7 @@ describe.skipIf(NO_BROWSER !== null)('usage in the console', () => {
     await page.getByRole('region', { name: 'Spend in US dollars' }).getByText('=quick').waitFor()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'CSV' }).click(),
+      page.getByRole('button', { name: 'CSV over time' }).click(),
     ])
     const csv = await readFile(await download.path(), 'utf8')
     const lines = csv.trim().split('\r\n')

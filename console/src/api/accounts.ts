@@ -146,7 +146,7 @@ export const setAccountTier = (id: string, tier: string | null) =>
 
 /** The keys of an account, for an operator. */
 export const accountKeyActions = (id: string): KeyActions => ({
-  scope: 'admin',
+  needs: 'gateway.manage',
   queryKey: ['accounts', id, 'keys'],
   create: (body) =>
     call(() => client.POST('/v1/admin/accounts/{id}/api-keys', { params: { path: { id } }, body })),

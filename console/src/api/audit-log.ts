@@ -96,17 +96,3 @@ function fetchEntries(
 }
 
 const DAY_SECONDS = 86_400
-const EXPORTED_PAGES_MAX = 100
-
-/** Reads all entries that match, newest first, up to 10,000. */
-export async function readAllEntries(filters: AuditFilters): Promise<AuditLogEntry[]> {
-  const entries: AuditLogEntry[] = []
-  const { signal } = new AbortController()
-  for (let page = 0; page < EXPORTED_PAGES_MAX; page += 1) {
-    const after = entries.at(-1)?.id
-    const found = await fetchEntries(filters, { limit: 100, ...(after !== undefined && { after }) }, signal)
-    entries.push(...found.data)
-    if (!found.has_more) break
-  }
-  return entries
-}

@@ -23,8 +23,8 @@ export const keysQuery = () => cursorPages({ queryKey: ['keys'], fetchPage: fetc
 
 /** What is done with the keys of one account: one's own, or one that an operator looks at. */
 export interface KeyActions {
-  /** What the key of the session needs to change these keys. */
-  readonly scope: KeyScope
+  /** What the session needs to change these keys. */
+  readonly needs: 'keys.own' | 'gateway.manage'
   /** Of the list of keys. */
   readonly queryKey: readonly string[]
   readonly create: (body: KeySettings & { env: KeyEnvironment }) => Promise<{ name: string; key: string }>
@@ -38,7 +38,7 @@ export const createKey = (body: KeySettings & { env: KeyEnvironment }) =>
   call(() => client.POST('/v1/tenants/me/api-keys', { body }))
 
 export const OWN_KEYS: KeyActions = {
-  scope: 'manage',
+  needs: 'keys.own',
   queryKey: ['keys'],
   create: createKey,
   update: (id, body) =>

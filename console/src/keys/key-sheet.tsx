@@ -1,6 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
-import { useHasScope } from '../api/key-rights.ts'
+import { accountQuery } from '../api/account.ts'
+import { useMay } from '../api/permissions.ts'
+import { NotPermitted } from '../ui/permitted.tsx'
 import type { ApiKey, KeyActions } from '../api/keys.ts'
 import { ErrorPanel } from '../ui/feedback/error-panel.tsx'
 import { formatUsd } from '../ui/format/format-usd.ts'
@@ -25,7 +27,7 @@ interface KeySheetProps {
 /** One key: what it has done, what it may do, and its end. */
 export function KeySheet({ apiKey, actions, onClose }: KeySheetProps) {
   const queryClient = useQueryClient()
-  const mayChange = useHasScope(actions.scope)
+  const { needed, mayChange } = useRightToChange(apiKey, actions)
   const [isRevoking, setIsRevoking] = useState(false)
   const [isRotating, setIsRotating] = useState(false)
   return (
@@ -54,9 +56,7 @@ export function KeySheet({ apiKey, actions, onClose }: KeySheetProps) {
           <p className="text-sm text-ink-soft">The key does not work any more and cannot be changed.</p>
         )}
         {apiKey.is_active && mayChange === false && (
-          <p className="text-sm text-ink-soft">
-            Changing or revoking it needs a key with the scope {actions.scope}.
-          </p>
+          <NotPermitted permission={needed} what="Changing or revoking it needs" />
         )}
         {apiKey.is_active && mayChange === true && (
           <>
@@ -97,6 +97,14 @@ export function KeySheet({ apiKey, actions, onClose }: KeySheetProps) {
       )}
     </Sheet>
   )
+}
+
+/** Whoever may change only keys of their own sees those of others. */
+function useRightToChange({ user_id: ownerId }: ApiKey, { needs }: KeyActions) {
+  const { data: account } = useQuery(accountQuery)
+  const user = account?.session?.user ?? null
+  const needed = needs === 'keys.own' && (user === null || user.id !== ownerId) ? 'keys.manage' : needs
+  return { needed, mayChange: useMay(needed) } as const
 }
 
 function KeySettingsForm({ apiKey, actions }: Omit<KeySheetProps, 'onClose'>) {

@@ -1,5 +1,4 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import {
   BUDGET_WINDOWS as WINDOWS,
   budgetRequestsQuery,
@@ -10,10 +9,11 @@ import {
 } from '../api/budgets.ts'
 import type { Column } from '../ui/data/data-table.tsx'
 import { PagedTable } from '../ui/data/paged-table.tsx'
+import { useAddressText } from '../ui/data/table/use-address-text.ts'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { formatUsd } from '../ui/format/format-usd.ts'
 import { IconButton } from '../ui/forms/icon-button.tsx'
-import { SelectField } from '../ui/forms/select-field.tsx'
+import { SelectField, type Choice } from '../ui/forms/select-field.tsx'
 import { showFailure, showToast } from '../ui/overlays/toasts.tsx'
 import { Badge, type Tone } from '../ui/text/badge.tsx'
 import { Time } from '../ui/text/time.tsx'
@@ -21,12 +21,20 @@ import { useSubjectNames } from './subject-names.ts'
 
 const TONES: Readonly<Record<RequestStatus, Tone>> = { pending: 'accent', approved: 'good', refused: 'plain' }
 
+const SHOWN: readonly Choice<RequestStatus | 'all'>[] = [
+  { value: 'pending', label: 'Waiting' },
+  { value: 'approved', label: 'Approved' },
+  { value: 'refused', label: 'Refused' },
+  { value: 'all', label: 'All requests' },
+]
+
 /** Who asked for more than a budget allows, and the decision. */
 export function BudgetRequests({ canDecide }: { readonly canDecide: boolean }) {
   const queryClient = useQueryClient()
   const nameOf = useSubjectNames(canDecide)
-  const [status, setStatus] = useState<RequestStatus | ''>('pending')
-  const requests = useInfiniteQuery(budgetRequestsQuery(status === '' ? null : status))
+  const [asked, setAsked] = useAddressText('view_requests')
+  const status = SHOWN.find(({ value }) => value === asked)?.value ?? 'pending'
+  const requests = useInfiniteQuery(budgetRequestsQuery(status === 'all' ? null : status))
   const decision = useMutation({
     mutationFn: ({ id, verdict }: { id: string; verdict: 'approve' | 'refuse' }) =>
       decideRequest(id, verdict),
@@ -43,16 +51,12 @@ export function BudgetRequests({ canDecide }: { readonly canDecide: boolean }) {
         isLabelHidden
         className="w-48"
         value={status}
-        choices={[
-          { value: 'pending', label: 'Waiting' },
-          { value: 'approved', label: 'Approved' },
-          { value: 'refused', label: 'Refused' },
-          { value: '', label: 'All requests' },
-        ]}
-        onChange={setStatus}
+        choices={SHOWN}
+        onChange={setAsked}
       />
       <PagedTable
         label="Requests"
+        tools={{ id: 'budget_requests' }}
         query={requests}
         columns={columnsOf(nameOf, canDecide && !decision.isPending, (id, verdict) =>
           decision.mutate({ id, verdict }),
@@ -77,6 +81,7 @@ function columnsOf(
     {
       id: 'who',
       header: 'Who',
+      value: ({ requested_by_name: name, requested_by: id }) => name ?? id,
       render: ({ requested_by_name: name, requested_by: id }) => (
         <span className="font-medium" title={id}>
           {name ?? id}
@@ -86,18 +91,21 @@ function columnsOf(
     {
       id: 'budget',
       header: 'For the budget of',
+      value: ({ budget }) => nameOf(budget.subject),
       render: ({ budget }) =>
         `${nameOf(budget.subject)}, ${formatUsd(budget.limit_usd)} ${WINDOWS[budget.window]}`,
     },
     {
       id: 'reason',
       header: 'Reason',
+      value: ({ reason }) => reason,
       isMinor: true,
       render: ({ reason }) => <span title={reason}>{reason}</span>,
     },
     {
       id: 'amount',
       header: 'Amount',
+      value: ({ amount_usd: usd }) => usd,
       width: '104px',
       align: 'right',
       render: ({ amount_usd: amountUsd }) => formatUsd(amountUsd),
@@ -105,6 +113,7 @@ function columnsOf(
     {
       id: 'until',
       header: 'Until',
+      value: ({ until }) => until,
       width: '144px',
       isMinor: true,
       render: ({ until }) => <Time at={until} form="short" />,
@@ -112,6 +121,7 @@ function columnsOf(
     {
       id: 'asked',
       header: 'Asked',
+      value: ({ created_at: at }) => at,
       width: '128px',
       isMinor: true,
       render: ({ created_at: at }) => <Time at={at} />,
@@ -119,12 +129,14 @@ function columnsOf(
     {
       id: 'status',
       header: 'State',
+      value: ({ status }) => status,
       width: '104px',
+      isMinor: true,
       render: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge>,
     },
     {
       id: 'decide',
-      header: '',
+      isAction: true,
       width: '104px',
       align: 'right',
       render: ({ id, status, reason }) =>

@@ -35,11 +35,22 @@ export function ProjectGroups({ id, isActive: isOpen }: ProjectPartProps) {
   // Groups belong to the account, so a session in a project cannot list them.
   const canAdd = isActive && account !== undefined && !account.session?.project
   const columns: Column<ProjectGroup>[] = [
-    { id: 'name', header: 'Group', render: ({ group_name: name }) => name },
-    { id: 'role', header: 'Role', width: '112px', render: ({ role }) => <Badge>{role}</Badge> },
+    {
+      id: 'name',
+      header: 'Group',
+      value: ({ group_name: name }) => name,
+      render: ({ group_name: name }) => name,
+    },
+    {
+      id: 'role',
+      header: 'Role',
+      value: ({ role }) => role,
+      width: '112px',
+      render: ({ role }) => <Badge>{role}</Badge>,
+    },
     {
       id: 'remove',
-      header: '',
+      isAction: true,
       width: '64px',
       align: 'right',
       render: (group) =>
@@ -64,6 +75,7 @@ export function ProjectGroups({ id, isActive: isOpen }: ProjectPartProps) {
       </div>
       <PagedTable
         label="Groups"
+        tools={{ id: 'groups' }}
         query={groups}
         columns={columns}
         rowId={({ group_id: groupId }) => groupId}

@@ -4,6 +4,7 @@ import { msOf } from '../api/organization-pages.ts'
 import { usePermissions } from '../api/permissions.ts'
 import { deleteProjectKey, projectKeysQuery, type ProjectKey } from '../api/projects.ts'
 import type { Column } from '../ui/data/data-table.tsx'
+import { timeOfSeconds } from '../ui/data/table/column.ts'
 import { PagedTable } from '../ui/data/paged-table.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { IconButton } from '../ui/forms/icon-button.tsx'
@@ -25,6 +26,7 @@ export function ProjectKeys({ id }: ProjectPartProps) {
       </p>
       <PagedTable
         label="Keys"
+        tools={{ id: 'keys' }}
         query={keys}
         columns={columnsOf(may('keys.manage'), setRevoked)}
         rowId={(key) => key.id}
@@ -48,18 +50,25 @@ export function ProjectKeys({ id }: ProjectPartProps) {
 
 function columnsOf(canRevoke: boolean, onRevoke: (key: ProjectKey) => void): Column<ProjectKey>[] {
   return [
-    { id: 'name', header: 'Name', render: ({ name }) => <span className="font-medium">{name}</span> },
+    {
+      id: 'name',
+      header: 'Name',
+      value: ({ name }) => name,
+      render: ({ name }) => <span className="font-medium">{name}</span>,
+    },
     {
       id: 'key',
       header: 'Key',
+      value: ({ redacted_value: text }) => text,
       width: '152px',
       isMinor: true,
       render: ({ redacted_value: text }) => <code className="text-xs">{text}</code>,
     },
-    { id: 'owner', header: 'Owner', render: ownerOf },
+    { id: 'owner', header: 'Owner', value: ownerOf, render: ownerOf },
     {
       id: 'used',
       header: 'Last use',
+      value: ({ last_used_at: at }) => timeOfSeconds(at),
       width: '128px',
       isMinor: true,
       render: ({ last_used_at: at }) => <Time at={msOf(at)} />,
@@ -67,6 +76,7 @@ function columnsOf(canRevoke: boolean, onRevoke: (key: ProjectKey) => void): Col
     {
       id: 'access',
       header: 'State',
+      value: ({ owner_project_access: access }) => access,
       width: '96px',
       render: ({ owner_project_access: access }) => (
         <Badge tone={access === 'active' ? 'good' : 'warn'}>{access}</Badge>
@@ -74,7 +84,7 @@ function columnsOf(canRevoke: boolean, onRevoke: (key: ProjectKey) => void): Col
     },
     {
       id: 'revoke',
-      header: '',
+      isAction: true,
       width: '64px',
       align: 'right',
       render: (key) =>

@@ -29,6 +29,7 @@ export function ProjectLimits({ id, isActive, isOfAccount }: ProjectPartProps) {
       </p>
       <PagedTable
         label="Limits"
+        tools={{ id: 'limits' }}
         query={limits}
         columns={columnsOf(canChange ? setOpened : null)}
         rowId={(limit) => limit.id}
@@ -44,11 +45,13 @@ function columnsOf(onChange: ((limit: ProjectLimit) => void) | null): Column<Pro
     {
       id: 'model',
       header: 'Model',
+      value: ({ model }) => model,
       render: ({ model }) => <span className="font-mono text-xs">{model}</span>,
     },
     {
       id: 'requests',
       header: 'Requests a minute',
+      value: ({ max_requests_per_1_minute: count }) => count,
       width: '144px',
       align: 'right',
       render: ({ max_requests_per_1_minute: count }) => formatCount(count),
@@ -56,6 +59,7 @@ function columnsOf(onChange: ((limit: ProjectLimit) => void) | null): Column<Pro
     {
       id: 'tokens',
       header: 'Tokens a minute',
+      value: ({ max_tokens_per_1_minute: count }) => count,
       width: '144px',
       align: 'right',
       isMinor: true,
@@ -64,6 +68,7 @@ function columnsOf(onChange: ((limit: ProjectLimit) => void) | null): Column<Pro
     {
       id: 'day',
       header: 'Requests a day',
+      value: ({ max_requests_per_1_day: count }) => count,
       width: '128px',
       align: 'right',
       isMinor: true,
@@ -75,7 +80,7 @@ function columnsOf(onChange: ((limit: ProjectLimit) => void) | null): Column<Pro
       : [
           {
             id: 'change',
-            header: '',
+            isAction: true as const,
             width: '64px',
             align: 'right' as const,
             render: (limit: ProjectLimit) => (

@@ -42,11 +42,23 @@ export function ProjectPeople({ id, isActive: isOpen }: ProjectPartProps) {
     onError: (error) => showFailure('The role could not be changed', error),
   })
   const columns: Column<ProjectUser>[] = [
-    { id: 'name', header: 'Person', render: ({ name, email }) => name ?? email },
-    { id: 'email', header: 'E-mail', isMinor: true, render: ({ email }) => email },
+    {
+      id: 'name',
+      header: 'Person',
+      value: ({ name, email }) => name ?? email,
+      render: ({ name, email }) => name ?? email,
+    },
+    {
+      id: 'email',
+      header: 'E-mail',
+      value: ({ email }) => email,
+      isMinor: true,
+      render: ({ email }) => email,
+    },
     {
       id: 'role',
       header: 'Role',
+      value: ({ role }) => role,
       width: '152px',
       render: ({ id: userId, role, email }) => (
         <SelectField
@@ -64,7 +76,7 @@ export function ProjectPeople({ id, isActive: isOpen }: ProjectPartProps) {
     },
     {
       id: 'remove',
-      header: '',
+      isAction: true,
       width: '64px',
       align: 'right',
       render: (user) =>
@@ -91,6 +103,7 @@ export function ProjectPeople({ id, isActive: isOpen }: ProjectPartProps) {
       </div>
       <PagedTable
         label="Members"
+        tools={{ id: 'people' }}
         query={users}
         columns={columns}
         rowId={({ id: userId }) => userId}

@@ -50,22 +50,25 @@ export function ProjectUsage({ id }: ProjectPartProps) {
           <Figure label="Tokens" value={formatShortCount(data.total_tokens)} />
         </div>
       </Section>
-      <Groups title="By model" spending={data} />
-      <Groups title="By key" spending={byKey.data} />
+      <Groups id="models" title="By model" spending={data} />
+      <Groups id="keys" title="By key" spending={byKey.data} />
     </div>
   )
 }
 
 interface GroupsProps {
+  /** Names the table in the address. */
+  readonly id: string
   readonly title: string
   readonly spending: Spending
 }
 
-function Groups({ title, spending }: GroupsProps) {
+function Groups({ id, title, spending }: GroupsProps) {
   return (
     <Section title={title}>
       <DataTable
         label={title}
+        tools={{ id, part: spending.other.groups === 0 ? undefined : 'those with the highest spend' }}
         columns={COLUMNS}
         rows={spending.data}
         rowId={({ value }) => value}
@@ -76,10 +79,16 @@ function Groups({ title, spending }: GroupsProps) {
 }
 
 const COLUMNS: readonly Column<Group>[] = [
-  { id: 'name', header: 'Name', render: ({ name }) => <span className="font-medium">{name}</span> },
+  {
+    id: 'name',
+    header: 'Name',
+    value: ({ name }) => name,
+    render: ({ name }) => <span className="font-medium">{name}</span>,
+  },
   {
     id: 'requests',
     header: 'Requests',
+    value: ({ requests }) => requests,
     width: '104px',
     align: 'right',
     render: ({ requests }) => formatCount(requests),
@@ -87,6 +96,7 @@ const COLUMNS: readonly Column<Group>[] = [
   {
     id: 'cost',
     header: 'Spend',
+    value: ({ cost_usd: usd }) => usd,
     width: '104px',
     align: 'right',
     render: ({ cost_usd: costUsd }) => formatUsd(costUsd),
@@ -94,6 +104,7 @@ const COLUMNS: readonly Column<Group>[] = [
   {
     id: 'share',
     header: 'Share',
+    value: ({ share }) => share,
     width: '80px',
     align: 'right',
     isMinor: true,

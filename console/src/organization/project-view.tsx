@@ -6,6 +6,7 @@ import { describeFailure } from '../api/api-error.ts'
 import { usePermissions } from '../api/permissions.ts'
 import { archiveProject, projectQuery, renameProject } from '../api/projects.ts'
 import { moveToProject } from '../api/sessions.ts'
+import { useAddressText } from '../ui/data/table/use-address-text.ts'
 import { ErrorPanel } from '../ui/feedback/error-panel.tsx'
 import { Button } from '../ui/forms/button.tsx'
 import { TextField } from '../ui/forms/text-field.tsx'
@@ -43,7 +44,7 @@ const TABS = [
 export function ProjectView({ id }: { readonly id: string }) {
   const project = useQuery(projectQuery(id))
   const { data: account } = useQuery(accountQuery)
-  const [tab, setTab] = useState<(typeof TABS)[number]['value']>('people')
+  const [asked, setAsked] = useAddressText('view_project')
   const [opened, setOpened] = useState<'rename' | 'archive' | null>(null)
   const close = (): void => setOpened(null)
   const { data } = project
@@ -51,7 +52,7 @@ export function ProjectView({ id }: { readonly id: string }) {
   const may = usePermissions()
   const isDefault = account !== undefined && id === `proj_${account.id.replaceAll('-', '')}`
   const isHere = account?.session?.project?.id === data?.id
-  const { Part } = TABS.find(({ value }) => value === tab) ?? TABS[0]
+  const { Part, value: tab } = TABS.find(({ value }) => value === asked) ?? TABS[0]
   if (project.error)
     return (
       <Page>
@@ -103,7 +104,7 @@ export function ProjectView({ id }: { readonly id: string }) {
           )
         }
       />
-      <Tabs label="Parts of the project" value={tab} tabs={TABS} onChange={setTab}>
+      <Tabs label="Parts of the project" value={tab} tabs={TABS} onChange={setAsked}>
         <Part id={id} isActive={isActive} isOfAccount={account?.session?.project === null} />
       </Tabs>
       {opened === 'rename' && data && <RenameDialog id={id} name={data.name} onClose={close} />}

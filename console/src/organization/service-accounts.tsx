@@ -11,6 +11,7 @@ import {
 } from '../api/projects.ts'
 import { KeyShownOnce } from '../keys/key-shown-once.tsx'
 import type { Column } from '../ui/data/data-table.tsx'
+import { timeOfSeconds } from '../ui/data/table/column.ts'
 import { PagedTable } from '../ui/data/paged-table.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { Button } from '../ui/forms/button.tsx'
@@ -50,6 +51,7 @@ export function ServiceAccounts({ id, isActive: isOpen }: ProjectPartProps) {
       </div>
       <PagedTable
         label="Service accounts"
+        tools={{ id: 'service_accounts' }}
         query={accounts}
         columns={columnsOf(isActive, setMaking, setDeleted)}
         rowId={(account) => account.id}
@@ -124,25 +126,38 @@ function columnsOf(
   onDelete: (account: ServiceAccount) => void,
 ): Column<ServiceAccount>[] {
   return [
-    { id: 'name', header: 'Name', render: ({ name }) => <span className="font-medium">{name}</span> },
+    {
+      id: 'name',
+      header: 'Name',
+      value: ({ name }) => name,
+      render: ({ name }) => <span className="font-medium">{name}</span>,
+    },
     {
       id: 'id',
       header: 'Id',
+      value: ({ id }) => id,
       width: '176px',
       isMinor: true,
       render: ({ id }) => <CopyableId id={id} label="id of the service account" isShort />,
     },
-    { id: 'role', header: 'Role', width: '96px', render: ({ role }) => <Badge>{role}</Badge> },
+    {
+      id: 'role',
+      header: 'Role',
+      value: ({ role }) => role,
+      width: '96px',
+      render: ({ role }) => <Badge>{role}</Badge>,
+    },
     {
       id: 'created',
       header: 'Made',
+      value: ({ created_at: at }) => timeOfSeconds(at),
       width: '128px',
       isMinor: true,
       render: ({ created_at: at }) => <Time at={msOf(at)} />,
     },
     {
       id: 'actions',
-      header: '',
+      isAction: true,
       width: '96px',
       align: 'right',
       render: (account) =>

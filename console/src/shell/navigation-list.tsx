@@ -31,4 +31,6 @@ export function NavigationList({ onChoose }: { readonly onChoose?: () => void })
 }
 
 /** Of most sessions. Shown until the account is known. */
-const USUAL_RIGHTS = { key: { scopes: ['inference', 'manage'] }, session: null }
+const USUAL_RIGHTS = {
+  session: { user: null, permissions: ['models.use', 'deployments.read', 'organization.read'] },
+}

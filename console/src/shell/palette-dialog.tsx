@@ -2,6 +2,7 @@ import { Dialog } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, type LinkProps } from '@tanstack/react-router'
 import { useState, type KeyboardEvent } from 'react'
+import { useMay } from '../api/permissions.ts'
 import { accountQuery } from '../api/account.ts'
 import { modelsQuery } from '../api/models.ts'
 import { classNames } from '../ui/class-names.ts'
@@ -94,8 +95,8 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }) {
 /** Pages first, then models, if their names have these words in them. Without words, pages. */
 function usePlaces(words: string): readonly Place[] {
   const { data: account } = useQuery(accountQuery)
-  const { data: models = [] } = useQuery(modelsQuery)
-  const pages = permittedPages(account ?? { key: { scopes: [] }, session: null })
+  const { data: models = [] } = useQuery({ ...modelsQuery, enabled: useMay('models.use') === true })
+  const pages = permittedPages(account ?? { session: null })
     .flatMap(({ entries }) => entries)
     .filter(({ label }) => label.toLowerCase().includes(words))
     .map(({ label, icon, to }): Place => ({ id: label, label, icon, link: { to } }))

@@ -123,7 +123,7 @@ const RETRY_AFTER_SECONDS_USUAL = 2
 export function toErrorAnswer(
   error: unknown,
   requestId: string,
-  caller?: Pick<Caller, 'permissions'> | null,
+  caller?: Pick<Caller, 'permissions' | 'projectId'> | null,
 ): ErrorAnswer {
   const known = toAppError(error)
   const { status, type } =

@@ -26,7 +26,8 @@ export function mayRead({ permissions }: Pick<Caller, 'permissions'>, permission
   return permissions.has(permission) || permissions.has('gateway.read')
 }
 
-/** Whether the caller may read how much the account has. */
-export function seesBalance(caller: Pick<Caller, 'permissions'>): boolean {
-  return mayRead(caller, 'usage.read') || caller.permissions.has('billing.manage')
+/** Whether the caller may read how much the account has. In a project nobody does: its rights end at the project. */
+export function seesBalance({ permissions, projectId }: Pick<Caller, 'permissions' | 'projectId'>): boolean {
+  if (permissions.has('gateway.read')) return true
+  return projectId === null && (permissions.has('usage.read') || permissions.has('billing.manage'))
 }

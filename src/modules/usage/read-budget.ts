@@ -29,8 +29,8 @@ interface SpendBudget {
 }
 
 /**
- * Spending and limits in the current UTC month: of an account, or of one key, which knows no amounts of its account. Null means
- * no limit, or an amount of the account.
+ * Spending and limits in the current UTC month: of an account, or of one key or project, which know no amounts of their account. Null
+ * means no limit, or an amount of the account.
  */
 export interface Budget {
   /** The monthly budget. Without one, the month's spending plus the balance. For a key: all that it may ever spend. */
@@ -66,11 +66,11 @@ export interface BudgetReader extends Reader {
 }
 
 export async function readBudget(parts: BudgetParts, reader: BudgetReader, nowMs: number): Promise<Budget> {
-  const { accountId, ownKeyId } = reader
+  const { accountId, projectId, ownKeyId } = reader
   const limiting = await readRatedBudgets(parts, reader, nowMs)
-  return ownKeyId === null
+  return projectId === null && ownKeyId === null
     ? readAccountBudget(parts, { accountId, limiting, nowMs })
-    : readKeyBudget(parts.database, { ...reader, ownKeyId }, { limiting, nowMs })
+    : readPartBudget(parts.database, reader, { limiting, nowMs })
 }
 
 async function readRatedBudgets(
@@ -141,24 +141,28 @@ async function readAccountBudget(
   }
 }
 
-async function readKeyBudget(
+/** Of one key, or of a project: the credit belongs to the account, so neither knows what that has. */
+async function readPartBudget(
   database: Queryable,
-  reader: Reader & { readonly ownKeyId: string },
+  reader: Reader,
   { limiting, nowMs }: Limited,
 ): Promise<Budget> {
+  const { accountId, projectId, ownKeyId } = reader
   const month = monthAt(nowMs)
-  const scope = `key:${reader.ownKeyId}`
+  const scope = ownKeyId === null ? `project:${projectId}` : `key:${ownKeyId}`
   const [key, spentTotals, thisMonth, lastHour, days] = await Promise.all([
-    readKeyLimits(database, reader.ownKeyId),
-    readSpent(database, [scope]),
+    ownKeyId === null ? UNLIMITED : readKeyLimits(database, ownKeyId),
+    // Only keys have a limit of all that they ever spend.
+    readSpent(database, ownKeyId === null ? [] : [scope]),
     readTotals(database, { ...reader, range: month }),
     readTotals(database, { ...reader, range: lastHourAt(nowMs) }),
-    readDays(database, { accountId: reader.accountId, keyId: reader.ownKeyId, nowMs }),
+    // Days are not summed by project, so that a project has no forecast.
+    ownKeyId === null ? [] : readDays(database, { accountId, keyId: ownKeyId, nowMs }),
   ])
   const { limitNanoUsd, parent } = key
   const spentEverNanoUsd = spentTotals.get(scope) ?? 0n
   const keyRestNanoUsd = limitNanoUsd === null ? null : largest(0n, limitNanoUsd - spentEverNanoUsd)
-  const parentKey = parent && (await readParentRest(database, { accountId: reader.accountId, parent, nowMs }))
+  const parentKey = parent && (await readParentRest(database, { accountId, parent, nowMs }))
   return {
     limitNanoUsd,
     spentNanoUsd: thisMonth.costNanoUsd,
@@ -199,6 +203,8 @@ interface ParentKey {
   readonly id: string
   readonly limitNanoUsd: NanoUsd
 }
+
+const UNLIMITED = { limitNanoUsd: null, parent: null } as const
 
 /** Parent: the key that it comes from, if that has a limit, which holds for all of its keys together. */
 async function readKeyLimits(

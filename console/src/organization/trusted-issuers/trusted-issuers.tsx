@@ -9,6 +9,7 @@ import {
   type TrustedIssuer,
 } from '../../api/trusted-issuers.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import { timeOfSeconds } from '../../ui/data/table/column.ts'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -64,6 +65,7 @@ export function TrustedIssuers({ id, isActive, isOfAccount }: ProjectPartProps) 
       {rows.length > 0 && (
         <DataTable
           label="Trusted issuers"
+          tools={{ id: 'issuers' }}
           columns={columnsOf(
             ({ id: issuerId }) => setOpenedId(issuerId),
             seesLog ? (issuer) => exchangesOf(issuer)[0] : null,
@@ -98,17 +100,20 @@ function columnsOf(
     {
       id: 'name',
       header: 'Name',
+      value: ({ name }) => name,
       render: (issuer) => <RowLink onOpen={() => onOpen(issuer)}>{issuer.name}</RowLink>,
     },
     {
       id: 'issuer',
       header: 'Issuer',
+      value: ({ issuer }) => issuer,
       isMinor: true,
       render: ({ issuer }) => <span className="truncate font-mono text-xs">{issuer}</span>,
     },
     {
       id: 'rules',
       header: 'Rules',
+      value: ({ rules }) => rules.length,
       width: '72px',
       align: 'right',
       render: ({ rules }) => rules.length,
@@ -119,6 +124,7 @@ function columnsOf(
           {
             id: 'last',
             header: 'Last exchange',
+            value: (issuer: TrustedIssuer) => timeOfSeconds(lastExchangeOf(issuer)?.atSeconds),
             width: '128px',
             render: (issuer: TrustedIssuer) => <Time at={msOf(lastExchangeOf(issuer)?.atSeconds)} />,
           },

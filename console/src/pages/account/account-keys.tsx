@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { accountKeyActions, accountKeysQuery } from '../../api/accounts.ts'
 import { keyColumns } from '../../keys/key-columns.tsx'
 import { KeySheet } from '../../keys/key-sheet.tsx'
@@ -16,9 +17,11 @@ export function AccountKeys({ id }: { readonly id: string }) {
   const [openedId, setOpenedId] = useState<string | null>(null)
   const opened = keys.data?.pages.flatMap(({ data }) => data).find((key) => key.id === openedId)
   const newKey = (
-    <Button icon="plus" onClick={() => setIsMaking(true)}>
-      New key
-    </Button>
+    <Permitted permission="gateway.manage">
+      <Button icon="plus" onClick={() => setIsMaking(true)}>
+        New key
+      </Button>
+    </Permitted>
   )
   const isEmpty = keys.data?.pages[0]?.data.length === 0
   return (
@@ -26,6 +29,7 @@ export function AccountKeys({ id }: { readonly id: string }) {
       {!isEmpty && <div className="flex justify-end">{newKey}</div>}
       <PagedTable
         label="Keys"
+        tools={{ id: 'keys' }}
         query={keys}
         columns={keyColumns((key) => setOpenedId(key.id))}
         rowId={(key) => key.id}

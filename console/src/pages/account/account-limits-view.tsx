@@ -1,5 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
+import { useMay } from '../../api/permissions.ts'
 import { accountLimitsQuery, setAccountTier, type AccountLimits } from '../../api/accounts.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -46,11 +48,13 @@ function TierForm({ id, limits }: { readonly id: string; readonly limits: Accoun
     event.preventDefault()
     update.mutate()
   }
+  const canSet = useMay('gateway.manage') === true
   const byBalance = limits.set_tier === null ? `By balance, now ${limits.tier}` : 'By balance'
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
       <SelectField
         label="Tier of limits"
+        disabled={!canSet}
         hint="A tier that is set applies whatever the balance is. Keys can have lower limits of their own."
         value={chosen}
         choices={[
@@ -60,11 +64,13 @@ function TierForm({ id, limits }: { readonly id: string; readonly limits: Accoun
         onChange={setChosen}
       />
       {update.error && <ErrorPanel title="The tier could not be set" error={update.error} />}
-      <div className="flex justify-end">
-        <Button kind="primary" type="submit" isBusy={update.isPending} disabled={chosen === saved}>
-          Set the tier
-        </Button>
-      </div>
+      <Permitted permission="gateway.manage">
+        <div className="flex justify-end">
+          <Button kind="primary" type="submit" isBusy={update.isPending} disabled={chosen === saved}>
+            Set the tier
+          </Button>
+        </div>
+      </Permitted>
     </form>
   )
 }

@@ -1,4 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { adminRequestsFileUrl } from '../../api/admin-requests.ts'
 import { accountRequestsQuery } from '../../api/accounts.ts'
 import { ledgerFileUrl, ledgerQuery } from '../../api/ledger.ts'
 import type { LoggedRequest } from '../../api/requests.ts'
@@ -58,23 +59,37 @@ function RequestList({ id }: { readonly id: string }) {
   const requests = useInfiniteQuery(accountRequestsQuery(id))
   const empty = <EmptyState icon="log" title="No request yet" />
   return (
-    <PagedTable label="Requests" query={requests} columns={REQUEST_COLUMNS} rowId={rowId} empty={empty} />
+    <PagedTable
+      label="Requests"
+      tools={{ id: 'requests', fileUrl: adminRequestsFileUrl({ account_id: id }) }}
+      query={requests}
+      columns={REQUEST_COLUMNS}
+      rowId={rowId}
+      empty={empty}
+    />
   )
 }
 
 const timeColumn = {
   id: 'time',
   header: 'Time',
-  width: '128px',
-  render: ({ created_at: at }: { readonly created_at: string }) => <Time at={at} form="short" />,
+  value: ({ created_at: at }: { readonly created_at: string }) => at,
+  width: '152px',
+  render: ({ created_at: at }: { readonly created_at: string }) => <Time at={at} form="clock" />,
 }
 
 const REQUEST_COLUMNS: readonly Column<LoggedRequest>[] = [
   timeColumn,
-  { id: 'model', header: 'Model', render: ({ model, requested_model: asked }) => model ?? asked ?? 'none' },
+  {
+    id: 'model',
+    header: 'Model',
+    value: ({ model, requested_model: asked }) => model ?? asked,
+    render: ({ model, requested_model: asked }) => model ?? asked ?? 'none',
+  },
   {
     id: 'id',
     header: 'Request id',
+    value: ({ request_id: id }) => id,
     width: '176px',
     isMinor: true,
     render: ({ request_id: requestId }) => <CopyableId id={requestId} label="request id" isShort />,
@@ -82,6 +97,7 @@ const REQUEST_COLUMNS: readonly Column<LoggedRequest>[] = [
   {
     id: 'outcome',
     header: 'Outcome',
+    value: ({ outcome }) => outcome,
     width: '120px',
     render: ({ outcome }) => (
       <Badge tone={outcome === 'completed' ? 'good' : outcome === 'failed' ? 'bad' : 'warn'}>{outcome}</Badge>
@@ -90,6 +106,7 @@ const REQUEST_COLUMNS: readonly Column<LoggedRequest>[] = [
   {
     id: 'latency',
     header: 'Latency',
+    value: ({ latency_ms: ms }) => ms,
     width: '96px',
     align: 'right',
     isMinor: true,
@@ -98,6 +115,7 @@ const REQUEST_COLUMNS: readonly Column<LoggedRequest>[] = [
   {
     id: 'cost',
     header: 'Cost',
+    value: ({ cost_usd: usd }) => usd,
     width: '112px',
     align: 'right',
     render: ({ cost_usd: costUsd }) => formatUsd(costUsd),

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { accountBudgetQuery, activateAccount, oneAccountQuery } from '../../api/accounts.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { formatUsd } from '../../ui/format/format-usd.ts'
@@ -49,14 +50,16 @@ export function AccountPage() {
             <Link to="/audit" search={{ account: id }} className={buttonClass('quiet')}>
               Audit
             </Link>
-            <Button onClick={() => setOpened('note')}>Note</Button>
-            <Button kind="danger" onClick={() => setOpened('state')}>
-              {action === 'suspend' ? 'Suspend' : 'Activate'}
-            </Button>
-            <Button onClick={() => setOpened('budget')}>Set budgets</Button>
-            <Button kind="primary" icon="plus" onClick={() => setOpened('credit')}>
-              Change credit
-            </Button>
+            <Permitted permission="gateway.manage">
+              <Button onClick={() => setOpened('note')}>Note</Button>
+              <Button kind="danger" onClick={() => setOpened('state')}>
+                {action === 'suspend' ? 'Suspend' : 'Activate'}
+              </Button>
+              <Button onClick={() => setOpened('budget')}>Set budgets</Button>
+              <Button kind="primary" icon="plus" onClick={() => setOpened('credit')}>
+                Change credit
+              </Button>
+            </Permitted>
           </>
         }
       />

@@ -12,6 +12,7 @@ export const ACCOUNT_COLUMNS: readonly Column<Account>[] = [
   {
     id: 'name',
     header: 'Name',
+    value: ({ name }) => name,
     render: ({ id, name }) => (
       <Link to="/accounts/$id" params={{ id }} className="font-medium hover:text-accent hover:underline">
         {name}
@@ -21,6 +22,7 @@ export const ACCOUNT_COLUMNS: readonly Column<Account>[] = [
   {
     id: 'id',
     header: 'Id',
+    value: ({ id }) => id,
     width: '176px',
     isMinor: true,
     render: ({ id }) => <CopyableId id={id} label="account id" isShort />,
@@ -28,12 +30,14 @@ export const ACCOUNT_COLUMNS: readonly Column<Account>[] = [
   {
     id: 'status',
     header: 'State',
+    value: ({ status }) => status,
     width: '112px',
     render: ({ status }) => <Badge tone={status === 'active' ? 'good' : 'warn'}>{status}</Badge>,
   },
   {
     id: 'balance',
     header: 'Balance',
+    value: ({ balance_usd: usd }) => usd,
     width: '128px',
     align: 'right',
     render: ({ balance_usd: balanceUsd }) => formatUsd(balanceUsd),
@@ -41,6 +45,7 @@ export const ACCOUNT_COLUMNS: readonly Column<Account>[] = [
   {
     id: 'spend',
     header: 'Spent, 30 days',
+    value: ({ spent_30d_usd: usd }) => usd,
     width: '136px',
     align: 'right',
     render: ({ spent_30d_usd: spentUsd }) => formatUsd(spentUsd),
@@ -48,6 +53,7 @@ export const ACCOUNT_COLUMNS: readonly Column<Account>[] = [
   {
     id: 'growth',
     header: 'Growth',
+    value: ({ spent_30d_usd: spentUsd, spent_before_usd: beforeUsd }) => spentUsd - beforeUsd,
     width: '120px',
     align: 'right',
     isMinor: true,
@@ -58,6 +64,7 @@ export const ACCOUNT_COLUMNS: readonly Column<Account>[] = [
   {
     id: 'errors',
     header: 'Failed, 30 days',
+    value: ({ failed_requests_30d: failed }) => failed,
     width: '136px',
     align: 'right',
     isMinor: true,
@@ -66,6 +73,7 @@ export const ACCOUNT_COLUMNS: readonly Column<Account>[] = [
   {
     id: 'created',
     header: 'Made',
+    value: ({ created_at: at }) => at,
     width: '128px',
     isMinor: true,
     render: ({ created_at: at }) => <Time at={at} />,

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import {
   ACCOUNT_SORTS,
   accountsFileUrl,
@@ -14,7 +15,7 @@ import { formatCountOf } from '../../ui/format/format-count.ts'
 import { Button } from '../../ui/forms/button.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
-import type { TableState } from '../../ui/data/table-state.ts'
+import type { TableState } from '../../ui/data/table/table-state.ts'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
@@ -38,9 +39,11 @@ export function AccountsPage() {
         title="Accounts"
         description="Every account of this gateway. Each has its own keys, credit and usage."
         actions={
-          <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
-            New account
-          </Button>
+          <Permitted permission="gateway.manage">
+            <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
+              New account
+            </Button>
+          </Permitted>
         }
       />
       <FilterBar

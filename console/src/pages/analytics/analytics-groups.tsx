@@ -88,6 +88,7 @@ const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<R
   {
     id: 'name',
     header: 'Name',
+    value: ({ name }) => name,
     render: (row) => {
       const open = openOf(row)
       const { name, account_name: account } = row
@@ -109,6 +110,7 @@ const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<R
   {
     id: 'cost',
     header: 'Spend',
+    value: ({ cost_usd: usd }) => usd,
     width: '104px',
     align: 'right',
     render: ({ cost_usd: costUsd }) => formatUsd(costUsd),
@@ -116,6 +118,7 @@ const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<R
   {
     id: 'margin',
     header: 'Margin',
+    value: ({ margin_usd: usd }) => usd,
     width: '104px',
     align: 'right',
     isMinor: true,
@@ -125,6 +128,7 @@ const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<R
   {
     id: 'change',
     header: 'Against before',
+    value: ({ cost_usd: usd, previous }) => previous && usd - previous.cost_usd,
     width: '128px',
     align: 'right',
     render: ({ cost_usd: costUsd, previous }) =>
@@ -133,6 +137,7 @@ const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<R
   {
     id: 'requests',
     header: 'Requests',
+    value: ({ requests }) => requests,
     width: '104px',
     align: 'right',
     render: ({ requests }) => formatCount(requests),
@@ -140,6 +145,7 @@ const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<R
   {
     id: 'tokens',
     header: 'Tokens',
+    value: ({ total_tokens: tokens }) => tokens,
     width: '96px',
     align: 'right',
     isMinor: true,
@@ -148,6 +154,7 @@ const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<R
   {
     id: 'errors',
     header: 'Failed',
+    value: ({ errors }) => errors?.failed,
     width: '112px',
     align: 'right',
     render: ({ errors, error_rate: rate }) =>
@@ -156,6 +163,7 @@ const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<R
   {
     id: 'latency',
     header: 'Latency p95',
+    value: ({ latency }) => latency?.p95_ms,
     width: '104px',
     align: 'right',
     isMinor: true,
@@ -164,6 +172,7 @@ const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<R
   {
     id: 'ttft',
     header: 'First token p50',
+    value: ({ ttft }) => ttft?.p50_ms,
     width: '128px',
     align: 'right',
     isMinor: true,
@@ -172,6 +181,7 @@ const columnsOf = (openOf: (row: Row) => (() => void) | null): readonly Column<R
   {
     id: 'cache',
     header: 'Cache hits',
+    value: ({ cache_hit_rate: rate }) => rate,
     width: '96px',
     align: 'right',
     isMinor: true,

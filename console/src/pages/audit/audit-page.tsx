@@ -9,8 +9,7 @@ import {
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
-import { Button, buttonClass } from '../../ui/forms/button.tsx'
-import { Icon } from '../../ui/icon.tsx'
+import { Button } from '../../ui/forms/button.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
@@ -42,16 +41,11 @@ export function AuditPage() {
       <PageHeader
         title="Audit log"
         description="Who did what to which object. Entries are written before the action and cannot be changed."
-        actions={
-          <a href={auditFileUrl(filters)} download className={buttonClass()}>
-            <Icon name="download" />
-            CSV
-          </a>
-        }
       />
       <AuditFilterBar filters={filters} total={entries.data?.pages[0]?.total} onChange={filter} />
       <PagedTable
         label="Audit entries"
+        tools={{ id: 'audit', fileUrl: auditFileUrl(filters) }}
         query={entries}
         columns={columnsOf(open)}
         rowId={({ id }) => id}
@@ -82,17 +76,20 @@ function columnsOf(onOpen: (entry: AuditEntry) => void): Column<AuditEntry>[] {
     {
       id: 'time',
       header: 'Time',
+      value: ({ created_at: at }) => at,
       width: '128px',
       render: ({ created_at: at }) => <Time at={at} form="short" />,
     },
     {
       id: 'action',
       header: 'Action',
+      value: ({ action }) => action,
       render: (entry) => <RowLink onOpen={() => onOpen(entry)}>{entry.action}</RowLink>,
     },
     {
       id: 'target',
       header: 'Target',
+      value: ({ target: { kind, id, name } }) => [kind, name ?? id].filter(Boolean).join(' '),
       width: '264px',
       isMinor: true,
       render: ({ target: { kind, id, name } }) => (
@@ -109,6 +106,7 @@ function columnsOf(onOpen: (entry: AuditEntry) => void): Column<AuditEntry>[] {
     {
       id: 'account',
       header: 'Account',
+      value: ({ account_name: name }) => name,
       width: '160px',
       isMinor: true,
       render: ({ account_name: name }) => name ?? <span className="text-ink-faint">none</span>,
@@ -116,6 +114,7 @@ function columnsOf(onOpen: (entry: AuditEntry) => void): Column<AuditEntry>[] {
     {
       id: 'actor',
       header: 'Done by',
+      value: ({ actor }) => actor.name ?? actor.key_id,
       width: '200px',
       isMinor: true,
       render: ({ actor }) => actor.name ?? <CopyableId id={actor.key_id} label="key id" isShort />,
@@ -123,6 +122,7 @@ function columnsOf(onOpen: (entry: AuditEntry) => void): Column<AuditEntry>[] {
     {
       id: 'outcome',
       header: 'Outcome',
+      value: ({ outcome }) => outcome,
       width: '104px',
       render: ({ outcome }) => <Badge tone={OUTCOME_TONES[outcome]}>{outcome}</Badge>,
     },

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { AuditEntry } from '../../api/operator-audit.ts'
+import { FixedTable } from '../../ui/data/fixed-table.tsx'
 import { Sheet } from '../../ui/overlays/sheet.tsx'
 import { Badge, type Tone } from '../../ui/text/badge.tsx'
 import { CodeBlock } from '../../ui/text/code-block.tsx'
@@ -50,7 +51,11 @@ function AccountLink({ id, name }: { readonly id: string; readonly name: string 
 
 function Changes({ changes }: Pick<AuditEntry, 'changes'>) {
   return (
-    <table aria-label="What is different" className="w-full table-fixed text-left text-sm">
+    <FixedTable
+      label="What is different"
+      reason="One change, with its members in the order of the object."
+      className="w-full table-fixed text-left"
+    >
       <thead className="text-ink-soft">
         <tr>
           {['Member', 'Before', 'After'].map((title) => (
@@ -71,7 +76,7 @@ function Changes({ changes }: Pick<AuditEntry, 'changes'>) {
           </tr>
         ))}
       </tbody>
-    </table>
+    </FixedTable>
   )
 }
 

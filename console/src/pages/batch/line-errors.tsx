@@ -38,6 +38,7 @@ function Kinds({ fileId }: { readonly fileId: string }) {
     <>
       <DataTable
         label="Errors by kind"
+        tools={{ id: 'errors', part: results.data.isCut ? 'those of the first lines' : undefined }}
         columns={KINDS}
         rows={groupErrors(results.data.lines)}
         rowId={({ code }) => code}
@@ -66,18 +67,25 @@ export function FileMistakes({ mistakes }: { readonly mistakes: readonly Mistake
 }
 
 const KINDS: Column<ErrorKind>[] = [
-  { id: 'code', header: 'Kind', width: '200px', render: ({ code }) => code },
+  { id: 'code', header: 'Kind', value: ({ code }) => code, width: '200px', render: ({ code }) => code },
   {
     id: 'count',
     header: 'Lines',
+    value: ({ count }) => count,
     width: '80px',
     align: 'right',
     render: ({ count }) => formatNumber(count),
   },
-  { id: 'message', header: 'What happened', render: ({ message }) => <span title={message}>{message}</span> },
+  {
+    id: 'message',
+    header: 'What happened',
+    value: ({ message }) => message,
+    render: ({ message }) => <span title={message}>{message}</span>,
+  },
   {
     id: 'lines',
     header: 'Such as',
+    value: ({ lines }) => lines.join(' '),
     isMinor: true,
     render: ({ lines }) => <span className="font-mono text-xs">{lines.join(', ')}</span>,
   },
@@ -95,8 +103,8 @@ const MISTAKES: Column<Mistake>[] = [
   {
     id: 'code',
     header: 'Kind',
-    width: '200px',
     value: ({ code }) => code,
+    width: '200px',
     render: ({ code }) => code,
   },
   {

@@ -38,7 +38,7 @@ function Answers({ fileId }: { readonly fileId: string }) {
     <>
       <DataTable
         label="Answers"
-        tools={{ id: 'answers' }}
+        tools={{ id: 'answers', part: results.data.isCut ? 'the first lines' : undefined }}
         columns={COLUMNS}
         rows={results.data.lines}
         rowId={({ custom_id: id }) => id}

@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react'
 import { batchListQuery, type Batch } from '../../api/batches.ts'
 import { msOf } from '../../api/organization-pages.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import { nextPages } from '../../ui/data/next-pages.ts'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -49,8 +50,7 @@ export function BatchesPage() {
           rows={rows}
           rowId={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: '/batches/$id', params: { id } })}
-          onEnd={batches.hasNextPage ? () => void batches.fetchNextPage() : undefined}
-          isLoadingMore={batches.isFetchingNextPage}
+          {...nextPages(batches)}
         />
       )}
       {batches.isSuccess && rows.length === 0 && (

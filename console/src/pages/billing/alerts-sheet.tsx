@@ -35,6 +35,7 @@ export function AlertsSheet({ onClose }: AlertsSheetProps) {
         <SettingsView />
         <PagedTable
           label="Budget alerts"
+          tools={{ id: 'alerts' }}
           query={alerts}
           columns={COLUMNS}
           rowId={({ id }) => id}
@@ -176,18 +177,21 @@ const COLUMNS: readonly Column<BudgetAlert>[] = [
   {
     id: 'time',
     header: 'Time',
+    value: ({ created_at: at }) => at,
     width: '128px',
     render: ({ created_at: at }) => <Time at={at} form="short" />,
   },
   {
     id: 'period',
     header: 'Period',
+    value: ({ period_start: start }) => start,
     render: ({ period, period_start: start }) =>
       period === 'day' ? start : start.slice(0, 'YYYY-MM'.length),
   },
   {
     id: 'threshold',
     header: 'Threshold',
+    value: ({ threshold_percent: percent }) => percent,
     width: '96px',
     align: 'right',
     render: ({ threshold_percent: percent }) => `${percent} %`,
@@ -195,6 +199,7 @@ const COLUMNS: readonly Column<BudgetAlert>[] = [
   {
     id: 'spent',
     header: 'Spent',
+    value: ({ spent_usd: usd }) => usd,
     width: '112px',
     align: 'right',
     isMinor: true,
@@ -203,6 +208,7 @@ const COLUMNS: readonly Column<BudgetAlert>[] = [
   {
     id: 'limit',
     header: 'Budget',
+    value: ({ limit_usd: usd }) => usd,
     width: '112px',
     align: 'right',
     isMinor: true,

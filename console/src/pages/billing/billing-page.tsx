@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accountQuery } from '../../api/account.ts'
+import { useNeed, usePermissions } from '../../api/permissions.ts'
 import { Button, buttonClass } from '../../ui/forms/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Page } from '../../ui/layout/page.tsx'
@@ -23,7 +24,11 @@ export function BillingPage() {
   const { data: account } = useQuery(accountQuery)
   const [areAlertsOpen, setAreAlertsOpen] = useState(false)
   const [isAutoTopUpOpen, setIsAutoTopUpOpen] = useState(back === 'saved')
-  const mayPay = account?.key.scopes.includes('manage') === true
+  const may = usePermissions()
+  // Credit and its alerts belong to the account.
+  const isOfAccount = account?.session?.project === null
+  const mayPay = isOfAccount && may('billing.manage')
+  const need = useNeed('billing.manage')
   return (
     <Page>
       <PageHeader
@@ -31,9 +36,11 @@ export function BillingPage() {
         description="Credit of this account: what is left, how to get more, and what changed it."
         actions={
           <>
-            <Link to="/billing/statements" className={buttonClass()}>
-              Statements
-            </Link>
+            {may('usage.read') && (
+              <Link to="/billing/statements" className={buttonClass()}>
+                Statements
+              </Link>
+            )}
             {mayPay && (
               <Link to="/billing/ledger" className={buttonClass()}>
                 Ledger
@@ -44,7 +51,7 @@ export function BillingPage() {
                 Automatic top-up
               </Button>
             )}
-            {mayPay && (
+            {isOfAccount && may('usage.read') && (
               <Button icon="warn" onClick={() => setAreAlertsOpen(true)}>
                 Budget alerts
               </Button>
@@ -79,11 +86,12 @@ export function BillingPage() {
       )}
       {account && !mayPay ? (
         <p className="text-sm text-ink-soft">
-          The balance, alerts, top-ups, promo codes and the history of payments need a key with the scope
-          manage.
+          {isOfAccount
+            ? `${may('usage.read') ? 'Top-ups, promo codes, the ledger' : 'The balance, alerts, top-ups, promo codes'} and the history of payments need ${need}.`
+            : 'Credit belongs to the account, so that top-ups, promo codes and payments are not a part of a project.'}
         </p>
       ) : (
-        <PaymentHistory />
+        mayPay && <PaymentHistory />
       )}
       {mayPay && isAutoTopUpOpen && (
         <AutoTopUpSheet

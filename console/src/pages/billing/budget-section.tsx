@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { budgetQuery } from '../../api/account.ts'
+import { useReach } from '../../api/permissions.ts'
 import type { Schemas } from '../../api/client.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { formatShare } from '../../ui/format/format-count.ts'
@@ -14,6 +15,7 @@ const DAY_MS = 86_400_000
 /** What may still be spent, and how long that lasts. */
 export function BudgetSection() {
   const { data, error, refetch } = useQuery(budgetQuery)
+  const reach = useReach('usage.read')
   if (error)
     return <ErrorPanel title="The balance could not be loaded" error={error} onRetry={() => void refetch()} />
   const outlook = data?.outlook
@@ -35,7 +37,7 @@ export function BudgetSection() {
             />
           )}
           <Figure
-            label={isOfKey ? 'This key can spend' : 'Can be spent'}
+            label={isOfKey ? `This ${reach} can spend` : 'Can be spent'}
             value={data && formatAmount(data.remaining_usd)}
             note={data && describeHeld(data.held_usd)}
           />
@@ -87,7 +89,7 @@ function formatAmount(usd: number | null): string {
 }
 
 function describeHeld(heldUsd: number | null): string {
-  if (heldUsd === null) return 'By its own limit, while the account has credit'
+  if (heldUsd === null) return 'By its own limits, while the account has credit'
   return heldUsd === 0 ? 'By balance and budgets' : `${formatUsd(heldUsd)} of it held for work in progress`
 }
 

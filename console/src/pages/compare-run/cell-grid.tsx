@@ -1,5 +1,6 @@
 import type { CompareCell, ComparePrompt, CompareRun } from '../../api/compare.ts'
 import { classNames } from '../../ui/class-names.ts'
+import { FixedTable } from '../../ui/data/fixed-table.tsx'
 import { formatDuration } from '../../ui/format/format-duration.ts'
 
 interface CellGridProps {
@@ -23,43 +24,45 @@ export function CellGrid({ run, cells, prompts, onOpen }: CellGridProps) {
   // The lanes of a blind run have another name in every prompt until there is a vote.
   const isHidden = cells.some(({ model }) => model === '')
   return (
-    <div role="region" aria-label="Answers" tabIndex={0} className="max-h-[60dvh] overflow-auto">
-      <table className="w-full border-separate border-spacing-1 text-xs">
-        <thead>
-          <tr>
-            <th scope="col" className="text-left font-medium text-ink-soft">
-              Prompt
+    <FixedTable
+      label="Answers"
+      reason="A matrix of prompts and lanes. The export of the run has its values."
+      frameClass="max-h-[60dvh] overflow-y-auto"
+      className="w-full border-separate border-spacing-1 text-xs"
+    >
+      <thead>
+        <tr>
+          <th scope="col" className="text-left font-medium text-ink-soft">
+            Prompt
+          </th>
+          {run.lanes.map((lane, index) => (
+            <th key={lane.id} scope="col" className="truncate text-left font-medium text-ink-soft">
+              {isHidden ? `Answer ${index + 1}` : lane.name}
             </th>
-            {run.lanes.map((lane, index) => (
-              <th key={lane.id} scope="col" className="truncate text-left font-medium text-ink-soft">
-                {isHidden ? `Answer ${index + 1}` : lane.name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {[...lines].map(([line, ofLine]) => (
-            <tr key={line}>
-              <th
-                scope="row"
-                className="tabular max-w-28 truncate pr-2 text-left font-normal text-ink-soft sm:max-w-72"
-              >
-                <span className="text-ink-faint">{run.repeats > 1 ? line : line.split('.')[0]}</span>{' '}
-                {prompts.get(ofLine[0]?.prompt_index ?? -1)?.text}
-              </th>
-              {(isHidden
-                ? ofLine
-                : run.lanes.map(({ id }) => ofLine.find((cell) => cell.lane_id === id))
-              ).map((cell, index) => (
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {[...lines].map(([line, ofLine]) => (
+          <tr key={line}>
+            <th
+              scope="row"
+              className="tabular max-w-28 truncate pr-2 text-left font-normal text-ink-soft sm:max-w-72"
+            >
+              <span className="text-ink-faint">{run.repeats > 1 ? line : line.split('.')[0]}</span>{' '}
+              {prompts.get(ofLine[0]?.prompt_index ?? -1)?.text}
+            </th>
+            {(isHidden ? ofLine : run.lanes.map(({ id }) => ofLine.find((cell) => cell.lane_id === id))).map(
+              (cell, index) => (
                 <td key={cell?.lane_id ?? index} className="p-0">
                   {cell && <CellButton cell={cell} onOpen={onOpen} />}
                 </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+              ),
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </FixedTable>
   )
 }
 

@@ -1,5 +1,7 @@
+import { useMemo } from 'react'
 import type { Schemas } from '../../api/client.ts'
 import type { CompareRun } from '../../api/compare.ts'
+import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { formatShare, formatShortCount } from '../../ui/format/format-count.ts'
 import { formatDuration } from '../../ui/format/format-duration.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
@@ -7,88 +9,155 @@ import { Section } from '../../ui/layout/section.tsx'
 import { Badge } from '../../ui/text/badge.tsx'
 
 type Mean = Schemas['CompareMean'] | null | undefined
+type Lane = CompareRun['lanes'][number]
 
-const MEASURES = ['Latency', 'First token', 'Tokens/s', 'Cost of an answer', 'Wins']
+interface Measure {
+  readonly id: string
+  readonly header: string
+  /** What is known before the run has ended. */
+  readonly valueOf: (lane: Lane) => number | null
+  readonly meanOf: (lane: Lane) => Mean
+  readonly format: (value: number) => string
+  /** Left out where the page is narrow. */
+  readonly isMinor: boolean
+}
 
 /** The mean of each measure by lane, with its 95 % interval once the run has ended. */
 export function LaneStatistics({ run }: { readonly run: CompareRun }) {
-  const scores = run.scores.map(({ name }) => String(name))
-  const headers = ['Lane', 'Answers', 'Score', ...scores, ...MEASURES]
+  const columns = useMemo(() => columnsOf(run.scores.map(({ name }) => String(name))), [run.scores])
   return (
     <Section title="Lanes">
-      <div role="region" aria-label="Lanes" tabIndex={0} className="overflow-x-auto">
-        <table className="w-full text-sm">
-          <thead>
-            <tr className="border-b border-line text-xs text-ink-soft">
-              {headers.map((header, index) => (
-                <th
-                  key={header}
-                  scope="col"
-                  className={`px-2 py-1.5 font-medium whitespace-nowrap ${index === 0 ? 'text-left' : 'text-right'}`}
-                >
-                  {header}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {run.lanes.map((lane) => {
-              const { stats } = lane
-              const known = stats.confidence
-              return (
-                <tr key={lane.id} className="tabular border-b border-line last:border-b-0">
-                  <th scope="row" className="px-2 py-2 text-left font-medium whitespace-nowrap">
-                    {lane.name} {lane.winner && <Badge tone="accent">winner</Badge>}
-                  </th>
-                  <td className="px-2 py-2 text-right whitespace-nowrap">
-                    {stats.completed}
-                    {stats.failed > 0 && <span className="text-bad"> + {stats.failed} failed</span>}
-                  </td>
-                  <Measure value={stats.score} mean={known?.score} format={formatShare} />
-                  {scores.map((name) => (
-                    <Measure
-                      key={name}
-                      value={stats.scores[name]?.mean ?? null}
-                      mean={null}
-                      format={formatShare}
-                    />
-                  ))}
-                  <Measure value={stats.latency_ms.p50} mean={known?.latency_ms} format={formatDuration} />
-                  <Measure value={stats.ttft_ms.p50} mean={known?.ttft_ms} format={formatDuration} />
-                  <Measure
-                    value={stats.output_tokens_per_second}
-                    mean={known?.output_tokens_per_second}
-                    format={formatShortCount}
-                  />
-                  <Measure value={null} mean={known?.cost_usd} format={formatUsd} />
-                  <td className="px-2 py-2 text-right">{lane.wins}</td>
-                </tr>
-              )
-            })}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        label="Lanes"
+        tools={{ id: 'lanes' }}
+        columns={columns}
+        rows={run.lanes}
+        rowId={({ id }) => id}
+      />
     </Section>
   )
 }
 
-interface MeasureProps {
-  /** What is known before the run has ended. */
-  readonly value: number | null
+function columnsOf(scores: readonly string[]): Column<Lane>[] {
+  const ofScores = scores.map((name): Measure => ({
+    id: `score_${encodeURIComponent(name)}`,
+    header: name,
+    valueOf: ({ stats }) => stats.scores[name]?.mean ?? null,
+    meanOf: () => null,
+    format: formatShare,
+    isMinor: true,
+  }))
+  const [score, ...others] = MEASURES
+  return [
+    {
+      id: 'lane',
+      header: 'Lane',
+      value: ({ name }) => name,
+      render: ({ name, winner }) => (
+        <span title={name}>
+          <span className="font-medium">{name}</span> {winner && <Badge tone="accent">winner</Badge>}
+        </span>
+      ),
+    },
+    {
+      id: 'answers',
+      header: 'Answers',
+      value: ({ stats }) => stats.completed,
+      width: '104px',
+      align: 'right',
+      isMinor: true,
+      render: ({ stats }) => (
+        <>
+          {stats.completed}
+          {stats.failed > 0 && <span className="text-bad"> + {stats.failed} failed</span>}
+        </>
+      ),
+    },
+    ...[score, ...ofScores, ...others].map(columnOf),
+    {
+      id: 'wins',
+      header: 'Wins',
+      value: ({ wins }) => wins,
+      width: '64px',
+      align: 'right',
+      isMinor: true,
+      render: ({ wins }) => wins,
+    },
+  ]
+}
+
+const MEASURES: readonly [Measure, ...Measure[]] = [
+  {
+    id: 'score',
+    header: 'Score',
+    valueOf: ({ stats }) => stats.score,
+    meanOf: ({ stats }) => stats.confidence?.score,
+    format: formatShare,
+    isMinor: false,
+  },
+  {
+    id: 'latency_ms',
+    header: 'Latency',
+    valueOf: ({ stats }) => stats.latency_ms.p50,
+    meanOf: ({ stats }) => stats.confidence?.latency_ms,
+    format: formatDuration,
+    isMinor: true,
+  },
+  {
+    id: 'ttft_ms',
+    header: 'First token',
+    valueOf: ({ stats }) => stats.ttft_ms.p50,
+    meanOf: ({ stats }) => stats.confidence?.ttft_ms,
+    format: formatDuration,
+    isMinor: true,
+  },
+  {
+    id: 'tokens_per_second',
+    header: 'Tokens/s',
+    valueOf: ({ stats }) => stats.output_tokens_per_second,
+    meanOf: ({ stats }) => stats.confidence?.output_tokens_per_second,
+    format: formatShortCount,
+    isMinor: true,
+  },
+  {
+    id: 'cost_usd',
+    header: 'Cost of an answer',
+    valueOf: () => null,
+    meanOf: ({ stats }) => stats.confidence?.cost_usd,
+    format: formatUsd,
+    isMinor: false,
+  },
+]
+
+function columnOf({ id, header, valueOf, meanOf, format, isMinor }: Measure): Column<Lane> {
+  const shownOf = (lane: Lane): number | null => meanOf(lane)?.mean ?? valueOf(lane)
+  return {
+    id,
+    header,
+    value: shownOf,
+    width: '136px',
+    align: 'right',
+    isMinor,
+    render: (lane) => <MeasureCell shown={shownOf(lane)} mean={meanOf(lane)} format={format} />,
+  }
+}
+
+interface MeasureCellProps {
+  readonly shown: number | null
   readonly mean: Mean
   readonly format: (value: number) => string
 }
 
-function Measure({ value, mean, format }: MeasureProps) {
-  const shown = mean?.mean ?? value
+function MeasureCell({ shown, mean, format }: MeasureCellProps) {
+  if (shown === null) return <span className="text-ink-faint">none</span>
   return (
-    <td className="px-2 py-2 text-right whitespace-nowrap">
-      {shown === null ? <span className="text-ink-faint">none</span> : format(shown)}
+    <>
+      {format(shown)}
       {mean && (
-        <span className="block text-xs text-ink-faint">
+        <span className="block pb-1 text-xs text-ink-faint max-sm:hidden">
           {format(mean.low)} – {format(mean.high)}
         </span>
       )}
-    </td>
+    </>
   )
 }

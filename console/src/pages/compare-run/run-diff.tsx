@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../api/client.ts'
 import { diffQuery, isUnderWay, runListQuery, type CompareRun } from '../../api/compare.ts'
+import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { formatShortCount } from '../../ui/format/format-count.ts'
@@ -71,42 +72,63 @@ function DiffTable({ id, against }: { readonly id: string; readonly against: str
       />
     )
   return (
-    <div role="region" aria-label="Differences" tabIndex={0} className="overflow-x-auto">
-      <table className="w-full text-sm">
-        <thead>
-          <tr className="border-b border-line text-left text-xs text-ink-soft">
-            {['Lane', 'Measure', 'Before', 'Now', 'Verdict'].map((header) => (
-              <th key={header} scope="col" className="px-2 py-1.5 font-medium">
-                {header}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {diff.data.lanes.flatMap(({ lane, measures }) =>
-            MEASURES.flatMap(({ id: measureId, label, format }) => {
-              const measure = measures[measureId]
-              if (measure === null) return []
-              return [
-                <tr
-                  key={`${lane.lane_id} ${measureId}`}
-                  className="tabular border-b border-line last:border-b-0"
-                >
-                  <td className="px-2 py-1.5">{lane.name}</td>
-                  <td className="px-2 py-1.5">{label}</td>
-                  <td className="px-2 py-1.5">{format(measure.against_mean)}</td>
-                  <td className="px-2 py-1.5">{format(measure.mean)}</td>
-                  <td className="px-2 py-1.5">
-                    <Badge tone={TONES[measure.verdict] ?? 'plain'}>
-                      {measure.verdict.replaceAll('_', ' ')}
-                    </Badge>
-                  </td>
-                </tr>,
-              ]
-            }),
-          )}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label="Differences"
+      tools={{ id: 'differences' }}
+      columns={COLUMNS}
+      rows={diff.data.lanes.flatMap(differencesOf)}
+      rowId={({ laneId, measure }) => `${laneId} ${measure.id}`}
+    />
   )
 }
+
+interface Difference {
+  readonly laneId: string
+  readonly lane: string
+  readonly measure: (typeof MEASURES)[number]
+  readonly figures: NonNullable<Measures[keyof Measures]>
+}
+
+function differencesOf({ lane, measures }: Schemas['CompareDiff']['lanes'][number]): Difference[] {
+  return MEASURES.flatMap((measure) => {
+    const figures = measures[measure.id]
+    return figures === null ? [] : [{ laneId: lane.lane_id, lane: lane.name, measure, figures }]
+  })
+}
+
+const COLUMNS: readonly Column<Difference>[] = [
+  { id: 'lane', header: 'Lane', value: ({ lane }) => lane, render: ({ lane }) => lane },
+  {
+    id: 'measure',
+    header: 'Measure',
+    value: ({ measure }) => measure.id,
+    width: '20%',
+    render: ({ measure }) => measure.label,
+  },
+  {
+    id: 'before',
+    header: 'Before',
+    value: ({ figures }) => figures.against_mean,
+    width: '112px',
+    align: 'right',
+    isMinor: true,
+    render: ({ figures, measure }) => measure.format(figures.against_mean),
+  },
+  {
+    id: 'now',
+    header: 'Now',
+    value: ({ figures }) => figures.mean,
+    width: '112px',
+    align: 'right',
+    render: ({ figures, measure }) => measure.format(figures.mean),
+  },
+  {
+    id: 'verdict',
+    header: 'Verdict',
+    value: ({ figures }) => figures.verdict.replaceAll('_', ' '),
+    width: '208px',
+    render: ({ figures: { verdict } }) => (
+      <Badge tone={TONES[verdict] ?? 'plain'}>{verdict.replaceAll('_', ' ')}</Badge>
+    ),
+  },
+]

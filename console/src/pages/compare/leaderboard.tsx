@@ -66,6 +66,7 @@ export function Leaderboard({ source, onSource }: LeaderboardProps) {
           <p className="text-sm first-letter:uppercase">{board.data.verdict.text}</p>
           <DataTable
             label="Leaderboard"
+            tools={{ id: 'leaderboard' }}
             columns={columnsFor(board.data.data)}
             rows={board.data.data}
             rowId={({ model }) => model}
@@ -89,11 +90,24 @@ function columnsFor(rows: readonly Row[]): Column<Row>[] {
   const from = Math.min(...rows.map(({ rating, rating_low: low }) => low ?? rating)) - 20
   const to = Math.max(...rows.map(({ rating, rating_high: high }) => high ?? rating)) + 20
   return [
-    { id: 'rank', header: 'Rank', width: '64px', align: 'right', render: ({ rank }) => rank },
-    { id: 'model', header: 'Model', render: ({ model }) => <span className="font-medium">{model}</span> },
+    {
+      id: 'rank',
+      header: 'Rank',
+      value: ({ rank }) => rank,
+      width: '64px',
+      align: 'right',
+      render: ({ rank }) => rank,
+    },
+    {
+      id: 'model',
+      header: 'Model',
+      value: ({ model }) => model,
+      render: ({ model }) => <span className="font-medium">{model}</span>,
+    },
     {
       id: 'rating',
       header: 'Rating',
+      value: ({ rating }) => rating,
       width: '80px',
       align: 'right',
       render: ({ rating }) => Math.round(rating),
@@ -101,6 +115,8 @@ function columnsFor(rows: readonly Row[]): Column<Row>[] {
     {
       id: 'interval',
       header: '95 % interval',
+      value: ({ rating_low: low, rating_high: high }) =>
+        low === null || high === null ? null : `${Math.round(low)} to ${Math.round(high)}`,
       width: '240px',
       isMinor: true,
       render: ({ model, rating, rating_low: low, rating_high: high }) => (
@@ -118,6 +134,7 @@ function columnsFor(rows: readonly Row[]): Column<Row>[] {
     {
       id: 'rate',
       header: 'Won',
+      value: ({ win_rate: rate }) => rate,
       width: '80px',
       align: 'right',
       render: ({ win_rate: rate }) => (rate === null ? '' : formatShare(rate)),
@@ -125,6 +142,7 @@ function columnsFor(rows: readonly Row[]): Column<Row>[] {
     {
       id: 'record',
       header: 'Votes won, lost, tied, all bad',
+      value: ({ votes }) => [votes.won, votes.lost, votes.tied, votes.both_bad].join(' / '),
       width: '216px',
       align: 'right',
       isMinor: true,

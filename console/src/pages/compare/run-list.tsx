@@ -3,6 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { runListQuery, type CompareRun } from '../../api/compare.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import { nextPages } from '../../ui/data/next-pages.ts'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -50,12 +51,12 @@ export function RunList({ search, onSearch }: RunListProps) {
       {rows.length > 0 && (
         <DataTable
           label="Runs"
+          tools={{ id: 'runs' }}
           columns={COLUMNS}
           rows={rows}
           rowId={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: '/compare/$id', params: { id } })}
-          onEnd={runs.hasNextPage ? () => void runs.fetchNextPage() : undefined}
-          isLoadingMore={runs.isFetchingNextPage}
+          {...nextPages(runs)}
         />
       )}
       {runs.isSuccess && rows.length === 0 && search !== '' && (
@@ -81,17 +82,31 @@ const COLUMNS: Column<CompareRun>[] = [
   {
     id: 'name',
     header: 'Name',
+    value: ({ name }) => name,
     render: ({ id, name }) => (
       <Link to="/compare/$id" params={{ id }} className="font-medium hover:underline">
         {name}
       </Link>
     ),
   },
-  { id: 'state', header: 'State', width: '112px', render: ({ status }) => <RunState status={status} /> },
-  { id: 'models', header: 'Models', isMinor: true, render: ({ models }) => models.join(', ') },
+  {
+    id: 'state',
+    header: 'State',
+    value: ({ status }) => status,
+    width: '112px',
+    render: ({ status }) => <RunState status={status} />,
+  },
+  {
+    id: 'models',
+    header: 'Models',
+    value: ({ models }) => models.join(', '),
+    isMinor: true,
+    render: ({ models }) => models.join(', '),
+  },
   {
     id: 'cells',
     header: 'Answers',
+    value: ({ cells_done: done }) => done,
     width: '104px',
     align: 'right',
     isMinor: true,
@@ -100,6 +115,7 @@ const COLUMNS: Column<CompareRun>[] = [
   {
     id: 'cost',
     header: 'Cost',
+    value: ({ cost_usd: usd }) => usd,
     width: '96px',
     align: 'right',
     render: ({ cost_usd: cost }) => formatUsd(cost),
@@ -107,6 +123,7 @@ const COLUMNS: Column<CompareRun>[] = [
   {
     id: 'created',
     header: 'Created',
+    value: ({ created_at: at }) => at,
     width: '120px',
     align: 'right',
     isMinor: true,

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { Permitted } from '../../ui/permitted.tsx'
 import { deploymentQuery, isMoving, type Deployment } from '../../api/deployment.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { ProgressBar } from '../../ui/feedback/progress-bar.tsx'
@@ -58,7 +59,11 @@ function Loaded({ deployment }: { readonly deployment: Deployment }) {
             <CopyableId id={deployment.model_id} label="model id" />
           </span>
         }
-        actions={<DeploymentActions deployment={deployment} />}
+        actions={
+          <Permitted permission="deployments.manage">
+            <DeploymentActions deployment={deployment} />
+          </Permitted>
+        }
       />
       {isMoving(deployment) && (
         <ProgressBar

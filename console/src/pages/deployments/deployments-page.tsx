@@ -1,7 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { Permitted } from '../../ui/permitted.tsx'
 import { deploymentListQuery, type Deployment } from '../../api/deployment.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import { nextPages } from '../../ui/data/next-pages.ts'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -35,10 +37,12 @@ export function DeploymentsPage() {
         title="Deployments"
         description="Models of the hub on a GPU of your own, billed by the second while they run."
         actions={
-          <Link to="/deployments/new" className={buttonClass('primary')}>
-            <Icon name="plus" />
-            New deployment
-          </Link>
+          <Permitted permission="deployments.manage">
+            <Link to="/deployments/new" className={buttonClass('primary')}>
+              <Icon name="plus" />
+              New deployment
+            </Link>
+          </Permitted>
         }
       />
       {(rows.length > 0 || status !== undefined) && (
@@ -69,8 +73,7 @@ export function DeploymentsPage() {
           rows={rows}
           rowId={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: '/deployments/$id', params: { id } })}
-          onEnd={deployments.hasNextPage ? () => void deployments.fetchNextPage() : undefined}
-          isLoadingMore={deployments.isFetchingNextPage}
+          {...nextPages(deployments)}
         />
       )}
       {deployments.isSuccess && rows.length === 0 && (
@@ -94,9 +97,11 @@ function Nothing({ isFiltered, onClear }: { readonly isFiltered: boolean; readon
       icon="server"
       title="No deployments yet"
       action={
-        <Link to="/deployments/new" className={buttonClass('primary')}>
-          Deploy a model
-        </Link>
+        <Permitted permission="deployments.manage">
+          <Link to="/deployments/new" className={buttonClass('primary')}>
+            Deploy a model
+          </Link>
+        </Permitted>
       }
     >
       Give the id of a model on the hub, choose a GPU, and call it like any other model.

@@ -54,6 +54,7 @@ export function DeprecationSheet({ model, days, onClose }: DeprecationSheetProps
           </h3>
           <PagedTable
             label="Keys"
+            tools={{ id: 'keys' }}
             query={keys}
             columns={COLUMNS}
             rowId={({ key }) => key.id}
@@ -74,6 +75,7 @@ const COLUMNS: readonly Column<DeprecationKey>[] = [
   {
     id: 'account',
     header: 'Account',
+    value: ({ account }) => account.name,
     render: ({ account: { id, name } }) => (
       <Link to="/accounts/$id" params={{ id }} className="font-medium hover:text-accent hover:underline">
         {name}
@@ -83,6 +85,7 @@ const COLUMNS: readonly Column<DeprecationKey>[] = [
   {
     id: 'key',
     header: 'Key',
+    value: ({ key }) => key.name ?? key.id,
     render: ({ key }) => (
       <span title={key.id}>
         {key.name ?? 'deleted'}
@@ -93,6 +96,7 @@ const COLUMNS: readonly Column<DeprecationKey>[] = [
   {
     id: 'requests',
     header: 'Requests',
+    value: ({ requests }) => requests,
     width: '80px',
     align: 'right',
     render: ({ requests }) => formatShortCount(requests),
@@ -100,6 +104,7 @@ const COLUMNS: readonly Column<DeprecationKey>[] = [
   {
     id: 'tokens',
     header: 'Tokens',
+    value: ({ total_tokens: tokens }) => tokens,
     width: '72px',
     align: 'right',
     isMinor: true,
@@ -108,6 +113,7 @@ const COLUMNS: readonly Column<DeprecationKey>[] = [
   {
     id: 'cost',
     header: 'Spend',
+    value: ({ cost_usd: usd }) => usd,
     width: '80px',
     align: 'right',
     isMinor: true,
@@ -116,6 +122,7 @@ const COLUMNS: readonly Column<DeprecationKey>[] = [
   {
     id: 'last',
     header: 'Last hour of use',
+    value: ({ last_used_at: at }) => at,
     width: '124px',
     render: ({ last_used_at: at }) => <Time at={at} form="short" />,
   },

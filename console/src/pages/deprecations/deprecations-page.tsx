@@ -67,6 +67,7 @@ export function DeprecationsPage() {
       </FilterBar>
       <PagedTable
         label="Models"
+        tools={{ id: 'models' }}
         query={models}
         columns={columnsOf(open)}
         rowId={({ id }) => id}
@@ -89,12 +90,20 @@ function columnsOf(onOpen: (model: Deprecation) => void): Column<Deprecation>[] 
     {
       id: 'model',
       header: 'Model',
+      value: ({ id }) => id,
       render: (model) => <RowLink onOpen={() => onOpen(model)}>{model.id}</RowLink>,
     },
-    { id: 'state', header: 'State', width: '112px', render: (model) => <EndingState model={model} /> },
+    {
+      id: 'state',
+      header: 'State',
+      value: ({ state }) => state,
+      width: '112px',
+      render: (model) => <EndingState model={model} />,
+    },
     {
       id: 'end',
       header: 'Ends',
+      value: ({ shutdown_at: at }) => at,
       width: '120px',
       render: ({ shutdown_at: at }) =>
         at === null ? <span className="text-ink-faint">not known</span> : <Time at={at} />,
@@ -102,6 +111,7 @@ function columnsOf(onOpen: (model: Deprecation) => void): Column<Deprecation>[] 
     {
       id: 'successor',
       header: 'Use instead',
+      value: ({ successor }) => successor,
       width: '18%',
       isMinor: true,
       render: ({ successor }) => successor ?? <span className="text-ink-faint">none named</span>,
@@ -109,6 +119,7 @@ function columnsOf(onOpen: (model: Deprecation) => void): Column<Deprecation>[] 
     {
       id: 'keys',
       header: 'Accounts · keys',
+      value: ({ keys_count: count }) => count,
       width: '128px',
       align: 'right',
       isMinor: true,
@@ -118,6 +129,7 @@ function columnsOf(onOpen: (model: Deprecation) => void): Column<Deprecation>[] 
     {
       id: 'requests',
       header: 'Requests',
+      value: ({ requests }) => requests,
       width: '96px',
       align: 'right',
       render: ({ requests }) => formatCount(requests),
@@ -125,6 +137,7 @@ function columnsOf(onOpen: (model: Deprecation) => void): Column<Deprecation>[] 
     {
       id: 'cost',
       header: 'Spend',
+      value: ({ cost_usd: usd }) => usd,
       width: '96px',
       align: 'right',
       isMinor: true,
@@ -133,6 +146,7 @@ function columnsOf(onOpen: (model: Deprecation) => void): Column<Deprecation>[] 
     {
       id: 'last',
       header: 'Last hour of use',
+      value: ({ last_used_at: at }) => at,
       width: '132px',
       isMinor: true,
       render: ({ last_used_at: at }) => <Time at={at} form="short" />,

@@ -4,6 +4,7 @@ import { contentPath } from '../../api/batches.ts'
 import { deleteFile, fileListQuery, type StoredFile } from '../../api/files.ts'
 import { msOf } from '../../api/organization-pages.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
+import { nextPages } from '../../ui/data/next-pages.ts'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -50,8 +51,7 @@ export function FilesPage() {
           columns={columns}
           rows={rows}
           rowId={({ id }) => id}
-          onEnd={files.hasNextPage ? () => void files.fetchNextPage() : undefined}
-          isLoadingMore={files.isFetchingNextPage}
+          {...nextPages(files)}
         />
       )}
       {files.isSuccess && rows.length === 0 && (

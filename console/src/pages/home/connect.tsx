@@ -29,7 +29,7 @@ export function Connect() {
     onError: (error) => showFailure('The key could not be made', error),
   })
   const { write, language, note } = CONNECTIONS.find(({ value }) => value === chosen) ?? CONNECTIONS[0]
-  const mayManage = account?.key.scopes.includes('manage') === true
+  const mayManage = account?.session?.permissions.includes('keys.own') === true
   return (
     <Section
       title="Connect"

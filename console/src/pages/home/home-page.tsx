@@ -2,8 +2,9 @@ import { Link } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { accountQuery } from '../../api/account.ts'
-import { useHasScope } from '../../api/key-rights.ts'
+import { useMay } from '../../api/permissions.ts'
 import { usageTodayQuery } from '../../api/usage.ts'
+import { classNames } from '../../ui/class-names.ts'
 import { Skeleton } from '../../ui/feedback/skeleton.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Page } from '../../ui/layout/page.tsx'
@@ -22,7 +23,8 @@ export function HomePage() {
   const { data: account } = useQuery(accountQuery)
   const { data: today } = useQuery(usageTodayQuery)
   const deprecated = today?.deprecated_models ?? []
-  const mayInfer = useHasScope('inference')
+  const seesTasks = useMay('models.use') !== false
+  const seesDeployments = useMay('deployments.read') !== false
   return (
     <Page>
       <PageHeader title="Home" description={account && `${account.name}, today in UTC`} />
@@ -43,10 +45,10 @@ export function HomePage() {
         </p>
       )}
       <TodayFigures />
-      {mayInfer !== false && (
-        <div className="grid gap-6 lg:grid-cols-2">
-          <LatestTasks />
-          <LatestDeployments />
+      {(seesTasks || seesDeployments) && (
+        <div className={classNames('grid gap-6', seesTasks && seesDeployments && 'lg:grid-cols-2')}>
+          {seesTasks && <LatestTasks />}
+          {seesDeployments && <LatestDeployments />}
         </div>
       )}
       <Suspense fallback={<Skeleton className="h-80 w-full" />}>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { accountQuery } from '../../api/account.ts'
+import { useReach } from '../../api/permissions.ts'
 import { usageTodayQuery } from '../../api/usage.ts'
 import { Sparkline } from '../../ui/data/sparkline.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
@@ -70,8 +71,7 @@ interface BalanceFigureProps {
 
 function BalanceFigure({ account, summary }: BalanceFigureProps) {
   const balanceUsd = account?.balance_usd
-  if (balanceUsd === null)
-    return <Figure label="Figures of" value="This key" note="Those of the account need the scope manage" />
+  if (balanceUsd === null) return <OwnFigures />
   return (
     <Figure
       label="Balance"
@@ -79,6 +79,18 @@ function BalanceFigure({ account, summary }: BalanceFigureProps) {
       note={summary}
     />
   )
+}
+
+/** Who reads only a part of the account sees which one, instead of the balance. */
+function OwnFigures() {
+  const reach = useReach('usage.read')
+  const note = {
+    account: 'The balance needs more rights',
+    project: 'The credit belongs to the account',
+    session: 'Those of the account need the permission usage.read',
+    key: 'Those of the account need the scope manage',
+  }[reach]
+  return <Figure label="Figures of" value={`This ${reach}`} note={note} />
 }
 
 function Cell({ children }: { readonly children: ReactNode }) {

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { identityProvidersQuery, type IdentityProvider } from '../../api/identity-providers.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
@@ -29,9 +30,11 @@ export function IdentityProvidersPage() {
   const rows = providers.data?.providers ?? []
   const opened = rows.find(({ id }) => id === openedId)
   const add = (
-    <Button kind="primary" icon="plus" onClick={() => setIsAdding(true)}>
-      Add a provider
-    </Button>
+    <Permitted permission="gateway.manage">
+      <Button kind="primary" icon="plus" onClick={() => setIsAdding(true)}>
+        Add a provider
+      </Button>
+    </Permitted>
   )
   return (
     <Page>
@@ -56,6 +59,7 @@ export function IdentityProvidersPage() {
       {rows.length > 0 && (
         <DataTable
           label="Identity providers"
+          tools={{ id: 'identity_providers' }}
           columns={columnsOf(open)}
           rows={rows}
           rowId={({ id }) => id}
@@ -81,23 +85,27 @@ function columnsOf(onOpen: (provider: IdentityProvider) => void): Column<Identit
     {
       id: 'name',
       header: 'Name',
+      value: ({ name }) => name,
       render: (provider) => <RowLink onOpen={() => onOpen(provider)}>{provider.name}</RowLink>,
     },
     {
       id: 'state',
       header: 'State',
+      value: ({ enabled }) => (enabled ? 'on' : 'off'),
       width: '104px',
       render: ({ enabled }) => <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'on' : 'off'}</Badge>,
     },
     {
       id: 'issuer',
       header: 'Issuer',
+      value: ({ issuer }) => issuer,
       isMinor: true,
       render: ({ issuer }) => <span className="truncate font-mono text-xs">{issuer}</span>,
     },
     {
       id: 'last',
       header: 'Last sign-in',
+      value: ({ last_sign_in_at: at }) => at,
       width: '128px',
       isMinor: true,
       render: ({ last_sign_in_at: at }) => (at === null ? 'never' : <Time at={at} />),

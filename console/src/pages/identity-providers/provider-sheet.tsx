@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { changeProvider, deleteProvider, type IdentityProvider } from '../../api/identity-providers.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { Button } from '../../ui/forms/button.tsx'
@@ -37,35 +38,37 @@ export function ProviderSheet({ provider, onClose }: ProviderSheetProps) {
     <Sheet title={provider.name} isOpen onClose={onClose} side="right">
       <div className="flex flex-col gap-6">
         <DetailsList details={detailsOf(provider)} />
-        <SwitchField
-          label="People can sign in with it"
-          hint="Switching it off ends its sessions."
-          isOn={provider.enabled}
-          onChange={(enabled) => change.mutate(enabled)}
-        />
-        <ProviderTest providerId={provider.id} />
-        <form
-          className="flex flex-col gap-4 border-t border-line pt-4"
-          onSubmit={(event) => {
-            event.preventDefault()
-            change.mutate(undefined)
-          }}
-        >
-          <ProviderFields
-            form={form}
-            onChange={(part) => setForm({ ...form, ...part })}
-            hasSecret={provider.has_client_secret}
+        <Permitted permission="gateway.manage">
+          <SwitchField
+            label="People can sign in with it"
+            hint="Switching it off ends its sessions."
+            isOn={provider.enabled}
+            onChange={(enabled) => change.mutate(enabled)}
           />
-          {change.error && <ErrorPanel title="The provider could not be changed" error={change.error} />}
-          <div className="flex flex-wrap justify-between gap-3">
-            <Button kind="primary" type="submit" isBusy={change.isPending}>
-              Save
-            </Button>
-            <Button kind="danger" onClick={() => setIsDeleting(true)}>
-              Delete
-            </Button>
-          </div>
-        </form>
+          <ProviderTest providerId={provider.id} />
+          <form
+            className="flex flex-col gap-4 border-t border-line pt-4"
+            onSubmit={(event) => {
+              event.preventDefault()
+              change.mutate(undefined)
+            }}
+          >
+            <ProviderFields
+              form={form}
+              onChange={(part) => setForm({ ...form, ...part })}
+              hasSecret={provider.has_client_secret}
+            />
+            {change.error && <ErrorPanel title="The provider could not be changed" error={change.error} />}
+            <div className="flex flex-wrap justify-between gap-3">
+              <Button kind="primary" type="submit" isBusy={change.isPending}>
+                Save
+              </Button>
+              <Button kind="danger" onClick={() => setIsDeleting(true)}>
+                Delete
+              </Button>
+            </div>
+          </form>
+        </Permitted>
       </div>
       {isDeleting && (
         <ConfirmDialog

@@ -36,7 +36,7 @@ export function KeysPage() {
   const open = ({ id }: ApiKey): void =>
     void navigate({ search: (old) => ({ ...old, key: id }), ...AS_DETAIL })
   const close = useCloseDetail(() => change({ key: undefined }))
-  const newKey = account?.key.scopes.includes('manage') && (
+  const newKey = account?.session?.permissions.includes('keys.own') && (
     <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
       New key
     </Button>

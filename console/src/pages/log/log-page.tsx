@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { refreshPages } from '../../api/cursor-pages.ts'
-import { useHasScope, useSeesAccount } from '../../api/key-rights.ts'
+import { useMay, useReach } from '../../api/permissions.ts'
 import { requestsFileUrl, requestsQuery, type LoggedRequest } from '../../api/requests.ts'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
@@ -22,8 +22,8 @@ export function LogPage() {
   const { request: openedId, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
   const queryClient = useQueryClient()
-  const mayMakeKeys = useHasScope('manage')
-  const seesAccount = useSeesAccount()
+  const mayMakeKeys = useMay('keys.own')
+  const reach = useReach('log.read')
   const requests = useInfiniteQuery(requestsQuery(filters))
   const setSearch = (search: LogSearch): void => void navigate({ search, replace: true })
   const open = ({ request_id: request }: LoggedRequest): void =>
@@ -35,7 +35,7 @@ export function LogPage() {
     <Page isWide>
       <PageHeader
         title="Log"
-        description={`Every request of this ${seesAccount ? 'account' : 'key'}, newest first, with its attempts, timings, tokens and cost.`}
+        description={`Every request of this ${reach}, newest first, with its attempts, timings, tokens and cost.`}
         actions={
           <>
             <LogDataset filters={filters} />

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useHasScope } from '../../api/key-rights.ts'
+import { useMay } from '../../api/permissions.ts'
+import { NotPermitted } from '../../ui/permitted.tsx'
 import { requestBodyQuery, type RequestDetails, type StoredBody } from '../../api/requests.ts'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -12,15 +13,16 @@ import { Time } from '../../ui/text/time.tsx'
 
 /** The bodies of a request where they are stored. They are fetched when somebody wants to see them. */
 export function RequestBodies({ request }: { readonly request: RequestDetails }) {
-  const mayRead = useHasScope('manage')
+  const mayRead = useMay('bodies.read')
   const [isOpen, setIsOpen] = useState(false)
   if (!request.body_stored)
     return <p className="text-sm text-ink-soft">The bodies of this request are not stored.</p>
   if (mayRead === false)
     return (
-      <p className="text-sm text-ink-soft">
-        The bodies of this request are stored. Reading them needs a key with the scope manage.
-      </p>
+      <NotPermitted
+        permission="bodies.read"
+        what="The bodies of this request are stored. Reading them needs"
+      />
     )
   if (isOpen) return <Bodies id={request.request_id} />
   return (

@@ -1,4 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router'
+import { useMay } from '../../api/permissions.ts'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageHeader } from '../../ui/layout/page-header.tsx'
 import { Tabs } from '../../ui/layout/tabs.tsx'
@@ -16,6 +17,7 @@ const TABS = [
 export function ModelSettingsPage() {
   const { tab = 'models' } = route.useSearch()
   const navigate = route.useNavigate()
+  const canImport = useMay('gateway.manage') === true
   return (
     <Page>
       <PageHeader
@@ -25,12 +27,12 @@ export function ModelSettingsPage() {
       <Tabs
         label="Parts"
         value={tab}
-        tabs={TABS}
+        tabs={canImport ? TABS : TABS.filter(({ value }) => value !== 'import')}
         onChange={(chosen) =>
           void navigate({ search: chosen === 'import' ? { tab: 'import' } : {}, replace: true })
         }
       >
-        {tab === 'import' ? <ImportTab /> : <ModelsTab />}
+        {tab === 'import' && canImport ? <ImportTab /> : <ModelsTab />}
       </Tabs>
     </Page>
   )

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { MODEL_KINDS } from '../../api/model-kinds.ts'
 import { removeModel, type ConfiguredModel } from '../../api/model-settings.ts'
 import { formatCount } from '../../ui/format/format-count.ts'
@@ -29,14 +30,16 @@ export function ModelSheet({ model, onClose }: ModelSheetProps) {
       <div className="flex flex-col gap-6">
         <DetailsList details={detailsOf(model)} />
         {isOwn ? (
-          <div className="flex flex-wrap justify-end gap-2">
-            <Button kind="danger" onClick={() => setIsRemoving(true)}>
-              Remove
-            </Button>
-            <Button icon="pencil" onClick={() => setIsEditing(true)}>
-              Edit
-            </Button>
-          </div>
+          <Permitted permission="gateway.manage">
+            <div className="flex flex-wrap justify-end gap-2">
+              <Button kind="danger" onClick={() => setIsRemoving(true)}>
+                Remove
+              </Button>
+              <Button icon="pencil" onClick={() => setIsEditing(true)}>
+                Edit
+              </Button>
+            </div>
+          </Permitted>
         ) : (
           <p className="rounded-md bg-sunken p-3 text-sm text-ink-soft">
             This model is from the built-in catalog or the catalog file of the gateway, and can only be

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { MODEL_KINDS } from '../../api/model-kinds.ts'
 import { modelSettingsQuery, type ConfiguredModel } from '../../api/model-settings.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
@@ -34,9 +35,11 @@ export function ModelsTab() {
     () => void navigate({ search: (old) => ({ ...old, model: undefined }), replace: true }),
   )
   const add = (
-    <Button kind="primary" icon="plus" onClick={() => setIsAdding(true)}>
-      Add a model
-    </Button>
+    <Permitted permission="gateway.manage">
+      <Button kind="primary" icon="plus" onClick={() => setIsAdding(true)}>
+        Add a model
+      </Button>
+    </Permitted>
   )
   return (
     <div className="flex flex-col gap-4">
@@ -85,6 +88,7 @@ export function ModelsTab() {
       {shown.length > 0 && (
         <DataTable
           label="Models"
+          tools={{ id: 'models' }}
           columns={columnsOf(open)}
           rows={shown}
           rowId={({ id }) => id}
@@ -113,11 +117,13 @@ function columnsOf(onOpen: (model: ConfiguredModel) => void): Column<ConfiguredM
     {
       id: 'model',
       header: 'Model',
+      value: ({ id }) => id,
       render: (model) => <RowLink onOpen={() => onOpen(model)}>{model.id}</RowLink>,
     },
     {
       id: 'origin',
       header: 'Origin',
+      value: ({ source }) => (source === 'file' ? 'from the file' : 'added here'),
       width: '128px',
       render: ({ source }) =>
         source === 'file' ? <Badge>from the file</Badge> : <Badge tone="accent">added here</Badge>,
@@ -125,6 +131,7 @@ function columnsOf(onOpen: (model: ConfiguredModel) => void): Column<ConfiguredM
     {
       id: 'kind',
       header: 'Kind',
+      value: ({ category }) => MODEL_KINDS[category],
       width: '128px',
       isMinor: true,
       render: ({ category }) => MODEL_KINDS[category],
@@ -132,28 +139,41 @@ function columnsOf(onOpen: (model: ConfiguredModel) => void): Column<ConfiguredM
     {
       id: 'providers',
       header: 'Providers',
+      value: ({ routes }) => providersOf(routes),
       width: '18%',
       isMinor: true,
-      render: ({ routes }) => [...new Set(routes.map(({ provider }) => provider))].join(', '),
+      render: ({ routes }) => providersOf(routes),
     },
-    { id: 'price', header: 'Price', width: '26%', isMinor: true, render: formatPrice },
+    { id: 'price', header: 'Price', value: formatPrice, width: '26%', isMinor: true, render: formatPrice },
     {
       id: 'life',
       header: 'State',
+      value: (model) => lifeOf(model),
       width: '112px',
-      render: (model) => <LifeState model={model} />,
+      render: (model) => <Badge tone={LIFE_TONES[lifeOf(model)]}>{lifeOf(model)}</Badge>,
     },
   ]
 }
 
 /** Where in its life a model is. Most are simply there. */
-function LifeState({ model }: { readonly model: ConfiguredModel }) {
+function lifeOf(model: ConfiguredModel): keyof typeof LIFE_TONES {
   const end = model.shutdown_at ?? model.retires
-  if (hasPassed(end)) return <Badge tone="bad">ended</Badge>
-  if (hasPassed(model.deprecated_from)) return <Badge tone="warn">deprecated</Badge>
-  if (model.available_from !== undefined && !hasPassed(model.available_from))
-    return <Badge tone="plain">not yet served</Badge>
-  return end === undefined ? <Badge tone="good">served</Badge> : <Badge tone="plain">will end</Badge>
+  if (hasPassed(end)) return 'ended'
+  if (hasPassed(model.deprecated_from)) return 'deprecated'
+  if (model.available_from !== undefined && !hasPassed(model.available_from)) return 'not yet served'
+  return end === undefined ? 'served' : 'will end'
+}
+
+const LIFE_TONES = {
+  ended: 'bad',
+  deprecated: 'warn',
+  'not yet served': 'plain',
+  served: 'good',
+  'will end': 'plain',
+} as const
+
+function providersOf(routes: ConfiguredModel['routes']): string {
+  return [...new Set(routes.map(({ provider }) => provider))].join(', ')
 }
 
 function hasPassed(at: string | undefined): boolean {

@@ -1,4 +1,5 @@
 import type { Model } from '../../api/model-kinds.ts'
+import { FixedTable } from '../../ui/data/fixed-table.tsx'
 import { formatCount } from '../../ui/format/format-count.ts'
 import { formatPrice } from '../../ui/format/format-price.ts'
 import { formatUsd } from '../../ui/format/format-usd.ts'
@@ -54,43 +55,45 @@ export function PriceTable({ price }: { readonly price: Price }) {
 function TokenRates({ price }: { readonly price: Price }) {
   const tiers = price.long_context ?? []
   return (
-    <div className="overflow-x-auto">
-      <table className="w-full text-sm">
-        <caption className="pb-2 text-left text-xs text-ink-faint">US dollars per 1M tokens</caption>
-        {tiers.length > 0 && (
-          <thead>
-            <tr className="text-xs text-ink-soft">
-              <th scope="col" className="pb-1 text-left font-medium">
-                Tokens
+    <FixedTable
+      label="Price"
+      reason="The parts of one price, in the order in which a request uses them."
+      caption="US dollars per 1M tokens"
+      className="w-full"
+    >
+      {tiers.length > 0 && (
+        <thead>
+          <tr className="text-xs text-ink-soft">
+            <th scope="col" className="pb-1 text-left font-medium">
+              Tokens
+            </th>
+            <th scope="col" className="pb-1 pl-4 text-right font-medium">
+              Prompt up to {formatCount(tiers[0]?.above_tokens ?? 0)}
+            </th>
+            {tiers.map((tier) => (
+              <th key={tier.above_tokens} scope="col" className="pb-1 pl-4 text-right font-medium">
+                above {formatCount(tier.above_tokens)}
               </th>
-              <th scope="col" className="pb-1 pl-4 text-right font-medium">
-                Prompt up to {formatCount(tiers[0]?.above_tokens ?? 0)}
-              </th>
-              {tiers.map((tier) => (
-                <th key={tier.above_tokens} scope="col" className="pb-1 pl-4 text-right font-medium">
-                  above {formatCount(tier.above_tokens)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-        )}
-        <tbody>
-          {RATES.filter(([, name]) => price[name] !== undefined).map(([label, name]) => (
-            <tr key={name} className="border-t border-line">
-              <th scope="row" className="py-1.5 text-left font-normal text-ink-soft">
-                {label}
-              </th>
-              <td className="tabular py-1.5 text-right">{formatUsd(price[name] ?? 0)}</td>
-              {tiers.map((tier) => (
-                <td key={tier.above_tokens} className="tabular py-1.5 text-right">
-                  {formatTier(tier, name)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+            ))}
+          </tr>
+        </thead>
+      )}
+      <tbody>
+        {RATES.filter(([, name]) => price[name] !== undefined).map(([label, name]) => (
+          <tr key={name} className="border-t border-line">
+            <th scope="row" className="py-1.5 text-left font-normal text-ink-soft">
+              {label}
+            </th>
+            <td className="tabular py-1.5 text-right">{formatUsd(price[name] ?? 0)}</td>
+            {tiers.map((tier) => (
+              <td key={tier.above_tokens} className="tabular py-1.5 text-right">
+                {formatTier(tier, name)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </FixedTable>
   )
 }
 

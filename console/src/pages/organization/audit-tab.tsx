@@ -1,23 +1,15 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import {
-  AUDIT_TYPES,
-  auditLogQuery,
-  readAllEntries,
-  type AuditLogEntry,
-  type AuditPeriod,
-} from '../../api/audit-log.ts'
+import { AUDIT_TYPES, auditLogQuery, type AuditLogEntry, type AuditPeriod } from '../../api/audit-log.ts'
 import { msOf } from '../../api/organization-pages.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
-import { downloadCsv } from '../../ui/data/download-csv.ts'
+import { timeOfSeconds } from '../../ui/data/table/column.ts'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
-import { Button } from '../../ui/forms/button.tsx'
 import { SearchField } from '../../ui/forms/search-field.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { FilterBar } from '../../ui/layout/filter-bar.tsx'
 import { Sheet } from '../../ui/overlays/sheet.tsx'
-import { showFailure } from '../../ui/overlays/toasts.tsx'
 import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.ts'
 import { CodeBlock } from '../../ui/text/code-block.tsx'
 import { CopyableId } from '../../ui/text/copyable-id.tsx'
@@ -25,7 +17,6 @@ import { DetailsList } from '../../ui/text/details-list.tsx'
 import { RowLink } from '../../ui/text/row-link.tsx'
 import { Time } from '../../ui/text/time.tsx'
 import { describeActor, detailsOf } from './describe-actor.ts'
-import { writeAuditCsv } from './write-audit-csv.ts'
 
 const route = getRouteApi('/shell/organization')
 
@@ -52,11 +43,6 @@ export function AuditTab() {
     () => void navigate({ search: (old) => ({ ...old, open: undefined }), replace: true }),
   )
   const isFiltered = Object.values(filters).some((value) => value !== undefined)
-  const saving = useMutation({
-    mutationFn: () => readAllEntries(filters),
-    onSuccess: (all) => downloadCsv('audit-log.csv', writeAuditCsv(all)),
-    onError: (error) => showFailure('The log could not be saved', error),
-  })
   return (
     <div className="flex flex-col gap-4">
       <FilterBar
@@ -93,12 +79,10 @@ export function AuditTab() {
           value={resource ?? ''}
           onChange={(text) => change({ resource: text.trim() === '' ? undefined : text.trim() })}
         />
-        <Button icon="download" isBusy={saving.isPending} onClick={() => saving.mutate()}>
-          CSV
-        </Button>
       </FilterBar>
       <PagedTable
         label="Audit log"
+        tools={{ id: 'audit' }}
         query={entries}
         columns={columnsOf(open)}
         rowId={({ id }) => id}
@@ -139,27 +123,53 @@ function columnsOf(onOpen: (entry: AuditLogEntry) => void): Column<AuditLogEntry
     {
       id: 'time',
       header: 'Time',
+      value: ({ effective_at: at }) => timeOfSeconds(at),
       width: '128px',
       render: ({ effective_at: at }) => <Time at={msOf(at)} form="short" />,
     },
     {
+      id: 'id',
+      header: 'Entry id',
+      value: ({ id }) => id,
+      width: '176px',
+      isHiddenAtFirst: true,
+      render: ({ id }) => <CopyableId id={id} label="entry id" isShort />,
+    },
+    {
       id: 'type',
       header: 'What happened',
+      value: ({ type }) => type,
       render: (entry) => <RowLink onOpen={() => onOpen(entry)}>{nameOf(entry.type)}</RowLink>,
     },
-    { id: 'actor', header: 'Done by', isMinor: true, render: describeActor },
+    { id: 'actor', header: 'Done by', value: describeActor, isMinor: true, render: describeActor },
     {
-      id: 'address',
+      id: 'ip_address',
       header: 'Address',
+      value: ({ ip_address: address }) => address,
       width: '144px',
       isMinor: true,
       render: ({ ip_address: address }) => address ?? <span className="text-ink-faint">unknown</span>,
     },
     {
+      id: 'user_agent',
+      header: 'Program',
+      value: ({ user_agent: program }) => program,
+      isHiddenAtFirst: true,
+      render: ({ user_agent: program }) => <span title={program ?? ''}>{program}</span>,
+    },
+    {
       id: 'project',
       header: 'Project',
+      value: ({ project }) => project?.name ?? project?.id,
       isMinor: true,
       render: ({ project }) => project?.name ?? <span className="text-ink-faint">whole account</span>,
+    },
+    {
+      id: 'details',
+      header: 'Details',
+      value: (entry) => JSON.stringify(detailsOf(entry)),
+      isHiddenAtFirst: true,
+      render: (entry) => <span className="font-mono text-xs">{JSON.stringify(detailsOf(entry))}</span>,
     },
   ]
 }

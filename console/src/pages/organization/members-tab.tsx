@@ -6,6 +6,7 @@ import { usePermissions } from '../../api/permissions.ts'
 import { invitesQuery, membersQuery, withdrawInvite, type Invite, type Member } from '../../api/people.ts'
 import { DirectoryMark } from '../../organization/directory-mark.tsx'
 import type { Column } from '../../ui/data/data-table.tsx'
+import { timeOfSeconds } from '../../ui/data/table/column.ts'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { Button } from '../../ui/forms/button.tsx'
@@ -71,6 +72,7 @@ export function MembersTab() {
           </h2>
           <PagedTable
             label="Invitations"
+            tools={{ id: 'invitations' }}
             query={invites}
             columns={inviteColumns(may('members.manage'), setWithdrawn)}
             rowId={({ id }) => id}
@@ -164,24 +166,33 @@ function memberColumns(onOpen: (member: Member) => void): Column<Member>[] {
 
 function inviteColumns(canWithdraw: boolean, onWithdraw: (invite: Invite) => void): Column<Invite>[] {
   return [
-    { id: 'email', header: 'E-mail', render: ({ email }) => email },
-    { id: 'role', header: 'Role', width: '104px', render: ({ role }) => <Badge>{role}</Badge> },
+    { id: 'email', header: 'E-mail', value: ({ email }) => email, render: ({ email }) => email },
+    {
+      id: 'role',
+      header: 'Role',
+      value: ({ role }) => role,
+      width: '104px',
+      isMinor: true,
+      render: ({ role }) => <Badge>{role}</Badge>,
+    },
     {
       id: 'status',
       header: 'State',
+      value: ({ status }) => status,
       width: '104px',
       render: ({ status }) => <Badge tone={status === 'pending' ? 'accent' : 'warn'}>{status}</Badge>,
     },
     {
       id: 'expires',
       header: 'Expires',
+      value: ({ expires_at: at }) => timeOfSeconds(at),
       width: '128px',
       isMinor: true,
       render: ({ expires_at: at }) => <Time at={msOf(at)} />,
     },
     {
       id: 'withdraw',
-      header: '',
+      isAction: true,
       width: '64px',
       align: 'right',
       render: (invite) =>

@@ -6,6 +6,7 @@ import { usePermissions } from '../../api/permissions.ts'
 import { createProject, projectsQuery, type Project } from '../../api/projects.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
+import { useAddressText } from '../../ui/data/table/use-address-text.ts'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { Button } from '../../ui/forms/button.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
@@ -18,7 +19,8 @@ import { Time } from '../../ui/text/time.tsx'
 /** The projects of the account. */
 export function ProjectsTab() {
   const navigate = useNavigate()
-  const [isArchivedShown, setIsArchivedShown] = useState(false)
+  const [shown, setShown] = useAddressText('view_projects')
+  const isArchivedShown = shown === 'all'
   const [isMaking, setIsMaking] = useState(false)
   const may = usePermissions()
   const projects = useInfiniteQuery(projectsQuery(isArchivedShown))
@@ -33,7 +35,7 @@ export function ProjectsTab() {
             { value: 'active', label: 'Active projects' },
             { value: 'all', label: 'Archived ones too' },
           ]}
-          onChange={(chosen) => setIsArchivedShown(chosen === 'all')}
+          onChange={(chosen) => setShown(chosen === 'all' ? chosen : '')}
         />
         <div className="grow" />
         {may('projects.manage') && (

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { usePermissions } from '../../api/permissions.ts'
 import { deleteRole, rolesQuery, type Role } from '../../api/roles.ts'
+import { FixedTable } from '../../ui/data/fixed-table.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
 import { Button } from '../../ui/forms/button.tsx'
@@ -37,64 +38,62 @@ export function RolesTab() {
           </Button>
         )}
       </div>
-      <div
-        role="region"
-        aria-label="What roles allow"
-        tabIndex={0}
-        className="overflow-x-auto rounded-lg border border-line bg-surface"
+      <FixedTable
+        label="What roles allow"
+        reason="A matrix of permissions and roles, both from the least to the most."
+        frameClass="rounded-lg border border-line bg-surface"
+        className="w-full"
       >
-        <table className="w-full text-sm">
-          <thead>
-            <tr className="border-b border-line">
-              <th scope="col" className="px-4 py-2 text-left text-xs font-medium text-ink-soft">
-                Permission
+        <thead>
+          <tr className="border-b border-line">
+            <th scope="col" className="px-4 py-2 text-left text-xs font-medium text-ink-soft">
+              Permission
+            </th>
+            {rows.map((role) => (
+              <th key={role.id} scope="col" className="px-3 py-2 text-center text-xs font-medium">
+                <span className="inline-flex items-center gap-1 whitespace-nowrap">
+                  {role.name}
+                  {!role.predefined_role && may('members.manage') && (
+                    <>
+                      <IconButton
+                        icon="pencil"
+                        label={`Change the role ${role.name}`}
+                        onClick={() => setWritten(role)}
+                      />
+                      <IconButton
+                        icon="trash"
+                        label={`Delete the role ${role.name}`}
+                        onClick={() => setDeleted(role)}
+                      />
+                    </>
+                  )}
+                </span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {permissions.map((permission) => (
+            <tr key={permission} className="border-b border-line last:border-b-0">
+              <th scope="row" className="px-4 py-2 text-left font-mono text-xs font-normal">
+                {permission}
               </th>
               {rows.map((role) => (
-                <th key={role.id} scope="col" className="px-3 py-2 text-center text-xs font-medium">
-                  <span className="inline-flex items-center gap-1 whitespace-nowrap">
-                    {role.name}
-                    {!role.predefined_role && may('members.manage') && (
-                      <>
-                        <IconButton
-                          icon="pencil"
-                          label={`Change the role ${role.name}`}
-                          onClick={() => setWritten(role)}
-                        />
-                        <IconButton
-                          icon="trash"
-                          label={`Delete the role ${role.name}`}
-                          onClick={() => setDeleted(role)}
-                        />
-                      </>
-                    )}
-                  </span>
-                </th>
+                <td key={role.id} className="px-3 py-2 text-center">
+                  {role.permissions.includes(permission) ? (
+                    <span className="inline-flex text-good">
+                      <Icon name="check" />
+                      <span className="sr-only">yes</span>
+                    </span>
+                  ) : (
+                    <span className="sr-only">no</span>
+                  )}
+                </td>
               ))}
             </tr>
-          </thead>
-          <tbody>
-            {permissions.map((permission) => (
-              <tr key={permission} className="border-b border-line last:border-b-0">
-                <th scope="row" className="px-4 py-2 text-left font-mono text-xs font-normal">
-                  {permission}
-                </th>
-                {rows.map((role) => (
-                  <td key={role.id} className="px-3 py-2 text-center">
-                    {role.permissions.includes(permission) ? (
-                      <span className="inline-flex text-good">
-                        <Icon name="check" />
-                        <span className="sr-only">yes</span>
-                      </span>
-                    ) : (
-                      <span className="sr-only">no</span>
-                    )}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </FixedTable>
       {written && (
         <RoleDialog
           role={written}

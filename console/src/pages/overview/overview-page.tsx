@@ -45,6 +45,7 @@ export function OverviewPage() {
       {now && now.providers.length > 0 && (
         <DataTable
           label="Providers of the last five minutes"
+          tools={{ id: 'providers' }}
           columns={PROVIDER_COLUMNS}
           rows={now.providers}
           rowId={({ name }) => name}
@@ -233,6 +234,7 @@ const PROVIDER_COLUMNS: readonly Column<LiveOverview['providers'][number]>[] = [
   {
     id: 'name',
     header: 'Provider',
+    value: ({ name }) => name,
     render: ({ name }) => (
       <Link
         to="/providers"
@@ -246,6 +248,7 @@ const PROVIDER_COLUMNS: readonly Column<LiveOverview['providers'][number]>[] = [
   {
     id: 'requests',
     header: 'Requests, 5 min',
+    value: ({ requests }) => requests,
     width: '136px',
     align: 'right',
     render: ({ requests }) => formatCount(requests),
@@ -253,6 +256,7 @@ const PROVIDER_COLUMNS: readonly Column<LiveOverview['providers'][number]>[] = [
   {
     id: 'errors',
     header: 'Errors',
+    value: ({ error_share: share }) => share,
     width: '96px',
     align: 'right',
     render: ({ error_share: share }) => (share === null ? 'none' : formatShare(share)),
@@ -260,6 +264,7 @@ const PROVIDER_COLUMNS: readonly Column<LiveOverview['providers'][number]>[] = [
   {
     id: 'latency',
     header: 'Latency, p95',
+    value: ({ latency_ms: latency }) => latency.p95,
     width: '120px',
     align: 'right',
     isMinor: true,
@@ -268,6 +273,7 @@ const PROVIDER_COLUMNS: readonly Column<LiveOverview['providers'][number]>[] = [
   {
     id: 'breakers',
     header: 'Breakers',
+    value: ({ open_breakers: open }) => open,
     width: '120px',
     isMinor: true,
     render: ({ open_breakers: open }) => (

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { disablePromoCode, redemptionsQuery, type PromoCode, type Redemption } from '../../api/operator.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
@@ -30,12 +31,14 @@ export function CodeSheet({ code, onClose }: CodeSheetProps) {
       <div className="flex flex-col gap-6">
         <DetailsList details={detailsOf(code)} />
         {code.disabled_at === null && (
-          <div className="flex flex-wrap items-center justify-between gap-3 border-t border-line pt-4">
-            <p className="text-sm text-ink-soft">Credit that a code gave stays when it is disabled.</p>
-            <Button kind="danger" onClick={() => setIsDisabling(true)}>
-              Disable
-            </Button>
-          </div>
+          <Permitted permission="gateway.manage">
+            <div className="flex flex-wrap items-center justify-between gap-3 border-t border-line pt-4">
+              <p className="text-sm text-ink-soft">Credit that a code gave stays when it is disabled.</p>
+              <Button kind="danger" onClick={() => setIsDisabling(true)}>
+                Disable
+              </Button>
+            </div>
+          </Permitted>
         )}
         <section aria-labelledby="redemptions" className="flex flex-col gap-3 border-t border-line pt-4">
           <h3 id="redemptions" className="text-sm font-semibold">
@@ -82,6 +85,7 @@ function Redemptions({ codeId }: { readonly codeId: string }) {
   return (
     <PagedTable
       label="Redemptions"
+      tools={{ id: 'redemptions' }}
       query={redemptions}
       columns={COLUMNS}
       rowId={({ id }) => id}
@@ -99,12 +103,14 @@ const COLUMNS: readonly Column<Redemption>[] = [
   {
     id: 'time',
     header: 'Time',
+    value: ({ redeemed_at: at }) => at,
     width: '128px',
     render: ({ redeemed_at: at }) => <Time at={at} form="short" />,
   },
   {
     id: 'account',
     header: 'Account',
+    value: ({ account_name: name }) => name,
     render: ({ account_id: id, account_name: name }) => (
       <Link to="/accounts/$id" params={{ id }} className="font-medium hover:text-accent hover:underline">
         {name}
@@ -114,6 +120,7 @@ const COLUMNS: readonly Column<Redemption>[] = [
   {
     id: 'amount',
     header: 'Credit',
+    value: ({ amount_usd: usd }) => usd,
     width: '96px',
     align: 'right',
     render: ({ amount_usd: amountUsd }) => formatUsd(amountUsd),

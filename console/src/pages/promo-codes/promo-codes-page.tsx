@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { promoCodesQuery, type PromoCode } from '../../api/operator.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
@@ -14,7 +15,7 @@ import { AS_DETAIL, useCloseDetail } from '../../ui/overlays/use-detail-history.
 import { RowLink } from '../../ui/text/row-link.tsx'
 import { Time } from '../../ui/text/time.tsx'
 import { CodeSheet } from './code-sheet.tsx'
-import { CodeState } from './code-state.tsx'
+import { CodeState, codeStateOf } from './code-state.tsx'
 import { NewCodeDialog } from './new-code-dialog.tsx'
 
 const route = getRouteApi('/shell/promo-codes')
@@ -28,9 +29,11 @@ export function PromoCodesPage() {
   const close = useCloseDetail(() => void navigate({ search: {}, replace: true }))
   const opened = codes.data?.pages.flatMap(({ data }) => data).find(({ id }) => id === openedId)
   const newCode = (
-    <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
-      New code
-    </Button>
+    <Permitted permission="gateway.manage">
+      <Button kind="primary" icon="plus" onClick={() => setIsMaking(true)}>
+        New code
+      </Button>
+    </Permitted>
   )
   return (
     <Page>
@@ -69,6 +72,7 @@ function columnsOf(onOpen: (code: PromoCode) => void): Column<PromoCode>[] {
     {
       id: 'state',
       header: 'State',
+      value: codeStateOf,
       width: '104px',
       render: (code) => <CodeState code={code} />,
     },

@@ -33,6 +33,7 @@ export function ProviderPast({ name }: { readonly name: string }) {
       />
       <DataTable
         label="Models over 30 days"
+        tools={{ id: 'past' }}
         columns={COLUMNS}
         rows={health.models}
         rowId={({ model }) => model}
@@ -47,10 +48,16 @@ function describeSpread(spread: ProviderHealth['latency']): string | null {
 }
 
 const COLUMNS: Column<ModelHealth>[] = [
-  { id: 'model', header: 'Model', render: ({ model }) => <span className="truncate">{model}</span> },
+  {
+    id: 'model',
+    header: 'Model',
+    value: ({ model }) => model,
+    render: ({ model }) => <span className="truncate">{model}</span>,
+  },
   {
     id: 'calls',
     header: 'Calls',
+    value: ({ calls }) => calls,
     width: '80px',
     align: 'right',
     render: ({ calls }) => formatShortCount(calls),
@@ -58,6 +65,7 @@ const COLUMNS: Column<ModelHealth>[] = [
   {
     id: 'failed',
     header: 'Failed',
+    value: ({ error_rate: rate }) => rate,
     width: '80px',
     align: 'right',
     render: ({ error_rate: rate }) => (rate === null ? 'none' : formatShare(rate)),
@@ -65,6 +73,7 @@ const COLUMNS: Column<ModelHealth>[] = [
   {
     id: 'ttft',
     header: 'First token',
+    value: ({ ttft }) => ttft?.p50_ms,
     width: '104px',
     align: 'right',
     isMinor: true,
@@ -73,6 +82,7 @@ const COLUMNS: Column<ModelHealth>[] = [
   {
     id: 'speed',
     header: 'Tokens / s',
+    value: ({ tokens_per_second: speed }) => speed,
     width: '96px',
     align: 'right',
     isMinor: true,

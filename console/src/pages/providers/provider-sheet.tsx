@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
+import { Permitted } from '../../ui/permitted.tsx'
 import { testProvider, type ProviderStatus } from '../../api/operator.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
@@ -44,12 +45,15 @@ export function ProviderSheet({ provider, onClose }: ProviderSheetProps) {
           }}
         />
         <ProviderPast name={provider.id} />
-        {provider.is_configured && <TestCall name={provider.id} />}
-        {provider.source === 'database' && <ManageProvider provider={provider} onRemoved={onClose} />}
+        <Permitted permission="gateway.manage">
+          {provider.is_configured && <TestCall name={provider.id} />}
+          {provider.source === 'database' && <ManageProvider provider={provider} onRemoved={onClose} />}
+        </Permitted>
         {provider.limited_keys.length > 0 && <LimitedKeys keys={provider.limited_keys} />}
         {provider.models.length > 0 && (
           <DataTable
             label="Models of the provider"
+            tools={{ id: 'routes' }}
             columns={MODEL_COLUMNS}
             rows={provider.models}
             rowId={({ model, upstream_model: upstream }) => `${model} ${upstream}`}
@@ -97,22 +101,30 @@ function TestCall({ name }: { readonly name: string }) {
 }
 
 const MODEL_COLUMNS: readonly Column<ProviderStatus['models'][number]>[] = [
-  { id: 'model', header: 'Model', render: ({ model }) => <span className="font-medium">{model}</span> },
+  {
+    id: 'model',
+    header: 'Model',
+    value: ({ model }) => model,
+    render: ({ model }) => <span className="font-medium">{model}</span>,
+  },
   {
     id: 'route',
     header: 'Priority · weight',
+    value: ({ priority, weight }) => `${priority} · ${weight}`,
     width: '120px',
     render: ({ priority, weight }) => `${priority} · ${weight}`,
   },
   {
     id: 'price',
     header: 'Price from',
+    value: ({ price_file: file }) => file,
     width: '120px',
     render: ({ price_file: file }) => <span title={file}>{file.split('/').at(-1)}</span>,
   },
   {
     id: 'breaker',
     header: 'Breaker',
+    value: ({ breaker }) => breaker.state,
     width: '96px',
     render: ({ breaker }) => (
       <Badge tone={breaker.state === 'closed' ? 'good' : 'bad'}>{breaker.state}</Badge>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import { providersQuery, type ProviderStatus } from '../../api/operator.ts'
 import { providerHealthQuery, type ProviderHealth } from '../../api/provider-health.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
@@ -38,9 +39,11 @@ export function ProvidersPage() {
     () => void navigate({ search: (old) => ({ ...old, provider: undefined }), replace: true }),
   )
   const addButton = (
-    <Button kind="primary" icon="plus" disabled={!providers.data} onClick={() => setIsAdding(true)}>
-      Add a provider
-    </Button>
+    <Permitted permission="gateway.manage">
+      <Button kind="primary" icon="plus" disabled={!providers.data} onClick={() => setIsAdding(true)}>
+        Add a provider
+      </Button>
+    </Permitted>
   )
   return (
     <Page isWide>
@@ -81,6 +84,7 @@ export function ProvidersPage() {
       {rows.length > 0 && (
         <DataTable
           label="Providers"
+          tools={{ id: 'providers' }}
           columns={columnsOf(open, new Map(health.data?.data.map((one) => [one.provider, one])))}
           rows={rows}
           rowId={({ id }) => id}
@@ -115,12 +119,20 @@ function columnsOf(
     {
       id: 'name',
       header: 'Provider',
+      value: ({ id }) => id,
       render: (provider) => <RowLink onOpen={() => onOpen(provider)}>{provider.id}</RowLink>,
     },
-    { id: 'state', header: 'State', width: '160px', render: (provider) => <ProviderState {...provider} /> },
+    {
+      id: 'state',
+      header: 'State',
+      value: (provider) => stateOf(provider).text,
+      width: '160px',
+      render: renderState,
+    },
     {
       id: 'models',
       header: 'Models',
+      value: ({ models }) => models.length,
       width: '88px',
       align: 'right',
       render: ({ models }) => formatCount(models.length),
@@ -128,6 +140,7 @@ function columnsOf(
     {
       id: 'past',
       header: '30 days',
+      value: ({ id }) => past.get(id)?.calls,
       width: '200px',
       isMinor: true,
       render: ({ id }) => {
@@ -138,6 +151,7 @@ function columnsOf(
     {
       id: 'uptime',
       header: 'Uptime',
+      value: ({ id }) => past.get(id)?.uptime,
       width: '88px',
       align: 'right',
       isMinor: true,
@@ -149,6 +163,7 @@ function columnsOf(
     {
       id: 'requests',
       header: 'Requests, 5 min',
+      value: ({ recent }) => recent.requests,
       width: '136px',
       align: 'right',
       isMinor: true,
@@ -157,6 +172,7 @@ function columnsOf(
     {
       id: 'errors',
       header: 'Errors',
+      value: ({ recent }) => recent.error_share,
       width: '88px',
       align: 'right',
       isMinor: true,
@@ -165,6 +181,7 @@ function columnsOf(
     {
       id: 'latency',
       header: 'Latency, p50',
+      value: ({ recent }) => recent.latency_ms.p50,
       width: '120px',
       align: 'right',
       isMinor: true,
@@ -174,15 +191,20 @@ function columnsOf(
   ]
 }
 
+function renderState(provider: ProviderStatus) {
+  const { tone, text } = stateOf(provider)
+  return <Badge tone={tone}>{text}</Badge>
+}
+
 /** The share of failed calls from which a provider is shown as failing. */
 const HIGH_ERROR_SHARE = 0.1
 
-function ProviderState({ is_configured: isConfigured, models, recent, ...provider }: ProviderStatus) {
-  if (provider.problem !== null) return <Badge tone="bad">has a problem</Badge>
-  if (!provider.is_enabled) return <Badge tone="warn">switched off</Badge>
-  if (!isConfigured) return <Badge>not configured</Badge>
+function stateOf({ is_configured: isConfigured, models, recent, ...provider }: ProviderStatus) {
+  if (provider.problem !== null) return { tone: 'bad', text: 'has a problem' } as const
+  if (!provider.is_enabled) return { tone: 'warn', text: 'switched off' } as const
+  if (!isConfigured) return { tone: 'plain', text: 'not configured' } as const
   const open = models.filter(({ breaker }) => breaker.state !== 'closed').length
-  if (open > 0) return <Badge tone="bad">{formatCountOf(open, 'breaker')} open</Badge>
-  if ((recent.error_share ?? 0) > HIGH_ERROR_SHARE) return <Badge tone="warn">failing</Badge>
-  return <Badge tone="good">configured</Badge>
+  if (open > 0) return { tone: 'bad', text: `${formatCountOf(open, 'breaker')} open` } as const
+  if ((recent.error_share ?? 0) > HIGH_ERROR_SHARE) return { tone: 'warn', text: 'failing' } as const
+  return { tone: 'good', text: 'configured' } as const
 }

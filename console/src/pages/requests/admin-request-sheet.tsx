@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
+import { Permitted } from '../../ui/permitted.tsx'
 import {
   adminRequestBodyQuery,
   adminRequestQuery,
@@ -43,16 +44,18 @@ export function AdminRequestSheet({ id, onClose }: { readonly id: string; readon
           <Part title="Attempts">
             <RequestAttempts request={request.data} />
           </Part>
-          {request.data.body_stored && (
-            <Part title="Bodies">
-              <Bodies request={request.data} />
-            </Part>
-          )}
-          {request.data.body_stored && REPLAYED.has(request.data.operation) && (
-            <Part title="Replay">
-              <RequestReplay request={request.data} />
-            </Part>
-          )}
+          <Permitted permission="gateway.manage">
+            {request.data.body_stored && (
+              <Part title="Bodies">
+                <Bodies request={request.data} />
+              </Part>
+            )}
+            {request.data.body_stored && REPLAYED.has(request.data.operation) && (
+              <Part title="Replay">
+                <RequestReplay request={request.data} />
+              </Part>
+            )}
+          </Permitted>
         </div>
       )}
     </Sheet>

@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { requestErrorsQuery, type AdminRequestFilters, type ErrorGroup } from '../../api/admin-requests.ts'
 import { DataTable, type Column } from '../../ui/data/data-table.tsx'
-import type { TableTools } from '../../ui/data/table-tools.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -45,18 +44,10 @@ export function ErrorGroups({ filters, onOpen }: ErrorGroupsProps) {
         rows={data}
         rowId={({ error_key: key, provider }) => `${key} ${provider}`}
         onOpen={onOpen}
-        tools={errors.data.has_more ? UNSORTED : SORTED}
+        tools={{ id: 'errors', part: errors.data.has_more ? 'the most frequent errors' : undefined }}
       />
     </div>
   )
-}
-
-const SORTED: TableTools = { id: 'errors' }
-/** The most frequent of more: another order of them would be that of a part. */
-const UNSORTED: TableTools = {
-  ...SORTED,
-  fileUrl: null,
-  order: { columns: [], sort: null, onChange: () => undefined },
 }
 
 function columnsOf(onOpen: (group: ErrorGroup) => void): Column<ErrorGroup>[] {

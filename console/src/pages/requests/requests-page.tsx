@@ -11,7 +11,7 @@ import { refreshPages } from '../../api/cursor-pages.ts'
 import { useLiveRequests } from '../../api/live-requests.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { PagedTable } from '../../ui/data/paged-table.tsx'
-import type { TableTools } from '../../ui/data/table-tools.tsx'
+import type { TableTools } from '../../ui/data/table/table-tools.ts'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton.tsx'
@@ -119,11 +119,7 @@ function RequestList({ filters, onOpen }: ListProps) {
 
 function RequestTail({ filters, onOpen }: ListProps) {
   const { requests, isCut, failure } = useLiveRequests(filters)
-  // Without a menu of columns, those that others choose to see would only make the table wider than the page.
-  const columns = useMemo(
-    () => requestColumns(onOpen).filter(({ isHiddenAtFirst }) => isHiddenAtFirst !== true),
-    [onOpen],
-  )
+  const columns = useMemo(() => requestColumns(onOpen), [onOpen])
   return (
     <div className="flex flex-col gap-3">
       <p className="text-sm text-ink-soft">
@@ -135,7 +131,14 @@ function RequestTail({ filters, onOpen }: ListProps) {
       {requests === null && !failure && <SkeletonRows />}
       {requests?.length === 0 && NONE}
       {requests !== null && requests.length > 0 && (
-        <DataTable label="Live requests" columns={columns} rows={requests} rowId={rowId} onOpen={onOpen} />
+        <DataTable
+          label="Live requests"
+          tools={{ id: 'live', part: isCut ? 'those that are shown' : undefined }}
+          columns={columns}
+          rows={requests}
+          rowId={rowId}
+          onOpen={onOpen}
+        />
       )}
     </div>
   )

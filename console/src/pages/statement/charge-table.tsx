@@ -57,6 +57,7 @@ function columnsOf(by: keyof typeof HEADERS, totalUsd: number): readonly Column<
     {
       id: 'share',
       header: 'Share',
+      value: ({ charged }) => (totalUsd === 0 ? null : charged.usd / totalUsd),
       width: '88px',
       align: 'right',
       render: ({ charged }) => (totalUsd === 0 ? '' : formatShare(charged.usd / totalUsd)),

@@ -19,19 +19,41 @@ export function MovementTable({ statement }: { readonly statement: Statement }) 
   const rows = movements.map((movement, position) => ({ ...movement, position }))
   return (
     <div className="flex flex-col gap-2">
-      <DataTable label="Movements" columns={COLUMNS} rows={rows} rowId={({ position }) => String(position)} />
-      {hasMore && <p className="text-xs text-ink-faint">There are more. The CSV has all of them.</p>}
+      <DataTable
+        label="Movements"
+        tools={{
+          id: 'movements',
+          part: hasMore ? 'the first ones. The CSV of the statement has all' : undefined,
+        }}
+        columns={COLUMNS}
+        rows={rows}
+        rowId={({ position }) => String(position)}
+      />
     </div>
   )
 }
 
 const COLUMNS: readonly Column<Movement & { readonly position: number }>[] = [
-  { id: 'at', header: 'Time', width: '136px', render: ({ at }) => <Time at={at} form="short" /> },
-  { id: 'kind', header: 'Kind', width: '208px', isMinor: true, render: ({ kind }) => MOVEMENT_NAMES[kind] },
-  { id: 'reason', header: 'Reason', render: ({ reason }) => reason ?? '' },
+  {
+    id: 'at',
+    header: 'Time',
+    value: ({ at }) => at,
+    width: '136px',
+    render: ({ at }) => <Time at={at} form="short" />,
+  },
+  {
+    id: 'kind',
+    header: 'Kind',
+    value: ({ kind }) => MOVEMENT_NAMES[kind],
+    width: '208px',
+    isMinor: true,
+    render: ({ kind }) => MOVEMENT_NAMES[kind],
+  },
+  { id: 'reason', header: 'Reason', value: ({ reason }) => reason, render: ({ reason }) => reason ?? '' },
   {
     id: 'amount',
     header: 'Amount',
+    value: ({ amount }) => amount.usd,
     width: '144px',
     align: 'right',
     render: ({ amount }) => formatExactUsd(amount.nano_usd),

@@ -85,7 +85,7 @@ const COLUMNS: readonly Column<StatementSummary>[] = [
   },
   {
     id: 'files',
-    header: 'Files',
+    isAction: true,
     width: '120px',
     align: 'right',
     isMinor: true,

@@ -9,6 +9,8 @@ export interface TaskListProps {
   readonly onOpen: (task: Task) => void
   readonly onEnd: (() => void) | undefined
   readonly isLoadingMore: boolean
+  /** There are more, even if they cannot be asked for now. */
+  readonly hasMore: boolean
 }
 
 const CARD_WIDTH_MIN_PX = 232

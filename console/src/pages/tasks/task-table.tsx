@@ -12,7 +12,7 @@ import { TaskStatus } from '../../ui/text/task-status.tsx'
 import { TYPE_LABELS } from './tasks-search.ts'
 
 /** All tasks in lines. */
-export function TaskTable({ tasks, onOpen, onEnd, isLoadingMore }: TaskListProps) {
+export function TaskTable({ tasks, onOpen, ...more }: TaskListProps) {
   const columns = useMemo(() => columnsFor(onOpen), [onOpen])
   return (
     <DataTable
@@ -22,8 +22,7 @@ export function TaskTable({ tasks, onOpen, onEnd, isLoadingMore }: TaskListProps
       rows={tasks}
       rowId={({ id }) => id}
       onOpen={onOpen}
-      onEnd={onEnd}
-      isLoadingMore={isLoadingMore}
+      {...more}
     />
   )
 }

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { taskListQuery, type Task } from '../../api/tasks.ts'
+import { nextPages } from '../../ui/data/next-pages.ts'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { ErrorPanel } from '../../ui/feedback/error-panel.tsx'
 import { Button } from '../../ui/forms/button.tsx'
@@ -37,14 +38,7 @@ export function TasksPage() {
     void navigate({ search: (old) => ({ ...old, task: id }), state: (old) => old, replace: true })
   const rows = tasks.data?.pages.flatMap(({ data }) => data) ?? []
   const isFiltered = status !== undefined || type !== undefined || model !== undefined
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = tasks
-  const onEnd = useCallback(() => void fetchNextPage(), [fetchNextPage])
-  const list = {
-    tasks: rows,
-    onOpen: open,
-    onEnd: hasNextPage ? onEnd : undefined,
-    isLoadingMore: isFetchingNextPage,
-  }
+  const list = { tasks: rows, onOpen: open, ...nextPages(tasks) }
   return (
     <Page>
       <PageHeader

@@ -75,8 +75,7 @@ export function UsageGroups({ spending }: { readonly spending: Spending }) {
       columns={COLUMNS}
       rows={rows}
       rowId={({ value }) => value}
-      // The file of the page has the hours or days of each group.
-      tools={{ id: 'groups', fileUrl: null }}
+      tools={{ id: 'groups' }}
       heightClass="max-h-96"
     />
   )

@@ -77,6 +77,7 @@ export function UsageLatency({ selection }: { readonly selection: UsageSelection
       <Section title="Groups">
         <DataTable
           label="Latency by group"
+          tools={{ id: 'latency' }}
           columns={COLUMNS}
           rows={[{ ...data, value: 'All' }, ...data.series]}
           rowId={({ value }) => value}
@@ -88,10 +89,16 @@ export function UsageLatency({ selection }: { readonly selection: UsageSelection
 }
 
 const COLUMNS: readonly Column<Row>[] = [
-  { id: 'name', header: 'Name', render: ({ value }) => <span className="font-medium">{value}</span> },
+  {
+    id: 'name',
+    header: 'Name',
+    value: ({ value }) => value,
+    render: ({ value }) => <span className="font-medium">{value}</span>,
+  },
   {
     id: 'requests',
     header: 'Requests',
+    value: ({ requests }) => requests,
     width: '104px',
     align: 'right',
     render: ({ requests }) => formatCount(requests),
@@ -99,6 +106,7 @@ const COLUMNS: readonly Column<Row>[] = [
   ...NAMES.map((name): Column<Row> => ({
     id: name,
     header: LINES[name],
+    value: ({ latency }) => latency?.[name],
     width: '104px',
     align: 'right',
     isMinor: name === 'p99_ms',
@@ -107,6 +115,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: 'ttft',
     header: 'First token, p50',
+    value: ({ ttft }) => ttft?.p50_ms,
     width: '136px',
     align: 'right',
     isMinor: true,

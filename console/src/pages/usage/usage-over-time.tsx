@@ -88,7 +88,7 @@ export function UsageOverTime({ selection, view }: UsageOverTimeProps) {
               downloadCsv('usage.csv', writeUsageCsv(data, { names: namesOf(spending.data), selection }))
             }
           >
-            CSV
+            CSV over time
           </Button>
         }
       >

@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { useSeesAccount } from '../../api/key-rights.ts'
+import { useReach } from '../../api/permissions.ts'
 import { KEY_ENVIRONMENTS } from '../../api/keys.ts'
 import {
   CALENDAR_PERIOD_LABELS,
@@ -51,7 +51,7 @@ const PERIODS = [
 export function UsagePage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const seesAccount = useSeesAccount()
+  const reach = useReach('usage.read')
   const { view = 'spend' } = search
   const selection = selectionOf(search)
   const { model, provider, env, key, tag, project_id: project } = search
@@ -62,7 +62,7 @@ export function UsagePage() {
     <Page>
       <PageHeader
         title="Usage"
-        description={`What this ${seesAccount ? 'account' : 'key'} used and what it cost. Days and hours of charts are those of UTC.`}
+        description={`What this ${reach} used and what it cost. Days and hours of charts are those of UTC.`}
       />
       <FilterBar
         {...(isFiltered && {

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { accountQuery, setTimeZone } from '../../api/account.ts'
 import { describeFailure } from '../../api/api-error.ts'
-import { useHasScope } from '../../api/key-rights.ts'
+import { useMay } from '../../api/permissions.ts'
 import { Button } from '../../ui/forms/button.tsx'
 import { SelectField } from '../../ui/forms/select-field.tsx'
 import { showToast } from '../../ui/overlays/toasts.tsx'
@@ -16,7 +16,7 @@ interface ZoneChoiceProps {
 export function ZoneChoice({ zone = 'UTC', onChange }: ZoneChoiceProps) {
   const queryClient = useQueryClient()
   const { data: account } = useQuery(accountQuery)
-  const mayManage = useHasScope('manage')
+  const mayManage = useMay('projects.manage')
   const ofAccount = account?.time_zone ?? 'UTC'
   const keep = useMutation({
     mutationFn: () => setTimeZone(zone),
@@ -39,7 +39,7 @@ export function ZoneChoice({ zone = 'UTC', onChange }: ZoneChoiceProps) {
         }))}
         onChange={(chosen) => onChange(chosen === 'UTC' ? undefined : chosen)}
       />
-      {mayManage && zone !== ofAccount && (
+      {mayManage && !account?.session?.project && zone !== ofAccount && (
         <Button kind="quiet" isBusy={keep.isPending} onClick={() => keep.mutate()}>
           Make it that of the account
         </Button>

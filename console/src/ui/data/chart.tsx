@@ -101,12 +101,16 @@ function ChartTable({
     {
       id: 'time',
       header: 'Time',
+      value: ({ timeSeconds }) => new Date(timeSeconds * 1000).toISOString(),
       width: '216px',
       render: ({ timeSeconds }) => formatTimeIn(zone, timeSeconds * 1000),
     },
     ...series.map(({ label }, index): Column<ChartRow> => ({
-      id: label,
+      // People have named keys and tags, also twice the same.
+      id: `series_${index}`,
+      fileHeader: label,
       header: label,
+      value: ({ values }) => values[index],
       align: 'right',
       render: ({ values }) => {
         const value = values[index]
@@ -117,10 +121,16 @@ function ChartTable({
   return (
     <DataTable
       label={title}
+      tools={{ id: `chart_${nameOfChart(title)}` }}
       columns={columns}
       rows={rows.toReversed()}
       rowId={({ timeSeconds }) => String(timeSeconds)}
       heightClass="max-h-72"
     />
   )
+}
+
+/** Charts of one page differ in the first words of their titles. */
+function nameOfChart(title: string): string {
+  return title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_')
 }

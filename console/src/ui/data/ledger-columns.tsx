@@ -21,10 +21,11 @@ export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
     isMinor: true,
     render: ({ kind }) => ENTRY_KIND_NAMES[kind],
   },
-  { id: 'what', header: 'What for', render: WhatFor },
+  { id: 'what', header: 'What for', value: whatFor, render: WhatFor },
   {
     id: 'keys',
     header: 'Key, project',
+    value: ({ charges }) => charges?.map(describeKey).join('; '),
     width: '184px',
     isMinor: true,
     render: ({ charges }) => <Names names={charges?.map(describeKey) ?? []} />,
@@ -41,6 +42,7 @@ export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
   {
     id: 'key',
     header: 'Idempotency key',
+    value: ({ key }) => key,
     width: '176px',
     isMinor: true,
     isHiddenAtFirst: true,
@@ -60,6 +62,7 @@ export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
     header: 'Balance after',
     width: '120px',
     align: 'right',
+    isMinor: true,
     render: ({ balance_usd: balanceUsd }) => formatUsd(balanceUsd),
   },
 ]
@@ -70,9 +73,18 @@ function requestsOf({ charges }: LedgerEntry): number | undefined {
   return charges?.reduce((sum, { requests }) => sum + requests, 0)
 }
 
-function WhatFor({ kind, reason, charges }: LedgerEntry) {
-  if (charges !== null) return <Names names={charges.map(({ model }) => model ?? 'others')} />
-  return <span className="text-ink-soft">{reason ?? (kind === 'charge' ? 'requests' : '')}</span>
+function WhatFor(entry: LedgerEntry) {
+  if (entry.charges !== null) return <Names names={modelsOf(entry.charges)} />
+  return <span className="text-ink-soft">{whatFor(entry)}</span>
+}
+
+function whatFor({ kind, reason, charges }: LedgerEntry): string {
+  if (charges !== null) return modelsOf(charges).join(', ')
+  return reason ?? (kind === 'charge' ? 'requests' : '')
+}
+
+function modelsOf(charges: readonly Charge[]): string[] {
+  return charges.map(({ model }) => model ?? 'others')
 }
 
 function describeKey({ key_id: id, key_name: key, project_name: project }: Charge): string {

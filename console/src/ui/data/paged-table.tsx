@@ -5,7 +5,8 @@ import { ErrorPanel } from '../feedback/error-panel.tsx'
 import { SkeletonRows } from '../feedback/skeleton.tsx'
 import { Button } from '../forms/button.tsx'
 import { DataTable, type Column } from './data-table.tsx'
-import type { TableTools } from './table-tools.tsx'
+import { nextPages } from './next-pages.ts'
+import type { TableTools } from './table/table-tools.ts'
 
 interface PagedTableProps<Row> {
   /** What the rows are: "Keys". */
@@ -20,7 +21,7 @@ interface PagedTableProps<Row> {
   readonly isShown?: ((row: Row) => boolean) | undefined
   readonly heightClass?: string | undefined
   /** Lets people sort, choose columns and save the rows. */
-  readonly tools?: TableTools | undefined
+  readonly tools: TableTools
 }
 
 const all = (): boolean => true
@@ -29,7 +30,8 @@ const all = (): boolean => true
 export function PagedTable<Row>(props: PagedTableProps<Row>) {
   const { label, query, columns, rowId, onOpen, empty, isShown = all, heightClass, tools } = props
   const pages = query.data?.pages
-  const rows = useMemo(() => pages?.flatMap(({ data }) => data).filter(isShown) ?? [], [pages, isShown])
+  const loaded = useMemo(() => pages?.flatMap(({ data }) => data) ?? [], [pages])
+  const rows = useMemo(() => loaded.filter(isShown), [loaded, isShown])
   if (query.isPending) return <SkeletonRows />
   const failure = query.error && (
     <ErrorPanel
@@ -64,10 +66,8 @@ export function PagedTable<Row>(props: PagedTableProps<Row>) {
           rows={rows}
           rowId={rowId}
           onOpen={onOpen}
-          // After a failure only the person asks again, so that it does not repeat without end.
-          onEnd={query.hasNextPage && !query.error ? () => void query.fetchNextPage() : undefined}
-          isLoadingMore={query.isFetchingNextPage}
-          hasMore={query.hasNextPage}
+          {...nextPages(query)}
+          loadedCount={loaded.length}
           heightClass={heightClass}
           tools={tools}
         />

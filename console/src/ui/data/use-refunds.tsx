@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import { refundPayment } from '../../api/all-payments.ts'
+import { useMay } from '../../api/permissions.ts'
 import type { Payment } from '../../api/billing.ts'
 import { formatUsd } from '../format/format-usd.ts'
 import { Button } from '../forms/button.tsx'
@@ -17,12 +18,14 @@ interface Refunding {
 /** A column with a button for each payment that an operator can refund, and the question before it. */
 export function useRefunds(): { readonly column: Column<Payment>; readonly dialog: ReactNode } {
   const [refunding, setRefunding] = useState<Refunding | null>(null)
+  const mayRefund = useMay('gateway.manage')
   const column: Column<Payment> = {
     id: 'refund',
-    header: 'Action',
+    isAction: true,
     width: '104px',
     align: 'right',
     render: (payment) =>
+      mayRefund &&
       isRefundable(payment) && (
         <Button
           kind="quiet"

@@ -16,7 +16,7 @@ export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
       <Icon name={icon} className="mb-2 size-6 text-ink-faint" />
       <p className="text-sm font-medium">{title}</p>
       {children && <div className="max-w-md text-sm text-ink-soft">{children}</div>}
-      {action && <div className="mt-3 flex w-full justify-center">{action}</div>}
+      {action && <div className="mt-3 flex w-full justify-center empty:hidden">{action}</div>}
     </div>
   )
 }

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
+import { Permitted } from '../../../ui/permitted.tsx'
 import {
   modelPricesQuery,
   withdrawModelPrice,
@@ -34,9 +35,11 @@ export function PriceHistory({ model }: { readonly model: ConfiguredModel }) {
         <h3 id="prices" className="text-sm font-semibold">
           Prices
         </h3>
-        <Button icon="plus" onClick={() => setIsSetting(true)}>
-          Set a price
-        </Button>
+        <Permitted permission="gateway.manage">
+          <Button icon="plus" onClick={() => setIsSetting(true)}>
+            Set a price
+          </Button>
+        </Permitted>
       </div>
       {isPending && <SkeletonRows count={3} />}
       {error && (
@@ -95,9 +98,12 @@ function PriceRow({ model, list }: PriceRowProps) {
         <Badge tone={TONES[list.state]}>{list.state}</Badge>
         <span className="min-w-0 grow">{formatPrice(list)}</span>
         {(list.state === 'future' || isOverFile) && (
-          <Button kind="quiet" isBusy={withdrawal.isPending} onClick={() => withdrawal.mutate()}>
-            {isOverFile ? 'Return to the file' : 'Withdraw'}
-          </Button>
+          <Permitted permission="gateway.manage">
+            {' '}
+            <Button kind="quiet" isBusy={withdrawal.isPending} onClick={() => withdrawal.mutate()}>
+              {isOverFile ? 'Return to the file' : 'Withdraw'}
+            </Button>
+          </Permitted>
         )}
       </div>
       <p className="text-xs text-ink-faint">

@@ -67,6 +67,7 @@ export function AgentSettingsTab() {
         <>
           <DataTable
             label="Agent settings"
+            tools={{ id: 'agent_settings' }}
             columns={columnsOf(nameOf, ({ id }) => setOpenedId(id))}
             rows={rows}
             rowId={({ id }) => id}
@@ -102,11 +103,13 @@ function columnsOf(
     {
       id: 'for',
       header: 'For',
+      value: ({ group_id: id }) => nameOf(id),
       render: (policy) => <RowLink onOpen={() => onOpen(policy)}>{nameOf(policy.group_id)}</RowLink>,
     },
     {
       id: 'priority',
       header: 'Priority',
+      value: ({ group_id: id, priority }) => (id === null ? null : priority),
       width: '96px',
       align: 'right',
       render: ({ group_id: groupId, priority }) =>
@@ -115,6 +118,7 @@ function columnsOf(
     {
       id: 'members',
       header: 'Sets',
+      value: ({ settings }) => Object.keys(settings).join(', '),
       isMinor: true,
       render: ({ settings }) =>
         Object.keys(settings).join(', ') || <span className="text-ink-faint">nothing</span>,
@@ -122,6 +126,7 @@ function columnsOf(
     {
       id: 'updated',
       header: 'Set',
+      value: ({ updated_at: at }) => at,
       width: '128px',
       render: ({ updated_at: at }) => <Time at={at} />,
     },

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { msOf } from '../../../api/organization-pages.ts'
 import { deleteScimToken, worksNow, type ScimToken } from '../../../api/scim.ts'
 import { DataTable, type Column } from '../../../ui/data/data-table.tsx'
+import { timeOfSeconds } from '../../../ui/data/table/column.ts'
 import { IconButton } from '../../../ui/forms/icon-button.tsx'
 import { ConfirmDialog } from '../../../ui/overlays/confirm-dialog.tsx'
 import { Badge } from '../../../ui/text/badge.tsx'
@@ -26,6 +27,7 @@ export function ScimTokens({ rows, onReplace }: ScimTokensProps) {
       </h2>
       <DataTable
         label="Tokens"
+        tools={{ id: 'tokens' }}
         columns={columnsOf(onReplace, setDeleted)}
         rows={rows}
         rowId={({ id }) => id}
@@ -54,6 +56,7 @@ function columnsOf(
     {
       id: 'name',
       header: 'Name',
+      value: ({ name }) => name,
       render: (token) => (
         <span className="flex min-w-0 items-center gap-2">
           <span className="truncate font-medium">{token.name}</span>
@@ -64,6 +67,7 @@ function columnsOf(
     {
       id: 'value',
       header: 'Begins with',
+      value: ({ redacted_value: value }) => value,
       width: '176px',
       isMinor: true,
       render: ({ redacted_value: value }) => <span className="font-mono text-xs">{value}</span>,
@@ -71,6 +75,7 @@ function columnsOf(
     {
       id: 'created',
       header: 'Made',
+      value: ({ created_at: at }) => timeOfSeconds(at),
       width: '128px',
       isMinor: true,
       render: ({ created_at: at }) => <Time at={msOf(at)} />,
@@ -78,6 +83,7 @@ function columnsOf(
     {
       id: 'expires',
       header: 'Expires',
+      value: ({ expires_at: at }) => timeOfSeconds(at),
       width: '128px',
       isMinor: true,
       render: ({ expires_at: at }) => <Time at={msOf(at)} />,
@@ -85,12 +91,13 @@ function columnsOf(
     {
       id: 'used',
       header: 'Last use',
+      value: ({ last_used_at: at }) => timeOfSeconds(at),
       width: '128px',
       render: ({ last_used_at: at }) => <Time at={msOf(at)} />,
     },
     {
       id: 'actions',
-      header: '',
+      isAction: true,
       width: '96px',
       align: 'right',
       render: (token) => (

@@ -6,6 +6,7 @@ import { usePermissions } from '../../../api/permissions.ts'
 import { createGroup, groupsQuery, type Group } from '../../../api/people.ts'
 import { DirectoryMark } from '../../../organization/directory-mark.tsx'
 import type { Column } from '../../../ui/data/data-table.tsx'
+import { timeOfSeconds } from '../../../ui/data/table/column.ts'
 import { PagedTable } from '../../../ui/data/paged-table.tsx'
 import { EmptyState } from '../../../ui/feedback/empty-state.tsx'
 import { Button } from '../../../ui/forms/button.tsx'
@@ -47,6 +48,7 @@ export function GroupsTab() {
       </div>
       <PagedTable
         label="Groups"
+        tools={{ id: 'groups' }}
         query={groups}
         columns={columnsOf(open)}
         rowId={({ id }) => id}
@@ -68,6 +70,7 @@ function columnsOf(onOpen: (group: Group) => void): Column<Group>[] {
     {
       id: 'name',
       header: 'Name',
+      value: ({ name }) => name,
       render: (group) => (
         <span className="flex min-w-0 items-center gap-2">
           <RowLink onOpen={() => onOpen(group)}>{group.name}</RowLink>
@@ -78,6 +81,7 @@ function columnsOf(onOpen: (group: Group) => void): Column<Group>[] {
     {
       id: 'id',
       header: 'Id',
+      value: ({ id }) => id,
       width: '176px',
       isMinor: true,
       render: ({ id }) => <CopyableId id={id} label="group id" isShort />,
@@ -85,6 +89,7 @@ function columnsOf(onOpen: (group: Group) => void): Column<Group>[] {
     {
       id: 'created',
       header: 'Made',
+      value: ({ created_at: at }) => timeOfSeconds(at),
       width: '128px',
       render: ({ created_at: at }) => <Time at={msOf(at)} />,
     },

@@ -1,4 +1,5 @@
 import type { Schemas } from '../../../api/client.ts'
+import { FixedTable } from '../../../ui/data/fixed-table.tsx'
 import { formatShare } from '../../../ui/format/format-count.ts'
 import { Badge } from '../../../ui/text/badge.tsx'
 
@@ -13,10 +14,12 @@ export function ModerationResult({ answer }: { readonly answer: Schemas['Moderat
   return (
     <div className="flex flex-col gap-3">
       <p>{result.flagged ? <Badge tone="bad">flagged</Badge> : <Badge tone="good">not flagged</Badge>}</p>
-      <table className="w-full max-w-md text-sm">
-        <caption className="pb-2 text-left text-xs text-ink-faint">
-          How sure the model is, in per cent
-        </caption>
+      <FixedTable
+        label="Categories"
+        reason="The figures of one answer, the likeliest first."
+        caption="How sure the model is, in per cent"
+        className="w-full max-w-md"
+      >
         <tbody>
           {scores
             .toSorted(([, one], [, other]) => other - one)
@@ -29,7 +32,7 @@ export function ModerationResult({ answer }: { readonly answer: Schemas['Moderat
               </tr>
             ))}
         </tbody>
-      </table>
+      </FixedTable>
     </div>
   )
 }

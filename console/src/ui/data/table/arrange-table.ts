@@ -1,14 +1,18 @@
+import { writeCsvLines } from '../write-csv.ts'
 import type { Column } from './column.ts'
 import type { TableState } from './table-state.ts'
-import { writeCsv, type Cell } from './write-csv.ts'
 
 /** The columns that a person sees: those they chose, in the order of the table. */
 export function shownColumns<Row>(
   columns: readonly Column<Row>[],
   { columns: chosen }: TableState,
+  isNarrow: boolean,
 ): readonly Column<Row>[] {
-  const shown = columns.filter(({ id, isHiddenAtFirst }) => chosen?.includes(id) ?? !isHiddenAtFirst)
-  if (shown.length === 0) return columns
+  const shown = columns.filter(
+    ({ id, isAction, isHiddenAtFirst, isMinor }) =>
+      isAction ?? chosen?.includes(id) ?? !(isHiddenAtFirst || (isNarrow && isMinor)),
+  )
+  if (shown.every(({ isAction }) => isAction)) return columns
   // A chosen column is shown on a narrow page too.
   return chosen === null ? shown : shown.map((column) => ({ ...column, isMinor: false }))
 }
@@ -37,11 +41,9 @@ function compare(a: string | number, b: string | number): number {
   return typeof a === 'number' && typeof b === 'number' ? a - b : COLLATOR.compare(String(a), String(b))
 }
 
-/** All columns that have values, also those that are not shown. */
+/** All columns of data, also those that are not shown. */
 export function tableCsv<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  const exported = columns.flatMap(({ id, value }) => (value ? [{ id, value }] : []))
-  return writeCsv(
-    exported.map(({ id }) => id),
-    rows.map((row) => Object.fromEntries(exported.map(({ id, value }): [string, Cell] => [id, value(row)]))),
-  )
+  const exported = columns.flatMap(({ id, fileHeader = id, value }) => (value ? [{ fileHeader, value }] : []))
+  const lines = rows.map((row) => exported.map(({ value }) => value(row)))
+  return writeCsvLines([exported.map(({ fileHeader }) => fileHeader), ...lines])
 }
