@@ -54,7 +54,7 @@ export class BatchExecution implements LeasedItem {
   /** Whether the claim was lost, so that database operations are no longer retried. */
   #hasGivenUp = false
   readonly #isGivenUp = () => this.#hasGivenUp
-  readonly #memory = new LineMemory()
+  readonly #memory: LineMemory
   #running = 0
   /** With those that wait for a vendor. */
   #begun = 0
@@ -77,6 +77,7 @@ export class BatchExecution implements LeasedItem {
     this.accountId = batch.accountId
     this.#options = options
     this.#endpoint = endpoint
+    this.#memory = new LineMemory(endpoint.answerBytesUsual)
     this.#caller = new BatchCaller(options.keys, batch, this.#isGivenUp)
     this.#isCancelled = batch.status === 'cancelling'
     const writer = createLineWriter({ database, clock }, claim)
@@ -248,6 +249,7 @@ export class BatchExecution implements LeasedItem {
       const ran = await runLine(line, {
         endpoint: this.#endpoint,
         writer: this.#writer,
+        baseUrl: this.claimed.batch.baseUrl ?? undefined,
         readCaller: () => this.#caller.current(),
         findCharge: this.#findCharge,
         cancellation: this.#cancellation,

@@ -25,6 +25,8 @@ import type { WaitingLine } from './line-window.ts'
 export interface RunLineOptions {
   readonly endpoint: BatchEndpoint
   readonly writer: LineWriter
+  /** As in `LineCall`. */
+  readonly baseUrl: string | undefined
   /** Reads the caller again. Throws if the key may not be used any more. */
   readonly readCaller: () => Promise<Caller>
   /** The ledger's record of a request. Null if billing is off. */
@@ -120,7 +122,7 @@ interface UsedId extends Pick<WaitingLine, 'wasAsked' | 'countedNanoUsd'> {
 async function askOnce(
   { content, tries }: WaitingLine,
   { requestId, wasAsked, countedNanoUsd }: UsedId,
-  { endpoint, readCaller, findCharge, cancellation, withdrawal, hand, onRates }: RunLineOptions,
+  { endpoint, baseUrl, readCaller, findCharge, cancellation, withdrawal, hand, onRates }: RunLineOptions,
 ): Promise<Outcome> {
   const unasked = { chargedNanoUsd: 0n, isIdSpent: false, isCallerRefused: false, goesSingle: false }
   if (tries >= INTERRUPTIONS_MAX) return { ...unasked, error: INTERRUPTED }
@@ -143,6 +145,7 @@ async function askOnce(
       body,
       handed,
       requestId,
+      baseUrl,
       cancellation: own.call,
       isMadeAnew: () => cancellation.isCancelled,
       onAdmitted: (record, rates) => {
