@@ -10,6 +10,10 @@ export interface VendorFaults {
   throttled?: number
   /** Makes so many batches and closes the connection without an answer. */
   unanswered?: number
+  /** Stores so many uploads, and never answers. */
+  silentUploads?: number
+  /** Never answers so many submissions, and makes their batches only when they are let in. */
+  held?: number
   /** Forgets so many batches, unpaid. */
   lost?: number
   /** Refuses every batch. */
@@ -33,6 +37,8 @@ interface VendorBatch {
   readonly form: Form
   readonly lines: readonly Line[]
   readonly name: string | null
+  /** The input. */
+  readonly file: string
   readonly createdAtMs: number
   looks: number
   isLost: boolean
@@ -42,7 +48,9 @@ interface VendorBatch {
 
 /** A server with the batch APIs of three vendors, by their documentation, and with an invoice of its own. */
 export async function startBatchVendor() {
-  const files = new Map<string, string>()
+  const files = new Map<string, { readonly text: string; readonly filename: string }>()
+  /** Submissions that are let in later. */
+  const held: (() => void)[] = []
   const batches = new Map<string, VendorBatch>()
   /** The prompts that were answered: in batches, and one by one. */
   const invoice = { batch: [] as string[], single: [] as string[] }
@@ -50,7 +58,22 @@ export async function startBatchVendor() {
   const state = { faults: {} as VendorFaults }
   let count = 0
 
-  const make = (form: Form, lines: readonly Line[], name: string | null): VendorBatch | null => {
+  /** Counts down a fault. */
+  const takes = (fault: 'silentUploads' | 'held'): boolean => {
+    const left = state.faults[fault] ?? 0
+    if (left > 0) state.faults[fault] = left - 1
+    return left > 0
+  }
+  const make = (
+    form: Form,
+    lines: readonly Line[],
+    name: string | null,
+    file = '',
+  ): VendorBatch | null | undefined => {
+    if (takes('held')) {
+      held.push(() => make(form, lines, name, file))
+      return undefined
+    }
     if ((state.faults.throttled ?? 0) > 0) {
       state.faults.throttled = (state.faults.throttled ?? 0) - 1
       return null
@@ -63,6 +86,7 @@ export async function startBatchVendor() {
       form,
       lines,
       name,
+      file,
       createdAtMs: Date.now(),
       looks: 0,
       isLost,
@@ -107,7 +131,8 @@ export async function startBatchVendor() {
       response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '0.05' })
       response.end(typeof body === 'string' ? body : JSON.stringify(body))
     }
-    const made = (batch: VendorBatch | null): void => {
+    const made = (batch: VendorBatch | null | undefined): void => {
+      if (batch === undefined) return
       if (state.faults.refuses === true) return send(400, { error: { message: 'no batches of this model' } })
       if (batch === null) return send(429, { error: { message: 'too many batches' } })
       if ((state.faults.unanswered ?? 0) > 0) {
@@ -123,8 +148,16 @@ export async function startBatchVendor() {
     if (form === 'openai') {
       if (path.endsWith('/files') && request.method === 'POST') {
         const id = `file-${(count += 1)}`
-        files.set(id, text)
-        return send(200, { id })
+        files.set(id, { text, filename: /filename="([^"]*)"/.exec(text)?.[1] ?? '' })
+        return takes('silentUploads') ? undefined : send(200, { id })
+      }
+      if (path.endsWith('/files')) {
+        const listed = [...files].map(([id, { filename }]) => ({
+          id,
+          filename,
+          created_at: Date.now() / 1_000,
+        }))
+        return send(200, { data: listed.toReversed() })
       }
       if (path.endsWith('/content')) {
         if (state.faults.redirect !== undefined) {
@@ -134,13 +167,18 @@ export async function startBatchVendor() {
         const batch = batches.get((parts[2] ?? '').replace('out-', ''))
         return send(200, batch === undefined ? '' : toLines(results(batch)))
       }
-      if (request.method === 'DELETE') return send(200, { deleted: true })
+      if (request.method === 'DELETE') {
+        files.delete(parts[2] ?? '')
+        return send(200, { deleted: true })
+      }
       if (path.endsWith('/batches') && request.method === 'POST') {
         const { input_file_id: file, metadata } = JSON.parse(text)
-        const lines = (files.get(file) ?? '').split('\n').filter((line) => line.startsWith('{"custom_id"'))
+        const lines = (files.get(file)?.text ?? '')
+          .split('\n')
+          .filter((line) => line.startsWith('{"custom_id"'))
         const read = lines.map((line) => JSON.parse(line.trim()))
         const named = read.map(({ custom_id: id, body }) => ({ id, prompt: promptOf(body) }))
-        return made(state.faults.refuses ? null : make('openai', named, metadata.parkway_part))
+        return made(state.faults.refuses ? null : make('openai', named, metadata.parkway_part, file))
       }
       if (path.endsWith('/batches')) return send(200, { data: [...batches.values()].map(show) })
       if (path.endsWith('/chat/completions')) {
@@ -199,6 +237,10 @@ export async function startBatchVendor() {
     invoice,
     asked,
     batches,
+    /** Those of clients that were not deleted. */
+    files,
+    /** Makes the batches of submissions that were held. */
+    letIn: () => held.splice(0).forEach((submit) => submit()),
     base,
     settings: {
       OPENAI_API_KEY: 'sk-one',
@@ -231,6 +273,7 @@ const NOTHING: VendorBatch = {
   form: 'openai',
   lines: [],
   name: null,
+  file: '',
   createdAtMs: 0,
   looks: 0,
   isLost: false,
@@ -257,13 +300,13 @@ function toLines(values: readonly object[]): string {
 const SHOW: Readonly<
   Record<Form, (batch: VendorBatch, hasEnded: boolean, results: () => object[]) => object>
 > = {
-  openai: ({ id, name, createdAtMs }, hasEnded) => ({
+  openai: ({ id, name, file, createdAtMs }, hasEnded) => ({
     id,
     object: 'batch',
     status: hasEnded ? 'completed' : 'in_progress',
     created_at: Math.floor(createdAtMs / 1_000),
     metadata: { parkway_part: name },
-    input_file_id: 'file-in',
+    input_file_id: file,
     output_file_id: hasEnded ? `out-${id}` : null,
     error_file_id: null,
   }),

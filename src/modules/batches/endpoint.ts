@@ -47,3 +47,9 @@ export interface LineCall {
 
 /** The endpoint of a path, or undefined. */
 export type FindEndpoint = (path: string) => BatchEndpoint | undefined
+
+export function requireEndpoint(findEndpoint: FindEndpoint, path: string): BatchEndpoint {
+  const endpoint = findEndpoint(path)
+  if (endpoint === undefined) throw new Error(`a batch asks '${path}', which takes no batches`)
+  return endpoint
+}

@@ -187,9 +187,12 @@ export function requireList(provider: string, data: unknown): readonly unknown[]
 }
 
 /** The upload of a file. */
-export function formOf(purpose: string, lines: readonly string[]): FormData {
+export function formOf(
+  purpose: string,
+  { lines, filename }: { readonly lines: readonly string[]; readonly filename: string },
+): FormData {
   const form = new FormData()
   form.append('purpose', purpose)
-  form.append('file', new Blob(lines.map((line) => `${line}\n`)), 'lines.jsonl')
+  form.append('file', new Blob(lines.map((line) => `${line}\n`)), filename)
   return form
 }

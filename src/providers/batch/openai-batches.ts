@@ -15,6 +15,8 @@ interface OpenAiDialect {
   }): object
   /** The query of a page of the list. Null: there is no further one. */
   page(after: string | null, number: number): string | null
+  /** The query of a page of the list of files, newest first. */
+  filePage(after: string | null, number: number): string
   readonly running: ReadonlySet<string>
   readonly ended: ReadonlySet<string>
   readonly outputs: readonly string[]
@@ -27,6 +29,7 @@ const NAME = 'parkway_part'
 /** Clocks differ by less. */
 const CLOCK_MS = 3_600_000
 const PAGES_MAX = 50
+const FILES_A_PAGE = 100
 
 /** https://platform.openai.com/docs/api-reference/batch */
 export const OPENAI_DIALECT: OpenAiDialect = {
@@ -38,6 +41,8 @@ export const OPENAI_DIALECT: OpenAiDialect = {
     metadata: { [NAME]: name },
   }),
   page: (after) => (after === null ? '?limit=100' : `?limit=100&after=${after}`),
+  filePage: (after) =>
+    `?purpose=batch&order=desc&limit=${FILES_A_PAGE}${after === null ? '' : `&after=${after}`}`,
   running: new Set(['validating', 'in_progress', 'finalizing', 'cancelling']),
   ended: new Set(['completed', 'failed', 'expired', 'cancelled']),
   outputs: ['output_file_id', 'error_file_id'],
@@ -59,6 +64,7 @@ export const MISTRAL_DIALECT: OpenAiDialect = {
     timeout_hours: 24,
   }),
   page: (_, number) => `?page_size=100&page=${number}`,
+  filePage: (_, number) => `?purpose=batch&page_size=${FILES_A_PAGE}&page=${number}`,
   running: new Set(['QUEUED', 'RUNNING', 'CANCELLATION_REQUESTED']),
   ended: new Set(['SUCCESS', 'FAILED', 'TIMEOUT_EXCEEDED', 'CANCELLED']),
   outputs: ['output_file', 'error_file'],
@@ -81,12 +87,13 @@ export function createOpenAiBatches(
     bytesMax: BYTES_MAX,
     priceMillionths,
     keyMark: client.keyMark,
+    isNamed: true,
     takes: (path) => dialect.paths.has(path),
     writeLine: (id, { path, body }) =>
       `{"custom_id":${JSON.stringify(id)},"method":"POST","url":${JSON.stringify(`/v1${path}`)},"body":${body}}`,
     submit: async ({ name, path, model, lines, onCreate }, call) => {
       const uploaded = await client.json(
-        { method: 'POST', path: '/files', body: formOf('batch', lines) },
+        { method: 'POST', path: '/files', body: formOf('batch', { lines, filename: filenameOf(name) }) },
         call,
       )
       const file = requireId(provider, uploaded['id'])
@@ -95,7 +102,7 @@ export function createOpenAiBatches(
       const made = await client.json({ method: 'POST', path: dialect.batches, body }, call)
       return requireId(provider, made['id'])
     },
-    find: async ({ name, sentAtMs }, call) => {
+    find: async ({ name, sentAtMs, except }, call) => {
       let after: string | null = null
       for (let number = 0; number < PAGES_MAX; number += 1) {
         const query = dialect.page(after, number)
@@ -105,7 +112,9 @@ export function createOpenAiBatches(
         for (const batch of batches) {
           if (!isRecord(batch)) continue
           const { id, metadata } = batch
-          if (isRecord(metadata) && metadata[NAME] === name) return requireId(provider, id)
+          if (!isRecord(metadata) || metadata[NAME] !== name) continue
+          const found = requireId(provider, id)
+          if (except?.has(found) !== true) return found
         }
         const last = batches.at(-1)
         if (!isRecord(last)) return null
@@ -122,11 +131,46 @@ export function createOpenAiBatches(
     cancel: async (id, call) => {
       await client.json({ method: 'POST', path: `${dialect.batches}/${id}/cancel` }, call)
     },
+    clear: ({ name, sentAtMs }, call) => clear(client, dialect, { name, sentAtMs, call }),
     forget: async ({ files, leftFiles = [] }, call) => {
       for (const file of [...files, ...leftFiles])
         await orLost(client.json({ method: 'DELETE', path: `/files/${file}` }, call))
     },
   }
+}
+
+interface Upload {
+  readonly name: string
+  readonly sentAtMs: number
+  readonly call: BatchCall
+}
+
+/** Files of a part are found by their name, because a process may die before it has stored the id of one. */
+async function clear(
+  client: BatchClient,
+  dialect: OpenAiDialect,
+  { name, sentAtMs, call }: Upload,
+): Promise<void> {
+  const filename = filenameOf(name)
+  let after: string | null = null
+  for (let number = 0; number < PAGES_MAX; number += 1) {
+    const query: string = dialect.filePage(after, number)
+    const { data } = await client.json({ method: 'GET', path: `/files${query}` }, call)
+    const files = requireList(client.provider, data).filter(isRecord)
+    for (const file of files)
+      if (file['filename'] === filename)
+        await orLost(
+          client.json({ method: 'DELETE', path: `/files/${requireId(client.provider, file['id'])}` }, call),
+        )
+    const last = files.at(-1)
+    if (last === undefined || files.length < FILES_A_PAGE) return
+    if (Number(last['created_at']) * 1_000 < sentAtMs - CLOCK_MS) return
+    after = requireId(client.provider, last['id'])
+  }
+}
+
+function filenameOf(name: string): string {
+  return `parkway-${name}.jsonl`
 }
 
 async function look(
