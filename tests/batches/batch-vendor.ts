@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { answerOf, writeResult, type Form, type Line } from './vendor-answers.ts'
+import { answerOf, isLikeOpenAi, writeResult, type Form, type Line } from './vendor-answers.ts'
 
 /** What a vendor does wrong. */
 export interface VendorFaults {
@@ -46,9 +46,9 @@ interface VendorBatch {
   isBilled: boolean
 }
 
-/** A server with the batch APIs of three vendors, by their documentation, and with an invoice of its own. */
+/** A server with the batch APIs of five vendors, by their documentation, and with an invoice of its own. */
 export async function startBatchVendor() {
-  const files = new Map<string, { readonly text: string; readonly filename: string }>()
+  const files = new Map<string, { readonly text: string; readonly filename: string; looks: number }>()
   /** Submissions that are let in later. */
   const held: (() => void)[] = []
   const batches = new Map<string, VendorBatch>()
@@ -140,16 +140,26 @@ export async function startBatchVendor() {
         response.destroy()
         return
       }
-      send(200, show(batch))
+      send(200, batch.form === 'together' ? { job: show(batch) } : show(batch))
     }
     const show = (batch: VendorBatch): object =>
       SHOW[batch.form](batch, hasEnded(batch), () => results(batch))
     const [, form, ...parts] = path.split('/')
-    if (form === 'openai') {
-      if (path.endsWith('/files') && request.method === 'POST') {
+    if (isLikeOpenAi(form)) {
+      if (form === 'azure' && request.headers['api-key'] === undefined) return send(401, { error: {} })
+      if (path.endsWith(form === 'together' ? '/files/upload' : '/files') && request.method === 'POST') {
         const id = `file-${(count += 1)}`
-        files.set(id, { text, filename: /filename="([^"]*)"/.exec(text)?.[1] ?? '' })
+        const filename = /filename="([^"]*)"/.exec(text)?.[1] ?? ''
+        const isNamed = text.includes('name="file_name"') && text.includes('batch-api')
+        if (form === 'together' && !isNamed) return send(400, { error: { message: 'no file_name' } })
+        files.set(id, { text, filename, looks: 0 })
         return takes('silentUploads') ? undefined : send(200, { id })
+      }
+      const file = files.get(parts[2] ?? '')
+      if (request.method === 'GET' && parts[1] === 'files' && parts.length === 3) {
+        if (file === undefined) return send(404, { error: { message: 'no such file' } })
+        file.looks += 1
+        return send(200, { id: parts[2], status: file.looks > 1 ? 'processed' : 'pending' })
       }
       if (path.endsWith('/files')) {
         const listed = [...files].map(([id, { filename }]) => ({
@@ -172,20 +182,28 @@ export async function startBatchVendor() {
         return send(200, { deleted: true })
       }
       if (path.endsWith('/batches') && request.method === 'POST') {
-        const { input_file_id: file, metadata } = JSON.parse(text)
+        const { input_file_id: file, metadata, endpoint } = JSON.parse(text)
+        const isReady = form !== 'azure' || ((files.get(file)?.looks ?? 0) > 1 && !endpoint.startsWith('/v1'))
+        if (!isReady) return send(400, { error: { message: 'the file is not processed' } })
         const lines = (files.get(file)?.text ?? '')
           .split('\n')
           .filter((line) => line.startsWith('{"custom_id"'))
         const read = lines.map((line) => JSON.parse(line.trim()))
+        // Only deployments for batches take them.
+        if (form === 'azure' && !read.every(({ body }) => body.model.endsWith('-batch')))
+          return send(400, { error: { message: 'no deployment for batches' } })
         const named = read.map(({ custom_id: id, body }) => ({ id, prompt: promptOf(body) }))
-        return made(state.faults.refuses ? null : make('openai', named, metadata.parkway_part, file))
+        return made(state.faults.refuses ? null : make(form, named, metadata?.parkway_part ?? null, file))
       }
-      if (path.endsWith('/batches')) return send(200, { data: [...batches.values()].map(show) })
+      if (path.endsWith('/batches')) {
+        const shown = [...batches.values()].map(show)
+        return send(200, form === 'together' ? shown : { data: shown })
+      }
       if (path.endsWith('/chat/completions')) {
         const prompt = promptOf(JSON.parse(text))
         if (state.faults.fails?.(prompt)) return send(400, { error: { message: 'a bad prompt' } })
         invoice.single.push(prompt)
-        return send(200, answerOf('openai', prompt))
+        return send(200, answerOf(form, prompt))
       }
     }
     if (form === 'anthropic') {
@@ -247,9 +265,13 @@ export async function startBatchVendor() {
       OPENAI_BASE_URL: `${base}/openai/v1`,
       ANTHROPIC_API_KEY: 'sk-two',
       ANTHROPIC_BASE_URL: `${base}/anthropic/v1`,
+      AZURE_OPENAI_API_KEY: 'sk-four',
+      AZURE_OPENAI_BASE_URL: `${base}/azure/v1`,
+      TOGETHER_API_KEY: 'sk-five',
+      TOGETHER_BASE_URL: `${base}/together/v1`,
       GOOGLE_API_KEY: 'sk-three',
       GOOGLE_BASE_URL: `${base}/google/v1beta`,
-      PARKWAY_BATCH_PROVIDERS: 'openai,anthropic,google',
+      PARKWAY_BATCH_PROVIDERS: 'openai,azure,together,anthropic,google',
       PARKWAY_BATCH_POLL_MS: '50',
     },
     /** From now on, with an empty invoice. */
@@ -300,15 +322,14 @@ function toLines(values: readonly object[]): string {
 const SHOW: Readonly<
   Record<Form, (batch: VendorBatch, hasEnded: boolean, results: () => object[]) => object>
 > = {
-  openai: ({ id, name, file, createdAtMs }, hasEnded) => ({
+  openai: (batch, hasEnded) => showNamed(batch, hasEnded),
+  azure: (batch, hasEnded) => showNamed(batch, hasEnded),
+  together: ({ id, file, createdAtMs }, hasEnded) => ({
     id,
-    object: 'batch',
-    status: hasEnded ? 'completed' : 'in_progress',
-    created_at: Math.floor(createdAtMs / 1_000),
-    metadata: { parkway_part: name },
+    status: hasEnded ? 'COMPLETED' : 'IN_PROGRESS',
+    created_at: new Date(createdAtMs).toISOString(),
     input_file_id: file,
-    output_file_id: hasEnded ? `out-${id}` : null,
-    error_file_id: null,
+    ...(hasEnded && { output_file_id: `out-${id}` }),
   }),
   anthropic: ({ id, lines, createdAtMs }, hasEnded) => ({
     id,
@@ -323,4 +344,17 @@ const SHOW: Readonly<
     metadata: { displayName: name, state: hasEnded ? 'BATCH_STATE_SUCCEEDED' : 'BATCH_STATE_RUNNING' },
     ...(hasEnded ? { done: true, response: { inlinedResponses: { inlinedResponses: results() } } } : {}),
   }),
+}
+
+function showNamed({ id, name, file, createdAtMs }: VendorBatch, hasEnded: boolean): object {
+  return {
+    id,
+    object: 'batch',
+    status: hasEnded ? 'completed' : 'in_progress',
+    created_at: Math.floor(createdAtMs / 1_000),
+    metadata: { parkway_part: name },
+    input_file_id: file,
+    output_file_id: hasEnded ? `out-${id}` : null,
+    error_file_id: null,
+  }
 }
