@@ -1,50 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { SHOW_BATCH, type VendorBatch } from './show-vendor-batch.ts'
+import type { VendorFaults } from './vendor-faults.ts'
 import { answerOf, isLikeOpenAi, writeResult, type Form, type Line } from './vendor-answers.ts'
-
-/** What a vendor does wrong. */
-export interface VendorFaults {
-  /** Looks at a batch before it ends. */
-  looks?: number
-  /** Refuses so many submissions with 429. */
-  throttled?: number
-  /** Makes so many batches and closes the connection without an answer. */
-  unanswered?: number
-  /** Stores so many uploads, and never answers. */
-  silentUploads?: number
-  /** Never answers so many submissions, and makes their batches only when they are let in. */
-  held?: number
-  /** Forgets so many batches, unpaid. */
-  lost?: number
-  /** Refuses every batch. */
-  refuses?: boolean
-  /** Lines of these prompts get an error instead of an answer. */
-  fails?: (prompt: string) => boolean
-  /** Lines of these prompts expire. */
-  expires?: (prompt: string) => boolean
-  /** Sends each result twice, and results of other ids. */
-  isTwice?: boolean
-  /** Replaces the usage of answers. */
-  usage?: object
-  /** Sends the client elsewhere for results. */
-  redirect?: string
-  /** Ends batches only when they are cancelled, with this many answers. */
-  answersWhenCancelled?: number
-}
-
-interface VendorBatch {
-  readonly id: string
-  readonly form: Form
-  readonly lines: readonly Line[]
-  readonly name: string | null
-  /** The input. */
-  readonly file: string
-  readonly createdAtMs: number
-  looks: number
-  isLost: boolean
-  isCancelled: boolean
-  isBilled: boolean
-}
 
 /** A server with the batch APIs of five vendors, by their documentation, and with an invoice of its own. */
 export async function startBatchVendor() {
@@ -143,7 +101,7 @@ export async function startBatchVendor() {
       send(200, batch.form === 'together' ? { job: show(batch) } : show(batch))
     }
     const show = (batch: VendorBatch): object =>
-      SHOW[batch.form](batch, hasEnded(batch), () => results(batch))
+      SHOW_BATCH[batch.form](batch, hasEnded(batch), () => results(batch))
     const [, form, ...parts] = path.split('/')
     if (isLikeOpenAi(form)) {
       if (form === 'azure' && request.headers['api-key'] === undefined) return send(401, { error: {} })
@@ -317,44 +275,4 @@ function promptOf(body: any): string {
 
 function toLines(values: readonly object[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join('')
-}
-
-const SHOW: Readonly<
-  Record<Form, (batch: VendorBatch, hasEnded: boolean, results: () => object[]) => object>
-> = {
-  openai: (batch, hasEnded) => showNamed(batch, hasEnded),
-  azure: (batch, hasEnded) => showNamed(batch, hasEnded),
-  together: ({ id, file, createdAtMs }, hasEnded) => ({
-    id,
-    status: hasEnded ? 'COMPLETED' : 'IN_PROGRESS',
-    created_at: new Date(createdAtMs).toISOString(),
-    input_file_id: file,
-    ...(hasEnded && { output_file_id: `out-${id}` }),
-  }),
-  anthropic: ({ id, lines, createdAtMs }, hasEnded) => ({
-    id,
-    type: 'message_batch',
-    processing_status: hasEnded ? 'ended' : 'in_progress',
-    created_at: new Date(createdAtMs).toISOString(),
-    results_url: 'http://169.254.169.254/results',
-    request_counts: { processing: 0, succeeded: lines.length, errored: 0, canceled: 0, expired: 0 },
-  }),
-  google: ({ id, name }, hasEnded, results) => ({
-    name: `batches/${id}`,
-    metadata: { displayName: name, state: hasEnded ? 'BATCH_STATE_SUCCEEDED' : 'BATCH_STATE_RUNNING' },
-    ...(hasEnded ? { done: true, response: { inlinedResponses: { inlinedResponses: results() } } } : {}),
-  }),
-}
-
-function showNamed({ id, name, file, createdAtMs }: VendorBatch, hasEnded: boolean): object {
-  return {
-    id,
-    object: 'batch',
-    status: hasEnded ? 'completed' : 'in_progress',
-    created_at: Math.floor(createdAtMs / 1_000),
-    metadata: { parkway_part: name },
-    input_file_id: file,
-    output_file_id: hasEnded ? `out-${id}` : null,
-    error_file_id: null,
-  }
 }

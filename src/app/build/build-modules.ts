@@ -292,16 +292,7 @@ async function openModules(
     transcription: createTranscription({ inference, ledger: credit }),
     ...whole,
     files,
-    ...buildBatches(config, {
-      ...filed,
-      ...whole,
-      files,
-      messageBus,
-      inference,
-      chat,
-      responses,
-      generation,
-    }),
+    ...buildBatches(config, { ...filed, ...whole, ...shared, files, chat, responses, generation }),
     ...used,
     close: () => opened.disposeAsync(),
   }

@@ -82,7 +82,8 @@ export class BatchExecution implements LeasedItem {
       this.#memory.noteAnswer(length)
       this.#halt ??= this.#room.add(length)
     })
-    this.#openInput = (range) => openInput(options.files, batch, range)
+    const open: OpenInput = (range) => openInput(options.files, batch, range)
+    this.#openInput = open
     this.#findCharge = options.ledger && createFindCharge(database, batch.accountId, this.#isGivenUp)
     this.#window = new LineWindow(database, batch.id, this.#openInput)
     this.#handed = new HandedLines({

@@ -25,7 +25,7 @@ export interface GenerationRequest {
   readonly line?: BatchLine
 }
 
-export type BatchLine = Pick<InferenceRequest<unknown>, 'batchWay' | 'isMadeAnew'>
+type BatchLine = Pick<InferenceRequest<unknown>, 'batchWay' | 'isMadeAnew'>
 
 export type GenerationType = Exclude<TaskType, 'stt' | 'response'>
 

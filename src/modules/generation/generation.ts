@@ -23,7 +23,7 @@ import { createTaskPerformer, type FormerCallerOf } from './task-performer.ts'
 import { jobOperationOf } from './work-operation.ts'
 
 export type { ClientFile, DeliveryPreference, GenerationRequest } from './generation-request.ts'
-export { IMAGE_BYTES_MAX, type FindUploadedFile } from './input-files.ts'
+export { IMAGE_BYTES_MAX } from './input-files.ts'
 
 /** Generates images, video, music and speech: synchronously if the model allows it, otherwise as a task. */
 export interface Generation {

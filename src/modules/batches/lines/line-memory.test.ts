@@ -23,7 +23,7 @@ test('fewer lines run at once while their answers are long, and more again when 
   expect(memory.room).toBeGreaterThan(0)
 })
 
-test('of lines with long answers, few run before the first answer came, and never as many as of text', () => {
+test('few lines with long answers run at once before the first answer came, and never as many as lines of text', () => {
   const memory = new LineMemory(MIB)
   const begun = (): number => {
     let lines = 0
